@@ -1,0 +1,48 @@
+# The front door: each target sets up what is missing, then calls CMake. `make help` lists them.
+
+PRESET ?= release
+BUILD := build/$(PRESET)
+
+# One compile job per core, but no more than one per 1.5 GB of free memory: the plugin's sources take over 1 GB each.
+JOBS ?= $(shell awk -v cores=$$(nproc) '/MemAvailable/ { n = int($$2 / 1500000); if (n > cores) n = cores; \
+                                         print n < 1 ? 1 : n }' /proc/meminfo)
+
+# A text file or folder to train on; without one, the built-in stories. ARGS goes to the command as it stands.
+TEXT ?=
+ARGS ?=
+
+.PHONY: build train test bench format clean setup help
+
+build: setup $(BUILD)/build.ninja
+	@cmake --build $(BUILD) -j $(JOBS)
+
+train: build
+	@$(BUILD)/apps/cladtorch train $(if $(TEXT),--text "$(TEXT)") $(ARGS)
+
+test: build
+	@ctest --test-dir $(BUILD) --output-on-failure --no-label-summary -j 2
+
+bench: build
+	@$(BUILD)/apps/cladtorch bench $(ARGS)
+
+format: setup
+	@git ls-files -z '*.h' '*.cpp' | xargs -0 -r clang-format-19 -i
+
+clean:
+	rm -rf $(BUILD)
+
+setup:
+	@tools/setup --quiet
+
+$(BUILD)/build.ninja: CMakePresets.json | setup
+	@cmake --preset $(PRESET)
+
+help:
+	@echo "make build            compile everything into $(BUILD)"
+	@echo "make train            train a GPT-2 on the built-in stories and print samples"
+	@echo "make train TEXT=path  the same on your own text file or folder"
+	@echo "make test             build, then run all tests"
+	@echo "make bench            time a training step"
+	@echo "make format           format the C++ sources"
+	@echo "make clean            remove $(BUILD)"
+	@echo "Variables: PRESET=release|dev|asan|tsan|gcc, JOBS=n, ARGS='further arguments of the command'"

@@ -1,0 +1,71 @@
+# What every target of the project shares. Nothing here is global: a target that wants it asks for it.
+
+# cladtorch_target(<target>)
+#
+# Gives a target C++20, the warnings, the sanitizers and the include folders: <cladtorch/...> and <clad/...> for all who
+# link it, the root of the repository and src/ for itself. A library outside tests, bench and examples is exported
+# too: `cladtorch_x` becomes `cladtorch::x` for a project that calls find_package(cladtorch).
+function(cladtorch_target target)
+  get_target_property(type ${target} TYPE)
+  set(scope PUBLIC)
+  if(type STREQUAL "INTERFACE_LIBRARY")
+    set(scope INTERFACE)
+  endif()
+
+  target_compile_features(${target} ${scope} cxx_std_20)
+  target_include_directories(${target} ${scope} $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                                                $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/clad/include>)
+  if(type MATCHES "STATIC_LIBRARY|INTERFACE_LIBRARY")
+    _cladtorch_export(${target})
+  endif()
+  if(type STREQUAL "INTERFACE_LIBRARY")
+    return()
+  endif()
+
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
+  target_compile_options(${target} PRIVATE -Wall -Wextra)
+  if(CLADTORCH_WERROR)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+  # A module is loaded into a compiler that is not instrumented, so it cannot be instrumented either.
+  if(CLADTORCH_SANITIZE AND NOT type STREQUAL "MODULE_LIBRARY")
+    target_compile_options(${target} PRIVATE -fsanitize=${CLADTORCH_SANITIZE} -fno-omit-frame-pointer
+                                             -fno-sanitize-recover=all)
+    target_link_options(${target} PUBLIC -fsanitize=${CLADTORCH_SANITIZE})
+  endif()
+endfunction()
+
+# cladtorch_add_test(<name> SOURCES <file>... [LIBS <target>...])
+#
+# A GoogleTest executable. ctest learns its cases when it runs, so that building starts no test, and each carries the
+# folder it lies in as label: `ctest -L src/ops`.
+function(cladtorch_add_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBS")
+  if(NOT arg_SOURCES OR arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "cladtorch_add_test(${name}): expected SOURCES <file>... [LIBS <target>...], got '${ARGN}'")
+  endif()
+  if(NOT CLADTORCH_BUILD_TESTS)
+    return()
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  cladtorch_target(${name})
+  target_link_libraries(${name} PRIVATE ${arg_LIBS} GTest::gmock GTest::gtest GTest::gtest_main)
+  file(RELATIVE_PATH label ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  # Tests run side by side: threads that spin while they wait would take the other test's core.
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
+                       PROPERTIES LABELS "${label}" ENVIRONMENT "OMP_WAIT_POLICY=passive")
+endfunction()
+
+# Adds a library to the export set under the last part of its name, unless it only serves this project's own checks.
+function(_cladtorch_export target)
+  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  if(folder MATCHES "^(tests|bench|examples)(/|$)")
+    return()
+  endif()
+  string(REGEX REPLACE "^cladtorch_" "" export_name ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${export_name})
+  install(TARGETS ${target} EXPORT cladtorchTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  set_property(GLOBAL APPEND PROPERTY CLADTORCH_EXPORTED_TARGETS ${export_name})
+endfunction()
