@@ -1,0 +1,55 @@
+// Token shards: the binary file of tokens that training maps into memory. The format is in docs/data.md.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+
+#include "cladtorch/data/token_span.h"
+
+namespace cladtorch::data {
+
+/// A shard mapped read-only into memory. Moves are cheap; copies share the mapping.
+class TokenShard {
+ public:
+  /// Maps `path` after checking all of it: magic, version, header, length and checksum. Throws Error with one line
+  /// that names the file and what is wrong.
+  static TokenShard open(const std::filesystem::path& path);
+
+  /// The tokens; valid as long as any copy of this shard lives.
+  TokenSpan tokens() const { return tokens_; }
+  /// Tokenizer::fingerprint() of the vocabulary that the tokens belong to.
+  std::uint64_t vocabulary() const { return vocabulary_; }
+
+ private:
+  std::shared_ptr<const void> mapping_;
+  TokenSpan tokens_;
+  std::uint64_t vocabulary_ = 0;
+};
+
+/// Writes one shard from parts of any size, in bounded memory. The file appears under its name only in `finish`, complete
+/// and synced to the disk; a writer destroyed before leaves nothing behind.
+class ShardWriter {
+ public:
+  /// `vocabulary` is Tokenizer::fingerprint(). Throws Error when the file cannot be created.
+  ShardWriter(const std::filesystem::path& path, TokenWidth width, std::uint64_t vocabulary);
+  ~ShardWriter();
+  ShardWriter(const ShardWriter&) = delete;
+  ShardWriter& operator=(const ShardWriter&) = delete;
+
+  /// Appends tokens, each of which must fit the width.
+  void append(std::span<const std::int32_t> tokens);
+
+  /// Number of tokens appended so far.
+  std::uint64_t count() const;
+
+  /// Completes the header, syncs and renames. Throws Error when the disk refuses (full, read-only).
+  void finish();
+
+ private:
+  struct File;
+  std::unique_ptr<File> file_;
+};
+
+}  // namespace cladtorch::data

@@ -1,0 +1,21 @@
+// The built-in training text: short English stories from a probabilistic grammar whose entropy is known exactly.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "cladtorch/data/grammar.h"
+
+namespace cladtorch::data {
+
+/// The grammar of one story, separator included (its source is data/stories/stories_grammar.cpp).
+const Grammar& story_grammar();
+
+/// Whole stories, one after another, until at least `bytes` bytes are there. The same on every machine.
+std::string generate_stories(std::size_t bytes, std::uint64_t seed);
+
+/// The exact entropy of the endless stream of stories, in nats per byte.
+double story_entropy();
+
+}  // namespace cladtorch::data
