@@ -1,0 +1,58 @@
+// Files that appear under their name only when complete.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace cladtorch::io {
+
+/// A file written under a temporary name in its final folder and renamed by commit(): a reader of `path` sees
+/// the old content or all of the new one, also after a crash. Destroyed without commit(), it removes the
+/// temporary file. Every failure throws cladtorch::Error with one line that names the path and the way out.
+class AtomicFile {
+ public:
+  /// Creates `path.tmp-<pid>`; the folder must exist.
+  explicit AtomicFile(std::filesystem::path path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(const void* data, std::size_t bytes);
+  void write(std::string_view text) { write(text.data(), text.size()); }
+
+  /// Flushes to disk, renames to `path` and flushes the folder. Call once, last.
+  void commit();
+
+ private:
+  std::filesystem::path path_;
+  std::filesystem::path temporary_;
+  int descriptor_ = -1;
+};
+
+/// Writes the whole of `text` to `path` through an AtomicFile.
+void write_file(const std::filesystem::path& path, std::string_view text);
+
+/// The whole content of `path`; throws cladtorch::Error when it cannot be read.
+std::string read_file(const std::filesystem::path& path);
+
+/// Creates `path` and its parents, and checks that a file can be made in it.
+void create_writable_folder(const std::filesystem::path& path);
+
+/// Flushes a folder's entries to disk, so that a rename inside it survives a power cut.
+void sync_folder(const std::filesystem::path& path);
+
+/// Puts the finished folder `fresh` in the place of `target` (both in the same parent). Where the file system
+/// can exchange two names, `target` is complete at every instant; elsewhere the old folder waits as
+/// `target.old` between two renames, where recover_folder() finds it.
+void replace_folder(const std::filesystem::path& fresh, const std::filesystem::path& target);
+
+/// Undoes what an interrupted replace_folder(`target`) or its preparation left: brings `target.old` back when
+/// `target` is missing and removes `target.tmp-*` folders.
+void recover_folder(const std::filesystem::path& target);
+
+/// One line for a failed system call on `path`: what was tried, the reason, and what to do about it.
+std::string describe_failure(std::string_view action, const std::filesystem::path& path, int error_number);
+
+}  // namespace cladtorch::io

@@ -1,0 +1,180 @@
+#include "cladtorch/io/atomic_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "cladtorch/error.h"
+
+namespace cladtorch::io {
+namespace fs = std::filesystem;
+namespace {
+
+/// Linux caps one write at 2 GiB - 4 KiB; smaller pieces also let a signal be served between them.
+constexpr std::size_t kLargestWrite = std::size_t{64} << 20;
+
+std::string_view way_out(int error_number) {
+  switch (error_number) {
+    case ENOSPC:
+    case EDQUOT:
+      return "free some space or choose another folder";
+    case EFBIG:
+      return "raise the file size limit (ulimit -f) or choose another folder";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return "choose a folder that you may write to";
+    case ENOENT:
+      return "check the path";
+    case ENOTDIR:
+      return "a part of this path is a file: choose another folder";
+    case EISDIR:
+      return "this is a folder: name a file";
+    case EMFILE:
+    case ENFILE:
+      return "raise the limit of open files (ulimit -n)";
+    default:
+      return "check the path and the disk";
+  }
+}
+
+[[noreturn]] void fail(std::string_view action, const fs::path& path, int error_number) {
+  throw Error(describe_failure(action, path, error_number));
+}
+
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+}  // namespace
+
+std::string describe_failure(std::string_view action, const fs::path& path, int error_number) {
+  std::string reason = std::strerror(error_number);
+  if (!reason.empty()) reason[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(reason[0])));
+  return fmt::format("cannot {} '{}': {}; {}", action, path.string(), reason, way_out(error_number));
+}
+
+AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
+  temporary_ = path_;
+  temporary_ += fmt::format(".tmp-{}", ::getpid());
+  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (descriptor_ < 0) fail("write", path_, errno);
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(const void* data, std::size_t bytes) {
+  const char* next = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const ssize_t written = ::write(descriptor_, next, std::min(bytes, kLargestWrite));
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      fail("write", path_, errno);
+    }
+    next += written;
+    bytes -= static_cast<std::size_t>(written);
+  }
+}
+
+void AtomicFile::commit() {
+  if (::fsync(descriptor_) != 0) fail("write", path_, errno);
+  const int descriptor = std::exchange(descriptor_, -1);
+  if (::close(descriptor) != 0) fail("write", path_, errno);
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("write", path_, errno);
+  temporary_.clear();
+  sync_folder(folder_of(path_));
+}
+
+void write_file(const fs::path& path, std::string_view text) {
+  AtomicFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+std::string read_file(const fs::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) fail("read", path, errno);
+  std::string content;
+  char buffer[1 << 16];
+  for (;;) {
+    const ssize_t got = ::read(descriptor, buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      const int error_number = errno;
+      ::close(descriptor);
+      fail("read", path, error_number);
+    }
+    if (got == 0) break;
+    content.append(buffer, static_cast<std::size_t>(got));
+  }
+  ::close(descriptor);
+  return content;
+}
+
+void create_writable_folder(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) fail("create folder", path, error.value());
+  if (!fs::is_directory(path, error)) fail("create folder", path, ENOTDIR);
+  const fs::path probe = path / fmt::format(".writable-{}", ::getpid());
+  const int descriptor = ::open(probe.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  if (descriptor < 0) fail("write to folder", path, errno);
+  ::close(descriptor);
+  ::unlink(probe.c_str());
+}
+
+void sync_folder(const fs::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) fail("open folder", path, errno);
+  // Some file systems (9p, some FUSE) cannot flush a folder and say EINVAL: the rename itself has still
+  // happened.
+  const bool failed = ::fsync(descriptor) != 0 && errno != EINVAL && errno != ENOTSUP;
+  const int error_number = errno;
+  ::close(descriptor);
+  if (failed) fail("flush folder", path, error_number);
+}
+
+void replace_folder(const fs::path& fresh, const fs::path& target) {
+  sync_folder(fresh);
+  fs::path old = target;
+  old += ".old";
+  if (!fs::exists(target)) {
+    if (::rename(fresh.c_str(), target.c_str()) != 0) fail("rename to", target, errno);
+  } else if (::renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) {
+    old = fresh;
+  } else {
+    fs::remove_all(old);
+    if (::rename(target.c_str(), old.c_str()) != 0) fail("rename", target, errno);
+    if (::rename(fresh.c_str(), target.c_str()) != 0) fail("rename to", target, errno);
+  }
+  sync_folder(folder_of(target));
+  std::error_code ignored;
+  fs::remove_all(old, ignored);
+}
+
+void recover_folder(const fs::path& target) {
+  std::error_code ignored;
+  fs::path old = target;
+  old += ".old";
+  if (!fs::exists(target) && fs::exists(old)) fs::rename(old, target, ignored);
+  if (fs::exists(target)) fs::remove_all(old, ignored);
+  const fs::path folder = folder_of(target);
+  if (!fs::is_directory(folder)) return;
+  const std::string prefix = target.filename().string() + ".tmp-";
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().filename().string().starts_with(prefix)) fs::remove_all(entry.path(), ignored);
+  }
+}
+
+}  // namespace cladtorch::io

@@ -1,0 +1,135 @@
+#include "cladtorch/io/atomic_file.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "cladtorch/error.h"
+#include "io/temporary_folder.h"
+
+namespace cladtorch::io {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+std::size_t entries(const std::filesystem::path& folder) {
+  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
+}
+
+TEST(AtomicFile, AppearsOnlyWhenCommitted) {
+  TemporaryFolder folder;
+  AtomicFile file(folder / "x");
+  file.write("half ");
+  EXPECT_FALSE(std::filesystem::exists(folder / "x"));
+  file.write("whole");
+  file.commit();
+  EXPECT_EQ(read_file(folder / "x"), "half whole");
+  EXPECT_EQ(entries(folder.path()), 1u);
+}
+
+TEST(AtomicFile, KeepsTheOldContentAndRemovesItsOwnWhenNotCommitted) {
+  TemporaryFolder folder;
+  write_file(folder / "x", "old");
+  {
+    AtomicFile(folder / "x").write("new");
+  }
+  EXPECT_EQ(read_file(folder / "x"), "old");
+  EXPECT_EQ(entries(folder.path()), 1u);
+}
+
+TEST(AtomicFile, NamesThePathAndTheWayOutWhenTheFolderIsAFile) {
+  TemporaryFolder folder;
+  write_file(folder / "file", "");
+  const std::string message = error_of<Error>([&] { write_file(folder / "file" / "x", "text"); });
+  EXPECT_THAT(message, AllOf(HasSubstr("file/x"), HasSubstr("choose another folder")));
+}
+
+TEST(AtomicFile, LeavesNothingBehindWhenThereIsNoSpace) {
+  TemporaryFolder folder;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    // A file size limit fails a write the way a full disk does; it is lowered in a child because it is for
+    // good.
+    const rlimit limit{4096, 4096};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    ::signal(SIGXFSZ, SIG_IGN);
+    const std::string message = error_of<Error>([&] { write_file(folder / "x", std::string(10'000, 'a')); });
+    ::_exit(message.find("ulimit -f") != std::string::npos && entries(folder.path()) == 0 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+TEST(DescribeFailure, TellsWhatToDoOnAFullDisk) {
+  EXPECT_EQ(describe_failure("write", "a/b", ENOSPC),
+            "cannot write 'a/b': no space left on device; free some space or choose another folder");
+}
+
+TEST(ReadFile, NamesTheMissingPath) {
+  EXPECT_THAT(error_of<Error>([] { read_file("no/such/file"); }), HasSubstr("'no/such/file'"));
+}
+
+TEST(CreateWritableFolder, MakesParentsAndRefusesAFile) {
+  TemporaryFolder folder;
+  create_writable_folder(folder / "a" / "b");
+  EXPECT_TRUE(std::filesystem::is_directory(folder / "a" / "b"));
+  EXPECT_EQ(entries(folder / "a" / "b"), 0u);
+  write_file(folder / "file", "");
+  EXPECT_THAT(error_of<Error>([&] { create_writable_folder(folder / "file"); }), HasSubstr("file"));
+  EXPECT_THAT(error_of<Error>([&] { create_writable_folder(folder / "file" / "b"); }), HasSubstr("file/b"));
+}
+
+void write_folder(const std::filesystem::path& path, const std::string& text) {
+  std::filesystem::create_directories(path);
+  for (const char* name : {"a", "b"}) write_file(path / name, text);
+}
+
+TEST(ReplaceFolder, PutsTheNewFolderInPlaceAndRemovesTheOld) {
+  TemporaryFolder folder;
+  for (const char* text : {"one", "two", "three"}) {
+    write_folder(folder / "last.tmp-1", text);
+    replace_folder(folder / "last.tmp-1", folder / "last");
+    EXPECT_EQ(read_file(folder / "last" / "b"), text);
+    EXPECT_EQ(entries(folder.path()), 1u);
+  }
+}
+
+TEST(ReplaceFolder, LeavesACompleteFolderWhenKilledAtAnyMoment) {
+  TemporaryFolder folder;
+  write_folder(folder / "last", "0");
+  for (int round = 0; round < 20; ++round) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      for (int i = 0;; ++i) {
+        write_folder(folder / "last.tmp-1", std::to_string(i));
+        replace_folder(folder / "last.tmp-1", folder / "last");
+      }
+    }
+    ::usleep(1000 + 700 * static_cast<unsigned>(round));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    recover_folder(folder / "last");
+    EXPECT_EQ(read_file(folder / "last" / "a"), read_file(folder / "last" / "b"));
+    EXPECT_EQ(entries(folder.path()), 1u);
+  }
+}
+
+TEST(RecoverFolder, BringsTheOldFolderBackWhenTheNewOneNeverArrived) {
+  TemporaryFolder folder;
+  write_folder(folder / "last.old", "old");
+  write_folder(folder / "last.tmp-7", "new");
+  recover_folder(folder / "last");
+  EXPECT_EQ(read_file(folder / "last" / "a"), "old");
+  EXPECT_EQ(entries(folder.path()), 1u);
+}
+
+}  // namespace
+}  // namespace cladtorch::io

@@ -1,0 +1,133 @@
+#include "cladtorch/io/safetensors.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "cladtorch/error.h"
+#include "cladtorch/io/atomic_file.h"
+#include "io/temporary_folder.h"
+
+namespace cladtorch::io {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// A file with `header` as it stands and `data_bytes` zero bytes after it.
+std::string file_with(const std::string& header, std::size_t data_bytes) {
+  const std::uint64_t length = header.size();
+  std::string content(sizeof length, '\0');
+  std::memcpy(content.data(), &length, sizeof length);
+  return content + header + std::string(data_bytes, '\0');
+}
+
+std::string refusal(const std::string& content) {
+  TemporaryFolder folder;
+  write_file(folder / "x.safetensors", content);
+  const std::string message = error_of<Error>([&] { SafetensorsFile file(folder / "x.safetensors"); });
+  EXPECT_TRUE(message.empty() || message.find("x.safetensors") != std::string::npos) << message;
+  return message;
+}
+
+TEST(Safetensors, ReadsBackNamesShapesTypesDataAndMetadata) {
+  TemporaryFolder folder;
+  const std::vector<float> a = {1, 2, 3, 4, 5, 6};
+  const std::vector<std::uint16_t> b = {7};
+  write_safetensors(folder / "x",
+                    {{"h.0.a", {StoredType::kF32, {2, 3}, std::as_bytes(std::span(a))}},
+                     {"b", {StoredType::kBF16, {}, std::as_bytes(std::span(b))}},
+                     {"empty", {StoredType::kF64, {0, 4}, {}}}},
+                    {{"format", "pt"}});
+  const SafetensorsFile file(folder / "x");
+  EXPECT_EQ(file.metadata().at("format"), "pt");
+  EXPECT_EQ(file.tensors().size(), 3u);
+  EXPECT_EQ(file.at("h.0.a").shape, (std::vector<std::int64_t>{2, 3}));
+  EXPECT_EQ(std::memcmp(file.at("h.0.a").data.data(), a.data(), 24), 0);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(file.at("h.0.a").data.data()) % 8, 0u);
+  EXPECT_EQ(file.at("b").type, StoredType::kBF16);
+  EXPECT_EQ(file.at("b").data.size(), 2u);
+  EXPECT_EQ(file.at("empty").data.size(), 0u);
+  EXPECT_THAT(error_of<Error>([&] { file.at("wte"); }), HasSubstr("no tensor 'wte'"));
+}
+
+TEST(Safetensors, AcceptsAFileWrittenByHand) {
+  EXPECT_EQ(refusal(file_with(R"({"b":{"dtype":"F32","shape":[1],"data_offsets":[2,6]},)"
+                              R"("a":{"dtype":"F16","shape":[1,1],"data_offsets":[0,2]}}   )",
+                              6)),
+            "");
+}
+
+TEST(Safetensors, RefusesAHeaderThatIsCutOffOrTooLong) {
+  EXPECT_THAT(refusal("abc"), HasSubstr("only 3 bytes"));
+  EXPECT_THAT(refusal(std::string("\x10\0\0\0\0\0\0\0{}", 10)), HasSubstr("cut off"));
+  EXPECT_THAT(refusal(std::string("\0\0\0\0\0\0\0\x7f{}", 10)), HasSubstr("header would have"));
+  EXPECT_THAT(refusal("PK\3\4PyTorch files are zip archives"), HasSubstr("header would have"));
+}
+
+TEST(Safetensors, RefusesAHeaderThatIsNotAnObjectOfTensors) {
+  EXPECT_THAT(refusal(file_with("{", 0)), HasSubstr("not JSON"));
+  EXPECT_THAT(refusal(file_with("[]", 0)), HasSubstr("not a JSON object"));
+  EXPECT_THAT(refusal(file_with(R"({"a":1})", 0)), HasSubstr("'a' is not described"));
+  EXPECT_THAT(refusal(file_with(R"({"__metadata__":{"a":1}})", 0)), HasSubstr("not a string"));
+  EXPECT_THAT(refusal(file_with(R"({"a":{"shape":[],"data_offsets":[0,4]}})", 4)), HasSubstr("no dtype"));
+  EXPECT_THAT(refusal(file_with(R"({"a":{"dtype":"F31","shape":[],"data_offsets":[0,4]}})", 4)),
+              HasSubstr("F31"));
+  EXPECT_THAT(refusal(file_with(R"({"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,4]}})", 4)),
+              HasSubstr("-1"));
+  EXPECT_THAT(refusal(file_with(R"({"a":{"dtype":"F32","shape":[]}})", 4)), HasSubstr("no data_offsets"));
+}
+
+TEST(Safetensors, RefusesADuplicateName) {
+  EXPECT_THAT(refusal(file_with(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
+                                R"("a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})",
+                                2)),
+              HasSubstr("'a' appears twice"));
+}
+
+TEST(Safetensors, RefusesRangesThatDoNotFitOverlapOrLeaveHoles) {
+  const auto two = [](const char* a, const char* b, std::size_t bytes) {
+    return refusal(file_with(std::string(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":)") + a +
+                                 R"(},"b":{"dtype":"U8","shape":[2],"data_offsets":)" + b + "}}",
+                             bytes));
+  };
+  EXPECT_EQ(two("[0,2]", "[2,4]", 4), "");
+  EXPECT_THAT(two("[0,2]", "[1,3]", 4), HasSubstr("overlaps"));
+  EXPECT_THAT(two("[0,2]", "[0,2]", 4), HasSubstr("overlaps"));
+  EXPECT_THAT(two("[0,2]", "[3,5]", 5), HasSubstr("hole"));
+  EXPECT_THAT(two("[0,2]", "[2,4]", 5), HasSubstr("after the last"));
+  EXPECT_THAT(two("[0,2]", "[2,4]", 3), HasSubstr("cut off"));
+  EXPECT_THAT(two("[0,3]", "[3,5]", 5), HasSubstr("range holds 3"));
+  EXPECT_THAT(two("[2,0]", "[2,4]", 4), HasSubstr("lies at bytes"));
+}
+
+TEST(Safetensors, RefusesAShapeThatOverflows) {
+  EXPECT_THAT(
+      refusal(file_with(R"({"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,0]}})", 0)),
+      HasSubstr("overflows"));
+}
+
+TEST(Safetensors, RefusesEveryTruncationOfAGoodFile) {
+  TemporaryFolder folder;
+  const float value = 1.5f;
+  write_safetensors(folder / "x", {{"a", {StoredType::kF32, {1}, std::as_bytes(std::span(&value, 1))}}});
+  const std::string content = read_file(folder / "x");
+  for (std::size_t size = 0; size < content.size(); ++size)
+    EXPECT_NE(refusal(content.substr(0, size)), "") << size;
+}
+
+TEST(WriteSafetensors, RefusesDuplicatesAndDataThatDoNotFit) {
+  TemporaryFolder folder;
+  const float value = 1.5f;
+  const StoredTensor one{StoredType::kF32, {1}, std::as_bytes(std::span(&value, 1))};
+  EXPECT_THAT(error_of<Error>([&] { write_safetensors(folder / "x", {{"a", one}, {"a", one}}); }),
+              HasSubstr("two tensors"));
+  EXPECT_THAT(
+      error_of<Error>([&] { write_safetensors(folder / "x", {{"a", {StoredType::kF64, {1}, one.data}}}); }),
+      AllOf(HasSubstr("needs 8 bytes"), HasSubstr("got 4")));
+  EXPECT_FALSE(std::filesystem::exists(folder / "x"));
+}
+
+}  // namespace
+}  // namespace cladtorch::io
