@@ -1,7 +1,94 @@
-# What `cmake --install` puts where: headers and libraries. The layers' targets register themselves in
-# CladtorchTargets.cmake.
-foreach(headers include clad/include)
-  if(EXISTS ${PROJECT_SOURCE_DIR}/${headers})
-    install(DIRECTORY ${headers}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+# What `cmake --install` puts where, and the files through which other projects find it:
+#   find_package(clad)       the plugin and its headers: clad::clad, clad_differentiate(<target>)
+#   find_package(cladtorch)  that and the layers: cladtorch::cladtorch or cladtorch::<layer>
+#   pkg-config clad, pkg-config cladtorch: the same for a plain compiler call
+# The pkg-config files exist in the build tree too (<build>/pkgconfig), where they name the build's own paths.
+include(CMakePackageConfigHelpers)
+
+set(headers ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/clad/include)
+set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake)
+set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+string(REGEX REPLACE "[^/]+" ".." prefix_from_pkgconfig ${pkgconfig_dir})
+
+# The layers registered themselves in cladtorch_target().
+get_property(layers GLOBAL PROPERTY CLADTORCH_LAYERS)
+list(TRANSFORM layers REPLACE "^cladtorch_" "cladtorch::" OUTPUT_VARIABLE layer_aliases)
+list(JOIN layer_aliases ", " CLADTORCH_LAYER_NAMES)
+add_library(cladtorch INTERFACE)
+add_library(cladtorch::cladtorch ALIAS cladtorch)
+target_link_libraries(cladtorch INTERFACE ${layers})
+install(TARGETS cladtorch EXPORT cladtorchTargets)
+foreach(layer IN LISTS layers)
+  string(REGEX REPLACE "^cladtorch_" "" export_name ${layer})
+  set_target_properties(${layer} PROPERTIES EXPORT_NAME ${export_name})
+  install(TARGETS ${layer} EXPORT cladtorchTargets
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+          INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endforeach()
+if(TARGET cladtorch_cli)
+  install(TARGETS cladtorch_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+
+foreach(folder IN LISTS headers)
+  install(DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+endforeach()
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# install_package(<name>): its config, version and target files, from cmake/<name>Config.cmake.in.
+function(install_package name)
+  configure_package_config_file(cmake/${name}Config.cmake.in ${PROJECT_BINARY_DIR}/package/${name}Config.cmake
+                                INSTALL_DESTINATION ${config_dir}/${name})
+  write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/${name}ConfigVersion.cmake
+                                   COMPATIBILITY SameMinorVersion)
+  install(FILES ${PROJECT_BINARY_DIR}/package/${name}Config.cmake
+                ${PROJECT_BINARY_DIR}/package/${name}ConfigVersion.cmake DESTINATION ${config_dir}/${name})
+  install(EXPORT ${name}Targets NAMESPACE ${name}:: DESTINATION ${config_dir}/${name})
+endfunction()
+
+# write_pkgconfig(<name> <file>): fills cmake/<name>.pc.in with the caller's values.
+function(write_pkgconfig name file)
+  configure_file(cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/package/pkgconfig.in @ONLY)
+  file(READ ${PROJECT_BINARY_DIR}/package/pkgconfig.in content)
+  file(GENERATE OUTPUT ${file} CONTENT "${content}")
+endfunction()
+
+set(required_packages fmt spdlog)
+if(TARGET clad_plugin)
+  list(PREPEND required_packages clad)
+endif()
+list(JOIN required_packages ", " required_packages)
+
+# In the build tree: absolute paths.
+set(prefix_line "")
+list(TRANSFORM headers PREPEND "-I" OUTPUT_VARIABLE include_flags)
+list(JOIN include_flags " " include_flags)
+set(plugin_path "$<TARGET_FILE:clad_plugin>")
+set(library_flags "")
+foreach(layer IN LISTS layers)
+  get_target_property(type ${layer} TYPE)
+  if(type STREQUAL "STATIC_LIBRARY")
+    string(APPEND library_flags "$<TARGET_FILE:${layer}> ")
+    string(APPEND installed_library_flags "-l$<TARGET_FILE_BASE_NAME:${layer}> ")
   endif()
 endforeach()
+write_pkgconfig(cladtorch ${PROJECT_BINARY_DIR}/pkgconfig/cladtorch.pc)
+if(TARGET clad_plugin)
+  write_pkgconfig(clad ${PROJECT_BINARY_DIR}/pkgconfig/clad.pc)
+endif()
+
+# Installed: relative to the file itself, so that the tree can be moved.
+set(prefix_line "prefix=\${pcfiledir}/${prefix_from_pkgconfig}\n")
+set(include_flags "-I\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+set(plugin_path "\${prefix}/${CMAKE_INSTALL_LIBDIR}/$<TARGET_FILE_NAME:clad_plugin>")
+set(library_flags "-L\${prefix}/${CMAKE_INSTALL_LIBDIR} ${installed_library_flags}")
+write_pkgconfig(cladtorch ${PROJECT_BINARY_DIR}/package/cladtorch.pc)
+install(FILES ${PROJECT_BINARY_DIR}/package/cladtorch.pc DESTINATION ${pkgconfig_dir})
+install_package(cladtorch)
+
+if(TARGET clad_plugin)
+  write_pkgconfig(clad ${PROJECT_BINARY_DIR}/package/clad.pc)
+  install(FILES ${PROJECT_BINARY_DIR}/package/clad.pc DESTINATION ${pkgconfig_dir})
+  install(FILES clad/cmake/CladDifferentiate.cmake DESTINATION ${config_dir}/clad)
+  install_package(clad)
+endif()

@@ -16,7 +16,7 @@ function(cladtorch_target target)
   target_include_directories(${target} ${scope} $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                                 $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/clad/include>)
   if(type MATCHES "STATIC_LIBRARY|INTERFACE_LIBRARY")
-    _cladtorch_export(${target})
+    _cladtorch_register_layer(${target})
   endif()
   if(type STREQUAL "INTERFACE_LIBRARY")
     return()
@@ -57,15 +57,10 @@ function(cladtorch_add_test name)
                        PROPERTIES LABELS "${label}" ENVIRONMENT "OMP_WAIT_POLICY=passive")
 endfunction()
 
-# Adds a library to the export set under the last part of its name, unless it only serves this project's own checks.
-function(_cladtorch_export target)
+# Notes a library for CladtorchInstall.cmake, unless it only serves this project's own checks.
+function(_cladtorch_register_layer target)
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
-  if(folder MATCHES "^(tests|bench|examples)(/|$)")
-    return()
+  if(NOT folder MATCHES "^(tests|bench|examples)(/|$)")
+    set_property(GLOBAL APPEND PROPERTY CLADTORCH_LAYERS ${target})
   endif()
-  string(REGEX REPLACE "^cladtorch_" "" export_name ${target})
-  set_target_properties(${target} PROPERTIES EXPORT_NAME ${export_name})
-  install(TARGETS ${target} EXPORT cladtorchTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-          INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-  set_property(GLOBAL APPEND PROPERTY CLADTORCH_EXPORTED_TARGETS ${export_name})
 endfunction()
