@@ -1,0 +1,96 @@
+// Walking the named parameters of a model: one line per struct, names as in Hugging Face checkpoints.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "cladtorch/tensor/tensor.h"
+
+/// Put into a struct with the members that are parameters (Tensor), layers (structs with this line) or
+/// std::vector or std::array of those: CLADTORCH_PARAMETERS(weight, bias).
+#define CLADTORCH_PARAMETERS(...)                                                   \
+  template <class Visitor>                                                          \
+  void visit_parameters(Visitor&& visitor, const std::string& prefix) {             \
+    ::cladtorch::detail::visit_members(#__VA_ARGS__, visitor, prefix, __VA_ARGS__); \
+  }                                                                                 \
+  template <class Visitor>                                                          \
+  void visit_parameters(Visitor&& visitor, const std::string& prefix) const {       \
+    ::cladtorch::detail::visit_members(#__VA_ARGS__, visitor, prefix, __VA_ARGS__); \
+  }
+
+namespace cladtorch {
+namespace detail {
+
+template <class T>
+struct is_sequence : std::false_type {};
+template <class T>
+struct is_sequence<std::vector<T>> : std::true_type {};
+template <class T, size_t N>
+struct is_sequence<std::array<T, N>> : std::true_type {};
+
+inline std::string joined(const std::string& prefix, std::string_view name) {
+  return prefix.empty() ? std::string(name) : prefix + "." + std::string(name);
+}
+
+template <class Visitor, class Member>
+void visit_member(Visitor& visitor, const std::string& name, Member& member) {
+  using Plain = std::remove_const_t<Member>;
+  if constexpr (std::is_same_v<Plain, Tensor>) {
+    if (member.defined()) visitor(name, member);
+  } else if constexpr (is_sequence<Plain>::value) {
+    for (size_t i = 0; i < member.size(); ++i)
+      visit_member(visitor, joined(name, std::to_string(i)), member[i]);
+  } else {
+    member.visit_parameters(visitor, name);
+  }
+}
+
+/// `names` is the macro's argument text: "a, b, c".
+template <class Visitor, class... Members>
+void visit_members(std::string_view names, Visitor& visitor, const std::string& prefix, Members&... members) {
+  const auto next_name = [&names] {
+    const size_t comma = names.find(',');
+    std::string_view name = names.substr(0, comma);
+    names.remove_prefix(comma == std::string_view::npos ? names.size() : comma + 1);
+    name.remove_prefix(name.find_first_not_of(" \t\n"));
+    return name.substr(0, name.find_last_not_of(" \t\n") + 1);
+  };
+  (visit_member(visitor, joined(prefix, next_name()), members), ...);
+}
+
+}  // namespace detail
+
+/// Calls visit(name, tensor) for every defined parameter in declaration order; `tensor` is const if `model`
+/// is. Names are dotted paths: "h.0.attn.c_attn.weight".
+template <class Model, class Visit>
+void for_each_parameter(Model& model, Visit&& visit) {
+  model.visit_parameters(visit, std::string());
+}
+
+/// Number of parameter elements; a tied tensor is one parameter.
+template <class Model>
+int64_t parameter_count(const Model& model) {
+  int64_t count = 0;
+  for_each_parameter(model, [&](const std::string&, const Tensor& parameter) { count += parameter.numel(); });
+  return count;
+}
+
+/// A model of the same structure whose parameters are gradient buffers marked zero.
+template <class Model>
+Model like(const Model& model) {
+  Model gradient = model;
+  for_each_parameter(
+      gradient, [](const std::string&, Tensor& parameter) { parameter = gradient_buffer_like(parameter); });
+  return gradient;
+}
+
+/// Makes every gradient stand for zero. Writes no memory: the next contributions are stored instead of added.
+template <class Model>
+void zero_grad(Model& gradient) {
+  for_each_parameter(gradient, [](const std::string&, Tensor& buffer) { buffer.mark_zero(); });
+}
+
+}  // namespace cladtorch

@@ -1,0 +1,36 @@
+// Pointwise nonlinearities.
+#pragma once
+
+#include "cladtorch/tensor/tensor.h"
+
+namespace cladtorch {
+
+/// x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))): GPT-2's GELU. Source: Hendrycks and Gimpel, 2016.
+Tensor gelu_tanh(const Tensor& x);
+/// max(x, 0); the derivative at 0 is 0.
+Tensor relu(const Tensor& x);
+Tensor tanh(const Tensor& x);
+/// 1 / (1 + exp(-x)).
+Tensor sigmoid(const Tensor& x);
+
+/// What an operation keeps when its derivative is written in terms of its result.
+struct OutputState {
+  Tensor y;
+};
+
+}  // namespace cladtorch
+
+namespace clad::custom_derivatives::cladtorch {
+using ::cladtorch::OutputState;
+using ::cladtorch::Tensor;
+
+void gelu_tanh_pullback(const Tensor& x, Tensor d_y, Tensor* d_x);
+void relu_pullback(const Tensor& x, Tensor d_y, Tensor* d_x);
+
+Tensor tanh_reverse_forw(const Tensor& x, pullback_state<OutputState>& state);
+void tanh_pullback(CLAD_UNUSED const Tensor& x, Tensor d_y, Tensor* d_x, pullback_state<OutputState>& state);
+
+Tensor sigmoid_reverse_forw(const Tensor& x, pullback_state<OutputState>& state);
+void sigmoid_pullback(CLAD_UNUSED const Tensor& x, Tensor d_y, Tensor* d_x,
+                      pullback_state<OutputState>& state);
+}  // namespace clad::custom_derivatives::cladtorch

@@ -1,0 +1,49 @@
+// Dropout with a counter-based mask, and the scope that switches it on.
+#pragma once
+
+#include <cstdint>
+
+#include "cladtorch/tensor/tensor.h"
+
+namespace cladtorch {
+
+/// While one is alive, dropout on this thread is active. The masks are a function of (seed, step, n-th
+/// dropout call in the scope, element), so a run that resumes at `step` draws the same ones. Scopes nest.
+class TrainingScope {
+ public:
+  TrainingScope(uint64_t seed, uint64_t step);
+  ~TrainingScope();
+  TrainingScope(const TrainingScope&) = delete;
+  TrainingScope& operator=(const TrainingScope&) = delete;
+
+ private:
+  friend struct DropoutState;
+  uint64_t seed_, step_;
+  uint32_t calls_ = 0;
+  TrainingScope* outer_;
+};
+
+/// Which mask a dropout call drew.
+struct DropoutState {
+  bool active = false;
+  uint64_t seed = 0, stream = 0;
+  /// Takes the next stream of the thread's scope; inactive outside any scope.
+  static DropoutState draw();
+};
+
+/// Inside a TrainingScope: each element is 0 with `probability`, else divided by 1 - probability. Outside: x
+/// itself. Throws Error unless 0 <= probability < 1. Source: Srivastava et al., 2014.
+Tensor dropout(const Tensor& x, double probability);
+
+}  // namespace cladtorch
+
+namespace clad::custom_derivatives::cladtorch {
+using ::cladtorch::DropoutState;
+using ::cladtorch::Tensor;
+
+Tensor dropout_reverse_forw(const Tensor& x, double probability, pullback_state<DropoutState>& state);
+/// Draws the mask again instead of keeping it. The mask is held fixed, so d_probability is left alone: an
+/// expectation over masks has no derivative along one draw.
+void dropout_pullback(CLAD_UNUSED const Tensor& x, double probability, Tensor d_y, Tensor* d_x,
+                      double* d_probability, pullback_state<DropoutState>& state);
+}  // namespace clad::custom_derivatives::cladtorch

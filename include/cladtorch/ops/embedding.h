@@ -1,0 +1,28 @@
+// Table look-up.
+#pragma once
+
+#include "cladtorch/tensor/tensor.h"
+
+namespace cladtorch {
+
+/// Rows of weight [V, C] picked by int32 indices [...]: [..., C]. Throws Error for an index outside [0, V).
+Tensor embedding(const Tensor& indices, const Tensor& weight);
+
+struct EmbeddingState {
+  Shape weight;
+  DType dtype = DType::float32;
+};
+
+}  // namespace cladtorch
+
+namespace clad::custom_derivatives::cladtorch {
+using ::cladtorch::EmbeddingState;
+using ::cladtorch::Tensor;
+
+Tensor embedding_reverse_forw(const Tensor& indices, const Tensor& weight,
+                              pullback_state<EmbeddingState>& state);
+/// Adds rows of d_y in the order of the indices, so the result does not depend on the number of threads.
+/// d_indices is left alone: integers have no derivative.
+void embedding_pullback(const Tensor& indices, CLAD_UNUSED const Tensor& weight, Tensor d_y,
+                        Tensor* d_indices, Tensor* d_weight, pullback_state<EmbeddingState>& state);
+}  // namespace clad::custom_derivatives::cladtorch

@@ -1,0 +1,27 @@
+// Matrix products.
+#pragma once
+
+#include "cladtorch/tensor/tensor.h"
+
+namespace cladtorch {
+
+/// a [..., M, K] times b [..., K, N] gives [..., M, N]; leading dimensions broadcast by PyTorch's rules. Both
+/// must have rank 2 or more and one floating dtype; any strides. Throws Error naming both shapes otherwise.
+Tensor matmul(const Tensor& a, const Tensor& b);
+
+/// x [..., in] times weight [out, in] transposed, plus bias [out]: [..., out] (PyTorch's nn.Linear layout).
+/// An undefined bias is left out.
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
+inline Tensor linear(const Tensor& x, const Tensor& weight) { return linear(x, weight, Tensor()); }
+
+}  // namespace cladtorch
+
+namespace clad::custom_derivatives::cladtorch {
+using ::cladtorch::Tensor;
+
+void matmul_pullback(const Tensor& a, const Tensor& b, Tensor d_y, Tensor* d_a, Tensor* d_b);
+
+/// d_x = d_y W, d_W = d_y^T x, d_bias = column sums of d_y. Keeps x only; the product is not needed.
+void linear_pullback(const Tensor& x, const Tensor& weight, const Tensor& bias, Tensor d_y, Tensor* d_x,
+                     Tensor* d_weight, Tensor* d_bias);
+}  // namespace clad::custom_derivatives::cladtorch

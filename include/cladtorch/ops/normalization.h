@@ -1,0 +1,38 @@
+// Operations along the last dimension: softmax and layer normalization.
+#pragma once
+
+#include "cladtorch/ops/activation.h"
+#include "cladtorch/tensor/tensor.h"
+
+namespace cladtorch {
+
+/// exp(x) / sum exp(x) along the last dimension, with the maximum subtracted first.
+Tensor softmax(const Tensor& x);
+
+/// (x - mean) / sqrt(variance + epsilon) * weight + bias along the last dimension of x [..., C]; weight and
+/// bias [C], an undefined bias is left out. The variance is the biased one. Source: Ba, Kiros and Hinton,
+/// 2016.
+Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double epsilon = 1e-5);
+
+/// Mean and 1/sqrt(variance + epsilon) of every row, [rows] each.
+struct LayerNormState {
+  Tensor mean, rstd;
+};
+
+}  // namespace cladtorch
+
+namespace clad::custom_derivatives::cladtorch {
+using ::cladtorch::LayerNormState;
+using ::cladtorch::OutputState;
+using ::cladtorch::Tensor;
+
+Tensor softmax_reverse_forw(const Tensor& x, pullback_state<OutputState>& state);
+void softmax_pullback(CLAD_UNUSED const Tensor& x, Tensor d_y, Tensor* d_x,
+                      pullback_state<OutputState>& state);
+
+Tensor layer_norm_reverse_forw(const Tensor& x, const Tensor& weight, const Tensor& bias, double epsilon,
+                               pullback_state<LayerNormState>& state);
+void layer_norm_pullback(const Tensor& x, const Tensor& weight, const Tensor& bias, double epsilon,
+                         Tensor d_y, Tensor* d_x, Tensor* d_weight, Tensor* d_bias, double* d_epsilon,
+                         pullback_state<LayerNormState>& state);
+}  // namespace clad::custom_derivatives::cladtorch

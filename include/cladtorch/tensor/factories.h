@@ -1,0 +1,40 @@
+// Functions that make tensors. Names and defaults follow PyTorch where there is no reason to differ.
+#pragma once
+
+#include <span>
+
+#include "cladtorch/random.h"
+#include "cladtorch/tensor/tensor.h"
+
+namespace cladtorch {
+
+Tensor empty(const Shape& shape, DType dtype = DType::float32, Device device = {});
+Tensor zeros(const Shape& shape, DType dtype = DType::float32, Device device = {});
+Tensor ones(const Shape& shape, DType dtype = DType::float32, Device device = {});
+Tensor full(const Shape& shape, double value, DType dtype = DType::float32, Device device = {});
+Tensor zeros_like(const Tensor& other);
+
+/// 0, 1, ..., n - 1. Indices are int32 throughout the library.
+Tensor arange(int64_t n, DType dtype = DType::int32);
+
+/// Standard normal values; element i depends only on the generator's state and i. Advances the generator.
+Tensor randn(const Shape& shape, Random& random, DType dtype = DType::float32);
+/// Uniform in [0, 1).
+Tensor rand(const Shape& shape, Random& random, DType dtype = DType::float32);
+
+/// A copy of `values` in row-major order; throws Error if the counts differ.
+template <class T>
+Tensor from_values(const Shape& shape, std::span<const T> values) {
+  require(static_cast<int64_t>(values.size()) == shape.numel(), "from_values: ", shape, " needs ",
+          shape.numel(), " values, got ", values.size());
+  Tensor result = Tensor::empty(shape, dtype_of<T>::value);
+  T* out = result.data<T>();
+  for (size_t i = 0; i < values.size(); ++i) out[i] = values[i];
+  return result;
+}
+template <class T>
+Tensor from_values(const Shape& shape, std::initializer_list<T> values) {
+  return from_values<T>(shape, std::span<const T>(values.begin(), values.size()));
+}
+
+}  // namespace cladtorch

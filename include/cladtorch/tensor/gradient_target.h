@@ -1,0 +1,36 @@
+// Where a pullback writes the gradient of one tensor.
+#pragma once
+
+#include "cladtorch/tensor/tensor.h"
+
+namespace cladtorch {
+
+/// Dense memory for a gradient contribution, and whether to add to it or to store over it.
+///
+///     if (d_x) {
+///       auto target = accumulate_into(d_x, x.shape(), x.dtype());
+///       kernel(..., target.data<float>(), target.add());
+///     }
+///
+/// The writer must cover every element when add() is false.
+class GradientTarget {
+ public:
+  template <class T>
+  T* data() const {
+    return static_cast<T*>(data_);
+  }
+  bool add() const { return add_; }
+
+ private:
+  friend GradientTarget accumulate_into(Tensor* d, const Shape& shape, DType dtype);
+  GradientTarget(Tensor* d, const Shape& shape, DType dtype);
+  void* data_;
+  bool add_;
+};
+
+/// Prepares *d to receive a contribution of the given shape: an undefined *d gets fresh storage, a gradient
+/// buffer marked zero is taken over, both to be stored into; shared storage is copied first, the rest is
+/// added to in place. Throws Error if *d is defined with another shape or dtype.
+GradientTarget accumulate_into(Tensor* d, const Shape& shape, DType dtype);
+
+}  // namespace cladtorch

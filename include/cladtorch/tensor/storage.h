@@ -1,0 +1,64 @@
+// Reference-counted memory behind tensors. Users see Tensor; this header exists because handles are inline.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "cladtorch/tensor/dtype.h"
+
+namespace cladtorch {
+
+class Workspace;
+
+namespace detail {
+
+/// One block of memory and its bookkeeping. Headers come from a process-wide pool, so a recycled one costs no
+/// heap.
+struct Storage {
+  std::atomic<int> references{1};
+  Device device;
+  bool gradient_buffer = false;  ///< contributions are added in place even when handles are shared
+  bool zero = false;             ///< stands for zero whatever the bytes say; the first contribution is stored
+  std::byte* data = nullptr;
+  size_t bytes = 0;
+  Workspace* workspace = nullptr;  ///< told when the block is released; null once the block is on its own
+  int64_t sequence = -1;           ///< number of this allocation within the workspace's step
+  bool in_arena = false;           ///< data belongs to the workspace's arena, not to the heap
+  Storage* next_free = nullptr;
+};
+
+/// A block of at least `bytes` (64-byte aligned, contents undefined) with one reference, from the thread's
+/// open workspace step or else from the heap.
+Storage* allocate_storage(size_t bytes, Device device);
+void free_storage(Storage* storage) noexcept;
+
+/// Shared owner of a Storage.
+class StorageHandle {
+ public:
+  StorageHandle() = default;
+  explicit StorageHandle(Storage* adopted) : storage_(adopted) {}
+  StorageHandle(const StorageHandle& other) : storage_(other.storage_) {
+    if (storage_) storage_->references.fetch_add(1, std::memory_order_relaxed);
+  }
+  StorageHandle(StorageHandle&& other) noexcept : storage_(std::exchange(other.storage_, nullptr)) {}
+  StorageHandle& operator=(StorageHandle other) noexcept {
+    std::swap(storage_, other.storage_);
+    return *this;
+  }
+  ~StorageHandle() {
+    if (storage_ && storage_->references.fetch_sub(1, std::memory_order_acq_rel) == 1) free_storage(storage_);
+  }
+
+  Storage* get() const { return storage_; }
+  Storage* operator->() const { return storage_; }
+  explicit operator bool() const { return storage_ != nullptr; }
+  bool unique() const { return storage_ && storage_->references.load(std::memory_order_acquire) == 1; }
+
+ private:
+  Storage* storage_ = nullptr;
+};
+
+}  // namespace detail
+}  // namespace cladtorch

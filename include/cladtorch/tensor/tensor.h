@@ -1,0 +1,138 @@
+// The n-dimensional array of the library.
+#pragma once
+
+#include <clad/opaque.h>
+
+#include <initializer_list>
+#include <iosfwd>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cladtorch/error.h"
+#include "cladtorch/tensor/dtype.h"
+#include "cladtorch/tensor/shape.h"
+#include "cladtorch/tensor/storage.h"
+
+namespace cladtorch {
+
+/// A handle on a strided view of reference-counted storage. Copying a handle shares the storage and allocates
+/// nothing; views (reshape of dense data, transpose, permute, narrow, select, split) share it too.
+///
+/// A default-constructed Tensor is undefined: it has no shape, and as a gradient it is the symbolic zero.
+///
+/// A *gradient buffer* (see gradient_buffer_like) is storage that contributions are added to in place. Marked
+/// zero, it reads as zero although nobody has written it, and its first contribution is stored instead of
+/// added.
+class CLAD_OPAQUE Tensor {
+ public:
+  Tensor() = default;
+
+  /// Storage with undefined contents; see also the factories in factories.h.
+  static Tensor empty(const Shape& shape, DType dtype = DType::float32, Device device = {});
+
+  bool defined() const { return static_cast<bool>(storage_); }
+  const Shape& shape() const { return shape_; }
+  const Shape& strides() const { return strides_; }
+  int dim() const { return shape_.rank(); }
+  /// Extent of one dimension; negative counts from the end.
+  int64_t size(int64_t dim) const { return shape_[checked_dim("size", dim, shape_.rank())]; }
+  int64_t numel() const { return shape_.numel(); }
+  size_t nbytes() const { return static_cast<size_t>(numel()) * size_of(dtype_); }
+  DType dtype() const { return dtype_; }
+  Device device() const { return defined() ? storage_->device : Device{}; }
+  bool is_contiguous() const;
+
+  /// First element. Throws Error if T is not the tensor's dtype or the tensor is undefined. Reading a buffer
+  /// that is marked zero writes the zeros first.
+  template <class T>
+  T* data() {
+    return static_cast<T*>(raw_data(dtype_of<T>::value));
+  }
+  template <class T>
+  const T* data() const {
+    return static_cast<const T*>(const_cast<Tensor*>(this)->raw_data(dtype_of<T>::value));
+  }
+  /// First element, untyped.
+  void* data() { return raw_data(dtype_); }
+  const void* data() const { return const_cast<Tensor*>(this)->raw_data(dtype_); }
+
+  /// The only element, converted. Throws Error unless numel() is 1.
+  double item() const;
+
+  // Views. Each throws Error naming the shapes when the request does not fit.
+  /// Same elements in row-major order; one extent may be -1. Copies only if the strides do not allow a view.
+  Tensor reshape(const Shape& shape) const;
+  /// All dimensions in one.
+  Tensor flatten() const;
+  Tensor transpose(int64_t dim0, int64_t dim1) const;
+  Tensor permute(std::initializer_list<int64_t> dims) const;
+  /// `length` entries of `dim` from `start`.
+  Tensor narrow(int64_t dim, int64_t start, int64_t length) const;
+  /// Entries [start, end) of `dim`.
+  Tensor slice(int64_t dim, int64_t start, int64_t end) const;
+  /// Entry `index` of `dim`, which disappears.
+  Tensor select(int64_t dim, int64_t index) const;
+  /// Consecutive pieces of `size` entries of `dim`; the last may be smaller.
+  std::vector<Tensor> split(int64_t size, int64_t dim) const;
+  Tensor unsqueeze(int64_t dim) const;
+  Tensor squeeze(int64_t dim) const;
+  /// Broadcasts to `shape` with stride 0 by PyTorch's rules. Not writable.
+  Tensor expand(const Shape& shape) const;
+
+  /// Itself if dense row-major, else a dense copy.
+  Tensor contiguous() const;
+  /// A dense copy with storage of its own.
+  Tensor clone() const;
+  /// Itself if it already has the dtype, else a dense converted copy.
+  Tensor to(DType dtype) const;
+
+  // In place; not for differentiated code.
+  void fill_(double value);
+  void zero_() { fill_(0); }
+  /// Copies the elements of `source` (same shape; dtype converted) into this tensor's storage.
+  void copy_from(const Tensor& source);
+
+  // Gradients.
+  /// this += d, where an undefined `this` is zero and takes d, and an undefined d adds nothing. Writes in
+  /// place only into storage that no other handle shares or into a gradient buffer. Throws Error if shapes or
+  /// dtypes differ.
+  void accumulate(const Tensor& d);
+  void accumulate(Tensor&& d);
+  bool is_gradient_buffer() const { return defined() && storage_->gradient_buffer; }
+  /// Whether the storage stands for zero without having been written.
+  bool is_marked_zero() const { return defined() && storage_->zero; }
+  /// Makes the whole storage stand for zero: no memory pass. Gradient buffers only, else throws Error.
+  void mark_zero();
+
+  /// Whether both handles share one storage.
+  bool shares_storage_with(const Tensor& other) const {
+    return defined() && storage_.get() == other.storage_.get();
+  }
+
+  /// Values (abridged when there are many), shape and dtype, as PyTorch prints them.
+  std::string to_string() const;
+
+ private:
+  friend class GradientTarget;
+  friend Tensor gradient_buffer_like(const Tensor& parameter);
+  void* raw_data(DType wanted);
+  void accumulate_in_place(const Tensor& d);
+  void write_pending_zero();
+  Tensor view(const Shape& shape, const Shape& strides, int64_t offset) const;
+
+  detail::StorageHandle storage_;
+  Shape shape_, strides_;
+  int64_t offset_ = 0;  // in elements
+  DType dtype_ = DType::float32;
+};
+
+std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
+/// Writes the tensor and a newline to standard output.
+void print(const Tensor& tensor);
+
+/// A buffer of `parameter`'s shape, dtype and device, marked zero, to which gradients are added in place.
+/// Undefined if `parameter` is undefined.
+Tensor gradient_buffer_like(const Tensor& parameter);
+
+}  // namespace cladtorch

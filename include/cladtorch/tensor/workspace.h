@@ -1,0 +1,68 @@
+// Memory planned once and replayed: from the second step on, tensors of a training step cost no heap
+// allocation.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "cladtorch/tensor/storage.h"
+
+namespace cladtorch {
+
+struct WorkspaceStatistics {
+  size_t planned_bytes = 0;      ///< size of the arena that the plan needs
+  size_t live_bytes = 0;         ///< most bytes alive at once: no plan can be smaller
+  size_t naive_bytes = 0;        ///< sum of all allocations of a step: what a plan without reuse would need
+  size_t arena_bytes = 0;        ///< memory held now
+  int64_t steps = 0;             ///< closed steps
+  int64_t plans = 0;             ///< how often a plan was made: 1 in steady state
+  int64_t allocations = 0;       ///< tensor allocations of the last step
+  int64_t heap_allocations = 0;  ///< those of them that the plan did not serve
+};
+
+/// Storage for the tensors made while a Step is open on this thread.
+///
+///     Workspace workspace;
+///     for (...) {
+///       Workspace::Step step(workspace);
+///       ...                                  // tensors made and dropped here
+///     }
+///
+/// The first step takes memory from the heap and records the sequence of allocations and frees. At its end
+/// offsets into one arena are planned from the lifetimes; later steps replay them by sequence number. An
+/// event that differs from the plan (another shape, a tensor kept longer) sends the rest of the step to the
+/// heap, and its end plans anew. A tensor that is still alive when its step closes stays valid: it is moved
+/// to storage of its own. Steps of different workspaces may nest; a workspace is used by one thread at a
+/// time.
+class Workspace {
+ public:
+  Workspace();
+  ~Workspace();
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+
+  class Step {
+   public:
+    explicit Step(Workspace& workspace);
+    ~Step();
+    Step(const Step&) = delete;
+    Step& operator=(const Step&) = delete;
+
+   private:
+    Workspace& workspace_;
+    Workspace* outer_;
+  };
+
+  WorkspaceStatistics statistics() const;
+  /// Forgets the plan and returns the arena to the system. Not while a step is open.
+  void reset();
+
+ private:
+  friend detail::Storage* detail::allocate_storage(size_t bytes, Device device);
+  friend void detail::free_storage(detail::Storage* storage) noexcept;
+  struct Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace cladtorch
