@@ -3,6 +3,7 @@
 
 #include "cladtorch/nn/parameters.h"
 #include "cladtorch/ops/ops.h"
+#include "cladtorch/tensor/factories.h"
 
 namespace cladtorch::nn {
 
