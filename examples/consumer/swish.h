@@ -1,0 +1,43 @@
+// An operation of the user's own, with its derivative: nothing in the library knows of it.
+#pragma once
+
+#include <cladtorch/cladtorch.h>
+
+#include <cmath>
+
+namespace spiral {
+using cladtorch::Tensor;
+
+inline double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+/// x * sigmoid(x), element by element; float32. Ramachandran et al., "Searching for activation functions",
+/// 2017.
+inline Tensor swish(const Tensor& x) {
+  const Tensor in = x.contiguous();
+  Tensor out = Tensor::empty(x.shape(), x.dtype());
+  for (int64_t i = 0; i < x.numel(); ++i) {
+    const float value = in.data<float>()[i];
+    out.data<float>()[i] = static_cast<float>(value * sigmoid(value));
+  }
+  return out;
+}
+
+}  // namespace spiral
+
+namespace clad::custom_derivatives::spiral {
+using ::cladtorch::Tensor;
+
+/// Adds d_y * (s + x s (1 - s)) to *d_x, with s = sigmoid(x). The plugin finds it by its name.
+inline void swish_pullback(const Tensor& x, Tensor d_y, Tensor* d_x) {
+  if (!d_x) return;
+  const Tensor in = x.contiguous(), seed = d_y.contiguous();
+  Tensor contribution = Tensor::empty(x.shape(), x.dtype());
+  for (int64_t i = 0; i < x.numel(); ++i) {
+    const double value = in.data<float>()[i];
+    const double s = ::spiral::sigmoid(value);
+    contribution.data<float>()[i] = static_cast<float>(seed.data<float>()[i] * (s + value * s * (1 - s)));
+  }
+  d_x->accumulate(std::move(contribution));
+}
+
+}  // namespace clad::custom_derivatives::spiral
