@@ -22,7 +22,7 @@ int main() {
 
   constexpr int n = 2;
   double x[n] = {-1.2, 1.0}, velocity[n] = {0, 0};
-  for (int step = 0; step < 20000; ++step) {
+  for (int step = 0; step < 50000; ++step) {
     double d_x[n] = {0, 0};
     gradient.execute(x, n, d_x);
     for (int i = 0; i < n; ++i) {
