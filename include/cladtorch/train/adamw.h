@@ -1,0 +1,59 @@
+// The AdamW optimizer.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cladtorch/train/tensor_list.h"
+
+namespace cladtorch {
+
+struct AdamWOptions {
+  double lr = 1e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-8;
+  double weight_decay = 0.01;  ///< of matrices (rank 2 and up) only: biases and norms are not decayed
+};
+
+/// Adam with decoupled weight decay, one fused pass over memory per step.
+/// Source: Loshchilov and Hutter, "Decoupled weight decay regularization", 2019.
+///
+///     AdamW optimizer(model, {.lr = 6e-4});
+///     optimizer.step(gradient);   // updates `model`, then marks `gradient` as zero
+class AdamW {
+ public:
+  /// Updates the storage behind `parameters` from now on; the moments start at zero.
+  AdamW(TensorList parameters, AdamWOptions options);
+  template <class Model>
+    requires(!std::is_same_v<Model, TensorList>)
+  AdamW(Model& model, AdamWOptions options) : AdamW(TensorList(model), options) {}
+
+  /// One update with `gradient_scale` times the gradients, which match the parameters in order and shape;
+  /// marks them zero without writing them. Allocates nothing. Throws Error if the lists differ.
+  void step(TensorList& gradients, double gradient_scale = 1.0);
+  template <class Model>
+    requires(!std::is_same_v<Model, TensorList>)
+  void step(Model& gradient, double gradient_scale = 1.0) {
+    TensorList list(gradient);
+    step(list, gradient_scale);
+  }
+
+  const AdamWOptions& options() const { return options_; }
+  void set_lr(double lr) { options_.lr = lr; }
+
+  // The state, for checkpoints: the moments carry the parameters' names.
+  std::int64_t steps() const { return steps_; }
+  void set_steps(std::int64_t steps) { steps_ = steps; }
+  TensorList& first_moments() { return first_; }
+  TensorList& second_moments() { return second_; }
+  const TensorList& first_moments() const { return first_; }
+  const TensorList& second_moments() const { return second_; }
+
+ private:
+  TensorList parameters_, first_, second_;
+  AdamWOptions options_;
+  std::int64_t steps_ = 0;
+};
+
+}  // namespace cladtorch

@@ -1,0 +1,96 @@
+// All that decides a training run, as TOML on disk and key=value on the command line.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace cladtorch::train {
+
+/// The keys are explained in docs/training.md and by `cladtorch train --help`; the defaults train the
+/// built-in stories.
+struct TrainConfig {
+  struct Run {
+    std::string name = "stories";
+    std::string out;  // "" means runs/<name>
+    std::int64_t seed = 1;
+    std::int64_t threads = 0;  // 0 means all cores
+    std::string device = "cpu";
+    std::string dtype = "fp32";
+  } run;
+  struct Data {
+    std::string text;  // "" means the built-in stories
+    std::string vocabulary = "char";
+    std::string sampling = "shuffled_windows";
+    std::int64_t story_bytes = 2'000'000;
+  } data;
+  struct Model {
+    std::int64_t layers = 4;
+    std::int64_t heads = 4;
+    std::int64_t channels = 128;
+    std::int64_t context = 128;
+    double dropout = 0.0;
+  } model;
+  struct Optimizer {
+    double lr = 2e-3;
+    double beta1 = 0.9;
+    double beta2 = 0.99;
+    double eps = 1e-8;
+    double weight_decay = 0.1;
+    double clip = 1.0;
+  } optimizer;
+  struct ScheduleKeys {
+    std::string kind = "cosine";
+    std::int64_t warmup = 100;
+    double min_lr = 1e-4;
+    double decay_fraction = 0.2;
+  } schedule;
+  struct Train {
+    std::int64_t steps = 1500;
+    std::int64_t batch = 16;
+    std::int64_t accumulate = 1;
+    std::int64_t eval_every = 100;
+    std::int64_t eval_batches = 20;
+    std::int64_t eval_context = 0;
+    std::int64_t save_every = 0;
+    std::int64_t log_every = 10;
+    double max_minutes = 0.0;
+  } train;
+  struct Sample {
+    std::int64_t count = 3;
+    std::int64_t tokens = 400;
+    std::string prompt;
+    double temperature = 0.8;
+    std::int64_t top_k = 0;
+    double top_p = 1.0;
+  } sample;
+};
+
+/// One key: its dotted name, one line of help, and where its value lives in a TrainConfig.
+struct ConfigField {
+  std::string key;
+  std::string help;
+  std::variant<std::int64_t*, double*, std::string*> value;
+};
+
+/// Every key of `config`, in the order of the file. The pointers live as long as `config`.
+std::vector<ConfigField> config_fields(TrainConfig& config);
+
+/// Overwrites what the TOML file `path` names. Throws Error on bad syntax (with line), an unknown key (with
+/// the closest known one) or a value of the wrong type.
+void read_config(TrainConfig& config, const std::filesystem::path& path);
+
+/// Applies "section.key=value" as it comes from --set. Throws Error like read_config.
+void set_config(TrainConfig& config, const std::string& assignment);
+
+/// Throws Error naming the key whose value cannot work: heads that do not divide channels, no steps, ...
+void check_config(const TrainConfig& config);
+
+/// The file that read_config reads back into an equal config.
+std::string config_toml(const TrainConfig& config);
+nlohmann::ordered_json config_json(const TrainConfig& config);
+
+}  // namespace cladtorch::train

@@ -1,0 +1,61 @@
+// The line that tells a person how training goes.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include "cladtorch/train/run_log.h"
+
+namespace cladtorch::train {
+
+/// What the line shows besides the step itself.
+struct ProgressState {
+  std::int64_t steps = 0;  ///< of the whole run
+  std::optional<double> val_loss{};
+  std::optional<double> floor{};  ///< nats per token that no model can beat
+  double flops_per_token = 0;
+  double peak_flops = 0;  ///< measured; 0 hides the percentage
+  double eta_seconds = 0;
+};
+
+/// The text of one progress line, at most `width` columns: parts that do not fit are left out, the last ones
+/// first.
+std::string progress_line(const StepRecord& record, const ProgressState& state, int width);
+
+/// "61k", "850", "1.2M".
+std::string short_count(double value);
+/// "0:07", "1:02", "1:00:05".
+std::string short_duration(double seconds);
+/// "850 B", "3.2 MB" (1 MB is 10^6 bytes).
+std::string short_bytes(double bytes);
+
+/// Writes progress to a stream: on a terminal one line that is overwritten, at most ten times a second, and
+/// kept at evaluations; elsewhere a plain line every `log_every` steps. No escape sequences when NO_COLOR is
+/// set.
+class ProgressDisplay {
+ public:
+  explicit ProgressDisplay(std::FILE* stream, std::int64_t log_every);
+  ~ProgressDisplay();
+  ProgressDisplay(const ProgressDisplay&) = delete;
+  ProgressDisplay& operator=(const ProgressDisplay&) = delete;
+
+  void show(const StepRecord& record, const ProgressState& state);
+  /// A line of its own, above the progress line.
+  void message(const std::string& text);
+
+ private:
+  void clear_line();
+
+  std::FILE* stream_;
+  std::int64_t log_every_;
+  bool terminal_;
+  bool color_;
+  bool line_open_ = false;
+  std::size_t line_length_ = 0;
+  std::chrono::steady_clock::time_point shown_{};
+};
+
+}  // namespace cladtorch::train

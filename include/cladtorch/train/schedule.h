@@ -1,0 +1,33 @@
+// Learning rates over the course of a training run.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace cladtorch {
+
+enum class ScheduleKind {
+  constant,  ///< the peak after the warm-up
+  linear,    ///< a straight line from the peak to the minimum
+  cosine,    ///< half a cosine from the peak to the minimum
+  wsd,       ///< warm-up, stable, decay: the peak, then a straight line to the minimum over the last part
+};
+
+/// "constant", "linear", "cosine" or "wsd", and back; throws Error on another name.
+std::string to_string(ScheduleKind kind);
+ScheduleKind schedule_kind_from_string(const std::string& name);
+
+/// A learning rate for each step of a run: a line from near 0 to `peak` over `warmup` steps, then by `kind`.
+struct Schedule {
+  ScheduleKind kind = ScheduleKind::cosine;
+  double peak = 1e-3;
+  double minimum = 1e-4;
+  std::int64_t warmup = 100;
+  double decay_fraction = 0.2;  ///< wsd only: the part of the run, at its end, over which the rate falls
+
+  /// The rate of the update `step` (0 <= step < steps). The first update already has peak / (warmup + 1); the
+  /// minimum is reached at `steps`, one after the last update.
+  double at(std::int64_t step, std::int64_t steps) const;
+};
+
+}  // namespace cladtorch

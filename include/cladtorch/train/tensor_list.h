@@ -1,0 +1,77 @@
+// All tensors of a model, or of its gradient, in one list that threads share out evenly.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cladtorch/nn/parameters.h"
+#include "cladtorch/tensor/factories.h"
+#include "cladtorch/tensor/tensor.h"
+
+namespace cladtorch {
+
+struct NamedTensor {
+  std::string name;
+  Tensor tensor;  ///< shares its storage with the model's own handle
+};
+
+/// Handles on every parameter of a model, made once so that a training step neither builds names nor
+/// allocates.
+class TensorList {
+ public:
+  /// A part of one tensor, small enough for a core's cache.
+  struct Piece {
+    std::size_t tensor;
+    std::int64_t begin, end;
+  };
+
+  /// Every tensor must be dense and float32 or float64, all of one type; throws Error otherwise.
+  explicit TensorList(std::vector<NamedTensor> tensors);
+  template <class Model>
+    requires requires(Model& model) { for_each_parameter(model, [](const std::string&, Tensor&) {}); }
+  explicit TensorList(Model& model) : TensorList(collect(model)) {}
+
+  std::size_t size() const { return tensors_.size(); }
+  const NamedTensor& operator[](std::size_t i) const { return tensors_[i]; }
+  NamedTensor& operator[](std::size_t i) { return tensors_[i]; }
+  auto begin() const { return tensors_.begin(); }
+  auto end() const { return tensors_.end(); }
+
+  DType dtype() const { return dtype_; }
+  std::int64_t numel() const;
+  const std::vector<Piece>& pieces() const { return pieces_; }
+
+  /// Euclidean norm over all elements. Sums each piece in double and then the pieces in order: the same bits
+  /// on any number of threads. A buffer marked zero counts as zero and is not touched.
+  double norm() const;
+  /// Multiplies every element.
+  void scale(double factor);
+  /// Makes every gradient buffer stand for zero.
+  void mark_zero();
+
+ private:
+  template <class Model>
+  static std::vector<NamedTensor> collect(Model& model) {
+    std::vector<NamedTensor> tensors;
+    for_each_parameter(model,
+                       [&](const std::string& name, Tensor& tensor) { tensors.push_back({name, tensor}); });
+    return tensors;
+  }
+
+  std::vector<NamedTensor> tensors_;
+  std::vector<Piece> pieces_;
+  mutable std::vector<double> sums_;  // one per piece
+  DType dtype_ = DType::float32;
+};
+
+/// Scales the gradients so that their common norm is at most `max_norm`; returns the norm before.
+/// Source: Pascanu et al., "On the difficulty of training recurrent neural networks", 2013.
+double clip_grad_norm(TensorList& gradients, double max_norm);
+template <class Model>
+double clip_grad_norm(Model& gradient, double max_norm) {
+  TensorList list(gradient);
+  return clip_grad_norm(list, max_norm);
+}
+
+}  // namespace cladtorch

@@ -1,0 +1,92 @@
+#include "cladtorch/train/adamw.h"
+
+#include <cmath>
+
+#include "cladtorch/tensor/parallel.h"
+
+namespace cladtorch {
+namespace {
+
+TensorList zeros_like_all(const TensorList& parameters) {
+  std::vector<NamedTensor> tensors;
+  for (const NamedTensor& named : parameters) tensors.push_back({named.name, zeros_like(named.tensor)});
+  return TensorList(std::move(tensors));
+}
+
+/// The numbers of one step, the same for all elements.
+template <class T>
+struct Coefficients {
+  T beta1, beta2, gradient_scale, step_size, second_scale, eps, keep;
+};
+
+/// 28 bytes of traffic per float parameter: gradient read, parameter and both moments read and written.
+template <class T>
+void update(T* __restrict__ p, const T* __restrict__ g, T* __restrict__ m, T* __restrict__ v,
+            std::int64_t count, const Coefficients<T>& c) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const T gradient = g[i] * c.gradient_scale;
+    m[i] = c.beta1 * m[i] + (1 - c.beta1) * gradient;
+    v[i] = c.beta2 * v[i] + (1 - c.beta2) * gradient * gradient;
+    p[i] = c.keep * p[i] - c.step_size * m[i] / (std::sqrt(v[i]) * c.second_scale + c.eps);
+  }
+}
+
+template <class T>
+void update_all(TensorList& parameters, TensorList& gradients, TensorList& first, TensorList& second,
+                const AdamWOptions& options, std::int64_t steps, double gradient_scale) {
+  const double correction1 = 1.0 - std::pow(options.beta1, static_cast<double>(steps));
+  const double correction2 = 1.0 - std::pow(options.beta2, static_cast<double>(steps));
+  Coefficients<T> plain{static_cast<T>(options.beta1),
+                        static_cast<T>(options.beta2),
+                        static_cast<T>(gradient_scale),
+                        static_cast<T>(options.lr / correction1),
+                        static_cast<T>(1.0 / std::sqrt(correction2)),
+                        static_cast<T>(options.eps),
+                        T{1}};
+  Coefficients<T> decayed = plain;
+  decayed.keep = static_cast<T>(1.0 - options.lr * options.weight_decay);
+
+  const auto& pieces = parameters.pieces();
+  parallel_for(static_cast<std::int64_t>(pieces.size()), 1, [&](std::int64_t from, std::int64_t to) {
+    for (std::int64_t i = from; i < to; ++i) {
+      const auto& [tensor, begin, end] = pieces[static_cast<std::size_t>(i)];
+      Tensor& p = parameters[tensor].tensor;
+      update(p.data<T>() + begin, gradients[tensor].tensor.data<T>() + begin,
+             first[tensor].tensor.data<T>() + begin, second[tensor].tensor.data<T>() + begin, end - begin,
+             p.dim() >= 2 ? decayed : plain);
+    }
+  });
+}
+
+}  // namespace
+
+AdamW::AdamW(TensorList parameters, AdamWOptions options)
+    : parameters_(std::move(parameters)),
+      first_(zeros_like_all(parameters_)),
+      second_(zeros_like_all(parameters_)),
+      options_(options) {}
+
+void AdamW::step(TensorList& gradients, double gradient_scale) {
+  require(gradients.size() == parameters_.size(), "AdamW: ", parameters_.size(), " parameters, but ",
+          gradients.size(), " gradients");
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    const NamedTensor& p = parameters_[i];
+    NamedTensor& g = gradients[i];
+    require(g.tensor.shape() == p.tensor.shape() && g.tensor.dtype() == p.tensor.dtype(),
+            "AdamW: parameter '", p.name, "' is ", p.tensor.shape(), " ", p.tensor.dtype(), ", its gradient ",
+            g.tensor.shape(), " ", g.tensor.dtype());
+    // Reading a buffer that only stands for zero writes the zeros: once, here, and not from several threads.
+    if (g.tensor.is_marked_zero()) g.tensor.data();
+  }
+  ++steps_;
+  if (parameters_.dtype() == DType::float32) {
+    update_all<float>(parameters_, gradients, first_, second_, options_, steps_, gradient_scale);
+  } else {
+    update_all<double>(parameters_, gradients, first_, second_, options_, steps_, gradient_scale);
+  }
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    if (gradients[i].tensor.is_gradient_buffer()) gradients[i].tensor.mark_zero();
+  }
+}
+
+}  // namespace cladtorch

@@ -1,0 +1,144 @@
+#include "cladtorch/train/adamw.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "cladtorch/tensor/parallel.h"
+#include "io/temporary_folder.h"
+
+namespace cladtorch {
+namespace {
+
+using io::error_of;
+using testing::HasSubstr;
+
+/// A matrix and a bias, and buffers for their gradients.
+struct Fixture {
+  explicit Fixture(std::int64_t rows = 3, DType dtype = DType::float64)
+      : parameters(std::vector<NamedTensor>{{"weight", rand({rows, 5}, random, dtype)},
+                                            {"bias", rand({7}, random, dtype)}}),
+        gradients(std::vector<NamedTensor>{{"weight", gradient_buffer_like(parameters[0].tensor)},
+                                           {"bias", gradient_buffer_like(parameters[1].tensor)}}) {}
+
+  void draw_gradients() {
+    for (std::size_t i = 0; i < gradients.size(); ++i) {
+      Tensor& g = gradients[i].tensor;
+      g.accumulate(randn(g.shape(), random, g.dtype()));
+    }
+  }
+
+  ::cladtorch::Random random{7};
+  TensorList parameters, gradients;
+};
+
+TEST(AdamW, FollowsTheFormulaOverSeveralSteps) {
+  const AdamWOptions o{.lr = 0.01, .beta1 = 0.8, .beta2 = 0.9, .eps = 1e-3, .weight_decay = 0.5};
+  const double gradient_scale = 0.5;
+  for (std::size_t tensor = 0; tensor < 2; ++tensor) {
+    const double decay = tensor == 0 ? o.weight_decay : 0.0;
+    Fixture f;
+    AdamW optimizer(f.parameters, o);
+    const std::int64_t count = f.parameters[tensor].tensor.numel();
+    const double* actual = f.parameters[tensor].tensor.data<double>();
+    std::vector<double> p(actual, actual + count), m(p.size()), v(p.size());
+    for (int step = 1; step <= 4; ++step) {
+      f.draw_gradients();
+      for (std::size_t i = 0; i < p.size(); ++i) {
+        const double d = gradient_scale * f.gradients[tensor].tensor.data<double>()[i];
+        p[i] -= o.lr * decay * p[i];
+        m[i] = o.beta1 * m[i] + (1 - o.beta1) * d;
+        v[i] = o.beta2 * v[i] + (1 - o.beta2) * d * d;
+        const double m_hat = m[i] / (1 - std::pow(o.beta1, step));
+        const double v_hat = v[i] / (1 - std::pow(o.beta2, step));
+        p[i] -= o.lr * m_hat / (std::sqrt(v_hat) + o.eps);
+      }
+      optimizer.step(f.gradients, gradient_scale);
+    }
+    for (std::size_t i = 0; i < p.size(); ++i) EXPECT_NEAR(actual[i], p[i], 1e-14) << tensor << " " << i;
+  }
+}
+
+TEST(AdamW, MovesByTheLearningRateAgainstTheSignInTheFirstStep) {
+  Fixture f;
+  AdamW optimizer(f.parameters, {.lr = 0.25, .eps = 1e-300, .weight_decay = 0});
+  const double before = f.parameters[1].tensor.data<double>()[0];
+  f.draw_gradients();
+  const double sign = f.gradients[1].tensor.data<double>()[0] > 0 ? 1 : -1;
+  optimizer.step(f.gradients);
+  EXPECT_NEAR(f.parameters[1].tensor.data<double>()[0], before - 0.25 * sign, 1e-12);
+}
+
+TEST(AdamW, DecaysMatricesOnlyAndTakesAMarkedGradientForZero) {
+  Fixture f;
+  const double weight = f.parameters[0].tensor.data<double>()[4],
+               bias = f.parameters[1].tensor.data<double>()[4];
+  AdamW optimizer(f.parameters, {.lr = 0.1, .weight_decay = 0.5});
+  optimizer.step(f.gradients);
+  EXPECT_DOUBLE_EQ(f.parameters[0].tensor.data<double>()[4], weight * 0.95);
+  EXPECT_EQ(f.parameters[1].tensor.data<double>()[4], bias);
+}
+
+TEST(AdamW, MarksTheGradientsZeroAfterwards) {
+  Fixture f;
+  AdamW optimizer(f.parameters, {});
+  f.draw_gradients();
+  EXPECT_FALSE(f.gradients[0].tensor.is_marked_zero());
+  optimizer.step(f.gradients);
+  EXPECT_TRUE(f.gradients[0].tensor.is_marked_zero());
+  EXPECT_TRUE(f.gradients[1].tensor.is_marked_zero());
+}
+
+TEST(AdamW, NamesTheGradientThatDoesNotFit) {
+  Fixture f, other(4);
+  AdamW optimizer(f.parameters, {});
+  EXPECT_THAT(error_of<Error>([&] { optimizer.step(other.gradients); }), HasSubstr("'weight' is [3,5]"));
+}
+
+TEST(ClipGradNorm, ScalesToTheLargestNormAndLeavesSmallerOnes) {
+  Fixture f(9000);  // several pieces, the last one shorter
+  f.draw_gradients();
+  double sum = 0;
+  for (const NamedTensor& g : f.gradients) {
+    for (std::int64_t i = 0; i < g.tensor.numel(); ++i) sum += std::pow(g.tensor.data<double>()[i], 2);
+  }
+  EXPECT_NEAR(clip_grad_norm(f.gradients, 0.5), std::sqrt(sum), 1e-10);
+  EXPECT_NEAR(f.gradients.norm(), 0.5, 1e-12);
+  const double value = f.gradients[0].tensor.data<double>()[3];
+  EXPECT_NEAR(clip_grad_norm(f.gradients, 0.6), 0.5, 1e-12);
+  EXPECT_EQ(f.gradients[0].tensor.data<double>()[3], value);
+}
+
+TEST(ClipGradNorm, HasTheSameBitsOnAnyNumberOfThreads) {
+  Fixture f(50'000, DType::float32);
+  f.draw_gradients();
+  const int threads = num_threads();
+  set_num_threads(1);
+  const double one = f.gradients.norm();
+  for (const int n : {2, 3, 8}) {
+    set_num_threads(n);
+    EXPECT_EQ(f.gradients.norm(), one) << n;
+  }
+  set_num_threads(threads);
+}
+
+TEST(ClipGradNorm, ShowsNotANumber) {
+  Fixture f;
+  f.draw_gradients();
+  f.gradients[1].tensor.data<double>()[2] = NAN;
+  EXPECT_TRUE(std::isnan(clip_grad_norm(f.gradients, 1.0)));
+}
+
+TEST(TensorList, RefusesWhatAnOptimizerCannotUpdate) {
+  EXPECT_THAT(error_of<Error>([] { TensorList list(std::vector<NamedTensor>{{"ids", arange(3)}}); }),
+              HasSubstr("'ids' is int32"));
+  EXPECT_THAT(error_of<Error>(
+                  [] { TensorList list(std::vector<NamedTensor>{{"t", zeros({2, 3}).transpose(0, 1)}}); }),
+              HasSubstr("strided"));
+  EXPECT_THAT(error_of<Error>([] { TensorList list(std::vector<NamedTensor>{}); }),
+              HasSubstr("no parameters"));
+}
+
+}  // namespace
+}  // namespace cladtorch

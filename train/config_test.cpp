@@ -1,0 +1,90 @@
+#include "cladtorch/train/config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cladtorch/error.h"
+#include "cladtorch/io/atomic_file.h"
+#include "io/temporary_folder.h"
+
+namespace cladtorch::train {
+namespace {
+
+using io::error_of;
+using testing::AllOf;
+using testing::HasSubstr;
+
+std::string error_of_file(const std::string& toml) {
+  io::TemporaryFolder folder;
+  io::write_file(folder / "c.toml", toml);
+  TrainConfig config;
+  return error_of<Error>([&] { read_config(config, folder / "c.toml"); });
+}
+
+std::string error_of_set(const std::string& assignment) {
+  TrainConfig config;
+  return error_of<Error>([&] {
+    set_config(config, assignment);
+    check_config(config);
+  });
+}
+
+TEST(Config, IsReadBackFromItsOwnFile) {
+  TrainConfig config;
+  config.data.text = "a \"quoted\" \\ path/ä.txt";
+  config.optimizer.lr = 0.1 + 0.2;
+  config.optimizer.clip = 1.0;
+  config.run.seed = std::numeric_limits<std::int64_t>::max();
+  io::TemporaryFolder folder;
+  io::write_file(folder / "c.toml", config_toml(config));
+  TrainConfig read;
+  read_config(read, folder / "c.toml");
+  EXPECT_EQ(config_json(read), config_json(config));
+  EXPECT_EQ(read.optimizer.lr, 0.1 + 0.2);
+}
+
+TEST(Config, TakesAnIntegerWhereANumberIsExpected) {
+  EXPECT_EQ(error_of_file("[optimizer]\nclip = 1\n"), "");
+  TrainConfig config;
+  set_config(config, "optimizer.lr=1e-3");
+  EXPECT_EQ(config.optimizer.lr, 1e-3);
+}
+
+TEST(Config, SuggestsTheKeyThatWasMeant) {
+  EXPECT_THAT(error_of_file("[optimizer]\nlearning = 1\nlr = 1\n"),
+              HasSubstr("c.toml:2: unknown key 'optimizer.learning'"));
+  EXPECT_THAT(error_of_file("[optimiser]\nlr = 1\n"), HasSubstr("did you mean 'optimizer.lr'?"));
+  EXPECT_THAT(error_of_file("steps = 5\n"), HasSubstr("did you mean 'train.steps'?"));
+  EXPECT_THAT(error_of_set("train.step=5"),
+              HasSubstr("unknown key 'train.step' (did you mean 'train.steps'?)"));
+  EXPECT_THAT(error_of_set("zzzzzzz=5"), testing::Not(HasSubstr("did you mean")));
+}
+
+TEST(Config, NamesTheLineOfASyntaxError) {
+  EXPECT_THAT(error_of_file("[train]\nsteps = \n"), HasSubstr("c.toml:2:"));
+  TrainConfig config;
+  EXPECT_THAT(error_of<Error>([&] { read_config(config, "no/such.toml"); }), HasSubstr("no/such.toml"));
+}
+
+TEST(Config, NamesTheKeyWhoseValueHasTheWrongType) {
+  EXPECT_THAT(error_of_file("[train]\nsteps = \"many\"\n"),
+              AllOf(HasSubstr("train.steps expects an integer"), HasSubstr("many")));
+  EXPECT_THAT(error_of_file("[train]\nsteps = 1.5\n"), HasSubstr("train.steps expects an integer"));
+  EXPECT_THAT(error_of_file("[run]\nname = 5\n"), HasSubstr("run.name expects a string"));
+  EXPECT_THAT(error_of_set("train.steps=1.5"), HasSubstr("train.steps expects an integer"));
+  EXPECT_THAT(error_of_set("optimizer.lr=fast"), HasSubstr("optimizer.lr expects a number"));
+  EXPECT_THAT(error_of_set("optimizer.lr"), HasSubstr("section.key=value"));
+}
+
+TEST(Config, RefusesValuesThatCannotWork) {
+  EXPECT_EQ(error_of_set("train.steps=1"), "");
+  for (const char* bad :
+       {"train.steps=0", "train.steps=-1", "train.batch=0", "model.heads=3", "model.dropout=1",
+        "optimizer.lr=nan", "optimizer.beta2=1", "schedule.kind=cosin", "schedule.min_lr=1", "run.device=tpu",
+        "run.dtype=fp8", "train.eval_context=128", "sample.top_p=0"}) {
+    EXPECT_THAT(error_of_set(bad), HasSubstr(std::string(bad).substr(0, std::string(bad).find('=')))) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace cladtorch::train

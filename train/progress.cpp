@@ -1,0 +1,147 @@
+#include "cladtorch/train/progress.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <vector>
+
+namespace cladtorch::train {
+namespace {
+
+constexpr int kBarWidth = 14;
+constexpr auto kRedrawEvery = std::chrono::milliseconds(100);
+constexpr int kDefaultWidth = 160;
+
+int terminal_width(std::FILE* stream) {
+  winsize size{};
+  if (::ioctl(::fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return kDefaultWidth;
+}
+
+std::string bar(std::int64_t step, std::int64_t steps) {
+  const auto filled = static_cast<std::size_t>(std::clamp(kBarWidth * step / std::max<std::int64_t>(steps, 1),
+                                                          std::int64_t{0}, std::int64_t{kBarWidth}));
+  return std::string(filled, '#') + std::string(kBarWidth - filled, '-');
+}
+
+}  // namespace
+
+std::string short_count(double value) {
+  if (value >= 1e9) return fmt::format("{:.1f}B", value / 1e9);
+  if (value >= 1e6) return fmt::format("{:.1f}M", value / 1e6);
+  if (value >= 1e4) return fmt::format("{:.0f}k", value / 1e3);
+  if (value >= 1e3) return fmt::format("{:.1f}k", value / 1e3);
+  return fmt::format("{:.0f}", value);
+}
+
+std::string short_duration(double seconds) {
+  const auto total = static_cast<std::int64_t>(std::llround(std::max(seconds, 0.0)));
+  if (total >= 3600) return fmt::format("{}:{:02}:{:02}", total / 3600, total / 60 % 60, total % 60);
+  return fmt::format("{}:{:02}", total / 60, total % 60);
+}
+
+std::string short_bytes(double bytes) {
+  if (bytes >= 1e9) return fmt::format("{:.2f} GB", bytes / 1e9);
+  if (bytes >= 1e6) return fmt::format("{:.1f} MB", bytes / 1e6);
+  if (bytes >= 1e3) return fmt::format("{:.1f} kB", bytes / 1e3);
+  return fmt::format("{:.0f} B", bytes);
+}
+
+std::string progress_line(const StepRecord& record, const ProgressState& state, int width) {
+  const std::string steps = std::to_string(state.steps);
+  std::vector<std::string> parts = {fmt::format("step {:>{}}/{}", record.step, steps.size(), steps),
+                                    fmt::format("loss {:.3f}", record.loss)};
+  if (state.val_loss) {
+    std::string val = fmt::format("val {:.3f}", *state.val_loss);
+    if (state.floor) val += fmt::format(" (floor {:.3f})", *state.floor);
+    parts.push_back(val);
+  }
+  parts.push_back(fmt::format("eta {}", short_duration(state.eta_seconds)));
+  parts.push_back(fmt::format("{} tok/s", short_count(record.tokens_per_second)));
+  if (state.peak_flops > 0) {
+    const double share = 100.0 * record.tokens_per_second * state.flops_per_token / state.peak_flops;
+    parts.push_back(fmt::format("{:.0f} % of peak", share));
+  }
+  parts.push_back(fmt::format("lr {:.1e}", record.lr));
+  parts.push_back(fmt::format("norm {:.2f}", record.grad_norm));
+  parts.push_back(bar(record.step, state.steps));
+
+  // In order of importance they are dropped; in the order in which a person reads they are shown.
+  std::size_t shown = 0, length = 0;
+  while (shown < parts.size()) {
+    const std::size_t next = length + (shown > 0 ? 2 : 0) + parts[shown].size();
+    if (shown > 0 && next > static_cast<std::size_t>(width)) break;
+    length = next;
+    ++shown;
+  }
+  const bool with_bar = shown == parts.size();
+  std::string line = parts[0];
+  if (with_bar) line += "  " + parts.back();
+  const std::size_t eta = state.val_loss ? 3 : 2;
+  for (std::size_t i = 1; i < shown - (with_bar ? 1 : 0); ++i) {
+    if (i != eta) line += "  " + parts[i];
+  }
+  if (shown > eta) line += "  " + parts[eta];
+  return line;
+}
+
+ProgressDisplay::ProgressDisplay(std::FILE* stream, std::int64_t log_every)
+    : stream_(stream),
+      log_every_(log_every),
+      terminal_(::isatty(::fileno(stream)) != 0),
+      color_(terminal_ && std::getenv("NO_COLOR") == nullptr) {}
+
+ProgressDisplay::~ProgressDisplay() {
+  if (line_open_) std::fputs("\n", stream_);
+}
+
+void ProgressDisplay::show(const StepRecord& record, const ProgressState& state) {
+  const bool last = record.step >= state.steps;
+  if (!terminal_) {
+    if (record.step % log_every_ != 0 && !record.val_loss && !last) return;
+    fmt::print(stream_, "{}\n", progress_line(record, state, kDefaultWidth));
+    std::fflush(stream_);
+    return;
+  }
+  const auto now = std::chrono::steady_clock::now();
+  if (now - shown_ < kRedrawEvery && !record.val_loss && !last) return;
+  shown_ = now;
+  const std::string line = progress_line(record, state, terminal_width(stream_) - 1);
+  if (color_) {
+    fmt::print(stream_, "\r{}\x1b[K", line);
+  } else {
+    fmt::print(stream_, "\r{:<{}}", line, line_length_);
+  }
+  line_open_ = true;
+  line_length_ = line.size();
+  if (record.val_loss) {
+    std::fputs("\n", stream_);  // evaluations stay on the screen
+    line_open_ = false;
+    line_length_ = 0;
+  }
+  std::fflush(stream_);
+}
+
+void ProgressDisplay::clear_line() {
+  if (!line_open_) return;
+  if (color_) {
+    std::fputs("\r\x1b[K", stream_);
+  } else {
+    fmt::print(stream_, "\r{:<{}}\r", "", line_length_);
+  }
+  line_open_ = false;
+  line_length_ = 0;
+}
+
+void ProgressDisplay::message(const std::string& text) {
+  clear_line();
+  fmt::print(stream_, "{}\n", text);
+  std::fflush(stream_);
+}
+
+}  // namespace cladtorch::train

@@ -1,0 +1,112 @@
+#include "cladtorch/train/tensor_list.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cladtorch/tensor/parallel.h"
+
+namespace cladtorch {
+namespace {
+
+/// Four float arrays of this many elements (parameter, gradient, two moments) fit a 256 KiB level-2 cache.
+constexpr std::int64_t kPieceElements = 16384;
+/// Independent sums, so that the loop vectorizes without reordering additions.
+constexpr int kLanes = 16;
+
+template <class T>
+double sum_of_squares(const T* values, std::int64_t count) {
+  double lanes[kLanes] = {};
+  std::int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const double value = static_cast<double>(values[i + lane]);
+      lanes[lane] += value * value;
+    }
+  }
+  for (; i < count; ++i) lanes[0] += static_cast<double>(values[i]) * static_cast<double>(values[i]);
+  double sum = 0;
+  for (const double lane : lanes) sum += lane;
+  return sum;
+}
+
+template <class T>
+void piece_sums(const std::vector<NamedTensor>& tensors, const std::vector<TensorList::Piece>& pieces,
+                std::vector<double>& sums) {
+  parallel_for(static_cast<std::int64_t>(pieces.size()), 1, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) {
+      const auto& [tensor, begin, end] = pieces[static_cast<std::size_t>(i)];
+      const Tensor& values = tensors[tensor].tensor;
+      const bool zero = values.is_marked_zero();
+      sums[static_cast<std::size_t>(i)] = zero ? 0.0 : sum_of_squares(values.data<T>() + begin, end - begin);
+    }
+  });
+}
+
+template <class T>
+void scale_pieces(std::vector<NamedTensor>& tensors, const std::vector<TensorList::Piece>& pieces,
+                  double factor) {
+  parallel_for(static_cast<std::int64_t>(pieces.size()), 1, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) {
+      const auto& [tensor, begin, end] = pieces[static_cast<std::size_t>(i)];
+      if (tensors[tensor].tensor.is_marked_zero()) continue;
+      T* values = tensors[tensor].tensor.data<T>();
+      for (std::int64_t j = begin; j < end; ++j) values[j] *= static_cast<T>(factor);
+    }
+  });
+}
+
+}  // namespace
+
+TensorList::TensorList(std::vector<NamedTensor> tensors) : tensors_(std::move(tensors)) {
+  require(!tensors_.empty(), "TensorList: the model has no parameters");
+  dtype_ = tensors_.front().tensor.dtype();
+  require(dtype_ == DType::float32 || dtype_ == DType::float64, "TensorList: '", tensors_.front().name,
+          "' is ", dtype_, ", expected float32 or float64");
+  for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    const auto& [name, tensor] = tensors_[i];
+    require(tensor.dtype() == dtype_, "TensorList: '", name, "' is ", tensor.dtype(), ", expected ", dtype_,
+            " as the first parameter");
+    require(tensor.is_contiguous(), "TensorList: '", name, "' is a strided view, expected dense storage");
+    for (std::int64_t begin = 0; begin < tensor.numel(); begin += kPieceElements) {
+      pieces_.push_back({i, begin, std::min(begin + kPieceElements, tensor.numel())});
+    }
+  }
+  sums_.resize(pieces_.size());
+}
+
+std::int64_t TensorList::numel() const {
+  std::int64_t count = 0;
+  for (const NamedTensor& named : tensors_) count += named.tensor.numel();
+  return count;
+}
+
+double TensorList::norm() const {
+  if (dtype_ == DType::float32) {
+    piece_sums<float>(tensors_, pieces_, sums_);
+  } else {
+    piece_sums<double>(tensors_, pieces_, sums_);
+  }
+  double sum = 0;
+  for (const double piece : sums_) sum += piece;
+  return std::sqrt(sum);
+}
+
+void TensorList::scale(double factor) {
+  if (dtype_ == DType::float32) {
+    scale_pieces<float>(tensors_, pieces_, factor);
+  } else {
+    scale_pieces<double>(tensors_, pieces_, factor);
+  }
+}
+
+void TensorList::mark_zero() {
+  for (NamedTensor& named : tensors_) named.tensor.mark_zero();
+}
+
+double clip_grad_norm(TensorList& gradients, double max_norm) {
+  const double norm = gradients.norm();
+  if (norm > max_norm) gradients.scale(max_norm / norm);
+  return norm;
+}
+
+}  // namespace cladtorch
