@@ -1,0 +1,66 @@
+// Copies, conversions and fills of strided tensors.
+#include <cstring>
+
+#include "cladtorch/tensor/tensor.h"
+#include "tensor/dispatch.h"
+#include "tensor/strided.h"
+
+namespace cladtorch {
+namespace {
+
+template <class To, class From>
+void copy_elements(To* out, const Shape& out_strides, const From* in, const Shape& in_strides,
+                   const Shape& shape) {
+  const detail::StridedLoop<2> loop(shape, {out_strides, in_strides});
+  loop.for_each_row([&](const auto& offsets, int64_t n, const auto& steps) {
+    To* const y = out + offsets[0];
+    const From* const x = in + offsets[1];
+    if (std::is_same_v<To, From> && steps[0] == 1 && steps[1] == 1) {
+      std::memcpy(static_cast<void*>(y), x, static_cast<size_t>(n) * sizeof(To));
+    } else {
+      for (int64_t i = 0; i < n; ++i) y[i * steps[0]] = detail::convert<To>(x[i * steps[1]]);
+    }
+  });
+}
+
+}  // namespace
+
+void Tensor::copy_from(const Tensor& source) {
+  require(defined() && source.defined(), "copy_from: both tensors must be defined");
+  require(shape_ == source.shape_, "copy_from: shapes differ: target is ", shape_, ", source is ",
+          source.shape_);
+  detail::dispatch_any(dtype_, [&]<class To>(To) {
+    detail::dispatch_any(source.dtype_, [&]<class From>(From) {
+      copy_elements(data<To>(), strides_, source.data<From>(), source.strides_, shape_);
+    });
+  });
+}
+
+Tensor Tensor::contiguous() const { return is_contiguous() ? *this : clone(); }
+
+Tensor Tensor::clone() const {
+  if (!defined()) return {};
+  Tensor result = empty(shape_, dtype_, device());
+  result.copy_from(*this);
+  return result;
+}
+
+Tensor Tensor::to(DType dtype) const {
+  if (!defined() || dtype == dtype_) return *this;
+  Tensor result = empty(shape_, dtype, device());
+  result.copy_from(*this);
+  return result;
+}
+
+void Tensor::fill_(double value) {
+  detail::dispatch_any(dtype_, [&]<class T>(T) {
+    const T element = detail::convert<T>(value);
+    T* out = data<T>();
+    const detail::StridedLoop<1> loop(shape_, {strides_});
+    loop.for_each_row([&](const auto& offsets, int64_t n, const auto& steps) {
+      for (int64_t i = 0; i < n; ++i) out[offsets[0] + i * steps[0]] = element;
+    });
+  });
+}
+
+}  // namespace cladtorch

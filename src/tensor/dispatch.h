@@ -1,0 +1,49 @@
+// From a run-time dtype to a compile-time element type.
+#pragma once
+
+#include <type_traits>
+
+#include "cladtorch/error.h"
+#include "cladtorch/tensor/dtype.h"
+
+namespace cladtorch::detail {
+
+/// Calls f(T{}) with the element type of any dtype.
+template <class F>
+decltype(auto) dispatch_any(DType dtype, F&& f) {
+  switch (dtype) {
+    case DType::float64:
+      return f(double{});
+    case DType::int32:
+      return f(int32_t{});
+    case DType::bfloat16:
+      return f(bfloat16{});
+    case DType::float32:
+      break;
+  }
+  return f(float{});
+}
+
+/// Calls f(T{}) for float32 and float64, the dtypes that operations compute in; throws Error for others.
+template <class F>
+decltype(auto) dispatch_floating(const char* operation, DType dtype, F&& f) {
+  require(dtype == DType::float32 || dtype == DType::float64, operation,
+          ": expected float32 or float64, got ", dtype, "; convert with to()");
+  if (dtype == DType::float64) return f(double{});
+  return f(float{});
+}
+
+template <class To, class From>
+To convert(From value) {
+  if constexpr (std::is_same_v<To, From>) {
+    return value;
+  } else if constexpr (std::is_same_v<From, bfloat16>) {
+    return static_cast<To>(static_cast<float>(value));
+  } else if constexpr (std::is_same_v<To, bfloat16>) {
+    return bfloat16(static_cast<float>(value));
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+}  // namespace cladtorch::detail

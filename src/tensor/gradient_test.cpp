@@ -1,0 +1,102 @@
+#include <gtest/gtest.h>
+
+#include "cladtorch/tensor/factories.h"
+#include "cladtorch/tensor/gradient_target.h"
+
+namespace cladtorch {
+namespace {
+
+double first(const Tensor& x) { return x.to(DType::float64).flatten().select(0, 0).item(); }
+
+TEST(Accumulate, SymbolicZeroTakesTheFirstContribution) {
+  Tensor d;
+  const Tensor c = full({2}, 3);
+  d.accumulate(c);
+  EXPECT_TRUE(d.shares_storage_with(c));
+  d.accumulate(Tensor());
+  EXPECT_TRUE(d.shares_storage_with(c));
+}
+
+TEST(Accumulate, CopiesSharedStorageBeforeAdding) {
+  const Tensor original = full({2}, 3);
+  Tensor d = original;
+  d.accumulate(full({2}, 4));
+  EXPECT_EQ(first(d), 7);
+  EXPECT_EQ(first(original), 3);
+}
+
+TEST(Accumulate, AddsInPlaceWhenItIsTheSoleOwner) {
+  Tensor d = full({2}, 3);
+  const float* before = d.data<float>();
+  d.accumulate(full({2}, 4));
+  EXPECT_EQ(d.data<float>(), before);
+  EXPECT_EQ(first(d), 7);
+}
+
+TEST(Accumulate, ReusesAContributionThatNobodyElseHolds) {
+  const Tensor original = full({2}, 3);
+  Tensor d = original, c = full({2}, 4);
+  const float* storage_of_c = c.data<float>();
+  d.accumulate(std::move(c));
+  EXPECT_EQ(d.data<float>(), storage_of_c);
+  EXPECT_EQ(first(d), 7);
+  EXPECT_EQ(first(original), 3);
+}
+
+TEST(Accumulate, AddsStridedContributions) {
+  Tensor d = zeros({2, 3});
+  d.accumulate(arange(6, DType::float32).reshape({3, 2}).transpose(0, 1));
+  EXPECT_EQ(d.data<float>()[1], 2);
+  EXPECT_EQ(d.data<float>()[3], 1);
+}
+
+TEST(Accumulate, NamesShapesThatDiffer) {
+  Tensor d = zeros({2});
+  EXPECT_THROW(d.accumulate(zeros({3})), Error);
+  EXPECT_THROW(d.accumulate(zeros({2}, DType::float64)), Error);
+}
+
+TEST(GradientBuffer, StoresTheFirstContributionAndAddsLaterOnes) {
+  Tensor d = gradient_buffer_like(zeros({2}));
+  const Tensor other_handle = d;
+  d.accumulate(full({2}, 3));
+  EXPECT_FALSE(d.is_marked_zero());
+  d.accumulate(full({2}, 4));
+  EXPECT_EQ(first(other_handle), 7) << "the buffer keeps its storage although handles share it";
+  d.mark_zero();
+  d.accumulate(full({2}, 5));
+  EXPECT_EQ(first(other_handle), 5);
+}
+
+TEST(GradientBuffer, ReadsAsZeroWhileMarkedZero) {
+  Tensor d = gradient_buffer_like(zeros({2}));
+  d.accumulate(full({2}, 3));
+  d.mark_zero();
+  EXPECT_EQ(first(d), 0);
+  EXPECT_THROW(zeros({2}).mark_zero(), Error);
+}
+
+TEST(GradientBuffer, AWindowOfItReceivesContributionsWithoutLosingTheRest) {
+  Tensor d = gradient_buffer_like(zeros({2, 2}));
+  Tensor column = d.select(1, 1);
+  column.accumulate(full({2}, 3));
+  column.accumulate(full({2}, 1));
+  EXPECT_EQ(d.data<float>()[0], 0);
+  EXPECT_EQ(d.data<float>()[1], 4);
+  EXPECT_EQ(d.data<float>()[3], 4);
+}
+
+TEST(GradientTarget, AsksToStoreOnlyWhereNothingIsYet) {
+  Tensor fresh;
+  EXPECT_FALSE(accumulate_into(&fresh, {2}, DType::float32).add());
+  EXPECT_TRUE(fresh.defined());
+  EXPECT_TRUE(accumulate_into(&fresh, {2}, DType::float32).add());
+
+  Tensor buffer = gradient_buffer_like(zeros({2}));
+  EXPECT_FALSE(accumulate_into(&buffer, {2}, DType::float32).add());
+  EXPECT_TRUE(accumulate_into(&buffer, {2}, DType::float32).add());
+  EXPECT_THROW(accumulate_into(&buffer, {3}, DType::float32), Error);
+}
+
+}  // namespace
+}  // namespace cladtorch

@@ -1,0 +1,29 @@
+#include "cladtorch/tensor/parallel.h"
+
+#include <omp.h>
+
+#include <algorithm>
+
+#include "cladtorch/error.h"
+
+namespace cladtorch {
+
+int num_threads() { return omp_get_max_threads(); }
+
+void set_num_threads(int count) {
+  require(count >= 1, "set_num_threads: expected at least 1, got ", count);
+  omp_set_num_threads(count);
+}
+
+void parallel_for(int64_t n, int64_t grain, detail::RangeBody body) {
+  const int64_t pieces = (n + grain - 1) / grain;
+  const auto piece = [&](int64_t i) { body(i * grain, std::min(n, (i + 1) * grain)); };
+  if (pieces <= 1 || omp_in_parallel() || omp_get_max_threads() == 1) {
+    for (int64_t i = 0; i < pieces; ++i) piece(i);
+    return;
+  }
+#pragma omp parallel for schedule(dynamic, 1)
+  for (int64_t i = 0; i < pieces; ++i) piece(i);
+}
+
+}  // namespace cladtorch

@@ -1,0 +1,83 @@
+#include "cladtorch/tensor/storage.h"
+
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "cladtorch/error.h"
+#include "tensor/allocation.h"
+#include "tensor/workspace_implementation.h"
+
+namespace cladtorch::detail {
+namespace {
+
+/// Recycles headers. Never destroyed: tensors of static lifetime may be released after any destructor of
+/// ours.
+class HeaderPool {
+ public:
+  static HeaderPool& instance() {
+    static auto* pool = new HeaderPool;
+    return *pool;
+  }
+
+  Storage* take() {
+    const std::scoped_lock lock(mutex_);
+    if (!free_) {
+      blocks_.push_back(new Storage[headers_per_block]);
+      for (size_t i = 0; i < headers_per_block; ++i) push(&blocks_.back()[i]);
+    }
+    Storage* storage = free_;
+    free_ = storage->next_free;
+    return storage;
+  }
+
+  void give(Storage* storage) {
+    const std::scoped_lock lock(mutex_);
+    push(storage);
+  }
+
+ private:
+  static constexpr size_t headers_per_block = 256;
+
+  void push(Storage* storage) {
+    storage->next_free = free_;
+    free_ = storage;
+  }
+
+  std::mutex mutex_;
+  Storage* free_ = nullptr;
+  std::vector<Storage*> blocks_;  // keeps the headers reachable for leak checkers
+};
+
+}  // namespace
+
+Storage* allocate_storage(size_t bytes, Device device) {
+  require(device.type == DeviceType::cpu, "allocate: device ", device,
+          " is not available in this build; use cpu");
+  Storage* storage = HeaderPool::instance().take();
+  storage->references.store(1, std::memory_order_relaxed);
+  storage->device = device;
+  storage->gradient_buffer = storage->zero = storage->in_arena = false;
+  storage->bytes = bytes;
+  storage->workspace = nullptr;
+  storage->data = nullptr;
+  try {
+    if (Workspace* workspace = current_workspace()) {
+      workspace->implementation_->allocate(*storage, workspace);
+    } else {
+      storage->data = allocate_bytes(bytes);
+    }
+  } catch (const std::bad_alloc&) {
+    HeaderPool::instance().give(storage);
+    fail("allocate: out of memory: ", bytes, " bytes requested");
+  }
+  return storage;
+}
+
+void free_storage(Storage* storage) noexcept {
+  if (storage->workspace) storage->workspace->implementation_->release(*storage);
+  if (!storage->in_arena) free_bytes(storage->data, storage->bytes);
+  HeaderPool::instance().give(storage);
+}
+
+}  // namespace cladtorch::detail

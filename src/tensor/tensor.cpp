@@ -1,0 +1,48 @@
+#include "cladtorch/tensor/tensor.h"
+
+#include <cstring>
+
+#include "tensor/dispatch.h"
+
+namespace cladtorch {
+
+Tensor Tensor::empty(const Shape& shape, DType dtype, Device device) {
+  for (int64_t extent : shape) require(extent >= 0, "empty: extents must not be negative, got ", shape);
+  Tensor result;
+  result.shape_ = shape;
+  result.strides_ = contiguous_strides(shape);
+  result.dtype_ = dtype;
+  result.storage_ = detail::StorageHandle(
+      detail::allocate_storage(static_cast<size_t>(shape.numel()) * size_of(dtype), device));
+  return result;
+}
+
+bool Tensor::is_contiguous() const {
+  int64_t stride = 1;
+  for (int i = shape_.rank() - 1; i >= 0; --i) {
+    if (shape_[i] == 0) return true;
+    if (shape_[i] != 1 && strides_[i] != stride) return false;
+    stride *= shape_[i];
+  }
+  return true;
+}
+
+void* Tensor::raw_data(DType wanted) {
+  require(defined(), "data: the tensor is undefined");
+  require(wanted == dtype_, "data: the tensor is ", dtype_, ", asked for ", wanted, "; convert with to()");
+  if (storage_->zero) write_pending_zero();
+  return storage_->data + offset_ * static_cast<int64_t>(size_of(dtype_));
+}
+
+void Tensor::write_pending_zero() {
+  std::memset(storage_->data, 0, storage_->bytes);
+  storage_->zero = false;
+}
+
+double Tensor::item() const {
+  require(defined(), "item: the tensor is undefined");
+  require(numel() == 1, "item: expected one element, got shape ", shape_);
+  return detail::dispatch_any(dtype_, [&]<class T>(T) { return detail::convert<double>(*data<T>()); });
+}
+
+}  // namespace cladtorch

@@ -1,0 +1,107 @@
+#include "cladtorch/tensor/tensor.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "cladtorch/tensor/factories.h"
+
+namespace cladtorch {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string error_of(auto&& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Tensor, DefaultConstructedIsUndefined) {
+  const Tensor x;
+  EXPECT_FALSE(x.defined());
+  EXPECT_THAT(error_of([&] { x.data<float>(); }), HasSubstr("undefined"));
+}
+
+TEST(Tensor, CopiesOfAHandleShareStorage) {
+  Tensor a = zeros({2});
+  Tensor b = a;
+  b.data<float>()[1] = 5;
+  EXPECT_EQ(a.data<float>()[1], 5);
+  EXPECT_TRUE(a.shares_storage_with(b));
+  EXPECT_FALSE(a.shares_storage_with(a.clone()));
+}
+
+TEST(Tensor, DataChecksTheDtype) {
+  const Tensor x = zeros({1});
+  EXPECT_EQ(error_of([&] { x.data<double>(); }),
+            "data: the tensor is float32, asked for float64; convert with to()");
+}
+
+TEST(Tensor, ItemReadsOneElementOfAnyDtype) {
+  EXPECT_EQ(full({}, 2.5, DType::float64).item(), 2.5);
+  EXPECT_EQ(full({1, 1}, 7, DType::int32).item(), 7);
+  EXPECT_EQ(full({1}, 1.5, DType::bfloat16).item(), 1.5);
+  EXPECT_THAT(error_of([] { zeros({2}).item(); }), HasSubstr("[2]"));
+}
+
+TEST(Tensor, FactoriesFillAsTheirNamesSay) {
+  EXPECT_EQ(ones({3}).data<float>()[2], 1);
+  const Tensor indices = arange(4);
+  EXPECT_EQ(indices.dtype(), DType::int32);
+  EXPECT_EQ(indices.data<int32_t>()[3], 3);
+  EXPECT_EQ(zeros({0, 5}).numel(), 0);
+  EXPECT_THAT(error_of([] { from_values<float>({2, 2}, {1, 2, 3}); }), HasSubstr("needs 4 values, got 3"));
+  EXPECT_THAT(error_of([] { zeros({-1}); }), HasSubstr("negative"));
+}
+
+TEST(Tensor, NormalValuesHaveUnitMomentsAndRepeat) {
+  Random random(7);
+  const Tensor x = randn({20000}, random, DType::float64);
+  double mean = 0, square = 0;
+  for (int i = 0; i < 20000; ++i) {
+    mean += x.data<double>()[i] / 20000;
+    square += x.data<double>()[i] * x.data<double>()[i] / 20000;
+  }
+  EXPECT_NEAR(mean, 0, 0.03);
+  EXPECT_NEAR(square, 1, 0.05);
+
+  Random again(7);
+  const Tensor front = randn({5000}, again, DType::float64), back = randn({15000}, again, DType::float64);
+  EXPECT_EQ(front.data<double>()[4999], x.data<double>()[4999]);
+  EXPECT_EQ(back.data<double>()[0], x.data<double>()[5000]);
+}
+
+TEST(Tensor, ConvertsBetweenAllDtypes) {
+  const Tensor x = from_values<double>({3}, {-1.0, 0.1, 3.0});
+  EXPECT_FLOAT_EQ(x.to(DType::float32).data<float>()[1], 0.1f);
+  EXPECT_EQ(x.to(DType::int32).data<int32_t>()[2], 3);
+  EXPECT_NEAR(x.to(DType::bfloat16).to(DType::float64).data<double>()[1], 0.1, 0.1 / 256);
+  EXPECT_TRUE(x.to(DType::float64).shares_storage_with(x));
+}
+
+TEST(BFloat16, RoundsToNearestEvenAndKeepsNan) {
+  EXPECT_EQ(static_cast<float>(bfloat16(1.00390625f)), 1.0f);       // 1 + 2^-8 ties to even
+  EXPECT_EQ(static_cast<float>(bfloat16(1.01171875f)), 1.015625f);  // 1 + 3 * 2^-8 ties to even
+  EXPECT_TRUE(std::isnan(static_cast<float>(bfloat16(std::nanf("")))));
+  EXPECT_TRUE(std::isinf(static_cast<float>(bfloat16(INFINITY))));
+}
+
+TEST(Tensor, PrintsValuesShapeAndDtype) {
+  EXPECT_EQ(from_values<int32_t>({2, 2}, {1, 2, 3, 4}).to_string(),
+            "tensor([[1, 2],\n        [3, 4]], shape=[2,2], dtype=int32)");
+  EXPECT_EQ(full({}, 0.5).to_string(), "tensor(0.5000, shape=[], dtype=float32)");
+  EXPECT_EQ(arange(2000).to_string(), "tensor([0, 1, 2, ..., 1997, 1998, 1999], shape=[2000], dtype=int32)");
+  EXPECT_EQ(Tensor().to_string(), "tensor(undefined)");
+  EXPECT_THAT(full({1}, 1e-7).to_string(), HasSubstr("1.0000e-07"));
+}
+
+TEST(Tensor, NoOtherDeviceThanTheCpuExistsYet) {
+  EXPECT_THAT(error_of([] { zeros({1}, DType::float32, {DeviceType::cuda, 1}); }), HasSubstr("cuda:1"));
+}
+
+}  // namespace
+}  // namespace cladtorch
