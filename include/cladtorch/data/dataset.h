@@ -1,4 +1,5 @@
-// What a training run reads: a vocabulary, training tokens, validation tokens, and the floor where it is known.
+// What a training run reads: a vocabulary, training tokens, validation tokens, and the floor where it is
+// known.
 #pragma once
 
 #include <cstddef>
@@ -21,10 +22,10 @@ Vocabulary vocabulary_from_string(const std::string& name);
 
 /// Owns its tokens (in memory or as mapped shards); copies share them.
 struct Dataset {
-  std::string name;         ///< for people: "stories", or the path
+  std::string name;  ///< for people: "stories", or the path
   TokenizerPtr tokenizer;
-  TokenSpan train;          ///< the first nine tenths of the text
-  TokenSpan validation;     ///< the rest
+  TokenSpan train;                      ///< the first nine tenths of the text
+  TokenSpan validation;                 ///< the rest
   std::optional<double> entropy_floor;  ///< nats per token that no model can beat, where it is known
   std::shared_ptr<const void> storage;  ///< keeps the spans valid
 };
@@ -32,16 +33,17 @@ struct Dataset {
 /// The last 1/10 of the tokens is for validation.
 inline constexpr std::size_t validation_share = 10;
 
-/// About `bytes` bytes of built-in stories (docs/data.md), whole stories only. The floor is the exact entropy of the
-/// grammar: the text is ASCII, so nats per byte and per character are the same.
-Dataset stories_dataset(std::size_t bytes, std::uint64_t seed, Vocabulary vocabulary = Vocabulary::characters);
+/// About `bytes` bytes of built-in stories (docs/data.md), whole stories only. The floor is the exact entropy
+/// of the grammar: the text is ASCII, so nats per byte and per character are the same.
+Dataset stories_dataset(std::size_t bytes, std::uint64_t seed,
+                        Vocabulary vocabulary = Vocabulary::characters);
 
-/// A text file, or every file below a folder in the order of their names. Reads it in pieces; keeps two bytes per token
-/// (four beyond 65,536 kinds). Throws Error on a missing, empty or (for characters) not UTF-8 file.
+/// A text file, or every file below a folder in the order of their names. Reads it in pieces; keeps two bytes
+/// per token (four beyond 65,536 kinds). Throws Error on a missing, empty or (for characters) not UTF-8 file.
 Dataset text_dataset(const std::filesystem::path& path, Vocabulary vocabulary = Vocabulary::characters);
 
-/// A folder written by prepare_* or save_dataset: tokenizer.json, dataset.json, train.tokens, validation.tokens.
-/// The tokens stay on the disk, mapped.
+/// A folder written by prepare_* or save_dataset: tokenizer.json, dataset.json, train.tokens,
+/// validation.tokens. The tokens stay on the disk, mapped.
 Dataset shard_dataset(const std::filesystem::path& folder);
 
 /// Writes `dataset` to `folder`, which is made if missing.

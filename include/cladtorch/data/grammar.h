@@ -7,15 +7,15 @@
 #include <string_view>
 #include <vector>
 
-#include "cladtorch/data/random.h"
+#include "cladtorch/random.h"
 
 namespace cladtorch::data {
 
 /// Exact properties of the text that a grammar makes, by dynamic programming over its rules.
 struct GrammarStatistics {
-  double nats = 0;             ///< entropy of one text: expected -log p
-  double bytes = 0;            ///< expected length of one text
-  std::uint64_t nodes = 0;     ///< rules after every variable is replaced by each of its values
+  double nats = 0;          ///< entropy of one text: expected -log p
+  double bytes = 0;         ///< expected length of one text
+  std::uint64_t nodes = 0;  ///< rules after every variable is replaced by each of its values
   double nats_per_byte() const { return nats / bytes; }
 };
 
@@ -25,8 +25,8 @@ struct GrammarParse {
   double log_probability = 0;     ///< of the text, in nats; -infinity when there is no derivation
 };
 
-/// A context-free grammar without recursion, so each text is finite. Built from a source in which earlier choices are
-/// bound to variables; each variable is replaced by its values, which leaves plain rules.
+/// A context-free grammar without recursion, so each text is finite. Built from a source in which earlier
+/// choices are bound to variables; each variable is replaced by its values, which leaves plain rules.
 class Grammar {
  public:
   /// One rule: terminal bytes, a sequence of rules, or a choice among rules with integer weights.
@@ -49,16 +49,19 @@ class Grammar {
   /// All derivations of `text` as one whole text.
   GrammarParse parse(std::string_view text) const;
 
-  /// Empty if no text of an alternative is a prefix of a text of another alternative of the same choice, at any choice:
-  /// then derivations and texts are one to one, and a stream of texts is cut in only one way. Else the first offence.
+  /// Empty if no text of an alternative is a prefix of a text of another alternative of the same choice, at
+  /// any choice: then derivations and texts are one to one, and a stream of texts is cut in only one way.
+  /// Else the first offence.
   std::string prefix_conflict() const;
 
-  /// Rules; a child has a smaller index than its parent. The last one is the start.
+  /// Rules; a child has a smaller index than its parent.
   const std::vector<Node>& nodes() const { return nodes_; }
-  std::uint32_t root() const { return static_cast<std::uint32_t>(nodes_.size() - 1); }
+  /// The rule that makes the whole text.
+  std::uint32_t root() const { return root_; }
 
  private:
   std::vector<Node> nodes_;
+  std::uint32_t root_ = 0;
 };
 
 }  // namespace cladtorch::data

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "cladtorch/data/permutation.h"
 #include "cladtorch/data/token_span.h"
 
 namespace cladtorch::data {
@@ -21,7 +22,8 @@ struct BatchShape {
 };
 
 enum class Sampling {
-  shuffled_windows,  ///< each epoch cuts the text into windows of T at a random phase and visits each once, in random order
+  shuffled_windows,  ///< each epoch cuts the text into windows of T at a random phase and visits each once,
+                     ///< in random order
   random_offsets,    ///< each sequence starts at a uniformly random token
 };
 
@@ -44,7 +46,8 @@ void from_json(const nlohmann::json& json, LoaderState& state);
 class Loader {
  public:
   /// `tokens` must outlive the loader. Throws Error stating the minimum when they are fewer than T + 1.
-  Loader(TokenSpan tokens, BatchShape shape, std::uint64_t seed, Sampling sampling = Sampling::shuffled_windows);
+  Loader(TokenSpan tokens, BatchShape shape, std::uint64_t seed,
+         Sampling sampling = Sampling::shuffled_windows);
 
   /// Fills row-major [B, T] buffers of shape().size() elements each.
   void next(std::span<std::int32_t> tokens, std::span<std::int32_t> targets);
@@ -52,24 +55,27 @@ class Loader {
   BatchShape shape() const { return shape_; }
   const LoaderState& state() const { return state_; }
   /// Continues exactly where a loader over the same tokens, shape and sampling was in `state`.
-  void restore(const LoaderState& state) { state_ = state; }
+  void restore(const LoaderState& state);
 
   /// Tokens that one epoch visits (random offsets: the size of the text), for "epochs seen" displays.
   std::uint64_t epoch_tokens() const;
 
  private:
   std::uint64_t next_start();
+  void begin_epoch();
 
   TokenSpan tokens_;
   BatchShape shape_;
   Sampling sampling_;
   LoaderState state_;
+  std::uint64_t phase_ = 0;  // where the first window of this epoch begins
+  Permutation order_;        // of this epoch's windows
 };
 
 struct EvalOptions {
   /// Positions at the start of each window that are given as context but not scored: their targets are
-  /// ignored_target. With 0 every position is scored, the first ones almost blind; with T/2 every scored token is
-  /// predicted from at least T/2 others, at twice the cost for the same text. Must be below T.
+  /// ignored_target. With 0 every position is scored, the first ones almost blind; with T/2 every scored
+  /// token is predicted from at least T/2 others, at twice the cost for the same text. Must be below T.
   std::int64_t context = 0;
   /// At most this many batches, spread evenly over the text; 0 means as many as it takes to score all of it.
   std::int64_t max_batches = 0;

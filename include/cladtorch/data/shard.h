@@ -13,8 +13,8 @@ namespace cladtorch::data {
 /// A shard mapped read-only into memory. Moves are cheap; copies share the mapping.
 class TokenShard {
  public:
-  /// Maps `path` after checking all of it: magic, version, header, length and checksum. Throws Error with one line
-  /// that names the file and what is wrong.
+  /// Maps `path` after checking all of it: magic, version, header, length and checksum. Throws Error with one
+  /// line that names the file and what is wrong.
   static TokenShard open(const std::filesystem::path& path);
 
   /// The tokens; valid as long as any copy of this shard lives.
@@ -28,8 +28,8 @@ class TokenShard {
   std::uint64_t vocabulary_ = 0;
 };
 
-/// Writes one shard from parts of any size, in bounded memory. The file appears under its name only in `finish`, complete
-/// and synced to the disk; a writer destroyed before leaves nothing behind.
+/// Writes one shard from parts of any size, in bounded memory. The file appears under its name only in
+/// `finish`, complete and synced to the disk; a writer destroyed before leaves nothing behind.
 class ShardWriter {
  public:
   /// `vocabulary` is Tokenizer::fingerprint(). Throws Error when the file cannot be created.

@@ -1,9 +1,11 @@
-// The built-in training text: short English stories from a probabilistic grammar whose entropy is known exactly.
+// The built-in training text: short English stories from a probabilistic grammar whose entropy is known
+// exactly.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "cladtorch/data/grammar.h"
 
@@ -14,6 +16,9 @@ const Grammar& story_grammar();
 
 /// Whole stories, one after another, until at least `bytes` bytes are there. The same on every machine.
 std::string generate_stories(std::size_t bytes, std::uint64_t seed);
+
+/// Every character that a story can contain, ascending; all are ASCII.
+std::vector<char32_t> story_characters();
 
 /// The exact entropy of the endless stream of stories, in nats per byte.
 double story_entropy();

@@ -13,8 +13,8 @@
 
 namespace cladtorch::data {
 
-/// A reversible map between text and token numbers 0 .. vocab_size() - 1. Immutable after construction, so one object
-/// may be shared by threads. `decode(encode(text)) == text` for every text that `encode` accepts.
+/// A reversible map between text and token numbers 0 .. vocab_size() - 1. Immutable after construction, so
+/// one object may be shared by threads. `decode(encode(text)) == text` for every text that `encode` accepts.
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
@@ -26,8 +26,8 @@ class Tokenizer {
   /// Tokens of `text`. Throws Error naming the character and its byte offset when the vocabulary lacks it.
   virtual std::vector<std::int32_t> encode(std::string_view text) const = 0;
 
-  /// The bytes of one token; a view that lives as long as the tokenizer. Throws Error on a number out of range.
-  /// One byte token may be a part of a character: a stream of them is valid UTF-8 only as a whole.
+  /// The bytes of one token; a view that lives as long as the tokenizer. Throws Error on a number out of
+  /// range. One byte token may be a part of a character: a stream of them is valid UTF-8 only as a whole.
   virtual std::string_view token_bytes(std::int32_t token) const = 0;
 
   /// The JSON object that tokenizer_from_json turns back into an equal tokenizer (format in docs/data.md).

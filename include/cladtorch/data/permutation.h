@@ -1,0 +1,51 @@
+// A pseudo-random order of 0 .. n - 1 that is computed place by place, without a table.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "cladtorch/random.h"
+
+namespace cladtorch::data {
+
+/// A bijection of 0 .. n - 1 chosen by (seed, stream): a Feistel network over the next even power of two,
+/// applied again until the result is below n (at most 4 times on average).
+class Permutation {
+ public:
+  Permutation(std::uint64_t n, std::uint64_t seed, std::uint64_t stream) : n_(n) {
+    half_bits_ = (static_cast<unsigned>(std::bit_width(n > 0 ? n - 1 : 0)) + 1) / 2;
+    if (half_bits_ == 0) half_bits_ = 1;
+    Random random(seed, stream);
+    for (std::uint64_t& key : keys_) key = random.next64();
+  }
+
+  std::uint64_t size() const { return n_; }
+
+  /// `i` must be below size().
+  std::uint64_t operator()(std::uint64_t i) const {
+    do i = network(i);
+    while (i >= n_);
+    return i;
+  }
+
+ private:
+  std::uint64_t network(std::uint64_t i) const {
+    const std::uint64_t mask = (std::uint64_t{1} << half_bits_) - 1;
+    std::uint64_t left = i >> half_bits_, right = i & mask;
+    for (std::uint64_t key : keys_) {
+      const std::uint64_t old_left = left;
+      left = right;
+      // The top half of an odd multiple of a mixed word: each output bit depends on each input bit.
+      std::uint64_t mixed = (right ^ key) * 0x9e3779b97f4a7c15u;
+      mixed = (mixed ^ (mixed >> 32)) * 0xd6e8feb86659fd93u;
+      right = old_left ^ ((mixed >> 32) & mask);
+    }
+    return left << half_bits_ | right;
+  }
+
+  std::uint64_t n_;
+  unsigned half_bits_ = 1;
+  std::uint64_t keys_[6];
+};
+
+}  // namespace cladtorch::data
