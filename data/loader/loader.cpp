@@ -66,11 +66,12 @@ std::uint64_t Loader::next_start() {
     Random random(state_.seed, offset_stream + state_.position++);
     return random.below(tokens_.size() - static_cast<std::uint64_t>(shape_.time));
   }
-  if (state_.position >= order_.size()) {
+  const std::uint64_t start = phase_ + order_(state_.position) * static_cast<std::uint64_t>(shape_.time);
+  if (++state_.position == order_.size()) {
     state_ = {state_.seed, state_.epoch + 1, 0};
     begin_epoch();
   }
-  return phase_ + order_(state_.position++) * static_cast<std::uint64_t>(shape_.time);
+  return start;
 }
 
 void Loader::next(std::span<std::int32_t> tokens, std::span<std::int32_t> targets) {

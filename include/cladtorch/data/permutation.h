@@ -1,6 +1,7 @@
 // A pseudo-random order of 0 .. n - 1 that is computed place by place, without a table.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -13,10 +14,10 @@ namespace cladtorch::data {
 class Permutation {
  public:
   Permutation(std::uint64_t n, std::uint64_t seed, std::uint64_t stream) : n_(n) {
-    half_bits_ = (static_cast<unsigned>(std::bit_width(n > 0 ? n - 1 : 0)) + 1) / 2;
-    if (half_bits_ == 0) half_bits_ = 1;
+    half_bits_ = std::max(3u, (static_cast<unsigned>(std::bit_width(n > 0 ? n - 1 : 0)) + 1) / 2);
     Random random(seed, stream);
     for (std::uint64_t& key : keys_) key = random.next64();
+    shift_ = n > 0 ? random.below(n) : 0;
   }
 
   std::uint64_t size() const { return n_; }
@@ -25,7 +26,7 @@ class Permutation {
   std::uint64_t operator()(std::uint64_t i) const {
     do i = network(i);
     while (i >= n_);
-    return i;
+    return i < n_ - shift_ ? i + shift_ : i - (n_ - shift_);
   }
 
  private:
@@ -44,7 +45,8 @@ class Permutation {
   }
 
   std::uint64_t n_;
-  unsigned half_bits_ = 1;
+  std::uint64_t shift_ = 0;  // makes every value exactly equally likely in every place, also where n is tiny
+  unsigned half_bits_ = 3;
   std::uint64_t keys_[6];
 };
 

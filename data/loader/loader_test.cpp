@@ -1,0 +1,224 @@
+#include "cladtorch/data/loader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <set>
+#include <vector>
+
+#include "data/testing.h"
+
+namespace cladtorch::data {
+namespace {
+
+using testing::HasSubstr;
+
+/// Token i is i, so a batch shows where it was cut.
+std::vector<std::uint32_t> counting(std::size_t count) {
+  std::vector<std::uint32_t> tokens(count);
+  std::iota(tokens.begin(), tokens.end(), 0u);
+  return tokens;
+}
+
+struct Batch {
+  std::vector<std::int32_t> tokens, targets;
+  explicit Batch(BatchShape shape)
+      : tokens(static_cast<std::size_t>(shape.size())), targets(static_cast<std::size_t>(shape.size())) {}
+  bool operator==(const Batch&) const = default;
+};
+
+Batch next(Loader& loader) {
+  Batch batch(loader.shape());
+  loader.next(batch.tokens, batch.targets);
+  return batch;
+}
+
+TEST(Permutation, VisitsEveryPlaceOnce) {
+  for (std::uint64_t n : {1, 2, 3, 4, 5, 7, 8, 9, 63, 64, 65, 1000, 4097}) {
+    for (std::uint64_t stream = 0; stream < 3; ++stream) {
+      const Permutation permutation(n, 5, stream);
+      std::set<std::uint64_t> seen;
+      for (std::uint64_t i = 0; i < n; ++i) seen.insert(permutation(i));
+      ASSERT_EQ(seen.size(), n);
+      ASSERT_EQ(*seen.rbegin(), n - 1);
+    }
+  }
+}
+
+TEST(Permutation, EachValueIsEquallyLikelyInEachPlace) {
+  constexpr std::uint64_t n = 6, trials = 6000;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, int> counts;
+  for (std::uint64_t stream = 0; stream < trials; ++stream) {
+    const Permutation permutation(n, 1, stream);
+    for (std::uint64_t i = 0; i < n; ++i) ++counts[{i, permutation(i)}];
+  }
+  double chi_squared = 0;
+  for (std::uint64_t i = 0; i < n; ++i) {
+    for (std::uint64_t j = 0; j < n; ++j) {
+      const double expected = trials / n, difference = counts[{i, j}] - expected;
+      chi_squared += difference * difference / expected;
+    }
+  }
+  EXPECT_LT(chi_squared, 53);  // 25 degrees of freedom: exceeded by chance once in a thousand
+}
+
+TEST(Loader, TargetsAreTheTokensOnePlaceLater) {
+  const auto tokens = counting(1000);
+  for (Sampling sampling : {Sampling::shuffled_windows, Sampling::random_offsets}) {
+    Loader loader(std::span(tokens), {3, 16}, 1, sampling);
+    for (int step = 0; step < 50; ++step) {
+      const Batch batch = next(loader);
+      for (std::size_t i = 0; i < batch.tokens.size(); ++i) {
+        ASSERT_EQ(batch.targets[i], batch.tokens[i] + 1);
+        if (i % 16 != 0) ASSERT_EQ(batch.tokens[i], batch.tokens[i - 1] + 1);
+      }
+    }
+  }
+}
+
+TEST(Loader, AnEpochOfWindowsPredictsEachTokenOnce) {
+  const auto tokens = counting(1000);
+  Loader loader(std::span(tokens), {1, 7}, 3);
+  for (int epoch = 0; epoch < 5; ++epoch) {
+    std::vector<std::int32_t> targets;
+    const std::uint64_t size = loader.epoch_tokens();
+    while (targets.size() < size) {
+      const Batch batch = next(loader);
+      targets.insert(targets.end(), batch.targets.begin(), batch.targets.end());
+    }
+    std::sort(targets.begin(), targets.end());
+    EXPECT_EQ(std::adjacent_find(targets.begin(), targets.end()), targets.end());
+    EXPECT_GE(targets.size(), 1000u - 2 * 7);
+    EXPECT_EQ(loader.state().epoch, static_cast<std::uint64_t>(epoch) + 1);
+  }
+}
+
+TEST(Loader, EpochsDifferInOrderAndPhase) {
+  const auto tokens = counting(700);
+  Loader loader(std::span(tokens), {1, 7}, 3);
+  std::set<std::vector<std::int32_t>> orders;
+  std::set<std::int32_t> phases;
+  for (int epoch = 0; epoch < 30; ++epoch) {
+    std::vector<std::int32_t> order;
+    const std::uint64_t windows = loader.epoch_tokens() / 7;
+    while (order.size() < windows) order.push_back(next(loader).tokens[0]);
+    phases.insert(order[0] % 7);
+    orders.insert(order);
+  }
+  EXPECT_EQ(orders.size(), 30u);
+  EXPECT_EQ(phases.size(), 7u);
+}
+
+TEST(Loader, RandomOffsetsReachBothEnds) {
+  const auto tokens = counting(20);
+  Loader loader(std::span(tokens), {1, 4}, 9, Sampling::random_offsets);
+  std::set<std::int32_t> starts;
+  for (int i = 0; i < 500; ++i) starts.insert(next(loader).tokens[0]);
+  EXPECT_EQ(starts.size(), 16u);
+  EXPECT_EQ(*starts.begin(), 0);
+  EXPECT_EQ(*starts.rbegin(), 15);
+}
+
+TEST(Loader, ResumesExactlyFromEveryPosition) {
+  const auto tokens = counting(101);
+  for (Sampling sampling : {Sampling::shuffled_windows, Sampling::random_offsets}) {
+    Loader straight(std::span(tokens), {3, 8}, 42, sampling);
+    std::vector<nlohmann::json> states;
+    std::vector<Batch> batches;
+    for (int step = 0; step < 40; ++step) {  // about 10 epochs, whose ends do not fall on the ends of batches
+      states.push_back(straight.state());
+      batches.push_back(next(straight));
+    }
+    for (std::size_t from = 0; from < states.size(); ++from) {
+      Loader resumed(std::span(tokens), {3, 8}, 0, sampling);
+      resumed.restore(nlohmann::json::parse(states[from].dump()).get<LoaderState>());
+      for (std::size_t step = from; step < batches.size(); ++step) ASSERT_EQ(next(resumed), batches[step]);
+      ASSERT_EQ(resumed.state(), straight.state());
+    }
+  }
+}
+
+TEST(Loader, SeedsGiveDifferentBatches) {
+  const auto tokens = counting(10000);
+  for (Sampling sampling : {Sampling::shuffled_windows, Sampling::random_offsets}) {
+    Loader a(std::span(tokens), {4, 8}, 1, sampling), b(std::span(tokens), {4, 8}, 2, sampling);
+    EXPECT_NE(next(a), next(b));
+  }
+}
+
+TEST(Loader, ATextOfOneSequenceIsEnoughAndAShorterOneIsNot) {
+  const auto tokens = counting(9);
+  Loader loader(std::span(tokens), {2, 8}, 1);
+  EXPECT_EQ(next(loader).targets[15], 8);
+  EXPECT_THAT(error_of([&] { Loader(std::span(tokens), {2, 9}, 1); }),
+              testing::AllOf(HasSubstr("9 tokens"), HasSubstr("at least 10")));
+  EXPECT_THAT(error_of([&] { EvalBatches(std::span(tokens), {1, 9}); }), HasSubstr("at least 10"));
+  EXPECT_THAT(error_of([&] { Loader(std::span(tokens), {0, 8}, 1); }), HasSubstr("must be at least 1"));
+}
+
+TEST(Loader, RefusesBuffersOfAnotherSizeAndForeignStates) {
+  const auto tokens = counting(100);
+  Loader loader(std::span(tokens), {2, 8}, 1);
+  std::vector<std::int32_t> small(15), right(16);
+  EXPECT_THAT(error_of([&] { loader.next(small, right); }),
+              HasSubstr("15 tokens and 16 targets, expected 16"));
+  for (const char* bad : {"[]", R"({"seed":1,"epoch":0})", R"({"seed":1,"epoch":-1,"position":0})"}) {
+    EXPECT_THAT(error_of([&] { nlohmann::json::parse(bad).get<LoaderState>(); }), HasSubstr("loader state"));
+  }
+  EXPECT_EQ(sampling_from_string(to_string(Sampling::random_offsets)), Sampling::random_offsets);
+  EXPECT_THAT(error_of([] { sampling_from_string("sorted"); }), HasSubstr("got 'sorted'"));
+}
+
+TEST(EvalBatches, ScoreEveryTargetWithTheContextAskedFor) {
+  for (std::size_t size : {41, 100, 1000}) {
+    for (std::int64_t context : {0, 1, 10, 19}) {
+      const auto tokens = counting(size);
+      const EvalBatches batches(std::span(tokens), {2, 20}, {context, 0});
+      std::set<std::int32_t> scored;
+      std::int64_t count = 0;
+      for (std::int64_t index = 0; index < batches.count(); ++index) {
+        Batch batch(batches.shape());
+        batches.get(index, batch.tokens, batch.targets);
+        for (std::size_t i = 0; i < batch.targets.size(); ++i) {
+          const bool context_only = static_cast<std::int64_t>(i % 20) < context;
+          ASSERT_EQ(batch.targets[i], context_only ? ignored_target : batch.tokens[i] + 1);
+          if (context_only) continue;
+          scored.insert(batch.targets[i]);
+          ++count;
+        }
+      }
+      EXPECT_EQ(count, batches.scored_tokens());
+      EXPECT_EQ(scored.size(), size - 1 - static_cast<std::size_t>(context));
+      EXPECT_LT(count, static_cast<std::int64_t>(size) + 2 * 20);  // no more than the last batch is repeated
+    }
+  }
+}
+
+TEST(EvalBatches, FewBatchesAreSpreadOverTheWholeText) {
+  const auto tokens = counting(10001);
+  const EvalBatches batches(std::span(tokens), {2, 10}, {0, 3});
+  ASSERT_EQ(batches.count(), 3);
+  std::vector<std::int32_t> starts;
+  for (std::int64_t index = 0; index < 3; ++index) {
+    Batch batch(batches.shape());
+    batches.get(index, batch.tokens, batch.targets);
+    starts.insert(starts.end(), {batch.tokens[0], batch.tokens[10]});
+  }
+  EXPECT_THAT(starts, testing::ElementsAre(0, 1998, 3996, 5994, 7992, 9990));
+}
+
+TEST(EvalBatches, RefuseBadOptions) {
+  const auto tokens = counting(100);
+  EXPECT_THAT(error_of([&] { EvalBatches(std::span(tokens), {1, 10}, {10, 0}); }), HasSubstr("from 0 to 9"));
+  EXPECT_THAT(error_of([&] { EvalBatches(std::span(tokens), {1, 10}, {0, -1}); }), HasSubstr("max_batches"));
+  Batch batch({1, 10});
+  EXPECT_THAT(error_of([&] { EvalBatches(std::span(tokens), {1, 10}).get(10, batch.tokens, batch.targets); }),
+              HasSubstr("batch 10 of 10"));
+}
+
+}  // namespace
+}  // namespace cladtorch::data
