@@ -9,10 +9,12 @@
 #define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>
 
-#include "cladtorch/error.h"
+#include "cladtorch/data/dataset.h"
+#include "cladtorch/data/loader.h"
 #include "cladtorch/io/atomic_file.h"
 #include "cladtorch/train/schedule.h"
 #include "cladtorch/train/suggest.h"
+#include "cladtorch/train/usage_error.h"
 
 namespace cladtorch::train {
 namespace {
@@ -24,12 +26,13 @@ const ConfigField& find_field(const std::vector<ConfigField>& fields, const std:
     if (field.key == key) return field;
     known.push_back(field.key);
   }
-  throw Error(fmt::format("{}: unknown key '{}'{}", where, key, suggestion(key, known)));
+  throw UsageError(fmt::format("{}: unknown key '{}'{}", where, key, suggestion(key, known)));
 }
 
 [[noreturn]] void wrong_type(const ConfigField& field, const std::string& where, const std::string& got) {
   const char* expected[] = {"an integer", "a number", "a string"};
-  throw Error(fmt::format("{}: {} expects {}, got {}", where, field.key, expected[field.value.index()], got));
+  throw UsageError(
+      fmt::format("{}: {} expects {}, got {}", where, field.key, expected[field.value.index()], got));
 }
 
 void assign(const ConfigField& field, const toml::node& node, const std::string& where) {
@@ -56,7 +59,7 @@ void parse(const ConfigField& field, const std::string& text, T& value) {
 }
 
 void expect(bool condition, const std::string& message) {
-  if (!condition) throw Error("config: " + message);
+  if (!condition) throw UsageError("config: " + message);
 }
 
 std::string section_of(const std::string& key) { return key.substr(0, key.find('.')); }
@@ -65,7 +68,7 @@ std::string section_of(const std::string& key) { return key.substr(0, key.find('
 
 std::vector<ConfigField> config_fields(TrainConfig& c) {
   return {
-      {"run.name", "name of the run", &c.run.name},
+      {"run.name", "name of the run; empty: stories, or the name of the text", &c.run.name},
       {"run.out", "folder of the run; empty: runs/<name>", &c.run.out},
       {"run.seed", "seed of initialization, shuffling, dropout and samples", &c.run.seed},
       {"run.threads", "threads; 0: all cores", &c.run.threads},
@@ -113,7 +116,7 @@ void read_config(TrainConfig& config, const std::filesystem::path& path) {
   const std::string where = path.string();
   const toml::parse_result parsed = toml::parse(io::read_file(path), where);
   if (!parsed) {
-    throw Error(
+    throw UsageError(
         fmt::format("{}:{}: {}", where, parsed.error().source().begin.line, parsed.error().description()));
   }
   const auto fields = config_fields(config);
@@ -133,7 +136,7 @@ void read_config(TrainConfig& config, const std::filesystem::path& path) {
 void set_config(TrainConfig& config, const std::string& assignment) {
   const auto equals = assignment.find('=');
   if (equals == std::string::npos) {
-    throw Error(fmt::format("--set expects section.key=value, got '{}'", assignment));
+    throw UsageError(fmt::format("--set expects section.key=value, got '{}'", assignment));
   }
   const auto fields = config_fields(config);
   const ConfigField& field = find_field(fields, assignment.substr(0, equals), "--set");
@@ -185,7 +188,13 @@ void check_config(const TrainConfig& c) {
   expect(c.run.threads <= 1024, fmt::format("run.threads is {}, expected at most 1024", c.run.threads));
   expect(c.run.device == "cpu", fmt::format("run.device is '{}', expected cpu", c.run.device));
   expect(c.run.dtype == "fp32", fmt::format("run.dtype is '{}', expected fp32", c.run.dtype));
-  schedule_kind_from_string(c.schedule.kind);
+  try {
+    schedule_kind_from_string(c.schedule.kind);
+    data::vocabulary_from_string(c.data.vocabulary);
+    data::sampling_from_string(c.data.sampling);
+  } catch (const Error& error) {
+    throw UsageError(std::string("config: ") + error.what());
+  }
 }
 
 std::string config_toml(const TrainConfig& config) {

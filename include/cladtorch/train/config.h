@@ -14,8 +14,8 @@ namespace cladtorch::train {
 /// built-in stories.
 struct TrainConfig {
   struct Run {
-    std::string name = "stories";
-    std::string out;  // "" means runs/<name>
+    std::string name;  // "" means "stories" or the name of the text
+    std::string out;   // "" means runs/<name>
     std::int64_t seed = 1;
     std::int64_t threads = 0;  // 0 means all cores
     std::string device = "cpu";
@@ -57,7 +57,7 @@ struct TrainConfig {
     std::int64_t eval_context = 0;
     std::int64_t save_every = 0;
     std::int64_t log_every = 10;
-    double max_minutes = 0.0;
+    double max_minutes = 4.5;
   } train;
   struct Sample {
     std::int64_t count = 3;
@@ -79,14 +79,14 @@ struct ConfigField {
 /// Every key of `config`, in the order of the file. The pointers live as long as `config`.
 std::vector<ConfigField> config_fields(TrainConfig& config);
 
-/// Overwrites what the TOML file `path` names. Throws Error on bad syntax (with line), an unknown key (with
-/// the closest known one) or a value of the wrong type.
+/// Overwrites what the TOML file `path` names. Throws UsageError on bad syntax (with line), an unknown key
+/// (with the closest known one) or a value of the wrong type.
 void read_config(TrainConfig& config, const std::filesystem::path& path);
 
-/// Applies "section.key=value" as it comes from --set. Throws Error like read_config.
+/// Applies "section.key=value" as it comes from --set. Throws UsageError like read_config.
 void set_config(TrainConfig& config, const std::string& assignment);
 
-/// Throws Error naming the key whose value cannot work: heads that do not divide channels, no steps, ...
+/// Throws UsageError naming the key whose value cannot work: heads that do not divide channels, no steps, ...
 void check_config(const TrainConfig& config);
 
 /// The file that read_config reads back into an equal config.

@@ -35,6 +35,8 @@ class TensorList {
   std::size_t size() const { return tensors_.size(); }
   const NamedTensor& operator[](std::size_t i) const { return tensors_[i]; }
   NamedTensor& operator[](std::size_t i) { return tensors_[i]; }
+  auto begin() { return tensors_.begin(); }
+  auto end() { return tensors_.end(); }
   auto begin() const { return tensors_.begin(); }
   auto end() const { return tensors_.end(); }
 

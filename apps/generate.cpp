@@ -1,0 +1,71 @@
+#include "cladtorch/train/generate.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "apps/command.h"
+#include "cladtorch/data/tokenizer.h"
+#include "cladtorch/tensor/parallel.h"
+#include "cladtorch/train/checkpoint.h"
+#include "cladtorch/train/gpt2_file.h"
+#include "cladtorch/train/usage_error.h"
+
+namespace cladtorch::apps {
+namespace {
+
+struct Options {
+  std::filesystem::path from;
+  std::string prompt;
+  std::int64_t tokens = 500;
+  int threads = 0;
+  train::SamplingOptions sampling{.temperature = 0.8};
+};
+
+int run(const Options& options) {
+  if (options.tokens < 0) throw train::UsageError("generate: --tokens is negative, expected 0 or more");
+  if (options.threads > 0) set_num_threads(options.threads);
+  const train::Sampler check(options.sampling);  // complains about options before it looks at files
+  const std::filesystem::path checkpoint = train::find_checkpoint(options.from);
+  const data::TokenizerPtr tokenizer = data::load_tokenizer(checkpoint / "tokenizer.json");
+  const GPT2 model = train::load_gpt2(checkpoint);
+  require(tokenizer->vocab_size() == model.config.vocab_size, "generate: '", checkpoint.string(),
+          "' has a tokenizer of ", tokenizer->vocab_size(), " tokens and a model of ",
+          model.config.vocab_size);
+  const auto prompt = train::encode_prompt(*tokenizer, options.prompt);
+
+  train::Utf8Stream stream([](std::string_view text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fflush(stdout);
+  });
+  stream.write(options.prompt);
+  train::generate(model, prompt, options.tokens, options.sampling,
+                  [&](std::int32_t token) { stream.write(tokenizer->token_bytes(token)); });
+  stream.finish();
+  std::fputs("\n", stdout);
+  require(std::fflush(stdout) == 0 && std::ferror(stdout) == 0,
+          "generate: cannot write to the standard output");
+  return 0;
+}
+
+}  // namespace
+
+void add_generate(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("generate", "Write text with a trained model");
+  auto options = std::make_shared<Options>();
+  command->add_option("--from", options->from, "folder of a run, or of one checkpoint")->required();
+  command->add_option("--prompt", options->prompt, "text to continue");
+  command->add_option("--tokens", options->tokens, "tokens to write")->capture_default_str();
+  command->add_option("--temperature", options->sampling.temperature, "0: always the most likely token")
+      ->capture_default_str();
+  command->add_option("--top-k", options->sampling.top_k, "only the k most likely tokens; 0: all")
+      ->capture_default_str();
+  command
+      ->add_option("--top-p", options->sampling.top_p, "only the most likely tokens up to this probability")
+      ->capture_default_str();
+  command->add_option("--seed", options->sampling.seed, "seed of the draws")->capture_default_str();
+  command->add_option("--threads", options->threads, "threads (default: all cores)");
+  command->callback([=, &action] { action = [=] { return run(*options); }; });
+}
+
+}  // namespace cladtorch::apps

@@ -1,0 +1,64 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "apps/command.h"
+#include "cladtorch/data/tokenizer.h"
+#include "cladtorch/tensor/parallel.h"
+#include "cladtorch/train/checkpoint.h"
+#include "cladtorch/train/gpt2_file.h"
+#include "cladtorch/train/peak.h"
+#include "cladtorch/train/progress.h"
+#include "cladtorch/train/system_info.h"
+
+namespace cladtorch::apps {
+namespace {
+
+void describe_program() {
+  fmt::print("cladtorch  {} ({})\n", train::version(), train::build_description());
+  fmt::print("processor  {} ({})\n", train::cpu_name(), fmt::join(train::cpu_features(), " "));
+  fmt::print("threads    {}\n", num_threads());
+  fmt::print("peak       {:.0f} GFLOP/s float32, measured\n", train::measure_peak_flops(num_threads()) / 1e9);
+}
+
+void describe_checkpoint(const std::filesystem::path& path) {
+  const std::filesystem::path checkpoint = train::find_checkpoint(path);
+  const GPT2 model = train::load_gpt2(checkpoint);
+  const GPT2Config& config = model.config;
+  fmt::print("checkpoint {}\n", checkpoint.string());
+  fmt::print("model      gpt2, {} layers, {} heads, {} channels, context {}, vocabulary {}: {} parameters\n",
+             config.n_layer, config.n_head, config.n_embd, config.n_positions, config.vocab_size,
+             parameter_count(model));
+  if (std::filesystem::exists(checkpoint / "tokenizer.json")) {
+    fmt::print("tokenizer  {}\n", data::load_tokenizer(checkpoint / "tokenizer.json")->kind());
+  }
+  if (std::filesystem::exists(checkpoint / "trainer_state.json")) {
+    const train::TrainerState state = train::load_trainer_state(checkpoint);
+    fmt::print("training   step {} of {}, {}", state.step, state.steps, train::short_duration(state.seconds));
+    if (state.val_loss) fmt::print(", validation loss {:.4f}", *state.val_loss);
+    if (state.best_val) fmt::print(" (best {:.4f} at step {})", *state.best_val, state.best_step);
+    fmt::print("\n");
+  }
+}
+
+}  // namespace
+
+void add_info(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("info", "Describe this program and machine, or a checkpoint");
+  auto path = std::make_shared<std::filesystem::path>();
+  command->add_option("checkpoint", *path, "folder of a run or checkpoint");
+  command->callback([=, &action] {
+    action = [=] {
+      if (path->empty()) {
+        describe_program();
+      } else {
+        describe_checkpoint(*path);
+      }
+      return 0;
+    };
+  });
+}
+
+}  // namespace cladtorch::apps

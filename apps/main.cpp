@@ -1,0 +1,89 @@
+// cladtorch: train, sample and measure models from the shell.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "apps/command.h"
+#include "cladtorch/train/suggest.h"
+#include "cladtorch/train/system_info.h"
+#include "cladtorch/train/usage_error.h"
+
+namespace {
+
+constexpr int kRuntimeError = 1;
+constexpr int kUsageError = 2;
+
+int report(int code, std::string message) {
+  for (char& c : message) {
+    if (c == '\n') c = ' ';
+  }
+  fmt::print(stderr, "cladtorch: error: {}\n", message);
+  return code;
+}
+
+/// The command that the user chose, or the program itself.
+const CLI::App* chosen(const CLI::App* app) {
+  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+  return app;
+}
+
+/// What CLI11 found wrong, with the closest word that would have been right.
+std::string explain(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App* command = chosen(&app);
+  const std::vector<std::string> extras = app.remaining(true);
+  if (extras.empty()) return error.what();
+  const std::string& word = extras.front();
+  std::vector<std::string> known;
+  if (word.starts_with("-")) {
+    for (const CLI::Option* option : command->get_options()) {
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    }
+  } else {
+    for (const CLI::App* sub : command->get_subcommands({})) known.push_back(sub->get_name());
+  }
+  const std::string what = word.starts_with("-") ? "option" : known.empty() ? "argument" : "command";
+  return fmt::format("unknown {} '{}'{}; see {} --help", what, word.substr(0, word.find('=')),
+                     cladtorch::train::suggestion(word.substr(0, word.find('=')), known),
+                     command == &app ? "cladtorch" : "cladtorch " + command->get_name());
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Train a GPT-2 whose backward pass the compiler wrote.", "cladtorch");
+  app.set_version_flag("--version", "cladtorch " + cladtorch::train::version());
+  app.require_subcommand(1);
+  cladtorch::apps::Action action;
+  cladtorch::apps::add_train(app, action);
+  cladtorch::apps::add_generate(app, action);
+  cladtorch::apps::add_data(app, action);
+  cladtorch::apps::add_info(app, action);
+  cladtorch::apps::add_bench(app, action);
+  if (argc == 1) {
+    fmt::print("{}", app.help());
+    return kUsageError;
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
+    return report(kUsageError, explain(app, error));
+  }
+  return action();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const cladtorch::train::UsageError& error) {
+    return report(kUsageError, error.what());
+  } catch (const std::bad_alloc&) {
+    return report(kRuntimeError, "out of memory; choose a smaller model, batch or context");
+  } catch (const std::exception& error) {
+    return report(kRuntimeError, error.what());
+  }
+}

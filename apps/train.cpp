@@ -1,0 +1,55 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "apps/command.h"
+#include "cladtorch/train/config.h"
+#include "cladtorch/train/training_run.h"
+
+namespace cladtorch::apps {
+namespace {
+
+/// The keys that --config and --set take, with their defaults.
+std::string describe_keys() {
+  train::TrainConfig defaults;
+  std::string text = "Keys of --config and --set:\n";
+  for (const train::ConfigField& field : train::config_fields(defaults)) {
+    const std::string value =
+        std::visit([](auto* pointer) { return fmt::format("{}", *pointer); }, field.value);
+    text += fmt::format("  {:<26} {:<18} {}\n", field.key, value.empty() ? "-" : value, field.help);
+  }
+  return text;
+}
+
+}  // namespace
+
+void add_train(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("train", "Train a model; with no options, on the built-in stories");
+  auto request = std::make_shared<train::TrainRequest>();
+  command->add_option("--config", request->config, "TOML file of keys (see below)");
+  command->add_option("--resume", request->resume, "folder of a run to continue exactly where it stopped");
+
+  // Flags are short names of keys.
+  auto flags = std::make_shared<std::vector<std::string>>();
+  const auto add = [&](const char* flag, const char* key, const char* help) {
+    command->add_option_function<std::string>(
+        flag, [flags, key](const std::string& value) { flags->push_back(std::string(key) + "=" + value); },
+        help);
+  };
+  add("--text", "data.text", "text file, folder of text files, or folder of prepared tokens");
+  add("--out", "run.out", "folder for checkpoints, log and report (default runs/<name>)");
+  add("--steps", "train.steps", "optimizer updates");
+  add("--threads", "run.threads", "threads (default: all cores)");
+  add("--seed", "run.seed", "seed of everything that is random");
+  add("--device", "run.device", "cpu");
+  add("--dtype", "run.dtype", "fp32");
+  command->add_option("--set", request->set, "override a key: --set optimizer.lr=1e-3 (may be repeated)")
+      ->type_name("KEY=VALUE");
+  command->footer(describe_keys());
+  command->callback([=, &action] {
+    request->set.insert(request->set.end(), flags->begin(), flags->end());
+    action = [=] { return train::run_training(*request, train::gpt2_objective(), stdout); };
+  });
+}
+
+}  // namespace cladtorch::apps

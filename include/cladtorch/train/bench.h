@@ -1,0 +1,44 @@
+// `cladtorch bench`: how long a training step takes.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "cladtorch/train/trainer.h"
+
+namespace cladtorch::train {
+
+struct BenchOptions {
+  std::string model = "gpt2";  ///< a name that gpt2_preset knows
+  std::int64_t batch = 4;
+  std::int64_t seq = 64;
+  std::string dtype = "fp32";
+  std::int64_t threads = 0;  ///< 0: all cores
+  std::int64_t iters = 10;
+};
+
+/// Medians over the timed steps.
+struct BenchResult {
+  double forward_ms = 0;           ///< loss alone
+  double forward_backward_ms = 0;  ///< loss and gradient
+  double backward_ms = 0;          ///< the difference of the two, step by step
+  double optimizer_ms = 0;
+  double step_ms = 0;        ///< loss, gradient and optimizer
+  double first_step_ms = 0;  ///< from the start of the process to the end of the first step
+  double tokens_per_s = 0;
+  double peak_rss_mb = 0;
+  double arena_mb = 0;
+  double allocations_per_step = 0;  ///< from the heap
+  double loss = 0;                  ///< of the first step: near ln(vocabulary)
+};
+
+/// Times training steps of `options.model` on random weights and tokens. Throws Error when the loss of the
+/// untrained model is not near ln(vocabulary) or is not finite at the end: a wrong step is not worth timing.
+BenchResult run_bench(const BenchOptions& options, const Objective& objective);
+
+nlohmann::ordered_json bench_json(const BenchResult& result);
+/// The same for people, with what the machine could do at best.
+std::string bench_table(const BenchOptions& options, const BenchResult& result);
+
+}  // namespace cladtorch::train

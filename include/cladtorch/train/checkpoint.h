@@ -1,0 +1,41 @@
+// All that a run needs to continue exactly where it was.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+
+#include "cladtorch/data/loader.h"
+#include "cladtorch/data/tokenizer.h"
+#include "cladtorch/models/gpt2.h"
+#include "cladtorch/train/adamw.h"
+
+namespace cladtorch::train {
+
+/// Where a run stands.
+struct TrainerState {
+  std::int64_t step = 0;   ///< updates done
+  std::int64_t steps = 0;  ///< updates of the whole run: a time limit may have lowered the configured number
+  std::optional<double> best_val{};
+  std::int64_t best_step = 0;
+  std::optional<double> val_loss{};  ///< of the last evaluation
+  double seconds = 0;                ///< spent training, over all sessions
+  std::uint64_t train_tokens = 0;    ///< size of the training text: another text is refused
+  data::LoaderState loader{};
+};
+
+/// Writes the folder `path` (model.safetensors, config.json, optimizer.safetensors, trainer_state.json,
+/// tokenizer.json) beside its final place and exchanges it for the old one: a kill at any moment leaves one
+/// complete checkpoint under this name.
+void save_checkpoint(const std::filesystem::path& path, const GPT2& model, const AdamW& optimizer,
+                     const TrainerState& state, const data::Tokenizer& tokenizer);
+
+TrainerState load_trainer_state(const std::filesystem::path& checkpoint);
+/// Reads the moments and the step count; throws Error when they belong to other parameters.
+void load_optimizer(const std::filesystem::path& checkpoint, AdamW& optimizer);
+
+/// The checkpoint that `path` means: itself if it holds a model.safetensors, else its best/, else its last/.
+/// Throws Error that says what was looked for.
+std::filesystem::path find_checkpoint(const std::filesystem::path& path);
+
+}  // namespace cladtorch::train

@@ -1,0 +1,22 @@
+// What is running where.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace cladtorch::train {
+
+/// "0.1.0".
+std::string version();
+/// Compiler, build type and whether the plugin is in.
+std::string build_description();
+/// The processor's own name, or "unknown processor".
+std::string cpu_name();
+/// The vector extensions that matter here and that this processor has: "avx2", "fma", "avx512f", ...
+std::vector<std::string> cpu_features();
+/// Peak resident memory of this process, in bytes.
+double peak_resident_bytes();
+/// Wall-clock seconds since this process was started by the system.
+double seconds_since_process_start();
+
+}  // namespace cladtorch::train

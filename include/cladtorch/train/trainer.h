@@ -1,0 +1,93 @@
+// One training run: model, optimizer, data and their state, step by step. Prints nothing and decides nothing.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "cladtorch/data/dataset.h"
+#include "cladtorch/data/loader.h"
+#include "cladtorch/models/gpt2.h"
+#include "cladtorch/tensor/workspace.h"
+#include "cladtorch/train/adamw.h"
+#include "cladtorch/train/checkpoint.h"
+#include "cladtorch/train/config.h"
+#include "cladtorch/train/run_log.h"
+#include "cladtorch/train/schedule.h"
+
+namespace cladtorch::train {
+
+/// What is minimized. gpt2_objective() is the real one; tests may bring a smaller one.
+struct Objective {
+  std::function<double(const GPT2&, const Tensor& tokens, const Tensor& targets)> value;
+  /// Returns the value and adds its gradient to the last argument.
+  std::function<double(const GPT2&, const Tensor& tokens, const Tensor& targets, GPT2*)> value_and_gradient;
+};
+
+/// Cross-entropy of the next token, with the gradient that the compiler wrote.
+Objective gpt2_objective();
+
+/// Thrown when the loss or the gradient is no number any more; the update was not applied.
+class Diverged : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Bytes by purpose.
+struct MemoryUse {
+  std::size_t parameters = 0, gradients = 0, optimizer = 0, activations = 0;
+  std::size_t peak() const { return parameters + gradients + optimizer + activations; }
+};
+
+class Trainer {
+ public:
+  /// A new run. `data` and its tokens must outlive the trainer.
+  Trainer(const TrainConfig& config, const data::Dataset& data, Objective objective);
+
+  /// Continues from `checkpoint`; throws Error when it belongs to another model or text.
+  void restore(const std::filesystem::path& checkpoint);
+  void save(const std::filesystem::path& checkpoint) const;
+
+  /// Runs a step and an evaluation that change nothing, so that all memory is planned before training starts.
+  MemoryUse plan_memory();
+
+  /// One update. Throws Diverged when it would not be finite.
+  StepRecord step();
+
+  /// Mean loss over the fixed validation batches; remembers the best.
+  double evaluate();
+
+  const TrainerState& state() const { return state_; }
+  /// Changes the length of the run, and with it the learning rates still to come.
+  void set_steps(std::int64_t steps) { state_.steps = steps; }
+  const GPT2& model() const { return *model_; }
+  std::int64_t tokens_per_step() const;
+  const WorkspaceStatistics workspace_statistics() const { return step_workspace_.statistics(); }
+
+ private:
+  void build(GPT2 model);
+  double micro_batches(std::uint64_t step, bool dry);
+  double evaluate_batches(std::int64_t count);
+
+  TrainConfig config_;
+  const data::Dataset& data_;
+  Objective objective_;
+  Schedule schedule_;
+  data::Loader loader_;
+  data::EvalBatches eval_batches_;
+  Tensor tokens_, targets_;
+  std::unique_ptr<GPT2> model_, gradient_;
+  std::unique_ptr<TensorList> gradients_;
+  std::unique_ptr<AdamW> optimizer_;
+  Workspace step_workspace_, eval_workspace_;
+  TrainerState state_;
+};
+
+/// The GPT2Config of a TrainConfig with a vocabulary.
+GPT2Config gpt2_config(const TrainConfig& config, std::int64_t vocab_size);
+
+/// Arithmetic of one token in forward and backward, multiply and add counted apart: the products with every
+/// matrix (once forward, twice backward) and causal attention over half of `context` positions.
+double flops_per_token(const GPT2Config& config, std::int64_t context);
+
+}  // namespace cladtorch::train

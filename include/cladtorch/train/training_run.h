@@ -1,0 +1,32 @@
+// `cladtorch train`: from a configuration to a folder with checkpoints, a log and a report.
+#pragma once
+
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cladtorch/train/config.h"
+#include "cladtorch/train/trainer.h"
+
+namespace cladtorch::train {
+
+/// What the command line asks for.
+struct TrainRequest {
+  std::vector<std::string> set;                 ///< "section.key=value", applied last and in order
+  std::optional<std::filesystem::path> config;  ///< TOML file
+  std::optional<std::filesystem::path> resume;  ///< run folder; its own config.toml comes before `config`
+};
+
+/// The configuration of a request, checked. For a new run the name and the folder are filled in; a folder
+/// that the user named and that already holds a run is refused, a default one gets the next free number.
+TrainConfig resolve_config(const TrainRequest& request);
+
+/// Trains until the end, Ctrl-C or an error, telling a person about it on `out`. The folder config.run.out
+/// receives
+///     config.toml  log.jsonl  report.html  last/  best/
+/// Returns the exit code: 0, or 130 after Ctrl-C. Throws Error; what last/ and best/ held stays complete.
+int run_training(const TrainRequest& request, const Objective& objective, std::FILE* out);
+
+}  // namespace cladtorch::train

@@ -1,0 +1,168 @@
+#include "cladtorch/train/bench.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "cladtorch/ops/dropout.h"
+#include "cladtorch/tensor/parallel.h"
+#include "cladtorch/train/allocation_counter.h"
+#include "cladtorch/train/peak.h"
+#include "cladtorch/train/system_info.h"
+#include "cladtorch/train/usage_error.h"
+
+namespace cladtorch::train {
+namespace {
+
+/// Untrained scores are nearly equal, so the loss is ln(vocabulary) up to the spread of the initialization.
+constexpr double kLossTolerance = 0.05;
+constexpr int kWarmUpSteps = 2;  // one records the memory, one runs on the plan
+
+using Clock = std::chrono::steady_clock;
+
+template <class F>
+double milliseconds(F&& action) {
+  const auto begin = Clock::now();
+  action();
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
+}
+
+Tensor random_tokens(std::int64_t batch, std::int64_t seq, std::int64_t vocab_size, Random& random) {
+  Tensor tokens = empty({batch, seq}, DType::int32);
+  for (std::int64_t i = 0; i < tokens.numel(); ++i) {
+    tokens.data<std::int32_t>()[i] =
+        static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(vocab_size)));
+  }
+  return tokens;
+}
+
+void check(const BenchOptions& options) {
+  for (const auto& [name, value] :
+       {std::pair{"--batch", options.batch}, {"--seq", options.seq}, {"--iters", options.iters}}) {
+    if (value < 1) throw UsageError(fmt::format("bench: {} is {}, expected 1 or more", name, value));
+  }
+  if (options.threads < 0)
+    throw UsageError(fmt::format("bench: --threads is {}, expected 0 or more", options.threads));
+  if (options.dtype != "fp32")
+    throw UsageError(fmt::format("bench: --dtype is '{}', expected fp32", options.dtype));
+}
+
+}  // namespace
+
+BenchResult run_bench(const BenchOptions& options, const Objective& objective) {
+  check(options);
+  if (options.threads > 0) set_num_threads(static_cast<int>(options.threads));
+  GPT2Config config = gpt2_preset(options.model);
+  config.n_positions = std::max(config.n_positions, options.seq);
+  GPT2 model(config);
+  GPT2 gradient = like(model);
+  TensorList gradients(gradient);
+  AdamW optimizer(model, {.lr = 1e-4, .weight_decay = 0.1});
+  Random random(7);
+  const Tensor tokens = random_tokens(options.batch, options.seq, config.vocab_size, random);
+  const Tensor targets = random_tokens(options.batch, options.seq, config.vocab_size, random);
+
+  Workspace forward_workspace, step_workspace;
+  double loss = 0;
+  const auto forward = [&] {
+    Workspace::Step step(forward_workspace);
+    loss = objective.value(model, tokens, targets);
+  };
+  const auto forward_backward = [&] {
+    Workspace::Step step(step_workspace);
+    loss = objective.value_and_gradient(model, tokens, targets, &gradient);
+  };
+  const auto update = [&] { optimizer.step(gradients); };
+
+  BenchResult result;
+  forward_backward();
+  update();
+  result.first_step_ms = 1e3 * seconds_since_process_start();
+  result.loss = loss;
+  const double expected = std::log(static_cast<double>(config.vocab_size));
+  require(std::abs(loss - expected) <= kLossTolerance * expected,
+          "bench: the loss of the untrained model is ", loss, ", expected about ln(", config.vocab_size,
+          ") = ", expected, "; the step is wrong, so it was not timed");
+  for (int i = 0; i < kWarmUpSteps; ++i) {
+    forward();
+    forward_backward();
+    update();
+  }
+
+  std::vector<double> forwards, both, backwards, updates, steps;
+  std::int64_t step_allocations = 0;
+  for (std::int64_t i = 0; i < options.iters; ++i) {
+    forwards.push_back(milliseconds(forward));
+    const std::int64_t before = heap_allocations();
+    const double gradient_ms = milliseconds(forward_backward);
+    const double update_ms = milliseconds(update);
+    step_allocations += heap_allocations() - before;
+    both.push_back(gradient_ms);
+    updates.push_back(update_ms);
+    backwards.push_back(gradient_ms - forwards.back());
+    steps.push_back(gradient_ms + update_ms);
+  }
+  require(std::isfinite(loss), "bench: the loss after ", options.iters, " steps is ", loss,
+          ", expected a number");
+  result.forward_ms = median(forwards);
+  result.forward_backward_ms = median(both);
+  result.backward_ms = median(backwards);
+  result.optimizer_ms = median(updates);
+  result.step_ms = median(steps);
+  result.tokens_per_s = 1e3 * static_cast<double>(options.batch * options.seq) / result.step_ms;
+  result.peak_rss_mb = peak_resident_bytes() / 1e6;
+  result.arena_mb = static_cast<double>(step_workspace.statistics().arena_bytes) / 1e6;
+  result.allocations_per_step = static_cast<double>(step_allocations) / static_cast<double>(options.iters);
+  return result;
+}
+
+nlohmann::ordered_json bench_json(const BenchResult& r) {
+  return {{"forward_ms", r.forward_ms},
+          {"backward_ms", r.backward_ms},
+          {"forward_backward_ms", r.forward_backward_ms},
+          {"optimizer_ms", r.optimizer_ms},
+          {"step_ms", r.step_ms},
+          {"first_step_ms", r.first_step_ms},
+          {"tokens_per_s", r.tokens_per_s},
+          {"peak_rss_mb", r.peak_rss_mb},
+          {"arena_mb", r.arena_mb},
+          {"allocations_per_step", r.allocations_per_step},
+          {"loss", r.loss}};
+}
+
+std::string bench_table(const BenchOptions& options, const BenchResult& r) {
+  const GPT2Config config = gpt2_preset(options.model);
+  const double peak = measure_peak_flops(num_threads());
+  const double flops =
+      flops_per_token(config, options.seq) * static_cast<double>(options.batch * options.seq);
+  std::string text = fmt::format("{}, batch {}, {} tokens, {}, {} threads of {}\n\n", options.model,
+                                 options.batch, options.seq, options.dtype, num_threads(), cpu_name());
+  const auto row = [&](const char* name, const std::string& value) {
+    text += fmt::format("{:<22}{:>14}\n", name, value);
+  };
+  row("forward", fmt::format("{:.2f} ms", r.forward_ms));
+  row("backward", fmt::format("{:.2f} ms", r.backward_ms));
+  row("forward + backward", fmt::format("{:.2f} ms", r.forward_backward_ms));
+  row("optimizer", fmt::format("{:.2f} ms", r.optimizer_ms));
+  row("step", fmt::format("{:.2f} ms", r.step_ms));
+  row("first step, from start", fmt::format("{:.0f} ms", r.first_step_ms));
+  row("tokens per second", fmt::format("{:.0f}", r.tokens_per_s));
+  row("floor of fwd + bwd", fmt::format("{:.2f} ms", 1e3 * flops / peak));
+  row("of the floor", fmt::format("{:.0f} %", 1e5 * flops / peak / r.forward_backward_ms));
+  row("measured peak", fmt::format("{:.0f} GFLOP/s", peak / 1e9));
+  row("peak memory", fmt::format("{:.0f} MB", r.peak_rss_mb));
+  row("arena", fmt::format("{:.1f} MB", r.arena_mb));
+  row("allocations per step", fmt::format("{:g}", r.allocations_per_step));
+  row("loss", fmt::format("{:.4f}", r.loss));
+  return text;
+}
+
+}  // namespace cladtorch::train

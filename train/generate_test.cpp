@@ -1,0 +1,125 @@
+#include "cladtorch/train/generate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "cladtorch/error.h"
+#include "cladtorch/tensor/factories.h"
+#include "io/temporary_folder.h"
+
+namespace cladtorch::train {
+namespace {
+
+using io::error_of;
+using testing::HasSubstr;
+
+GPT2 small_model() {
+  GPT2Config config = gpt2_preset("toy");
+  config.n_positions = 16;
+  GPT2 model(config, 3);
+  Random random(5);  // far from the initialization, so that the next token is not always the same
+  for_each_parameter(model, [&](const std::string&, Tensor& p) { p.copy_from(randn(p.shape(), random)); });
+  return model;
+}
+
+std::vector<std::int32_t> greedy(const GPT2& model, std::vector<std::int32_t> prompt, std::int64_t tokens) {
+  std::vector<std::int32_t> generated;
+  generate(model, prompt, tokens, {.temperature = 0},
+           [&](std::int32_t token) { generated.push_back(token); });
+  return generated;
+}
+
+TEST(Generate, WithTheCacheGivesTheTokensOfTheFullForward) {
+  const GPT2 model = small_model();
+  const std::vector<std::int32_t> prompt = {7, 1, 30};
+  const auto cached = greedy(model, prompt, 13);
+  std::vector<std::int32_t> history = prompt;
+  for (int i = 0; i < 13; ++i) {
+    const auto length = static_cast<std::int64_t>(history.size());
+    const Tensor logits =
+        model.logits(from_values<std::int32_t>({1, length}, std::span<const std::int32_t>(history)));
+    const float* last = logits.data<float>() + (length - 1) * model.config.vocab_size;
+    history.push_back(
+        static_cast<std::int32_t>(std::max_element(last, last + model.config.vocab_size) - last));
+  }
+  EXPECT_EQ(cached, std::vector<std::int32_t>(history.begin() + 3, history.end()));
+  EXPECT_GT(std::set<std::int32_t>(cached.begin(), cached.end()).size(), 1u);
+}
+
+TEST(Generate, GoesOnWhenTheContextIsFullAndTakesALongPrompt) {
+  const GPT2 model = small_model();
+  EXPECT_EQ(greedy(model, {1}, 50).size(), 50u);
+  EXPECT_EQ(greedy(model, std::vector<std::int32_t>(40, 2), 5),
+            greedy(model, std::vector<std::int32_t>(16, 2), 5));
+  EXPECT_THAT(error_of<Error>([&] { greedy(model, {}, 1); }), HasSubstr("no tokens"));
+}
+
+TEST(Generate, IsReproducibleBySeed) {
+  const GPT2 model = small_model();
+  const auto draw = [&](std::uint64_t seed) {
+    std::vector<std::int32_t> generated;
+    generate(model, std::array<std::int32_t, 1>{1}, 12, {.temperature = 5, .seed = seed},
+             [&](std::int32_t token) { generated.push_back(token); });
+    return generated;
+  };
+  EXPECT_EQ(draw(1), draw(1));
+  EXPECT_NE(draw(1), draw(2));
+}
+
+std::map<std::int32_t, int> draws(const SamplingOptions& options, const std::vector<float>& logits,
+                                  int count) {
+  Sampler sampler(options);
+  std::map<std::int32_t, int> counts;
+  for (int i = 0; i < count; ++i) ++counts[sampler.draw(logits)];
+  return counts;
+}
+
+TEST(Sampler, DrawsWithTheProbabilitiesOfTheScores) {
+  const std::vector<float> logits = {std::log(0.5f), std::log(0.3f), std::log(0.2f)};
+  const auto counts = draws({}, logits, 20'000);
+  EXPECT_NEAR(counts.at(0), 10'000, 300);  // four standard deviations are 283
+  EXPECT_NEAR(counts.at(1), 6'000, 260);
+  const auto sharper = draws({.temperature = 0.5}, logits, 20'000);
+  EXPECT_NEAR(sharper.at(0), 20'000 * 0.25 / 0.38, 270);
+}
+
+TEST(Sampler, KeepsToTopKAndTopP) {
+  const std::vector<float> logits = {std::log(0.15f), std::log(0.5f), std::log(0.05f), std::log(0.3f)};
+  EXPECT_EQ(draws({.top_k = 2}, logits, 500).size(), 2u);
+  EXPECT_EQ(draws({.top_k = 9}, logits, 500).size(), 4u);
+  EXPECT_EQ(draws({.top_p = 0.9}, logits, 500).size(), 3u);
+  EXPECT_EQ(draws({.top_p = 0.4}, logits, 500), (std::map<std::int32_t, int>{{1, 500}}));
+  EXPECT_EQ(draws({.temperature = 0}, logits, 5), (std::map<std::int32_t, int>{{1, 5}}));
+}
+
+TEST(Sampler, RefusesOptionsOutOfRange) {
+  EXPECT_THAT(error_of<Error>([] { Sampler sampler({.temperature = -1}); }), HasSubstr("temperature"));
+  EXPECT_THAT(error_of<Error>([] { Sampler sampler({.top_k = -1}); }), HasSubstr("top_k"));
+  EXPECT_THAT(error_of<Error>([] { Sampler sampler({.top_p = 1.5}); }), HasSubstr("top_p"));
+}
+
+TEST(Utf8Stream, NeverSplitsACharacter) {
+  std::vector<std::string> pieces;
+  Utf8Stream stream([&](std::string_view text) { pieces.emplace_back(text); });
+  const std::string text = "aß€😀z";
+  for (const char byte : text) stream.write({&byte, 1});
+  EXPECT_EQ(pieces, (std::vector<std::string>{"a", "ß", "€", "😀", "z"}));
+  stream.write("\xe2\x82");
+  stream.finish();
+  EXPECT_EQ(pieces.back(), "\xe2\x82");
+}
+
+TEST(EncodePrompt, BeginsAfterALineEndWhereTheVocabularyHasOne) {
+  const data::ByteTokenizer bytes;
+  EXPECT_EQ(encode_prompt(bytes, ""), (std::vector<std::int32_t>{'\n'}));
+  EXPECT_EQ(encode_prompt(bytes, "ab"), (std::vector<std::int32_t>{'a', 'b'}));
+  EXPECT_EQ(encode_prompt(data::CharTokenizer::from_text("xyz"), ""), (std::vector<std::int32_t>{0}));
+}
+
+}  // namespace
+}  // namespace cladtorch::train

@@ -1,0 +1,170 @@
+#include "cladtorch/train/gpt2_file.h"
+
+#include <bit>
+#include <cstring>
+
+#include "cladtorch/io/safetensors.h"
+
+namespace cladtorch::train {
+namespace {
+
+constexpr const char* kModelFile = "model.safetensors";
+constexpr const char* kConfigFile = "config.json";
+
+bool ends_with_any(const std::string& name, std::initializer_list<const char*> endings) {
+  for (const char* ending : endings) {
+    if (name.ends_with(ending)) return true;
+  }
+  return false;
+}
+
+/// transformers calls these layers Conv1D and keeps their weights transposed.
+bool stored_transposed(const std::string& name) {
+  return ends_with_any(name,
+                       {"attn.c_attn.weight", "attn.c_proj.weight", "mlp.c_fc.weight", "mlp.c_proj.weight"});
+}
+
+/// What files of older transformers hold beside the parameters: causal masks, and the tied embedding again.
+bool is_redundant(const std::string& name) {
+  return ends_with_any(name, {".attn.bias", ".attn.masked_bias"}) || name == "lm_head.weight";
+}
+
+/// IEEE half precision; source: IEEE 754-2008, binary16.
+float half_to_float(std::uint16_t half) {
+  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000u) << 16;
+  const std::uint32_t exponent = (half >> 10) & 0x1fu, fraction = half & 0x3ffu;
+  if (exponent == 0) {
+    const float magnitude = static_cast<float>(fraction) * 0x1p-24f;
+    return sign != 0 ? -magnitude : magnitude;
+  }
+  const std::uint32_t wide = exponent == 31 ? 0xffu : exponent + 112;
+  return std::bit_cast<float>(sign | wide << 23 | fraction << 13);
+}
+
+template <class Stored, class Convert>
+void widen(const io::StoredTensor& stored, float* out, Convert convert) {
+  for (std::size_t i = 0; i < stored.data.size() / sizeof(Stored); ++i) {
+    Stored value;
+    std::memcpy(&value, stored.data.data() + i * sizeof(Stored), sizeof value);
+    out[i] = convert(value);
+  }
+}
+
+/// The stored values as a dense float32 tensor of the stored shape.
+Tensor to_float(const io::StoredTensor& stored, const std::string& where) {
+  Tensor values = empty(Shape(std::span<const std::int64_t>(stored.shape)));
+  float* out = values.data<float>();
+  switch (stored.type) {
+    case io::StoredType::kF32:
+      if (!stored.data.empty()) std::memcpy(out, stored.data.data(), stored.data.size());
+      break;
+    case io::StoredType::kF16:
+      widen<std::uint16_t>(stored, out, half_to_float);
+      break;
+    case io::StoredType::kBF16:
+      widen<std::uint16_t>(stored, out, [](std::uint16_t bits) {
+        return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+      });
+      break;
+    default:
+      fail(where, " is ", io::stored_name(stored.type), ", expected F32, F16 or BF16");
+  }
+  return values;
+}
+
+const io::StoredTensor* find(const io::SafetensorsFile& file, const std::string& name) {
+  for (const std::string& candidate : {name, "transformer." + name}) {
+    if (const auto found = file.tensors().find(candidate); found != file.tensors().end())
+      return &found->second;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+io::Json gpt2_config_json(const GPT2Config& config) {
+  return {{"architectures", {"GPT2LMHeadModel"}},
+          {"model_type", "gpt2"},
+          {"vocab_size", config.vocab_size},
+          {"n_positions", config.n_positions},
+          {"n_ctx", config.n_positions},
+          {"n_embd", config.n_embd},
+          {"n_layer", config.n_layer},
+          {"n_head", config.n_head},
+          {"activation_function", "gelu_new"},
+          {"layer_norm_epsilon", config.layer_norm_epsilon},
+          {"resid_pdrop", config.dropout},
+          {"embd_pdrop", config.dropout},
+          {"attn_pdrop", 0.0},
+          {"tie_word_embeddings", true},
+          {"torch_dtype", "float32"}};
+}
+
+GPT2Config gpt2_config_from_json(const io::Json& json, const std::string& where) {
+  const auto type = io::json_field<std::string>(json, "model_type", where);
+  require(type == "gpt2", "read '", where, "': model_type is '", type, "', expected gpt2");
+  const std::string activation = json.value("activation_function", "gelu_new");
+  require(activation == "gelu_new", "read '", where, "': activation_function is '", activation,
+          "', expected gelu_new");
+  require(json.value("tie_word_embeddings", true), "read '", where,
+          "': the embeddings are not tied, expected tied");
+  GPT2Config config;
+  config.vocab_size = io::json_field<std::int64_t>(json, "vocab_size", where);
+  config.n_positions = io::json_field<std::int64_t>(json, "n_positions", where);
+  config.n_embd = io::json_field<std::int64_t>(json, "n_embd", where);
+  config.n_layer = io::json_field<std::int64_t>(json, "n_layer", where);
+  config.n_head = io::json_field<std::int64_t>(json, "n_head", where);
+  config.layer_norm_epsilon = json.value("layer_norm_epsilon", 1e-5);
+  config.dropout = json.value("resid_pdrop", 0.0);
+  try {
+    validate(config);
+  } catch (const Error& error) {
+    fail("read '", where, "': ", error.what());
+  }
+  return config;
+}
+
+void save_gpt2(const GPT2& model, const std::filesystem::path& folder) {
+  std::vector<Tensor> keep;  // the transposed copies, until they are written
+  std::vector<std::pair<std::string, io::StoredTensor>> tensors;
+  for_each_parameter(model, [&](const std::string& name, const Tensor& parameter) {
+    require(parameter.dtype() == DType::float32, "save '", folder.string(), "': '", name, "' is ",
+            parameter.dtype(), ", expected float32");
+    keep.push_back((stored_transposed(name) ? parameter.transpose(0, 1) : parameter).contiguous());
+    const Tensor& dense = keep.back();
+    tensors.push_back({name,
+                       {io::StoredType::kF32,
+                        {dense.shape().begin(), dense.shape().end()},
+                        {static_cast<const std::byte*>(dense.data()), dense.nbytes()}}});
+  });
+  io::write_safetensors(folder / kModelFile, tensors, {{"format", "pt"}});
+  io::write_json(folder / kConfigFile, gpt2_config_json(model.config));
+}
+
+GPT2 load_gpt2(const std::filesystem::path& folder) {
+  const std::string config_path = (folder / kConfigFile).string();
+  const io::SafetensorsFile file(folder / kModelFile);
+  GPT2 model(gpt2_config_from_json(io::read_json(config_path), config_path));
+  const std::string path = file.path().string();
+  std::size_t used = 0;
+  for_each_parameter(model, [&](const std::string& name, Tensor& parameter) {
+    const io::StoredTensor* stored = find(file, name);
+    require(stored != nullptr, "read '", path, "': there is no tensor '", name,
+            "'; is it another model's file?");
+    const Tensor values = to_float(*stored, "read '" + path + "': '" + name + "'");
+    const bool transposed = stored_transposed(name);
+    const Shape expected = transposed ? parameter.transpose(0, 1).shape() : parameter.shape();
+    require(values.shape() == expected, "read '", path, "': '", name, "' is ", values.shape(), ", but ",
+            kConfigFile, " makes it ", expected);
+    parameter.copy_from(transposed ? values.transpose(0, 1) : values);
+    ++used;
+  });
+  for (const auto& [name, stored] : file.tensors()) {
+    if (is_redundant(name)) ++used;
+  }
+  require(used == file.tensors().size(), "read '", path, "': it holds ", file.tensors().size(), " tensors, ",
+          used, " of which a GPT-2 of ", model.config.n_layer, " layers has; is it another model's file?");
+  return model;
+}
+
+}  // namespace cladtorch::train

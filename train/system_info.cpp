@@ -1,0 +1,74 @@
+#include "cladtorch/train/system_info.h"
+
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+namespace cladtorch::train {
+
+std::string version() { return CLADTORCH_VERSION; }
+
+std::string build_description() {
+#if defined(__clang__)
+  const std::string compiler = "clang " __clang_version__;
+#else
+  const std::string compiler = "g++ " __VERSION__;
+#endif
+  std::string text = compiler;
+#if defined(NDEBUG)
+  text += ", release";
+#else
+  text += ", with assertions";
+#endif
+#if defined(CLADTORCH_WITH_CLAD)
+  text += ", gradients by the clad plugin";
+#endif
+  return text;
+}
+
+std::string cpu_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
+  }
+  return "unknown processor";
+}
+
+std::vector<std::string> cpu_features() {
+  std::vector<std::string> features;
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2")) features.push_back("avx2");
+  if (__builtin_cpu_supports("fma")) features.push_back("fma");
+  if (__builtin_cpu_supports("avx512f")) features.push_back("avx512f");
+  if (__builtin_cpu_supports("avx512vnni")) features.push_back("avx512vnni");
+  if (__builtin_cpu_supports("avx512bf16")) features.push_back("avx512bf16");
+#endif
+  return features;
+}
+
+double peak_resident_bytes() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) * 1024.0;
+}
+
+double seconds_since_process_start() {
+  // Field 22 of /proc/self/stat is the start time in clock ticks since boot; the name in field 2 may hold
+  // spaces.
+  std::ifstream file("/proc/self/stat");
+  std::string text;
+  std::getline(file, text);
+  std::istringstream fields(text.substr(text.rfind(')') + 1));
+  std::string field;
+  for (int i = 3; i <= 22; ++i) fields >> field;
+  timespec now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  const double uptime = static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+  return uptime - std::strtod(field.c_str(), nullptr) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+}
+
+}  // namespace cladtorch::train

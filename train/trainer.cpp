@@ -1,0 +1,184 @@
+#include "cladtorch/train/trainer.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "cladtorch/ops/dropout.h"
+#include "cladtorch/train/gpt2_file.h"
+
+namespace cladtorch::train {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+data::BatchShape batch_shape(const TrainConfig& config) { return {config.train.batch, config.model.context}; }
+
+std::span<std::int32_t> span_of(Tensor& tensor) {
+  return {tensor.data<std::int32_t>(), static_cast<std::size_t>(tensor.numel())};
+}
+
+}  // namespace
+
+GPT2Config gpt2_config(const TrainConfig& config, std::int64_t vocab_size) {
+  GPT2Config model;
+  model.vocab_size = vocab_size;
+  model.n_positions = config.model.context;
+  model.n_layer = config.model.layers;
+  model.n_head = config.model.heads;
+  model.n_embd = config.model.channels;
+  model.dropout = config.model.dropout;
+  validate(model);
+  return model;
+}
+
+double flops_per_token(const GPT2Config& config, std::int64_t context) {
+  const auto c = static_cast<double>(config.n_embd), layers = static_cast<double>(config.n_layer);
+  const double matrices = 12.0 * layers * c * c + static_cast<double>(config.vocab_size) * c;
+  const double attention = layers * c * static_cast<double>(context);  // two products of T/2 by C each
+  return 6.0 * (matrices + attention);
+}
+
+Trainer::Trainer(const TrainConfig& config, const data::Dataset& data, Objective objective)
+    : config_(config),
+      data_(data),
+      objective_(std::move(objective)),
+      schedule_{.kind = schedule_kind_from_string(config.schedule.kind),
+                .peak = config.optimizer.lr,
+                .minimum = config.schedule.min_lr,
+                .warmup = config.schedule.warmup,
+                .decay_fraction = config.schedule.decay_fraction},
+      loader_(data.train, batch_shape(config), static_cast<std::uint64_t>(config.run.seed),
+              data::sampling_from_string(config.data.sampling)),
+      eval_batches_(data.validation, batch_shape(config),
+                    {.context = config.train.eval_context, .max_batches = config.train.eval_batches}),
+      tokens_(zeros({config.train.batch, config.model.context}, DType::int32)),
+      targets_(zeros({config.train.batch, config.model.context}, DType::int32)) {
+  state_.steps = config.train.steps;
+  state_.train_tokens = data.train.size();
+  state_.loader = loader_.state();
+  build(GPT2(gpt2_config(config, data.tokenizer->vocab_size()), static_cast<std::uint64_t>(config.run.seed)));
+}
+
+void Trainer::build(GPT2 model) {
+  model_ = std::make_unique<GPT2>(std::move(model));
+  gradient_ = std::make_unique<GPT2>(like(*model_));
+  gradients_ = std::make_unique<TensorList>(*gradient_);
+  optimizer_ = std::make_unique<AdamW>(*model_, AdamWOptions{.lr = config_.optimizer.lr,
+                                                             .beta1 = config_.optimizer.beta1,
+                                                             .beta2 = config_.optimizer.beta2,
+                                                             .eps = config_.optimizer.eps,
+                                                             .weight_decay = config_.optimizer.weight_decay});
+}
+
+void Trainer::restore(const std::filesystem::path& checkpoint) {
+  const TrainerState state = load_trainer_state(checkpoint);
+  require(state.train_tokens == data_.train.size(), "resume '", checkpoint.string(), "': it was trained on ",
+          state.train_tokens, " tokens, the text has ", data_.train.size(), " now; has the text changed?");
+  const data::TokenizerPtr tokenizer = data::load_tokenizer(checkpoint / "tokenizer.json");
+  require(tokenizer->fingerprint() == data_.tokenizer->fingerprint(), "resume '", checkpoint.string(),
+          "': its vocabulary is not that of the text; has the text changed?");
+  GPT2 model = load_gpt2(checkpoint);
+  const GPT2Config expected = gpt2_config(config_, tokenizer->vocab_size());
+  const GPT2Config& found = model.config;
+  require(found.n_layer == expected.n_layer && found.n_head == expected.n_head &&
+              found.n_embd == expected.n_embd && found.n_positions == expected.n_positions &&
+              found.vocab_size == expected.vocab_size,
+          "resume '", checkpoint.string(),
+          "': the model keys of the configuration differ from the checkpoint's");
+  build(std::move(model));
+  load_optimizer(checkpoint, *optimizer_);
+  loader_.restore(state.loader);
+  state_ = state;
+}
+
+void Trainer::save(const std::filesystem::path& checkpoint) const {
+  save_checkpoint(checkpoint, *model_, *optimizer_, state_, *data_.tokenizer);
+}
+
+std::int64_t Trainer::tokens_per_step() const {
+  return config_.train.batch * config_.train.accumulate * config_.model.context;
+}
+
+double Trainer::micro_batches(std::uint64_t step, bool dry) {
+  double sum = 0;
+  const auto count = static_cast<std::uint64_t>(config_.train.accumulate);
+  for (std::uint64_t micro = 0; micro < count; ++micro) {
+    if (!dry) loader_.next(span_of(tokens_), span_of(targets_));
+    Workspace::Step workspace(step_workspace_);
+    const TrainingScope training(static_cast<std::uint64_t>(config_.run.seed), step * count + micro);
+    sum += objective_.value_and_gradient(*model_, tokens_, targets_, gradient_.get());
+    if (dry) break;
+  }
+  return sum;
+}
+
+MemoryUse Trainer::plan_memory() {
+  micro_batches(0, /*dry=*/true);
+  gradients_->mark_zero();
+  evaluate_batches(1);
+  MemoryUse use;
+  use.parameters = static_cast<std::size_t>(gradients_->numel()) * size_of(gradients_->dtype());
+  use.gradients = use.parameters;
+  use.optimizer = 2 * use.parameters;
+  use.activations = step_workspace_.statistics().planned_bytes + eval_workspace_.statistics().planned_bytes;
+  return use;
+}
+
+StepRecord Trainer::step() {
+  const auto begin = Clock::now();
+  const double count = static_cast<double>(config_.train.accumulate);
+  StepRecord record;
+  record.step = state_.step + 1;
+  record.lr = schedule_.at(state_.step, state_.steps);
+  record.loss = micro_batches(static_cast<std::uint64_t>(state_.step), /*dry=*/false) / count;
+  record.grad_norm = gradients_->norm() / count;
+  if (!std::isfinite(record.loss) || !std::isfinite(record.grad_norm)) {
+    throw Diverged(
+        fmt::format("training stopped at step {}: the {} is {}; lower optimizer.lr (now {:g}) or raise "
+                    "schedule.warmup (now {})",
+                    record.step, std::isfinite(record.loss) ? "gradient" : "loss",
+                    std::isfinite(record.loss) ? record.grad_norm : record.loss, config_.optimizer.lr,
+                    config_.schedule.warmup));
+  }
+  // The mean over micro-batches and the clipping are one factor, applied in the optimizer's own pass.
+  const double clip = config_.optimizer.clip;
+  const double clipping = clip > 0 && record.grad_norm > clip ? clip / record.grad_norm : 1.0;
+  optimizer_->set_lr(record.lr);
+  optimizer_->step(*gradients_, clipping / count);
+  const double seconds = seconds_since(begin);
+  record.tokens_per_second = static_cast<double>(tokens_per_step()) / seconds;
+  state_.step = record.step;
+  state_.loader = loader_.state();
+  state_.seconds += seconds;
+  return record;
+}
+
+double Trainer::evaluate_batches(std::int64_t count) {
+  double sum = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    eval_batches_.get(i, span_of(tokens_), span_of(targets_));
+    Workspace::Step workspace(eval_workspace_);
+    sum += objective_.value(*model_, tokens_, targets_);
+  }
+  return sum / static_cast<double>(count);
+}
+
+double Trainer::evaluate() {
+  const auto begin = Clock::now();
+  const double val = evaluate_batches(eval_batches_.count());
+  state_.seconds += seconds_since(begin);
+  state_.val_loss = val;
+  if (std::isfinite(val) && (!state_.best_val || val < *state_.best_val)) {
+    state_.best_val = val;
+    state_.best_step = state_.step;
+  }
+  return val;
+}
+
+}  // namespace cladtorch::train
