@@ -26,9 +26,6 @@ foreach(layer IN LISTS layers)
           FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
           INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endforeach()
-if(TARGET cladtorch_cli)
-  install(TARGETS cladtorch_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-endif()
 
 foreach(folder IN LISTS headers)
   install(DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
