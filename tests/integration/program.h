@@ -1,0 +1,46 @@
+// Runs the built program as a user does.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cladtorch::integration {
+
+struct Outcome {
+  int code = -1;  ///< exit code, or 128 + signal
+  std::string out, err;
+};
+
+/// A running program. Its output goes to files, so that it never waits for a reader.
+class Program {
+ public:
+  struct Options {
+    std::filesystem::path folder;                  ///< working directory
+    std::optional<std::size_t> file_size_limit{};  ///< bytes; a write beyond it fails as on a full disk
+  };
+
+  Program(const std::vector<std::string>& arguments, const Options& options);
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  void send(int signal) const;
+  /// What it has written to standard output so far.
+  std::string output() const;
+  bool running();
+  Outcome wait();
+
+ private:
+  pid_t pid_ = -1;
+  std::optional<int> status_;
+  std::filesystem::path out_, err_;
+};
+
+/// Runs it to its end.
+Outcome run(const std::vector<std::string>& arguments, const Program::Options& options);
+
+}  // namespace cladtorch::integration

@@ -1,0 +1,208 @@
+// What a user does with the program, from start to end.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "io/temporary_folder.h"
+#include "tests/integration/program.h"
+#include "tests/integration/small_run.h"
+
+namespace cladtorch::integration {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+std::string content(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::size_t count_lines(const fs::path& path) {
+  const std::string text = content(path);
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+/// The log without the speeds, which no two runs share.
+std::vector<nlohmann::json> log_of(const fs::path& run) {
+  std::vector<nlohmann::json> records;
+  std::istringstream lines(content(run / "log.jsonl"));
+  for (std::string line; std::getline(lines, line);) {
+    records.push_back(nlohmann::json::parse(line));
+    records.back().erase("tokens_per_second");
+  }
+  return records;
+}
+
+class ProgramTest : public testing::Test {
+ protected:
+  Outcome program(const std::vector<std::string>& arguments) {
+    return run(arguments, {.folder = folder_.path()});
+  }
+
+  Outcome succeed(const std::vector<std::string>& arguments) {
+    Outcome outcome = program(arguments);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(outcome.err, "");
+    return outcome;
+  }
+
+  /// Waits until the log of "run" has `lines` lines or the program has ended.
+  void wait_for_log(Program& program, std::size_t lines) {
+    while (program.running() && count_lines(folder_ / "run" / "log.jsonl") < lines) ::usleep(500);
+  }
+
+  io::TemporaryFolder folder_;
+};
+
+/// Steps long enough to be interrupted between two of them.
+const std::vector<std::string> kSlow = {"--set", "model.channels=128", "--set", "model.context=64",
+                                        "--set", "train.batch=8",      "--set", "train.steps=20",
+                                        "--set", "train.eval_every=10"};
+
+TEST_F(ProgramTest, HelpAndVersionAreThere) {
+  for (const char* command : {"train", "generate", "data", "info", "bench"}) {
+    EXPECT_THAT(succeed({command, "--help"}).out, HasSubstr("--help")) << command;
+  }
+  EXPECT_THAT(succeed({"--help"}).out, AllOf(HasSubstr("train"), HasSubstr("generate"), HasSubstr("bench")));
+  EXPECT_THAT(succeed({"--version"}).out, StartsWith("cladtorch 0."));
+}
+
+TEST_F(ProgramTest, TrainingLeavesAllThatItPromises) {
+  const Outcome outcome = succeed(small_train());
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("gpt2 (1 layers, 2 heads, 16 channels"),
+                                 HasSubstr("memory  parameters"), HasSubstr("entropy"), HasSubstr("step 6/6"),
+                                 HasSubstr("best val"), HasSubstr("above the floor"), HasSubstr("sample:")));
+  EXPECT_THAT(outcome.out, AllOf(Not(HasSubstr("\r")), Not(HasSubstr("\x1b"))));
+  for (const char* file : {"config.toml", "log.jsonl", "report.html", "last/model.safetensors",
+                           "last/config.json", "last/optimizer.safetensors", "last/trainer_state.json",
+                           "last/tokenizer.json", "best/model.safetensors"}) {
+    EXPECT_TRUE(fs::exists(folder_ / "run" / file)) << file;
+  }
+  EXPECT_EQ(log_of(folder_ / "run").size(), 6u);
+  EXPECT_THAT(content(folder_ / "run" / "report.html"),
+              AllOf(HasSubstr("<svg"), HasSubstr("\"validation\"")));
+}
+
+TEST_F(ProgramTest, ADefaultFolderIsNeverUsedTwice) {
+  std::vector<std::string> arguments = small_train();
+  arguments.erase(arguments.begin() + 1, arguments.begin() + 3);  // no --out
+  succeed(arguments);
+  succeed(arguments);
+  EXPECT_TRUE(fs::exists(folder_ / "runs" / "stories" / "best"));
+  EXPECT_TRUE(fs::exists(folder_ / "runs" / "stories-2" / "best"));
+  EXPECT_EQ(log_of(folder_ / "runs" / "stories"), log_of(folder_ / "runs" / "stories-2"));
+}
+
+TEST_F(ProgramTest, AKilledRunResumesBitForBit) {
+  succeed(small_train(kSlow));
+  fs::rename(folder_ / "run", folder_ / "straight");
+  {
+    Program killed(small_train(kSlow), {.folder = folder_.path()});
+    wait_for_log(killed, 13);
+    killed.send(SIGKILL);
+    ASSERT_EQ(killed.wait().code, 128 + SIGKILL);
+  }
+  ASSERT_LT(count_lines(folder_ / "run" / "log.jsonl"), 20u);
+  EXPECT_THAT(succeed({"train", "--resume", "run"}).out, HasSubstr("resume  run at step 10 of 20"));
+  EXPECT_EQ(log_of(folder_ / "run"), log_of(folder_ / "straight"));
+  for (const char* file :
+       {"last/model.safetensors", "last/optimizer.safetensors", "best/model.safetensors"}) {
+    EXPECT_EQ(content(folder_ / "run" / file), content(folder_ / "straight" / file)) << file;
+  }
+}
+
+TEST_F(ProgramTest, CtrlCFinishesTheStepSavesAndSaysHowToGoOn) {
+  succeed(small_train(kSlow));
+  fs::rename(folder_ / "run", folder_ / "straight");
+  std::size_t done = 0;
+  {
+    Program interrupted(small_train(kSlow), {.folder = folder_.path()});
+    wait_for_log(interrupted, 4);
+    interrupted.send(SIGINT);
+    const Outcome outcome = interrupted.wait();
+    EXPECT_EQ(outcome.code, 130);
+    EXPECT_EQ(outcome.err, "");
+    done = log_of(folder_ / "run").size();
+    EXPECT_THAT(outcome.out, HasSubstr("stopped after step " + std::to_string(done) +
+                                       " of 20; continue with: cladtorch train --resume run"));
+  }
+  ASSERT_LT(done, 20u);
+  succeed({"train", "--resume", "run"});
+  EXPECT_EQ(log_of(folder_ / "run"), log_of(folder_ / "straight"));
+}
+
+TEST_F(ProgramTest, ATimeLimitShortensTheRunAndItsSchedule) {
+  const Outcome outcome =
+      succeed(small_train({"--set", "train.steps=1000000", "--set", "train.max_minutes=0.02", "--set",
+                           "train.eval_every=1000000"}));
+  EXPECT_THAT(outcome.out, HasSubstr("shortened to fit train.max_minutes = 0.02"));
+  const auto log = log_of(folder_ / "run");
+  EXPECT_LT(log.back()["lr"].get<double>(), 3e-4);  // close to the minimum of 1e-4, far from the peak of 2e-3
+  EXPECT_TRUE(log.back().contains("val_loss"));
+}
+
+TEST_F(ProgramTest, GeneratingIsReproducibleAndBeginsWithThePrompt) {
+  succeed(small_train());
+  const auto generate = [&](const std::string& seed) {
+    return succeed({"generate", "--from", "run", "--prompt", "The ", "--tokens", "40", "--seed", seed}).out;
+  };
+  EXPECT_THAT(generate("1"), StartsWith("The "));
+  EXPECT_EQ(generate("1").size(), std::string("The \n").size() + 40);
+  EXPECT_EQ(generate("1"), generate("1"));
+  EXPECT_NE(generate("1"), generate("2"));
+  EXPECT_EQ(succeed({"generate", "--from", "run/last", "--tokens", "0", "--prompt", "The "}).out, "The \n");
+}
+
+TEST_F(ProgramTest, PreparedTokensTrainLikeTheirText) {
+  const std::string text = succeed({"data", "stories", "--bytes", "20000"}).out;
+  std::ofstream(folder_ / "my.txt") << text;
+  succeed(small_train({"--text", "my.txt"}));
+  fs::rename(folder_ / "run", folder_ / "from-text");
+  EXPECT_THAT(succeed({"data", "prepare", "--text", "my.txt", "--out", "tokens"}).out,
+              HasSubstr("to train on"));
+  succeed(small_train({"--text", "tokens"}));
+  EXPECT_EQ(log_of(folder_ / "run"), log_of(folder_ / "from-text"));
+}
+
+TEST_F(ProgramTest, DataAndInfoDescribeWhatIsThere) {
+  EXPECT_THAT(succeed({"data", "show", "--bytes", "20000"}).out,
+              AllOf(HasSubstr("entropy"), HasSubstr("space")));
+  EXPECT_THAT(succeed({"info"}).out, AllOf(HasSubstr("processor"), HasSubstr("GFLOP/s")));
+  succeed(small_train());
+  EXPECT_THAT(succeed({"info", "run"}).out,
+              AllOf(HasSubstr("1 layers, 2 heads, 16 channels"), HasSubstr("step 6 of 6")));
+}
+
+TEST_F(ProgramTest, BenchPrintsOneObjectWithItsKeys) {
+  const Outcome outcome = succeed(
+      {"bench", "--model", "toy", "--batch", "2", "--seq", "16", "--threads", "1", "--iters", "3", "--json"});
+  const auto json = nlohmann::ordered_json::parse(outcome.out);
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : json.items()) {
+    keys.push_back(key);
+    EXPECT_TRUE(value.is_number()) << key;
+  }
+  EXPECT_EQ(keys, (std::vector<std::string>{"forward_ms", "backward_ms", "forward_backward_ms",
+                                            "optimizer_ms", "step_ms", "first_step_ms", "tokens_per_s",
+                                            "peak_rss_mb", "arena_mb", "allocations_per_step", "loss"}));
+  EXPECT_NEAR(json["loss"].get<double>(), std::log(65.0), 0.2);
+  EXPECT_EQ(json["allocations_per_step"], 0);
+  EXPECT_THAT(succeed({"bench", "--model", "toy", "--batch", "1", "--seq", "8", "--iters", "2"}).out,
+              HasSubstr("forward + backward"));
+}
+
+}  // namespace
+}  // namespace cladtorch::integration
