@@ -29,7 +29,7 @@ using ::cladtorch::Tensor;
 
 /// Adds d_y * (s + x s (1 - s)) to *d_x, with s = sigmoid(x). The plugin finds it by its name.
 inline void swish_pullback(const Tensor& x, Tensor d_y, Tensor* d_x) {
-  if (!d_x) return;
+  if (!d_y.defined() || !d_x) return;
   const Tensor in = x.contiguous(), seed = d_y.contiguous();
   Tensor contribution = Tensor::empty(x.shape(), x.dtype());
   for (int64_t i = 0; i < x.numel(); ++i) {
