@@ -77,18 +77,16 @@ Tensor Tensor::transpose(int64_t dim0, int64_t dim1) const {
   return view(shape, strides, offset_);
 }
 
-Tensor Tensor::permute(std::initializer_list<int64_t> dims) const {
-  require(static_cast<int>(dims.size()) == dim(), "permute: expected ", dim(), " dimensions for ", shape_,
-          ", got ", dims.size());
+Tensor Tensor::permute(const Shape& dims) const {
+  require(dims.rank() == dim(), "permute: expected ", dim(), " dimensions for ", shape_, ", got ", dims);
   Shape shape = shape_, strides = strides_;
   unsigned seen = 0;
-  int i = 0;
-  for (int64_t requested : dims) {
-    const int source = checked_dim("permute", requested, dim());
-    require(!(seen >> source & 1u), "permute: dimension ", source, " is named twice");
+  for (int i = 0; i < dim(); ++i) {
+    const int source = checked_dim("permute", dims[i], dim());
+    require(!(seen >> source & 1u), "permute: dimension ", source, " is named twice in ", dims);
     seen |= 1u << source;
     shape[i] = shape_[source];
-    strides[i++] = strides_[source];
+    strides[i] = strides_[source];
   }
   return view(shape, strides, offset_);
 }

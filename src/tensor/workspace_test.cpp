@@ -85,7 +85,9 @@ TEST(Workspace, ATensorKeptLongerThanPlannedIsNotOverwritten) {
     if (keep) kept = a;
     a = Tensor();
     const Tensor b = full({1000}, 2);
-    if (keep) EXPECT_EQ(kept.data<float>()[500], 1);
+    if (keep) {
+      EXPECT_EQ(kept.data<float>()[500], 1);
+    }
     EXPECT_EQ(b.data<float>()[500], 2);
   }
   EXPECT_EQ(workspace.statistics().plans, 2);

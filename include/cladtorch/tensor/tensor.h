@@ -3,7 +3,6 @@
 
 #include <clad/opaque.h>
 
-#include <initializer_list>
 #include <iosfwd>
 #include <span>
 #include <string>
@@ -66,7 +65,8 @@ class CLAD_OPAQUE Tensor {
   /// All dimensions in one.
   Tensor flatten() const;
   Tensor transpose(int64_t dim0, int64_t dim1) const;
-  Tensor permute(std::initializer_list<int64_t> dims) const;
+  /// Dimension i of the result is dimension dims[i] of this.
+  Tensor permute(const Shape& dims) const;
   /// `length` entries of `dim` from `start`.
   Tensor narrow(int64_t dim, int64_t start, int64_t length) const;
   /// Entries [start, end) of `dim`.

@@ -1,0 +1,44 @@
+// Compiled once per instruction set, with that set's flags, by the kernels_*.cpp files.
+// Everything here has internal linkage except the table: an inline function with external linkage could be
+// picked by the linker for code that runs on lesser processors. So no standard library templates either.
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ops/gelu_tanh/gelu_tanh_math.h"
+#include "simd/kernels.h"
+
+namespace cladtorch::simd::CLADTORCH_ISA {
+namespace {
+#include "simd/isa/vector.h"
+// After vector.h, in this order.
+#include "simd/isa/gemm.h"
+#include "simd/isa/pointwise.h"
+#include "simd/isa/rows.h"
+// After rows.h.
+#include "simd/isa/attention.h"
+
+constexpr const char* text_of(const char* text) { return text; }
+#define CLADTORCH_TEXT_OF(x) text_of(#x)
+#define CLADTORCH_TEXT(x) CLADTORCH_TEXT_OF(x)
+}  // namespace
+
+extern const Kernels table;
+const Kernels table = {
+    .name = CLADTORCH_TEXT(CLADTORCH_ISA),
+    .vector_length = CLADTORCH_VECTOR_FLOATS,
+    .gemm_float = {tile_rows, tile_vectors* lanes<float>, gemm_tile<float>},
+    .gemm_double = {tile_rows, tile_vectors* lanes<double>, gemm_tile<double>},
+    .dot = dot,
+    .gelu_tanh = gelu_tanh,
+    .gelu_tanh_pullback = gelu_tanh_pullback,
+    .softmax_row = softmax_row,
+    .log_sum_exp = log_sum_exp,
+    .scaled_exp = scaled_exp,
+    .layer_norm_row = layer_norm_row,
+    .layer_norm_pullback_row = layer_norm_pullback_row,
+    .attention_scratch = attention_scratch,
+    .attention = attention,
+    .attention_pullback = attention_pullback,
+};
+
+}  // namespace cladtorch::simd::CLADTORCH_ISA

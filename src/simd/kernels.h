@@ -1,0 +1,66 @@
+// Inner loops that are compiled once per instruction set and chosen at run time.
+#pragma once
+
+#include <cstdint>
+
+namespace cladtorch::simd {
+
+/// C tile (+)= A panel times B panel. A(i, p) is a[i * a_row + p * a_depth]; B(p, j) is b[p * b_depth + j],
+/// readable up to the next multiple of the vector length past `columns`. At most tile_rows by tile_columns.
+template <class T>
+struct GemmTile {
+  int64_t rows, columns;
+  void (*run)(int64_t rows, int64_t columns, int64_t depth, const T* a, int64_t a_row, int64_t a_depth,
+              const T* b, int64_t b_depth, T* c, int64_t c_row, bool add);
+};
+
+/// Heads of one sequence in memory: row t of q, k, v starts at t * row.
+struct AttentionShape {
+  int64_t length, head_size;
+  int64_t row;    ///< stride between positions of q, k and v (and of their gradients)
+  int64_t y_row;  ///< stride between positions of y (and of its gradient)
+};
+
+/// Kernels check nothing. Row kernels reduce in an order that depends on the length alone.
+struct Kernels {
+  const char* name;
+  int64_t vector_length;  ///< floats per vector
+
+  GemmTile<float> gemm_float;
+  GemmTile<double> gemm_double;
+  float (*dot)(int64_t n, const float* a, const float* b);
+
+  void (*gelu_tanh)(int64_t n, const float* x, float* y);
+  void (*gelu_tanh_pullback)(int64_t n, const float* x, const float* d_y, float* d_x, bool add);
+
+  void (*softmax_row)(int64_t n, const float* x, float* y);
+  float (*log_sum_exp)(int64_t n, const float* x);
+  /// y (+)= factor * exp(x - shift)
+  void (*scaled_exp)(int64_t n, const float* x, float shift, float factor, float* y, bool add);
+
+  /// bias may be null.
+  void (*layer_norm_row)(int64_t n, const float* x, const float* weight, const float* bias, float epsilon,
+                         float* y, float* mean, float* rstd);
+  /// d_x (+)= ..., and adds this row's share to d_weight and d_bias. Any of the three may be null. Returns
+  /// the sum of d_y * weight * normalized x.
+  float (*layer_norm_pullback_row)(int64_t n, const float* x, const float* weight, float mean, float rstd,
+                                   const float* d_y, float* d_x, bool add, float* d_weight, float* d_bias);
+
+  /// Floats of scratch memory (64-byte aligned) that one call of the attention kernels needs.
+  int64_t (*attention_scratch)(int64_t length, int64_t head_size);
+  /// One head of one sequence. log_sum_exp may be null.
+  void (*attention)(const AttentionShape& shape, const float* q, const float* k, const float* v, float* y,
+                    float* log_sum_exp, float* scratch);
+  void (*attention_pullback)(const AttentionShape& shape, const float* q, const float* k, const float* v,
+                             const float* y, const float* log_sum_exp, const float* d_y, float* d_q,
+                             float* d_k, float* d_v, bool add, float* scratch);
+};
+
+/// The widest set that this processor runs, or the one named by the environment variable CLADTORCH_SIMD
+/// (portable, avx2, avx512) if it runs here.
+const Kernels& kernels();
+
+/// By name, or null if unknown or not supported by this processor: for tests and benchmarks.
+const Kernels* find_kernels(const char* name);
+
+}  // namespace cladtorch::simd

@@ -1,0 +1,164 @@
+// Every instruction set against plain double arithmetic, at lengths around its vector length.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "cladtorch/random.h"
+#include "simd/kernels.h"
+
+namespace cladtorch::simd {
+namespace {
+
+class Simd : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    kernels_ = find_kernels(GetParam());
+    if (!kernels_) GTEST_SKIP() << GetParam() << " does not run on this processor";
+  }
+  std::vector<int64_t> lengths() const {
+    const int64_t n = kernels_->vector_length;
+    return {0, 1, n - 1, n, n + 1, 8 * n + 2, 257};
+  }
+  const Kernels* kernels_ = nullptr;
+};
+
+/// Unaligned on purpose: one element is skipped.
+std::vector<float> normals(int64_t n, uint64_t seed, double deviation = 1) {
+  Random random(seed);
+  std::vector<float> values(static_cast<size_t>(n) + 1);
+  for (float& value : values) value = static_cast<float>(deviation * random.normal());
+  return values;
+}
+
+TEST_P(Simd, GemmTilesOfEverySizeMatchPlainSums) {
+  const auto check = [&]<class T>(const GemmTile<T>& tile, double tolerance) {
+    const int64_t depth = 13, padded = tile.columns + 8;
+    Random random(1);
+    std::vector<T> a(static_cast<size_t>(tile.rows * depth)), b(static_cast<size_t>(depth * padded));
+    for (T& x : a) x = static_cast<T>(random.normal());
+    for (T& x : b) x = static_cast<T>(random.normal());
+    for (int64_t rows = 1; rows <= tile.rows; ++rows) {
+      for (int64_t columns = 1; columns <= tile.columns; ++columns) {
+        for (bool transposed : {false, true}) {
+          for (bool add : {false, true}) {
+            const int64_t a_row = transposed ? 1 : depth, a_depth = transposed ? tile.rows : 1;
+            std::vector<T> c(static_cast<size_t>(rows * padded), T(2));
+            tile.run(rows, columns, depth, a.data(), a_row, a_depth, b.data(), padded, c.data(), padded, add);
+            for (int64_t i = 0; i < rows; ++i) {
+              for (int64_t j = 0; j < padded; ++j) {
+                double expected = add || j >= columns ? 2 : 0;
+                for (int64_t p = 0; p < depth && j < columns; ++p)
+                  expected += double(a[size_t(i * a_row + p * a_depth)]) * double(b[size_t(p * padded + j)]);
+                ASSERT_NEAR(double(c[size_t(i * padded + j)]), expected, tolerance) << rows << 'x' << columns;
+              }
+            }
+          }
+        }
+      }
+    }
+  };
+  check(kernels_->gemm_float, 1e-4);
+  check(kernels_->gemm_double, 1e-12);
+}
+
+TEST_P(Simd, DotMatchesAPlainSum) {
+  for (int64_t n : lengths()) {
+    const std::vector<float> a = normals(n, 1), b = normals(n, 2);
+    double expected = 0;
+    for (int64_t i = 1; i <= n; ++i) expected += double(a[size_t(i)]) * double(b[size_t(i)]);
+    EXPECT_NEAR(kernels_->dot(n, a.data() + 1, b.data() + 1), expected, 1e-6 * double(n) + 1e-12) << n;
+  }
+}
+
+TEST_P(Simd, ExpIsAccurateToTwoUnitsInTheLastPlace) {
+  std::vector<float> x, y;
+  for (float v = -87; v < 88; v += 0.0137f) x.push_back(v);
+  y.resize(x.size());
+  kernels_->scaled_exp(int64_t(x.size()), x.data(), 0, 1, y.data(), false);
+  double worst = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double exact = std::exp(double(x[i]));
+    worst = std::max(worst, std::abs(double(y[i]) - exact) / exact);
+  }
+  EXPECT_LT(worst, 2 * 0x1p-24 * 2);
+}
+
+TEST_P(Simd, ExpKeepsNanAndVanishesAtMinusInfinity) {
+  const std::vector<float> x = {-INFINITY, -200, NAN, 0, 100};
+  std::vector<float> y(5);
+  kernels_->scaled_exp(5, x.data(), 0, 1, y.data(), false);
+  EXPECT_EQ(y[0], 0);
+  EXPECT_EQ(y[1], 0);
+  EXPECT_TRUE(std::isnan(y[2]));
+  EXPECT_EQ(y[3], 1);
+  EXPECT_GT(y[4], 1e38f);
+}
+
+TEST_P(Simd, GeluAndItsPullbackMatchDoubleArithmetic) {
+  const auto gelu = [](double v) {
+    return v / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v)));
+  };
+  for (int64_t n : lengths()) {
+    const std::vector<float> x = normals(n, 3, 3), d_y = normals(n, 4);
+    std::vector<float> y(size_t(n) + 1), d_x(size_t(n) + 1, 1.0f), stored(size_t(n) + 1, 1.0f);
+    kernels_->gelu_tanh(n, x.data() + 1, y.data() + 1);
+    kernels_->gelu_tanh_pullback(n, x.data() + 1, d_y.data() + 1, d_x.data() + 1, true);
+    kernels_->gelu_tanh_pullback(n, x.data() + 1, d_y.data() + 1, stored.data() + 1, false);
+    for (size_t i = 1; i <= size_t(n); ++i) {
+      const double v = x[i], h = 1e-6;
+      const double slope = (gelu(v + h) - gelu(v - h)) / (2 * h);
+      EXPECT_NEAR(y[i], gelu(v), 2e-6 * std::max(1e-3, std::abs(gelu(v))));
+      EXPECT_NEAR(stored[i], slope * d_y[i], 2e-6 * std::max(1.0, std::abs(double(d_y[i]))));
+      EXPECT_NEAR(d_x[i], 1 + stored[i], 1e-6);
+    }
+  }
+}
+
+TEST_P(Simd, ResultsDoNotDependOnWhereAnElementLies) {
+  const std::vector<float> x = normals(100, 5);
+  std::vector<float> whole(101), piece(101);
+  kernels_->gelu_tanh(100, x.data(), whole.data());
+  for (int64_t start : {1, 3, 50}) {
+    kernels_->gelu_tanh(100 - start, x.data() + start, piece.data() + start);
+    for (size_t i = size_t(start); i < 100; ++i) ASSERT_EQ(whole[i], piece[i]);
+  }
+}
+
+TEST_P(Simd, SoftmaxSumsToOneAndLogSumExpMatches) {
+  for (int64_t n : lengths()) {
+    if (n == 0) continue;
+    const std::vector<float> x = normals(n, 6, 5);
+    std::vector<float> y(size_t(n) + 1);
+    kernels_->softmax_row(n, x.data() + 1, y.data() + 1);
+    double sum = 0;
+    for (size_t i = 1; i <= size_t(n); ++i) sum += std::exp(double(x[i]));
+    EXPECT_NEAR(kernels_->log_sum_exp(n, x.data() + 1), std::log(sum), 1e-5);
+    for (size_t i = 1; i <= size_t(n); ++i) EXPECT_NEAR(y[i], std::exp(double(x[i])) / sum, 1e-6);
+  }
+}
+
+TEST_P(Simd, LayerNormRowMatchesDoubleArithmeticWithALargeMean) {
+  for (int64_t n : lengths()) {
+    if (n == 0) continue;
+    std::vector<float> x = normals(n, 7), weight = normals(n, 8), bias = normals(n, 9), y(size_t(n) + 1);
+    for (float& v : x) v += 1000;
+    float mean = 0, rstd = 0;
+    kernels_->layer_norm_row(n, x.data() + 1, weight.data() + 1, bias.data() + 1, 1e-5f, y.data() + 1, &mean,
+                             &rstd);
+    double exact_mean = 0, variance = 0;
+    for (size_t i = 1; i <= size_t(n); ++i) exact_mean += double(x[i]) / double(n);
+    for (size_t i = 1; i <= size_t(n); ++i) variance += (x[i] - exact_mean) * (x[i] - exact_mean) / double(n);
+    if (n == 1) variance = 0;
+    const double exact_rstd = 1 / std::sqrt(variance + 1e-5);
+    EXPECT_NEAR(rstd, exact_rstd, 1e-3 * exact_rstd);
+    for (size_t i = 1; i <= size_t(n); ++i)
+      EXPECT_NEAR(y[i], (x[i] - exact_mean) * exact_rstd * weight[i] + bias[i], 2e-3);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sets, Simd, testing::Values("portable", "avx2", "avx512"),
+                         [](const auto& info) { return std::string(info.param); });
+
+}  // namespace
+}  // namespace cladtorch::simd
