@@ -25,6 +25,8 @@ void flatten_pullback(CLAD_UNUSED const Tensor* self, Tensor d_y, Tensor* d_self
 void transpose_pullback(CLAD_UNUSED const Tensor* self, int64_t dim0, int64_t dim1, Tensor d_y,
                         Tensor* d_self);
 
+void permute_pullback(CLAD_UNUSED const Tensor* self, const Shape& dims, Tensor d_y, Tensor* d_self);
+
 Tensor narrow_reverse_forw(const Tensor* self, int64_t dim, int64_t start, int64_t length,
                            pullback_state<ShapeState>& state);
 void narrow_pullback(CLAD_UNUSED const Tensor* self, int64_t dim, int64_t start, int64_t length, Tensor d_y,

@@ -1,0 +1,64 @@
+#include "cladtorch/ops/activation.h"
+
+#include "cladtorch/ops/count.h"
+#include "ops/activation/activation_math.h"
+#include "ops/common/elementwise.h"
+
+namespace cladtorch {
+namespace {
+
+template <class Math>
+Tensor activation(const char* operation, const Tensor& x) {
+  require(x.defined(), operation, ": the tensor is undefined");
+  detail::count_op();
+  const Tensor dense = x.contiguous();
+  Tensor y = Tensor::empty(x.shape(), x.dtype());
+  detail::dispatch_floating(operation, x.dtype(), [&]<class T>(T) {
+    detail::map(x.numel(), dense.data<T>(), y.data<T>(), [](T v) { return Math::value(v); });
+  });
+  return y;
+}
+
+/// *d_x += d_y * derivative(at), elementwise; `at` is x or y.
+template <class Math>
+void activation_pullback(const Tensor& at, const Tensor& d_y, Tensor* d_x) {
+  if (!d_y.defined() || !d_x) return;
+  const Tensor dense = at.contiguous(), d = d_y.contiguous();
+  const GradientTarget target = accumulate_into(d_x, at.shape(), at.dtype());
+  detail::dispatch_floating("pullback", at.dtype(), [&]<class T>(T) {
+    detail::map2(at.numel(), dense.data<T>(), d.data<T>(), target.data<T>(), target.add(),
+                 [](T v, T dv) { return dv * Math::derivative(v); });
+  });
+}
+
+}  // namespace
+
+Tensor relu(const Tensor& x) { return activation<detail::Relu>("relu", x); }
+Tensor tanh(const Tensor& x) { return activation<detail::Tanh>("tanh", x); }
+Tensor sigmoid(const Tensor& x) { return activation<detail::Sigmoid>("sigmoid", x); }
+
+}  // namespace cladtorch
+
+namespace clad::custom_derivatives::cladtorch {
+using ::cladtorch::activation_pullback;
+namespace detail = ::cladtorch::detail;
+
+void relu_pullback(const Tensor& x, Tensor d_y, Tensor* d_x) {
+  activation_pullback<detail::Relu>(x, d_y, d_x);
+}
+
+Tensor tanh_reverse_forw(const Tensor& x, pullback_state<OutputState>& state) {
+  return state.data.y = ::cladtorch::tanh(x);
+}
+void tanh_pullback(const Tensor&, Tensor d_y, Tensor* d_x, pullback_state<OutputState>& state) {
+  activation_pullback<detail::Tanh>(state.data.y, d_y, d_x);
+}
+
+Tensor sigmoid_reverse_forw(const Tensor& x, pullback_state<OutputState>& state) {
+  return state.data.y = ::cladtorch::sigmoid(x);
+}
+void sigmoid_pullback(const Tensor&, Tensor d_y, Tensor* d_x, pullback_state<OutputState>& state) {
+  activation_pullback<detail::Sigmoid>(state.data.y, d_y, d_x);
+}
+
+}  // namespace clad::custom_derivatives::cladtorch

@@ -1,0 +1,45 @@
+// Values and derivatives of relu, tanh and sigmoid for float and double.
+#pragma once
+
+#include <cmath>
+
+namespace cladtorch::detail {
+
+struct Relu {
+  /// NaN stays NaN.
+  template <class T>
+  static T value(T x) {
+    return x < T(0) ? T(0) : x;
+  }
+  template <class T>
+  static T derivative(T x) {
+    return x > T(0) ? T(1) : T(0);
+  }
+};
+
+/// Derivatives of the next two are written in terms of y.
+struct Tanh {
+  template <class T>
+  static T value(T x) {
+    return std::tanh(x);
+  }
+  template <class T>
+  static T derivative(T y) {
+    return (T(1) - y) * (T(1) + y);
+  }
+};
+
+struct Sigmoid {
+  /// exp never overflows: its argument is not positive.
+  template <class T>
+  static T value(T x) {
+    const T e = std::exp(-std::abs(x));
+    return (x < T(0) ? e : T(1)) / (T(1) + e);
+  }
+  template <class T>
+  static T derivative(T y) {
+    return y * (T(1) - y);
+  }
+};
+
+}  // namespace cladtorch::detail

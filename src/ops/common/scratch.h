@@ -1,0 +1,35 @@
+// Memory that a thread keeps for its kernels, grown when a larger piece is asked for.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "tensor/allocation.h"
+
+namespace cladtorch::detail {
+
+class Scratch {
+ public:
+  Scratch() = default;
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() { free_bytes(data_, bytes_); }
+
+  /// At least `count` elements, 64-byte aligned, contents undefined; valid until the next call.
+  template <class T>
+  T* get(int64_t count) {
+    const size_t bytes = static_cast<size_t>(count) * sizeof(T);
+    if (bytes > bytes_) {
+      free_bytes(std::exchange(data_, nullptr), std::exchange(bytes_, 0));
+      data_ = allocate_bytes(bytes);
+      bytes_ = bytes;
+    }
+    return reinterpret_cast<T*>(data_);
+  }
+
+ private:
+  std::byte* data_ = nullptr;
+  size_t bytes_ = 0;
+};
+
+}  // namespace cladtorch::detail

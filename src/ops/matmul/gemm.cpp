@@ -1,0 +1,168 @@
+// A blocked product. The depth is cut into chunks; for each, the operand with fewer rows is packed as a whole
+// and shared by all threads, while blocks of the other are packed by the thread that multiplies them. Packing
+// makes the tile kernel read both operands in order; it costs one pass over an operand that is used hundreds
+// of times.
+#include "ops/matmul/gemm.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "cladtorch/tensor/parallel.h"
+#include "ops/common/scratch.h"
+#include "simd/kernels.h"
+
+namespace cladtorch::detail {
+namespace {
+
+constexpr int64_t depth_chunk = 384;         // two panels of it fit the second-level cache with room to spare
+constexpr int64_t block_panels = 2;          // panels of B, or 8 times as many of A, that one task packs
+constexpr int64_t rows_without_packing = 4;  // so few rows would not repay packing the other operand
+
+template <class T>
+const simd::GemmTile<T>& tile_kernel() {
+  if constexpr (sizeof(T) == 4) {
+    return simd::kernels().gemm_float;
+  } else {
+    return simd::kernels().gemm_double;
+  }
+}
+
+/// Lays out `count` lines of `depth` elements as panels of `panel` lines, line index fastest, zero-padded.
+/// Line i, element p is from[i * line + p * step].
+template <class T>
+void pack(int64_t count, int64_t depth, const T* from, int64_t line, int64_t step, int64_t panel, T* to) {
+  for (int64_t first = 0; first < count; first += panel, to += panel * depth) {
+    const int64_t lines = std::min(panel, count - first);
+    const T* source = from + first * line;
+    if (lines < panel) std::memset(to, 0, static_cast<size_t>(panel * depth) * sizeof(T));
+    if (line == 1) {
+      for (int64_t p = 0; p < depth; ++p)
+        std::memcpy(to + p * panel, source + p * step, static_cast<size_t>(lines) * sizeof(T));
+    } else {
+      // Sixteen elements of one line at a time: the reads of a line use whole cache lines, the writes stay in
+      // L1.
+      for (int64_t p0 = 0; p0 < depth; p0 += 16) {
+        const int64_t p1 = std::min(depth, p0 + 16);
+        for (int64_t i = 0; i < lines; ++i)
+          for (int64_t p = p0; p < p1; ++p) to[p * panel + i] = source[i * line + p * step];
+      }
+    }
+  }
+}
+
+template <class T>
+struct Product {
+  int64_t m, n, k;
+  MatrixView<T> a, b;
+  T* c;
+  int64_t c_row;
+  bool add;
+  const T* bias;
+
+  void run() const {
+    thread_local Scratch shared_scratch;
+    const simd::GemmTile<T>& tile = tile_kernel<T>();
+    const bool share_a = m <= n;
+    const int64_t panel = share_a ? tile.rows : tile.columns, lines = share_a ? m : n;
+    const int64_t panels = (lines + panel - 1) / panel;
+    T* const shared = shared_scratch.get<T>(panels * panel * std::min(k, depth_chunk));
+    for (int64_t p = 0; p < k; p += depth_chunk) {
+      const int64_t depth = std::min(depth_chunk, k - p);
+      parallel_for(panels, std::max<int64_t>(1, (1 << 14) / (panel * depth)),
+                   [&](int64_t begin, int64_t end) {
+                     const int64_t first = begin * panel, count = std::min(lines, end * panel) - first;
+                     T* const to = shared + first * depth;
+                     if (share_a) {
+                       pack(count, depth, a.data + first * a.row + p * a.column, a.row, a.column, panel, to);
+                     } else {
+                       pack(count, depth, b.data + p * b.row + first * b.column, b.column, b.row, panel, to);
+                     }
+                   });
+      if (share_a) {
+        multiply_columns(shared, p, depth);
+      } else {
+        multiply_rows(shared, p, depth);
+      }
+    }
+  }
+
+ private:
+  /// Tasks are blocks of columns: all rows of A, packed, times a block of B.
+  void multiply_columns(const T* packed_a, int64_t p, int64_t depth) const {
+    const simd::GemmTile<T>& tile = tile_kernel<T>();
+    parallel_for(n, block_panels * tile.columns, [&](int64_t begin, int64_t end) {
+      thread_local Scratch scratch;
+      T* const packed_b = scratch.get<T>(block_panels * tile.columns * depth);
+      pack(end - begin, depth, b.data + p * b.row + begin * b.column, b.column, b.row, tile.columns,
+           packed_b);
+      multiply(0, m, packed_a, begin, end, packed_b, p, depth);
+    });
+  }
+
+  /// Tasks are blocks of rows: a block of A times all columns of B, packed.
+  void multiply_rows(const T* packed_b, int64_t p, int64_t depth) const {
+    const simd::GemmTile<T>& tile = tile_kernel<T>();
+    constexpr int64_t panels = 8 * block_panels;
+    parallel_for(m, panels * tile.rows, [&](int64_t begin, int64_t end) {
+      thread_local Scratch scratch;
+      T* const packed_a = scratch.get<T>(panels * tile.rows * depth);
+      pack(end - begin, depth, a.data + begin * a.row + p * a.column, a.row, a.column, tile.rows, packed_a);
+      multiply(begin, end, packed_a, 0, n, packed_b, p, depth);
+    });
+  }
+
+  void multiply(int64_t row_begin, int64_t row_end, const T* packed_a, int64_t column_begin,
+                int64_t column_end, const T* packed_b, int64_t p, int64_t depth) const {
+    const simd::GemmTile<T>& tile = tile_kernel<T>();
+    const bool accumulate = add || p > 0;
+    for (int64_t j = column_begin; j < column_end; j += tile.columns) {
+      const T* const b_panel = packed_b + (j - column_begin) * depth;
+      const int64_t columns = std::min(tile.columns, column_end - j);
+      for (int64_t i = row_begin; i < row_end; i += tile.rows) {
+        tile.run(std::min(tile.rows, row_end - i), columns, depth, packed_a + (i - row_begin) * depth, 1,
+                 tile.rows, b_panel, tile.columns, c + i * c_row + j, c_row, accumulate);
+      }
+    }
+    if (!bias || p + depth < k) return;
+    for (int64_t i = row_begin; i < row_end; ++i)
+      for (int64_t j = column_begin; j < column_end; ++j) c[i * c_row + j] += bias[j];
+  }
+};
+
+/// A few rows of A times the transpose of a row-major matrix, without packing: memory-bound.
+void gemm_by_dots(const Product<float>& x) {
+  const auto dot = simd::kernels().dot;
+  parallel_for(x.n, 64, [&](int64_t begin, int64_t end) {
+    for (int64_t j = begin; j < end; ++j) {
+      for (int64_t i = 0; i < x.m; ++i) {
+        float& out = x.c[i * x.c_row + j];
+        const float value = dot(x.k, x.a.data + i * x.a.row, x.b.data + j * x.b.column);
+        out = (x.add ? out : 0.0f) + value + (x.bias ? x.bias[j] : 0.0f);
+      }
+    }
+  });
+}
+
+}  // namespace
+
+template <class T>
+void gemm(int64_t m, int64_t n, int64_t k, MatrixView<T> a, MatrixView<T> b, T* c, int64_t c_row, bool add,
+          const T* bias) {
+  if (m == 0 || n == 0) return;
+  if (k == 0) {
+    gemm_reference(m, n, k, a, b, c, c_row, add, bias);
+    return;
+  }
+  const Product<T> product{m, n, k, a, b, c, c_row, add, bias};
+  if constexpr (sizeof(T) == 4) {
+    if (m <= rows_without_packing && a.column == 1 && b.row == 1) return gemm_by_dots(product);
+  }
+  product.run();
+}
+
+template void gemm(int64_t, int64_t, int64_t, MatrixView<float>, MatrixView<float>, float*, int64_t, bool,
+                   const float*);
+template void gemm(int64_t, int64_t, int64_t, MatrixView<double>, MatrixView<double>, double*, int64_t, bool,
+                   const double*);
+
+}  // namespace cladtorch::detail

@@ -1,0 +1,142 @@
+#include "cladtorch/ops/matmul.h"
+
+#include "cladtorch/ops/count.h"
+#include "ops/common/elementwise.h"
+#include "ops/common/reduce_to.h"
+#include "ops/matmul/gemm.h"
+
+namespace cladtorch {
+namespace {
+
+Shape batch_of(const Shape& shape) {
+  return Shape(std::span(shape.begin(), static_cast<size_t>(shape.rank() - 2)));
+}
+
+Tensor transposed(const Tensor& x) { return x.transpose(-1, -2); }
+
+/// Products of all matrices in a batch; operands' leading dimensions broadcast to those of the dense result.
+template <class T>
+void batched_gemm(const Shape& y_shape, const Tensor& a, const Tensor& b, T* y, bool add) {
+  const int64_t m = y_shape[y_shape.rank() - 2], n = y_shape.back(), k = a.size(-1);
+  const Shape batch = batch_of(y_shape);
+  const auto batch_strides = [&](const Tensor& x) {
+    return detail::broadcast_strides(batch_of(x.shape()), batch_of(x.strides()), batch);
+  };
+  const detail::StridedLoop<2> loop(batch, {batch_strides(a), batch_strides(b)});
+  const T *const a_data = a.data<T>(), *const b_data = b.data<T>();
+  const auto one = [&](int64_t index) {
+    auto offsets = loop.row_offsets(index / loop.row_length());
+    for (size_t i = 0; i < 2; ++i) offsets[i] += index % loop.row_length() * loop.strides[i].back();
+    detail::gemm<T>(m, n, k, {a_data + offsets[0], a.strides()[a.dim() - 2], a.strides()[a.dim() - 1]},
+                    {b_data + offsets[1], b.strides()[b.dim() - 2], b.strides()[b.dim() - 1]},
+                    y + index * m * n, n, add);
+  };
+  const int64_t count = batch.numel();
+  constexpr int64_t work_per_piece = 1 << 16;
+  if (count == 1 || m * n * k >= int64_t{1} << 22) {
+    for (int64_t i = 0; i < count; ++i) one(i);  // parallel inside each product
+  } else {
+    parallel_for(count, std::max<int64_t>(1, work_per_piece / std::max<int64_t>(1, m * n * k)),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t i = begin; i < end; ++i) one(i);
+                 });
+  }
+}
+
+/// *d += a b, summed over the batch dimensions that `shape` lacks.
+void accumulate_product(Tensor* d, const Shape& shape, const Tensor& a, const Tensor& b) {
+  Shape full = broadcast_shapes("matmul", batch_of(a.shape()), batch_of(b.shape()));
+  full.push_back(a.size(-2));
+  full.push_back(b.size(-1));
+  detail::dispatch_floating("matmul", a.dtype(), [&]<class T>(T) {
+    if (full == shape) {
+      const GradientTarget target = accumulate_into(d, shape, a.dtype());
+      batched_gemm(full, a, b, target.data<T>(), target.add());
+    } else {
+      Tensor product = Tensor::empty(full, a.dtype());
+      batched_gemm(full, a, b, product.data<T>(), false);
+      detail::accumulate_reduced(d, std::move(product), shape);
+    }
+  });
+}
+
+template <class T>
+detail::MatrixView<T> view_of(const Tensor& x) {
+  return {x.data<T>(), x.strides()[0], x.strides()[1]};
+}
+template <class T>
+detail::MatrixView<T> transposed_view_of(const Tensor& x) {
+  return {x.data<T>(), x.strides()[1], x.strides()[0]};
+}
+
+}  // namespace
+
+Tensor matmul(const Tensor& a, const Tensor& b) {
+  detail::check_operands("matmul", a, b);
+  require(a.dim() >= 2 && b.dim() >= 2, "matmul: expected rank 2 or more: a is ", a.shape(), ", b is ",
+          b.shape());
+  require(a.size(-1) == b.size(-2), "matmul: inner dimensions differ: a is ", a.shape(), ", b is ",
+          b.shape());
+  Shape shape = broadcast_shapes("matmul", batch_of(a.shape()), batch_of(b.shape()));
+  shape.push_back(a.size(-2));
+  shape.push_back(b.size(-1));
+  detail::count_op();
+  Tensor y = Tensor::empty(shape, a.dtype());
+  detail::dispatch_floating("matmul", a.dtype(),
+                            [&]<class T>(T) { batched_gemm(shape, a, b, y.data<T>(), false); });
+  return y;
+}
+
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  detail::check_operands("linear", x, weight);
+  require(weight.dim() == 2 && x.dim() >= 1 && x.size(-1) == weight.size(1),
+          "linear: expected x [..., in] and weight [out, in]: x is ", x.shape(), ", weight is ",
+          weight.shape());
+  require(!bias.defined() || (bias.shape() == Shape{weight.size(0)} && bias.dtype() == x.dtype()),
+          "linear: expected bias [", weight.size(0), "] of ", x.dtype(), ", got ", bias.shape(), " of ",
+          bias.dtype());
+  detail::count_op();
+  const int64_t out = weight.size(0), in = weight.size(1);
+  Tensor y = Tensor::empty(x.shape().with(x.dim() - 1, out), x.dtype());
+  if (y.numel() == 0) return y;
+  const Tensor rows = x.reshape({y.numel() / out, in}), dense_bias = bias.contiguous();
+  detail::dispatch_floating("linear", x.dtype(), [&]<class T>(T) {
+    detail::gemm<T>(rows.size(0), out, in, view_of<T>(rows), transposed_view_of<T>(weight), y.data<T>(), out,
+                    false, bias.defined() ? dense_bias.data<T>() : nullptr);
+  });
+  return y;
+}
+
+}  // namespace cladtorch
+
+namespace clad::custom_derivatives::cladtorch {
+using namespace ::cladtorch;
+namespace detail = ::cladtorch::detail;
+
+void matmul_pullback(const Tensor& a, const Tensor& b, Tensor d_y, Tensor* d_a, Tensor* d_b) {
+  if (!d_y.defined()) return;
+  if (d_a) accumulate_product(d_a, a.shape(), d_y, transposed(b));
+  if (d_b) accumulate_product(d_b, b.shape(), transposed(a), d_y);
+}
+
+void linear_pullback(const Tensor& x, const Tensor& weight, const Tensor& bias, Tensor d_y, Tensor* d_x,
+                     Tensor* d_weight, Tensor* d_bias) {
+  if (!d_y.defined()) return;
+  const int64_t out = weight.size(0), in = weight.size(1), rows = out == 0 ? 0 : d_y.numel() / out;
+  const Tensor d_rows = d_y.reshape({rows, out}), x_rows = x.reshape({rows, in});
+  detail::dispatch_floating("linear", x.dtype(), [&]<class T>(T) {
+    if (d_weight) {
+      const GradientTarget target = accumulate_into(d_weight, weight.shape(), x.dtype());
+      detail::gemm<T>(out, in, rows, transposed_view_of<T>(d_rows), view_of<T>(x_rows), target.data<T>(), in,
+                      target.add());
+    }
+    if (d_x) {
+      const GradientTarget target = accumulate_into(d_x, x.shape(), x.dtype());
+      detail::gemm<T>(rows, in, out, view_of<T>(d_rows), view_of<T>(weight), target.data<T>(), in,
+                      target.add());
+    }
+  });
+  if (d_bias && bias.defined()) detail::accumulate_reduced(d_bias, d_rows, bias.shape());
+}
+
+}  // namespace clad::custom_derivatives::cladtorch

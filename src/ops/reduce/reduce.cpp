@@ -1,0 +1,91 @@
+#include "cladtorch/ops/reduce.h"
+
+#include <algorithm>
+
+#include "cladtorch/ops/count.h"
+#include "ops/common/reduce_to.h"
+#include "tensor/dispatch.h"
+#include "tensor/strided.h"
+
+namespace cladtorch {
+namespace {
+
+/// Sums pieces of fixed length, then the pieces' sums, all in double: the order depends on n alone.
+double sum_of(const char* operation, const Tensor& x) {
+  constexpr int64_t piece = 1 << 14, most_pieces = 256;
+  const Tensor dense = x.contiguous();
+  const int64_t n = dense.numel();
+  const int64_t grain = std::max(piece, (n + most_pieces - 1) / most_pieces);
+  double parts[most_pieces] = {};
+  detail::dispatch_floating(operation, x.dtype(), [&]<class T>(T) {
+    const T* data = dense.data<T>();
+    parallel_for(n, grain, [&](int64_t begin, int64_t end) {
+      double sum = 0;
+      for (int64_t i = begin; i < end; ++i) sum += static_cast<double>(data[i]);
+      parts[begin / grain] = sum;
+    });
+  });
+  double sum = 0;
+  for (double part : parts) sum += part;
+  return sum;
+}
+
+Tensor reduced(const char* operation, const Tensor& x, bool divide) {
+  require(x.defined(), operation, ": the tensor is undefined");
+  require(!divide || x.numel() > 0, operation, ": no elements in shape ", x.shape());
+  detail::count_op();
+  const double total = sum_of(operation, x);
+  Tensor y = Tensor::empty({}, x.dtype());
+  y.fill_(divide ? total / static_cast<double>(x.numel()) : total);
+  return y;
+}
+
+}  // namespace
+
+Tensor sum(const Tensor& x) { return reduced("sum", x, false); }
+Tensor mean(const Tensor& x) { return reduced("mean", x, true); }
+
+Tensor sum_to(const Tensor& x, const Shape& shape) {
+  require(broadcast_shapes("sum_to", shape, x.shape()) == x.shape(), "sum_to: ", shape,
+          " does not broadcast to ", x.shape());
+  detail::count_op();
+  Tensor y;
+  detail::accumulate_reduced(&y, x, shape);
+  return y;
+}
+
+}  // namespace cladtorch
+
+namespace clad::custom_derivatives::cladtorch {
+namespace {
+
+/// *d_x += d_y / divisor at every element; d_y has one element. The first contribution is one expanded
+/// number.
+void spread(const Tensor& d_y, Tensor* d_x, const ShapeState& x, double divisor) {
+  if (!d_x || !d_y.defined()) return;
+  Tensor value = Tensor::empty({}, x.dtype);
+  value.fill_(d_y.item() / divisor);
+  d_x->accumulate(value.expand(x.shape));
+}
+
+}  // namespace
+
+Tensor sum_reverse_forw(const Tensor& x, pullback_state<ShapeState>& state) {
+  state.data = {x.shape(), x.dtype()};
+  return ::cladtorch::sum(x);
+}
+
+void sum_pullback(const Tensor&, Tensor d_y, Tensor* d_x, pullback_state<ShapeState>& state) {
+  spread(d_y, d_x, state.data, 1);
+}
+
+Tensor mean_reverse_forw(const Tensor& x, pullback_state<ShapeState>& state) {
+  state.data = {x.shape(), x.dtype()};
+  return ::cladtorch::mean(x);
+}
+
+void mean_pullback(const Tensor&, Tensor d_y, Tensor* d_x, pullback_state<ShapeState>& state) {
+  spread(d_y, d_x, state.data, static_cast<double>(state.data.shape.numel()));
+}
+
+}  // namespace clad::custom_derivatives::cladtorch

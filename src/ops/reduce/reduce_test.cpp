@@ -1,0 +1,62 @@
+#include "cladtorch/ops/reduce.h"
+
+#include "cladtorch/tensor/parallel.h"
+#include "ops/common/reduce_to.h"
+#include "tests/support/gradcheck.h"
+
+namespace cladtorch {
+namespace {
+
+namespace pullbacks = clad::custom_derivatives::cladtorch;
+using testing::gradients_match;
+using testing::normals;
+using testing::Tensors;
+using Gradients = std::vector<Tensor*>;
+
+TEST(Reduce, SumsAndAverages) {
+  EXPECT_EQ(sum(arange(5, DType::float32)).item(), 10);
+  EXPECT_EQ(mean(arange(5, DType::float64).reshape({5, 1})).item(), 2);
+  EXPECT_EQ(sum(zeros({0})).item(), 0);
+  EXPECT_EQ(testing::error_of([] { mean(zeros({0, 2})); }), "mean: no elements in shape [0,2]");
+}
+
+TEST(Reduce, SumsOfManyElementsDoNotDependOnTheNumberOfThreads) {
+  const Tensor x = normals({{300001}})[0].to(DType::float32);
+  const int before = num_threads();
+  set_num_threads(1);
+  const double one = sum(x).item();
+  set_num_threads(3);
+  EXPECT_EQ(sum(x).item(), one);
+  set_num_threads(before);
+}
+
+TEST(Reduce, SumToUndoesABroadcast) {
+  const Tensor x = arange(24, DType::float64).reshape({2, 3, 4});
+  EXPECT_EQ(sum_to(x, {4}).select(0, 1).item(), 1 + 5 + 9 + 13 + 17 + 21);
+  EXPECT_EQ(sum_to(x, {2, 1, 1}).flatten().select(0, 1).item(), 210);
+  EXPECT_EQ(sum_to(x, {3, 1}).flatten().select(0, 0).item(), 0 + 1 + 2 + 3 + 12 + 13 + 14 + 15);
+  EXPECT_EQ(sum_to(x, {}).item(), 276);
+  EXPECT_EQ(sum_to(x.transpose(0, 2), {4, 1, 1}).flatten().select(0, 3).item(), 3 + 7 + 11 + 15 + 19 + 23);
+}
+
+TEST(Reduce, GradientsMatchDifferences) {
+  for (const Shape& shape : {Shape{}, {1}, {3, 5}}) {
+    EXPECT_TRUE(gradients_match([](const Tensors& x) { return sum(x[0]); },
+                                [](const Tensors& x, Tensor d_y, const Gradients& d) {
+                                  clad::pullback_state<ShapeState> state;
+                                  pullbacks::sum_reverse_forw(x[0], state);
+                                  pullbacks::sum_pullback({}, d_y, d[0], state);
+                                },
+                                normals({shape})));
+    EXPECT_TRUE(gradients_match([](const Tensors& x) { return mean(x[0]); },
+                                [](const Tensors& x, Tensor d_y, const Gradients& d) {
+                                  clad::pullback_state<ShapeState> state;
+                                  pullbacks::mean_reverse_forw(x[0], state);
+                                  pullbacks::mean_pullback({}, d_y, d[0], state);
+                                },
+                                normals({shape})));
+  }
+}
+
+}  // namespace
+}  // namespace cladtorch

@@ -1,0 +1,38 @@
+// Softmax of one row and its pullback: the reference for float and double.
+//   y_i = exp(x_i - max) / sum_j exp(x_j - max),   d_x_i = y_i (d_y_i - sum_j d_y_j y_j)
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace cladtorch::detail {
+
+/// log(sum exp(x)); -inf for no elements, NaN if any is.
+template <class T>
+T log_sum_exp(int64_t n, const T* x) {
+  T largest = -std::numeric_limits<T>::infinity();
+  for (int64_t i = 0; i < n; ++i) largest = x[i] > largest || x[i] != x[i] ? x[i] : largest;
+  T sum = 0;
+  for (int64_t i = 0; i < n; ++i) sum += std::exp(x[i] - largest);
+  return largest + std::log(sum);
+}
+
+template <class T>
+void softmax_row(int64_t n, const T* x, T* y) {
+  const T shift = log_sum_exp(n, x);
+  for (int64_t i = 0; i < n; ++i) y[i] = std::exp(x[i] - shift);
+}
+
+template <class T>
+void softmax_pullback_row(int64_t n, const T* y, const T* d_y, T* d_x, bool add) {
+  T projection = 0;
+  for (int64_t i = 0; i < n; ++i) projection += d_y[i] * y[i];
+  for (int64_t i = 0; i < n; ++i) {
+    const T d = y[i] * (d_y[i] - projection);
+    d_x[i] = add ? d_x[i] + d : d;
+  }
+}
+
+}  // namespace cladtorch::detail
