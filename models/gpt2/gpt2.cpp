@@ -1,0 +1,90 @@
+#include "cladtorch/models/gpt2.h"
+
+#include <cmath>
+
+namespace cladtorch {
+namespace {
+
+struct Preset {
+  std::string_view name;
+  GPT2Config config;
+};
+
+const Preset presets[] = {
+    {"gpt2", {}},
+    {"gpt2-medium", {.n_layer = 24, .n_head = 16, .n_embd = 1024}},
+    {"gpt2-large", {.n_layer = 36, .n_head = 20, .n_embd = 1280}},
+    {"gpt2-xl", {.n_layer = 48, .n_head = 25, .n_embd = 1600}},
+    {"toy", {.vocab_size = 65, .n_positions = 64, .n_layer = 2, .n_head = 4, .n_embd = 32}},
+};
+
+}  // namespace
+
+GPT2Config gpt2_preset(std::string_view name) {
+  std::string names;
+  for (const Preset& preset : presets) {
+    if (preset.name == name) return preset.config;
+    names += (names.empty() ? "" : ", ") + std::string(preset.name);
+  }
+  fail("gpt2_preset: unknown model '", name, "'; known are ", names);
+}
+
+void validate(const GPT2Config& config) {
+  const auto positive = [](const char* field, int64_t value) {
+    require(value > 0, "GPT2Config: ", field, " must be positive, got ", value);
+  };
+  positive("vocab_size", config.vocab_size);
+  positive("n_positions", config.n_positions);
+  positive("n_layer", config.n_layer);
+  positive("n_head", config.n_head);
+  positive("n_embd", config.n_embd);
+  require(config.n_embd % config.n_head == 0, "GPT2Config: n_embd must be a multiple of n_head, got ",
+          config.n_embd, " and ", config.n_head);
+  require(config.dropout >= 0 && config.dropout < 1, "GPT2Config: dropout must be in [0, 1), got ",
+          config.dropout);
+  require(config.layer_norm_epsilon > 0, "GPT2Config: layer_norm_epsilon must be positive, got ",
+          config.layer_norm_epsilon);
+  require(config.dtype == DType::float32 || config.dtype == DType::float64,
+          "GPT2Config: dtype must be float32 or float64, got ", config.dtype);
+}
+
+KVCache::KVCache(const GPT2Config& config, int64_t batch) {
+  for (int64_t i = 0; i < config.n_layer; ++i) {
+    keys.push_back(zeros({batch, config.n_positions, config.n_embd}, config.dtype));
+    values.push_back(zeros({batch, config.n_positions, config.n_embd}, config.dtype));
+  }
+}
+
+GPT2::GPT2(const GPT2Config& config, uint64_t seed) : embedding_dropout{config.dropout}, config(config) {
+  validate(config);
+  constexpr double deviation = 0.02;
+  Random random(seed);
+  wte = nn::Embedding(config.vocab_size, config.n_embd, random, deviation, config.dtype);
+  wpe = nn::Embedding(config.n_positions, config.n_embd, random, deviation, config.dtype);
+  const nn::BlockConfig block{
+      .channels = config.n_embd,
+      .heads = config.n_head,
+      .dropout = config.dropout,
+      .bias = config.bias,
+      .layer_norm_epsilon = config.layer_norm_epsilon,
+      .residual_deviation = deviation / std::sqrt(2.0 * static_cast<double>(config.n_layer)),
+      .dtype = config.dtype};
+  h.reserve(static_cast<size_t>(config.n_layer));
+  for (int64_t i = 0; i < config.n_layer; ++i) h.emplace_back(block, random);
+  ln_f = nn::LayerNorm(config.n_embd, config.bias, config.layer_norm_epsilon, config.dtype);
+}
+
+Tensor GPT2::decode(const Tensor& ids, KVCache& cache) const {
+  require(ids.dim() == 2 && ids.size(1) > 0, "GPT2::decode: expected ids [B, T] with T > 0, got ",
+          ids.shape());
+  const int64_t length = ids.size(1);
+  require(cache.length + length <= config.n_positions, "GPT2::decode: ", cache.length, " cached and ", length,
+          " new tokens exceed n_positions = ", config.n_positions);
+  const Tensor positions = arange(cache.length + length).narrow(0, cache.length, length);
+  Tensor x = wte(ids) + wpe(positions);
+  for (size_t i = 0; i < h.size(); ++i) x = h[i].decode(x, cache.keys[i], cache.values[i], cache.length);
+  cache.length += length;
+  return linear(ln_f(x.select(1, length - 1)), wte.weight);
+}
+
+}  // namespace cladtorch

@@ -1,0 +1,104 @@
+#include "cladtorch/models/gpt2.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/support/gradcheck.h"
+
+namespace cladtorch {
+namespace {
+
+using testing::error_of;
+using testing::relative_difference;
+
+Tensor random_tokens(const Shape& shape, int64_t vocabulary, uint64_t seed) {
+  Random random(seed);
+  Tensor tokens = Tensor::empty(shape, DType::int32);
+  for (int64_t i = 0; i < tokens.numel(); ++i)
+    tokens.data<int32_t>()[i] = static_cast<int32_t>(random.below(static_cast<uint64_t>(vocabulary)));
+  return tokens;
+}
+
+TEST(GPT2, PresetsHaveThePublishedSizes) {
+  const auto parameters = [](const GPT2Config& c) {
+    const int64_t block = 12 * c.n_embd * c.n_embd + 13 * c.n_embd;
+    return (c.vocab_size + c.n_positions) * c.n_embd + c.n_layer * block + 2 * c.n_embd;
+  };
+  EXPECT_EQ(parameters(gpt2_preset("gpt2")), 124439808);
+  EXPECT_EQ(parameters(gpt2_preset("gpt2-medium")), 354823168);
+  EXPECT_EQ(parameters(gpt2_preset("gpt2-large")), 774030080);
+  EXPECT_EQ(parameters(gpt2_preset("gpt2-xl")), 1557611200);
+  EXPECT_EQ(parameter_count(GPT2(gpt2_preset("toy"))), parameters(gpt2_preset("toy")));
+  EXPECT_EQ(error_of([] { gpt2_preset("gpt3"); }),
+            "gpt2_preset: unknown model 'gpt3'; known are gpt2, gpt2-medium, gpt2-large, gpt2-xl, toy");
+}
+
+TEST(GPT2, WrongConfigurationsAreNamed) {
+  GPT2Config config = gpt2_preset("toy");
+  config.n_head = 5;
+  EXPECT_EQ(error_of([&] { GPT2 model(config); }),
+            "GPT2Config: n_embd must be a multiple of n_head, got 32 and 5");
+  config.n_layer = 0;
+  EXPECT_EQ(error_of([&] { GPT2 model(config); }), "GPT2Config: n_layer must be positive, got 0");
+}
+
+TEST(GPT2, InitializationScalesResidualProjections) {
+  GPT2Config config = gpt2_preset("toy");
+  config.n_embd = 128;
+  config.n_layer = 8;
+  const GPT2 model(config);
+  const auto deviation = [](const Tensor& x) { return std::sqrt(mean(x * x).item()); };
+  EXPECT_NEAR(deviation(model.wte.weight), 0.02, 0.001);
+  EXPECT_NEAR(deviation(model.h[3].mlp.c_fc.weight), 0.02, 0.001);
+  EXPECT_NEAR(deviation(model.h[3].mlp.c_proj.weight), 0.02 / 4, 0.0002);
+  EXPECT_NEAR(deviation(model.h[3].attn.c_proj.weight), 0.02 / 4, 0.0002);
+  EXPECT_EQ(deviation(model.h[3].ln_1.weight), 1);
+  EXPECT_EQ(deviation(model.h[3].mlp.c_fc.bias), 0);
+}
+
+TEST(GPT2, AFreshModelKnowsNothing) {
+  const GPT2 model(gpt2_preset("toy"));
+  const Tensor tokens = random_tokens({2, 64}, 65, 1), targets = random_tokens({2, 64}, 65, 2);
+  EXPECT_EQ(model.logits(tokens).shape(), (Shape{2, 64, 65}));
+  EXPECT_NEAR(loss(model, tokens, targets), std::log(65.0), 0.1);
+}
+
+TEST(GPT2, TheSameSeedGivesTheSameModelInFloatAndDouble) {
+  GPT2Config config = gpt2_preset("toy");
+  const GPT2 single(config, 3);
+  config.dtype = DType::float64;
+  const GPT2 exact(config, 3);
+  const Tensor tokens = random_tokens({2, 7}, 65, 1), targets = random_tokens({2, 7}, 65, 2);
+  EXPECT_NEAR(loss(single, tokens, targets), loss(exact, tokens, targets), 1e-6);
+  EXPECT_LT(relative_difference(single.logits(tokens), exact.logits(tokens)), 1e-5);
+}
+
+TEST(GPT2, WithoutBiasHasNoBiasParameters) {
+  GPT2Config config = gpt2_preset("toy");
+  config.bias = false;
+  const GPT2 model(config);
+  for_each_parameter(model, [](const std::string& name, const Tensor&) {
+    EXPECT_THAT(name, ::testing::Not(::testing::HasSubstr("bias")));
+  });
+  EXPECT_GT(loss(model, random_tokens({1, 4}, 65, 1), random_tokens({1, 4}, 65, 2)), 0);
+}
+
+TEST(GPT2, DecodingWithACacheEqualsTheForwardPass) {
+  GPT2Config config = gpt2_preset("toy");
+  config.dtype = DType::float64;
+  const GPT2 model(config);
+  const Tensor tokens = random_tokens({2, 10}, 65, 1);
+  const Tensor expected = model.logits(tokens);
+  KVCache cache(config, 2);
+  Tensor scores = model.decode(tokens.narrow(1, 0, 4), cache);
+  EXPECT_LT(relative_difference(scores, expected.select(1, 3)), 1e-13);
+  for (int64_t t = 4; t < 10; ++t) {
+    scores = model.decode(tokens.narrow(1, t, 1), cache);
+    EXPECT_LT(relative_difference(scores, expected.select(1, t)), 1e-13);
+  }
+  EXPECT_EQ(cache.length, 10);
+  EXPECT_EQ(error_of([&] { model.decode(random_tokens({2, 60}, 65, 1), cache); }),
+            "GPT2::decode: 10 cached and 60 new tokens exceed n_positions = 64");
+}
+
+}  // namespace
+}  // namespace cladtorch
