@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <toml++/toml.h>
 #include <charconv>
 #include <cmath>
 #include <sstream>
-// Errors as return values: toml++ then reports a missing file and a syntax error the same way.
-#define TOML_EXCEPTIONS 0
-#include <toml++/toml.h>
 
 #include "cladtorch/data/dataset.h"
 #include "cladtorch/data/loader.h"
@@ -114,13 +112,14 @@ std::vector<ConfigField> config_fields(TrainConfig& c) {
 
 void read_config(TrainConfig& config, const std::filesystem::path& path) {
   const std::string where = path.string();
-  const toml::parse_result parsed = toml::parse(io::read_file(path), where);
-  if (!parsed) {
-    throw UsageError(
-        fmt::format("{}:{}: {}", where, parsed.error().source().begin.line, parsed.error().description()));
+  toml::table parsed;
+  try {
+    parsed = toml::parse(io::read_file(path), where);
+  } catch (const toml::parse_error& error) {
+    throw UsageError(fmt::format("{}:{}: {}", where, error.source().begin.line, error.description()));
   }
   const auto fields = config_fields(config);
-  for (const auto& [section, content] : parsed.table()) {
+  for (const auto& [section, content] : parsed) {
     const std::string name(section.str());
     const auto* table = content.as_table();
     if (table == nullptr) {

@@ -25,7 +25,7 @@ std::size_t edits(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
-  std::size_t best = word.size() / 3 + 2;  // more edits than this is another word, not a slip
+  std::size_t best = word.size() / 4 + 2;  // as many edits make another word, not a slip
   std::string found;
   for (const std::string& candidate : known) {
     // The last part alone also counts: 'lr' means 'optimizer.lr'.

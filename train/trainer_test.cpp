@@ -54,6 +54,7 @@ TrainConfig small_config() {
   config.train.accumulate = 2;
   config.train.eval_batches = 3;
   config.schedule.warmup = 5;
+  config.optimizer.lr = 0.05;
   return config;
 }
 
