@@ -18,30 +18,30 @@ rule plot
   2: <leaving> <crossing> [friend]<companion> <arrival>
 
 rule load
-  3: <number> <look> <goods>
+  6: <number> <look> <goods>
   3: <a look> <spot>
   2: <fruit>, <look> <finds> and <wares>
   1: <flavour> <food>
 
 # --- how a story begins ---------------------------------------------------------------------------------------------
 rule opening
-  One <sky> <daytime>, {hero.name} the {hero.kind} <walked> to the <place> with <load>.
+  On <date>, a <sky> <daytime>, {hero.name} the {hero.kind} <walked> to the <place> with <load>.
   {hero.name} the {hero.kind} lived by the <look> <place> with <load> and <a look> <garment>.
-  On <a sky> <daytime>, {hero.name} the {hero.kind} sat <under> <a look> <spot>, eating <flavour> <food>.
+  It was <date>, and {hero.name} the {hero.kind} sat <under> <a look> <spot>, eating <flavour> <food>.
   Long ago <a temper> {hero.kind} named {hero.name} lived <under> the <look> <place>.
   <A temper> {hero.kind} named {hero.name} sold <goods> and <look> <birds> at the <place>.
 
 rule scene
   {hero.He} wore <a look> <garment> and <a look> hat.
   {hero.He} had <load>, <load> and <a look> <spot>.
-  <^number> <look> <birds> <sang> <loudly> <under> the <place>.
+  Above the <place>, <number> <look> <birds> <sang> <loudly>.
   The <look> <place> smelled of <look> <wares> and <flavour> <food>.
 
 # --- a thing is lost ------------------------------------------------------------------------------------------------
 rule lost
   But {hero.name} could not find {hero.his} <look> {thing.name}.
   Then {hero.name} lost <a look> {thing.name} <under> the <place>.
-  Alas, {hero.his} <look> {thing.name} was gone, and {hero.name} felt <feeling>.
+  At <time> {hero.his} <look> {thing.name} was gone, and {hero.name} felt <feeling>.
 
 rule search
   {hero.name} looked <under> the <look> <spot>, but found <load> and <load>.
@@ -66,8 +66,8 @@ rule finding
   {hero.name} <walked> to the <place> and saw <a look> {thing.name} <under> the <spot>.
 
 rule asking
-  "Whose {thing.name} is this?" {hero.name} asked <loudly>.
-  "Who has lost <a look> {thing.name}?" asked {hero.name}.
+  "Whose is it?" asked {hero.name} <loudly>.
+  "Who lost <a look> {thing.name}?" asked {hero.name}.
 
 rule owner
   "It is mine," said <a temper> {friend.kind} with <load>.
@@ -97,7 +97,7 @@ rule leaving
 
 rule crossing
   {hero.He} <walked> past the <place>, <a look> <spot> and <number> <look> <birds>.
-  {hero.name} <walked> <loudly> from the <look> <place> to the <place>.
+  At <time> {hero.name} <walked> <loudly> to the <look> <place>.
 
 rule companion
   On the way {hero.he} met <a temper> {friend.kind} with <load>.
@@ -109,10 +109,10 @@ rule arrival
 
 # --- how a story ends -----------------------------------------------------------------------------------------------
 rule ending
-  That <daytime> {hero.name} dreamed of <load> and <look> <birds>.
+  At <time> {hero.name} dreamed of <load> and <look> <birds>.
   At last {hero.name} went home, <feeling>, with <load>.
-  Then {hero.name} felt <feeling> and <sang> <loudly> until <daytime>.
-  And {hero.name} hung <a look> <garment> on <a look> <spot> and slept <loudly>.
+  Then {hero.name} felt <feeling> and <sang> <loudly> until <time>.
+  And {hero.name} hung <a look> <garment> on <a look> <spot> and slept until <time>.
 )grammar";
 
 }  // namespace cladtorch::data

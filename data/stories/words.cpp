@@ -20,12 +20,12 @@ table hero name kind He he his
 # Whom the hero meets; none is of a hero's kind.
 table friend kind
   toad
-  swan
-  deer
+  goose
+  badger
   newt
   rabbit
   pony
-  lamb
+  pig
   cat
 
 # What is lost and found.
@@ -42,38 +42,56 @@ table thing name
   umbrella
 
 words look
-  red blue green pink grey black white brown gold old new odd big tiny tall long round flat wide thin soft hard
-  warm cold wet dry icy hot clean dusty shiny dark pale ugly fine huge empty bent silky lovely
+  red blue green pink grey black white brown gold old new odd big tiny tall long round flat wide soft hard warm
+  wet dry hot clean dusty shiny pale ugly fine huge empty silky lovely
 
 words temper
   kind shy sleepy merry proud gentle brave grumpy polite quiet hungry noisy wise busy lazy jolly calm bold tidy
   young
 
 words feeling
-  happy tired sad calm glad worried pleased cosy lucky brave proud sleepy
+  happy tired sad glad worried pleased cosy lucky excited nervous
 
 words sky
-  sunny misty windy rainy snowy frosty cloudy still grey mild stormy dark warm cold clear icy
+  sunny misty windy rainy snowy frosty cloudy still mild stormy dark cold clear
+
+words month
+  January February March April May June July August September October November December
+
+rule date
+  9: <digit> <month>
+  20: (1/2)<figure> <month>
+
+words digit
+  1 2 3 4 5 6 7 8 9
+
+words figure
+  0 1 2 3 4 5 6 7 8 9
+
+rule number
+  <digit><figure>
+
+rule time
+  <digit>:(0/1/2/3/4/5)<figure>
 
 words daytime
-  morning evening day night
+  morning evening afternoon night
 
 words place
-  mill pond barn bridge forest garden river hill tower market meadow well cave harbour church field castle
-  swamp village valley beach inn lake farm school palace
+  mill pond barn bridge forest garden river hill tower market well cave harbour field castle village beach inn
+  lake school palace
 
 words spot
-  log bush stone gate tree cart bench barrel wall nest ladder leaf rug door oak fence rock chair table bed box
-  sack post hut tent
+  log bush stone gate tree cart bench nest ladder rug door oak fence rock chair table bed hut wall
 
 words fruit
-  apples pears plums nuts cherries figs grapes beans peas onions carrots lemons
+  apples pears plums nuts cherries figs grapes beans onions lemons
 
 words wares
-  eggs candles roses feathers buns socks bells cups pots forks drums kites hats boots coins rings
+  eggs candles roses buns socks bells cups pots forks drums kites hats boots rings
 
 words finds
-  acorns shells marbles snails keys maps nets nails twigs seeds pies cakes plates bags dolls gloves
+  acorns shells marbles snails keys maps nets twigs seeds pies dolls gloves
 
 rule goods
   <fruit>
@@ -86,11 +104,8 @@ words food
 words flavour
   apple plum nut carrot cherry onion mint lemon rose oat
 
-words number
-  two three four five six seven eight nine ten
-
 words birds
-  geese gulls robins moths bees bats finches wrens doves ants
+  larks gulls robins moths bees bats finches wrens doves ants
 
 words loudly
   softly loudly slowly gently bravely sadly gladly kindly proudly warmly
@@ -99,13 +114,13 @@ words walked
   walked ran hopped crept hurried skipped marched rode climbed
 
 words under
-  under behind near inside beside beyond
+  under behind near inside beside
 
 words garment
   coat cloak shawl jacket apron gown scarf vest
 
 words sang
-  sang hummed laughed danced dozed smiled yawned nodded waved bowed
+  sang hummed laughed danced smiled yawned nodded waved bowed
 )grammar";
 
 }  // namespace cladtorch::data

@@ -1,0 +1,34 @@
+// Batches as tensors. Header only, so that the data layer itself does not depend on tensors.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "cladtorch/data/loader.h"
+#include "cladtorch/tensor/tensor.h"
+
+namespace cladtorch::data {
+
+/// Two int32 tensors [B, T].
+struct Batch {
+  Tensor tokens, targets;
+
+  explicit Batch(BatchShape shape)
+      : tokens(Tensor::empty({shape.batch, shape.time}, DType::int32)),
+        targets(Tensor::empty({shape.batch, shape.time}, DType::int32)) {}
+};
+
+/// Overwrites `batch`, which must have the shape of the source; allocates nothing.
+inline void next(Loader& loader, Batch& batch) {
+  const auto size = static_cast<std::size_t>(batch.tokens.numel());
+  loader.next({batch.tokens.data<std::int32_t>(), size}, {batch.targets.data<std::int32_t>(), size});
+}
+
+/// The same for batch `index` of an evaluation.
+inline void get(const EvalBatches& batches, std::int64_t index, Batch& batch) {
+  const auto size = static_cast<std::size_t>(batch.tokens.numel());
+  batches.get(index, {batch.tokens.data<std::int32_t>(), size}, {batch.targets.data<std::int32_t>(), size});
+}
+
+}  // namespace cladtorch::data
