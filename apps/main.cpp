@@ -55,6 +55,7 @@ int run(int argc, char** argv) {
   CLI::App app("Train a GPT-2 whose backward pass the compiler wrote.", "cladtorch");
   app.set_version_flag("--version", "cladtorch " + cladtorch::train::version());
   app.require_subcommand(1);
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   cladtorch::apps::Action action;
   cladtorch::apps::add_train(app, action);
   cladtorch::apps::add_generate(app, action);

@@ -44,7 +44,8 @@ void add_train(CLI::App& app, Action& action) {
   add("--device", "run.device", "cpu");
   add("--dtype", "run.dtype", "fp32");
   command->add_option("--set", request->set, "override a key: --set optimizer.lr=1e-3 (may be repeated)")
-      ->type_name("KEY=VALUE");
+      ->type_name("KEY=VALUE")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->footer(describe_keys());
   command->callback([=, &action] {
     request->set.insert(request->set.end(), flags->begin(), flags->end());

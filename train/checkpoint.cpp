@@ -46,6 +46,7 @@ io::Json to_json(const TrainerState& state) {
   nlohmann::json loader = state.loader;
   io::Json json = {{"step", state.step},
                    {"steps", state.steps},
+                   {"configured_steps", state.configured_steps},
                    {"best_step", state.best_step},
                    {"seconds", state.seconds},
                    {"train_tokens", state.train_tokens},
@@ -85,6 +86,7 @@ TrainerState load_trainer_state(const fs::path& checkpoint) {
   TrainerState state;
   state.step = io::json_field<std::int64_t>(json, "step", where);
   state.steps = io::json_field<std::int64_t>(json, "steps", where);
+  state.configured_steps = io::json_field<std::int64_t>(json, "configured_steps", where);
   state.best_step = io::json_field<std::int64_t>(json, "best_step", where);
   state.seconds = io::json_field<double>(json, "seconds", where);
   state.train_tokens = io::json_field<std::uint64_t>(json, "train_tokens", where);

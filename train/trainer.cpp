@@ -59,7 +59,7 @@ Trainer::Trainer(const TrainConfig& config, const data::Dataset& data, Objective
                     {.context = config.train.eval_context, .max_batches = config.train.eval_batches}),
       tokens_(zeros({config.train.batch, config.model.context}, DType::int32)),
       targets_(zeros({config.train.batch, config.model.context}, DType::int32)) {
-  state_.steps = config.train.steps;
+  state_.steps = state_.configured_steps = config.train.steps;
   state_.train_tokens = data.train.size();
   state_.loader = loader_.state();
   build(GPT2(gpt2_config(config, data.tokenizer->vocab_size()), static_cast<std::uint64_t>(config.run.seed)));
@@ -95,10 +95,23 @@ void Trainer::restore(const std::filesystem::path& checkpoint) {
   load_optimizer(checkpoint, *optimizer_);
   loader_.restore(state.loader);
   state_ = state;
+  // The length that a time limit chose holds until the user asks for another one.
+  if (state_.configured_steps != config_.train.steps) {
+    state_.steps = state_.configured_steps = config_.train.steps;
+  }
 }
 
-void Trainer::save(const std::filesystem::path& checkpoint) const {
+void Trainer::save(const std::filesystem::path& checkpoint) {
+  // An update from a finite gradient can still overflow; such weights must not replace good ones.
+  if (!std::isfinite(TensorList(*model_).norm())) diverged("the weights are not finite");
   save_checkpoint(checkpoint, *model_, *optimizer_, state_, *data_.tokenizer);
+}
+
+void Trainer::diverged(const std::string& what) const {
+  throw Diverged(
+      fmt::format("training stopped after step {}: {}; lower optimizer.lr (now {:g}) or raise "
+                  "schedule.warmup (now {})",
+                  state_.step, what, config_.optimizer.lr, config_.schedule.warmup));
 }
 
 std::int64_t Trainer::tokens_per_step() const {
@@ -138,14 +151,8 @@ StepRecord Trainer::step() {
   record.lr = schedule_.at(state_.step, state_.steps);
   record.loss = micro_batches(static_cast<std::uint64_t>(state_.step), /*dry=*/false) / count;
   record.grad_norm = gradients_->norm() / count;
-  if (!std::isfinite(record.loss) || !std::isfinite(record.grad_norm)) {
-    throw Diverged(
-        fmt::format("training stopped at step {}: the {} is {}; lower optimizer.lr (now {:g}) or raise "
-                    "schedule.warmup (now {})",
-                    record.step, std::isfinite(record.loss) ? "gradient" : "loss",
-                    std::isfinite(record.loss) ? record.grad_norm : record.loss, config_.optimizer.lr,
-                    config_.schedule.warmup));
-  }
+  if (!std::isfinite(record.loss)) diverged(fmt::format("the loss is {}", record.loss));
+  if (!std::isfinite(record.grad_norm)) diverged(fmt::format("the gradient is {}", record.grad_norm));
   // The mean over micro-batches and the clipping are one factor, applied in the optimizer's own pass.
   const double clip = config_.optimizer.clip;
   const double clipping = clip > 0 && record.grad_norm > clip ? clip / record.grad_norm : 1.0;
@@ -173,8 +180,9 @@ double Trainer::evaluate() {
   const auto begin = Clock::now();
   const double val = evaluate_batches(eval_batches_.count());
   state_.seconds += seconds_since(begin);
+  if (!std::isfinite(val)) diverged(fmt::format("the validation loss is {}", val));
   state_.val_loss = val;
-  if (std::isfinite(val) && (!state_.best_val || val < *state_.best_val)) {
+  if (!state_.best_val || val < *state_.best_val) {
     state_.best_val = val;
     state_.best_step = state_.step;
   }

@@ -134,6 +134,20 @@ TEST(Trainer, StopsBeforeAnUpdateThatIsNotFinite) {
   }
 }
 
+TEST(Trainer, SavesNoWeightsThatAreNotFinite) {
+  io::TemporaryFolder folder;
+  TrainConfig config = small_config();
+  Trainer trainer(config, stories(), kQuadratic);
+  trainer.save(folder / "last");
+  config.optimizer.lr = 1e300;
+  Trainer overflowing(config, stories(), kQuadratic);
+  overflowing.step();
+  EXPECT_THAT(error_of<Diverged>([&] { overflowing.save(folder / "last"); }),
+              HasSubstr("weights are not finite"));
+  EXPECT_THAT(error_of<Diverged>([&] { overflowing.evaluate(); }), HasSubstr("validation loss is"));
+  EXPECT_EQ(load_trainer_state(folder / "last").step, 0);
+}
+
 TEST(Trainer, RefusesACheckpointOfAnotherModelOrText) {
   io::TemporaryFolder folder;
   Trainer(small_config(), stories(), kQuadratic).save(folder / "c");

@@ -87,14 +87,7 @@ class Session {
         data_(open_data(config_)),
         trainer_(config_, data_, objective) {
     set_num_threads(config_.run.threads > 0 ? static_cast<int>(config_.run.threads) : num_threads());
-    if (request.resume) {
-      trainer_.restore(folder_ / "last");
-      // The checkpoint knows the length of the run, which a time limit may have changed, unless the user sets
-      // it now.
-      TrainConfig before;
-      read_config(before, folder_ / "config.toml");
-      if (before.train.steps != config_.train.steps) trainer_.set_steps(config_.train.steps);
-    }
+    if (request.resume) trainer_.restore(folder_ / "last");
   }
 
   int run() {
@@ -105,7 +98,7 @@ class Session {
             trainer_.state().steps, " steps; train longer with --set train.steps=N");
     io::write_file(folder_ / "config.toml", config_toml(config_));
     RunLog log(folder_ / "log.jsonl", trainer_.state().step);
-    const bool finished = loop(log);
+    const bool finished = train(log);
     finish(log);
     return finished ? 0 : kInterruptedExitCode;
   }
@@ -123,6 +116,17 @@ class Session {
     peak_flops_ = measure_peak_flops(num_threads());
   }
 
+  bool train(RunLog& log) {
+    try {
+      return loop(log);
+    } catch (const Diverged& error) {
+      const fs::path last = folder_ / "last";
+      if (!fs::exists(last)) fail(error.what(), "; there is no checkpoint yet");
+      fail(error.what(), "; the last good checkpoint is '", last.string(), "', of step ",
+           load_trainer_state(last).step);
+    }
+  }
+
   /// Trains to the end (true) or to Ctrl-C (false).
   bool loop(RunLog& log) {
     const StopSignal stop;
@@ -135,7 +139,7 @@ class Session {
     const double seconds_before = trainer_.state().seconds;
     double shown_rate = 0;
     while (trainer_.state().step < trainer_.state().steps) {
-      StepRecord record = train_step();
+      StepRecord record = trainer_.step();
       const std::int64_t step = record.step;
       shown_rate =
           shown_rate == 0 ? record.tokens_per_second : 0.9 * shown_rate + 0.1 * record.tokens_per_second;
@@ -165,17 +169,6 @@ class Session {
       }
     }
     return true;
-  }
-
-  StepRecord train_step() {
-    try {
-      return trainer_.step();
-    } catch (const Diverged& error) {
-      const fs::path last = folder_ / "last";
-      if (!fs::exists(last)) fail(error.what(), "; there is no checkpoint yet");
-      fail(error.what(), "; the last good checkpoint is '", last.string(), "', of step ",
-           load_trainer_state(last).step);
-    }
   }
 
   /// Shortens the run when it would take longer than train.max_minutes; the schedule then ends with it.

@@ -143,9 +143,16 @@ TEST_F(BadInput, WrongSamplingOptionsAreNamed) {
 }
 
 TEST_F(BadInput, ADivergingRunStopsAndKeepsTheLastGoodCheckpoint) {
-  expect_error(
-      small_train({"--set", "optimizer.lr=1e30", "--set", "train.eval_every=1", "--set", "train.steps=50"}),
-      kRuntimeError, "lower optimizer.lr (now 1e+30)");
+  const std::vector<std::string> often = {"--set", "train.eval_every=1"};
+  std::vector<std::string> diverging = {"--set", "optimizer.lr=1e30"};
+  diverging.insert(diverging.end(), often.begin(), often.end());
+  expect_error(small_train(diverging), kRuntimeError, "there is no checkpoint yet");
+
+  ASSERT_EQ(program(small_train({"--out", "good"})).code, 0);
+  std::vector<std::string> resume = {"train", "--resume", "good", "--set", "train.steps=20"};
+  resume.insert(resume.end(), diverging.begin(), diverging.end());
+  expect_error(resume, kRuntimeError, "lower optimizer.lr (now 1e+30)");
+  expect_error(resume, kRuntimeError, "the last good checkpoint is 'good/last', of step 6");
 }
 
 TEST_F(BadInput, AFullDiskIsNamedAndLeavesTheOldCheckpointWhole) {

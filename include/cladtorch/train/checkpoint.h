@@ -14,8 +14,9 @@ namespace cladtorch::train {
 
 /// Where a run stands.
 struct TrainerState {
-  std::int64_t step = 0;   ///< updates done
-  std::int64_t steps = 0;  ///< updates of the whole run: a time limit may have lowered the configured number
+  std::int64_t step = 0;              ///< updates done
+  std::int64_t steps = 0;             ///< updates of the whole run
+  std::int64_t configured_steps = 0;  ///< train.steps, of which a time limit may have left fewer
   std::optional<double> best_val{};
   std::int64_t best_step = 0;
   std::optional<double> val_loss{};  ///< of the last evaluation

@@ -27,7 +27,7 @@ struct Objective {
 /// Cross-entropy of the next token, with the gradient that the compiler wrote.
 Objective gpt2_objective();
 
-/// Thrown when the loss or the gradient is no number any more; the update was not applied.
+/// Thrown when the loss, the gradient or the weights are no numbers any more.
 class Diverged : public Error {
  public:
   using Error::Error;
@@ -46,15 +46,16 @@ class Trainer {
 
   /// Continues from `checkpoint`; throws Error when it belongs to another model or text.
   void restore(const std::filesystem::path& checkpoint);
-  void save(const std::filesystem::path& checkpoint) const;
+  /// Throws Diverged instead of saving weights that are not finite.
+  void save(const std::filesystem::path& checkpoint);
 
   /// Runs a step and an evaluation that change nothing, so that all memory is planned before training starts.
   MemoryUse plan_memory();
 
-  /// One update. Throws Diverged when it would not be finite.
+  /// One update. Throws Diverged, and updates nothing, when the loss or the gradient is not finite.
   StepRecord step();
 
-  /// Mean loss over the fixed validation batches; remembers the best.
+  /// Mean loss over the fixed validation batches; remembers the best. Throws Diverged when it is not finite.
   double evaluate();
 
   const TrainerState& state() const { return state_; }
@@ -62,12 +63,12 @@ class Trainer {
   void set_steps(std::int64_t steps) { state_.steps = steps; }
   const GPT2& model() const { return *model_; }
   std::int64_t tokens_per_step() const;
-  const WorkspaceStatistics workspace_statistics() const { return step_workspace_.statistics(); }
 
  private:
   void build(GPT2 model);
   double micro_batches(std::uint64_t step, bool dry);
   double evaluate_batches(std::int64_t count);
+  [[noreturn]] void diverged(const std::string& what) const;
 
   TrainConfig config_;
   const data::Dataset& data_;
