@@ -18,9 +18,9 @@ Tensor Tensor::empty(const Shape& shape, DType dtype, Device device) {
 }
 
 bool Tensor::is_contiguous() const {
+  if (numel() == 0) return true;
   int64_t stride = 1;
   for (int i = shape_.rank() - 1; i >= 0; --i) {
-    if (shape_[i] == 0) return true;
     if (shape_[i] != 1 && strides_[i] != stride) return false;
     stride *= shape_[i];
   }

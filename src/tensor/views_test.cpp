@@ -41,6 +41,12 @@ TEST(Views, ReshapeOfStridedDataCopiesOnlyWhenItMust) {
   EXPECT_THAT(values(x.transpose(1, 2).reshape({2, 12})), testing::SizeIs(24));
 }
 
+TEST(Views, StridedTensorsWithoutElementsReshape) {
+  const Tensor x = zeros({4, 0, 10}).slice(2, 0, 5);
+  EXPECT_TRUE(x.is_contiguous());
+  EXPECT_EQ(x.reshape({0, 7}).shape(), (Shape{0, 7}));
+}
+
 TEST(Views, TransposeAndPermuteReorderStrides) {
   const Tensor x = arange(6).reshape({2, 3});
   EXPECT_THAT(values(x.transpose(0, 1)), ElementsAre(0, 3, 1, 4, 2, 5));

@@ -9,11 +9,18 @@
 
 namespace cladtorch::detail {
 
-/// log(sum exp(x)); -inf for no elements, NaN if any is.
+/// The largest element; NaN if any is.
 template <class T>
-T log_sum_exp(int64_t n, const T* x) {
+T maximum(int64_t n, const T* x) {
   T largest = -std::numeric_limits<T>::infinity();
   for (int64_t i = 0; i < n; ++i) largest = x[i] > largest || x[i] != x[i] ? x[i] : largest;
+  return largest;
+}
+
+/// log(sum exp(x)); -inf for no elements.
+template <class T>
+T log_sum_exp(int64_t n, const T* x) {
+  const T largest = maximum(n, x);
   T sum = 0;
   for (int64_t i = 0; i < n; ++i) sum += std::exp(x[i] - largest);
   return largest + std::log(sum);
@@ -21,8 +28,10 @@ T log_sum_exp(int64_t n, const T* x) {
 
 template <class T>
 void softmax_row(int64_t n, const T* x, T* y) {
-  const T shift = log_sum_exp(n, x);
-  for (int64_t i = 0; i < n; ++i) y[i] = std::exp(x[i] - shift);
+  const T largest = maximum(n, x);
+  T sum = 0;
+  for (int64_t i = 0; i < n; ++i) sum += y[i] = std::exp(x[i] - largest);
+  for (int64_t i = 0; i < n; ++i) y[i] /= sum;
 }
 
 template <class T>
