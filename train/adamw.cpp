@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "cladtorch/tensor/parallel.h"
+#include "train/loops.h"
 
 namespace cladtorch {
 namespace {
@@ -13,37 +14,19 @@ TensorList zeros_like_all(const TensorList& parameters) {
   return TensorList(std::move(tensors));
 }
 
-/// The numbers of one step, the same for all elements.
-template <class T>
-struct Coefficients {
-  T beta1, beta2, gradient_scale, step_size, second_scale, eps, keep;
-};
-
-/// 28 bytes of traffic per float parameter: gradient read, parameter and both moments read and written.
-template <class T>
-void update(T* __restrict__ p, const T* __restrict__ g, T* __restrict__ m, T* __restrict__ v,
-            std::int64_t count, const Coefficients<T>& c) {
-  for (std::int64_t i = 0; i < count; ++i) {
-    const T gradient = g[i] * c.gradient_scale;
-    m[i] = c.beta1 * m[i] + (1 - c.beta1) * gradient;
-    v[i] = c.beta2 * v[i] + (1 - c.beta2) * gradient * gradient;
-    p[i] = c.keep * p[i] - c.step_size * m[i] / (std::sqrt(v[i]) * c.second_scale + c.eps);
-  }
-}
-
 template <class T>
 void update_all(TensorList& parameters, TensorList& gradients, TensorList& first, TensorList& second,
                 const AdamWOptions& options, std::int64_t steps, double gradient_scale) {
   const double correction1 = 1.0 - std::pow(options.beta1, static_cast<double>(steps));
   const double correction2 = 1.0 - std::pow(options.beta2, static_cast<double>(steps));
-  Coefficients<T> plain{static_cast<T>(options.beta1),
-                        static_cast<T>(options.beta2),
-                        static_cast<T>(gradient_scale),
-                        static_cast<T>(options.lr / correction1),
-                        static_cast<T>(1.0 / std::sqrt(correction2)),
-                        static_cast<T>(options.eps),
-                        T{1}};
-  Coefficients<T> decayed = plain;
+  train::AdamWCoefficients<T> plain{static_cast<T>(options.beta1),
+                                    static_cast<T>(options.beta2),
+                                    static_cast<T>(gradient_scale),
+                                    static_cast<T>(options.lr / correction1),
+                                    static_cast<T>(1.0 / std::sqrt(correction2)),
+                                    static_cast<T>(options.eps),
+                                    T{1}};
+  train::AdamWCoefficients<T> decayed = plain;
   decayed.keep = static_cast<T>(1.0 - options.lr * options.weight_decay);
 
   const auto& pieces = parameters.pieces();
@@ -51,9 +34,9 @@ void update_all(TensorList& parameters, TensorList& gradients, TensorList& first
     for (std::int64_t i = from; i < to; ++i) {
       const auto& [tensor, begin, end] = pieces[static_cast<std::size_t>(i)];
       Tensor& p = parameters[tensor].tensor;
-      update(p.data<T>() + begin, gradients[tensor].tensor.data<T>() + begin,
-             first[tensor].tensor.data<T>() + begin, second[tensor].tensor.data<T>() + begin, end - begin,
-             p.dim() >= 2 ? decayed : plain);
+      train::adamw_loop(p.data<T>() + begin, gradients[tensor].tensor.data<T>() + begin,
+                        first[tensor].tensor.data<T>() + begin, second[tensor].tensor.data<T>() + begin,
+                        end - begin, p.dim() >= 2 ? decayed : plain);
     }
   });
 }

@@ -123,6 +123,24 @@ TEST(ClipGradNorm, HasTheSameBitsOnAnyNumberOfThreads) {
   set_num_threads(threads);
 }
 
+TEST(AdamW, GivesTheSameInFloatUpToRoundingAtAnyLengthOfATensor) {
+  const AdamWOptions options{.lr = 0.01, .weight_decay = 0.3};
+  for (const std::int64_t rows : {1, 3, 7, 13, 51}) {
+    Fixture exact(rows), single(rows, DType::float32);
+    AdamW exact_optimizer(exact.parameters, options), optimizer(single.parameters, options);
+    for (int step = 0; step < 3; ++step) {
+      exact.draw_gradients();
+      single.draw_gradients();
+      exact_optimizer.step(exact.gradients);
+      optimizer.step(single.gradients);
+    }
+    for (std::int64_t i = 0; i < 5 * rows; ++i) {
+      const double expected = exact.parameters[0].tensor.data<double>()[i];
+      EXPECT_NEAR(single.parameters[0].tensor.data<float>()[i], expected, 1e-5) << rows << " " << i;
+    }
+  }
+}
+
 TEST(ClipGradNorm, ShowsNotANumber) {
   Fixture f;
   f.draw_gradients();

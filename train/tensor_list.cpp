@@ -4,31 +4,13 @@
 #include <cmath>
 
 #include "cladtorch/tensor/parallel.h"
+#include "train/loops.h"
 
 namespace cladtorch {
 namespace {
 
 /// Four float arrays of this many elements (parameter, gradient, two moments) fit a 256 KiB level-2 cache.
 constexpr std::int64_t kPieceElements = 16384;
-/// Independent sums, so that the loop vectorizes without reordering additions.
-constexpr int kLanes = 16;
-
-template <class T>
-double sum_of_squares(const T* values, std::int64_t count) {
-  double lanes[kLanes] = {};
-  std::int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    for (int lane = 0; lane < kLanes; ++lane) {
-      const double value = static_cast<double>(values[i + lane]);
-      lanes[lane] += value * value;
-    }
-  }
-  for (; i < count; ++i) lanes[0] += static_cast<double>(values[i]) * static_cast<double>(values[i]);
-  double sum = 0;
-  for (const double lane : lanes) sum += lane;
-  return sum;
-}
-
 template <class T>
 void piece_sums(const std::vector<NamedTensor>& tensors, const std::vector<TensorList::Piece>& pieces,
                 std::vector<double>& sums) {
@@ -37,7 +19,8 @@ void piece_sums(const std::vector<NamedTensor>& tensors, const std::vector<Tenso
       const auto& [tensor, begin, end] = pieces[static_cast<std::size_t>(i)];
       const Tensor& values = tensors[tensor].tensor;
       const bool zero = values.is_marked_zero();
-      sums[static_cast<std::size_t>(i)] = zero ? 0.0 : sum_of_squares(values.data<T>() + begin, end - begin);
+      sums[static_cast<std::size_t>(i)] =
+          zero ? 0.0 : train::sum_of_squares(values.data<T>() + begin, end - begin);
     }
   });
 }

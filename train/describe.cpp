@@ -1,0 +1,43 @@
+#include "train/describe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cladtorch/train/progress.h"
+
+namespace cladtorch::train {
+
+std::string describe_text(const TrainConfig& config, const data::Dataset& data) {
+  const std::size_t tokens = data.train.size() + data.validation.size();
+  const std::string name = config.data.text.empty() ? "built-in stories" : config.data.text;
+  std::string line = fmt::format("text    {}, {} tokens of {} kinds, {} of them for validation", name,
+                                 short_count(static_cast<double>(tokens)), data.tokenizer->vocab_size(),
+                                 short_count(static_cast<double>(data.validation.size())));
+  if (data.entropy_floor) line += fmt::format("; entropy {:.4f} nats per token (exact)", *data.entropy_floor);
+  return line;
+}
+
+std::string describe_model(const GPT2& model) {
+  return fmt::format("gpt2 ({} layers, {} heads, {} channels: {} parameters)", model.config.n_layer,
+                     model.config.n_head, model.config.n_embd,
+                     short_count(static_cast<double>(parameter_count(model))));
+}
+
+std::string describe_memory(const MemoryUse& use) {
+  return fmt::format(
+      "memory  parameters {}  gradients {}  optimizer {}  activations {}  peak {}",
+      short_bytes(static_cast<double>(use.parameters)), short_bytes(static_cast<double>(use.gradients)),
+      short_bytes(static_cast<double>(use.optimizer)), short_bytes(static_cast<double>(use.activations)),
+      short_bytes(static_cast<double>(use.peak())));
+}
+
+double median_rate(const std::vector<StepRecord>& records) {
+  std::vector<double> rates;
+  for (const StepRecord& record : records) rates.push_back(record.tokens_per_second);
+  if (rates.empty()) return 0;
+  std::nth_element(rates.begin(), rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 2), rates.end());
+  return rates[rates.size() / 2];
+}
+
+}  // namespace cladtorch::train

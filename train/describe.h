@@ -1,0 +1,23 @@
+// The lines with which a training run introduces itself.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cladtorch/data/dataset.h"
+#include "cladtorch/train/config.h"
+#include "cladtorch/train/run_log.h"
+#include "cladtorch/train/trainer.h"
+
+namespace cladtorch::train {
+
+/// Where the text is from, how much of it there is, and its entropy where that is known.
+std::string describe_text(const TrainConfig& config, const data::Dataset& data);
+/// "gpt2 (4 layers, 4 heads, 128 channels: 818k parameters)".
+std::string describe_model(const GPT2& model);
+std::string describe_memory(const MemoryUse& use);
+
+/// Tokens per second of the middle step: unlike the mean, not moved by a busy minute of the machine.
+double median_rate(const std::vector<StepRecord>& records);
+
+}  // namespace cladtorch::train

@@ -1,0 +1,93 @@
+#include "train/loops.h"
+
+#include <cmath>
+
+namespace cladtorch::train {
+namespace {
+
+/// Independent sums, so that the loop vectorizes without reordering additions.
+constexpr int kLanes = 32;
+
+template <class T>
+[[gnu::always_inline]] inline void adamw_body(T* __restrict__ p, const T* __restrict__ g, T* __restrict__ m,
+                                              T* __restrict__ v, std::int64_t count,
+                                              const AdamWCoefficients<T>& c) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const T gradient = g[i] * c.gradient_scale;
+    m[i] = c.beta1 * m[i] + (1 - c.beta1) * gradient;
+    v[i] = c.beta2 * v[i] + (1 - c.beta2) * gradient * gradient;
+    p[i] = c.keep * p[i] - c.step_size * m[i] / (std::sqrt(v[i]) * c.second_scale + c.eps);
+  }
+}
+
+template <class T>
+[[gnu::always_inline]] inline double squares_body(const T* values, std::int64_t count) {
+  double lanes[kLanes] = {};
+  std::int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const double value = static_cast<double>(values[i + lane]);
+      lanes[lane] += value * value;
+    }
+  }
+  for (; i < count; ++i) lanes[0] += static_cast<double>(values[i]) * static_cast<double>(values[i]);
+  double sum = 0;
+  for (const double lane : lanes) sum += lane;
+  return sum;
+}
+
+using AdamW = void (*)(float*, const float*, float*, float*, std::int64_t, const AdamWCoefficients<float>&);
+using Squares = double (*)(const float*, std::int64_t);
+
+void adamw_portable(float* p, const float* g, float* m, float* v, std::int64_t count,
+                    const AdamWCoefficients<float>& c) {
+  adamw_body(p, g, m, v, count, c);
+}
+double squares_portable(const float* values, std::int64_t count) { return squares_body(values, count); }
+
+#if defined(__x86_64__)
+#define CLADTORCH_AVX2 __attribute__((target("avx2,fma")))
+#define CLADTORCH_AVX512 __attribute__((target("avx512f,avx512vl,avx512dq,avx2,fma")))
+
+CLADTORCH_AVX2 void adamw_avx2(float* p, const float* g, float* m, float* v, std::int64_t count,
+                               const AdamWCoefficients<float>& c) {
+  adamw_body(p, g, m, v, count, c);
+}
+CLADTORCH_AVX512 void adamw_avx512(float* p, const float* g, float* m, float* v, std::int64_t count,
+                                   const AdamWCoefficients<float>& c) {
+  adamw_body(p, g, m, v, count, c);
+}
+CLADTORCH_AVX2 double squares_avx2(const float* values, std::int64_t count) {
+  return squares_body(values, count);
+}
+CLADTORCH_AVX512 double squares_avx512(const float* values, std::int64_t count) {
+  return squares_body(values, count);
+}
+
+bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+bool has_avx512() {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+         __builtin_cpu_supports("avx512dq");
+}
+const AdamW kAdamW = has_avx512() ? adamw_avx512 : has_avx2() ? adamw_avx2 : adamw_portable;
+const Squares kSquares = has_avx512() ? squares_avx512 : has_avx2() ? squares_avx2 : squares_portable;
+#else
+const AdamW kAdamW = adamw_portable;
+const Squares kSquares = squares_portable;
+#endif
+
+}  // namespace
+
+void adamw_loop(float* p, const float* g, float* m, float* v, std::int64_t count,
+                const AdamWCoefficients<float>& c) {
+  kAdamW(p, g, m, v, count, c);
+}
+void adamw_loop(double* p, const double* g, double* m, double* v, std::int64_t count,
+                const AdamWCoefficients<double>& c) {
+  adamw_body(p, g, m, v, count, c);
+}
+
+double sum_of_squares(const float* values, std::int64_t count) { return kSquares(values, count); }
+double sum_of_squares(const double* values, std::int64_t count) { return squares_body(values, count); }
+
+}  // namespace cladtorch::train

@@ -1,0 +1,26 @@
+// The two loops over all parameters, compiled for several instruction sets and chosen at run time.
+#pragma once
+
+#include <cstdint>
+
+namespace cladtorch::train {
+
+/// The numbers of one AdamW step, the same for all elements.
+template <class T>
+struct AdamWCoefficients {
+  T beta1, beta2, gradient_scale, step_size, second_scale, eps, keep;
+};
+
+/// m and v become the new moments, p the new parameter:
+///     p = keep * p - step_size * m / (sqrt(v) * second_scale + eps)
+/// Float traffic is 28 bytes an element: the gradient read, the parameter and both moments read and written.
+void adamw_loop(float* p, const float* g, float* m, float* v, std::int64_t count,
+                const AdamWCoefficients<float>& c);
+void adamw_loop(double* p, const double* g, double* m, double* v, std::int64_t count,
+                const AdamWCoefficients<double>& c);
+
+/// In double, in an order that depends on `count` alone.
+double sum_of_squares(const float* values, std::int64_t count);
+double sum_of_squares(const double* values, std::int64_t count);
+
+}  // namespace cladtorch::train
