@@ -28,6 +28,8 @@ struct Kernels {
 
   GemmTile<float> gemm_float;
   GemmTile<double> gemm_double;
+  /// to[p * panel + i] = from[i * line + p] for i < lines, p < depth.
+  void (*transpose)(int64_t lines, int64_t depth, const float* from, int64_t line, float* to, int64_t panel);
   float (*dot)(int64_t n, const float* a, const float* b);
 
   void (*gelu_tanh)(int64_t n, const float* x, float* y);

@@ -62,6 +62,19 @@ TEST_P(Simd, GemmTilesOfEverySizeMatchPlainSums) {
   check(kernels_->gemm_double, 1e-12);
 }
 
+TEST_P(Simd, TransposeMovesEveryElement) {
+  for (int64_t lines : {1, 3, 4, 6, 9}) {
+    for (int64_t depth : {1, 4, 15, 16, 21}) {
+      const std::vector<float> from = normals(lines * (depth + 2), 1);
+      std::vector<float> to(static_cast<size_t>(depth * 10), -1.0f);
+      kernels_->transpose(lines, depth, from.data(), depth + 2, to.data(), 10);
+      for (int64_t p = 0; p < depth; ++p)
+        for (int64_t i = 0; i < 10; ++i)
+          ASSERT_EQ(to[size_t(p * 10 + i)], i < lines ? from[size_t(i * (depth + 2) + p)] : -1.0f);
+    }
+  }
+}
+
 TEST_P(Simd, DotMatchesAPlainSum) {
   for (int64_t n : lengths()) {
     const std::vector<float> a = normals(n, 1), b = normals(n, 2);

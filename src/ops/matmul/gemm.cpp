@@ -38,14 +38,12 @@ void pack(int64_t count, int64_t depth, const T* from, int64_t line, int64_t ste
     if (line == 1) {
       for (int64_t p = 0; p < depth; ++p)
         std::memcpy(to + p * panel, source + p * step, static_cast<size_t>(lines) * sizeof(T));
+    } else if (sizeof(T) == sizeof(float) && step == 1) {
+      simd::kernels().transpose(lines, depth, reinterpret_cast<const float*>(source), line,
+                                reinterpret_cast<float*>(to), panel);
     } else {
-      // Sixteen elements of one line at a time: the reads of a line use whole cache lines, the writes stay in
-      // L1.
-      for (int64_t p0 = 0; p0 < depth; p0 += 16) {
-        const int64_t p1 = std::min(depth, p0 + 16);
-        for (int64_t i = 0; i < lines; ++i)
-          for (int64_t p = p0; p < p1; ++p) to[p * panel + i] = source[i * line + p * step];
-      }
+      for (int64_t p = 0; p < depth; ++p)
+        for (int64_t i = 0; i < lines; ++i) to[p * panel + i] = source[i * line + p * step];
     }
   }
 }

@@ -28,6 +28,7 @@ const Kernels table = {
     .vector_length = CLADTORCH_VECTOR_FLOATS,
     .gemm_float = {tile_rows, tile_vectors* lanes<float>, gemm_tile<float>},
     .gemm_double = {tile_rows, tile_vectors* lanes<double>, gemm_tile<double>},
+    .transpose = transpose,
     .dot = dot,
     .gelu_tanh = gelu_tanh,
     .gelu_tanh_pullback = gelu_tanh_pullback,
