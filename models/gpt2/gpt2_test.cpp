@@ -3,20 +3,14 @@
 #include <gmock/gmock.h>
 
 #include "tests/support/gradcheck.h"
+#include "tests/support/tokens.h"
 
 namespace cladtorch {
 namespace {
 
 using testing::error_of;
+using testing::random_tokens;
 using testing::relative_difference;
-
-Tensor random_tokens(const Shape& shape, int64_t vocabulary, uint64_t seed) {
-  Random random(seed);
-  Tensor tokens = Tensor::empty(shape, DType::int32);
-  for (int64_t i = 0; i < tokens.numel(); ++i)
-    tokens.data<int32_t>()[i] = static_cast<int32_t>(random.below(static_cast<uint64_t>(vocabulary)));
-  return tokens;
-}
 
 TEST(GPT2, PresetsHaveThePublishedSizes) {
   const auto parameters = [](const GPT2Config& c) {

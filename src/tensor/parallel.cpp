@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "cladtorch/error.h"
 
@@ -22,8 +23,13 @@ void parallel_for(int64_t n, int64_t grain, detail::RangeBody body) {
     for (int64_t i = 0; i < pieces; ++i) piece(i);
     return;
   }
-#pragma omp parallel for schedule(dynamic, 1)
-  for (int64_t i = 0; i < pieces; ++i) piece(i);
+  // Threads take the next piece when they are free. A counter of our own: OpenMP's dynamic schedule allocates
+  // memory at every loop, and a static one waits for the slower thread.
+  std::atomic<int64_t> next = 0;
+#pragma omp parallel
+  for (int64_t i = next.fetch_add(1, std::memory_order_relaxed); i < pieces;
+       i = next.fetch_add(1, std::memory_order_relaxed))
+    piece(i);
 }
 
 }  // namespace cladtorch

@@ -12,7 +12,7 @@ Tensor matmul(const Tensor& a, const Tensor& b);
 /// x [..., in] times weight [out, in] transposed, plus bias [out]: [..., out] (PyTorch's nn.Linear layout).
 /// An undefined bias is left out.
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
-inline Tensor linear(const Tensor& x, const Tensor& weight) { return linear(x, weight, Tensor()); }
+Tensor linear(const Tensor& x, const Tensor& weight);
 
 }  // namespace cladtorch
 
@@ -24,4 +24,5 @@ void matmul_pullback(const Tensor& a, const Tensor& b, Tensor d_y, Tensor* d_a, 
 /// d_x = d_y W, d_W = d_y^T x, d_bias = column sums of d_y. Keeps x only; the product is not needed.
 void linear_pullback(const Tensor& x, const Tensor& weight, const Tensor& bias, Tensor d_y, Tensor* d_x,
                      Tensor* d_weight, Tensor* d_bias);
+void linear_pullback(const Tensor& x, const Tensor& weight, Tensor d_y, Tensor* d_x, Tensor* d_weight);
 }  // namespace clad::custom_derivatives::cladtorch

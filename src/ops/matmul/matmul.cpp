@@ -107,6 +107,8 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   return y;
 }
 
+Tensor linear(const Tensor& x, const Tensor& weight) { return linear(x, weight, Tensor()); }
+
 }  // namespace cladtorch
 
 namespace clad::custom_derivatives::cladtorch {
@@ -137,6 +139,10 @@ void linear_pullback(const Tensor& x, const Tensor& weight, const Tensor& bias, 
     }
   });
   if (d_bias && bias.defined()) detail::accumulate_reduced(d_bias, d_rows, bias.shape());
+}
+
+void linear_pullback(const Tensor& x, const Tensor& weight, Tensor d_y, Tensor* d_x, Tensor* d_weight) {
+  linear_pullback(x, weight, Tensor(), std::move(d_y), d_x, d_weight, nullptr);
 }
 
 }  // namespace clad::custom_derivatives::cladtorch

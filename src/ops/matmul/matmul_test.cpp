@@ -73,13 +73,20 @@ TEST(Linear, GradientsMatchDifferences) {
   }
 }
 
-TEST(Linear, AnUndefinedBiasIsLeftOutAndGetsNoGradient) {
-  Tensor d_bias;
+TEST(Linear, WithoutBiasMatchesDifferences) {
   EXPECT_TRUE(gradients_match([](const Tensors& x) { return linear(x[0], x[1]); },
-                              [&](const Tensors& x, Tensor d_y, const Gradients& d) {
-                                pullbacks::linear_pullback(x[0], x[1], {}, d_y, d[0], d[1], &d_bias);
+                              [](const Tensors& x, Tensor d_y, const Gradients& d) {
+                                pullbacks::linear_pullback(x[0], x[1], d_y, d[0], d[1]);
                               },
                               normals({{3, 4}, {5, 4}})));
+}
+
+TEST(Linear, AnUndefinedBiasIsLeftOutAndGetsNoGradient) {
+  const Tensors x = normals({{3, 4}, {5, 4}});
+  EXPECT_EQ(testing::relative_difference(linear(x[0], x[1], {}), linear(x[0], x[1])), 0);
+  Tensor d_x, d_bias;
+  pullbacks::linear_pullback(x[0], x[1], {}, ones({3, 5}, DType::float64), &d_x, nullptr, &d_bias);
+  EXPECT_TRUE(d_x.defined());
   EXPECT_FALSE(d_bias.defined());
 }
 

@@ -1,0 +1,14 @@
+// The derivative of the GPT-2 loss. The compiler plugin writes it from loss() and everything that loss()
+// calls; this is the only file of the library that asks for it.
+#include <clad/Differentiator/Differentiator.h>
+
+#include "cladtorch/models/gpt2.h"
+
+namespace cladtorch {
+
+double loss_and_gradient(const GPT2& model, const Tensor& tokens, const Tensor& targets, GPT2* gradient) {
+  auto step = clad::value_and_gradient(loss, "model");
+  return step.execute(model, tokens, targets, gradient);
+}
+
+}  // namespace cladtorch

@@ -1,0 +1,154 @@
+// The compiler's derivative of the whole model against what it must equal.
+#include <gtest/gtest.h>
+
+#include "cladtorch/models/gpt2.h"
+#include "cladtorch/tensor/parallel.h"
+#include "tests/support/gradcheck.h"
+#include "tests/support/tokens.h"
+
+namespace cladtorch {
+namespace {
+
+using testing::random_tokens;
+using testing::relative_difference;
+
+GPT2Config small_config(DType dtype = DType::float64, int64_t n_layer = 2) {
+  return {.vocab_size = 11, .n_positions = 8, .n_layer = n_layer, .n_head = 2, .n_embd = 8, .dtype = dtype};
+}
+
+/// Moves every parameter away from its special initial value.
+GPT2 perturbed(const GPT2Config& config) {
+  GPT2 model(config);
+  Random random(17);
+  for_each_parameter(model, [&](const std::string&, Tensor& parameter) {
+    parameter.copy_from(parameter + scale(randn(parameter.shape(), random, parameter.dtype()), 0.3));
+  });
+  return model;
+}
+
+struct Batch {
+  Tensor tokens, targets;
+};
+
+Batch batch_for(const GPT2Config& config, int64_t batch = 2, int64_t length = 5) {
+  Batch result{random_tokens({batch, length}, config.vocab_size, 1),
+               random_tokens({batch, length}, config.vocab_size, 2)};
+  result.targets.data<int32_t>()[3] = -100;
+  return result;
+}
+
+/// Checks each parameter's gradient by one random projection; `value` is the loss.
+template <class Loss>
+void expect_central_differences(GPT2& model, GPT2& gradient, Loss value) {
+  std::vector<Tensor*> gradients;
+  for_each_parameter(gradient, [&](const std::string&, Tensor& d) { gradients.push_back(&d); });
+  Random random(23);
+  size_t index = 0;
+  for_each_parameter(model, [&](const std::string& name, Tensor& parameter) {
+    constexpr double h = 6e-6;
+    const Tensor& d = *gradients[index++];
+    const Tensor v = randn(parameter.shape(), random, DType::float64), original = parameter.clone();
+    parameter.copy_from(testing::moved(original, h, v));
+    const double above = value();
+    parameter.copy_from(testing::moved(original, -h, v));
+    const double below = value();
+    parameter.copy_from(original);
+    const double analytic = testing::dot(d, v), size = testing::absolute_dot(d, v);
+    EXPECT_GT(size, 1e-6) << name << " has no gradient";
+    EXPECT_NEAR((above - below) / (2 * h), analytic, 1e-7 * size + 1e-10) << name;
+  });
+  EXPECT_EQ(index, gradients.size());
+}
+
+TEST(GPT2Gradient, OfEveryParameterMatchesCentralDifferences) {
+  GPT2 model = perturbed(small_config());
+  const Batch batch = batch_for(model.config);
+  GPT2 gradient = like(model);
+  const double value = loss_and_gradient(model, batch.tokens, batch.targets, &gradient);
+  EXPECT_EQ(value, loss(model, batch.tokens, batch.targets));
+  expect_central_differences(model, gradient, [&] { return loss(model, batch.tokens, batch.targets); });
+}
+
+TEST(GPT2Gradient, WithDropoutMatchesCentralDifferencesUnderTheSameMasks) {
+  GPT2Config config = small_config();
+  config.dropout = 0.25;
+  GPT2 model = perturbed(config);
+  const Batch batch = batch_for(config);
+  const auto value = [&] {
+    const TrainingScope scope(5, 9);
+    return loss(model, batch.tokens, batch.targets);
+  };
+  GPT2 gradient = like(model);
+  {
+    const TrainingScope scope(5, 9);
+    EXPECT_EQ(loss_and_gradient(model, batch.tokens, batch.targets, &gradient), value());
+  }
+  EXPECT_NE(value(), loss(model, batch.tokens, batch.targets));
+  expect_central_differences(model, gradient, value);
+}
+
+TEST(GPT2Gradient, WithoutBiasMatchesCentralDifferences) {
+  GPT2Config config = small_config();
+  config.bias = false;
+  GPT2 model = perturbed(config);
+  const Batch batch = batch_for(config);
+  GPT2 gradient = like(model);
+  loss_and_gradient(model, batch.tokens, batch.targets, &gradient);
+  expect_central_differences(model, gradient, [&] { return loss(model, batch.tokens, batch.targets); });
+}
+
+TEST(GPT2Gradient, AccumulatesUntilItIsMarkedZero) {
+  const GPT2 model = perturbed(small_config());
+  const Batch batch = batch_for(model.config);
+  GPT2 once = like(model), twice = like(model);
+  loss_and_gradient(model, batch.tokens, batch.targets, &once);
+  for (int i = 0; i < 2; ++i) loss_and_gradient(model, batch.tokens, batch.targets, &twice);
+  const auto compare = [&](double factor) {
+    std::vector<Tensor> expected;
+    for_each_parameter(once, [&](const std::string&, Tensor& d) { expected.push_back(scale(d, factor)); });
+    size_t index = 0;
+    for_each_parameter(twice, [&](const std::string& name, Tensor& d) {
+      EXPECT_LT(relative_difference(d, expected[index++]), 1e-14) << name;
+    });
+  };
+  compare(2);
+  zero_grad(twice);
+  loss_and_gradient(model, batch.tokens, batch.targets, &twice);
+  compare(1);
+}
+
+TEST(GPT2Gradient, RunsEveryForwardOperationOnce) {
+  for (int64_t n_layer : {1, 12}) {
+    const GPT2 model(small_config(DType::float32, n_layer));
+    const Batch batch = batch_for(model.config);
+    const int64_t start = op_count();
+    loss(model, batch.tokens, batch.targets);
+    const int64_t primal = op_count() - start;
+    EXPECT_EQ(primal, 3 + 10 * n_layer + 3) << "embeddings and their sum; a block; norm, logits, loss";
+    GPT2 gradient = like(model);
+    loss_and_gradient(model, batch.tokens, batch.targets, &gradient);
+    EXPECT_EQ(op_count() - start - primal, primal);
+  }
+}
+
+TEST(GPT2Gradient, DoesNotDependOnTheNumberOfThreads) {
+  GPT2Config config = gpt2_preset("toy");
+  const GPT2 model(config);
+  const Batch batch = batch_for(config, 3, 40);
+  const int before = num_threads();
+  GPT2 one = like(model), three = like(model);
+  set_num_threads(1);
+  const double value = loss_and_gradient(model, batch.tokens, batch.targets, &one);
+  set_num_threads(3);
+  EXPECT_EQ(loss_and_gradient(model, batch.tokens, batch.targets, &three), value);
+  set_num_threads(before);
+  std::vector<Tensor> expected;
+  for_each_parameter(one, [&](const std::string&, Tensor& d) { expected.push_back(d); });
+  size_t index = 0;
+  for_each_parameter(three, [&](const std::string& name, Tensor& d) {
+    EXPECT_EQ(relative_difference(d, expected[index++]), 0) << name;
+  });
+}
+
+}  // namespace
+}  // namespace cladtorch
