@@ -1,13 +1,14 @@
-// What a library says about its types and pullbacks so that the compiler plugin can differentiate programs that use them.
+// What a library says about its types and pullbacks so that the compiler plugin can differentiate programs
+// that use them.
 #pragma once
 
 #if defined(__clang__)
-/// Put on a class: an opaque differentiable value. The plugin never looks inside it: copy, move and assignment are
-/// primitive, and its adjoint has the same type. A default-constructed object is the symbolic zero of any shape, and
-/// `void accumulate(const T& d)` adds a cotangent.
+/// Put on a class: an opaque differentiable value. The plugin never looks inside it: copy, move and
+/// assignment are primitive, and its adjoint has the same type. A default-constructed object is the symbolic
+/// zero of any shape, and `void accumulate(const T& d)` adds a cotangent.
 #define CLAD_OPAQUE [[clang::annotate("clad::opaque")]]
-/// Put on a primal parameter of a pullback that the pullback does not read: the value need not be kept until the
-/// reverse sweep, and a default-constructed one is passed.
+/// Put on a primal parameter of a pullback that the pullback does not read: the value need not be kept until
+/// the reverse sweep, and a default-constructed one is passed.
 #define CLAD_UNUSED [[clang::annotate("clad::unused")]]
 #else
 #define CLAD_OPAQUE
@@ -17,7 +18,8 @@
 namespace clad {
 
 /// Carries what `f_reverse_forw` computed to `f_pullback`: the reverse sweep owns one per executed call.
-template <class S> struct pullback_state {
+template <class S>
+struct pullback_state {
   S data{};
 };
 

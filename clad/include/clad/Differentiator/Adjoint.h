@@ -1,0 +1,198 @@
+// Operations on adjoints of any supported type: zero, accumulate, take the shape of a primal.
+//
+// They work on floating-point numbers, opaque values (CLAD_OPAQUE: `accumulate`, default-constructed is
+// zero), arrays, std::array, std::vector, std::pair, and on classes, whose fields the plugin enumerates in
+// `clad_fields`.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace clad {
+namespace detail {
+
+template <class T>
+concept opaque = std::is_class_v<T> && requires(T d, T v) { d.accumulate(std::move(v)); };
+struct any_visit {
+  template <class A, class B>
+  void operator()(A&, const B&) const {}
+};
+template <class T>
+concept enumerated = requires(T& a, const T& b) { clad_fields(a, b, any_visit{}); };
+
+}  // namespace detail
+
+template <class T>
+void set_zero(T& d);
+template <class T>
+void accumulate(T& d, const T& v);
+template <class T>
+void accumulate(T& d, T&& v)
+  requires detail::opaque<T>
+{
+  d.accumulate(std::move(v));
+}
+template <class T>
+void shape_like(T& d, const T& primal);
+
+template <class A, class B>
+void set_zero(std::pair<A, B>& d) {
+  clad::set_zero(d.first);
+  clad::set_zero(d.second);
+}
+template <class A, class B>
+void accumulate(std::pair<A, B>& d, const std::pair<A, B>& v) {
+  clad::accumulate(d.first, v.first);
+  clad::accumulate(d.second, v.second);
+}
+template <class A, class B>
+void shape_like(std::pair<A, B>& d, const std::pair<A, B>& primal) {
+  clad::shape_like(d.first, primal.first);
+  clad::shape_like(d.second, primal.second);
+}
+template <class T, std::size_t N>
+void set_zero(std::array<T, N>& d) {
+  for (T& e : d) clad::set_zero(e);
+}
+template <class T, std::size_t N>
+void accumulate(std::array<T, N>& d, const std::array<T, N>& v) {
+  for (std::size_t i = 0; i < N; ++i) clad::accumulate(d[i], v[i]);
+}
+template <class T, std::size_t N>
+void shape_like(std::array<T, N>& d, const std::array<T, N>& primal) {
+  for (std::size_t i = 0; i < N; ++i) clad::shape_like(d[i], primal[i]);
+}
+template <class T>
+void set_zero(std::vector<T>& d) {
+  for (T& e : d) clad::set_zero(e);
+}
+/// An empty adjoint is a zero of any length.
+template <class T>
+void accumulate(std::vector<T>& d, const std::vector<T>& v) {
+  if (d.size() < v.size()) {
+    std::size_t old = d.size();
+    d.insert(d.end(), v.begin() + static_cast<std::ptrdiff_t>(old), v.end());
+    for (std::size_t i = 0; i < old; ++i) clad::accumulate(d[i], v[i]);
+    return;
+  }
+  for (std::size_t i = 0; i < v.size(); ++i) clad::accumulate(d[i], v[i]);
+}
+template <class T>
+void shape_like(std::vector<T>& d, const std::vector<T>& primal) {
+  if (d.size() == primal.size()) {
+    for (std::size_t i = 0; i < d.size(); ++i) clad::shape_like(d[i], primal[i]);
+    return;
+  }
+  std::size_t old = d.size();
+  if (old > primal.size()) {
+    d.erase(d.begin() + static_cast<std::ptrdiff_t>(primal.size()), d.end());
+    return;
+  }
+  d.insert(d.end(), primal.begin() + static_cast<std::ptrdiff_t>(old), primal.end());
+  for (std::size_t i = old; i < d.size(); ++i) clad::set_zero(d[i]);
+}
+
+/// d = 0, keeping its shape.
+template <class T>
+void set_zero(T& d) {
+  if constexpr (std::is_floating_point_v<T>) {
+    d = 0;
+  } else if constexpr (std::is_array_v<T>) {
+    for (auto& e : d) clad::set_zero(e);
+  } else if constexpr (detail::opaque<T>) {
+    d = T{};
+  } else if constexpr (detail::enumerated<T>) {
+    clad_fields(d, d, [](auto& field, const auto&) { clad::set_zero(field); });
+  }
+}
+
+/// d += v.
+template <class T>
+void accumulate(T& d, const T& v) {
+  if constexpr (std::is_floating_point_v<T>) {
+    d += v;
+  } else if constexpr (std::is_array_v<T>) {
+    for (std::size_t i = 0; i < std::extent_v<T>; ++i) clad::accumulate(d[i], v[i]);
+  } else if constexpr (detail::opaque<T>) {
+    d.accumulate(T(v));
+  } else if constexpr (detail::enumerated<T>) {
+    clad_fields(d, v, [](auto& field, const auto& other) { clad::accumulate(field, other); });
+  }
+}
+
+/// Gives the vectors inside `d` the lengths they have in `primal`; what is new is zero.
+template <class T>
+void shape_like(T& d, const T& primal) {
+  if constexpr (std::is_array_v<T>) {
+    for (std::size_t i = 0; i < std::extent_v<T>; ++i) clad::shape_like(d[i], primal[i]);
+  } else if constexpr (!std::is_floating_point_v<T> && !detail::opaque<T> && detail::enumerated<T>) {
+    clad_fields(d, primal, [](auto& field, const auto& other) { clad::shape_like(field, other); });
+  }
+}
+
+/// A zero with the shape of `primal`.
+template <class T>
+T zero_like(const T& primal) {
+  if constexpr (detail::opaque<T> || std::is_floating_point_v<T>) {
+    return T{};
+  } else {
+    T d = primal;
+    clad::set_zero(d);
+    return d;
+  }
+}
+
+/// Clad's spelling: makes `d` zero, whatever it was.
+template <class T>
+void zero_init(T& d) {
+  clad::set_zero(d);
+}
+
+/// The cotangent in `d`, which becomes zero.
+template <class T>
+T take(T& d) {
+  if constexpr (detail::opaque<T>) {
+    T out = std::move(d);
+    d = T{};
+    return out;
+  } else {
+    T out = d;
+    clad::set_zero(d);
+    return out;
+  }
+}
+
+/// d += from; from = 0.
+template <class T>
+void transfer(T& d, T& from) {
+  if constexpr (detail::opaque<T>) {
+    d.accumulate(std::move(from));
+    from = T{};
+  } else {
+    clad::accumulate(d, from);
+    clad::set_zero(from);
+  }
+}
+
+/// d += sum of v: the derivative of a vector filled with one value.
+template <class T>
+void accumulate_sum(T& d, const std::vector<T>& v) {
+  for (const T& e : v) clad::accumulate(d, e);
+}
+/// d[i] += v[i]: the derivative of a vector copied from memory.
+template <class T>
+void accumulate_range(T* d, const std::vector<T>& v) {
+  for (std::size_t i = 0; i < v.size(); ++i) clad::accumulate(d[i], v[i]);
+}
+
+/// Stands for a primal value that a pullback never reads.
+template <class T>
+T& unused() {
+  static thread_local T value{};
+  return value;
+}
+
+}  // namespace clad

@@ -1,0 +1,208 @@
+// Pullbacks of <cmath> and of the scalar functions of <algorithm>.
+//
+// They live in clad::builtin_derivatives and not in a nested namespace `std`, which would hide ::std in
+// users' pullbacks. A user's own `clad::custom_derivatives::std::f_pullback` goes first.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <type_traits>
+
+#include "clad/opaque.h"
+
+namespace clad::builtin_derivatives {
+
+template <class T>
+concept real = std::is_floating_point_v<T>;
+
+// y = f(x). The derivative is written in x, so that nothing but the argument need be kept.
+template <real T>
+void sin_pullback(T x, T d_y, T* d_x) {
+  *d_x += d_y * std::cos(x);
+}
+template <real T>
+void cos_pullback(T x, T d_y, T* d_x) {
+  *d_x -= d_y * std::sin(x);
+}
+template <real T>
+void tan_pullback(T x, T d_y, T* d_x) {
+  *d_x += d_y / (std::cos(x) * std::cos(x));
+}
+template <real T>
+void asin_pullback(T x, T d_y, T* d_x) {
+  *d_x += d_y / std::sqrt(1 - x * x);
+}
+template <real T>
+void acos_pullback(T x, T d_y, T* d_x) {
+  *d_x -= d_y / std::sqrt(1 - x * x);
+}
+template <real T>
+void atan_pullback(T x, T d_y, T* d_x) {
+  *d_x += d_y / (1 + x * x);
+}
+template <real T>
+void cosh_pullback(T x, T d_y, T* d_x) {
+  *d_x += d_y * std::sinh(x);
+}
+template <real T>
+void sinh_pullback(T x, T d_y, T* d_x) {
+  *d_x += d_y * std::cosh(x);
+}
+template <real T>
+void asinh_pullback(T x, T d_y, T* d_x) {
+  *d_x += d_y / std::sqrt(x * x + 1);
+}
+template <real T>
+void acosh_pullback(T x, T d_y, T* d_x) {
+  *d_x += d_y / std::sqrt(x * x - 1);
+}
+template <real T>
+void atanh_pullback(T x, T d_y, T* d_x) {
+  *d_x += d_y / (1 - x * x);
+}
+template <real T>
+void log_pullback(T x, T d_y, T* d_x) {
+  *d_x += d_y / x;
+}
+template <real T>
+void log2_pullback(T x, T d_y, T* d_x) {
+  *d_x += d_y / (x * std::log(T(2)));
+}
+template <real T>
+void log10_pullback(T x, T d_y, T* d_x) {
+  *d_x += d_y / (x * std::log(T(10)));
+}
+template <real T>
+void log1p_pullback(T x, T d_y, T* d_x) {
+  *d_x += d_y / (1 + x);
+}
+template <real T>
+void erf_pullback(T x, T d_y, T* d_x) {
+  *d_x += d_y * T(1.1283791670955125739L) * std::exp(-x * x);
+}
+template <real T>
+void erfc_pullback(T x, T d_y, T* d_x) {
+  *d_x -= d_y * T(1.1283791670955125739L) * std::exp(-x * x);
+}
+template <real T>
+void fabs_pullback(T x, T d_y, T* d_x) {
+  *d_x += x < 0 ? -d_y : x > 0 ? d_y : T(0);
+}
+template <real T>
+void abs_pullback(T x, T d_y, T* d_x) {
+  *d_x += x < 0 ? -d_y : x > 0 ? d_y : T(0);
+}
+
+template <real T>
+void exp_pullback(T x, T d_y, T* d_x) {
+  *d_x += d_y * std::exp(x);
+}
+template <real T>
+void exp2_pullback(T x, T d_y, T* d_x) {
+  *d_x += d_y * std::exp2(x) * std::log(T(2));
+}
+template <real T>
+void expm1_pullback(T x, T d_y, T* d_x) {
+  *d_x += d_y * std::exp(x);
+}
+template <real T>
+void sqrt_pullback(T x, T d_y, T* d_x) {
+  *d_x += d_y / (2 * std::sqrt(x));
+}
+template <real T>
+void cbrt_pullback(T x, T d_y, T* d_x) {
+  *d_x += d_y / (3 * std::cbrt(x) * std::cbrt(x));
+}
+template <real T>
+void tanh_pullback(T x, T d_y, T* d_x) {
+  const T y = std::tanh(x);
+  *d_x += d_y * (1 - y * y);
+}
+
+// Piecewise constant: the derivative is zero wherever it exists.
+template <real T>
+void floor_pullback(CLAD_UNUSED T, T, T*) {}
+template <real T>
+void ceil_pullback(CLAD_UNUSED T, T, T*) {}
+template <real T>
+void round_pullback(CLAD_UNUSED T, T, T*) {}
+template <real T>
+void trunc_pullback(CLAD_UNUSED T, T, T*) {}
+template <real T>
+void rint_pullback(CLAD_UNUSED T, T, T*) {}
+template <real T>
+void nearbyint_pullback(CLAD_UNUSED T, T, T*) {}
+
+// Two arguments. `common` is the type the library computes in.
+template <class A, class B>
+using common = decltype(std::pow(A(), B()));
+
+/// d/dx x^p = p x^(p-1) (0 for p = 0 even at x = 0); d/dp x^p = x^p log x, taken as 0 where x = 0 and p > 0.
+template <class A, class B, class D>
+void pow_pullback(A x, B p, D d_y, A* d_x, B* d_p) {
+  using T = common<A, B>;
+  if constexpr (real<A>)
+    if (p != 0) *d_x += static_cast<A>(d_y * T(p) * std::pow(T(x), T(p) - 1));
+  if constexpr (real<B>) {
+    if (!(x == 0 && p > 0)) *d_p += static_cast<B>(d_y * std::pow(T(x), T(p)) * std::log(T(x)));
+  }
+}
+template <real T>
+void atan2_pullback(T y, T x, T d_r, T* d_y, T* d_x) {
+  const T s = d_r / (x * x + y * y);
+  *d_y += s * x;
+  *d_x -= s * y;
+}
+template <real T>
+void hypot_pullback(T x, T y, T d_r, T* d_x, T* d_y) {
+  const T r = std::hypot(x, y);
+  *d_x += d_r * x / r;
+  *d_y += d_r * y / r;
+}
+template <real T>
+void fmod_pullback(T x, T y, T d_r, T* d_x, T* d_y) {
+  *d_x += d_r;
+  *d_y -= d_r * std::trunc(x / y);
+}
+template <real T>
+void fmax_pullback(T x, T y, T d_r, T* d_x, T* d_y) {
+  *(x < y ? d_y : d_x) += d_r;
+}
+template <real T>
+void fmin_pullback(T x, T y, T d_r, T* d_x, T* d_y) {
+  *(y < x ? d_y : d_x) += d_r;
+}
+template <real T>
+void fdim_pullback(T x, T y, T d_r, T* d_x, T* d_y) {
+  if (x > y) {
+    *d_x += d_r;
+    *d_y -= d_r;
+  }
+}
+template <real T>
+void copysign_pullback(T x, T y, T d_r, T* d_x, T*) {
+  *d_x += std::signbit(x) == std::signbit(y) ? d_r : -d_r;
+}
+template <real T>
+void fma_pullback(T x, T y, CLAD_UNUSED T, T d_r, T* d_x, T* d_y, T* d_z) {
+  *d_x += d_r * y;
+  *d_y += d_r * x;
+  *d_z += d_r;
+}
+
+// <algorithm>: the branch taken receives the cotangent; ties go to the argument the library returns.
+template <real T>
+void max_pullback(const T& a, const T& b, T d_r, T* d_a, T* d_b) {
+  *(a < b ? d_b : d_a) += d_r;
+}
+template <real T>
+void min_pullback(const T& a, const T& b, T d_r, T* d_a, T* d_b) {
+  *(b < a ? d_b : d_a) += d_r;
+}
+template <real T>
+void clamp_pullback(const T& v, const T& lo, const T& hi, T d_r, T* d_v, T* d_lo, T* d_hi) {
+  *(v < lo ? d_lo : hi < v ? d_hi : d_v) += d_r;
+}
+
+}  // namespace clad::builtin_derivatives

@@ -1,0 +1,308 @@
+// clad::gradient and clad::value_and_gradient: reverse-mode derivatives, written by the compiler plugin.
+//
+//   double f(double x, double y) { return x * x * y; }
+//   auto g = clad::gradient(f);            // or clad::gradient(f, "x")
+//   double dx = 0, dy = 0;
+//   g.execute(3, 4, &dx, &dy);             // adds df/dx to dx, df/dy to dy
+//
+// Without the plugin the calls compile, and execute() throws.
+#pragma once
+
+#include <cstddef>
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "clad/Differentiator/Adjoint.h"
+#include "clad/Differentiator/BuiltinDerivatives.h"
+#include "clad/Differentiator/STLBuiltins.h"
+#include "clad/Differentiator/Tape.h"
+#include "clad/opaque.h"
+
+#if defined(__clang__)
+#define CLAD_REQUEST(kind) [[clang::annotate(kind)]]
+#else
+#define CLAD_REQUEST(kind)
+#endif
+
+namespace clad {
+
+/// A pointer and length, for adjoints of arrays.
+template <class T>
+class array_ref {
+ public:
+  array_ref(T* data, std::size_t size) : data_(data), size_(size) {}
+  template <std::size_t N>
+  array_ref(T (&data)[N]) : data_(data), size_(N) {}
+  T* ptr() const { return data_; }
+  std::size_t size() const { return size_; }
+  T& operator[](std::size_t i) const { return data_[i]; }
+
+ private:
+  T* data_;
+  std::size_t size_;
+};
+
+namespace detail {
+
+/// One address per type: tells whether an adjoint argument points to what the derivative writes.
+template <class T>
+inline constexpr char type_tag = 0;
+
+}  // namespace detail
+
+struct adjoint_argument {
+  void* pointer;
+  const void* tag;  ///< null: a null pointer literal
+};
+
+/// How execute() hands its arguments to the generated code.
+struct call_frame {
+  void* const* primals;
+  const adjoint_argument* adjoints;
+  std::size_t n_adjoints;
+  void* result;
+};
+/// Runs the derivative; with a null frame returns its source.
+using entry_point = const char* (*)(const call_frame*);
+
+inline constexpr std::size_t adjoint_of_object = static_cast<std::size_t>(-1);
+
+inline void check_adjoints(const call_frame& frame, std::size_t wanted, bool has_object,
+                           const char* function) {
+  if (frame.n_adjoints <= wanted + (has_object ? 1 : 0)) return;
+  throw std::invalid_argument("clad: execute() of the gradient of '" + std::string(function) + "' takes " +
+                              std::to_string(wanted) + " adjoint arguments, got " +
+                              std::to_string(frame.n_adjoints));
+}
+
+namespace detail {
+
+/// The adjoint argument for parameter `index`; an object's own adjoint, if given, comes first.
+inline const adjoint_argument* find_adjoint(const call_frame& frame, std::size_t index, std::size_t wanted) {
+  bool object_given = frame.n_adjoints > wanted;
+  if (index == adjoint_of_object) return object_given ? &frame.adjoints[0] : nullptr;
+  std::size_t position = index + (object_given ? 1 : 0);
+  return position < frame.n_adjoints ? &frame.adjoints[position] : nullptr;
+}
+
+template <class T>
+T* adjoint_or_null(const call_frame& frame, std::size_t index, std::size_t wanted, const char* name) {
+  const adjoint_argument* a = find_adjoint(frame, index, wanted);
+  if (!a || !a->pointer) return nullptr;
+  if (a->tag != &type_tag<T>)
+    throw std::invalid_argument("clad: the adjoint argument for parameter '" + std::string(name) +
+                                "' points to a different type");
+  return static_cast<T*>(a->pointer);
+}
+
+/// A lambda's captured variable, at its place in the closure object.
+template <class T, bool ByReference>
+T* capture(void* closure, std::size_t offset) {
+  char* place = static_cast<char*>(closure) + offset;
+  if constexpr (ByReference)
+    return *reinterpret_cast<T**>(place);
+  else
+    return reinterpret_cast<T*>(place);
+}
+
+}  // namespace detail
+
+/// The adjoint the caller gave, or a zero of our own where none is wanted.
+template <class T>
+class adjoint_holder {
+ public:
+  template <class P>
+  adjoint_holder(const call_frame& frame, std::size_t index, std::size_t wanted, const char* name, P& primal)
+      : given_(detail::adjoint_or_null<value_type>(frame, index, wanted, name)) {
+    if (given_) {
+      if constexpr (!std::is_array_v<T>) clad::shape_like(*given_, primal);
+      return;
+    }
+    if constexpr (std::is_array_v<T>)
+      clad::set_zero(own_.emplace());
+    else
+      own_.emplace(clad::zero_like<T>(primal));
+  }
+  T* get() {
+    if constexpr (std::is_array_v<T>)
+      return given_ ? reinterpret_cast<T*>(given_) : &*own_;
+    else
+      return given_ ? given_ : &*own_;
+  }
+
+ private:
+  using value_type = std::remove_all_extents_t<T>;
+  value_type* given_;
+  slot<T> own_;
+};
+
+template <class T>
+T* adjoint_pointer(const call_frame& frame, std::size_t index, std::size_t wanted, const char* name) {
+  T* p = detail::adjoint_or_null<T>(frame, index, wanted, name);
+  if (!p)
+    throw std::invalid_argument("clad: parameter '" + std::string(name) +
+                                "' is a pointer, so its adjoint array must be given");
+  return p;
+}
+
+namespace detail {
+
+template <class F>
+struct signature;
+template <class R, class... A>
+struct signature<R (*)(A...)> {
+  using result = R;
+  using arguments = std::tuple<A...>;
+};
+template <class R, class... A>
+struct signature<R (*)(A...) noexcept> : signature<R (*)(A...)> {};
+template <class R, class C, class... A>
+struct signature<R (C::*)(A...)> {
+  using result = R;
+  using arguments = std::tuple<C&, A...>;
+  using plain = std::tuple<A...>;
+};
+template <class R, class C, class... A>
+struct signature<R (C::*)(A...) const> {
+  using result = R;
+  using arguments = std::tuple<const C&, A...>;
+  using plain = std::tuple<A...>;
+};
+template <class R, class C, class... A>
+struct signature<R (C::*)(A...) noexcept> : signature<R (C::*)(A...)> {};
+template <class R, class C, class... A>
+struct signature<R (C::*)(A...) const noexcept> : signature<R (C::*)(A...) const> {};
+template <class F>
+concept function_object = std::is_class_v<F> && requires { &F::operator(); };
+
+template <class T>
+adjoint_argument as_adjoint(T* p) {
+  return {const_cast<std::remove_const_t<T>*>(p), &type_tag<std::remove_const_t<T>>};
+}
+template <class T, std::size_t N>
+adjoint_argument as_adjoint(T (*p)[N]) {
+  return as_adjoint(&(*p)[0]);
+}
+inline adjoint_argument as_adjoint(std::nullptr_t) { return {nullptr, nullptr}; }
+template <class T>
+adjoint_argument as_adjoint(const array_ref<T>& a) {
+  return as_adjoint(a.ptr());
+}
+
+}  // namespace detail
+
+/// The derivative of one function. execute() takes the function's arguments (for a member function the object
+/// first), then one pointer per differentiated parameter, in the order they were named, to which the
+/// derivative is added. A member function may be given a pointer to the object's adjoint before the others.
+/// Trailing pointers may be left out. Throws std::logic_error if the program was compiled without the plugin,
+/// std::invalid_argument if an adjoint argument has the wrong type.
+template <class F, bool WithValue>
+class derivative {
+  static constexpr bool kFunctor = detail::function_object<F>;
+  template <class G>
+  struct select {
+    using type = detail::signature<G>;
+  };
+  template <class G>
+    requires detail::function_object<G>
+  struct select<G> {
+    using type = detail::signature<decltype(&G::operator())>;
+  };
+  using signature = typename select<F>::type;
+  using result_type = typename signature::result;
+  template <class S>
+  struct primal_types {
+    using type = typename S::arguments;
+  };
+  template <class S>
+    requires kFunctor
+  struct primal_types<S> {
+    using type = typename S::plain;
+  };
+  using primals = typename primal_types<signature>::type;
+  static constexpr std::size_t kPrimals = std::tuple_size_v<primals>;
+
+ public:
+  derivative(F f, entry_point entry) : function_(f), entry_(entry) {}
+
+  template <class... A>
+  std::conditional_t<WithValue, result_type, void> execute(A&&... args) const {
+    static_assert(sizeof...(A) >= kPrimals,
+                  "execute() takes all arguments of the function, then pointers to adjoints");
+    return run(std::make_index_sequence<kPrimals>{}, std::make_index_sequence<sizeof...(A) - kPrimals>{},
+               std::forward_as_tuple(std::forward<A>(args)...));
+  }
+  /// The generated C++.
+  const char* getCode() const { return entry_ ? entry_(nullptr) : ""; }
+  void dump() const { std::printf("The code is:\n%s\n", getCode()); }
+  /// Whether the plugin wrote a derivative.
+  explicit operator bool() const { return entry_ != nullptr; }
+
+ private:
+  /// A primal argument as the function takes it: by reference, or converted to the parameter's type.
+  template <class P>
+  struct held {
+    template <class A>
+    explicit held(A&& a) : value(static_cast<P>(std::forward<A>(a))) {}
+    void* address() { return const_cast<void*>(static_cast<const void*>(&value)); }
+    std::remove_cv_t<P> value;
+  };
+  template <class P>
+  struct held<P&> {
+    template <class A>
+    explicit held(A&& a) : value(&static_cast<P&>(a)) {}
+    void* address() { return const_cast<void*>(static_cast<const void*>(value)); }
+    P* value;
+  };
+  template <class P>
+  struct held<P&&> : held<P> {
+    using held<P>::held;
+  };
+
+  template <std::size_t... I, std::size_t... J, class T>
+  std::conditional_t<WithValue, result_type, void> run(std::index_sequence<I...>, std::index_sequence<J...>,
+                                                       T args) const {
+    if (!entry_)
+      throw std::logic_error(
+          "clad: this program was compiled without the clad plugin, so no derivative exists");
+    std::tuple<held<std::tuple_element_t<I, primals>>...> values(std::get<I>(std::move(args))...);
+    void* addresses[kPrimals + 2] = {};
+    std::size_t n = 0;
+    if constexpr (kFunctor) addresses[n++] = const_cast<void*>(static_cast<const void*>(&function_));
+    ((addresses[n++] = std::get<I>(values).address()), ...);
+    adjoint_argument adjoints[sizeof...(J) + 1] = {detail::as_adjoint(std::get<kPrimals + J>(args))...};
+    if constexpr (WithValue) {
+      result_type result{};
+      call_frame frame{addresses, adjoints, sizeof...(J), &result};
+      entry_(&frame);
+      return result;
+    } else {
+      call_frame frame{addresses, adjoints, sizeof...(J), nullptr};
+      entry_(&frame);
+    }
+  }
+
+  F function_;
+  entry_point entry_;
+};
+
+/// The gradient of `f` with respect to the named parameters ("x, y"; without a list, all).
+template <class F>
+CLAD_REQUEST("clad::gradient")
+inline auto gradient(F f, [[maybe_unused]] const char* parameters = "", entry_point entry = nullptr) {
+  return derivative<F, false>(f, entry);
+}
+
+/// Likewise; execute() returns the value of `f` too, at no second evaluation.
+template <class F>
+CLAD_REQUEST("clad::value_and_gradient")
+inline auto value_and_gradient(F f, [[maybe_unused]] const char* parameters = "",
+                               entry_point entry = nullptr) {
+  return derivative<F, true>(f, entry);
+}
+
+}  // namespace clad

@@ -1,0 +1,221 @@
+// Storage of the reverse sweep: tapes with stable addresses, late-constructed and boxed objects.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace clad {
+namespace detail {
+
+/// Blocks of memory by power-of-two size, kept per thread: in steady state a tape neither calls malloc nor
+/// touches new pages.
+class block_cache {
+ public:
+  struct block {
+    block* previous;
+    std::size_t bytes;
+  };
+  static block* take(std::size_t bytes) {
+    unsigned k = size_class(bytes);
+    block*& head = mine().free_[k];
+    if (block* b = head) {
+      head = b->previous;
+      return b;
+    }
+    auto* b = static_cast<block*>(::operator new(std::size_t{1} << k));
+    b->bytes = std::size_t{1} << k;
+    return b;
+  }
+  static void give(block* b) {
+    block*& head = mine().free_[size_class(b->bytes)];
+    b->previous = head;
+    head = b;
+  }
+  ~block_cache() {
+    for (block*& head : free_)
+      while (head) {
+        block* next = head->previous;
+        ::operator delete(head);
+        head = next;
+      }
+  }
+
+ private:
+  static unsigned size_class(std::size_t bytes) {
+    unsigned k = 6;
+    while ((std::size_t{1} << k) < bytes) ++k;
+    return k;
+  }
+  static block_cache& mine() {
+    static thread_local block_cache cache;
+    return cache;
+  }
+  block* free_[64] = {};
+};
+
+}  // namespace detail
+
+/// A stack whose elements never move: one record per iteration of a loop, pushed by the forward sweep and
+/// popped by the reverse sweep.
+template <class T>
+class tape {
+ public:
+  tape() = default;
+  tape(const tape&) = delete;
+  tape& operator=(const tape&) = delete;
+  tape(tape&& other) noexcept { *this = std::move(other); }
+  tape& operator=(tape&& other) noexcept {
+    std::swap(chunk_, other.chunk_);
+    std::swap(begin_, other.begin_);
+    std::swap(end_, other.end_);
+    std::swap(limit_, other.limit_);
+    std::swap(below_, other.below_);
+    return *this;
+  }
+  ~tape() {
+    while (!empty()) pop();
+    if (chunk_) detail::block_cache::give(chunk_);
+  }
+
+  /// Appends a default-initialized record.
+  T& push() {
+    if (end_ == limit_) grow();
+    return *::new (static_cast<void*>(end_++)) T;
+  }
+  T& push(T value) {
+    if (end_ == limit_) grow();
+    return *::new (static_cast<void*>(end_++)) T(std::move(value));
+  }
+  T& back() { return end_[-1]; }
+  void pop() {
+    std::destroy_at(--end_);
+    if (end_ == begin_ && chunk_->previous) shrink();
+  }
+  bool empty() const { return end_ == begin_; }
+  std::size_t size() const { return below_ + static_cast<std::size_t>(end_ - begin_); }
+
+ private:
+  static constexpr std::size_t kAlign = alignof(T) > 16 ? alignof(T) : 16;
+  static constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
+  static T* first(detail::block_cache::block* b) {
+    auto address = reinterpret_cast<std::size_t>(b + 1);
+    return reinterpret_cast<T*>((address + kAlign - 1) / kAlign * kAlign);
+  }
+  static T* limit(detail::block_cache::block* b) {
+    std::size_t room = reinterpret_cast<std::size_t>(b) + b->bytes - reinterpret_cast<std::size_t>(first(b));
+    return first(b) + room / sizeof(T);
+  }
+  [[gnu::noinline]] void grow() {
+    std::size_t bytes = sizeof(detail::block_cache::block) + kAlign + 16 * sizeof(T);
+    if (bytes < 1024) bytes = 1024;
+    if (chunk_) bytes = chunk_->bytes < kMaxBytes ? 2 * chunk_->bytes : chunk_->bytes;
+    detail::block_cache::block* b = detail::block_cache::take(bytes);
+    below_ += static_cast<std::size_t>(end_ - begin_);
+    b->previous = chunk_;
+    chunk_ = b;
+    begin_ = end_ = first(b);
+    limit_ = limit(b);
+  }
+  [[gnu::noinline]] void shrink() {
+    detail::block_cache::block* b = chunk_;
+    chunk_ = b->previous;
+    detail::block_cache::give(b);
+    begin_ = first(chunk_);
+    end_ = limit_ = limit(chunk_);
+    below_ -= static_cast<std::size_t>(end_ - begin_);
+  }
+
+  detail::block_cache::block* chunk_ = nullptr;
+  T* begin_ = nullptr;  ///< of the current chunk
+  T* end_ = nullptr;    ///< one past the last record
+  T* limit_ = nullptr;  ///< one past the chunk
+  std::size_t below_ = 0;
+};
+
+/// Clad's spelling of the tape operations.
+template <class T>
+T push(tape<T>& t, T value) {
+  return t.push(std::move(value));
+}
+template <class T>
+T pop(tape<T>& t) {
+  T value = std::move(t.back());
+  t.pop();
+  return value;
+}
+template <class T>
+T& back(tape<T>& t) {
+  return t.back();
+}
+
+/// An object constructed some time after its declaration (a class without default constructor).
+template <class T>
+class slot {
+ public:
+  slot() = default;
+  slot(const slot&) = delete;
+  slot& operator=(const slot&) = delete;
+  ~slot() { reset(); }
+  template <class... A>
+  T& emplace(A&&... args) {
+    reset();
+    if constexpr (std::is_constructible_v<T, A&&...>)
+      value_ = ::new (static_cast<void*>(bytes_)) T(std::forward<A>(args)...);
+    else
+      value_ = ::new (static_cast<void*>(bytes_)) T{std::forward<A>(args)...};
+    return *value_;
+  }
+  T& operator*() { return *value_; }
+
+ private:
+  void reset() {
+    if (value_) std::destroy_at(value_);
+    value_ = nullptr;
+  }
+  T* value_ = nullptr;
+  alignas(T) unsigned char bytes_[sizeof(T)];
+};
+
+/// Zeroed memory for an object whose bases and members are constructed one by one, as its constructor does.
+template <class T>
+class storage {
+ public:
+  storage() { std::memset(bytes_, 0, sizeof(T)); }
+  storage(const storage&) = delete;
+  storage& operator=(const storage&) = delete;
+  ~storage() { std::destroy_at(&**this); }
+  template <class... A>
+  void emplace(A&&... args) {
+    ::new (static_cast<void*>(bytes_)) T(std::forward<A>(args)...);
+  }
+  T& operator*() { return *std::launder(reinterpret_cast<T*>(bytes_)); }
+
+ private:
+  alignas(T) unsigned char bytes_[sizeof(T)];
+};
+
+/// Constructs a member in place, whether or not it is const.
+template <class T, class V>
+void construct(T& member, V&& value) {
+  ::new (const_cast<void*>(static_cast<const volatile void*>(std::addressof(member))))
+      std::remove_cv_t<T>(std::forward<V>(value));
+}
+
+/// The state of a recursive call, made when the call happens.
+template <class T>
+class boxed {
+ public:
+  T& operator*() {
+    if (!value_) value_ = std::make_unique<T>();
+    return *value_;
+  }
+
+ private:
+  std::unique_ptr<T> value_;
+};
+
+}  // namespace clad

@@ -1,0 +1,69 @@
+// Which variables carry derivatives: a flow-insensitive fixpoint over assignments and calls.
+#include <algorithm>
+
+#include "diagnose.h"
+#include "passes.h"
+
+namespace clad {
+namespace {
+
+using ir::Body;
+using ir::Stmt;
+
+class Activity {
+ public:
+  Activity(ir::Function& fn, Diagnose& diagnose) : fn_(fn), diagnose_(diagnose) {}
+
+  void run() {
+    for (const ir::Parameter& p : fn_.params) p.var->active = p.active;
+    do {
+      changed_ = false;
+      visit(fn_.body);
+    } while (changed_);
+    mark(fn_.body);
+  }
+
+ private:
+  void activate(ir::Var* v) {
+    if (v && !v->active && v->type->differentiable) v->active = changed_ = true;
+  }
+  void visit(const Body& body) {
+    for (Stmt* s : body) {
+      visit(s->init);
+      visit(s->body);
+      visit(s->other);
+      if (s->kind == Stmt::Decl && ir::active(s->expr)) activate(s->var);
+      if (s->kind == Stmt::Assign && ir::active(s->expr)) activate(ir::root(s->lhs));
+      if (s->kind == Stmt::CallStmt && is_active(*s->call)) {
+        activate(s->var);
+        for (const ir::CallInfo::Arg& a : s->call->args)
+          if (a.mutable_ && a.expr->type->differentiable) activate(ir::root(a.expr));
+      }
+    }
+  }
+  static bool is_active(const ir::CallInfo& call) {
+    return std::any_of(call.args.begin(), call.args.end(), [](const auto& a) { return ir::active(a.expr); });
+  }
+  void mark(const Body& body) {
+    for (Stmt* s : body) {
+      mark(s->init);
+      mark(s->body);
+      mark(s->other);
+      if (s->kind == Stmt::Assign && s->lhs->type->differentiable && ir::active(s->expr) && !ir::root(s->lhs))
+        diagnose_.error(s->loc,
+                        "cannot differentiate an assignment to a global variable; pass it as a parameter");
+      if (s->kind == Stmt::CallStmt)
+        for (ir::CallInfo::Arg& a : s->call->args) a.active = ir::active(a.expr);
+    }
+  }
+
+  ir::Function& fn_;
+  Diagnose& diagnose_;
+  bool changed_ = false;
+};
+
+}  // namespace
+
+void find_active(ir::Function& fn, Diagnose& diagnose) { Activity(fn, diagnose).run(); }
+
+}  // namespace clad

@@ -1,0 +1,393 @@
+// Function level of the frontend: parameters, constructors, which variables change.
+#include "frontend.h"
+
+#include "clang/AST/RecursiveASTVisitor.h"
+#include "clang/Basic/SourceManager.h"
+#include "clang/Lex/Lexer.h"
+#include "compat.h"
+
+using namespace clang;
+
+namespace clad {
+namespace {
+
+/// The variable whose own storage an lvalue expression denotes (not memory reached through a pointer).
+const ValueDecl* storage_root(const clang::Expr* e) {
+  for (;;) {
+    e = e->IgnoreParenCasts();
+    if (const auto* m = dyn_cast<MemberExpr>(e)) {
+      if (m->isArrow()) return nullptr;
+      e = m->getBase();
+    } else if (const auto* a = dyn_cast<ArraySubscriptExpr>(e)) {
+      const clang::Expr* base = a->getBase()->IgnoreParenCasts();
+      if (!base->getType()->isArrayType()) return nullptr;
+      e = base;
+    } else if (const auto* op = dyn_cast<CXXOperatorCallExpr>(e);
+               op && op->getOperator() == OO_Subscript && op->getNumArgs()) {
+      e = op->getArg(0);
+    } else if (const auto* call = dyn_cast<CXXMemberCallExpr>(e)) {
+      e = call->getImplicitObjectArgument();
+      if (!e || e->getType()->isPointerType()) return nullptr;
+    } else if (const auto* ref = dyn_cast<DeclRefExpr>(e)) {
+      return ref->getDecl();
+    } else {
+      return nullptr;
+    }
+  }
+}
+
+bool is_move(const FunctionDecl* f) {
+  return f && compat::in_std(f) && f->getIdentifier() &&
+         (f->getName() == "move" || f->getName() == "forward" || f->getName() == "as_const");
+}
+
+/// Finds the variables that change after their declaration, and those that only their own for-increment
+/// changes.
+struct ModifiedFinder : RecursiveASTVisitor<ModifiedFinder> {
+  std::set<const ValueDecl*> modified, counters;
+  std::vector<const ForStmt*> increments;  // for loops whose increment is being visited
+  bool shouldVisitTemplateInstantiations() const { return true; }
+  bool shouldVisitLambdaBody() const { return true; }
+
+  void mark(const clang::Expr* e) {
+    const ValueDecl* decl = storage_root(e);
+    if (!decl) return;
+    if (!increments.empty())
+      if (const auto* init = dyn_cast_or_null<DeclStmt>(increments.back()->getInit()))
+        for (const Decl* d : init->decls())
+          if (d == decl) {
+            counters.insert(decl);
+            return;
+          }
+    modified.insert(decl);
+  }
+  bool TraverseForStmt(ForStmt* s) {
+    for (clang::Stmt* part : {s->getInit(), static_cast<clang::Stmt*>(s->getCond()), s->getBody()})
+      if (part) TraverseStmt(part);
+    increments.push_back(s);
+    if (s->getInc()) TraverseStmt(s->getInc());
+    increments.pop_back();
+    return true;
+  }
+  bool VisitBinaryOperator(BinaryOperator* e) {
+    if (e->isAssignmentOp()) mark(e->getLHS());
+    return true;
+  }
+  bool VisitUnaryOperator(UnaryOperator* e) {
+    if (e->isIncrementDecrementOp()) mark(e->getSubExpr());
+    if (e->getOpcode() == UO_AddrOf && !e->getSubExpr()->getType().isConstQualified()) mark(e->getSubExpr());
+    return true;
+  }
+  bool VisitCallExpr(CallExpr* e) {
+    const FunctionDecl* f = e->getDirectCallee();
+    if (!f || is_move(f)) return true;
+    unsigned first =
+        isa<CXXOperatorCallExpr>(e) && isa<CXXMethodDecl>(f) && !cast<CXXMethodDecl>(f)->isStatic() ? 1 : 0;
+    if (const auto* method = dyn_cast<CXXMethodDecl>(f);
+        method && !method->isStatic() && !method->isConst()) {
+      bool element = method->getParent()->isInStdNamespace() && method->getReturnType()->isReferenceType() &&
+                     !method->isOverloadedOperator();
+      bool subscript = method->getOverloadedOperator() == OO_Subscript;
+      if (!method->getParent()->isLambda() && !element && !subscript) {
+        if (const auto* member = dyn_cast<CXXMemberCallExpr>(e))
+          mark(member->getImplicitObjectArgument());
+        else if (first)
+          mark(e->getArg(0));
+      }
+    }
+    for (unsigned i = first; i < e->getNumArgs() && i - first < f->getNumParams(); ++i) {
+      QualType param = f->getParamDecl(i - first)->getType();
+      if (param->isLValueReferenceType() && !param->getPointeeType().isConstQualified()) mark(e->getArg(i));
+    }
+    return true;
+  }
+  std::set<std::string> names;
+  bool VisitVarDecl(VarDecl* v) {
+    names.insert(v->getNameAsString());
+    if (v->getType()->isLValueReferenceType() && !v->getType()->getPointeeType().isConstQualified() &&
+        v->getInit() && !v->isCXXForRangeDecl() && !v->isImplicit())
+      mark(v->getInit());
+    return true;
+  }
+  bool VisitCXXForRangeStmt(CXXForRangeStmt* s) {
+    QualType type = s->getLoopVariable()->getType();
+    if (type->isLValueReferenceType() && !type->getPointeeType().isConstQualified()) mark(s->getRangeInit());
+    return true;
+  }
+};
+
+}  // namespace
+
+std::string display_name(const FunctionDecl* decl) {
+  if (const auto* method = dyn_cast<CXXMethodDecl>(decl)) {
+    if (method->getParent()->isLambda()) return "lambda";
+    return method->getParent()->getNameAsString() + "::" + decl->getNameAsString();
+  }
+  return decl->getNameAsString();
+}
+
+std::optional<unsigned> Frontend::returned_parameter(const FunctionDecl* decl) {
+  if (!decl->getReturnType()->isLValueReferenceType() || !decl->hasBody()) return std::nullopt;
+  const FunctionDecl* definition = nullptr;
+  const clang::Stmt* body = decl->getBody(definition);
+  struct Returns : RecursiveASTVisitor<Returns> {
+    const FunctionDecl* decl = nullptr;
+    std::optional<unsigned> which;
+    bool ok = true, any = false;
+    bool TraverseLambdaExpr(LambdaExpr*) { return true; }
+    bool VisitReturnStmt(ReturnStmt* s) {
+      any = true;
+      std::optional<unsigned> found;
+      const clang::Expr* e = s->getRetValue() ? s->getRetValue()->IgnoreParenImpCasts() : nullptr;
+      if (const auto* op = dyn_cast_or_null<UnaryOperator>(e);
+          op && op->getOpcode() == UO_Deref && isa<CXXThisExpr>(op->getSubExpr()->IgnoreParenImpCasts()))
+        found = 0;
+      else if (const auto* ref = dyn_cast_or_null<DeclRefExpr>(e))
+        for (unsigned i = 0; i < decl->getNumParams(); ++i)
+          if (ref->getDecl() == decl->getParamDecl(i) &&
+              decl->getParamDecl(i)->getType()->isLValueReferenceType())
+            found = i + (isa<CXXMethodDecl>(decl) && !cast<CXXMethodDecl>(decl)->isStatic() ? 1 : 0);
+      if (!found || (which && *which != *found)) ok = false;
+      which = found;
+      return true;
+    }
+  } returns;
+  returns.decl = definition;
+  returns.TraverseStmt(const_cast<clang::Stmt*>(body));
+  return returns.ok && returns.any ? returns.which : std::nullopt;
+}
+
+std::string Frontend::source(SourceRange range) const {
+  const SourceManager& manager = context_.getSourceManager();
+  llvm::StringRef text =
+      Lexer::getSourceText(CharSourceRange::getTokenRange(manager.getExpansionRange(range).getAsRange()),
+                           manager, context_.getLangOpts());
+  std::string line;
+  for (char c : text) {
+    bool space = c == ' ' || c == '\n' || c == '\t' || c == '\r';
+    if (space && (line.empty() || line.back() == ' ')) continue;
+    line += space ? ' ' : c;
+  }
+  if (line.size() > 90) line = line.substr(0, 87) + "...";
+  return line;
+}
+
+ir::Stmt* Frontend::emit(ir::Stmt::Kind kind, ir::Loc at) {
+  ir::Stmt* s = fn_.stmt(kind, at ? at : at_, source_);
+  out_->push_back(s);
+  return s;
+}
+
+ir::Expr* Frontend::fail(SourceLocation at, const std::string& message) {
+  diagnose_.error(at, message);
+  return literal("0", context_.IntTy);
+}
+
+ir::Var* Frontend::add_parameter(const std::string& name, QualType type, bool force_reference) {
+  QualType value = type.getNonReferenceType();
+  ir::Var* v = fn_.make_var(ir::Var::Param, name, types_.get(type), nullptr);
+  bool pointer = value->isPointerType();
+  bool class_value = value->isRecordType() && !type->isLValueReferenceType();
+  v->reference = type->isLValueReferenceType() || force_reference || class_value;
+  bool mutable_reference = (type->isLValueReferenceType() || force_reference) && !value.isConstQualified();
+  v->is_const = pointer ? value->getPointeeType().isConstQualified() : !mutable_reference;
+  v->external = mutable_reference || pointer;
+  ir::Parameter p;
+  p.var = v;
+  if (value->isArrayType())
+    p.type_text = "std::type_identity_t<" + types_.spell(value) + ">& " + v->name;
+  else if (v->reference)
+    p.type_text = types_.spell(mutable_reference ? value : value.withConst()) + "& " + v->name;
+  else
+    p.type_text = types_.declare(value.getUnqualifiedType(), v->name);
+  fn_.params.push_back(p);
+  return v;
+}
+
+std::shared_ptr<Closure> Frontend::add_closure(const CXXRecordDecl* lambda) {
+  auto closure = std::make_shared<Closure>();
+  closure->record = lambda;
+  bool mutable_copies = lambda->getLambdaCallOperator() && !lambda->getLambdaCallOperator()->isConst();
+  for (const LambdaCapture& c : lambda->captures()) {
+    Closure::Capture capture;
+    if (c.capturesThis()) {
+      QualType object = cast<CXXMethodDecl>(lambda->getLambdaCallOperator())->getThisType();
+      for (const FieldDecl* field : lambda->fields())
+        if (field->getType()->isPointerType()) object = field->getType();
+      ir::Var* v = add_parameter("self", object->getPointeeType(), /*force_reference=*/true);
+      capture.path = fn_.ref(v);
+    } else {
+      const auto* var = cast<VarDecl>(c.getCapturedVar());
+      capture.decl = var;
+      capture.by_reference = c.getCaptureKind() == LCK_ByRef;
+      QualType type = var->getType().getNonReferenceType();
+      if (const CXXRecordDecl* inner = type->getAsCXXRecordDecl(); inner && inner->isLambda()) {
+        capture.closure = add_closure(inner);
+      } else {
+        bool by_reference = capture.by_reference || mutable_copies;
+        if (!by_reference) type = type.withConst();
+        bool reference = by_reference || type->isRecordType() || type->isArrayType();
+        capture.path = fn_.ref(add_parameter(var->getNameAsString(), type, reference));
+      }
+    }
+    closure->captures.push_back(std::move(capture));
+  }
+  return closure;
+}
+
+void Frontend::add_parameters(const FunctionDecl* decl) {
+  if (const auto* method = dyn_cast<CXXMethodDecl>(decl)) {
+    if (method->getParent()->isLambda()) {
+      auto closure = add_closure(method->getParent());
+      for (const Closure::Capture& c : closure->captures) {
+        if (c.closure)
+          closures_[c.decl] = c.closure;
+        else if (!c.decl)
+          self_ = c.path;
+        else
+          bindings_[c.decl] = c.path;
+      }
+    } else if (!method->isStatic() && !isa<CXXConstructorDecl>(method)) {
+      self_ =
+          fn_.ref(add_parameter("self", method->getThisType()->getPointeeType(), /*force_reference=*/true));
+    }
+  }
+  int unnamed = 0;
+  for (const ParmVarDecl* p : decl->parameters()) {
+    QualType type = p->getType();
+    if (const CXXRecordDecl* record = type.getNonReferenceType()->getAsCXXRecordDecl();
+        record && record->isLambda()) {
+      closures_[p] = add_closure(record);
+      continue;
+    }
+    std::string name = p->getNameAsString();
+    if (name.empty()) name = "unnamed" + std::to_string(++unnamed);
+    if (type->isRValueReferenceType()) type = type.getNonReferenceType();
+    bindings_[p] = fn_.ref(add_parameter(name, type, /*force_reference=*/false));
+  }
+}
+
+void Frontend::lower(const FunctionDecl* decl) {
+  decl_ = decl;
+  fn_.loc = decl->getLocation().getRawEncoding();
+  out_ = &fn_.body;
+  returned_ = returned_parameter(decl);
+  QualType result = decl->getReturnType();
+  fn_.result = returned_ ? types_.get(context_.VoidTy) : types_.get(result);
+  const auto* ctor = dyn_cast<CXXConstructorDecl>(decl);
+  if (result->isReferenceType() && !returned_ && types_.get(result)->differentiable) {
+    fail(decl->getLocation(),
+         "cannot differentiate '" + display_name(decl) +
+             "': it returns a reference to differentiable data and is not a single return "
+             "statement; return by value, or give it a pullback");
+    return;
+  }
+
+  ModifiedFinder finder;
+  for (const ParmVarDecl* p : decl->parameters()) finder.TraverseDecl(const_cast<ParmVarDecl*>(p));
+  if (const clang::Stmt* body = decl->getBody()) finder.TraverseStmt(const_cast<clang::Stmt*>(body));
+  modified_ = std::move(finder.modified);
+  loop_counters_ = std::move(finder.counters);
+  fn_.region = fn_.make_region(nullptr, finder.names.count("s") ? "state" : "s", fn_.name + "_state");
+  record_name_ = finder.names.count("r") ? "record" : "r";
+  region_ = fn_.region;
+
+  add_parameters(decl);
+  source_ = "";
+  at_ = fn_.loc;
+  // A parameter passed by value that the body changes is a local variable that starts as the argument.
+  for (const ParmVarDecl* p : decl->parameters()) {
+    auto it = bindings_.find(p);
+    if (it == bindings_.end() || !modified(p) || p->getType()->isLValueReferenceType()) continue;
+    if (p->getType()->isPointerType() && types_.get(p->getType())->differentiable)
+      continue;  // reported where it changes
+    ir::Var* local = fn_.make_var(ir::Var::Local, p->getNameAsString(), types_.get(p->getType()), region_);
+    local->modified = true;
+    ir::Stmt* s = emit(ir::Stmt::Decl, p->getLocation().getRawEncoding());
+    s->var = local;
+    s->expr = it->second;
+    it->second = fn_.ref(local);
+    unstable_.insert(local);
+  }
+  if (fn_.result->kind != ir::Type::Void || ctor) {
+    fn_.seed =
+        fn_.make_var(ir::Var::Param, "d_result",
+                     ctor ? types_.get(context_.getRecordType(ctor->getParent())) : fn_.result, nullptr);
+    fn_.seed->name = "d_result";
+  }
+  if (ctor) {
+    fn_.is_constructor = true;
+    fn_.always_forward = true;
+    fn_.result = types_.get(context_.getRecordType(ctor->getParent()));
+    fn_.constructed = fn_.make_var(ir::Var::Local, "self", fn_.result, region_);
+    fn_.constructed->modified = true;
+    fn_.constructed->raw = true;
+    fn_.constructed->adjoint = fn_.seed->name;
+    unstable_.insert(fn_.constructed);
+    self_ = fn_.ref(fn_.constructed);
+    lower_initializers(ctor);
+  }
+  if (const auto* method = dyn_cast<CXXMethodDecl>(decl); method && method->getParent()->isLambda())
+    fn_.always_forward = true;
+  stmt(decl->getBody());
+  if (ctor) {
+    source_ = "";
+    emit(ir::Stmt::Return, fn_.loc)->expr = fn_.ref(fn_.constructed);
+  }
+}
+
+void Frontend::initialize_member(ir::Expr* target, const clang::Expr* init,
+                                 const CXXCtorInitializer* source) {
+  at_ = source->getSourceLocation().isValid() ? source->getSourceLocation().getRawEncoding() : fn_.loc;
+  source_ = source->isWritten() ? this->source(source->getSourceRange()) : "";
+  if (target->type->kind == ir::Type::Array) {
+    const clang::Expr* e = init;
+    if (const auto* dflt = dyn_cast<CXXDefaultInitExpr>(e)) e = dflt->getExpr();
+    e = e->IgnoreImplicit();
+    if (isa<CXXConstructExpr>(e)) return;
+    const auto* list = dyn_cast<InitListExpr>(e);
+    for (std::uint64_t i = 0; i < target->type->extent; ++i) {
+      ir::Expr* element = fn_.make(ir::Expr::Index, target->type->element, "",
+                                   {target, literal(std::to_string(i), context_.IntTy)});
+      ir::Expr* v = list && i < list->getNumInits() ? value(list->getInit(i))
+                                                    : fn_.make(ir::Expr::Construct, target->type->element);
+      ir::Stmt* s = emit(ir::Stmt::Assign, at_);
+      s->text = "init";
+      s->lhs = element;
+      s->expr = v;
+    }
+    return;
+  }
+  ir::Expr* v = value(init);
+  ir::Stmt* s = emit(ir::Stmt::Assign, at_);
+  s->text = "init";
+  s->lhs = target;
+  s->expr = v;
+}
+
+void Frontend::lower_initializers(const CXXConstructorDecl* ctor) {
+  for (const CXXCtorInitializer* init : ctor->inits()) {
+    if (init->isDelegatingInitializer()) {
+      initialize_member(self_, init->getInit(), init);
+      continue;
+    }
+    if (init->isBaseInitializer()) {
+      QualType base(init->getBaseClass(), 0);
+      ir::Expr* target = fn_.make(ir::Expr::Cast, types_.get(base), types_.spell(base) + "&", {self_});
+      target->to_reference = target->explicit_cast = true;
+      initialize_member(target, init->getInit(), init);
+      continue;
+    }
+    const FieldDecl* field = init->getAnyMember();
+    if (field->getType()->isReferenceType()) {
+      fail(init->getSourceLocation(),
+           "cannot differentiate this constructor: member '" + field->getNameAsString() + "' is a reference");
+      return;
+    }
+    ir::Expr* target =
+        fn_.make(ir::Expr::Member, types_.get(field->getType()), field->getNameAsString(), {self_});
+    initialize_member(target, init->getInit(), init);
+  }
+}
+
+}  // namespace clad

@@ -1,0 +1,152 @@
+// Lowers one function from Clang's AST to the IR.
+//
+// Expressions become pure trees: every call, assignment and other side effect inside one is hoisted into a
+// statement of its own, in evaluation order. References and never-reassigned pointers become aliases of
+// lvalue paths; a lambda is not an object but the list of its captures, which are passed to its lifted body.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "clang/AST/DeclCXX.h"
+#include "clang/AST/ExprCXX.h"
+#include "clang/AST/StmtCXX.h"
+#include "clang/Sema/Sema.h"
+#include "diagnose.h"
+#include "ir.h"
+#include "types.h"
+
+namespace clad {
+
+/// What a lambda object stands for: its captures, in order.
+struct Closure {
+  struct Capture {
+    const clang::ValueDecl* decl = nullptr;  ///< null: `this`
+    ir::Expr* path = nullptr;
+    std::shared_ptr<Closure> closure;  ///< of a captured lambda
+    bool by_reference = false;
+  };
+  const clang::CXXRecordDecl* record = nullptr;
+  std::vector<Capture> captures;
+};
+
+class Frontend {
+ public:
+  Frontend(clang::Sema& sema, TypeTable& types, Diagnose& diagnose, ir::Function& function)
+      : sema_(sema), context_(sema.Context), types_(types), diagnose_(diagnose), fn_(function) {}
+
+  /// Fills `function` from the definition `decl`. Errors are reported; the result is then not to be used.
+  void lower(const clang::FunctionDecl* decl);
+  /// Functions that the primal code calls: the generated code may resolve to these and no others.
+  const std::set<const clang::FunctionDecl*>& callees() const { return callees_; }
+  /// Whether every return gives back the same parameter (`return *this`): the call's value is that argument.
+  static std::optional<unsigned> returned_parameter(const clang::FunctionDecl* decl);
+
+ private:
+  using Frame = std::map<const clang::ValueDecl*, ir::Expr*>;
+
+  // Function level: frontend.cpp
+  void add_parameters(const clang::FunctionDecl* decl);
+  ir::Var* add_parameter(const std::string& name, clang::QualType type, bool force_reference);
+  std::shared_ptr<Closure> add_closure(const clang::CXXRecordDecl* lambda);
+  void lower_initializers(const clang::CXXConstructorDecl* ctor);
+  void initialize_member(ir::Expr* member, const clang::Expr* init, const clang::CXXCtorInitializer* source);
+  ir::Loc loc(const clang::Stmt* s) const { return s->getBeginLoc().getRawEncoding(); }
+  ir::Loc loc(const clang::Expr* e) const { return e->getExprLoc().getRawEncoding(); }
+  std::string source(clang::SourceRange range) const;
+  ir::Stmt* emit(ir::Stmt::Kind kind, ir::Loc at);
+  ir::Expr* fail(clang::SourceLocation at, const std::string& message);
+
+  // Statements: frontend_stmt.cpp
+  void stmt(const clang::Stmt* s);
+  void block(const clang::Stmt* s, ir::Body& into);
+  void declare(const clang::VarDecl* var);
+  void declare_bindings(const clang::DecompositionDecl* decl);
+  void declare_pointer(const clang::VarDecl* var);
+  void lower_if(const clang::IfStmt* s);
+  void lower_for(const clang::ForStmt* s);
+  void lower_while(const clang::Expr* cond, const clang::Stmt* body, bool post_test,
+                   const clang::Stmt* whole);
+  void lower_range_for(const clang::CXXForRangeStmt* s);
+  void lower_switch(const clang::SwitchStmt* s);
+  void lower_return(const clang::ReturnStmt* s);
+  void begin_loop(ir::Stmt* loop);
+  void finish_loop(ir::Stmt* loop, const clang::Expr* cond, const clang::Stmt* body,
+                   const clang::Expr* increment);
+  void record_condition(ir::Stmt* s, ir::Expr* cond);
+  void initialize(ir::Var* var, const clang::Expr* init, ir::Loc at);
+
+  // Expressions: frontend_expr.cpp
+  ir::Expr* value(const clang::Expr* e);
+  ir::Expr* path(const clang::Expr* e);
+  void discard(const clang::Expr* e);
+  ir::Expr* constant(const clang::Expr* e);
+  ir::Expr* reference_to(const clang::DeclRefExpr* e);
+  ir::Expr* global(const clang::ValueDecl* decl, const clang::DeclRefExpr* e = nullptr);
+  ir::Expr* member(const clang::MemberExpr* e);
+  ir::Expr* unary(const clang::UnaryOperator* e, bool used);
+  ir::Expr* binary(const clang::BinaryOperator* e, bool used);
+  ir::Expr* logical(const clang::BinaryOperator* e);
+  ir::Expr* conditional(const clang::AbstractConditionalOperator* e);
+  ir::Expr* cast(const clang::CastExpr* e);
+  ir::Expr* assign(ir::Expr* lhs, const std::string& op, ir::Expr* rhs, ir::Loc at);
+  ir::Expr* init_list(const clang::InitListExpr* e);
+  ir::Expr* hoist(ir::Expr* e, ir::Loc at, const char* hint = "t");
+  ir::Expr* freeze(ir::Expr* e, ir::Loc at);
+  ir::Expr* deref(ir::Expr* pointer);
+  ir::Expr* literal(const std::string& text, clang::QualType type);
+  ir::Expr* raw(const clang::Expr* e);
+
+  // Calls and construction: frontend_call.cpp
+  ir::Expr* call(const clang::CallExpr* e);
+  ir::Expr* operator_call(const clang::CXXOperatorCallExpr* e, const clang::FunctionDecl* callee);
+  ir::Expr* container_member(const clang::CXXMemberCallExpr* e, const clang::CXXMethodDecl* method);
+  ir::Expr* construct(const clang::CXXConstructExpr* e);
+  ir::Expr* finish_call(std::unique_ptr<ir::CallInfo> info, const clang::FunctionDecl* callee,
+                        clang::QualType result, const clang::Expr* at, bool object_mutable);
+  ir::Expr* inline_accessor(const clang::FunctionDecl* callee, const std::vector<const clang::Expr*>& args,
+                            const clang::Expr* object);
+  void add_argument(ir::CallInfo& info, const clang::Expr* e, clang::QualType param);
+  void add_closure_arguments(ir::CallInfo& info, const Closure& closure);
+  std::shared_ptr<Closure> closure_of(const clang::Expr* e);
+  std::shared_ptr<Closure> make_closure(const clang::LambdaExpr* e);
+
+  bool modified(const clang::ValueDecl* decl) const { return modified_.count(decl) != 0; }
+
+  clang::Sema& sema_;
+  clang::ASTContext& context_;
+  TypeTable& types_;
+  Diagnose& diagnose_;
+  ir::Function& fn_;
+  const clang::FunctionDecl* decl_ = nullptr;
+
+  ir::Body* out_ = nullptr;
+  ir::Region* region_ = nullptr;
+  ir::Loc at_ = 0;           ///< statement being lowered
+  std::string source_;       ///< its text
+  std::string record_name_;  ///< of the variable that denotes a loop iteration's record
+  Frame bindings_;
+  std::map<const clang::ValueDecl*, std::shared_ptr<Closure>> closures_;
+  ir::Expr* self_ = nullptr;  ///< the object of `this`
+  std::optional<unsigned> returned_;
+  std::set<const clang::ValueDecl*> modified_;  ///< changed anywhere but in the increment of its own loop
+  std::set<const clang::ValueDecl*> loop_counters_;  ///< changed only there
+  std::set<const ir::Var*> unstable_;  ///< variables whose value may differ between two statements
+  std::set<const clang::FunctionDecl*> callees_;
+  std::set<const clang::FunctionDecl*> inlining_;
+  int inline_depth_ = 0;
+};
+
+/// The expression without parentheses, cleanups, temporaries and elidable copies around it.
+const clang::Expr* strip(const clang::Expr* e);
+/// Spelling of an operator function in names of custom derivatives: "operator_plus".
+std::string operator_word(const clang::FunctionDecl* decl);
+/// Qualified spelling of a function in generated code, template arguments included.
+std::string spell_function(const clang::FunctionDecl* decl, TypeTable& types);
+/// One line for an error message: name with its class or namespace.
+std::string display_name(const clang::FunctionDecl* decl);
+
+}  // namespace clad

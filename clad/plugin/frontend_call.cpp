@@ -1,0 +1,566 @@
+// Calls, operators on classes, constructors and lambdas.
+#include "clang/AST/Attr.h"
+#include "clang/AST/DeclTemplate.h"
+#include "compat.h"
+#include "frontend.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace clang;
+
+namespace clad {
+namespace {
+
+bool named(const FunctionDecl* f, std::initializer_list<llvm::StringRef> names) {
+  if (!f->getIdentifier()) return false;
+  for (llvm::StringRef n : names)
+    if (f->getName() == n) return true;
+  return false;
+}
+
+bool is_hidden_friend(const FunctionDecl* f) {
+  unsigned ns = f->getIdentifierNamespace();
+  return (ns & Decl::IDNS_OrdinaryFriend) && !(ns & Decl::IDNS_Ordinary);
+}
+
+/// The one returned expression of a body that is nothing but a return statement.
+const clang::Expr* only_return(const FunctionDecl* f) {
+  const FunctionDecl* definition = nullptr;
+  const auto* body = dyn_cast_or_null<CompoundStmt>(f->getBody(definition));
+  if (!body || body->size() != 1) return nullptr;
+  const auto* ret = dyn_cast<ReturnStmt>(body->body_front());
+  return ret ? ret->getRetValue() : nullptr;
+}
+
+bool is_plain_path(const clang::Expr* e) {
+  e = strip(e);
+  if (const auto* m = dyn_cast<MemberExpr>(e))
+    return isa<FieldDecl>(m->getMemberDecl()) && is_plain_path(m->getBase());
+  if (const auto* a = dyn_cast<ArraySubscriptExpr>(e)) return is_plain_path(a->getBase());
+  return isa<CXXThisExpr>(e) || isa<DeclRefExpr>(e);
+}
+
+}  // namespace
+
+std::string operator_word(const FunctionDecl* decl) {
+  const bool unary = decl->getNumParams() + (isa<CXXMethodDecl>(decl) ? 1 : 0) == 1;
+  switch (decl->getOverloadedOperator()) {
+    case OO_Plus:
+      return "operator_plus";
+    case OO_Minus:
+      return "operator_minus";
+    case OO_Star:
+      return "operator_star";
+    case OO_Slash:
+      return "operator_slash";
+    case OO_Percent:
+      return "operator_percent";
+    case OO_PlusEqual:
+      return "operator_plus_equal";
+    case OO_MinusEqual:
+      return "operator_minus_equal";
+    case OO_StarEqual:
+      return "operator_star_equal";
+    case OO_SlashEqual:
+      return "operator_slash_equal";
+    case OO_Equal:
+      return "operator_equal";
+    case OO_Call:
+      return "operator_call";
+    case OO_Subscript:
+      return "operator_subscript";
+    case OO_Arrow:
+      return "operator_arrow";
+    case OO_PlusPlus:
+      return unary ? "operator_plus_plus" : "operator_plus_plus_postfix";
+    case OO_MinusMinus:
+      return unary ? "operator_minus_minus" : "operator_minus_minus_postfix";
+    case OO_None:
+      break;
+    default:
+      return "operator_other";
+  }
+  if (const auto* conversion = dyn_cast<CXXConversionDecl>(decl))
+    return "conversion_to_" + conversion->getConversionType().getAsString();
+  if (isa<CXXConstructorDecl>(decl)) return "constructor";
+  return decl->getNameAsString();
+}
+
+std::string spell_function(const FunctionDecl* decl, TypeTable& types) {
+  const PrintingPolicy& policy = types.policy();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (is_hidden_friend(decl)) {
+    os << decl->getNameAsString();
+  } else {
+    const DeclContext* context = decl->getDeclContext()->getRedeclContext();
+    bool global = context->isTranslationUnit() ||
+                  (isa<NamespaceDecl>(context) && cast<NamespaceDecl>(context)->isAnonymousNamespace());
+    if (global && !decl->isExternC()) os << "::";
+    decl->printQualifiedName(os, policy);
+  }
+  const TemplateArgumentList* args = decl->getTemplateSpecializationArgs();
+  if (!args || compat::in_std(decl)) {
+    os.flush();
+    return text;
+  }
+  std::vector<std::string> list;
+  auto add = [&](const TemplateArgument& arg) {
+    std::string item;
+    if (arg.getKind() == TemplateArgument::Type) {
+      item = types.spell(arg.getAsType());
+    } else {
+      llvm::raw_string_ostream item_os(item);
+      arg.print(policy, item_os, /*IncludeType=*/true);
+    }
+    list.push_back(item);
+  };
+  for (const TemplateArgument& arg : args->asArray()) {
+    if (arg.getKind() != TemplateArgument::Pack) {
+      add(arg);
+      continue;
+    }
+    for (const TemplateArgument& inner : arg.getPackAsArray()) add(inner);
+  }
+  os << "<";
+  for (std::size_t i = 0; i < list.size(); ++i) os << (i ? ", " : "") << list[i];
+  os << ">";
+  os.flush();
+  return text;
+}
+
+std::shared_ptr<Closure> Frontend::make_closure(const LambdaExpr* e) {
+  auto closure = std::make_shared<Closure>();
+  closure->record = e->getLambdaClass();
+  bool mutable_copies = e->getCallOperator() && !e->getCallOperator()->isConst();
+  auto init = e->capture_init_begin();
+  for (const LambdaCapture& c : e->captures()) {
+    const clang::Expr* initializer = *init++;
+    Closure::Capture capture;
+    if (c.capturesThis()) {
+      capture.path = self_ ? self_ : fail(c.getLocation(), "cannot differentiate a capture of 'this' here");
+    } else if (!c.capturesVariable()) {
+      fail(c.getLocation(), "cannot differentiate this lambda capture");
+    } else {
+      const auto* var = cast<VarDecl>(c.getCapturedVar());
+      capture.decl = var;
+      capture.by_reference = c.getCaptureKind() == LCK_ByRef;
+      bool init_capture = var->isInitCapture();
+      if (!init_capture && closures_.count(var)) {
+        capture.closure = closures_[var];
+      } else if (!init_capture && bindings_.count(var) && (capture.by_reference || !modified(var)) &&
+                 !mutable_copies) {
+        capture.path = bindings_[var];
+      } else if (capture.by_reference) {
+        capture.path = freeze(path(initializer), loc(static_cast<const clang::Expr*>(e)));
+      } else {
+        ir::Var* copy =
+            fn_.make_var(ir::Var::Local, var->getNameAsString(), types_.get(var->getType()), region_);
+        copy->modified = mutable_copies;
+        if (mutable_copies) unstable_.insert(copy);
+        initialize(copy, initializer, loc(static_cast<const clang::Expr*>(e)));
+        capture.path = fn_.ref(copy);
+      }
+    }
+    closure->captures.push_back(std::move(capture));
+  }
+  return closure;
+}
+
+std::shared_ptr<Closure> Frontend::closure_of(const clang::Expr* e) {
+  const clang::Expr* bare = strip(e);
+  if (const auto* lambda = dyn_cast<LambdaExpr>(bare)) return make_closure(lambda);
+  if (const auto* ref = dyn_cast<DeclRefExpr>(bare))
+    if (auto it = closures_.find(ref->getDecl()); it != closures_.end()) return it->second;
+  if (const auto* call = dyn_cast<CallExpr>(bare); call && call->getNumArgs() == 1)
+    if (const FunctionDecl* f = call->getDirectCallee();
+        f && compat::in_std(f) && named(f, {"move", "forward"}))
+      return closure_of(call->getArg(0));
+  fail(e->getExprLoc(), "cannot differentiate this use of a lambda: its origin is not visible here");
+  return nullptr;
+}
+
+void Frontend::add_closure_arguments(ir::CallInfo& info, const Closure& closure) {
+  bool mutable_copies =
+      closure.record->getLambdaCallOperator() && !closure.record->getLambdaCallOperator()->isConst();
+  for (const Closure::Capture& c : closure.captures) {
+    if (c.closure) {
+      add_closure_arguments(info, *c.closure);
+      continue;
+    }
+    ir::CallInfo::Arg arg;
+    arg.expr = c.path;
+    arg.param_type = c.path->type;
+    bool by_reference = c.by_reference || mutable_copies || !c.decl;
+    arg.reference = by_reference || c.path->type->is_class() || c.path->type->kind == ir::Type::Array;
+    bool constant = c.decl ? c.decl->getType().getNonReferenceType().isConstQualified()
+                           : closure.record->getLambdaCallOperator() == nullptr;
+    arg.mutable_ = by_reference && !constant;
+    info.args.push_back(arg);
+  }
+}
+
+void Frontend::add_argument(ir::CallInfo& info, const clang::Expr* e, QualType param) {
+  if (const CXXRecordDecl* record = param.getNonReferenceType()->getAsCXXRecordDecl();
+      record && record->isLambda()) {
+    if (auto closure = closure_of(e)) add_closure_arguments(info, *closure);
+    return;
+  }
+  ir::CallInfo::Arg arg;
+  arg.param_type = types_.get(param);
+  arg.reference = param->isLValueReferenceType() || param->isRecordType() || param->isRValueReferenceType();
+  QualType pointee =
+      param->isPointerType() || param->isLValueReferenceType() ? param->getPointeeType() : QualType();
+  arg.mutable_ = !pointee.isNull() && !pointee.isConstQualified();
+  arg.expr = value(e);
+  while (arg.expr->kind == ir::Expr::Cast && arg.expr->to_reference) arg.expr = arg.expr->args[0];
+  bool plain_list = arg.expr->kind == ir::Expr::InitList || arg.expr->kind == ir::Expr::Construct;
+  if (arg.expr->type->is_class() && arg.expr->type->differentiable && (!ir::is_path(arg.expr) || plain_list))
+    arg.expr = hoist(arg.expr, loc(e));
+  info.args.push_back(arg);
+}
+
+ir::Expr* Frontend::inline_accessor(const FunctionDecl* callee, const std::vector<const clang::Expr*>& args,
+                                    const clang::Expr* object) {
+  const clang::Expr* returned = only_return(callee);
+  if (!returned || inlining_.count(callee) || inline_depth_ > 16) return nullptr;
+  QualType result = callee->getReturnType();
+  bool names_storage = result->isReferenceType() || result->isPointerType();
+  if (!types_.get(result)->differentiable) return nullptr;
+  if (!names_storage && !is_plain_path(returned)) return nullptr;
+  if (const auto* method = dyn_cast<CXXMethodDecl>(callee);
+      method && (method->isVirtual() || method->getParent()->isLambda()))
+    return nullptr;
+  ir::Expr* self = nullptr;
+  if (object) {
+    self = value(object);
+    if (object->getType()->isPointerType()) self = deref(self);
+  }
+  const FunctionDecl* definition = nullptr;
+  callee->getBody(definition);
+  Frame frame;
+  for (unsigned i = 0; i < definition->getNumParams() && i < args.size(); ++i) {
+    const ParmVarDecl* p = definition->getParamDecl(i);
+    if (const CXXRecordDecl* r = p->getType().getNonReferenceType()->getAsCXXRecordDecl(); r && r->isLambda())
+      return nullptr;
+    ir::Expr* arg = value(args[i]);
+    if (!ir::is_atomic(arg) && !arg->type->is_class() && arg->type->kind != ir::Type::Pointer)
+      arg = hoist(arg, at_);
+    frame[p] = arg;
+  }
+  std::swap(frame, bindings_);
+  std::swap(self, self_);
+  inlining_.insert(callee);
+  ++inline_depth_;
+  ir::Expr* result_path = value(returned);
+  --inline_depth_;
+  inlining_.erase(callee);
+  std::swap(self, self_);
+  std::swap(frame, bindings_);
+  callees_.insert(callee->getCanonicalDecl());
+  return result_path;
+}
+
+ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const FunctionDecl* callee,
+                                QualType result, const clang::Expr* at, bool object_mutable) {
+  const ir::Type* type = types_.get(result);
+  if (info->is_method && !info->args.empty() && info->args[0].object) info->args[0].mutable_ = object_mutable;
+  info->callee = callee;
+  callees_.insert(callee->getCanonicalDecl());
+  bool input = false, output = type->differentiable;
+  for (ir::CallInfo::Arg& a : info->args) {
+    input |= a.expr->type->differentiable;
+    output |= a.mutable_ && a.expr->type->differentiable;
+  }
+  std::optional<unsigned> returned =
+      info->lifted || info->is_constructor ? std::nullopt : returned_parameter(callee);
+  if (!returned && result->isLValueReferenceType() && object_mutable && !info->args.empty() &&
+      types_.get(result) == info->args[0].expr->type)
+    returned = 0;
+
+  // The call as it would be written without derivatives.
+  ir::Expr* primal = nullptr;
+  if (info->is_constructor) {
+    primal = fn_.make(ir::Expr::Construct, type);
+  } else if (info->is_operator) {
+    primal = fn_.make(info->args.size() == 1 ? ir::Expr::Unary : ir::Expr::Binary, type, info->name);
+  } else if (info->is_method) {
+    primal = fn_.make(ir::Expr::Method, type, info->name);
+  } else {
+    primal = fn_.make(ir::Expr::Call, type, info->name);
+  }
+  for (const ir::CallInfo::Arg& a : info->args) primal->args.push_back(a.expr);
+  info->primal = primal;
+
+  std::vector<ir::Var*> touched;
+  for (const ir::CallInfo::Arg& a : info->args)
+    if (a.mutable_)
+      if (ir::Var* r = ir::root(a.expr)) {
+        r->modified = true;
+        touched.push_back(r);
+      }
+
+  if (input && output) {
+    ir::Var* temp = nullptr;
+    if (type->kind != ir::Type::Void && !returned) {
+      temp = fn_.make_var(ir::Var::Temp, "t", type, region_);
+      temp->optional = !type->default_constructible;
+    }
+    ir::Stmt* s = emit(ir::Stmt::CallStmt, loc(at));
+    s->var = temp;
+    s->touched = touched;
+    s->call = std::move(info);
+    if (returned) return s->call->args[*returned].expr;
+    return temp ? fn_.ref(temp) : literal("0", context_.IntTy);
+  }
+  if (info->lifted) {
+    // A lambda without derivatives is lifted as well: it has no object to be called on.
+    ir::Stmt* s = emit(ir::Stmt::CallStmt, loc(at));
+    if (type->kind != ir::Type::Void) s->var = fn_.make_var(ir::Var::Temp, "t", type, region_);
+    s->touched = touched;
+    s->call = std::move(info);
+    return s->var ? fn_.ref(s->var) : literal("0", context_.IntTy);
+  }
+  if (type->kind == ir::Type::Void || returned) {
+    ir::Stmt* s = emit(ir::Stmt::Eval, loc(at));
+    s->expr = primal;
+    s->touched = touched;
+    return returned ? info->args[*returned].expr : literal("0", context_.IntTy);
+  }
+  bool pure = touched.empty() && compat::in_std(callee) && info->is_method && !type->is_class();
+  if (pure) return primal;
+  ir::Var* temp = fn_.make_var(ir::Var::Temp, "t", type, region_);
+  temp->optional = !type->default_constructible && !result->isReferenceType();
+  temp->by_pointer = result->isReferenceType() && type->is_class();
+  ir::Stmt* s = emit(ir::Stmt::Decl, loc(at));
+  s->var = temp;
+  s->expr = primal;
+  s->touched = touched;
+  return fn_.ref(temp);
+}
+
+ir::Expr* Frontend::container_member(const CXXMemberCallExpr* e, const CXXMethodDecl* method) {
+  const clang::Expr* object = e->getImplicitObjectArgument();
+  const ir::Type* type = types_.get(object->getType()->isPointerType() ? object->getType()->getPointeeType()
+                                                                       : object->getType());
+  if (type->kind != ir::Type::Vector && type->kind != ir::Type::StdArray &&
+      type->kind != ir::Type::InitializerList)
+    return nullptr;
+  if (!named(method, {"at", "front", "back", "data"})) return nullptr;
+  ir::Expr* base = value(object);
+  if (object->getType()->isPointerType()) base = deref(base);
+  if (!ir::is_path(base)) base = hoist(base, loc(static_cast<const clang::Expr*>(e)));
+  callees_.insert(method->getCanonicalDecl());
+  ir::Expr* m = fn_.make(ir::Expr::Method, types_.get(e->getType()), method->getNameAsString(), {base});
+  m->accessor = true;
+  for (const clang::Expr* a : e->arguments()) m->args.push_back(value(a));
+  return m;
+}
+
+ir::Expr* Frontend::operator_call(const CXXOperatorCallExpr* e, const FunctionDecl* callee) {
+  const auto* method = dyn_cast<CXXMethodDecl>(callee);
+  const clang::Expr* first = e->getArg(0);
+  if (method && method->getParent()->isLambda()) {
+    auto closure = closure_of(first);
+    if (!closure) return literal("0", context_.IntTy);
+    auto info = std::make_unique<ir::CallInfo>();
+    info->lifted = true;
+    info->name = "lambda";
+    add_closure_arguments(*info, *closure);
+    for (unsigned i = 1; i < e->getNumArgs(); ++i)
+      add_argument(*info, e->getArg(i), callee->getParamDecl(i - 1)->getType());
+    return finish_call(std::move(info), callee, callee->getReturnType(), e, false);
+  }
+  const ir::Type* type = types_.get(first->getType());
+  if (e->getOperator() == OO_Subscript &&
+      (type->kind == ir::Type::Vector || type->kind == ir::Type::StdArray)) {
+    ir::Expr* base = value(first);
+    if (!ir::is_path(base)) base = hoist(base, loc(static_cast<const clang::Expr*>(e)));
+    callees_.insert(callee->getCanonicalDecl());
+    return fn_.make(ir::Expr::Index, type->element, "", {base, value(e->getArg(1))});
+  }
+  if (e->getOperator() == OO_Equal && method) {
+    bool primitive = !method->isUserProvided() || type->kind != ir::Type::Record;
+    bool same =
+        types_.get(strip(e->getArg(1))->getType()) == type || types_.get(e->getArg(1)->getType()) == type;
+    if (primitive && (same || type->kind != ir::Type::Opaque)) {
+      callees_.insert(callee->getCanonicalDecl());
+      ir::Expr* rhs = value(e->getArg(1));
+      return assign(value(first), "=", rhs, loc(static_cast<const clang::Expr*>(e)));
+    }
+  }
+  std::vector<const clang::Expr*> rest(e->arg_begin() + (method ? 1 : 0), e->arg_end());
+  if (ir::Expr* inlined = inline_accessor(callee, rest, method ? first : nullptr)) return inlined;
+  auto info = std::make_unique<ir::CallInfo>();
+  info->is_operator = e->getNumArgs() <= 2 && e->getOperator() != OO_Subscript &&
+                      e->getOperator() != OO_Call && e->getOperator() != OO_Arrow &&
+                      !(callee->getNumParams() == (method ? 1u : 2u) && e->getNumArgs() == 2 &&
+                        (e->getOperator() == OO_PlusPlus || e->getOperator() == OO_MinusMinus));
+  info->is_method = method != nullptr && !method->isStatic();
+  info->name = info->is_operator ? getOperatorSpelling(e->getOperator()) : callee->getNameAsString();
+  if (info->is_method) {
+    ir::CallInfo::Arg self;
+    self.expr = value(first);
+    if (!ir::is_path(self.expr)) self.expr = hoist(self.expr, loc(static_cast<const clang::Expr*>(e)));
+    self.param_type = types_.get(context_.getRecordType(method->getParent()));
+    self.reference = self.object = true;
+    info->args.push_back(self);
+  }
+  for (unsigned i = info->is_method ? 1 : 0; i < e->getNumArgs(); ++i)
+    add_argument(*info, e->getArg(i), callee->getParamDecl(i - (info->is_method ? 1 : 0))->getType());
+  return finish_call(std::move(info), callee, callee->getReturnType(), e, method && !method->isConst());
+}
+
+ir::Expr* Frontend::call(const CallExpr* e) {
+  const FunctionDecl* callee = e->getDirectCallee();
+  if (!callee) {
+    if (!types_.get(e->getType())->differentiable) {
+      bool any = false;
+      for (const clang::Expr* a : e->arguments()) any |= types_.get(a->getType())->differentiable;
+      if (!any) return hoist(raw(e), loc(static_cast<const clang::Expr*>(e)));
+    }
+    return fail(e->getExprLoc(),
+                "cannot differentiate a call through a function pointer or pointer to member; call the "
+                "function by its name");
+  }
+  if (compat::in_std(callee) && e->getNumArgs() == 1 &&
+      named(callee, {"move", "forward", "as_const", "move_if_noexcept"}))
+    return value(e->getArg(0));
+  if (compat::in_std(callee) && e->getNumArgs() == 1 && named(callee, {"addressof", "__addressof"}))
+    return fn_.make(ir::Expr::AddressOf, types_.get(e->getType()), "", {value(e->getArg(0))});
+  if (ir::Expr* c = constant(e)) return c;  // std::numeric_limits<...>, constexpr integers
+  if (compat::in_std(callee) && e->getNumArgs() == 2 && named(callee, {"swap"})) {
+    ir::Expr* a = path(e->getArg(0));
+    ir::Expr* b = path(e->getArg(1));
+    ir::Expr* kept = hoist(a, loc(static_cast<const clang::Expr*>(e)), "swapped");
+    assign(a, "=", b, loc(static_cast<const clang::Expr*>(e)));
+    return assign(b, "=", kept, loc(static_cast<const clang::Expr*>(e)));
+  }
+  if (compat::in_std(callee) && named(callee, {"make_pair"})) {
+    ir::Expr* list = fn_.make(ir::Expr::InitList, types_.get(e->getType()));
+    for (const clang::Expr* a : e->arguments()) list->args.push_back(value(a));
+    return list;
+  }
+  if (compat::in_std(callee) && named(callee, {"get"}) && e->getNumArgs() == 1 &&
+      callee->getTemplateSpecializationArgs()) {
+    const TemplateArgument& which = callee->getTemplateSpecializationArgs()->get(0);
+    ir::Expr* object = value(e->getArg(0));
+    if (which.getKind() == TemplateArgument::Integral) {
+      unsigned i = which.getAsIntegral().getZExtValue();
+      if (object->type->kind == ir::Type::StdArray)
+        return fn_.make(ir::Expr::Index, object->type->element, "",
+                        {object, literal(std::to_string(i), context_.IntTy)});
+      if (object->type->kind == ir::Type::Record && i < object->type->fields.size())
+        return fn_.make(ir::Expr::Member, object->type->fields[i].type, object->type->fields[i].name,
+                        {object});
+    }
+  }
+  if (const auto* op = dyn_cast<CXXOperatorCallExpr>(e)) return operator_call(op, callee);
+
+  const clang::Expr* object = nullptr;
+  const auto* method = dyn_cast<CXXMethodDecl>(callee);
+  auto info = std::make_unique<ir::CallInfo>();
+  if (const auto* m = dyn_cast<CXXMemberCallExpr>(e)) {
+    if (ir::Expr* element = container_member(m, method)) return element;
+    object = m->getImplicitObjectArgument();
+    if (method->isVirtual()) {
+      const auto* access = dyn_cast<MemberExpr>(m->getCallee()->IgnoreParens());
+      bool qualified = access && access->hasQualifier();
+      const CXXMethodDecl* exact =
+          qualified ? method : method->getDevirtualizedMethod(object, /*IsAppleKext=*/false);
+      if (exact)
+        callee = method = exact;
+      else
+        info->problem = "it is virtual and the object's class is not known here";
+    }
+    // `this->f()` of a base class: the object is passed as it is.
+    if (method->getParent()->isLambda())
+      return fail(e->getExprLoc(), "cannot differentiate this call of a lambda");
+  }
+  std::vector<const clang::Expr*> arguments(e->arg_begin(), e->arg_end());
+  if (info->problem.empty())
+    if (ir::Expr* inlined = inline_accessor(callee, arguments, object)) return inlined;
+  if (object) {
+    info->is_method = true;
+    info->name = method->getNameAsString();
+    if (isa<CXXConversionDecl>(method)) info->name = "operator " + types_.spell(callee->getReturnType());
+    ir::CallInfo::Arg self;
+    self.expr = value(object);
+    if (object->getType()->isPointerType()) self.expr = deref(self.expr);
+    while (self.expr->kind == ir::Expr::Cast && self.expr->to_reference) self.expr = self.expr->args[0];
+    if (!ir::is_path(self.expr)) self.expr = hoist(self.expr, loc(static_cast<const clang::Expr*>(e)));
+    self.param_type = types_.get(context_.getRecordType(method->getParent()));
+    self.reference = self.object = true;
+    info->args.push_back(self);
+  } else {
+    info->name = spell_function(callee, types_);
+  }
+  for (unsigned i = 0; i < e->getNumArgs(); ++i) {
+    if (i >= callee->getNumParams()) {  // variadic
+      ir::CallInfo::Arg a;
+      a.expr = value(e->getArg(i));
+      a.param_type = a.expr->type;
+      info->args.push_back(a);
+      continue;
+    }
+    if (isa<CXXDefaultArgExpr>(e->getArg(i)) && compat::in_std(callee)) continue;
+    add_argument(*info, e->getArg(i), callee->getParamDecl(i)->getType());
+  }
+  bool object_mutable = object && !method->isConst();
+  return finish_call(std::move(info), callee, callee->getReturnType(), e, object_mutable);
+}
+
+ir::Expr* Frontend::construct(const CXXConstructExpr* e) {
+  const CXXConstructorDecl* ctor = e->getConstructor();
+  const ir::Type* type = types_.get(e->getType());
+  if (ctor->isCopyOrMoveConstructor() && e->getNumArgs() >= 1 &&
+      (type->kind != ir::Type::Record || !ctor->isUserProvided()))
+    return value(e->getArg(0));
+  std::vector<const clang::Expr*> args;
+  for (const clang::Expr* a : e->arguments())
+    if (!isa<CXXDefaultArgExpr>(a) || !compat::in_std(ctor)) args.push_back(a);
+  bool differentiable = false;
+  for (const clang::Expr* a : args) differentiable |= types_.get(strip(a)->getType())->differentiable;
+  bool standard = compat::in_std(ctor);
+  if (type->kind == ir::Type::Record && standard && type->fields.size() == 2 &&
+      args.size() == 2) {  // std::pair
+    ir::Expr* list = fn_.make(ir::Expr::InitList, type);
+    for (const clang::Expr* a : args) list->args.push_back(value(a));
+    return list;
+  }
+  if (type->kind == ir::Type::Vector || type->kind == ir::Type::StdArray) {
+    if (args.size() == 1 && isa<CXXStdInitializerListExpr>(args[0]->IgnoreImplicit())) {
+      ir::Expr* list = value(args[0]);
+      list->type = type;
+      return list;
+    }
+    if (args.size() == 1 && isa<CXXStdInitializerListExpr>(strip(args[0]))) {
+      ir::Expr* list = value(strip(args[0]));
+      list->type = type;
+      return list;
+    }
+    ir::Expr* c = fn_.make(ir::Expr::Construct, type);
+    for (const clang::Expr* a : args) c->args.push_back(value(a));
+    bool known = args.size() <= 2;
+    for (ir::Expr* a : c->args)
+      known &= !a->type->is_class() || (args.size() == 2 && a->type == type->element);
+    if (!known && type->differentiable && differentiable)
+      return fail(e->getExprLoc(), "cannot differentiate this constructor of '" + type->name + "'");
+    callees_.insert(ctor->getCanonicalDecl());
+    return c;
+  }
+  callees_.insert(ctor->getCanonicalDecl());
+  if (!type->differentiable || !differentiable) {
+    ir::Expr* c = fn_.make(ir::Expr::Construct, type);
+    c->braces = e->isListInitialization();
+    for (const clang::Expr* a : args) c->args.push_back(value(a));
+    return type->is_class() && !args.empty() ? hoist(c, loc(static_cast<const clang::Expr*>(e))) : c;
+  }
+  auto info = std::make_unique<ir::CallInfo>();
+  info->is_constructor = true;
+  info->name = type->name;
+  for (unsigned i = 0; i < args.size() && i < ctor->getNumParams(); ++i)
+    add_argument(*info, args[i], ctor->getParamDecl(i)->getType());
+  return finish_call(std::move(info), ctor, e->getType(), e, false);
+}
+
+}  // namespace clad

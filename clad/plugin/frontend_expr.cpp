@@ -1,0 +1,582 @@
+// Expressions without calls: literals, names, members, operators, casts, initializer lists.
+#include "clang/AST/PrettyPrinter.h"
+#include "frontend.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace clang;
+
+namespace clad {
+
+const clang::Expr* strip(const clang::Expr* e) {
+  for (;;) {
+    const clang::Expr* before = e;
+    e = e->IgnoreParenImpCasts();
+    if (const auto* x = dyn_cast<FullExpr>(e)) e = x->getSubExpr();
+    if (const auto* x = dyn_cast<MaterializeTemporaryExpr>(e)) e = x->getSubExpr();
+    if (const auto* x = dyn_cast<CXXBindTemporaryExpr>(e)) e = x->getSubExpr();
+    if (const auto* x = dyn_cast<SubstNonTypeTemplateParmExpr>(e)) e = x->getReplacement();
+    if (const auto* x = dyn_cast<CXXDefaultArgExpr>(e)) e = x->getExpr();
+    if (const auto* x = dyn_cast<CXXDefaultInitExpr>(e)) e = x->getExpr();
+    if (const auto* x = dyn_cast<CXXConstructExpr>(e); x && !isa<CXXTemporaryObjectExpr>(x) &&
+                                                       x->getNumArgs() == 1 &&
+                                                       x->getConstructor()->isCopyOrMoveConstructor())
+      e = x->getArg(0);
+    if (e == before) return e;
+  }
+}
+
+ir::Expr* Frontend::literal(const std::string& text, QualType type) {
+  return fn_.make(ir::Expr::Literal, types_.get(type), text);
+}
+
+/// Prints an expression as the user wrote it, with our names for local variables.
+ir::Expr* Frontend::raw(const clang::Expr* e) {
+  struct Helper : PrinterHelper {
+    Frontend& f;
+    ir::Expr* out;
+    bool ok = true;
+    Helper(Frontend& frontend, ir::Expr* o) : f(frontend), out(o) {}
+    bool handledStmt(clang::Stmt* s, raw_ostream& os) override {
+      const auto* ref = dyn_cast<DeclRefExpr>(s);
+      if (isa<CXXThisExpr>(s)) {
+        ok = false;
+        return true;
+      }
+      if (!ref) return false;
+      if (auto it = f.bindings_.find(ref->getDecl()); it != f.bindings_.end()) {
+        out->args.push_back(it->second);
+        os << '\1';
+        return true;
+      }
+      if (ref->getDecl()->getDeclContext()->isFileContext() ||
+          isa<CXXRecordDecl>(ref->getDecl()->getDeclContext())) {
+        out->args.push_back(f.global(ref->getDecl(), ref));
+        os << '\1';
+        return true;
+      }
+      return false;
+    }
+  };
+  ir::Expr* out = fn_.make(ir::Expr::Raw, types_.get(e->getType()));
+  Helper helper(*this, out);
+  llvm::raw_string_ostream os(out->text);
+  e->printPretty(os, &helper, types_.policy());
+  os.flush();
+  if (!helper.ok || isa<LambdaExpr>(e))
+    return fail(e->getExprLoc(),
+                std::string("cannot differentiate this expression (") + e->getStmtClassName() + ")");
+  return out;
+}
+
+ir::Expr* Frontend::constant(const clang::Expr* e) {
+  clang::Expr::EvalResult result;
+  if (e->isValueDependent() || !e->getType()->isIntegralOrEnumerationType() ||
+      !e->EvaluateAsInt(result, context_))
+    return nullptr;
+  std::string text = llvm::toString(result.Val.getInt(), 10);
+  if (e->getType()->isBooleanType()) text = text == "0" ? "false" : "true";
+  if (e->getType()->isEnumeralType()) {
+    ir::Expr* inner = literal(text, context_.IntTy);
+    ir::Expr* c = fn_.make(ir::Expr::Cast, types_.get(e->getType()), types_.spell(e->getType()), {inner});
+    c->explicit_cast = true;
+    return c;
+  }
+  if (e->getType()->isUnsignedIntegerType() && !e->getType()->isBooleanType())
+    text += context_.getTypeSize(e->getType()) > 32 ? "ul" : "u";
+  else if (context_.getTypeSize(e->getType()) > 32)
+    text += "l";
+  return literal(text, e->getType());
+}
+
+ir::Expr* Frontend::hoist(ir::Expr* e, ir::Loc at, const char* hint) {
+  if (e->type->kind == ir::Type::Pointer) {
+    ir::Var* v = fn_.make_var(ir::Var::Alias, hint, e->type, region_);
+    v->path = freeze(e, at);
+    v->is_const = true;
+    emit(ir::Stmt::AliasDecl, at)->var = v;
+    return fn_.ref(v);
+  }
+  ir::Var* v = fn_.make_var(ir::Var::Temp, hint, e->type, region_);
+  v->optional = !e->type->default_constructible;
+  ir::Stmt* s = emit(ir::Stmt::Decl, at);
+  s->var = v;
+  s->expr = e;
+  return fn_.ref(v);
+}
+
+/// Makes a path mean the same object for as long as its alias lives: indices that may change are copied.
+ir::Expr* Frontend::freeze(ir::Expr* e, ir::Loc at) {
+  auto stable = [&](ir::Expr* x) {
+    bool ok = true;
+    ir::each_var(x, [&](ir::Var* v) { ok &= unstable_.count(v) == 0; });
+    return ok;
+  };
+  auto index = [&](ir::Expr* x) { return stable(x) ? x : hoist(x, at, "index"); };
+  switch (e->kind) {
+    case ir::Expr::Index: {
+      ir::Expr* base = freeze(e->args[0], at);
+      ir::Expr* copy = fn_.make(e->kind, e->type, e->text, {base, index(e->args[1])});
+      return copy;
+    }
+    case ir::Expr::Member:
+    case ir::Expr::Deref:
+    case ir::Expr::AddressOf:
+    case ir::Expr::Cast: {
+      ir::Expr* copy = fn_.make(e->kind, e->type, e->text, {freeze(e->args[0], at)});
+      copy->explicit_cast = e->explicit_cast;
+      copy->to_reference = e->to_reference;
+      return copy;
+    }
+    case ir::Expr::Method: {
+      ir::Expr* copy = fn_.make(e->kind, e->type, e->text, {freeze(e->args[0], at)});
+      copy->accessor = e->accessor;
+      for (std::size_t i = 1; i < e->args.size(); ++i) copy->args.push_back(index(e->args[i]));
+      return copy;
+    }
+    case ir::Expr::Binary:
+      if (e->type->kind == ir::Type::Pointer) {
+        bool left = e->args[0]->type->kind == ir::Type::Pointer || e->args[0]->type->kind == ir::Type::Array;
+        ir::Expr* a = left ? freeze(e->args[0], at) : index(e->args[0]);
+        ir::Expr* b = left ? index(e->args[1]) : freeze(e->args[1], at);
+        return fn_.make(e->kind, e->type, e->text, {a, b});
+      }
+      return e;
+    default:
+      return e;
+  }
+}
+
+ir::Expr* Frontend::deref(ir::Expr* pointer) {
+  const ir::Type* element = pointer->type->element;
+  if (pointer->kind == ir::Expr::AddressOf) return pointer->args[0];
+  return fn_.make(ir::Expr::Deref, element ? element : pointer->type, "", {pointer});
+}
+
+ir::Expr* Frontend::path(const clang::Expr* e) { return value(e); }
+
+ir::Expr* Frontend::global(const ValueDecl* decl, const DeclRefExpr*) {
+  std::string text;
+  if (const auto* f = dyn_cast<FunctionDecl>(decl)) {
+    callees_.insert(f->getCanonicalDecl());
+    text = spell_function(f, types_);
+  } else {
+    llvm::raw_string_ostream os(text);
+    os << "::";
+    decl->printQualifiedName(os, types_.policy());
+    os.flush();
+  }
+  return fn_.make(ir::Expr::Global, types_.get(decl->getType()), text);
+}
+
+ir::Expr* Frontend::reference_to(const DeclRefExpr* e) {
+  const ValueDecl* decl = e->getDecl();
+  if (auto it = bindings_.find(decl); it != bindings_.end()) return it->second;
+  if (isa<EnumConstantDecl>(decl) || decl->getType()->isIntegralOrEnumerationType())
+    if (const auto* var = dyn_cast<VarDecl>(decl);
+        !var || var->isLocalVarDecl() || var->getType().isConstQualified())
+      if (isa<EnumConstantDecl>(decl) ? decl->getDeclContext()->isFunctionOrMethod()
+                                      : var && (var->isLocalVarDecl() || var->isConstexpr()))
+        if (ir::Expr* c = constant(e)) return c;
+  if (const auto* var = dyn_cast<VarDecl>(decl); var && var->isLocalVarDeclOrParm()) {
+    if (var->getType()->isRealFloatingType() && var->getType().isConstQualified() && var->getInit()) {
+      clang::Expr::EvalResult result;
+      if (var->getInit()->EvaluateAsRValue(result, context_) && result.Val.isFloat())
+        return value(var->getInit());
+    }
+    if (closures_.count(decl))
+      return fail(e->getExprLoc(),
+                  "cannot differentiate this use of lambda '" + decl->getNameAsString() +
+                      "': a lambda may be called or passed to a function whose definition is visible");
+    return fail(e->getExprLoc(),
+                "cannot differentiate a use of variable '" + decl->getNameAsString() + "' here");
+  }
+  if (isa<EnumConstantDecl>(decl) && decl->getDeclContext()->isFunctionOrMethod())
+    return fail(e->getExprLoc(), "cannot name enumerator '" + decl->getNameAsString() + "'");
+  return global(decl, e);
+}
+
+ir::Expr* Frontend::member(const MemberExpr* e) {
+  const ValueDecl* decl = e->getMemberDecl();
+  if (isa<VarDecl>(decl) || isa<EnumConstantDecl>(decl)) {
+    if (ir::Expr* c = constant(e)) return c;
+    return global(decl);
+  }
+  const clang::Expr* base = e->getBase();
+  // An inherited member is named through the derived object unless the derived class hides it.
+  while (const auto* c = dyn_cast<ImplicitCastExpr>(base->IgnoreParens())) {
+    if (c->getCastKind() != CK_UncheckedDerivedToBase && c->getCastKind() != CK_DerivedToBase) break;
+    QualType from = c->getSubExpr()->getType();
+    if (from->isPointerType()) from = from->getPointeeType();
+    const CXXRecordDecl* derived = from->getAsCXXRecordDecl();
+    if (!derived || !derived->lookup(decl->getDeclName()).empty()) break;
+    base = c->getSubExpr();
+  }
+  ir::Expr* object = value(base);
+  if (e->isArrow()) object = deref(object);
+  if (!decl->getDeclName()) return object;  // anonymous member: its fields are reached directly
+  QualType type = decl->getType();
+  if (type->isReferenceType() && types_.get(type)->differentiable)
+    return fail(e->getExprLoc(),
+                "cannot differentiate through reference member '" + decl->getNameAsString() + "'");
+  return fn_.make(ir::Expr::Member, types_.get(type), decl->getNameAsString(), {object});
+}
+
+ir::Expr* Frontend::assign(ir::Expr* lhs, const std::string& op, ir::Expr* rhs, ir::Loc at) {
+  if (lhs->type->kind == ir::Type::Pointer && lhs->type->differentiable)
+    return fail(
+        SourceLocation::getFromRawEncoding(at),
+        "cannot differentiate through a pointer that is assigned; index from a fixed pointer instead");
+  ir::Var* r = ir::root(lhs);
+  if (r) r->modified = true;
+  if (!r && lhs->type->differentiable) {
+    ir::Stmt* s = emit(ir::Stmt::Assign, at);  // a global: an error only if what is stored is active
+    s->text = op;
+    s->lhs = lhs;
+    s->expr = rhs;
+    return lhs;
+  }
+  std::string base = op.substr(0, op.size() - 1);
+  bool real = lhs->type->kind == ir::Type::Real;
+  bool expand = op != "=" && op != "++" && op != "--";
+  if (expand && real && (op == "+=" || op == "-=")) expand = false;
+  if (expand && !real && (op == "+=" || op == "-=")) expand = false;
+  if (expand) {
+    rhs = fn_.make(ir::Expr::Binary, lhs->type, base, {lhs, rhs});
+    ir::Stmt* s = emit(ir::Stmt::Assign, at);
+    s->text = "=";
+    s->lhs = lhs;
+    s->expr = rhs;
+    return lhs;
+  }
+  ir::Stmt* s = emit(ir::Stmt::Assign, at);
+  s->text = op;
+  s->lhs = lhs;
+  s->expr = rhs;
+  return lhs;
+}
+
+ir::Expr* Frontend::unary(const UnaryOperator* e, bool used) {
+  const ir::Type* type = types_.get(e->getType());
+  switch (e->getOpcode()) {
+    case UO_Deref:
+      return deref(value(e->getSubExpr()));
+    case UO_AddrOf: {
+      const clang::Expr* inner = e->getSubExpr()->IgnoreParens();
+      if (isa<DeclRefExpr>(inner) && isa<FunctionDecl>(cast<DeclRefExpr>(inner)->getDecl())) return raw(e);
+      ir::Expr* target = path(e->getSubExpr());
+      if (target->kind == ir::Expr::Deref) return target->args[0];
+      return fn_.make(ir::Expr::AddressOf, type, "", {target});
+    }
+    case UO_PreInc:
+    case UO_PreDec:
+    case UO_PostInc:
+    case UO_PostDec: {
+      ir::Expr* target = path(e->getSubExpr());
+      ir::Expr* before = nullptr;
+      if (used && e->isPostfix()) before = hoist(target, loc(e));
+      ir::Expr* after = nullptr;
+      if (target->type->kind == ir::Type::Real)
+        after = assign(target, e->isIncrementOp() ? "+=" : "-=", literal("1", context_.IntTy), loc(e));
+      else
+        after = assign(target, e->isIncrementOp() ? "++" : "--", nullptr, loc(e));
+      return before ? before : after;
+    }
+    case UO_Plus:
+      return value(e->getSubExpr());
+    case UO_Extension:
+      return value(e->getSubExpr());
+    case UO_Minus:
+    case UO_Not:
+    case UO_LNot:
+      return fn_.make(ir::Expr::Unary, type, UnaryOperator::getOpcodeStr(e->getOpcode()).str(),
+                      {value(e->getSubExpr())});
+    default:
+      return fail(e->getExprLoc(), "cannot differentiate this operator");
+  }
+}
+
+ir::Expr* Frontend::logical(const BinaryOperator* e) {
+  const ir::Type* boolean = types_.get(context_.BoolTy);
+  ir::Expr* left = value(e->getLHS());
+  ir::Body* outer = out_;
+  ir::Body right_body;
+  out_ = &right_body;
+  ir::Expr* right = value(e->getRHS());
+  out_ = outer;
+  bool conjunction = e->getOpcode() == BO_LAnd;
+  if (right_body.empty())
+    return fn_.make(ir::Expr::Binary, boolean, conjunction ? "&&" : "||", {left, right});
+  ir::Var* v = fn_.make_var(ir::Var::Local, "both", boolean, region_);
+  v->modified = true;
+  unstable_.insert(v);
+  ir::Stmt* d = emit(ir::Stmt::Decl, loc(e));
+  d->var = v;
+  d->expr = left;
+  ir::Stmt* branch = emit(ir::Stmt::If, loc(e));
+  ir::Expr* test = fn_.ref(v);
+  record_condition(branch, conjunction ? test : fn_.make(ir::Expr::Unary, boolean, "!", {test}));
+  branch->body = std::move(right_body);
+  ir::Stmt* s = fn_.stmt(ir::Stmt::Assign, loc(e), "");
+  s->text = "=";
+  s->lhs = fn_.ref(v);
+  s->expr = right;
+  branch->body.push_back(s);
+  return fn_.ref(v);
+}
+
+ir::Expr* Frontend::binary(const BinaryOperator* e, bool used) {
+  if (e->getOpcode() == BO_Comma) {
+    discard(e->getLHS());
+    if (used) return value(e->getRHS());
+    discard(e->getRHS());
+    return nullptr;
+  }
+  if (e->isLogicalOp()) return logical(e);
+  if (e->isPtrMemOp()) return fail(e->getExprLoc(), "cannot differentiate a pointer to member");
+  if (e->isAssignmentOp()) {
+    const clang::Expr* left = e->getLHS();
+    ir::Expr* rhs = value(e->getRHS());
+    const std::size_t position = out_->size();
+    ir::Expr* lhs = path(left);
+    if (out_->size() > position && rhs->kind != ir::Expr::Literal && !rhs->type->is_class()) {
+      // The right side is evaluated first: keep its value from before the effects of the left side.
+      ir::Var* kept = fn_.make_var(ir::Var::Temp, "t", rhs->type, region_);
+      ir::Stmt* d = fn_.stmt(ir::Stmt::Decl, loc(e), source_);
+      d->var = kept;
+      d->expr = rhs;
+      out_->insert(out_->begin() + static_cast<std::ptrdiff_t>(position), d);
+      rhs = fn_.ref(kept);
+    }
+    if (e->isCompoundAssignmentOp())
+      return assign(lhs, BinaryOperator::getOpcodeStr(e->getOpcode()).str(), rhs, loc(e));
+    return assign(lhs, "=", rhs, loc(e));
+  }
+  ir::Expr* left = value(e->getLHS());
+  ir::Expr* right = value(e->getRHS());
+  return fn_.make(ir::Expr::Binary, types_.get(e->getType()),
+                  BinaryOperator::getOpcodeStr(e->getOpcode()).str(), {left, right});
+}
+
+ir::Expr* Frontend::conditional(const AbstractConditionalOperator* e) {
+  ir::Expr* cond = value(e->getCond());
+  ir::Body* outer = out_;
+  ir::Body bodies[2];
+  ir::Expr* arms[2];
+  const clang::Expr* sources[2] = {e->getTrueExpr(), e->getFalseExpr()};
+  for (int i = 0; i < 2; ++i) {
+    out_ = &bodies[i];
+    arms[i] = value(sources[i]);
+  }
+  out_ = outer;
+  const ir::Type* type = types_.get(e->getType());
+  bool plain = bodies[0].empty() && bodies[1].empty();
+  if (plain && (!type->is_class() || (ir::is_path(arms[0]) && ir::is_path(arms[1]) && !type->differentiable)))
+    return fn_.make(ir::Expr::Conditional, type, "", {cond, arms[0], arms[1]});
+  if (type->kind == ir::Type::Void) {
+    ir::Stmt* branch = emit(ir::Stmt::If, loc(e));
+    record_condition(branch, cond);
+    branch->body = std::move(bodies[0]);
+    branch->other = std::move(bodies[1]);
+    return literal("0", context_.IntTy);
+  }
+  ir::Var* v = fn_.make_var(ir::Var::Local, "chosen", type, region_);
+  v->optional = !type->default_constructible;
+  ir::Stmt* d = emit(ir::Stmt::Decl, loc(e));
+  d->var = v;
+  ir::Stmt* branch = emit(ir::Stmt::If, loc(e));
+  record_condition(branch, cond);
+  for (int i = 0; i < 2; ++i) {
+    ir::Stmt* s = fn_.stmt(ir::Stmt::Assign, loc(sources[i]), source_);
+    s->text = "init";
+    s->lhs = fn_.ref(v);
+    s->expr = arms[i];
+    bodies[i].push_back(s);
+  }
+  branch->body = std::move(bodies[0]);
+  branch->other = std::move(bodies[1]);
+  return fn_.ref(v);
+}
+
+ir::Expr* Frontend::cast(const CastExpr* e) {
+  const clang::Expr* sub = e->getSubExpr();
+  const ir::Type* type = types_.get(e->getType());
+  bool is_explicit = isa<ExplicitCastExpr>(e);
+  switch (e->getCastKind()) {
+    case CK_LValueToRValue:
+    case CK_FunctionToPointerDecay:
+    case CK_BuiltinFnToFnPtr:
+    case CK_UserDefinedConversion:
+    case CK_ConstructorConversion:
+    case CK_ToVoid:
+      return value(sub);
+    case CK_NoOp: {
+      ir::Expr* inner = value(sub);
+      return inner;
+    }
+    case CK_NullToPointer:
+      return literal("nullptr", e->getType());
+    case CK_ArrayToPointerDecay: {
+      if (isa<clang::StringLiteral>(sub->IgnoreParens())) return raw(sub);
+      return fn_.make(ir::Expr::Cast, type, "", {value(sub)});
+    }
+    case CK_DerivedToBase:
+    case CK_UncheckedDerivedToBase:
+    case CK_BaseToDerived: {
+      ir::Expr* inner = value(sub);
+      bool pointer = e->getType()->isPointerType();
+      ir::Expr* c = fn_.make(ir::Expr::Cast, type, type->name + (pointer ? "" : "&"), {inner});
+      c->to_reference = !pointer;
+      c->explicit_cast = true;
+      return c;
+    }
+    case CK_IntegralCast:
+    case CK_IntegralToFloating:
+    case CK_FloatingToIntegral:
+    case CK_FloatingCast:
+    case CK_IntegralToBoolean:
+    case CK_FloatingToBoolean:
+    case CK_PointerToBoolean:
+    case CK_BooleanToSignedIntegral: {
+      if (ir::Expr* c = isa<UnaryExprOrTypeTraitExpr>(sub->IgnoreParenImpCasts()) ? constant(e) : nullptr)
+        return c;
+      ir::Expr* c = fn_.make(ir::Expr::Cast, type, types_.spell(e->getType()), {value(sub)});
+      c->explicit_cast = is_explicit;
+      return c;
+    }
+    default:
+      if (type->differentiable || types_.get(sub->getType())->differentiable)
+        return fail(e->getExprLoc(),
+                    std::string("cannot differentiate this cast (") + e->getCastKindName() + ")");
+      return raw(e);
+  }
+}
+
+ir::Expr* Frontend::init_list(const InitListExpr* e) {
+  if (e->isSemanticForm() == false && e->getSemanticForm()) e = e->getSemanticForm();
+  if (e->isTransparent() && e->getNumInits() == 1) return value(e->getInit(0));
+  const ir::Type* type = types_.get(e->getType());
+  if (e->getNumInits() == 1 && !type->is_class() && type->kind != ir::Type::Array)
+    return value(e->getInit(0));
+  if (e->getNumInits() == 0 && !type->is_class() && type->kind != ir::Type::Array)
+    return fn_.make(ir::Expr::Construct, type);
+  ir::Expr* list = fn_.make(ir::Expr::InitList, type);
+  for (const clang::Expr* init : e->inits()) list->args.push_back(value(init));
+  // std::array's one member is an array: its elements are the elements.
+  if (type->kind == ir::Type::StdArray && list->args.size() == 1 && list->args[0]->kind == ir::Expr::InitList)
+    list->args = list->args[0]->args;
+  if (type->kind == ir::Type::StdArray && list->args.size() == 1 &&
+      list->args[0]->kind == ir::Expr::Construct && list->args[0]->type->kind == ir::Type::Array)
+    list->args.clear();
+  return list;
+}
+
+ir::Expr* Frontend::value(const clang::Expr* e) {
+  if (const auto* c = dyn_cast<CastExpr>(e)) return cast(c);
+  if (const auto* c = dyn_cast<CallExpr>(e)) return call(c);
+  if (const auto* c = dyn_cast<CXXConstructExpr>(e)) return construct(c);
+  switch (e->getStmtClass()) {
+    case clang::Stmt::ParenExprClass:
+      return value(llvm::cast<ParenExpr>(e)->getSubExpr());
+    case clang::Stmt::ExprWithCleanupsClass:
+      return value(llvm::cast<ExprWithCleanups>(e)->getSubExpr());
+    case clang::Stmt::ConstantExprClass:
+      return value(llvm::cast<ConstantExpr>(e)->getSubExpr());
+    case clang::Stmt::MaterializeTemporaryExprClass:
+      return value(llvm::cast<MaterializeTemporaryExpr>(e)->getSubExpr());
+    case clang::Stmt::CXXBindTemporaryExprClass:
+      return value(llvm::cast<CXXBindTemporaryExpr>(e)->getSubExpr());
+    case clang::Stmt::SubstNonTypeTemplateParmExprClass:
+      return value(llvm::cast<SubstNonTypeTemplateParmExpr>(e)->getReplacement());
+    case clang::Stmt::CXXDefaultArgExprClass:
+      return value(llvm::cast<CXXDefaultArgExpr>(e)->getExpr());
+    case clang::Stmt::CXXDefaultInitExprClass:
+      return value(llvm::cast<CXXDefaultInitExpr>(e)->getExpr());
+    case clang::Stmt::CXXStdInitializerListExprClass: {
+      ir::Expr* list = value(llvm::cast<CXXStdInitializerListExpr>(e)->getSubExpr());
+      list->type = types_.get(e->getType());
+      return list;
+    }
+    case clang::Stmt::CXXRewrittenBinaryOperatorClass:
+      return value(llvm::cast<CXXRewrittenBinaryOperator>(e)->getSemanticForm());
+    case clang::Stmt::DeclRefExprClass:
+      return reference_to(llvm::cast<DeclRefExpr>(e));
+    case clang::Stmt::CXXThisExprClass:
+      if (!self_) return fail(e->getExprLoc(), "cannot differentiate 'this' here");
+      return fn_.make(ir::Expr::AddressOf, types_.get(e->getType()), "", {self_});
+    case clang::Stmt::MemberExprClass:
+      return member(llvm::cast<MemberExpr>(e));
+    case clang::Stmt::ArraySubscriptExprClass: {
+      const auto* a = llvm::cast<ArraySubscriptExpr>(e);
+      ir::Expr* base = value(a->getBase());
+      if (base->kind == ir::Expr::Cast && base->text.empty())
+        base = base->args[0];  // a[i] of an array, not of its decay
+      return fn_.make(ir::Expr::Index, types_.get(e->getType()), "", {base, value(a->getIdx())});
+    }
+    case clang::Stmt::UnaryOperatorClass:
+      return unary(llvm::cast<UnaryOperator>(e), /*used=*/true);
+    case clang::Stmt::BinaryOperatorClass:
+    case clang::Stmt::CompoundAssignOperatorClass:
+      return binary(llvm::cast<BinaryOperator>(e), /*used=*/true);
+    case clang::Stmt::ConditionalOperatorClass:
+      return conditional(llvm::cast<ConditionalOperator>(e));
+    case clang::Stmt::InitListExprClass:
+      return init_list(llvm::cast<InitListExpr>(e));
+    case clang::Stmt::CXXScalarValueInitExprClass:
+    case clang::Stmt::ImplicitValueInitExprClass:
+      return fn_.make(ir::Expr::Construct, types_.get(e->getType()));
+    case clang::Stmt::IntegerLiteralClass:
+    case clang::Stmt::CXXBoolLiteralExprClass:
+    case clang::Stmt::CharacterLiteralClass:
+    case clang::Stmt::FloatingLiteralClass:
+    case clang::Stmt::CXXNullPtrLiteralExprClass:
+    case clang::Stmt::StringLiteralClass: {
+      std::string text;
+      llvm::raw_string_ostream os(text);
+      e->printPretty(os, nullptr, types_.policy());
+      os.flush();
+      return literal(text, e->getType());
+    }
+    case clang::Stmt::LambdaExprClass:
+      return fail(e->getExprLoc(),
+                  "cannot differentiate this use of a lambda: it may be stored in a variable, called, "
+                  "or passed to a function whose definition is visible");
+    case clang::Stmt::CXXNewExprClass:
+    case clang::Stmt::CXXDeleteExprClass:
+      return fail(e->getExprLoc(), "cannot differentiate 'new' and 'delete'; use std::vector");
+    case clang::Stmt::CXXThrowExprClass:
+      return fail(e->getExprLoc(),
+                  "cannot differentiate 'throw'; check arguments before the differentiated function");
+    case clang::Stmt::OpaqueValueExprClass:
+      if (const auto* source = llvm::cast<OpaqueValueExpr>(e)->getSourceExpr()) return value(source);
+      break;
+    default:
+      break;
+  }
+  if (ir::Expr* c = constant(e)) return c;
+  if (!types_.get(e->getType())->differentiable && !e->HasSideEffects(context_)) return raw(e);
+  return fail(e->getExprLoc(),
+              std::string("cannot differentiate this expression (") + e->getStmtClassName() + ")");
+}
+
+void Frontend::discard(const clang::Expr* e) {
+  const clang::Expr* bare = e->IgnoreParens();
+  if (const auto* c = dyn_cast<ExprWithCleanups>(bare)) return discard(c->getSubExpr());
+  if (const auto* c = dyn_cast<ExplicitCastExpr>(bare); c && c->getType()->isVoidType())
+    return discard(c->getSubExpr());
+  if (const auto* c = dyn_cast<ImplicitCastExpr>(bare)) return discard(c->getSubExpr());
+  if (const auto* c = dyn_cast<CXXBindTemporaryExpr>(bare)) return discard(c->getSubExpr());
+  if (const auto* c = dyn_cast<MaterializeTemporaryExpr>(bare)) return discard(c->getSubExpr());
+  if (const auto* u = dyn_cast<UnaryOperator>(bare); u && u->isIncrementDecrementOp()) {
+    unary(u, /*used=*/false);
+    return;
+  }
+  if (const auto* b = dyn_cast<BinaryOperator>(bare);
+      b && (b->isAssignmentOp() || b->getOpcode() == BO_Comma)) {
+    binary(b, /*used=*/false);
+    return;
+  }
+  value(bare);  // what it computes is dropped, its effects have been emitted
+}
+
+}  // namespace clad

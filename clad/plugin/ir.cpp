@@ -1,0 +1,164 @@
+#include "ir.h"
+
+#include <algorithm>
+#include <array>
+
+namespace clad::ir {
+namespace {
+// Words that cannot name a variable, and names that the generated code itself uses unqualified.
+constexpr std::array kReserved = {
+    "auto",   "bool",  "break",   "case",     "char",     "class",  "const", "delete",   "do",
+    "double", "else",  "enum",    "float",    "for",      "if",     "int",   "long",     "new",
+    "return", "short", "sizeof",  "static",   "struct",   "switch", "this",  "void",     "while",
+    "std",    "clad",  "default", "operator", "template", "union",  "using", "namespace"};
+}  // namespace
+
+std::string Function::unique(std::string_view base) {
+  std::string name(base);
+  bool reserved = std::find(kReserved.begin(), kReserved.end(), base) != kReserved.end();
+  for (int n = 1; reserved || !names.insert(name).second; ++n) {
+    name = std::string(base) + "_" + std::to_string(n);
+    reserved = false;
+  }
+  return name;
+}
+
+Var* Function::make_var(Var::Kind kind, std::string_view name, const Type* type, Region* in) {
+  auto& v = vars.emplace_back(std::make_unique<Var>());
+  v->kind = kind;
+  v->name = unique(name);
+  v->type = type;
+  v->region = in;
+  v->adjoint = unique("d_" + v->name);
+  if (in && (kind == Var::Local || kind == Var::Temp || kind == Var::Saved)) in->vars.push_back(v.get());
+  return v.get();
+}
+
+Expr* Function::make(Expr::Kind kind, const Type* type, std::string_view text,
+                     std::initializer_list<Expr*> args) {
+  auto& e = exprs.emplace_back(std::make_unique<Expr>());
+  e->kind = kind;
+  e->type = type;
+  e->text = text;
+  e->args.assign(args);
+  return e.get();
+}
+
+Expr* Function::ref(Var* v) {
+  Expr* e = make(Expr::VarRef, v->type);
+  e->var = v;
+  return e;
+}
+
+Stmt* Function::stmt(Stmt::Kind kind, Loc at, const std::string& source) {
+  auto& s = stmts.emplace_back(std::make_unique<Stmt>());
+  s->kind = kind;
+  s->loc = at;
+  s->source = source;
+  return s.get();
+}
+
+Region* Function::make_region(Region* parent, std::string_view record, std::string_view type) {
+  auto& r = regions.emplace_back(std::make_unique<Region>());
+  r->parent = parent;
+  r->record = unique(record);
+  r->type = type;
+  return r.get();
+}
+
+bool is_path(const Expr* e) {
+  switch (e->kind) {
+    case Expr::VarRef:
+    case Expr::Member:
+    case Expr::Index:
+    case Expr::Deref:
+      return true;
+    case Expr::Method:
+      return e->accessor;
+    case Expr::Cast:
+      return e->to_reference && is_path(e->args[0]);
+    default:
+      return false;
+  }
+}
+
+Var* root(const Expr* e) {
+  while (e) {
+    switch (e->kind) {
+      case Expr::VarRef:
+        if (e->var->kind == Var::Alias) {
+          e = e->var->path;
+          continue;
+        }
+        return e->var;
+      case Expr::Member:
+      case Expr::Deref:
+      case Expr::Index:
+      case Expr::AddressOf:
+      case Expr::Cast:
+        e = e->args[0];
+        continue;
+      case Expr::Method:
+        if (!e->accessor) return nullptr;
+        e = e->args[0];
+        continue;
+      case Expr::Binary:  // pointer arithmetic
+        if (e->type && e->type->kind == Type::Pointer) {
+          e = e->args[0]->type && e->args[0]->type->kind == Type::Pointer ? e->args[0] : e->args[1];
+          continue;
+        }
+        return nullptr;
+      default:
+        return nullptr;
+    }
+  }
+  return nullptr;
+}
+
+bool active(const Expr* e) {
+  if (!e || !e->type || !e->type->differentiable) return false;
+  switch (e->kind) {
+    case Expr::VarRef:
+      return e->var->kind == Var::Alias ? active(e->var->path) : e->var->active;
+    case Expr::Member:
+    case Expr::Deref:
+    case Expr::Index:
+    case Expr::AddressOf: {
+      Var* r = root(e);
+      return r && r->active;
+    }
+    case Expr::Method: {
+      if (!e->accessor) return false;
+      Var* r = root(e);
+      return r && r->active;
+    }
+    case Expr::Literal:
+    case Expr::Global:
+    case Expr::Call:
+    case Expr::Raw:
+      return false;
+    case Expr::Conditional:
+      return active(e->args[1]) || active(e->args[2]);
+    default:
+      return std::any_of(e->args.begin(), e->args.end(), [](const Expr* a) { return active(a); });
+  }
+}
+
+bool is_atomic(const Expr* e) {
+  switch (e->kind) {
+    case Expr::Literal:
+    case Expr::VarRef:
+    case Expr::Global:
+      return true;
+    case Expr::Member:
+      return is_atomic(e->args[0]);
+    case Expr::Index:
+      return is_atomic(e->args[0]) && is_atomic(e->args[1]);
+    case Expr::Deref:
+      return is_atomic(e->args[0]);
+    default:
+      return false;
+  }
+}
+
+}  // namespace clad::ir

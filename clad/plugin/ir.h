@@ -1,0 +1,272 @@
+// The plugin's intermediate representation: typed expressions and structured statements of one function.
+//
+// Nothing here knows about Clang. The frontend lowers a function body into it (calls hoisted into
+// temporaries, early exits still as Break/Continue/Return), `structure` removes early exits, `activity` finds
+// what carries derivatives, and `reverse` writes the forward and reverse sweeps.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <initializer_list>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace clad::ir {
+
+/// An encoded source location (clang::SourceLocation's raw encoding); 0 is unknown.
+using Loc = std::uint32_t;
+
+struct Type;
+
+struct Field {
+  std::string name;  ///< empty for a base class
+  const Type* type;
+};
+
+/// What the transformations need to know of a C++ type (without reference and top-level const).
+struct Type {
+  enum Kind {
+    Void,
+    Scalar,    ///< integers, bool, enumerations: never carry derivatives
+    Real,      ///< float, double, long double
+    Pointer,   ///< element: the pointee
+    Array,     ///< C array; element
+    Vector,    ///< std::vector; element
+    StdArray,  ///< std::array; element
+    InitializerList,
+    Opaque,   ///< declared CLAD_OPAQUE
+    Record,   ///< class with fields
+    Closure,  ///< lambda; never an object in generated code, its captures are passed instead
+    Other     ///< a class without derivative information (std::string, ...)
+  };
+  Kind kind = Void;
+  std::string name;               ///< spelled in the generated code, without const or reference
+  const Type* element = nullptr;  ///< of Pointer, Array, Vector, StdArray, InitializerList
+  std::uint64_t extent = 0;       ///< of Array and StdArray
+  std::vector<Field> fields;      ///< of Record: bases first
+  bool differentiable = false;    ///< contains a Real or an Opaque
+  bool default_constructible = true;
+  bool copyable = true;
+  bool zero_by_value_init = false;  ///< T{} is all zero (no member initializers, no user constructor)
+  bool dynamic_shape = false;  ///< contains a std::vector: a zero adjoint takes its shape from the primal
+  bool has_pointer = false;    ///< a class with pointers to differentiable data
+  const void* decl = nullptr;  ///< the frontend's class declaration
+
+  bool is_real() const { return kind == Real; }
+  bool is_value() const { return kind != Pointer && kind != Void; }
+  bool is_class() const { return kind >= Vector; }
+};
+
+struct Expr;
+struct Region;
+
+/// A variable of the generated function: parameter, local, temporary, alias of an lvalue path, or saved
+/// value.
+struct Var {
+  enum Kind { Param, Local, Temp, Alias, Saved, Adjoint };
+  Kind kind = Local;
+  std::string name;
+  const Type* type = nullptr;
+  bool reference = false;        ///< reference parameter, or an alias
+  bool is_const = false;         ///< bound const (reference to const, pointer to const)
+  bool active = false;           ///< carries a derivative
+  bool needed = false;           ///< the reverse sweep reads its primal
+  bool optional = false;         ///< kept in a clad::slot (not default constructible)
+  bool raw = false;              ///< object under construction: kept in a clad::storage
+  bool modified = false;         ///< assigned after its declaration
+  bool adjoint_used = false;     ///< of Adjoint: the reverse sweep names it
+  bool returned = false;         ///< a temporary used only as the function's result: its adjoint is the seed
+  bool by_pointer = false;       ///< a temporary bound to a reference returned by a call: kept as a pointer
+  bool external = false;         ///< names memory that the caller owns (reference or pointer parameter)
+  std::string adjoint;           ///< name of its adjoint
+  Var* shadow = nullptr;         ///< its adjoint, once named
+  Var* primal = nullptr;         ///< of Adjoint
+  Expr* adjoint_path = nullptr;  ///< of Alias: the adjoint of `path`
+  Region* region = nullptr;      ///< record that keeps it if needed
+  Expr* path = nullptr;          ///< of Alias: the lvalue it names (pointer expression for pointer aliases)
+};
+
+/// Records what the reverse sweep needs: the function's state, or one iteration of a loop.
+struct Region {
+  Region* parent = nullptr;
+  std::string record;      ///< name of the variable that denotes the record ("s", "r0")
+  std::string type;        ///< name of its type
+  std::vector<Var*> vars;  ///< candidates for storage, in order of declaration
+  struct Member {
+    std::string type, name;
+    const bool* live = nullptr;  ///< printed when null or true
+  };
+  std::vector<Member> members;  ///< callee states, tapes, counters
+};
+
+struct Expr {
+  enum Kind {
+    Literal,    ///< text
+    Global,     ///< text: qualified name of something with static storage, a function or enumerator
+    VarRef,     ///< var
+    Member,     ///< args[0] . text
+    Deref,      ///< * args[0]
+    Index,      ///< args[0] [ args[1] ]
+    AddressOf,  ///< & args[0]
+    Unary,      ///< text args[0]
+    Binary,     ///< args[0] text args[1]
+    Conditional,
+    Cast,       ///< to type; explicit_cast: printed always, else only as a call argument
+    Call,       ///< text ( args ): no derivative wanted
+    Method,     ///< args[0] . text ( args[1..] )
+    Construct,  ///< type ( args ) or type { args }
+    InitList,   ///< { args }
+    Raw,        ///< text, with args substituted for '\1'
+  };
+  Kind kind;
+  const Type* type = nullptr;
+  std::string text;
+  Var* var = nullptr;
+  std::vector<Expr*> args;
+  bool braces = false;
+  bool explicit_cast = false;
+  bool to_reference = false;  ///< Cast to a reference (derived to base): still an lvalue
+  bool accessor = false;      ///< Method that names an element: `at`, `front`, `back`, `data`, `get`
+  Loc loc = 0;
+};
+
+struct Function;
+struct Stmt;
+using Body = std::vector<Stmt*>;
+
+/// How the derivative of a call is taken.
+struct CallInfo {
+  enum Kind { Inactive, Custom, Generated };
+  Kind kind = Inactive;
+  const void* callee = nullptr;  ///< the frontend's function declaration
+  std::string name;              ///< primal spelling for a free function, method name for a method
+  bool is_method = false;        ///< args[0] is the object
+  bool is_operator = false;      ///< print as an operator expression; `name` holds the operator
+  bool is_constructor = false;
+  bool lifted = false;  ///< a lambda's operator(): captures are passed first
+  struct Arg {
+    Expr* expr = nullptr;
+    const Type* param_type = nullptr;
+    bool reference = false;  ///< passed by reference
+    bool mutable_ = false;   ///< callee may write through it (non-const reference or pointer)
+    bool active = false;
+    bool object = false;  ///< the object of a method
+  };
+  std::vector<Arg> args;
+  Expr* primal = nullptr;  ///< the call as an expression
+  std::string problem;     ///< why the body cannot be differentiated (virtual call, ...)
+
+  // Filled in when the derivative is resolved.
+  Function* generated = nullptr;
+  std::string forward_name, reverse_name;  ///< of Custom: qualified reverse_forw (or empty) and pullback
+  std::string state_type, state_name;
+  std::vector<bool> unused;       ///< of Custom: primal arguments that the pullback never reads
+  bool adjoints_for_all = false;  ///< of Custom: Clad's form, an adjoint pointer for every parameter
+  bool value_cotangent = true;    ///< the callee returns a differentiable value
+  bool forward_takes_adjoints = false;
+};
+
+struct Stmt {
+  enum Kind {
+    Decl,       ///< var = expr (expr may be null)
+    AliasDecl,  ///< var names var->path
+    Assign,     ///< lhs text expr
+    CallStmt,   ///< var (may be null) = call
+    Eval,       ///< expr for its effect on inactive data; `touched` are changed
+    If,
+    Loop,
+    Breakable,  ///< body; Break leaves it (a switch)
+    Block,
+    Return,
+    Break,
+    Continue
+  };
+  Kind kind;
+  Loc loc = 0;
+  std::string source;  ///< the user's text, one line
+  Var* var = nullptr;
+  Expr* lhs = nullptr;
+  Expr* expr = nullptr;
+  std::string text;
+  std::unique_ptr<CallInfo> call;
+  Body body, other;            ///< If: then / else; Loop: body / increment
+  Var* cond_var = nullptr;     ///< If: the recorded condition
+  bool post_test = false;      ///< Loop: do-while
+  bool constant_form = false;  ///< Decl: a compile-time constant, printed in both sweeps
+  Region* region = nullptr;    ///< Loop: its iteration record
+  std::string tape;            ///< Loop: name of the tape or counter
+  std::vector<Var*> touched;
+  Body init;  ///< Loop: for-init, part of the enclosing region
+};
+
+/// A parameter of a differentiated function.
+struct Parameter {
+  Var* var = nullptr;
+  std::string type_text;  ///< full spelling in a parameter list
+  bool active = false;
+};
+
+/// One function to differentiate for one activity mask.
+struct Function {
+  std::string name;         ///< base of the generated names
+  std::string primal_name;  ///< for messages
+  const Type* result = nullptr;
+  std::vector<Parameter> params;
+  Body body;
+  Region* region = nullptr;
+  Var* seed = nullptr;  ///< cotangent of the result
+  bool uses_return_slot = false;
+  Var* return_slot = nullptr;
+  bool recursive = false;
+  bool is_constructor = false;
+  Var* constructed = nullptr;  ///< of a constructor: the object under construction
+  Loc loc = 0;
+
+  // Results of the transformation.
+  bool has_state = false;
+  bool has_reverse = false;
+  bool always_forward = false;    ///< the primal cannot be called in its place (lifted lambda, constructor)
+  std::vector<bool> needs_param;  ///< the reverse sweep reads the primal parameter
+
+  std::deque<std::unique_ptr<Var>> vars;
+  std::deque<std::unique_ptr<Expr>> exprs;
+  std::deque<std::unique_ptr<Stmt>> stmts;
+  std::deque<std::unique_ptr<Region>> regions;
+  std::set<std::string> names;  ///< taken
+
+  std::string unique(std::string_view base);
+  Var* make_var(Var::Kind kind, std::string_view name, const Type* type, Region* in);
+  Expr* make(Expr::Kind kind, const Type* type, std::string_view text = {},
+             std::initializer_list<Expr*> args = {});
+  Expr* ref(Var* v);
+  Stmt* stmt(Stmt::Kind kind, Loc loc, const std::string& source);
+  Region* make_region(Region* parent, std::string_view record, std::string_view type);
+};
+
+/// The variable an lvalue path starts from, or null (a temporary, a global).
+Var* root(const Expr* e);
+/// Calls `visit(var)` for every variable named in `e`.
+template <class F>
+void each_var(const Expr* e, F&& visit) {
+  if (!e) return;
+  if (e->var) {
+    visit(e->var);
+    if (e->var->kind == Var::Alias) each_var(e->var->path, visit);
+    if (e->var->kind == Var::Adjoint && e->var->primal->kind == Var::Alias)
+      each_var(e->var->primal->adjoint_path, visit);
+  }
+  for (const Expr* a : e->args) each_var(a, visit);
+}
+/// Whether a derivative flows through the value of `e`.
+bool active(const Expr* e);
+/// Whether `e` is an lvalue path (variable, member, element, dereference).
+bool is_path(const Expr* e);
+/// Whether evaluating `e` is so cheap and plain that it may be written more than once.
+bool is_atomic(const Expr* e);
+
+}  // namespace clad::ir

@@ -1,0 +1,271 @@
+#include "lookup.h"
+
+#include "clang/AST/Attr.h"
+#include "clang/AST/DeclTemplate.h"
+#include "clang/Sema/Lookup.h"
+#include "clang/Sema/Overload.h"
+#include "compat.h"
+#include "frontend.h"
+
+using namespace clang;
+
+namespace clad {
+namespace {
+
+std::string signature(const FunctionDecl* f, const PrintingPolicy& policy) {
+  std::string out;
+  for (const ParmVarDecl* p : f->parameters())
+    out += (out.empty() ? "" : ", ") + p->getType().getAsString(policy);
+  return f->getNameAsString() + "(" + out + ")";
+}
+
+bool is_state(QualType type) {
+  const CXXRecordDecl* record = type.getNonReferenceType()->getAsCXXRecordDecl();
+  return record && record->getIdentifier() && record->getName() == "pullback_state";
+}
+
+}  // namespace
+
+NamespaceDecl* CustomLookup::namespace_in(DeclContext* context, llvm::StringRef name) {
+  LookupResult found(sema_, &context_.Idents.get(name), SourceLocation(), Sema::LookupNamespaceName);
+  found.suppressDiagnostics();
+  sema_.LookupQualifiedName(found, context);
+  return found.empty() ? nullptr : dyn_cast<NamespaceDecl>(found.getFoundDecl());
+}
+
+/// Where derivatives of `callee` may stand, the user's before our own.
+std::vector<CustomLookup::Scope> CustomLookup::scopes(const FunctionDecl* callee) {
+  std::vector<Scope> out;
+  NamespaceDecl* clad = namespace_in(context_.getTranslationUnitDecl(), "clad");
+  if (!clad) return out;
+  std::vector<const NamespaceDecl*> path;
+  for (const DeclContext* c = callee->getDeclContext(); c; c = c->getParent())
+    if (const auto* n = dyn_cast<NamespaceDecl>(c); n && !n->isInline() && !n->isAnonymousNamespace())
+      path.insert(path.begin(), n);
+  bool method = isa<CXXMethodDecl>(callee);
+  for (const char* family : {"custom_derivatives", "builtin_derivatives"}) {
+    NamespaceDecl* base = namespace_in(clad, family);
+    if (!base) continue;
+    std::string qualified = std::string("clad::") + family + "::";
+    if (method) {
+      if (NamespaceDecl* inner = namespace_in(base, "class_functions"))
+        out.push_back({inner, qualified + "class_functions::"});
+      continue;
+    }
+    DeclContext* context = base;
+    std::string nested = qualified;
+    for (const NamespaceDecl* n : path) {
+      if (context) context = namespace_in(context, n->getName());
+      nested += n->getNameAsString() + "::";
+    }
+    if (context) out.push_back({context, nested});
+    bool library = compat::in_std(callee) || callee->isExternC();
+    if (library && context != base) out.push_back({base, qualified});
+  }
+  return out;
+}
+
+clang::Expr* CustomLookup::placeholder(QualType type, ExprValueKind kind) {
+  return new (context_) OpaqueValueExpr(SourceLocation(), type.getNonReferenceType(), kind);
+}
+
+FunctionDecl* CustomLookup::resolve(const Scope& scope, const std::string& name,
+                                    llvm::ArrayRef<clang::Expr*> args) {
+  LookupResult found(sema_, &context_.Idents.get(name), SourceLocation(), Sema::LookupOrdinaryName);
+  found.suppressDiagnostics();
+  if (!sema_.LookupQualifiedName(found, scope.context)) return nullptr;
+  OverloadCandidateSet set(SourceLocation(), OverloadCandidateSet::CSK_Normal);
+  for (auto it = found.begin(); it != found.end(); ++it) {
+    NamedDecl* decl = (*it)->getUnderlyingDecl();
+    if (auto* t = dyn_cast<FunctionTemplateDecl>(decl))
+      compat::add_template_candidate(sema_, t, it.getPair(), args, set);
+    else if (auto* f = dyn_cast<FunctionDecl>(decl))
+      sema_.AddOverloadCandidate(f, it.getPair(), args, set);
+  }
+  OverloadCandidateSet::iterator best;
+  if (set.BestViableFunction(sema_, SourceLocation(), best) != OR_Success) return nullptr;
+  return best->Function;
+}
+
+std::vector<clang::Expr*> CustomLookup::primal_arguments(const ir::CallInfo& call,
+                                                         const FunctionDecl* callee) {
+  std::vector<clang::Expr*> out;
+  if (const auto* method = dyn_cast<CXXMethodDecl>(callee); method && call.is_method)
+    out.push_back(placeholder(method->getThisType(), VK_PRValue));
+  for (const ParmVarDecl* p : callee->parameters()) {
+    if (out.size() >= call.args.size()) break;  // defaulted arguments of library functions are not passed
+    QualType type = p->getType();
+    if (type->isLValueReferenceType())
+      out.push_back(placeholder(type->getPointeeType(), VK_LValue));
+    else if (type.getNonReferenceType()->isRecordType())
+      out.push_back(placeholder(type.getNonReferenceType().withConst(), VK_LValue));
+    else
+      out.push_back(placeholder(type.getNonReferenceType().getUnqualifiedType(), VK_PRValue));
+  }
+  return out;
+}
+
+/// The type of the adjoint pointer for a parameter.
+QualType CustomLookup::adjoint_type(QualType param) {
+  QualType value = param.getNonReferenceType();
+  if (value->isPointerType()) return context_.getPointerType(value->getPointeeType().getUnqualifiedType());
+  if (const ArrayType* array = context_.getAsArrayType(value))
+    return context_.getPointerType(array->getElementType().getUnqualifiedType());
+  return context_.getPointerType(value.getUnqualifiedType());
+}
+
+std::vector<QualType> CustomLookup::state_types(const Scope& scope, const std::string& name) {
+  std::vector<QualType> out;
+  LookupResult found(sema_, &context_.Idents.get(name), SourceLocation(), Sema::LookupOrdinaryName);
+  found.suppressDiagnostics();
+  if (!sema_.LookupQualifiedName(found, scope.context)) return out;
+  for (NamedDecl* decl : found) {
+    const auto* f = dyn_cast<FunctionDecl>(decl->getUnderlyingDecl());
+    if (f && f->getNumParams() && is_state(f->getParamDecl(f->getNumParams() - 1)->getType()))
+      out.push_back(
+          f->getParamDecl(f->getNumParams() - 1)->getType().getNonReferenceType().getUnqualifiedType());
+  }
+  return out;
+}
+
+bool CustomLookup::reads_parameter(const FunctionDecl* f, unsigned index) const {
+  for (const AnnotateAttr* attr : f->getParamDecl(index)->specific_attrs<AnnotateAttr>())
+    if (attr->getAnnotation() == "clad::unused") return false;
+  const FunctionDecl* pattern = f->getTemplateInstantiationPattern();
+  const FunctionDecl* definition = nullptr;
+  if (!(pattern ? pattern : f)->hasBody(definition) || index >= definition->getNumParams()) return true;
+  for (const AnnotateAttr* attr : definition->getParamDecl(index)->specific_attrs<AnnotateAttr>())
+    if (attr->getAnnotation() == "clad::unused") return false;
+  const ParmVarDecl* p = definition->getParamDecl(index);
+  return p->isReferenced() || p->isUsed();
+}
+
+/// Whether the candidate's first parameters are those of another, longer overload of the function.
+bool CustomLookup::belongs_to_overload(const FunctionDecl* candidate, const FunctionDecl* callee) {
+  for (const NamedDecl* other : callee->getDeclContext()->lookup(callee->getDeclName())) {
+    const auto* f = dyn_cast<FunctionDecl>(other->getUnderlyingDecl());
+    if (!f || f->getNumParams() <= callee->getNumParams() || f->getNumParams() > candidate->getNumParams())
+      continue;
+    bool prefix = true;
+    for (unsigned i = 0; i < f->getNumParams(); ++i)
+      prefix &= context_.hasSameUnqualifiedType(f->getParamDecl(i)->getType().getNonReferenceType(),
+                                                candidate->getParamDecl(i)->getType().getNonReferenceType());
+    if (prefix) return true;
+  }
+  return false;
+}
+
+/// Notes why each candidate does not match; `meant`: one of them is for exactly these primal parameters.
+void CustomLookup::explain(const Scope& scope, const FunctionDecl* callee,
+                           llvm::ArrayRef<clang::Expr*> primals, llvm::ArrayRef<clang::Expr*> all,
+                           bool& meant) {
+  const std::string& name = wanted_;
+  LookupResult found(sema_, &context_.Idents.get(name), SourceLocation(), Sema::LookupOrdinaryName);
+  found.suppressDiagnostics();
+  if (!sema_.LookupQualifiedName(found, scope.context)) return;
+  for (NamedDecl* decl : found) {
+    const auto* f = dyn_cast<FunctionDecl>(decl->getUnderlyingDecl());
+    if (!f) {
+      notes_.push_back({decl->getLocation(), "candidate template '" + scope.qualified + name +
+                                                 "' does not accept these arguments"});
+      continue;
+    }
+    auto same = [&](unsigned i) {
+      QualType a =
+          f->getParamDecl(i)->getType().getNonReferenceType().getCanonicalType().getUnqualifiedType();
+      QualType b = all[i]->getType().getCanonicalType().getUnqualifiedType();
+      if (a->isPointerType() && b->isPointerType())
+        return context_.hasSameUnqualifiedType(a->getPointeeType(), b->getPointeeType());
+      return a == b;
+    };
+    bool prefix = f->getNumParams() >= primals.size();
+    for (unsigned i = 0; prefix && i < primals.size(); ++i) prefix = same(i);
+    std::string why;
+    for (unsigned i = 0; why.empty() && i < f->getNumParams() && i < all.size(); ++i)
+      if (!same(i))
+        why = "parameter " + std::to_string(i + 1) + " is '" +
+              f->getParamDecl(i)->getType().getAsString(types_.policy()) + "' where '" +
+              all[i]->getType().getAsString(types_.policy()) + "' is passed";
+    if (f->getNumParams() != all.size())
+      why = "it takes " + std::to_string(f->getNumParams()) + " parameters where " +
+            std::to_string(all.size()) + " are passed" + (why.empty() ? "" : "; " + why);
+    notes_.push_back(
+        {f->getLocation(), "candidate '" + signature(f, types_.policy()) + "' does not match: " + why});
+    meant |= prefix && !belongs_to_overload(f, callee);
+  }
+}
+
+bool CustomLookup::finish(ir::CallInfo& call, const Scope& scope, const FunctionDecl* pullback,
+                          QualType state, bool adjoints_for_all, const std::vector<clang::Expr*>& primals,
+                          const std::vector<QualType>& adjoints) {
+  call.kind = ir::CallInfo::Custom;
+  call.reverse_name = scope.qualified + pullback->getNameAsString();
+  call.adjoints_for_all = adjoints_for_all;
+  call.unused.clear();
+  for (unsigned i = 0; i < primals.size(); ++i) call.unused.push_back(!reads_parameter(pullback, i));
+  std::string forward = wanted_.substr(0, wanted_.size() - std::string("_pullback").size()) + "_reverse_forw";
+  std::vector<clang::Expr*> args = primals;
+  if (!state.isNull()) {
+    call.state_type = types_.spell(state);
+    args.push_back(placeholder(state, VK_LValue));
+  }
+  if (resolve(scope, forward, args)) {
+    call.forward_name = scope.qualified + forward;
+    return true;
+  }
+  // Clad's form: adjoint arguments before the state.
+  if (!state.isNull()) args.pop_back();
+  for (QualType d : adjoints) args.push_back(placeholder(d, VK_PRValue));
+  if (!state.isNull()) args.push_back(placeholder(state, VK_LValue));
+  if (resolve(scope, forward, args)) {
+    call.forward_name = scope.qualified + forward;
+    call.forward_takes_adjoints = true;
+    return true;
+  }
+  if (state.isNull()) return true;
+  notes_.push_back(
+      {pullback->getLocation(), "this pullback takes a state, but no '" + forward + "' provides it"});
+  return false;
+}
+
+CustomLookup::Result CustomLookup::find(ir::CallInfo& call, const FunctionDecl* callee, bool returns_value) {
+  notes_.clear();
+  wanted_ = operator_word(callee) + "_pullback";
+  if (call.lifted || callee->isVariadic()) return None;
+  std::vector<clang::Expr*> primals = primal_arguments(call, callee);
+  if (primals.size() != call.args.size()) return None;
+  QualType result = callee->getReturnType().getNonReferenceType().getUnqualifiedType();
+  std::vector<QualType> every, some;
+  for (unsigned i = 0; i < primals.size(); ++i) {
+    QualType param;
+    if (call.is_method && i == 0)
+      param = cast<CXXMethodDecl>(callee)->getThisType()->getPointeeType();
+    else
+      param = callee->getParamDecl(call.is_method ? i - 1 : i)->getType();
+    every.push_back(adjoint_type(param));
+    if (types_.get(param)->differentiable) some.push_back(every.back());
+  }
+  call.value_cotangent = returns_value && types_.get(result)->differentiable;
+  bool meant = false;
+  for (const Scope& scope : scopes(callee)) {
+    std::vector<QualType> states = state_types(scope, wanted_);
+    states.push_back(QualType());
+    std::vector<clang::Expr*> args;
+    for (bool all : {true, false}) {
+      const std::vector<QualType>& adjoints = all ? every : some;
+      if (!all && every.size() == some.size()) continue;
+      for (QualType state : states) {
+        args = primals;
+        if (call.value_cotangent) args.push_back(placeholder(result, VK_PRValue));
+        for (QualType d : adjoints) args.push_back(placeholder(d, VK_PRValue));
+        if (!state.isNull()) args.push_back(placeholder(state, VK_LValue));
+        if (const FunctionDecl* f = resolve(scope, wanted_, args))
+          return finish(call, scope, f, state, all, primals, adjoints) ? Found : Rejected;
+      }
+    }
+    explain(scope, callee, primals, args, meant);
+  }
+  return meant ? Rejected : None;
+}
+
+}  // namespace clad

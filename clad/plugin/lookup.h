@@ -1,0 +1,58 @@
+// Custom derivatives: which `f_pullback` and `f_reverse_forw` a call uses, by ordinary overload resolution.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "clang/Sema/Sema.h"
+#include "ir.h"
+#include "types.h"
+
+namespace clad {
+
+class CustomLookup {
+ public:
+  CustomLookup(clang::Sema& sema, TypeTable& types) : sema_(sema), context_(sema.Context), types_(types) {}
+
+  enum Result { None, Found, Rejected };
+  /// Fills the custom derivative of `call`. Rejected: a candidate is meant for this call but does not match;
+  /// the reasons are in notes().
+  Result find(ir::CallInfo& call, const clang::FunctionDecl* callee, bool returns_value);
+
+  struct Note {
+    clang::SourceLocation at;
+    std::string text;
+  };
+  const std::vector<Note>& notes() const { return notes_; }
+  /// The name looked for, to name it in a message.
+  const std::string& wanted() const { return wanted_; }
+
+ private:
+  struct Scope {
+    clang::DeclContext* context;
+    std::string qualified;  ///< with trailing "::"
+  };
+  std::vector<Scope> scopes(const clang::FunctionDecl* callee);
+  clang::NamespaceDecl* namespace_in(clang::DeclContext* context, llvm::StringRef name);
+  clang::FunctionDecl* resolve(const Scope& scope, const std::string& name,
+                               llvm::ArrayRef<clang::Expr*> args);
+  clang::Expr* placeholder(clang::QualType type, clang::ExprValueKind kind);
+  std::vector<clang::Expr*> primal_arguments(const ir::CallInfo& call, const clang::FunctionDecl* callee);
+  clang::QualType adjoint_type(clang::QualType param);
+  std::vector<clang::QualType> state_types(const Scope& scope, const std::string& name);
+  void explain(const Scope& scope, const clang::FunctionDecl* callee, llvm::ArrayRef<clang::Expr*> primals,
+               llvm::ArrayRef<clang::Expr*> all, bool& meant);
+  bool belongs_to_overload(const clang::FunctionDecl* candidate, const clang::FunctionDecl* callee);
+  bool reads_parameter(const clang::FunctionDecl* f, unsigned index) const;
+  bool finish(ir::CallInfo& call, const Scope& scope, const clang::FunctionDecl* pullback,
+              clang::QualType state, bool adjoints_for_all, const std::vector<clang::Expr*>& primals,
+              const std::vector<clang::QualType>& adjoints);
+
+  clang::Sema& sema_;
+  clang::ASTContext& context_;
+  TypeTable& types_;
+  std::vector<Note> notes_;
+  std::string wanted_;
+};
+
+}  // namespace clad

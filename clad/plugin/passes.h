@@ -1,0 +1,17 @@
+// The passes between the frontend and the reverse transformation.
+#pragma once
+
+#include "ir.h"
+
+namespace clad {
+class Diagnose;
+
+/// Removes Break, Continue and Return from the middle of bodies: what follows a branch that leaves moves into
+/// the other branch; where that is not possible a flag guards it. Afterwards Return stands only where control
+/// ends anyway.
+void structure(ir::Function& fn, const ir::Type* boolean);
+
+/// Finds the variables that depend on active parameters, and marks the active arguments of every call.
+void find_active(ir::Function& fn, Diagnose& diagnose);
+
+}  // namespace clad

@@ -1,0 +1,278 @@
+// The plugin: finds the uses of clad::gradient, binds each to a function it declares, and at the end of the
+// translation unit writes the derivatives and has the same compiler parse them.
+#include "clang/AST/ASTConsumer.h"
+#include "clang/AST/Attr.h"
+#include "clang/AST/RecursiveASTVisitor.h"
+#include "clang/Frontend/CompilerInstance.h"
+#include "clang/Frontend/FrontendPluginRegistry.h"
+#include "clang/Sema/ExternalSemaSource.h"
+#include "clang/Sema/SemaConsumer.h"
+#include "llvm/Support/FileSystem.h"
+#include "module.h"
+#include "second_parse.h"
+
+using namespace clang;
+
+namespace clad {
+namespace {
+
+struct Options {
+  std::string out;  ///< file that receives the generated text
+};
+
+/// Calls of functions that carry the given annotation.
+class UseFinder : public RecursiveASTVisitor<UseFinder> {
+ public:
+  struct Use {
+    CallExpr* call;
+    bool with_value;
+  };
+  std::vector<Use> uses;
+  bool shouldVisitTemplateInstantiations() const { return true; }
+  bool shouldVisitImplicitCode() const { return true; }
+  bool VisitCallExpr(CallExpr* call) {
+    const FunctionDecl* callee = call->getDirectCallee();
+    if (!callee) return true;
+    for (const AnnotateAttr* attr : callee->specific_attrs<AnnotateAttr>()) {
+      if (attr->getAnnotation() == "clad::gradient") uses.push_back({call, false});
+      if (attr->getAnnotation() == "clad::value_and_gradient") uses.push_back({call, true});
+    }
+    return true;
+  }
+};
+
+/// Derivatives are defined only after Sema's end-of-unit checks: they are not undefined.
+class DefinedLater : public ExternalSemaSource {
+ public:
+  explicit DefinedLater(std::set<NamedDecl*>& ours) : ours_(ours) {}
+  void ReadUndefinedButUsed(llvm::MapVector<NamedDecl*, SourceLocation>& undefined) override {
+    undefined.remove_if([&](auto& entry) { return ours_.count(entry.first) != 0; });
+  }
+
+ private:
+  std::set<NamedDecl*>& ours_;
+};
+
+class Consumer : public SemaConsumer {
+ public:
+  Consumer(CompilerInstance& compiler, Options options) : compiler_(compiler), options_(std::move(options)) {}
+
+  void InitializeSema(Sema& sema) override {
+    if (!sema_) sema.addExternalSource(new DefinedLater(ours_));
+    sema_ = &sema;
+  }
+  bool HandleTopLevelDecl(DeclGroupRef group) override {
+    if (!parsing_)
+      for (Decl* d : group) scan(d);
+    return true;
+  }
+  void HandleInlineFunctionDefinition(FunctionDecl* decl) override {
+    if (!parsing_) scan(decl);
+  }
+  void HandleTranslationUnit(ASTContext& context) override;
+
+ private:
+  void scan(Decl* decl) {
+    if (decl->isTemplated()) return;
+    if (const auto* f = dyn_cast<FunctionDecl>(decl); f && !f->doesThisDeclarationHaveABody()) return;
+    UseFinder finder;
+    finder.TraverseDecl(decl);
+    for (const UseFinder::Use& use : finder.uses)
+      if (seen_.insert(use.call).second) bind(use.call, use.with_value);
+  }
+  void error(SourceLocation at, const std::string& message) { Diagnose(*sema_).error(at, message); }
+  bool find_function(CallExpr* call, Request& request);
+  bool find_parameters(CallExpr* call, Request& request);
+  void bind(CallExpr* call, bool with_value);
+  TypeTable& types() {
+    if (!types_) types_ = std::make_unique<TypeTable>(sema_->Context);
+    return *types_;
+  }
+
+  CompilerInstance& compiler_;
+  Options options_;
+  Sema* sema_ = nullptr;
+  std::unique_ptr<TypeTable> types_;
+  std::vector<Request> requests_;
+  std::set<CallExpr*> seen_;
+  std::set<NamedDecl*> ours_;
+  bool parsing_ = false;
+};
+
+bool Consumer::find_function(CallExpr* call, Request& request) {
+  const clang::Expr* arg = call->getArg(0)->IgnoreParenImpCasts();
+  for (;;) {
+    const clang::Expr* before = arg;
+    if (const auto* u = dyn_cast<UnaryOperator>(arg); u && u->getOpcode() == UO_AddrOf) arg = u->getSubExpr();
+    if (const auto* c = dyn_cast<ExplicitCastExpr>(arg)) arg = c->getSubExpr();
+    if (const auto* m = dyn_cast<MaterializeTemporaryExpr>(arg)) arg = m->getSubExpr();
+    if (const auto* c = dyn_cast<CXXBindTemporaryExpr>(arg)) arg = c->getSubExpr();
+    if (const auto* c = dyn_cast<CXXConstructExpr>(arg); c && c->getNumArgs() == 1) arg = c->getArg(0);
+    if (const auto* s = dyn_cast<SubstNonTypeTemplateParmExpr>(arg)) arg = s->getReplacement();
+    arg = arg->IgnoreParenImpCasts();
+    if (arg == before) break;
+  }
+  if (const auto* ref = dyn_cast<DeclRefExpr>(arg))
+    if (const auto* f = dyn_cast<FunctionDecl>(ref->getDecl())) {
+      request.function = f;
+      return true;
+    }
+  const CXXRecordDecl* record = call->getArg(0)->getType().getNonReferenceType()->getAsCXXRecordDecl();
+  if (record && record->hasDefinition()) {
+    const CXXMethodDecl* found = nullptr;
+    unsigned count = 0;
+    for (const CXXMethodDecl* m : record->getDefinition()->methods())
+      if (m->getOverloadedOperator() == OO_Call) {
+        found = m;
+        ++count;
+      }
+    if (count == 1) {
+      request.function = found;
+      request.functor = record;
+      return true;
+    }
+    error(call->getArg(0)->getExprLoc(),
+          "clad::gradient: a function object needs exactly one non-template operator()");
+    return false;
+  }
+  error(call->getArg(0)->getExprLoc(),
+        "clad::gradient: the first argument must name a function, a member function or a "
+        "function object");
+  return false;
+}
+
+bool Consumer::find_parameters(CallExpr* call, Request& request) {
+  const FunctionDecl* f = request.function;
+  std::string names;
+  if (call->getNumArgs() > 1) {
+    const clang::Expr* arg = call->getArg(1)->IgnoreParenImpCasts();
+    if (const auto* text = dyn_cast<clang::StringLiteral>(arg)) {
+      names = text->getString().str();
+    } else if (!isa<CXXDefaultArgExpr>(arg)) {
+      error(arg->getExprLoc(), "clad::gradient: the parameter list must be a string literal");
+      return false;
+    }
+  }
+  // The definition's names, where it is visible: a declaration may spell others or none.
+  const FunctionDecl* definition = nullptr;
+  if (f->hasBody(definition)) f = definition;
+  if (names.empty()) {
+    for (unsigned i = 0; i < f->getNumParams(); ++i) request.parameters.push_back(i);
+    return true;
+  }
+  llvm::SmallVector<StringRef> list;
+  StringRef(names).split(list, ',');
+  for (StringRef name : list) {
+    name = name.trim();
+    bool found = false;
+    for (unsigned i = 0; i < f->getNumParams(); ++i)
+      if (f->getParamDecl(i)->getName() == name) {
+        request.parameters.push_back(i);
+        found = true;
+      }
+    if (found) continue;
+    std::string known;
+    for (const ParmVarDecl* p : f->parameters()) known += (known.empty() ? "" : ", ") + p->getNameAsString();
+    error(call->getArg(1)->getExprLoc(), "clad::gradient: '" + f->getNameAsString() +
+                                             "' has no parameter named '" + name.str() +
+                                             "'; its parameters are: " + known);
+    return false;
+  }
+  return true;
+}
+
+/// Declares the entry of the derivative and passes its address in the call's defaulted last argument.
+void Consumer::bind(CallExpr* call, bool with_value) {
+  ASTContext& context = sema_->Context;
+  if (call->getNumArgs() != 3 || !isa<CXXDefaultArgExpr>(call->getArg(2)))
+    return;  // bound already (precompiled header)
+  Request request;
+  request.with_value = with_value;
+  request.at = call->getBeginLoc();
+  if (!find_function(call, request) || !find_parameters(call, request)) return;
+  const FunctionDecl* f = request.function;
+  std::string base = request.functor && request.functor->isLambda() ? "lambda"
+                     : request.functor                              ? request.functor->getNameAsString()
+                                                                    : f->getNameAsString();
+  for (char& c : base)
+    if (!isalnum(static_cast<unsigned char>(c))) c = '_';
+  request.entry = types().unique_global(base + (with_value ? "_value_and_grad" : "_grad")) + "_entry";
+
+  QualType pointer = call->getArg(2)->getType();
+  QualType type = pointer->getPointeeType();
+  TranslationUnitDecl* unit = context.getTranslationUnitDecl();
+  SourceLocation at = request.at;
+  auto* entry = FunctionDecl::Create(context, unit, at, at, &context.Idents.get(request.entry), type,
+                                     context.getTrivialTypeSourceInfo(type), SC_Static);
+  llvm::SmallVector<ParmVarDecl*> params;
+  for (QualType p : type->castAs<FunctionProtoType>()->param_types())
+    params.push_back(ParmVarDecl::Create(context, entry, at, at, nullptr, p,
+                                         context.getTrivialTypeSourceInfo(p), SC_None, nullptr));
+  entry->setParams(params);
+  unit->addDecl(entry);
+  ours_.insert(entry);
+  clang::Expr* e = DeclRefExpr::Create(context, NestedNameSpecifierLoc(), SourceLocation(), entry, false, at,
+                                       type, VK_LValue);
+  e = ImplicitCastExpr::Create(context, pointer, CK_FunctionToPointerDecay, e, nullptr, VK_PRValue,
+                               FPOptionsOverride());
+  call->setArg(2, e);
+  entry->setReferenced();
+  entry->markUsed(context);
+  requests_.push_back(std::move(request));
+}
+
+void Consumer::HandleTranslationUnit(ASTContext&) {
+  if (compiler_.getDiagnostics().hasErrorOccurred() || requests_.empty()) return;
+  Module module(*sema_, types());
+  for (const Request& request : requests_) module.add(request);
+  if (module.failed()) return;
+  std::vector<ir::Loc> locations;
+  std::string text = module.text(locations);
+  if (!options_.out.empty()) {
+    std::error_code failure;
+    llvm::raw_fd_ostream file(options_.out, failure);
+    if (failure) {
+      error(SourceLocation(), "clad: cannot write '" + options_.out + "': " + failure.message());
+      return;
+    }
+    file << text;
+  }
+  parsing_ = true;
+  parse_generated(compiler_, *sema_, module, text, locations, options_.out);
+  parsing_ = false;
+}
+
+class Action : public PluginASTAction {
+ protected:
+  std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance& compiler, StringRef) override {
+    return std::make_unique<Consumer>(compiler, options_);
+  }
+  bool ParseArgs(const CompilerInstance& compiler, const std::vector<std::string>& args) override {
+    for (StringRef arg : args) {
+      if (arg.consume_front("out=")) {
+        options_.out = arg.str();
+      } else if (arg == "help") {
+        llvm::outs() << "clad: compile-time differentiation\n"
+                        "  -fplugin-arg-clad-out=FILE  write the generated derivatives to FILE as well\n"
+                        "  -fplugin-arg-clad-help      print this text\n";
+      } else {
+        DiagnosticsEngine& engine = compiler.getDiagnostics();
+        engine.Report(engine.getCustomDiagID(
+            DiagnosticsEngine::Error, "clad: unknown plugin argument '%0' (try -fplugin-arg-clad-help)"))
+            << arg;
+        return false;
+      }
+    }
+    return true;
+  }
+  ActionType getActionType() override { return AddBeforeMainAction; }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+}  // namespace clad
+
+static FrontendPluginRegistry::Add<clad::Action> registration(
+    "clad", "compile-time differentiation of C++ functions");

@@ -1,0 +1,191 @@
+#include "print.h"
+
+#include <map>
+
+namespace clad {
+namespace {
+
+using ir::Expr;
+
+int precedence(const Expr* e) {
+  switch (e->kind) {
+    case Expr::Conditional:
+      return 1;
+    case Expr::Binary: {
+      static const std::map<std::string, int> table = {
+          {",", 0},  {"=", 1},  {"+=", 1}, {"-=", 1},  {"*=", 1},  {"/=", 1},  {"||", 2},
+          {"&&", 3}, {"|", 4},  {"^", 5},  {"&", 6},   {"==", 7},  {"!=", 7},  {"<", 8},
+          {">", 8},  {"<=", 8}, {">=", 8}, {"<=>", 9}, {"<<", 10}, {">>", 10}, {"+", 11},
+          {"-", 11}, {"*", 12}, {"/", 12}, {"%", 12}};
+      auto it = table.find(e->text);
+      return it == table.end() ? 1 : it->second;
+    }
+    case Expr::Unary:
+    case Expr::Deref:
+    case Expr::AddressOf:
+      return 14;
+    case Expr::Cast:
+      return e->explicit_cast ? 15 : precedence(e->args[0]);
+    case Expr::Raw:
+      return 0;
+    case Expr::Literal:
+      return !e->text.empty() && e->text[0] == '-' ? 14 : 20;
+    default:
+      return 20;
+  }
+}
+
+std::string at_least(const Expr* e, int level) {
+  std::string text = print(e);
+  bool atom_call = e->kind == Expr::Raw && e->args.empty() && text.find(' ') == std::string::npos;
+  return precedence(e) < level && !atom_call ? "(" + text + ")" : text;
+}
+
+std::string list(const std::vector<Expr*>& args, std::size_t from, bool arguments) {
+  std::string out;
+  for (std::size_t i = from; i < args.size(); ++i) {
+    if (i > from) out += ", ";
+    out += arguments ? print_argument(args[i]) : print(args[i]);
+  }
+  return out;
+}
+
+std::string member_of(const Expr* base) {
+  if (base->kind == Expr::Deref) return at_least(base->args[0], 20) + "->";
+  return at_least(base, 20) + ".";
+}
+
+}  // namespace
+
+std::string spell(const ir::Var* v) {
+  if (v->kind == ir::Var::Adjoint) return v->name;
+  bool kept = v->needed && v->region && v->kind != ir::Var::Alias && v->kind != ir::Var::Param;
+  std::string name = kept ? v->region->record + "." + v->name : v->name;
+  if (v->optional || v->raw || (v->by_pointer && kept)) return "(*" + name + ")";
+  return name;
+}
+
+std::string spell_holder(const ir::Var* v) {
+  return (v->needed && v->region ? v->region->record + "." : "") + v->name;
+}
+
+std::string member_type(const ir::Var* v) {
+  if (v->by_pointer) return "const " + v->type->name + "*";
+  if (v->raw) return "clad::storage<" + v->type->name + ">";
+  if (v->optional) return "clad::slot<" + v->type->name + ">";
+  return v->type->name;
+}
+
+std::string declare(const ir::Type* type, const std::string& name) {
+  if (type->kind == ir::Type::Array || type->name.find("(*)") != std::string::npos)
+    return "std::type_identity_t<" + type->name + "> " + name;
+  return type->name + " " + name;
+}
+
+std::string adjoint_pointer_type(const ir::Type* type) {
+  if (type->kind == ir::Type::Pointer && type->element) return adjoint_pointer_type(type->element) + "*";
+  return type->name;
+}
+
+std::string print(const Expr* e) {
+  switch (e->kind) {
+    case Expr::Literal:
+    case Expr::Global:
+      return e->text;
+    case Expr::VarRef:
+      return spell(e->var);
+    case Expr::Member:
+      return member_of(e->args[0]) + e->text;
+    case Expr::Deref:
+      return "*" + at_least(e->args[0], 14);
+    case Expr::Index: {
+      std::string base = at_least(e->args[0], 20);
+      if (e->args[0]->type->kind == ir::Type::InitializerList) base += ".begin()";
+      return base + "[" + print(e->args[1]) + "]";
+    }
+    case Expr::AddressOf:
+      return "&" + at_least(e->args[0], 14);
+    case Expr::Unary: {
+      std::string inner = at_least(e->args[0], 14);
+      bool glue = !inner.empty() && inner[0] == e->text[0] && (inner[0] == '-' || inner[0] == '+');
+      return e->text + (glue ? "(" + inner + ")" : inner);
+    }
+    case Expr::Binary: {
+      int level = precedence(e);
+      bool arguments = e->type && e->type->is_class();
+      auto side = [&](const Expr* x, int l) {
+        std::string text = at_least(x, l);
+        return arguments && x->kind == Expr::Cast && !x->explicit_cast ? print_argument(x) : text;
+      };
+      if (level == 1) return at_least(e->args[0], 2) + " " + e->text + " " + at_least(e->args[1], 1);
+      return side(e->args[0], level) + " " + e->text + " " + side(e->args[1], level + 1);
+    }
+    case Expr::Conditional:
+      return at_least(e->args[0], 2) + " ? " + at_least(e->args[1], 1) + " : " + at_least(e->args[2], 1);
+    case Expr::Cast:
+      if (!e->explicit_cast) return print(e->args[0]);
+      if (e->to_reference && e->text.back() == '&')
+        return "static_cast<" + e->text + ">(" + print(e->args[0]) + ")";
+      return "static_cast<" + e->text + ">(" + print(e->args[0]) + ")";
+    case Expr::Call:
+      return e->text + "(" + list(e->args, 0, true) + ")";
+    case Expr::Method:
+      return member_of(e->args[0]) + e->text + "(" + list(e->args, 1, true) + ")";
+    case Expr::Construct: {
+      if (e->type->kind == ir::Type::Scalar || e->type->kind == ir::Type::Real ||
+          e->type->kind == ir::Type::Pointer)
+        return e->args.empty() ? (e->type->kind == ir::Type::Pointer ? "nullptr" : "0") : print(e->args[0]);
+      return e->type->name + (e->braces || e->args.empty() ? "{" + list(e->args, 0, false) + "}"
+                                                           : "(" + list(e->args, 0, true) + ")");
+    }
+    case Expr::InitList: {
+      bool typed = e->type->is_class() && e->type->kind != ir::Type::InitializerList;
+      // Elements may narrow in ways the user's initializer was allowed to (constants): write the conversion
+      // out.
+      std::string inner;
+      for (const Expr* a : e->args) {
+        if (!inner.empty()) inner += ", ";
+        inner += print_argument(a);
+      }
+      return (typed ? e->type->name : "") + "{" + inner + "}";
+    }
+    case Expr::Raw: {
+      std::string out;
+      std::size_t next = 0;
+      for (char c : e->text) {
+        if (c == '\1')
+          out += at_least(e->args[next++], 20);
+        else
+          out += c;
+      }
+      return out;
+    }
+  }
+  return "";
+}
+
+std::string print_argument(const Expr* e) {
+  if (e->kind == Expr::Cast && !e->explicit_cast && !e->text.empty() && e->args[0]->kind != Expr::Literal)
+    return "static_cast<" + e->text + ">(" + print(e->args[0]) + ")";
+  if (e->kind == Expr::Cast && !e->explicit_cast && !e->text.empty())
+    return e->text + "(" + print(e->args[0]) + ")";
+  return at_least(e, 1);
+}
+
+std::string Text::str(std::vector<ir::Loc>& locations) const {
+  std::string out;
+  int depth = 0;
+  for (const Line& l : lines_) {
+    if (!l.text.empty() && l.text[0] == '}') --depth;
+    if (!l.text.empty()) out += std::string(static_cast<std::size_t>(2 * depth), ' ') + l.text;
+    out += "\n";
+    locations.push_back(l.loc);
+    if (l.text.empty()) continue;
+    std::string code = l.text.substr(0, l.text.find("  // "));
+    while (!code.empty() && code.back() == ' ') code.pop_back();
+    if (!code.empty() && code.back() == '{') ++depth;
+  }
+  return out;
+}
+
+}  // namespace clad

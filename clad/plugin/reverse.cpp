@@ -1,0 +1,400 @@
+// Statements of the reverse sweep, last to first.
+#include "reverse.h"
+
+#include <algorithm>
+
+namespace clad {
+
+using ir::Expr;
+using ir::Stmt;
+using ir::Type;
+using ir::Var;
+
+Reverse ReverseTransform::line(std::vector<Reverse::Part> parts) const {
+  Reverse r;
+  r.parts = std::move(parts);
+  r.loc = loc_;
+  return r;
+}
+
+/// `return f(x)`: the temporary that holds f(x) is the result, and its adjoint the result's cotangent.
+void ReverseTransform::find_returned(const ir::Body& statements) {
+  for (std::size_t i = 0; i < statements.size(); ++i) {
+    const Stmt* s = statements[i];
+    find_returned(s->body);
+    find_returned(s->other);
+    if (s->kind != Stmt::Return || i == 0 || !s->expr || s->expr->kind != Expr::VarRef || !fn_.seed) continue;
+    Var* v = s->expr->var;
+    const Stmt* before = statements[i - 1];
+    if (before->kind != Stmt::CallStmt || before->var != v || v->kind != Var::Temp || v->type != fn_.result ||
+        v->optional)
+      continue;
+    int uses = 0;
+    for (const auto& e : fn_.exprs) uses += e->var == v;
+    if (uses != 1) continue;
+    v->returned = true;
+    v->shadow = shadow(fn_.seed);
+  }
+}
+
+void ReverseTransform::run() {
+  region_ = fn_.region;
+  find_returned(fn_.body);
+  body(fn_.body, reverse_);
+  decide();
+}
+
+void ReverseTransform::declare_adjoint(Var* v, ir::Loc loc, List& out) {
+  if (!v->active || v->returned || v == fn_.constructed || v->type->kind == Type::Pointer) return;
+  const Type* t = v->type;
+  Reverse r;
+  r.loc = loc;
+  Var* d = v->shadow;
+  if (!d) return;  // never named
+  if (t->has_pointer) {
+    diagnose_.error(loc, "cannot differentiate through '" + v->name + "': its type '" + t->name +
+                             "' contains pointers to differentiable data; pass such an object by reference");
+    return;
+  }
+  r.declares = d;
+  if (t->kind == Type::Real) {
+    r.parts = {t->name + " " + d->name + " = 0;"};
+  } else if (t->kind == Type::Opaque) {
+    r.parts = {t->name + " " + d->name + ";"};
+  } else if (t->kind != Type::Array &&
+             (t->dynamic_shape || !t->default_constructible || !t->zero_by_value_init)) {
+    r.parts = {t->name + " " + d->name + " = clad::zero_like(", fn_.ref(v), ");"};
+  } else {
+    r.parts = {declare(t, d->name) + "{};"};
+  }
+  out.push_back(std::move(r));
+}
+
+/// Aliases and adjoints of what a body declares, in order of declaration.
+void ReverseTransform::prologue(const ir::Body& statements, List& out) {
+  for (const Stmt* s : statements) {
+    prologue(s->init, out);
+    if (s->kind == Stmt::Block) prologue(s->body, out);
+    if (!s->var) continue;
+    if (s->kind == Stmt::Decl || s->kind == Stmt::CallStmt) {
+      declare_adjoint(s->var, s->loc, out);
+      continue;
+    }
+    if (s->kind != Stmt::AliasDecl) continue;
+    Var* v = s->var;
+    bool pointer = v->type->kind == Type::Pointer;
+    auto declaration = [&](Var* declared, const Expr* target, bool constant) {
+      Reverse r;
+      r.loc = s->loc;
+      r.declares = declared;
+      std::string type = pointer ? (constant ? v->type->name : adjoint_pointer_type(v->type))
+                                 : (constant ? "const " : "") + v->type->name + "&";
+      if (!pointer && v->type->kind == Type::Array) type = (constant ? "const " : "") + std::string("auto&");
+      r.parts = {type + " " + declared->name + " = ", target, ";"};
+      out.push_back(std::move(r));
+    };
+    declaration(v, v->path, v->is_const);
+    if (v->shadow) declaration(v->shadow, v->adjoint_path, false);
+  }
+}
+
+void ReverseTransform::body(const ir::Body& statements, List& out) {
+  List reversed;
+  for (auto it = statements.rbegin(); it != statements.rend(); ++it) {
+    loc_ = (*it)->loc;
+    std::size_t before = reversed.size();
+    statement(*it, reversed);
+    bool compound = (*it)->kind == Stmt::If || (*it)->kind == Stmt::Loop || (*it)->kind == Stmt::Block;
+    if (!compound && reversed.size() > before && !(*it)->source.empty()) {
+      std::size_t first = before;
+      while (first + 1 < reversed.size() && reversed[first].restores) ++first;
+      if (reversed[first].comment.empty()) reversed[first].comment = (*it)->source;
+    }
+  }
+  prologue(statements, out);
+  for (Reverse& r : reversed) out.push_back(std::move(r));
+}
+
+void ReverseTransform::statement(const Stmt* s, List& out) {
+  switch (s->kind) {
+    case Stmt::Decl:
+      if (s->var->active && s->expr && ir::active(s->expr)) propagate(s->expr, fn_.ref(shadow(s->var)), out);
+      for (Var* v : s->touched)
+        if (v->type->is_value() && v->type->copyable) save(s, fn_.ref(v), out);
+      return;
+    case Stmt::AliasDecl:
+      return;
+    case Stmt::Assign:
+      return assign(s, out);
+    case Stmt::CallStmt:
+      return call(s, out);
+    case Stmt::Eval:
+      for (Var* v : s->touched)
+        if (v->type->is_value() && v->type->copyable) save(s, fn_.ref(v), out);
+      return;
+    case Stmt::Block: {
+      // Its declarations stand in the enclosing prologue.
+      List reversed;
+      for (auto it = s->body.rbegin(); it != s->body.rend(); ++it) {
+        loc_ = (*it)->loc;
+        std::size_t before = reversed.size();
+        statement(*it, reversed);
+        bool compound = (*it)->kind == Stmt::If || (*it)->kind == Stmt::Loop || (*it)->kind == Stmt::Block;
+        if (!compound && reversed.size() > before && reversed[before].comment.empty())
+          reversed[before].comment = (*it)->source;
+      }
+      for (Reverse& r : reversed) out.push_back(std::move(r));
+      return;
+    }
+    case Stmt::If: {
+      Reverse r;
+      r.kind = Reverse::If;
+      r.loc = s->loc;
+      r.cond = s->cond_var;
+      r.comment = s->source;
+      body(s->body, r.body);
+      body(s->other, r.other);
+      out.push_back(std::move(r));
+      return;
+    }
+    case Stmt::Loop: {
+      Reverse r;
+      r.kind = Reverse::Loop;
+      r.loc = s->loc;
+      r.loop = s;
+      r.comment = s->source;
+      ir::Region* outer = region_;
+      region_ = s->region;
+      body(s->other, r.body);  // the increment is undone before anything of the body is looked at
+      body(s->body, r.body);
+      region_ = outer;
+      out.push_back(std::move(r));
+      for (auto it = s->init.rbegin(); it != s->init.rend(); ++it) statement(*it, out);
+      return;
+    }
+    case Stmt::Return:
+      if (s->expr && fn_.seed &&
+          !(fn_.constructed && s->expr->kind == Expr::VarRef && s->expr->var == fn_.constructed))
+        if (s->expr->kind != Expr::VarRef || !s->expr->var->returned)
+          propagate(s->expr, fn_.ref(fn_.seed), out);
+      return;
+    default:
+      return;
+  }
+}
+
+/// Keeps the value that `s` overwrites, and puts it back.
+void ReverseTransform::save(const Stmt* s, const Expr* what, List& out) {
+  Var* r = ir::root(what);
+  if (!r) return;  // a global: its changes are the program's own
+  Var* kept = fn_.make_var(Var::Saved, r->name + "_old", what->type, region_);
+  kept->optional = !what->type->default_constructible;
+  Save entry{kept, what};
+  Reverse restore;
+  restore.loc = loc_;
+  restore.restores = r;
+  restore.restore_live = entry.live.get();
+  bool move = what->type->is_class();
+  restore.parts = {what, move ? " = std::move(" : " = ", fn_.ref(kept), move ? ");" : ";"};
+  out.push_back(std::move(restore));
+  saves_[s].push_back(std::move(entry));
+}
+
+void ReverseTransform::assign(const Stmt* s, List& out) {
+  const Expr* lhs = s->lhs;
+  Var* r = ir::root(lhs);
+  const Type* t = lhs->type;
+  bool carries = r && r->active && t->differentiable;
+  if (s->text == "init") {
+    if (carries && ir::active(s->expr)) propagate(s->expr, adjoint(lhs), out);
+    return;
+  }
+  bool inverse =
+      s->text == "++" || s->text == "--" ||
+      ((s->text == "+=" || s->text == "-=") && t->kind == Type::Scalar && s->expr->kind == Expr::Literal);
+  if (inverse) {
+    Reverse undo;
+    undo.loc = loc_;
+    undo.restores = r;
+    if (s->text == "++" || s->text == "--")
+      undo.parts = {s->text == "++" ? "--" : "++", lhs, ";"};
+    else
+      undo.parts = {lhs, s->text == "+=" ? " -= " : " += ", s->expr, ";"};
+    if (r) out.push_back(std::move(undo));
+    return;
+  }
+  save(s, lhs, out);
+  if (!carries) return;
+  Expr* d = adjoint(lhs);
+  bool rhs_active = ir::active(s->expr);
+  bool aliased = rhs_active && may_alias(lhs, s->expr);
+  if (s->text == "+=" || s->text == "-=") {
+    if (!rhs_active) return;
+    Expr* seed = d;
+    if (aliased) {
+      Var* v = fn_.make_var(Var::Param, "d", t, nullptr);
+      out.push_back(line({"const " + t->name + " " + v->name + " = ", d, ";"}));
+      seed = fn_.ref(v);
+    }
+    propagate(s->expr, s->text == "+=" ? seed : negate(seed), out);
+    return;
+  }
+  if (t->kind == Type::Real) {
+    if (aliased) {
+      Var* v = fn_.make_var(Var::Param, "d", t, nullptr);
+      out.push_back(line({"const " + t->name + " " + v->name + " = ", d, ";"}));
+      out.push_back(line({d, " = 0;"}));
+      propagate(s->expr, fn_.ref(v), out);
+    } else {
+      if (rhs_active) propagate(s->expr, d, out);
+      out.push_back(line({d, " = 0;"}));
+    }
+    return;
+  }
+  if (!rhs_active) {
+    out.push_back(line({"clad::set_zero(", d, ");"}));
+  } else if (!aliased && ir::is_path(s->expr)) {
+    out.push_back(line({"clad::transfer(", adjoint(s->expr), ", ", d, ");"}));
+  } else {
+    Var* v = fn_.make_var(Var::Param, "d", t, nullptr);
+    out.push_back(line({"auto " + v->name + " = clad::take(", d, ");"}));
+    propagate(s->expr, fn_.ref(v), out);
+  }
+  if (t->dynamic_shape) out.push_back(line({d, " = clad::zero_like(", lhs, ");"}));
+}
+
+void ReverseTransform::call(const Stmt* s, List& out) {
+  const ir::CallInfo& c = *s->call;
+  if (c.kind == ir::CallInfo::Custom) return custom_call(s, out);
+  if (c.kind == ir::CallInfo::Generated) return generated_call(s, out);
+  for (Var* v : s->touched)
+    if (v->type->is_value() && v->type->copyable) save(s, fn_.ref(v), out);
+}
+
+/// The adjoint handed to a callee: the argument's own where it is an object, else a temporary that is
+/// propagated.
+Expr* ReverseTransform::pass_adjoint(const ir::CallInfo::Arg& arg, List& before, List& after) {
+  Expr* e = arg.expr;
+  if (e->type->kind == Type::Pointer || ir::is_path(e)) return adjoint(e);
+  const Type* t = arg.param_type->kind == Type::Real ? arg.param_type : e->type;
+  Var* v = fn_.make_var(Var::Param, "d_arg", t, nullptr);
+  before.push_back(line({t->name + " " + v->name + "{};"}));
+  propagate(e, fn_.ref(v), after);
+  return fn_.ref(v);
+}
+
+void ReverseTransform::generated_call(const Stmt* s, List& out) {
+  ir::CallInfo& c = *s->call;
+  const ir::Function& f = *c.generated;
+  if (f.has_state || f.recursive) {
+    c.state_name = fn_.unique(f.name);
+    c.state_type = f.recursive ? "clad::boxed<" + f.name + "_state>" : f.name + "_state";
+    region_->members.push_back({c.state_type, c.state_name, nullptr});
+  }
+  if (!f.has_reverse && !f.recursive) return;
+  std::vector<Reverse::Part> parts{f.name + "_rev("};
+  auto add = [&](Reverse::Part p) {
+    if (parts.size() > 1) parts.emplace_back(", ");
+    parts.push_back(std::move(p));
+  };
+  for (std::size_t i = 0; i < c.args.size(); ++i)
+    if (f.recursive || f.needs_param[i]) add(static_cast<const Expr*>(c.args[i].expr));
+  if (!c.state_name.empty()) add((f.recursive ? "*" : "") + region_->record + "." + c.state_name);
+  List before, after;
+  if (f.seed) {
+    if (!s->var) {  // the value is dropped: its cotangent is zero
+      add(f.seed->type->kind == Type::Real ? std::string("0") : "clad::unused<" + f.seed->type->name + ">()");
+    } else if (!s->var->active) {
+      add(std::string("{}"));
+    } else {
+      const Expr* d = fn_.ref(shadow(s->var));
+      if (f.seed->type->is_class()) {
+        add(std::string("std::move("));
+        parts.emplace_back(d);
+        parts.emplace_back(")");
+      } else {
+        add(d);
+      }
+    }
+  }
+  for (std::size_t i = 0; i < c.args.size(); ++i)
+    if (c.args[i].active) add(static_cast<const Expr*>(pass_adjoint(c.args[i], before, after)));
+  parts.emplace_back(");");
+  for (Reverse& r : before) out.push_back(std::move(r));
+  out.push_back(line(std::move(parts)));
+  for (Reverse& r : after) out.push_back(std::move(r));
+}
+
+void ReverseTransform::custom_call(const Stmt* s, List& out) {
+  ir::CallInfo& c = *s->call;
+  if (!c.forward_name.empty()) {
+    if (!c.state_type.empty()) {
+      c.state_name = fn_.unique(c.is_method ? c.name + "_state" : "saved");
+      region_->members.push_back({c.state_type, c.state_name, nullptr});
+    }
+  } else {
+    // Without a forward function of its own the pullback sees its arguments as they were before the call.
+    for (const ir::CallInfo::Arg& a : c.args)
+      if (a.mutable_ && a.expr->type->is_value() && a.expr->type->kind != Type::Array &&
+          a.expr->type->copyable && ir::is_path(a.expr))
+        save(s, a.expr, out);
+  }
+  std::vector<Reverse::Part> parts{c.reverse_name + "("};
+  auto add = [&](Reverse::Part p) {
+    if (parts.size() > 1) parts.emplace_back(", ");
+    parts.push_back(std::move(p));
+  };
+  for (std::size_t i = 0; i < c.args.size(); ++i) {
+    const ir::CallInfo::Arg& a = c.args[i];
+    if (i < c.unused.size() && c.unused[i] && a.expr->type->is_value()) {
+      add((a.object ? "&" : "") + ("clad::unused<" + a.expr->type->name + ">()"));
+    } else if (a.object) {
+      add(static_cast<const Expr*>(fn_.make(Expr::AddressOf, a.expr->type, "", {a.expr})));
+    } else {
+      add(static_cast<const Expr*>(a.expr));
+    }
+  }
+  List before, after;
+  if (c.value_cotangent) {
+    if (s->var && s->var->active) {
+      const Expr* d = fn_.ref(shadow(s->var));
+      bool move = s->var->type->is_class();
+      if (move) {
+        add(std::string("std::move("));
+        parts.emplace_back(d);
+        parts.emplace_back(")");
+      } else {
+        add(d);
+      }
+    } else {
+      add(std::string("{}"));
+    }
+  }
+  for (const ir::CallInfo::Arg& a : c.args) {
+    const Type* t = a.expr->type;
+    if (!t->differentiable && !c.adjoints_for_all) continue;
+    if (a.active) {
+      Expr* d = pass_adjoint(a, before, after);
+      add(static_cast<const Expr*>(
+          t->kind == Type::Pointer || t->kind == Type::Array ? d : fn_.make(Expr::AddressOf, t, "", {d})));
+    } else if (t->kind == Type::Opaque || t->kind == Type::Pointer) {
+      add("static_cast<" + (t->kind == Type::Pointer ? adjoint_pointer_type(t) : t->name + "*") +
+          ">(nullptr)");
+    } else {
+      Var* ignored = fn_.make_var(Var::Param, "ignored", t, nullptr);
+      bool shaped = t->dynamic_shape || !t->default_constructible;
+      if (shaped)
+        before.push_back(line({"auto " + ignored->name + " = clad::zero_like(", a.expr, ");"}));
+      else
+        before.push_back(line({declare(t, ignored->name) + "{};"}));
+      add(static_cast<const Expr*>(fn_.make(Expr::AddressOf, t, "", {fn_.ref(ignored)})));
+    }
+  }
+  if (!c.state_name.empty()) add(region_->record + "." + c.state_name);
+  parts.emplace_back(");");
+  for (Reverse& r : before) out.push_back(std::move(r));
+  out.push_back(line(std::move(parts)));
+  for (Reverse& r : after) out.push_back(std::move(r));
+}
+
+}  // namespace clad

@@ -1,0 +1,119 @@
+// The reverse transformation of one function: what the forward sweep saves, and the statements of the reverse
+// sweep.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "diagnose.h"
+#include "ir.h"
+#include "print.h"
+
+namespace clad {
+
+/// One statement of the reverse sweep. Expressions are printed last, when it is known which variables a
+/// record keeps.
+struct Reverse {
+  enum Kind { Line, If, Loop, Block };
+  using Part = std::variant<std::string, const ir::Expr*>;
+  Kind kind = Line;
+  std::vector<Part> parts;
+  ir::Loc loc = 0;
+  std::string comment;
+  std::vector<Reverse> body, other;
+  const ir::Stmt* loop = nullptr;  ///< of Loop
+  ir::Var* cond = nullptr;         ///< of If: the recorded condition (or null: `parts` is the condition)
+  ir::Var* restores = nullptr;     ///< live only if this variable is needed (or belongs to the caller)
+  bool* restore_live = nullptr;    ///< shared with the save in the forward sweep
+  ir::Var* declares = nullptr;     ///< prologue: printed only if this alias or adjoint is used
+  bool live = false;
+};
+
+/// A value the forward sweep keeps because the next statement overwrites it.
+struct Save {
+  ir::Var* saved;
+  const ir::Expr* what;
+  std::unique_ptr<bool> live = std::make_unique<bool>(false);
+};
+
+class ReverseTransform {
+ public:
+  ReverseTransform(ir::Function& fn, Diagnose& diagnose) : fn_(fn), diagnose_(diagnose) {}
+
+  /// Builds the reverse sweep and decides what is kept.
+  void run();
+  /// The generated functions: state, forward sweep, reverse sweep.
+  Text state_text() const;
+  Text forward_text() const;
+  Text reverse_text() const;
+  /// Whether the reverse sweep does anything at all.
+  bool has_reverse() const { return !reverse_.empty(); }
+  std::string forward_signature() const;
+  std::string reverse_signature() const;
+
+ private:
+  using List = std::vector<Reverse>;
+
+  // reverse.cpp: statements
+  void body(const ir::Body& statements, List& out);
+  void statement(const ir::Stmt* s, List& out);
+  void assign(const ir::Stmt* s, List& out);
+  void call(const ir::Stmt* s, List& out);
+  void custom_call(const ir::Stmt* s, List& out);
+  void generated_call(const ir::Stmt* s, List& out);
+  void save(const ir::Stmt* s, const ir::Expr* what, List& out);
+  void prologue(const ir::Body& statements, List& out);
+  void find_returned(const ir::Body& statements);
+  void declare_adjoint(ir::Var* v, ir::Loc loc, List& out);
+  Reverse line(std::vector<Reverse::Part> parts) const;
+  ir::Expr* pass_adjoint(const ir::CallInfo::Arg& arg, List& before, List& after);
+
+  // propagate.cpp: expressions
+  void propagate(const ir::Expr* e, ir::Expr* seed, List& out);
+  void propagate_product(const ir::Expr* e, ir::Expr* seed, List& out);
+  void propagate_list(const ir::Expr* e, ir::Expr* seed, List& out);
+  ir::Expr* adjoint(const ir::Expr* path);
+  ir::Var* shadow(ir::Var* v);
+  ir::Expr* bind(ir::Expr* seed, List& out);
+  ir::Expr* binary(const char* op, ir::Expr* a, ir::Expr* b);
+  ir::Expr* negate(ir::Expr* e);
+  bool may_alias(const ir::Expr* target, const ir::Expr* e) const;
+
+  // liveness.cpp
+  void decide();
+  bool mark(List& list);
+  void need(const ir::Expr* e);
+  void keep_states(const ir::Body& statements);
+  bool region_empty(const ir::Region* region) const;
+
+  // sweeps.cpp: text
+  void forward(const ir::Body& statements, Text& out) const;
+  void forward(const ir::Stmt* s, Text& out) const;
+  void forward_decl(const ir::Stmt* s, Text& out) const;
+  void forward_call(const ir::Stmt* s, Text& out) const;
+  void forward_loop(const ir::Stmt* s, Text& out) const;
+  std::string simple(const ir::Stmt* s) const;
+  std::string call_text(const ir::Stmt* s) const;
+  void backward(const List& list, Text& out) const;
+  void region_text(const ir::Region* region, Text& out) const;
+  bool loop_recorded(const ir::Stmt* s) const {
+    auto it = loops_.find(s);
+    return it != loops_.end() && it->second;
+  }
+
+  ir::Function& fn_;
+  Diagnose& diagnose_;
+  List reverse_;
+  std::map<const ir::Stmt*, std::vector<Save>> saves_;
+  std::map<const ir::Stmt*, bool> loops_;        ///< loops the reverse sweep runs through
+  std::map<const ir::Stmt*, bool> call_states_;  ///< calls whose state is kept
+  ir::Region* region_ = nullptr;
+  bool changed_ = false;
+  std::string comment_;
+  ir::Loc loc_ = 0;
+};
+
+}  // namespace clad

@@ -1,0 +1,376 @@
+// The text of the generated functions.
+#include "reverse.h"
+
+namespace clad {
+
+using ir::Expr;
+using ir::Stmt;
+using ir::Type;
+using ir::Var;
+
+namespace {
+
+bool stored(const Var* v) { return v->needed && v->region && v->kind != Var::Alias && v->kind != Var::Param; }
+
+std::string arguments(const std::vector<ir::CallInfo::Arg>& args) {
+  std::string out;
+  for (const ir::CallInfo::Arg& a : args) out += (out.empty() ? "" : ", ") + print_argument(a.expr);
+  return out;
+}
+
+std::string with_comment(std::string text, const std::string& comment) {
+  if (comment.empty() || comment.find('\n') != std::string::npos || comment.back() == '\\') return text;
+  return text + "  // " + comment;
+}
+
+}  // namespace
+
+std::string ReverseTransform::call_text(const Stmt* s) const {
+  const ir::CallInfo& c = *s->call;
+  std::string state = c.state_name.empty() ? "" : region_->record + "." + c.state_name;
+  if (c.kind == ir::CallInfo::Generated) {
+    const ir::Function& f = *c.generated;
+    if (!f.has_state && !f.always_forward && !f.recursive) return print(c.primal);
+    std::string args = arguments(c.args);
+    if (!state.empty()) args += (args.empty() ? "" : ", ") + (f.recursive ? "*" + state : state);
+    return f.name + "_fwd(" + args + ")";
+  }
+  if (c.kind == ir::CallInfo::Custom && !c.forward_name.empty()) {
+    std::string args;
+    for (const ir::CallInfo::Arg& a : c.args)
+      args += (args.empty() ? "" : ", ") + (a.object ? "&" + print(a.expr) : print_argument(a.expr));
+    if (c.forward_takes_adjoints)
+      for (const ir::CallInfo::Arg& a : c.args)
+        if (a.expr->type->differentiable || c.adjoints_for_all)
+          args += ", static_cast<" + adjoint_pointer_type(a.expr->type) +
+                  (a.expr->type->kind == Type::Pointer ? "" : "*") + ">(nullptr)";
+    if (!state.empty()) args += (args.empty() ? "" : ", ") + state;
+    return c.forward_name + "(" + args + ")";
+  }
+  return print(c.primal);
+}
+
+/// A statement that fits into the head of a for loop, or an empty string.
+std::string ReverseTransform::simple(const Stmt* s) const {
+  if (s->kind == Stmt::Decl && s->expr && !s->var->optional && !s->var->type->is_class() &&
+      s->var->type->kind != Type::Array && s->touched.empty())
+    return stored(s->var) ? spell(s->var) + " = " + print(s->expr)
+                          : s->var->type->name + " " + s->var->name + " = " + print(s->expr);
+  if (s->kind != Stmt::Assign || s->text == "init") return "";
+  if (auto it = saves_.find(s); it != saves_.end())
+    for (const Save& save : it->second)
+      if (*save.live) return "";
+  if (s->text == "++" || s->text == "--") return s->text + print(s->lhs);
+  return print(s->lhs) + " " + s->text + " " + print(s->expr);
+}
+
+void ReverseTransform::forward_decl(const Stmt* s, Text& out) const {
+  const Var* v = s->var;
+  const Expr* e = s->expr;
+  const ir::Loc loc = s->loc;
+  if (v->type->kind == Type::Array) {
+    const bool list = e && e->kind == Expr::InitList;
+    if (!stored(v)) {
+      out.line(declare(v->type, v->name) + (list ? " = " + print(e) : e ? "{}" : "") + ";", loc);
+      return;
+    }
+    if (!list) return;
+    struct Fill {  // arrays cannot be assigned: element by element, nested ones too
+      Text& out;
+      ir::Loc loc;
+      void operator()(const std::string& target, const Expr* list) const {
+        for (std::size_t i = 0; i < list->args.size(); ++i) {
+          std::string element = target + "[" + std::to_string(i) + "]";
+          if (list->args[i]->kind == Expr::InitList && list->args[i]->type->kind == Type::Array)
+            (*this)(element, list->args[i]);
+          else
+            out.line(element + " = " + print(list->args[i]) + ";", loc);
+        }
+      }
+    };
+    Fill{out, loc}(spell(v), e);
+    return;
+  }
+  if (v->by_pointer) {
+    if (stored(v))
+      out.line(spell_holder(v) + " = &" + print(e) + ";", loc);
+    else
+      out.line("const " + v->type->name + "& " + v->name + " = " + print(e) + ";", loc);
+    return;
+  }
+  if (v->optional || v->raw) {
+    if (!stored(v)) out.line(member_type(v) + " " + v->name + ";", loc);
+    if (e) out.line(spell_holder(v) + ".emplace(" + print_argument(e) + ");", loc);
+    return;
+  }
+  if (stored(v)) {
+    if (e) out.line(spell(v) + " = " + print(e) + ";", loc);
+    return;
+  }
+  std::string init = e ? " = " + print(e) : "";
+  out.line(v->type->name + " " + v->name + init + ";", loc);
+}
+
+void ReverseTransform::forward_call(const Stmt* s, Text& out) const {
+  std::string call = call_text(s);
+  const Var* v = s->var;
+  if (!v)
+    out.line(call + ";", s->loc);
+  else if (v->optional)
+    forward_decl(s, out), out.line(spell_holder(v) + ".emplace(" + call + ");", s->loc);
+  else if (stored(v))
+    out.line(spell(v) + " = " + call + ";", s->loc);
+  else
+    out.line(v->type->name + " " + v->name + " = " + call + ";", s->loc);
+}
+
+void ReverseTransform::forward_loop(const Stmt* s, Text& out) const {
+  std::string init, increment;
+  bool natural = !s->post_test && s->init.size() <= 1 && s->other.size() <= 1;
+  if (natural && !s->init.empty()) natural = !(init = simple(s->init[0])).empty();
+  if (natural && !s->other.empty()) natural = !(increment = simple(s->other[0])).empty();
+  if (!natural) forward(s->init, out);
+  std::string cond = print(s->expr);
+  if (s->post_test)
+    out.line("do {", s->loc);
+  else if (natural && !(init.empty() && increment.empty()))
+    out.line("for (" + init + "; " + (cond == "true" ? "" : cond) + ";" +
+                 (increment.empty() ? "" : " " + increment) + ") {",
+             s->loc);
+  else
+    out.line("while (" + cond + ") {", s->loc);
+  if (loop_recorded(s)) {
+    std::string tape = s->region->parent->record + "." + s->tape;
+    if (region_empty(s->region))
+      out.line("++" + tape + ";", s->loc);
+    else
+      out.line("auto& " + s->region->record + " = " + tape + ".push();", s->loc);
+  }
+  auto* self = const_cast<ReverseTransform*>(this);
+  ir::Region* outer = self->region_;
+  self->region_ = s->region;
+  forward(s->body, out);
+  if (!natural) forward(s->other, out);
+  self->region_ = outer;
+  out.line(s->post_test ? "} while (" + cond + ");" : "}", s->loc);
+}
+
+void ReverseTransform::forward(const Stmt* s, Text& out) const {
+  if (auto it = saves_.find(s); it != saves_.end())
+    for (const Save& save : it->second)
+      if (*save.live) {
+        if (save.saved->optional)
+          out.line(spell_holder(save.saved) + ".emplace(" + print(save.what) + ");", s->loc);
+        else
+          out.line(spell(save.saved) + " = " + print(save.what) + ";", s->loc);
+      }
+  switch (s->kind) {
+    case Stmt::Decl:
+      return forward_decl(s, out);
+    case Stmt::AliasDecl: {
+      const Var* v = s->var;
+      bool pointer = v->type->kind == Type::Pointer;
+      std::string type = pointer ? v->type->name : (v->is_const ? "const " : "") + v->type->name + "&";
+      if (!pointer && v->type->kind == Type::Array) type = v->is_const ? "const auto&" : "auto&";
+      out.line(type + " " + v->name + " = " + print(v->path) + ";", s->loc);
+      return;
+    }
+    case Stmt::Assign: {
+      const Var* r = ir::root(s->lhs);
+      if (s->text == "init") {
+        bool whole = s->lhs->kind == Expr::VarRef;
+        if (whole && (r->optional || r->raw))
+          out.line(spell_holder(r) + ".emplace(" + print_argument(s->expr) + ");", s->loc);
+        else if (r && r->raw)
+          out.line("clad::construct(" + print(s->lhs) + ", " + print_argument(s->expr) + ");", s->loc);
+        else
+          out.line(print(s->lhs) + " = " + print(s->expr) + ";", s->loc);
+        return;
+      }
+      if (s->text == "++" || s->text == "--")
+        out.line(s->text + print(s->lhs) + ";", s->loc);
+      else
+        out.line(print(s->lhs) + " " + s->text + " " + print(s->expr) + ";", s->loc);
+      return;
+    }
+    case Stmt::CallStmt:
+      return forward_call(s, out);
+    case Stmt::Eval:
+      out.line(print(s->expr) + ";", s->loc);
+      return;
+    case Stmt::Block:
+      return forward(s->body, out);
+    case Stmt::If: {
+      std::string cond = print(s->expr);
+      if (stored(s->cond_var)) {
+        out.line(spell(s->cond_var) + " = " + cond + ";", s->loc);
+        cond = spell(s->cond_var);
+      }
+      out.line("if (" + cond + ") {", s->loc);
+      forward(s->body, out);
+      if (!s->other.empty()) {
+        out.line("} else {", s->loc);
+        forward(s->other, out);
+      }
+      out.line("}", s->loc);
+      return;
+    }
+    case Stmt::Loop:
+      return forward_loop(s, out);
+    case Stmt::Return: {
+      if (!s->expr) {
+        out.line("return;", s->loc);
+        return;
+      }
+      const Var* v = s->expr->kind == Expr::VarRef ? s->expr->var : nullptr;
+      bool move = v && (v->optional || v->raw) && !stored(v);
+      out.line("return " + (move ? "std::move(" + print(s->expr) + ")" : print(s->expr)) + ";", s->loc);
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+void ReverseTransform::forward(const ir::Body& statements, Text& out) const {
+  for (std::size_t i = 0; i < statements.size(); ++i) {
+    const Stmt* s = statements[i];
+    if (s->var && s->var->returned && !stored(s->var) && saves_.count(s) == 0) {
+      out.line("return " + call_text(s) + ";", s->loc);
+      ++i;  // the return statement
+      continue;
+    }
+    forward(s, out);
+  }
+}
+
+void ReverseTransform::region_text(const ir::Region* region, Text& out) const {
+  for (const Var* v : region->vars)
+    if (v->needed) {
+      bool plain_array = v->type->kind == Type::Array && !v->optional;
+      std::string member = plain_array ? declare(v->type, v->name) : member_type(v) + " " + v->name;
+      bool scalar = !v->type->is_class() && !plain_array;
+      out.line(member + (scalar && v->by_pointer ? " = nullptr" : "") + ";", fn_.loc);
+    }
+  for (const ir::Region::Member& m : region->members)
+    if (!m.live || *m.live) out.line(m.type + " " + m.name + ";", fn_.loc);
+  for (const auto& s : fn_.stmts) {
+    if (s->kind != Stmt::Loop || s->region->parent != region || !loop_recorded(s.get())) continue;
+    if (region_empty(s->region)) {
+      out.line("std::size_t " + s->tape + " = 0;", s->loc);
+      continue;
+    }
+    out.line("struct " + s->region->type + " {", s->loc);
+    region_text(s->region, out);
+    out.line("};", s->loc);
+    out.line("clad::tape<" + s->region->type + "> " + s->tape + ";", s->loc);
+  }
+}
+
+Text ReverseTransform::state_text() const {
+  Text out;
+  out.line("struct " + fn_.name + "_state {", fn_.loc);
+  region_text(fn_.region, out);
+  out.line("};", fn_.loc);
+  return out;
+}
+
+std::string ReverseTransform::forward_signature() const {
+  std::string params;
+  for (const ir::Parameter& p : fn_.params) params += (params.empty() ? "" : ", ") + p.type_text;
+  if (fn_.has_state || fn_.recursive)
+    params += (params.empty() ? "" : ", ") + fn_.name + "_state& " + fn_.region->record;
+  return "static " + fn_.result->name + " " + fn_.name + "_fwd(" + params + ")";
+}
+
+std::string ReverseTransform::reverse_signature() const {
+  std::string params;
+  auto add = [&](const std::string& p) { params += (params.empty() ? "" : ", ") + p; };
+  for (std::size_t i = 0; i < fn_.params.size(); ++i)
+    if (fn_.recursive || fn_.needs_param[i]) add(fn_.params[i].type_text);
+  if (fn_.has_state || fn_.recursive) add(fn_.name + "_state& " + fn_.region->record);
+  if (fn_.seed)
+    add((fn_.seed->type->is_class() ? "" : "const ") + fn_.seed->type->name + " " + fn_.seed->name);
+  for (const ir::Parameter& p : fn_.params) {
+    if (!p.active) continue;
+    const Type* t = p.var->type;
+    if (t->kind == Type::Pointer)
+      add(adjoint_pointer_type(t) + " " + p.var->adjoint);
+    else
+      add(t->kind == Type::Array ? "std::type_identity_t<" + t->name + ">& " + p.var->adjoint
+                                 : t->name + "& " + p.var->adjoint);
+  }
+  return "static void " + fn_.name + "_rev(" + params + ")";
+}
+
+Text ReverseTransform::forward_text() const {
+  Text out;
+  out.line(forward_signature() + " {", fn_.loc);
+  if (fn_.constructed && !stored(fn_.constructed)) out.line(member_type(fn_.constructed) + " self;", fn_.loc);
+  auto* self = const_cast<ReverseTransform*>(this);
+  self->region_ = fn_.region;
+  forward(fn_.body, out);
+  out.line("}", fn_.loc);
+  return out;
+}
+
+void ReverseTransform::backward(const List& list, Text& out) const {
+  for (const Reverse& r : list) {
+    if (!r.live) continue;
+    auto join = [&] {
+      std::string text;
+      for (const Reverse::Part& p : r.parts)
+        text += std::holds_alternative<std::string>(p) ? std::get<std::string>(p)
+                                                       : print(std::get<const Expr*>(p));
+      return text;
+    };
+    auto any = [](const List& l) {
+      for (const Reverse& x : l)
+        if (x.live && !(x.declares)) return true;
+      return false;
+    };
+    switch (r.kind) {
+      case Reverse::Line:
+        out.line(with_comment(join(), r.comment), r.loc);
+        break;
+      case Reverse::Block:
+        backward(r.body, out);
+        break;
+      case Reverse::If: {
+        std::string cond = r.cond ? spell(r.cond) : join();
+        bool then = any(r.body), otherwise = any(r.other);
+        if (!then) cond = r.cond ? "!" + cond : "!(" + cond + ")";
+        out.line(with_comment("if (" + cond + ") {", r.comment), r.loc);
+        backward(then ? r.body : r.other, out);
+        if (then && otherwise) {
+          out.line("} else {", r.loc);
+          backward(r.other, out);
+        }
+        out.line("}", r.loc);
+        break;
+      }
+      case Reverse::Loop: {
+        std::string tape = r.loop->region->parent->record + "." + r.loop->tape;
+        if (region_empty(r.loop->region)) {
+          out.line(with_comment("for (; " + tape + " > 0; --" + tape + ") {", r.comment), r.loc);
+        } else {
+          out.line(with_comment("for (; !" + tape + ".empty(); " + tape + ".pop()) {", r.comment), r.loc);
+          out.line("auto& " + r.loop->region->record + " = " + tape + ".back();", r.loc);
+        }
+        backward(r.body, out);
+        out.line("}", r.loc);
+        break;
+      }
+    }
+  }
+}
+
+Text ReverseTransform::reverse_text() const {
+  Text out;
+  out.line(reverse_signature() + " {", fn_.loc);
+  backward(reverse_, out);
+  out.line("}", fn_.loc);
+  return out;
+}
+
+}  // namespace clad

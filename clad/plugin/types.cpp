@@ -1,0 +1,230 @@
+#include "types.h"
+
+#include "clang/AST/Attr.h"
+#include "clang/AST/DeclTemplate.h"
+#include "clang/AST/QualTypeNames.h"
+#include "clang/AST/RecursiveASTVisitor.h"
+
+using namespace clang;
+
+namespace clad {
+namespace {
+
+/// Finds local and unnamed types inside a type, template arguments included.
+struct UnnameableFinder : RecursiveASTVisitor<UnnameableFinder> {
+  bool found = false;
+  bool VisitTagType(TagType* type) {
+    const TagDecl* decl = type->getDecl();
+    found |= decl->getParentFunctionOrMethod() != nullptr || !decl->getDeclName();
+    if (const auto* spec = dyn_cast<ClassTemplateSpecializationDecl>(decl))
+      for (const TemplateArgument& arg : spec->getTemplateArgs().asArray()) visit(arg);
+    for (const DeclContext* parent = decl->getDeclContext(); parent; parent = parent->getParent())
+      if (const auto* outer = dyn_cast<ClassTemplateSpecializationDecl>(parent))
+        for (const TemplateArgument& arg : outer->getTemplateArgs().asArray()) visit(arg);
+    return true;
+  }
+  void visit(const TemplateArgument& arg) {
+    if (arg.getKind() == TemplateArgument::Type) TraverseType(arg.getAsType().getCanonicalType());
+    if (arg.getKind() == TemplateArgument::Pack)
+      for (const TemplateArgument& inner : arg.getPackAsArray()) visit(inner);
+  }
+};
+
+bool has_member_initializers(const CXXRecordDecl* record) {
+  for (const FieldDecl* field : record->fields())
+    if (field->hasInClassInitializer()) return true;
+  for (const CXXBaseSpecifier& base : record->bases())
+    if (const CXXRecordDecl* b = base.getType()->getAsCXXRecordDecl(); b && has_member_initializers(b))
+      return true;
+  return false;
+}
+
+bool default_constructible(const CXXRecordDecl* record) {
+  if (record->isLambda()) return false;
+  if (!record->hasDefaultConstructor()) return false;
+  for (const CXXConstructorDecl* ctor : record->ctors())
+    if (ctor->isDefaultConstructor()) return !ctor->isDeleted();
+  return !record->hasUninitializedReferenceMember();
+}
+
+bool copyable(const CXXRecordDecl* record) {
+  for (const CXXConstructorDecl* ctor : record->ctors())
+    if (ctor->isCopyConstructor()) return !ctor->isDeleted();
+  return !record->defaultedCopyConstructorIsDeleted();
+}
+
+}  // namespace
+
+TypeTable::TypeTable(ASTContext& context) : context_(context), policy_(context.getLangOpts()) {
+  policy_.FullyQualifiedName = true;
+  policy_.SuppressUnwrittenScope = true;
+  policy_.Bool = true;
+  policy_.SuppressTagKeyword = true;
+  policy_.AnonymousTagLocations = false;
+  policy_.SuppressDefaultTemplateArgs = true;
+}
+
+bool TypeTable::is_opaque(const CXXRecordDecl* record) const {
+  for (const AnnotateAttr* attr : record->specific_attrs<AnnotateAttr>())
+    if (attr->getAnnotation() == "clad::opaque") return true;
+  return false;
+}
+
+bool TypeTable::taken(const std::string& name) const {
+  return !context_.getTranslationUnitDecl()->lookup(&context_.Idents.get(name)).empty();
+}
+
+std::string TypeTable::unique_global(const std::string& base) {
+  std::string name = base;
+  auto used = [&](const std::string& n) {
+    for (const char* suffix : {"_state", "_fwd", "_rev", "_entry", "_code"})
+      if (taken(n + suffix)) return true;
+    return globals_.count(n) != 0;
+  };
+  for (int n = 1; used(name); ++n) name = base + "_" + std::to_string(n);
+  globals_.insert(name);
+  return name;
+}
+
+bool TypeTable::unnameable(QualType type) const {
+  UnnameableFinder finder;
+  finder.TraverseType(type.getCanonicalType());
+  return finder.found;
+}
+
+std::string TypeTable::spell(QualType type) {
+  type = type.getCanonicalType();
+  if (!unnameable(type))
+    return TypeName::getFullyQualifiedName(type, context_, policy_, /*WithGlobalNsPrefix=*/false);
+  QualType value = type.getNonReferenceType();
+  std::string suffix = type->isLValueReferenceType() ? "&" : type->isRValueReferenceType() ? "&&" : "";
+  if (value->isPointerType()) return spell(value->getPointeeType()) + "*" + suffix;
+  std::string prefix = value.isConstQualified() ? "const " : "";
+  value = value.getUnqualifiedType();
+  std::string& name = typedefs_[value.getTypePtr()];
+  if (name.empty()) {
+    std::string base = "local_type";
+    if (const CXXRecordDecl* record = value->getAsCXXRecordDecl(); record && record->getIdentifier())
+      base = record->getNameAsString() + "_type";
+    for (name = unique_global(base); taken(name);) name = unique_global(base);
+    TranslationUnitDecl* unit = context_.getTranslationUnitDecl();
+    unit->addDecl(TypedefDecl::Create(context_, unit, SourceLocation(), SourceLocation(),
+                                      &context_.Idents.get(name), context_.getTrivialTypeSourceInfo(value)));
+  }
+  return prefix + name + suffix;
+}
+
+std::string TypeTable::declare(QualType type, const std::string& name) {
+  QualType value = type.getNonReferenceType();
+  if (value->isArrayType() || value->isFunctionPointerType() || value->isMemberPointerType())
+    return "std::type_identity_t<" + spell(type) + "> " + name;
+  return spell(type) + " " + name;
+}
+
+const ir::Type* TypeTable::get(QualType qualified) {
+  QualType type = qualified.getNonReferenceType().getCanonicalType().getUnqualifiedType();
+  if (type->isArrayType()) type = context_.getUnqualifiedArrayType(type);
+  auto [it, fresh] = table_.try_emplace(type.getTypePtr());
+  if (!fresh) return it->second.get();
+  it->second = std::make_unique<ir::Type>();
+  ir::Type& t = *it->second;
+  if (type->isVoidType()) {
+    t.kind = ir::Type::Void;
+    t.name = "void";
+  } else if (type->isRealFloatingType()) {
+    t.kind = ir::Type::Real;
+    t.name = spell(type);
+    t.differentiable = true;
+    t.zero_by_value_init = true;
+  } else if (type->isPointerType()) {
+    t.kind = ir::Type::Pointer;
+    t.name = spell(type);
+    if (!type->isFunctionPointerType()) {
+      t.element = get(type->getPointeeType());
+      t.differentiable = t.element->differentiable || in_progress_.count(t.element) != 0;
+    }
+    t.zero_by_value_init = true;
+  } else if (const ConstantArrayType* array = context_.getAsConstantArrayType(type)) {
+    t.kind = ir::Type::Array;
+    t.name = spell(type);
+    t.element = get(array->getElementType());
+    t.extent = array->getSize().getZExtValue();
+    t.differentiable = t.element->differentiable;
+    t.zero_by_value_init = t.element->zero_by_value_init;
+    t.dynamic_shape = t.element->dynamic_shape;
+  } else if (const CXXRecordDecl* record = type->getAsCXXRecordDecl()) {
+    in_progress_.insert(&t);
+    fill_class(t, record, type);
+    in_progress_.erase(&t);
+  } else {
+    t.kind = ir::Type::Scalar;
+    t.name = spell(type);
+    t.zero_by_value_init = true;
+  }
+  return &t;
+}
+
+void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType type) {
+  t.decl = record;
+  t.kind = ir::Type::Other;
+  if (record->isLambda()) {
+    t.kind = ir::Type::Closure;
+    t.name = "lambda";
+    return;
+  }
+  t.name = spell(type);
+  if (!record->hasDefinition()) return;
+  record = record->getDefinition();
+  t.default_constructible = default_constructible(record);
+  t.copyable = copyable(record);
+  if (is_opaque(record)) {
+    t.kind = ir::Type::Opaque;
+    opaques_.push_back(&t);
+    t.differentiable = true;
+    t.zero_by_value_init = true;
+    return;
+  }
+  const auto* spec = dyn_cast<ClassTemplateSpecializationDecl>(record);
+  if (spec && record->isInStdNamespace()) {
+    const TemplateArgumentList& args = spec->getTemplateArgs();
+    llvm::StringRef name = record->getName();
+    bool typed = args.size() > 0 && args[0].getKind() == TemplateArgument::Type;
+    if (typed && (name == "vector" || name == "array" || name == "initializer_list")) {
+      t.kind = name == "vector"  ? ir::Type::Vector
+               : name == "array" ? ir::Type::StdArray
+                                 : ir::Type::InitializerList;
+      t.element = get(args[0].getAsType());
+      t.differentiable = t.element->differentiable;
+      t.has_pointer = t.element->has_pointer || (t.element->kind == ir::Type::Pointer && t.differentiable);
+      t.dynamic_shape = t.kind != ir::Type::StdArray || t.element->dynamic_shape;
+      t.zero_by_value_init = t.element->zero_by_value_init;
+      if (t.kind == ir::Type::StdArray) t.extent = args[1].getAsIntegral().getZExtValue();
+      return;
+    }
+    if (name == "pair" && typed) {
+      t.kind = ir::Type::Record;
+      for (unsigned i = 0; i < 2; ++i) t.fields.push_back({i ? "second" : "first", get(args[i].getAsType())});
+      t.differentiable = t.fields[0].type->differentiable || t.fields[1].type->differentiable;
+      t.dynamic_shape = t.fields[0].type->dynamic_shape || t.fields[1].type->dynamic_shape;
+      t.zero_by_value_init = t.fields[0].type->zero_by_value_init && t.fields[1].type->zero_by_value_init;
+      return;
+    }
+  }
+  if (record->isInStdNamespace() || record->isUnion()) return;
+  t.kind = ir::Type::Record;
+  t.zero_by_value_init = !has_member_initializers(record) && !record->hasUserProvidedDefaultConstructor();
+  auto add = [&](std::string name, QualType field) {
+    const ir::Type* ft = get(field);
+    t.fields.push_back({std::move(name), ft});
+    t.differentiable |= ft->differentiable;
+    t.dynamic_shape |= ft->dynamic_shape;
+    t.has_pointer |= (ft->kind == ir::Type::Pointer && ft->differentiable) || ft->has_pointer;
+    t.zero_by_value_init &= ft->zero_by_value_init;
+  };
+  for (const CXXBaseSpecifier& base : record->bases()) add("", base.getType());
+  for (const FieldDecl* field : record->fields())
+    if (!field->getType()->isReferenceType()) add(field->getNameAsString(), field->getType());
+  if (t.differentiable) records_.push_back(&t);
+}
+
+}  // namespace clad

@@ -1,0 +1,51 @@
+// Clang types as ir::Type, and how they are spelled in generated code.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/DeclCXX.h"
+#include "clang/AST/PrettyPrinter.h"
+#include "ir.h"
+
+namespace clad {
+
+class TypeTable {
+ public:
+  explicit TypeTable(clang::ASTContext& context);
+
+  /// The type without reference and top-level const.
+  const ir::Type* get(clang::QualType type);
+  /// How the type is written in generated code; a type without a name gets a typedef injected into the AST.
+  std::string spell(clang::QualType type);
+  /// A declaration of `name`, for types whose declarator wraps the name (arrays, function pointers).
+  std::string declare(clang::QualType type, const std::string& name);
+  /// Records whose fields the generated code must enumerate (`clad_fields`), in order of first use.
+  const std::vector<const ir::Type*>& records() const { return records_; }
+  /// Opaque classes in use.
+  const std::vector<const ir::Type*>& opaques() const { return opaques_; }
+  const clang::PrintingPolicy& policy() const { return policy_; }
+  bool is_opaque(const clang::CXXRecordDecl* record) const;
+  /// A name that no declaration of the translation unit and no generated one has yet.
+  std::string unique_global(const std::string& base);
+  /// Whether a global name is taken by the user's code.
+  bool taken(const std::string& name) const;
+
+ private:
+  void fill_class(ir::Type& type, const clang::CXXRecordDecl* record, clang::QualType qualified);
+  bool unnameable(clang::QualType type) const;
+
+  clang::ASTContext& context_;
+  clang::PrintingPolicy policy_;
+  std::map<const clang::Type*, std::unique_ptr<ir::Type>> table_;
+  std::map<const clang::Type*, std::string> typedefs_;
+  std::vector<const ir::Type*> records_, opaques_;
+  std::set<const ir::Type*> in_progress_;  ///< classes that point to themselves
+  std::set<std::string> globals_;
+};
+
+}  // namespace clad
