@@ -1,6 +1,7 @@
 // cladtorch: train, sample and measure models from the shell.
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "apps/command.h"
+#include "cladtorch/io/atomic_file.h"
 #include "cladtorch/train/suggest.h"
 #include "cladtorch/train/system_info.h"
 #include "cladtorch/train/usage_error.h"
@@ -72,7 +74,11 @@ int run(int argc, char** argv) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
     return report(kUsageError, explain(app, error));
   }
-  return action();
+  const int code = action();
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    return report(kRuntimeError, cladtorch::io::describe_failure("write", "standard output", errno));
+  }
+  return code;
 }
 
 }  // namespace

@@ -80,6 +80,19 @@ const io::StoredTensor* find(const io::SafetensorsFile& file, const std::string&
   return nullptr;
 }
 
+/// Refuses a configuration far larger than the file before memory is asked for.
+void check_size(const GPT2Config& config, const io::SafetensorsFile& file) {
+  const auto c = static_cast<double>(config.n_embd);
+  const double described = static_cast<double>(config.vocab_size + config.n_positions) * c +
+                           static_cast<double>(config.n_layer) * (12 * c * c + 13 * c);
+  double stored = 0;
+  for (const auto& [name, tensor] : file.tensors()) {
+    stored += static_cast<double>(tensor.data.size() / io::stored_size(tensor.type));
+  }
+  require(described <= 4 * stored + 1e6, "read '", file.path().string(), "': it holds ", stored,
+          " numbers, but config.json describes a model of ", described, "; is it another model's file?");
+}
+
 }  // namespace
 
 io::Json gpt2_config_json(const GPT2Config& config) {
@@ -144,7 +157,9 @@ void save_gpt2(const GPT2& model, const std::filesystem::path& folder) {
 GPT2 load_gpt2(const std::filesystem::path& folder) {
   const std::string config_path = (folder / kConfigFile).string();
   const io::SafetensorsFile file(folder / kModelFile);
-  GPT2 model(gpt2_config_from_json(io::read_json(config_path), config_path));
+  const GPT2Config config = gpt2_config_from_json(io::read_json(config_path), config_path);
+  check_size(config, file);
+  GPT2 model(config);
   const std::string path = file.path().string();
   std::size_t used = 0;
   for_each_parameter(model, [&](const std::string& name, Tensor& parameter) {

@@ -209,6 +209,7 @@ TEST(Gpt2File, RefusesForeignAndInconsistentFiles) {
   EXPECT_THAT(error_with("n_layer", 3), HasSubstr("no tensor 'h.2."));
   EXPECT_THAT(error_with("n_layer", 1), HasSubstr("tensors"));
   EXPECT_THAT(error_with("vocab_size", 66), HasSubstr("'wte.weight' is [65,32]"));
+  EXPECT_THAT(error_with("n_layer", 1'000'000'000), HasSubstr("config.json describes a model of"));
   EXPECT_THAT(error_with("n_head", 5), HasSubstr("config.json"));
   EXPECT_THAT(error_with("n_embd", "wide"), HasSubstr("'n_embd' is string"));
 }

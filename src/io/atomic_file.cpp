@@ -63,6 +63,12 @@ std::string describe_failure(std::string_view action, const fs::path& path, int 
 }
 
 AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
+  // A rename would replace a device or a pipe by a file instead of writing to it.
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path_, ignored);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    throw Error(fmt::format("cannot write '{}': it is no regular file; name another one", path_.string()));
+  }
   temporary_ = path_;
   temporary_ += fmt::format(".tmp-{}", ::getpid());
   descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);

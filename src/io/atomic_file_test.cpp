@@ -51,6 +51,13 @@ TEST(AtomicFile, NamesThePathAndTheWayOutWhenTheFolderIsAFile) {
   EXPECT_THAT(message, AllOf(HasSubstr("file/x"), HasSubstr("choose another folder")));
 }
 
+TEST(AtomicFile, DoesNotReplaceADeviceOrAFolder) {
+  TemporaryFolder folder;
+  EXPECT_THAT(error_of<Error>([] { write_file("/dev/null", "text"); }), HasSubstr("no regular file"));
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+  EXPECT_THAT(error_of<Error>([&] { write_file(folder.path(), "text"); }), HasSubstr("no regular file"));
+}
+
 TEST(AtomicFile, LeavesNothingBehindWhenThereIsNoSpace) {
   TemporaryFolder folder;
   const pid_t child = ::fork();

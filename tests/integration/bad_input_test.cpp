@@ -167,6 +167,14 @@ TEST_F(BadInput, AFullDiskIsNamedAndLeavesTheOldCheckpointWhole) {
   }
 }
 
+TEST_F(BadInput, AFullDiskUnderTheStandardOutputIsNamed) {
+  expect_one_line(
+      run({"data", "stories", "--bytes", "1000"}, {.folder = folder_.path(), .standard_output = "/dev/full"}),
+      kRuntimeError, "cannot write 'standard output': no space left on device");
+  expect_error({"data", "stories", "--bytes", "1000", "--out", "/dev/full"}, kRuntimeError,
+               "no regular file");
+}
+
 TEST_F(BadInput, AFullFileSystemIsNamed) {
   fs::create_directory(folder_ / "small");
   const std::string mount_point = (folder_ / "small").string();

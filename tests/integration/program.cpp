@@ -38,7 +38,7 @@ Program::Program(const std::vector<std::string>& arguments, const Options& optio
   argv.push_back(nullptr);
   pid_ = ::fork();
   if (pid_ != 0) return;
-  redirect(out_, STDOUT_FILENO);
+  redirect(options.standard_output.empty() ? out_ : options.standard_output, STDOUT_FILENO);
   redirect(err_, STDERR_FILENO);
   if (options.file_size_limit) {
     const rlimit limit{*options.file_size_limit, *options.file_size_limit};
