@@ -17,6 +17,7 @@
 #include "clang/Sema/Sema.h"
 #include "diagnose.h"
 #include "ir.h"
+#include "lookup.h"
 #include "types.h"
 
 namespace clad {
@@ -35,8 +36,14 @@ struct Closure {
 
 class Frontend {
  public:
-  Frontend(clang::Sema& sema, TypeTable& types, Diagnose& diagnose, ir::Function& function)
-      : sema_(sema), context_(sema.Context), types_(types), diagnose_(diagnose), fn_(function) {}
+  Frontend(clang::Sema& sema, TypeTable& types, Diagnose& diagnose, CustomLookup& lookup,
+           ir::Function& function)
+      : sema_(sema),
+        context_(sema.Context),
+        types_(types),
+        diagnose_(diagnose),
+        lookup_(lookup),
+        fn_(function) {}
 
   /// Fills `function` from the definition `decl`. Errors are reported; the result is then not to be used.
   void lower(const clang::FunctionDecl* decl);
@@ -107,8 +114,8 @@ class Frontend {
   ir::Expr* construct(const clang::CXXConstructExpr* e);
   ir::Expr* finish_call(std::unique_ptr<ir::CallInfo> info, const clang::FunctionDecl* callee,
                         clang::QualType result, const clang::Expr* at, bool object_mutable);
-  ir::Expr* inline_accessor(const clang::FunctionDecl* callee, const std::vector<const clang::Expr*>& args,
-                            const clang::Expr* object);
+  ir::Expr* inline_call(const clang::FunctionDecl* callee, const std::vector<const clang::Expr*>& args,
+                        const clang::Expr* object);
   void add_argument(ir::CallInfo& info, const clang::Expr* e, clang::QualType param);
   void add_closure_arguments(ir::CallInfo& info, const Closure& closure);
   std::shared_ptr<Closure> closure_of(const clang::Expr* e);
@@ -120,6 +127,7 @@ class Frontend {
   clang::ASTContext& context_;
   TypeTable& types_;
   Diagnose& diagnose_;
+  CustomLookup& lookup_;
   ir::Function& fn_;
   const clang::FunctionDecl* decl_ = nullptr;
 

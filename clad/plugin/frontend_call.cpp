@@ -39,6 +39,19 @@ bool is_plain_path(const clang::Expr* e) {
   return isa<CXXThisExpr>(e) || isa<DeclRefExpr>(e);
 }
 
+/// Whether a body only passes its parameters on: `Tensor operator()(const Tensor& x) const { return
+/// forward(x); }`.
+bool is_forwarding(const clang::Expr* e, ASTContext& context) {
+  const auto* call = dyn_cast<CallExpr>(strip(e));
+  if (!call || !call->getDirectCallee() || !context.hasSameUnqualifiedType(call->getType(), e->getType()))
+    return false;
+  if (const auto* member = dyn_cast<CXXMemberCallExpr>(call))
+    if (!is_plain_path(member->getImplicitObjectArgument())) return false;
+  for (const clang::Expr* arg : call->arguments())
+    if (!is_plain_path(arg)) return false;
+  return true;
+}
+
 }  // namespace
 
 std::string operator_word(const FunctionDecl* decl) {
@@ -219,14 +232,15 @@ void Frontend::add_argument(ir::CallInfo& info, const clang::Expr* e, QualType p
   info.args.push_back(arg);
 }
 
-ir::Expr* Frontend::inline_accessor(const FunctionDecl* callee, const std::vector<const clang::Expr*>& args,
-                                    const clang::Expr* object) {
+ir::Expr* Frontend::inline_call(const FunctionDecl* callee, const std::vector<const clang::Expr*>& args,
+                                const clang::Expr* object) {
   const clang::Expr* returned = only_return(callee);
   if (!returned || inlining_.count(callee) || inline_depth_ > 16) return nullptr;
   QualType result = callee->getReturnType();
   bool names_storage = result->isReferenceType() || result->isPointerType();
   if (!types_.get(result)->differentiable) return nullptr;
-  if (!names_storage && !is_plain_path(returned)) return nullptr;
+  if (!names_storage && !is_plain_path(returned) && !is_forwarding(returned, context_)) return nullptr;
+  if (lookup_.named(callee)) return nullptr;
   if (const auto* method = dyn_cast<CXXMethodDecl>(callee);
       method && (method->isVirtual() || method->getParent()->isLambda()))
     return nullptr;
@@ -389,7 +403,7 @@ ir::Expr* Frontend::operator_call(const CXXOperatorCallExpr* e, const FunctionDe
     }
   }
   std::vector<const clang::Expr*> rest(e->arg_begin() + (method ? 1 : 0), e->arg_end());
-  if (ir::Expr* inlined = inline_accessor(callee, rest, method ? first : nullptr)) return inlined;
+  if (ir::Expr* inlined = inline_call(callee, rest, method ? first : nullptr)) return inlined;
   auto info = std::make_unique<ir::CallInfo>();
   info->is_operator = e->getNumArgs() <= 2 && e->getOperator() != OO_Subscript &&
                       e->getOperator() != OO_Call && e->getOperator() != OO_Arrow &&
@@ -478,7 +492,7 @@ ir::Expr* Frontend::call(const CallExpr* e) {
   }
   std::vector<const clang::Expr*> arguments(e->arg_begin(), e->arg_end());
   if (info->problem.empty())
-    if (ir::Expr* inlined = inline_accessor(callee, arguments, object)) return inlined;
+    if (ir::Expr* inlined = inline_call(callee, arguments, object)) return inlined;
   if (object) {
     info->is_method = true;
     info->name = method->getNameAsString();

@@ -228,6 +228,16 @@ bool CustomLookup::finish(ir::CallInfo& call, const Scope& scope, const Function
   return false;
 }
 
+bool CustomLookup::named(const FunctionDecl* callee) {
+  for (const Scope& scope : scopes(callee)) {
+    LookupResult found(sema_, &context_.Idents.get(operator_word(callee) + "_pullback"), SourceLocation(),
+                       Sema::LookupOrdinaryName);
+    found.suppressDiagnostics();
+    if (sema_.LookupQualifiedName(found, scope.context)) return true;
+  }
+  return false;
+}
+
 CustomLookup::Result CustomLookup::find(ir::CallInfo& call, const FunctionDecl* callee, bool returns_value) {
   notes_.clear();
   wanted_ = operator_word(callee) + "_pullback";

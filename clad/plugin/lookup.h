@@ -19,6 +19,9 @@ class CustomLookup {
   /// the reasons are in notes().
   Result find(ir::CallInfo& call, const clang::FunctionDecl* callee, bool returns_value);
 
+  /// Whether any custom derivative has the name one for `callee` would have.
+  bool named(const clang::FunctionDecl* callee);
+
   struct Note {
     clang::SourceLocation at;
     std::string text;

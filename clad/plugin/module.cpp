@@ -46,7 +46,7 @@ Module::Instance* Module::instance(const FunctionDecl* function, const std::vect
   };
   in.fn.name = types_.unique_global(base_name(function));
   in.fn.primal_name = display_name(function);
-  Frontend frontend(sema_, types_, diagnose_, in.fn);
+  Frontend frontend(sema_, types_, diagnose_, lookup_, in.fn);
   frontend.lower(function);
   callees_.insert(frontend.callees().begin(), frontend.callees().end());
   callees_.insert(function->getCanonicalDecl());

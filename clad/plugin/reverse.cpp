@@ -98,19 +98,26 @@ void ReverseTransform::prologue(const ir::Body& statements, List& out) {
   }
 }
 
+/// The statements in reverse; the first line of each says what it comes from.
+void ReverseTransform::sequence(const ir::Body& statements, List& out) {
+  std::string last;
+  for (auto it = statements.rbegin(); it != statements.rend(); ++it) {
+    const Stmt* s = *it;
+    loc_ = s->loc;
+    std::size_t before = out.size();
+    statement(s, out);
+    bool compound = s->kind == Stmt::If || s->kind == Stmt::Loop || s->kind == Stmt::Block;
+    if (compound || out.size() == before || s->source.empty()) continue;
+    std::size_t first = before;
+    while (first + 1 < out.size() && out[first].restores) ++first;
+    if (out[first].comment.empty() && s->source != last) out[first].comment = s->source;
+    last = s->source;
+  }
+}
+
 void ReverseTransform::body(const ir::Body& statements, List& out) {
   List reversed;
-  for (auto it = statements.rbegin(); it != statements.rend(); ++it) {
-    loc_ = (*it)->loc;
-    std::size_t before = reversed.size();
-    statement(*it, reversed);
-    bool compound = (*it)->kind == Stmt::If || (*it)->kind == Stmt::Loop || (*it)->kind == Stmt::Block;
-    if (!compound && reversed.size() > before && !(*it)->source.empty()) {
-      std::size_t first = before;
-      while (first + 1 < reversed.size() && reversed[first].restores) ++first;
-      if (reversed[first].comment.empty()) reversed[first].comment = (*it)->source;
-    }
-  }
+  sequence(statements, reversed);
   prologue(statements, out);
   for (Reverse& r : reversed) out.push_back(std::move(r));
 }
@@ -132,20 +139,8 @@ void ReverseTransform::statement(const Stmt* s, List& out) {
       for (Var* v : s->touched)
         if (v->type->is_value() && v->type->copyable) save(s, fn_.ref(v), out);
       return;
-    case Stmt::Block: {
-      // Its declarations stand in the enclosing prologue.
-      List reversed;
-      for (auto it = s->body.rbegin(); it != s->body.rend(); ++it) {
-        loc_ = (*it)->loc;
-        std::size_t before = reversed.size();
-        statement(*it, reversed);
-        bool compound = (*it)->kind == Stmt::If || (*it)->kind == Stmt::Loop || (*it)->kind == Stmt::Block;
-        if (!compound && reversed.size() > before && reversed[before].comment.empty())
-          reversed[before].comment = (*it)->source;
-      }
-      for (Reverse& r : reversed) out.push_back(std::move(r));
-      return;
-    }
+    case Stmt::Block:
+      return sequence(s->body, out);  // its declarations stand in the enclosing prologue
     case Stmt::If: {
       Reverse r;
       r.kind = Reverse::If;
@@ -329,7 +324,9 @@ void ReverseTransform::custom_call(const Stmt* s, List& out) {
   ir::CallInfo& c = *s->call;
   if (!c.forward_name.empty()) {
     if (!c.state_type.empty()) {
-      c.state_name = fn_.unique(c.is_method ? c.name + "_state" : "saved");
+      // "clad::custom_derivatives::f_pullback" keeps its state in a member named after f.
+      std::string base = c.reverse_name.substr(c.reverse_name.rfind(':') + 1);
+      c.state_name = fn_.unique(base.substr(0, base.size() - std::string("_pullback").size()));
       region_->members.push_back({c.state_type, c.state_name, nullptr});
     }
   } else {

@@ -59,6 +59,7 @@ class ReverseTransform {
 
   // reverse.cpp: statements
   void body(const ir::Body& statements, List& out);
+  void sequence(const ir::Body& statements, List& out);
   void statement(const ir::Stmt* s, List& out);
   void assign(const ir::Stmt* s, List& out);
   void call(const ir::Stmt* s, List& out);
@@ -112,7 +113,6 @@ class ReverseTransform {
   std::map<const ir::Stmt*, bool> call_states_;  ///< calls whose state is kept
   ir::Region* region_ = nullptr;
   bool changed_ = false;
-  std::string comment_;
   ir::Loc loc_ = 0;
 };
 
