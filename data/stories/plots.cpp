@@ -1,4 +1,4 @@
-// The sentences and plots of the built-in stories. The notation is in docs/data.md.
+// The sentences and plots of the built-in stories, which are counting tales. The notation is in docs/data.md.
 //
 // A model sees a window of the text only, so what a sentence needs to know of the story is close behind it:
 // the hero is named in most sentences, and the friend and the thing only in a chain of sentences that each
@@ -19,33 +19,31 @@ rule plot
 
 rule load
   6: <number> <look> <goods>
-  3: <a look> <spot>
-  2: <fruit>, <look> <finds> and <wares>
+  2: <a look> <garment>
   1: <flavour> <food>
 
 # --- how a story begins ---------------------------------------------------------------------------------------------
 rule opening
-  On <date>, a <sky> <daytime>, {hero.name} the {hero.kind} <walked> to the <place> with <load>.
-  {hero.name} the {hero.kind} lived by the <look> <place> with <load> and <a look> <garment>.
+  On <date>, {hero.name} the {hero.kind} <walked> to the <place> with <load>.
   It was <date>, and {hero.name} the {hero.kind} sat <under> <a look> <spot>, eating <flavour> <food>.
-  Long ago <a temper> {hero.kind} named {hero.name} lived <under> the <look> <place>.
-  <A temper> {hero.kind} named {hero.name} sold <goods> and <look> <birds> at the <place>.
+  At <time> on <a sky> day, {hero.name} the {hero.kind} <walked> to the <look> <place>.
+  {hero.name} the {hero.kind} lived at <number> <^place> Lane with <load>.
+  Long ago <a temper> {hero.kind} named {hero.name} had <load> and <load>.
 
 rule scene
   {hero.He} wore <a look> <garment> and <a look> hat.
-  {hero.He} had <load>, <load> and <a look> <spot>.
-  Above the <place>, <number> <look> <birds> <sang> <loudly>.
-  The <look> <place> smelled of <look> <wares> and <flavour> <food>.
+  {hero.He} sold <number> <look> <goods> for <many> pence.
+  Above the <place>, <many> <look> <birds> <sang> <loudly>.
+  {hero.name} counted <many> <look> <birds> and <number> <goods>.
 
 # --- a thing is lost ------------------------------------------------------------------------------------------------
 rule lost
   But {hero.name} could not find {hero.his} <look> {thing.name}.
-  Then {hero.name} lost <a look> {thing.name} <under> the <place>.
-  At <time> {hero.his} <look> {thing.name} was gone, and {hero.name} felt <feeling>.
+  At <time> {hero.name} lost <a look> {thing.name} <under> the <place>.
 
 rule search
   {hero.name} looked <under> the <look> <spot>, but found <load> and <load>.
-  {hero.name} <walked> to the <place>, but saw only <load> and <load>.
+  {hero.name} <walked> to the <place>, but saw only <load>.
 
 rule meeting
   "Have you seen my {thing.name}?" {hero.he} asked <a temper> {friend.kind}.
@@ -53,59 +51,53 @@ rule meeting
 
 rule advice
   "Look <under> the <look> <spot>," said the {friend.kind} <loudly>.
-  "It is <under> the <place>," said the {friend.kind}, eating <flavour> <food>.
   "Give me <load>," said the {friend.kind} <loudly>.
 
 rule return
-  So {hero.name} and the {friend.kind} found the {thing.name} <under> <a look> <spot>.
-  {hero.name} <walked> to <a look> <spot>, and there was the {thing.name}.
+  At <time> {hero.name} and the {friend.kind} found the {thing.name} <under> <a look> <spot>.
 
 # --- a thing is found -----------------------------------------------------------------------------------------------
 rule finding
   <^under> the <look> <spot>, {hero.name} found <a look> {thing.name} and <load>.
-  {hero.name} <walked> to the <place> and saw <a look> {thing.name} <under> the <spot>.
+  At <time> {hero.name} saw <a look> {thing.name} <under> the <look> <spot>.
 
 rule asking
-  "Whose is it?" asked {hero.name} <loudly>.
-  "Who lost <a look> {thing.name}?" asked {hero.name}.
+  "Whose {thing.name} is it?" asked {hero.name} <loudly>.
 
 rule owner
   "It is mine," said <a temper> {friend.kind} with <load>.
-  "That is my {thing.name}," said <a temper> {friend.kind} from the <look> <place>.
+  "That is my {thing.name}," said <a temper> {friend.kind} from <number> <^place> Lane.
 
 rule reward
   The {friend.kind} gave {hero.name} <load> and <sang> <loudly>.
-  The {friend.kind} <sang> <loudly> and gave {hero.name} <load> and <load>.
+  The {friend.kind} paid {hero.name} <many> pence and <load>.
 
 # --- a meal for a friend --------------------------------------------------------------------------------------------
 rule cooking
   {hero.name} made <flavour> <food> for <a temper> {friend.kind} with <load>.
-  {hero.name} baked <a look> cake with <load> for <a temper> {friend.kind}.
 
 rule gathering
-  {hero.He} got <load> from the <place>, and <load> from the <look> <place>.
+  {hero.He} got <load> from the <place>, and <load> from the <place>.
   {hero.He} put <load> and <load> in <a look> pot.
 
 rule tasting
-  The {friend.kind} felt <feeling>, <sang> <loudly> and ate with {hero.name}.
-  "I taste <fruit> and <look> <goods>," the {friend.kind} told {hero.name}.
+  The {friend.kind} ate for <number> minutes, <sang> <loudly> and gave {hero.name} <load>.
+  "I taste <number> <look> <goods>," the {friend.kind} told {hero.name} <loudly>.
 
 # --- a journey ------------------------------------------------------------------------------------------------------
 rule leaving
-  {hero.name} went to see <number> <look> <birds> <under> the <place>.
-  {hero.name} packed <load> and <load> and left for the <look> <place>.
+  {hero.name} went to see <many> <look> <birds> at the <look> <place>.
+  {hero.name} packed <load> and <load> and left for the <place>.
 
 rule crossing
-  {hero.He} <walked> past the <place>, <a look> <spot> and <number> <look> <birds>.
-  At <time> {hero.name} <walked> <loudly> to the <look> <place>.
+  {hero.He} <walked> <number> miles past the <place> and <a look> <spot>.
+  At <time> {hero.name} <walked> <loudly> to the <place>.
 
 rule companion
-  On the way {hero.he} met <a temper> {friend.kind} with <load>.
-  There {hero.name} saw <a temper> {friend.kind} <under> <a look> <spot>.
+  There {hero.name} met <a temper> {friend.kind} with <load>.
 
 rule arrival
   {hero.name} and the {friend.kind} <sang> <loudly> and shared <load>.
-  "Come with me," said {hero.name}, and the {friend.kind} <sang> <loudly>.
 
 # --- how a story ends -----------------------------------------------------------------------------------------------
 rule ending
