@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Writes reference.safetensors: values and gradients computed by PyTorch on the CPU in float32.
+
+Only needed to change the reference data; the tests read the stored file.
+
+    python3 -m venv venv && venv/bin/pip install torch && venv/bin/python generate.py reference.safetensors
+
+Each case stores its operands under "<case>/<operand>", the cotangent "<case>/d_y", the result "<case>/y" and the
+gradients "<case>/d_<operand>".
+"""
+import json
+import struct
+import sys
+
+import torch
+import torch.nn.functional as F
+
+CONFIG = dict(vocab_size=29, n_positions=16, n_layer=2, n_head=4, n_embd=32)
+tensors = {}
+
+
+def normal(*shape, scale=1.0):
+    return (scale * torch.randn(*shape)).requires_grad_()
+
+
+def case(name, function, **operands):
+    """Stores one operation; integer operands get no gradient."""
+    y = function(*operands.values())
+    d_y = torch.randn(y.shape)
+    y.backward(d_y)
+    tensors[f"{name}/y"], tensors[f"{name}/d_y"] = y.detach(), d_y
+    for key, value in operands.items():
+        tensors[f"{name}/{key}"] = value.detach()
+        if value.grad is not None:
+            tensors[f"{name}/d_{key}"] = value.grad
+
+
+def causal_attention(qkv, n_head=3):
+    batch, length, channels = qkv.shape
+    heads = [part.reshape(batch, length, n_head, -1).transpose(1, 2) for part in qkv.split(channels // 3, dim=2)]
+    y = F.scaled_dot_product_attention(*heads, is_causal=True)
+    return y.transpose(1, 2).reshape(batch, length, channels // 3)
+
+
+def operations():
+    case("add", torch.add, a=normal(3, 4, 5), b=normal(4, 1))
+    case("sub", torch.sub, a=normal(5), b=normal(3, 4, 5))
+    case("mul", torch.mul, a=normal(3, 4, 5), b=normal(1, 5))
+    case("div", torch.div, a=normal(3, 4), b=(torch.rand(3, 4) + 0.5).requires_grad_())
+    case("matmul", torch.matmul, a=normal(2, 3, 7, 20), b=normal(3, 20, 9))
+    case("linear", F.linear, x=normal(2, 7, 40), weight=normal(50, 40), bias=normal(50))
+    case("gelu_tanh", lambda x: F.gelu(x, approximate="tanh"), x=normal(5, 31, scale=2.0))
+    case("relu", F.relu, x=normal(5, 31))
+    case("tanh", torch.tanh, x=normal(5, 31))
+    case("sigmoid", torch.sigmoid, x=normal(5, 31))
+    case("softmax", lambda x: F.softmax(x, dim=-1), x=normal(5, 31, scale=3.0))
+    case("layer_norm", lambda x, w, b: F.layer_norm(x, (40,), w, b), x=normal(2, 7, 40), weight=normal(40), bias=normal(40))
+    case("embedding", F.embedding, indices=torch.randint(0, 6, (4, 5), dtype=torch.int32), weight=normal(6, 20))
+    case("causal_attention", causal_attention, qkv=normal(2, 70, 3 * 24))
+    targets = torch.tensor([[1, 2, -100, 4], [0, 30, 7, 7]])
+    case("cross_entropy", lambda x, t: F.cross_entropy(x.reshape(-1, 31), t.reshape(-1).long(), ignore_index=-100),
+         logits=normal(2, 4, 31, scale=2.0), targets=targets.int())
+    case("mse_loss", F.mse_loss, prediction=normal(4, 5), target=normal(4, 5))
+    case("sum", torch.sum, x=normal(4, 5))
+    case("mean", torch.mean, x=normal(4, 5))
+
+
+def gpt2_parameters():
+    channels = CONFIG["n_embd"]
+    shapes = {"wte.weight": (CONFIG["vocab_size"], channels), "wpe.weight": (CONFIG["n_positions"], channels)}
+    for i in range(CONFIG["n_layer"]):
+        for name, out, into in (("attn.c_attn", 3, 1), ("attn.c_proj", 1, 1), ("mlp.c_fc", 4, 1), ("mlp.c_proj", 1, 4)):
+            shapes[f"h.{i}.{name}.weight"] = (out * channels, into * channels)
+            shapes[f"h.{i}.{name}.bias"] = (out * channels,)
+        for name in ("ln_1", "ln_2"):
+            shapes[f"h.{i}.{name}.weight"] = shapes[f"h.{i}.{name}.bias"] = (channels,)
+    shapes["ln_f.weight"] = shapes["ln_f.bias"] = (channels,)
+    parameters = {name: 0.2 * torch.randn(shape) for name, shape in shapes.items()}
+    for name, value in parameters.items():
+        if ".ln_" in f".{name}" and name.endswith("weight"):
+            value += 1
+        value.requires_grad_()
+    return parameters
+
+
+def gpt2_loss(p, tokens, targets):
+    def norm(x, name):
+        return F.layer_norm(x, x.shape[-1:], p[f"{name}.weight"], p[f"{name}.bias"])
+
+    def linear(x, name):
+        return F.linear(x, p[f"{name}.weight"], p[f"{name}.bias"])
+
+    x = p["wte.weight"][tokens] + p["wpe.weight"][torch.arange(tokens.shape[1])]
+    for i in range(CONFIG["n_layer"]):
+        h = f"h.{i}"
+        attended = causal_attention(linear(norm(x, f"{h}.ln_1"), f"{h}.attn.c_attn"), CONFIG["n_head"])
+        x = x + linear(attended, f"{h}.attn.c_proj")
+        x = x + linear(F.gelu(linear(norm(x, f"{h}.ln_2"), f"{h}.mlp.c_fc"), approximate="tanh"), f"{h}.mlp.c_proj")
+    logits = F.linear(norm(x, "ln_f"), p["wte.weight"])
+    return F.cross_entropy(logits.reshape(-1, CONFIG["vocab_size"]), targets.reshape(-1), ignore_index=-100)
+
+
+def gpt2():
+    parameters = gpt2_parameters()
+    tokens, targets = (torch.randint(0, CONFIG["vocab_size"], (3, 13)) for _ in range(2))
+    targets[1, 4] = -100
+    loss = gpt2_loss(parameters, tokens, targets)
+    loss.backward()
+    tensors["gpt2/tokens"], tensors["gpt2/targets"], tensors["gpt2/loss"] = tokens.int(), targets.int(), loss.detach()
+    for name, value in parameters.items():
+        tensors[f"gpt2/parameter/{name}"], tensors[f"gpt2/gradient/{name}"] = value.detach(), value.grad
+
+
+def write(path):
+    """The safetensors format, by hand: it needs no package."""
+    header, data = {"__metadata__": {"torch": torch.__version__}}, b""
+    for name, value in sorted(tensors.items()):
+        raw = value.contiguous().numpy().tobytes()
+        header[name] = {"dtype": {torch.float32: "F32", torch.int32: "I32"}[value.dtype], "shape": list(value.shape),
+                        "data_offsets": [len(data), len(data) + len(raw)]}
+        data += raw
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text + data)
+
+
+if __name__ == "__main__":
+    torch.manual_seed(1234)
+    operations()
+    gpt2()
+    write(sys.argv[1])

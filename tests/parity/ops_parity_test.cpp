@@ -1,0 +1,153 @@
+#include "cladtorch/ops/ops.h"
+#include "tests/parity/reference.h"
+#include "tests/support/gradcheck.h"
+
+namespace cladtorch {
+namespace {
+
+namespace pullbacks = clad::custom_derivatives::cladtorch;
+using testing::Tensors;
+using Gradients = std::vector<Tensor*>;
+
+struct Operation {
+  const char* name;
+  std::vector<const char*> operands;
+  testing::Forward forward;
+  testing::Pullback pullback;
+};
+
+/// For operations without a state.
+template <auto Function, auto PullbackFunction>
+Operation unary(const char* name) {
+  return {
+      name,
+      {"x"},
+      [](const Tensors& x) { return Function(x[0]); },
+      [](const Tensors& x, Tensor d_y, const Gradients& d) { PullbackFunction(x[0], std::move(d_y), d[0]); }};
+}
+template <auto Function, auto PullbackFunction>
+Operation binary(const char* name, const char* a = "a", const char* b = "b") {
+  return {name,
+          {a, b},
+          [](const Tensors& x) { return Function(x[0], x[1]); },
+          [](const Tensors& x, Tensor d_y, const Gradients& d) {
+            PullbackFunction(x[0], x[1], std::move(d_y), d[0], d[1]);
+          }};
+}
+
+/// For those with one: the pullback's primals are not read.
+template <class State, auto Function, auto ReverseForward, auto PullbackFunction>
+Operation unary_with_state(const char* name) {
+  return {name,
+          {"x"},
+          [](const Tensors& x) { return Function(x[0]); },
+          [](const Tensors& x, Tensor d_y, const Gradients& d) {
+            clad::pullback_state<State> state;
+            ReverseForward(x[0], state);
+            PullbackFunction({}, std::move(d_y), d[0], state);
+          }};
+}
+template <class State, auto Function, auto ReverseForward, auto PullbackFunction>
+Operation binary_with_state(const char* name, const char* a = "a", const char* b = "b") {
+  return {name,
+          {a, b},
+          [](const Tensors& x) { return Function(x[0], x[1]); },
+          [](const Tensors& x, Tensor d_y, const Gradients& d) {
+            clad::pullback_state<State> state;
+            ReverseForward(x[0], x[1], state);
+            PullbackFunction(x[0], x[1], std::move(d_y), d[0], d[1], state);
+          }};
+}
+
+Operation linear_operation() {
+  return {"linear",
+          {"x", "weight", "bias"},
+          [](const Tensors& x) { return linear(x[0], x[1], x[2]); },
+          [](const Tensors& x, Tensor d_y, const Gradients& d) {
+            pullbacks::linear_pullback(x[0], x[1], x[2], std::move(d_y), d[0], d[1], d[2]);
+          }};
+}
+Operation layer_norm_operation() {
+  return {"layer_norm",
+          {"x", "weight", "bias"},
+          [](const Tensors& x) { return layer_norm(x[0], x[1], x[2]); },
+          [](const Tensors& x, Tensor d_y, const Gradients& d) {
+            clad::pullback_state<LayerNormState> state;
+            pullbacks::layer_norm_reverse_forw(x[0], x[1], x[2], 1e-5, state);
+            pullbacks::layer_norm_pullback(x[0], x[1], x[2], 1e-5, std::move(d_y), d[0], d[1], d[2], nullptr,
+                                           state);
+          }};
+}
+Operation attention_operation() {
+  return {"causal_attention",
+          {"qkv"},
+          [](const Tensors& x) { return causal_attention(x[0], 3); },
+          [](const Tensors& x, Tensor d_y, const Gradients& d) {
+            clad::pullback_state<AttentionState> state;
+            pullbacks::causal_attention_reverse_forw(x[0], 3, state);
+            pullbacks::causal_attention_pullback(x[0], 3, std::move(d_y), d[0], state);
+          }};
+}
+Operation cross_entropy_operation() {
+  return {"cross_entropy",
+          {"logits", "targets"},
+          [](const Tensors& x) { return cross_entropy(x[0], x[1]); },
+          [](const Tensors& x, Tensor d_y, const Gradients& d) {
+            clad::pullback_state<CrossEntropyState> state;
+            pullbacks::cross_entropy_reverse_forw(x[0], x[1], -100, state);
+            pullbacks::cross_entropy_pullback(x[0], x[1], -100, std::move(d_y), d[0], d[1], state);
+          }};
+}
+
+const std::vector<Operation> operations = {
+    binary_with_state<BroadcastState, add, pullbacks::add_reverse_forw, pullbacks::add_pullback>("add"),
+    binary_with_state<BroadcastState, sub, pullbacks::sub_reverse_forw, pullbacks::sub_pullback>("sub"),
+    binary<mul, pullbacks::mul_pullback>("mul"),
+    binary<div, pullbacks::div_pullback>("div"),
+    binary<matmul, pullbacks::matmul_pullback>("matmul"),
+    linear_operation(),
+    unary<gelu_tanh, pullbacks::gelu_tanh_pullback>("gelu_tanh"),
+    unary<relu, pullbacks::relu_pullback>("relu"),
+    unary_with_state<OutputState, tanh, pullbacks::tanh_reverse_forw, pullbacks::tanh_pullback>("tanh"),
+    unary_with_state<OutputState, sigmoid, pullbacks::sigmoid_reverse_forw, pullbacks::sigmoid_pullback>(
+        "sigmoid"),
+    unary_with_state<OutputState, softmax, pullbacks::softmax_reverse_forw, pullbacks::softmax_pullback>(
+        "softmax"),
+    layer_norm_operation(),
+    binary_with_state<EmbeddingState, embedding, pullbacks::embedding_reverse_forw,
+                      pullbacks::embedding_pullback>("embedding", "indices", "weight"),
+    attention_operation(),
+    cross_entropy_operation(),
+    binary<mse_loss, pullbacks::mse_loss_pullback>("mse_loss", "prediction", "target"),
+    unary_with_state<ShapeState, sum, pullbacks::sum_reverse_forw, pullbacks::sum_pullback>("sum"),
+    unary_with_state<ShapeState, mean, pullbacks::mean_reverse_forw, pullbacks::mean_pullback>("mean"),
+};
+
+class OperationParity : public ::testing::TestWithParam<Operation> {};
+
+TEST_P(OperationParity, ValueAndGradientsAgreeWithPyTorch) {
+  constexpr double tolerance = 1e-5;
+  const Operation& operation = GetParam();
+  const testing::Reference reference;
+  const std::string prefix = std::string(operation.name) + "/";
+  Tensors x;
+  for (const char* operand : operation.operands) x.push_back(reference[prefix + operand]);
+  EXPECT_LT(testing::relative_difference(operation.forward(x), reference[prefix + "y"]), tolerance);
+
+  Tensors gradients(x.size());
+  Gradients pointers;
+  for (Tensor& gradient : gradients) pointers.push_back(&gradient);
+  operation.pullback(x, reference[prefix + "d_y"], pointers);
+  for (size_t i = 0; i < x.size(); ++i) {
+    const std::string name = prefix + "d_" + operation.operands[i];
+    ASSERT_EQ(gradients[i].defined(), reference.contains(name)) << name;
+    if (!gradients[i].defined()) continue;
+    EXPECT_LT(testing::relative_difference(gradients[i], reference[name]), tolerance) << name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, OperationParity, ::testing::ValuesIn(operations),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace cladtorch
