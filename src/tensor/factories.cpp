@@ -1,29 +1,37 @@
 #include "cladtorch/tensor/factories.h"
 
+#include <cmath>
+#include <utility>
+
 #include "cladtorch/tensor/parallel.h"
 #include "tensor/dispatch.h"
 
 namespace cladtorch {
 namespace {
 
-/// Fills a new tensor by draws from a generator per piece of fixed length, so the values do not depend on
-/// threads.
+constexpr uint64_t words_per_pair = 4;  // one Philox block
+
+/// Fills a new tensor two elements at a time: draw(random) returns a pair from one block of random words. The
+/// last element of an odd count takes a whole block too.
 template <class Draw>
-Tensor random_tensor(const char* operation, const Shape& shape, Random& random, DType dtype,
-                     int64_t words_per_value, Draw draw) {
-  constexpr int64_t grain = 1 << 12;
+Tensor random_tensor(const char* operation, const Shape& shape, Random& random, DType dtype, Draw draw) {
+  constexpr int64_t pairs_per_piece = 1 << 11;
   Tensor result = Tensor::empty(shape, dtype);
-  const int64_t n = shape.numel();
+  const int64_t n = shape.numel(), pairs = (n + 1) / 2;
   const uint64_t start = random.position();
   detail::dispatch_floating(operation, dtype, [&]<class T>(T) {
     T* out = result.data<T>();
-    parallel_for(n, grain, [&](int64_t begin, int64_t end) {
+    parallel_for(pairs, pairs_per_piece, [&](int64_t begin, int64_t end) {
       Random local(random.seed(), random.stream());
-      local.seek(start + static_cast<uint64_t>(begin * words_per_value));
-      for (int64_t i = begin; i < end; ++i) out[i] = static_cast<T>(draw(local));
+      local.seek(start + static_cast<uint64_t>(begin) * words_per_pair);
+      for (int64_t i = begin; i < end; ++i) {
+        const auto [first, second] = draw(local);
+        out[2 * i] = static_cast<T>(first);
+        if (2 * i + 1 < n) out[2 * i + 1] = static_cast<T>(second);
+      }
     });
   });
-  random.seek(start + static_cast<uint64_t>(n * words_per_value));
+  random.seek(start + static_cast<uint64_t>(pairs) * words_per_pair);
   return result;
 }
 
@@ -51,12 +59,22 @@ Tensor arange(int64_t n, DType dtype) {
   return result;
 }
 
-Tensor randn(const Shape& shape, Random& random, DType dtype) {
-  return random_tensor("randn", shape, random, dtype, 4, [](Random& r) { return r.normal(); });
+Tensor normal(const Shape& shape, Random& random, double mean, double deviation, DType dtype) {
+  return random_tensor("normal", shape, random, dtype, [=](Random& r) {
+    // Box-Muller, both halves.
+    const double radius = deviation * std::sqrt(-2 * std::log(1 - r.uniform()));
+    const double angle = 6.283185307179586 * r.uniform();
+    return std::pair(mean + radius * std::cos(angle), mean + radius * std::sin(angle));
+  });
 }
 
+Tensor randn(const Shape& shape, Random& random, DType dtype) { return normal(shape, random, 0, 1, dtype); }
+
 Tensor rand(const Shape& shape, Random& random, DType dtype) {
-  return random_tensor("rand", shape, random, dtype, 2, [](Random& r) { return r.uniform(); });
+  return random_tensor("rand", shape, random, dtype, [](Random& r) {
+    const double first = r.uniform();
+    return std::pair(first, r.uniform());
+  });
 }
 
 }  // namespace cladtorch

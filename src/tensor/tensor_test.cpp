@@ -73,6 +73,9 @@ TEST(Tensor, NormalValuesHaveUnitMomentsAndRepeat) {
   const Tensor front = randn({5000}, again, DType::float64), back = randn({15000}, again, DType::float64);
   EXPECT_EQ(front.data<double>()[4999], x.data<double>()[4999]);
   EXPECT_EQ(back.data<double>()[0], x.data<double>()[5000]);
+  EXPECT_NEAR(normal({1}, again, 100, 1e-6).item(), 100, 1e-4);
+  EXPECT_EQ(randn({3}, again).size(0), 3);
+  EXPECT_EQ(again.position() % 4, 0u) << "an odd count takes a whole block";
 }
 
 TEST(Tensor, ConvertsBetweenAllDtypes) {
