@@ -32,13 +32,13 @@ rule opening
 
 rule scene
   {hero.He} wore <a look> <garment> and <a look> hat.
-  {hero.He} sold <number> <look> <goods> for <many> pence.
-  Above the <place>, <many> <look> <birds> <sang> <loudly>.
-  {hero.name} counted <many> <look> <birds> and <number> <goods>.
+  {hero.He} sold <number> <look> <goods> for <number> pence.
+  Above the <place>, <number> <look> <birds> <sang> <loudly>.
+  {hero.name} counted <number> <look> <birds> and <number> <goods>.
 
 # --- a thing is lost ------------------------------------------------------------------------------------------------
 rule lost
-  But {hero.name} could not find {hero.his} <look> {thing.name}.
+  But at <time> {hero.name} could not find {hero.his} <look> {thing.name}.
   At <time> {hero.name} lost <a look> {thing.name} <under> the <place>.
 
 rule search
@@ -70,23 +70,23 @@ rule owner
 
 rule reward
   The {friend.kind} gave {hero.name} <load> and <sang> <loudly>.
-  The {friend.kind} paid {hero.name} <many> pence and <load>.
+  The {friend.kind} paid {hero.name} <number> pence and <load>.
 
 # --- a meal for a friend --------------------------------------------------------------------------------------------
 rule cooking
-  {hero.name} made <flavour> <food> for <a temper> {friend.kind} with <load>.
+  At <time> {hero.name} made <flavour> <food> for <a temper> {friend.kind} with <load>.
 
 rule gathering
   {hero.He} got <load> from the <place>, and <load> from the <place>.
   {hero.He} put <load> and <load> in <a look> pot.
 
 rule tasting
-  The {friend.kind} ate for <number> minutes, <sang> <loudly> and gave {hero.name} <load>.
+  The {friend.kind} ate until <time>, <sang> <loudly> and gave {hero.name} <load>.
   "I taste <number> <look> <goods>," the {friend.kind} told {hero.name} <loudly>.
 
 # --- a journey ------------------------------------------------------------------------------------------------------
 rule leaving
-  {hero.name} went to see <many> <look> <birds> at the <look> <place>.
+  {hero.name} went to see <number> <look> <birds> at the <look> <place>.
   {hero.name} packed <load> and <load> and left for the <place>.
 
 rule crossing
@@ -94,7 +94,7 @@ rule crossing
   At <time> {hero.name} <walked> <loudly> to the <place>.
 
 rule companion
-  There {hero.name} met <a temper> {friend.kind} with <load>.
+  At <time> {hero.name} met <a temper> {friend.kind} with <load>.
 
 rule arrival
   {hero.name} and the {friend.kind} <sang> <loudly> and shared <load>.

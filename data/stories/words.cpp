@@ -60,9 +60,6 @@ words figure
   0 1 2 3 4 5 6 7 8 9
 
 rule number
-  <digit><figure>
-
-rule many
   <digit><figure><figure>
 
 rule time
