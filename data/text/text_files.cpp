@@ -19,12 +19,12 @@ bool hidden(const fs::path& path) { return path.filename().string().starts_with(
 
 std::vector<fs::path> files_below(const fs::path& folder) {
   std::vector<fs::path> files;
-  std::error_code error;
+  std::error_code error, no_file;
   fs::recursive_directory_iterator entry(folder, error);
   for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
     if (hidden(entry->path())) {
       entry.disable_recursion_pending();
-    } else if (entry->is_regular_file(error)) {
+    } else if (entry->is_regular_file(no_file)) {
       files.push_back(entry->path());
     }
   }

@@ -75,6 +75,7 @@ TEST(TextFiles, JoinsTheFilesOfAFolderInSortedOrder) {
   folder.write(".hidden", "no");
   folder.write(".git/x", "no");
   folder.write("empty", "");
+  std::filesystem::create_symlink(folder.path() / "gone", folder.path() / "a/dangling");
   EXPECT_EQ(read_all(folder.path()), "first\nsecond\nthird");
 }
 
