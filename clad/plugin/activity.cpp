@@ -21,6 +21,20 @@ class Activity {
       visit(fn_.body);
     } while (changed_);
     mark(fn_.body);
+    for (const auto& v : fn_.vars)
+      if (v->active && holds_unsupported(v->type)) {
+        diagnose_.error(fn_.loc, "cannot differentiate through '" + v->name + "' of type '" + v->type->name +
+                                     "' in this function: derivatives of that type are not supported");
+      }
+  }
+  /// A library class or union that would carry a derivative.
+  static bool holds_unsupported(const ir::Type* t) {
+    if (t->kind == ir::Type::Other) return t->differentiable;
+    if (t->kind == ir::Type::Pointer) return false;
+    if (t->element) return holds_unsupported(t->element);
+    return std::any_of(t->fields.begin(), t->fields.end(), [](const ir::Field& f) {
+      return f.type->kind == ir::Type::Other && f.type->differentiable && !f.type->fields.empty();
+    });
   }
 
  private:
@@ -52,8 +66,14 @@ class Activity {
       if (s->kind == Stmt::Assign && s->lhs->type->differentiable && ir::active(s->expr) && !ir::root(s->lhs))
         diagnose_.error(s->loc,
                         "cannot differentiate an assignment to a global variable; pass it as a parameter");
-      if (s->kind == Stmt::CallStmt)
-        for (ir::CallInfo::Arg& a : s->call->args) a.active = ir::active(a.expr);
+      if (s->kind != Stmt::CallStmt) continue;
+      const bool carries = is_active(*s->call);
+      for (ir::CallInfo::Arg& a : s->call->args) {
+        a.active = ir::active(a.expr);
+        if (carries && a.mutable_ && a.expr->type->differentiable && !ir::root(a.expr) && ir::is_path(a.expr))
+          diagnose_.error(
+              s->loc, "cannot differentiate a call that changes a global variable; pass it as a parameter");
+      }
     }
   }
 

@@ -29,8 +29,9 @@ inline bool in_std(const clang::FunctionDecl* f) {
 /// Overload resolution with candidates that live in a namespace of ours, by qualified name.
 inline void add_template_candidate(clang::Sema& sema, clang::FunctionTemplateDecl* decl,
                                    clang::DeclAccessPair found, llvm::ArrayRef<clang::Expr*> args,
-                                   clang::OverloadCandidateSet& set) {
-  sema.AddTemplateOverloadCandidate(decl, found, /*ExplicitTemplateArgs=*/nullptr, args, set);
+                                   clang::OverloadCandidateSet& set, bool partial = false) {
+  sema.AddTemplateOverloadCandidate(decl, found, /*ExplicitTemplateArgs=*/nullptr, args, set,
+                                    /*SuppressUserConversions=*/false, /*PartialOverloading=*/partial);
 }
 
 }  // namespace clad::compat

@@ -101,6 +101,14 @@ struct ModifiedFinder : RecursiveASTVisitor<ModifiedFinder> {
     }
     return true;
   }
+  bool VisitCXXConstructExpr(CXXConstructExpr* e) {
+    const CXXConstructorDecl* f = e->getConstructor();
+    for (unsigned i = 0; i < e->getNumArgs() && i < f->getNumParams(); ++i) {
+      QualType param = f->getParamDecl(i)->getType();
+      if (param->isLValueReferenceType() && !param->getPointeeType().isConstQualified()) mark(e->getArg(i));
+    }
+    return true;
+  }
   std::set<std::string> names;
   bool VisitVarDecl(VarDecl* v) {
     names.insert(v->getNameAsString());
@@ -262,7 +270,7 @@ void Frontend::add_parameters(const FunctionDecl* decl) {
     }
     std::string name = p->getNameAsString();
     if (name.empty()) name = "unnamed" + std::to_string(++unnamed);
-    if (type->isRValueReferenceType()) type = type.getNonReferenceType();
+    if (type->isRValueReferenceType()) type = context_.getLValueReferenceType(type.getNonReferenceType());
     bindings_[p] = fn_.ref(add_parameter(name, type, /*force_reference=*/false));
   }
 }
@@ -298,11 +306,12 @@ void Frontend::lower(const FunctionDecl* decl) {
   // A parameter passed by value that the body changes is a local variable that starts as the argument.
   for (const ParmVarDecl* p : decl->parameters()) {
     auto it = bindings_.find(p);
-    if (it == bindings_.end() || !modified(p) || p->getType()->isLValueReferenceType()) continue;
+    if (it == bindings_.end() || !modified(p) || p->getType()->isReferenceType()) continue;
     if (p->getType()->isPointerType() && types_.get(p->getType())->differentiable)
       continue;  // reported where it changes
     ir::Var* local = fn_.make_var(ir::Var::Local, p->getNameAsString(), types_.get(p->getType()), region_);
     local->modified = true;
+    local->optional = !local->type->default_constructible;
     ir::Stmt* s = emit(ir::Stmt::Decl, p->getLocation().getRawEncoding());
     s->var = local;
     s->expr = it->second;

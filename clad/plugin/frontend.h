@@ -5,6 +5,7 @@
 // lvalue paths; a lambda is not an object but the list of its captures, which are passed to its lifted body.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -103,6 +104,10 @@ class Frontend {
   ir::Expr* init_list(const clang::InitListExpr* e);
   ir::Expr* hoist(ir::Expr* e, ir::Loc at, const char* hint = "t");
   ir::Expr* freeze(ir::Expr* e, ir::Loc at);
+  ir::Expr* through(ir::Expr* object, const std::function<ir::Expr*(ir::Expr*)>& select);
+  std::vector<ir::Expr*> values(llvm::ArrayRef<const clang::Expr*> list);
+  std::set<const ir::Var*> changed_since(std::size_t position) const;
+  ir::Expr* settle(ir::Expr* e, std::size_t& position, const std::set<const ir::Var*>& changed);
   ir::Expr* deref(ir::Expr* pointer);
   ir::Expr* literal(const std::string& text, clang::QualType type);
   ir::Expr* raw(const clang::Expr* e);
@@ -116,12 +121,22 @@ class Frontend {
                         clang::QualType result, const clang::Expr* at, bool object_mutable);
   ir::Expr* inline_call(const clang::FunctionDecl* callee, const std::vector<const clang::Expr*>& args,
                         const clang::Expr* object);
-  void add_argument(ir::CallInfo& info, const clang::Expr* e, clang::QualType param);
+  void add_argument(ir::CallInfo& info, const clang::Expr* e, clang::QualType param, bool library = false);
+  void add_arguments(ir::CallInfo& info, const clang::FunctionDecl* callee,
+                     llvm::ArrayRef<const clang::Expr*> args);
   void add_closure_arguments(ir::CallInfo& info, const Closure& closure);
   std::shared_ptr<Closure> closure_of(const clang::Expr* e);
+  std::shared_ptr<Closure> copy_closure(std::shared_ptr<Closure> closure, ir::Loc at);
   std::shared_ptr<Closure> make_closure(const clang::LambdaExpr* e);
 
   bool modified(const clang::ValueDecl* decl) const { return modified_.count(decl) != 0; }
+  /// Whether the variable keeps its value for as long as it lives.
+  bool is_fixed(const clang::ValueDecl* decl) const {
+    auto it = bindings_.find(decl);
+    if (modified(decl) || loop_counters_.count(decl) || decl->getType()->isReferenceType()) return false;
+    return it != bindings_.end() && it->second->kind == ir::Expr::VarRef &&
+           it->second->var->kind != ir::Var::Alias;
+  }
 
   clang::Sema& sema_;
   clang::ASTContext& context_;

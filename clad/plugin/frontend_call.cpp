@@ -149,7 +149,10 @@ std::shared_ptr<Closure> Frontend::make_closure(const LambdaExpr* e) {
   for (const LambdaCapture& c : e->captures()) {
     const clang::Expr* initializer = *init++;
     Closure::Capture capture;
-    if (c.capturesThis()) {
+    if (c.getCaptureKind() == LCK_StarThis) {
+      fail(c.getLocation(),
+           "cannot differentiate a capture of '*this' by value; capture 'this' or a local copy");
+    } else if (c.capturesThis()) {
       capture.path = self_ ? self_ : fail(c.getLocation(), "cannot differentiate a capture of 'this' here");
     } else if (!c.capturesVariable()) {
       fail(c.getLocation(), "cannot differentiate this lambda capture");
@@ -160,8 +163,8 @@ std::shared_ptr<Closure> Frontend::make_closure(const LambdaExpr* e) {
       bool init_capture = var->isInitCapture();
       if (!init_capture && closures_.count(var)) {
         capture.closure = closures_[var];
-      } else if (!init_capture && bindings_.count(var) && (capture.by_reference || !modified(var)) &&
-                 !mutable_copies) {
+      } else if (!init_capture && bindings_.count(var) && !mutable_copies &&
+                 (capture.by_reference || is_fixed(var))) {
         capture.path = bindings_[var];
       } else if (capture.by_reference) {
         capture.path = freeze(path(initializer), loc(static_cast<const clang::Expr*>(e)));
@@ -212,10 +215,58 @@ void Frontend::add_closure_arguments(ir::CallInfo& info, const Closure& closure)
   }
 }
 
-void Frontend::add_argument(ir::CallInfo& info, const clang::Expr* e, QualType param) {
+/// A lambda copied: by-value captures that its body may change get storage of their own.
+std::shared_ptr<Closure> Frontend::copy_closure(std::shared_ptr<Closure> closure, ir::Loc at) {
+  if (!closure || !closure->record->getLambdaCallOperator() ||
+      closure->record->getLambdaCallOperator()->isConst())
+    return closure;
+  auto copy = std::make_shared<Closure>(*closure);
+  for (Closure::Capture& c : copy->captures) {
+    if (c.closure) c.closure = copy_closure(c.closure, at);
+    if (c.by_reference || !c.decl || c.closure) continue;
+    ir::Var* v = fn_.make_var(ir::Var::Local, c.decl->getNameAsString(), c.path->type, region_);
+    v->modified = true;
+    unstable_.insert(v);
+    ir::Stmt* d = emit(ir::Stmt::Decl, at);
+    d->var = v;
+    d->expr = c.path;
+    c.path = fn_.ref(v);
+  }
+  return copy;
+}
+
+/// Arguments in order; each is what it was when its turn came.
+void Frontend::add_arguments(ir::CallInfo& info, const FunctionDecl* callee,
+                             llvm::ArrayRef<const clang::Expr*> args) {
+  const bool library = compat::in_std(callee);
+  for (unsigned i = 0; i < args.size(); ++i) {
+    std::size_t position = out_->size();
+    const std::size_t before = info.args.size();
+    if (i >= callee->getNumParams()) {  // variadic
+      ir::CallInfo::Arg a;
+      a.expr = value(args[i]);
+      a.param_type = a.expr->type;
+      info.args.push_back(a);
+    } else if (isa<CXXDefaultArgExpr>(args[i]) && library) {
+      continue;
+    } else {
+      add_argument(info, args[i], callee->getParamDecl(i)->getType(), library);
+    }
+    if (out_->size() == position) continue;
+    std::set<const ir::Var*> changed = changed_since(position);
+    if (changed.empty()) continue;
+    for (std::size_t k = 0; k < before; ++k)
+      if (!info.args[k].reference && !info.args[k].object)
+        info.args[k].expr = settle(info.args[k].expr, position, changed);
+  }
+}
+
+void Frontend::add_argument(ir::CallInfo& info, const clang::Expr* e, QualType param, bool library) {
   if (const CXXRecordDecl* record = param.getNonReferenceType()->getAsCXXRecordDecl();
       record && record->isLambda()) {
-    if (auto closure = closure_of(e)) add_closure_arguments(info, *closure);
+    auto closure = closure_of(e);
+    if (!param->isReferenceType()) closure = copy_closure(closure, loc(e));
+    if (closure) add_closure_arguments(info, *closure);
     return;
   }
   ir::CallInfo::Arg arg;
@@ -226,6 +277,10 @@ void Frontend::add_argument(ir::CallInfo& info, const clang::Expr* e, QualType p
   arg.mutable_ = !pointee.isNull() && !pointee.isConstQualified();
   arg.expr = value(e);
   while (arg.expr->kind == ir::Expr::Cast && arg.expr->to_reference) arg.expr = arg.expr->args[0];
+  if (param->isRValueReferenceType() && !library) {
+    arg.moved = arg.mutable_ = true;
+    if (!ir::is_path(arg.expr)) arg.expr = hoist(arg.expr, loc(e));
+  }
   bool plain_list = arg.expr->kind == ir::Expr::InitList || arg.expr->kind == ir::Expr::Construct;
   if (arg.expr->type->is_class() && arg.expr->type->differentiable && (!ir::is_path(arg.expr) || plain_list))
     arg.expr = hoist(arg.expr, loc(e));
@@ -291,6 +346,40 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
       types_.get(result) == info->args[0].expr->type)
     returned = 0;
 
+  // The reverse sweep evaluates the arguments again, after the call has changed what it changes: an argument
+  // that depends on that is copied, and indices in paths are fixed. The library's containers may be handed
+  // their own elements.
+  std::set<const ir::Var*> changed;
+  for (const ir::CallInfo::Arg& a : info->args)
+    if (a.mutable_)
+      if (const ir::Var* r = ir::root(a.expr)) changed.insert(r);
+  if (!changed.empty()) {
+    std::set<const ir::Var*> unstable = unstable_;
+    unstable_.insert(changed.begin(), changed.end());
+    for (ir::CallInfo::Arg& a : info->args) {
+      bool affected = false;
+      ir::each_var(a.expr, [&](const ir::Var* v) { affected |= changed.count(v) != 0; });
+      if (!affected) continue;
+      bool path = ir::is_path(a.expr) && a.reference;
+      if (a.object || a.mutable_ || a.expr->type->kind == ir::Type::Pointer ||
+          (path && !compat::in_std(callee)))
+        a.expr = freeze(a.expr, loc(at));
+      else
+        a.expr = hoist(a.expr, loc(at));
+    }
+    unstable_ = std::move(unstable);
+  }
+  for (const ir::CallInfo::Arg& a : info->args)
+    if (a.mutable_ && a.expr->type->differentiable && !ir::root(a.expr) &&
+        a.expr->kind != ir::Expr::Literal && !ir::is_path(a.expr))
+      return fail(at->getExprLoc(),
+                  "cannot differentiate this call: it changes an object that is chosen at run time");
+  if (type->kind == ir::Type::Pointer && type->differentiable && input)
+    return fail(at->getExprLoc(),
+                "cannot differentiate call to '" + display_name(callee) +
+                    "': it returns a pointer to differentiable data and is not a single return "
+                    "statement");
+
   // The call as it would be written without derivatives.
   ir::Expr* primal = nullptr;
   if (info->is_constructor) {
@@ -302,7 +391,8 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
   } else {
     primal = fn_.make(ir::Expr::Call, type, info->name);
   }
-  for (const ir::CallInfo::Arg& a : info->args) primal->args.push_back(a.expr);
+  for (const ir::CallInfo::Arg& a : info->args)
+    primal->args.push_back(a.moved ? fn_.make(ir::Expr::Call, a.expr->type, "std::move", {a.expr}) : a.expr);
   info->primal = primal;
 
   std::vector<ir::Var*> touched;
@@ -326,8 +416,15 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
     if (returned) return s->call->args[*returned].expr;
     return temp ? fn_.ref(temp) : literal("0", context_.IntTy);
   }
-  if (info->lifted) {
-    // A lambda without derivatives is lifted as well: it has no object to be called on.
+  bool through_pointer = false;
+  for (const ir::CallInfo::Arg& a : info->args)
+    through_pointer |= a.mutable_ && a.expr->type->kind == ir::Type::Pointer && a.expr->type->element &&
+                       a.expr->type->element->kind == ir::Type::Scalar;
+  const bool reversible = through_pointer && callee->hasBody() && !compat::in_std(callee) &&
+                          !info->is_constructor && info->problem.empty();
+  if (info->lifted || reversible) {
+    // A lambda without derivatives is lifted as well: it has no object to be called on. A function that
+    // changes memory behind a pointer is reversed, to put that memory back.
     ir::Stmt* s = emit(ir::Stmt::CallStmt, loc(at));
     if (type->kind != ir::Type::Void) s->var = fn_.make_var(ir::Var::Temp, "t", type, region_);
     s->touched = touched;
@@ -345,6 +442,7 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
   ir::Var* temp = fn_.make_var(ir::Var::Temp, "t", type, region_);
   temp->optional = !type->default_constructible && !result->isReferenceType();
   temp->by_pointer = result->isReferenceType() && type->is_class();
+  temp->reference_copy = result->isLValueReferenceType() && !result->getPointeeType().isConstQualified();
   ir::Stmt* s = emit(ir::Stmt::Decl, loc(at));
   s->var = temp;
   s->expr = primal;
@@ -380,17 +478,20 @@ ir::Expr* Frontend::operator_call(const CXXOperatorCallExpr* e, const FunctionDe
     info->lifted = true;
     info->name = "lambda";
     add_closure_arguments(*info, *closure);
-    for (unsigned i = 1; i < e->getNumArgs(); ++i)
-      add_argument(*info, e->getArg(i), callee->getParamDecl(i - 1)->getType());
+    std::vector<const clang::Expr*> rest(e->arg_begin() + 1, e->arg_end());
+    add_arguments(*info, callee, rest);
     return finish_call(std::move(info), callee, callee->getReturnType(), e, false);
   }
   const ir::Type* type = types_.get(first->getType());
   if (e->getOperator() == OO_Subscript &&
       (type->kind == ir::Type::Vector || type->kind == ir::Type::StdArray)) {
     ir::Expr* base = value(first);
-    if (!ir::is_path(base)) base = hoist(base, loc(static_cast<const clang::Expr*>(e)));
     callees_.insert(callee->getCanonicalDecl());
-    return fn_.make(ir::Expr::Index, type->element, "", {base, value(e->getArg(1))});
+    if (!ir::is_path(base) && base->kind != ir::Expr::Conditional)
+      base = hoist(base, loc(static_cast<const clang::Expr*>(e)));
+    ir::Expr* index = value(e->getArg(1));
+    return through(base,
+                   [&](ir::Expr* o) { return fn_.make(ir::Expr::Index, type->element, "", {o, index}); });
   }
   if (e->getOperator() == OO_Equal && method) {
     bool primitive = !method->isUserProvided() || type->kind != ir::Type::Record;
@@ -414,13 +515,16 @@ ir::Expr* Frontend::operator_call(const CXXOperatorCallExpr* e, const FunctionDe
   if (info->is_method) {
     ir::CallInfo::Arg self;
     self.expr = value(first);
+    if (self.expr->kind == ir::Expr::Conditional && !method->isConst())
+      return fail(e->getExprLoc(),
+                  "cannot differentiate this call: it changes an object that is chosen at run time");
     if (!ir::is_path(self.expr)) self.expr = hoist(self.expr, loc(static_cast<const clang::Expr*>(e)));
     self.param_type = types_.get(context_.getRecordType(method->getParent()));
     self.reference = self.object = true;
     info->args.push_back(self);
   }
-  for (unsigned i = info->is_method ? 1 : 0; i < e->getNumArgs(); ++i)
-    add_argument(*info, e->getArg(i), callee->getParamDecl(i - (info->is_method ? 1 : 0))->getType());
+  std::vector<const clang::Expr*> arguments(e->arg_begin() + (info->is_method ? 1 : 0), e->arg_end());
+  add_arguments(*info, callee, arguments);
   return finish_call(std::move(info), callee, callee->getReturnType(), e, method && !method->isConst());
 }
 
@@ -490,17 +594,22 @@ ir::Expr* Frontend::call(const CallExpr* e) {
     if (method->getParent()->isLambda())
       return fail(e->getExprLoc(), "cannot differentiate this call of a lambda");
   }
-  std::vector<const clang::Expr*> arguments(e->arg_begin(), e->arg_end());
+  const std::vector<const clang::Expr*> arguments(e->arg_begin(), e->arg_end());
   if (info->problem.empty())
     if (ir::Expr* inlined = inline_call(callee, arguments, object)) return inlined;
   if (object) {
     info->is_method = true;
     info->name = method->getNameAsString();
+    if (method->isVirtual())
+      info->name = types_.spell(context_.getRecordType(method->getParent())) + "::" + info->name;
     if (isa<CXXConversionDecl>(method)) info->name = "operator " + types_.spell(callee->getReturnType());
     ir::CallInfo::Arg self;
     self.expr = value(object);
     if (object->getType()->isPointerType()) self.expr = deref(self.expr);
     while (self.expr->kind == ir::Expr::Cast && self.expr->to_reference) self.expr = self.expr->args[0];
+    if (self.expr->kind == ir::Expr::Conditional && !method->isConst())
+      return fail(e->getExprLoc(),
+                  "cannot differentiate this call: it changes an object that is chosen at run time");
     if (!ir::is_path(self.expr)) self.expr = hoist(self.expr, loc(static_cast<const clang::Expr*>(e)));
     self.param_type = types_.get(context_.getRecordType(method->getParent()));
     self.reference = self.object = true;
@@ -508,17 +617,7 @@ ir::Expr* Frontend::call(const CallExpr* e) {
   } else {
     info->name = spell_function(callee, types_);
   }
-  for (unsigned i = 0; i < e->getNumArgs(); ++i) {
-    if (i >= callee->getNumParams()) {  // variadic
-      ir::CallInfo::Arg a;
-      a.expr = value(e->getArg(i));
-      a.param_type = a.expr->type;
-      info->args.push_back(a);
-      continue;
-    }
-    if (isa<CXXDefaultArgExpr>(e->getArg(i)) && compat::in_std(callee)) continue;
-    add_argument(*info, e->getArg(i), callee->getParamDecl(i)->getType());
-  }
+  add_arguments(*info, callee, arguments);
   bool object_mutable = object && !method->isConst();
   return finish_call(std::move(info), callee, callee->getReturnType(), e, object_mutable);
 }
@@ -538,7 +637,7 @@ ir::Expr* Frontend::construct(const CXXConstructExpr* e) {
   if (type->kind == ir::Type::Record && standard && type->fields.size() == 2 &&
       args.size() == 2) {  // std::pair
     ir::Expr* list = fn_.make(ir::Expr::InitList, type);
-    for (const clang::Expr* a : args) list->args.push_back(value(a));
+    list->args = values(args);
     return list;
   }
   if (type->kind == ir::Type::Vector || type->kind == ir::Type::StdArray) {
@@ -553,7 +652,7 @@ ir::Expr* Frontend::construct(const CXXConstructExpr* e) {
       return list;
     }
     ir::Expr* c = fn_.make(ir::Expr::Construct, type);
-    for (const clang::Expr* a : args) c->args.push_back(value(a));
+    c->args = values(args);
     bool known = args.size() <= 2;
     for (ir::Expr* a : c->args)
       known &= !a->type->is_class() || (args.size() == 2 && a->type == type->element);
@@ -563,17 +662,22 @@ ir::Expr* Frontend::construct(const CXXConstructExpr* e) {
     return c;
   }
   callees_.insert(ctor->getCanonicalDecl());
-  if (!type->differentiable || !differentiable) {
+  bool changes = false;
+  for (const ParmVarDecl* p : ctor->parameters()) {
+    QualType t = p->getType();
+    changes |= (t->isLValueReferenceType() || t->isPointerType()) && !t->getPointeeType().isConstQualified();
+  }
+  changes &= !standard && ctor->isUserProvided();
+  if ((!type->differentiable || !differentiable) && !changes) {
     ir::Expr* c = fn_.make(ir::Expr::Construct, type);
     c->braces = e->isListInitialization();
-    for (const clang::Expr* a : args) c->args.push_back(value(a));
+    c->args = values(args);
     return type->is_class() && !args.empty() ? hoist(c, loc(static_cast<const clang::Expr*>(e))) : c;
   }
   auto info = std::make_unique<ir::CallInfo>();
   info->is_constructor = true;
   info->name = type->name;
-  for (unsigned i = 0; i < args.size() && i < ctor->getNumParams(); ++i)
-    add_argument(*info, args[i], ctor->getParamDecl(i)->getType());
+  add_arguments(*info, ctor, args);
   return finish_call(std::move(info), ctor, e->getType(), e, false);
 }
 

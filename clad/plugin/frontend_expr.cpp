@@ -147,6 +147,61 @@ ir::Expr* Frontend::freeze(ir::Expr* e, ir::Loc at) {
   }
 }
 
+/// Selects a part of an object; of one chosen by `c ? a : b` the part of each.
+ir::Expr* Frontend::through(ir::Expr* object, const std::function<ir::Expr*(ir::Expr*)>& select) {
+  if (object->kind != ir::Expr::Conditional) return select(object);
+  ir::Expr* a = through(object->args[1], select);
+  ir::Expr* b = through(object->args[2], select);
+  return fn_.make(ir::Expr::Conditional, a->type, "", {object->args[0], a, b});
+}
+
+/// Variables that the statements emitted since `position` may have changed.
+std::set<const ir::Var*> Frontend::changed_since(std::size_t position) const {
+  std::set<const ir::Var*> changed;
+  std::function<void(const ir::Stmt*)> visit = [&](const ir::Stmt* s) {
+    if (s->kind == ir::Stmt::Assign && s->lhs) changed.insert(ir::root(s->lhs));
+    changed.insert(s->touched.begin(), s->touched.end());
+    for (const ir::Body* body : {&s->body, &s->other, &s->init})
+      for (const ir::Stmt* inner : *body) visit(inner);
+  };
+  for (std::size_t i = position; i < out_->size(); ++i) visit((*out_)[i]);
+  return changed;
+}
+
+/// An operand evaluated before later operands changed what it reads: its value from then, in a temporary.
+ir::Expr* Frontend::settle(ir::Expr* e, std::size_t& position, const std::set<const ir::Var*>& changed) {
+  bool affected = false, outside = false;
+  for (const ir::Var* v : changed) outside |= v == nullptr || v->external;
+  ir::each_var(e, [&](const ir::Var* v) {
+    affected |= changed.count(v) != 0 || (outside && (v->reference || v->type->kind == ir::Type::Pointer));
+  });
+  if (!affected || e->type->kind == ir::Type::Pointer || e->type->kind == ir::Type::Array) return e;
+  ir::Var* kept = fn_.make_var(ir::Var::Temp, "t", e->type, region_);
+  kept->optional = !e->type->default_constructible;
+  ir::Stmt* d = fn_.stmt(ir::Stmt::Decl, at_, source_);
+  d->var = kept;
+  d->expr = e;
+  out_->insert(out_->begin() + static_cast<std::ptrdiff_t>(position), d);
+  ++position;
+  return fn_.ref(kept);
+}
+
+/// Lowers operands left to right; each keeps the value it had when its turn came.
+std::vector<ir::Expr*> Frontend::values(llvm::ArrayRef<const clang::Expr*> list) {
+  std::vector<ir::Expr*> out;
+  for (const clang::Expr* e : list) {
+    std::size_t position = out_->size();
+    ir::Expr* next = value(e);
+    if (out_->size() > position) {
+      std::set<const ir::Var*> changed = changed_since(position);
+      if (!changed.empty())
+        for (ir::Expr*& before : out) before = settle(before, position, changed);
+    }
+    out.push_back(next);
+  }
+  return out;
+}
+
 ir::Expr* Frontend::deref(ir::Expr* pointer) {
   const ir::Type* element = pointer->type->element;
   if (pointer->kind == ir::Expr::AddressOf) return pointer->args[0];
@@ -209,7 +264,7 @@ ir::Expr* Frontend::member(const MemberExpr* e) {
     QualType from = c->getSubExpr()->getType();
     if (from->isPointerType()) from = from->getPointeeType();
     const CXXRecordDecl* derived = from->getAsCXXRecordDecl();
-    if (!derived || !derived->lookup(decl->getDeclName()).empty()) break;
+    if (!derived || derived->getNumBases() != 1 || !derived->lookup(decl->getDeclName()).empty()) break;
     base = c->getSubExpr();
   }
   ir::Expr* object = value(base);
@@ -219,7 +274,9 @@ ir::Expr* Frontend::member(const MemberExpr* e) {
   if (type->isReferenceType() && types_.get(type)->differentiable)
     return fail(e->getExprLoc(),
                 "cannot differentiate through reference member '" + decl->getNameAsString() + "'");
-  return fn_.make(ir::Expr::Member, types_.get(type), decl->getNameAsString(), {object});
+  return through(object, [&](ir::Expr* o) {
+    return fn_.make(ir::Expr::Member, types_.get(type), decl->getNameAsString(), {o});
+  });
 }
 
 ir::Expr* Frontend::assign(ir::Expr* lhs, const std::string& op, ir::Expr* rhs, ir::Loc at) {
@@ -229,6 +286,22 @@ ir::Expr* Frontend::assign(ir::Expr* lhs, const std::string& op, ir::Expr* rhs, 
         "cannot differentiate through a pointer that is assigned; index from a fixed pointer instead");
   ir::Var* r = ir::root(lhs);
   if (r) r->modified = true;
+  if (lhs->kind == ir::Expr::Conditional) {
+    ir::Stmt* branch = emit(ir::Stmt::If, at);
+    record_condition(branch, lhs->args[0]);
+    ir::Body* outer = out_;
+    out_ = &branch->body;
+    assign(lhs->args[1], op, rhs, at);
+    out_ = &branch->other;
+    assign(lhs->args[2], op, rhs, at);
+    out_ = outer;
+    return lhs;
+  }
+  if ((!r && !ir::is_path(lhs)) || (r && r->reference_copy))
+    return fail(SourceLocation::getFromRawEncoding(at),
+                "cannot differentiate an assignment through a reference that a call returned; the function "
+                "that returns it "
+                "must be a single return statement");
   if (!r && lhs->type->differentiable) {
     ir::Stmt* s = emit(ir::Stmt::Assign, at);  // a global: an error only if what is stored is active
     s->text = op;
@@ -337,25 +410,19 @@ ir::Expr* Frontend::binary(const BinaryOperator* e, bool used) {
   if (e->isAssignmentOp()) {
     const clang::Expr* left = e->getLHS();
     ir::Expr* rhs = value(e->getRHS());
-    const std::size_t position = out_->size();
+    std::size_t position = out_->size();
     ir::Expr* lhs = path(left);
-    if (out_->size() > position && rhs->kind != ir::Expr::Literal && !rhs->type->is_class()) {
-      // The right side is evaluated first: keep its value from before the effects of the left side.
-      ir::Var* kept = fn_.make_var(ir::Var::Temp, "t", rhs->type, region_);
-      ir::Stmt* d = fn_.stmt(ir::Stmt::Decl, loc(e), source_);
-      d->var = kept;
-      d->expr = rhs;
-      out_->insert(out_->begin() + static_cast<std::ptrdiff_t>(position), d);
-      rhs = fn_.ref(kept);
-    }
+    // The right side is evaluated first.
+    if (out_->size() > position)
+      if (std::set<const ir::Var*> changed = changed_since(position); !changed.empty())
+        rhs = settle(rhs, position, changed);
     if (e->isCompoundAssignmentOp())
       return assign(lhs, BinaryOperator::getOpcodeStr(e->getOpcode()).str(), rhs, loc(e));
     return assign(lhs, "=", rhs, loc(e));
   }
-  ir::Expr* left = value(e->getLHS());
-  ir::Expr* right = value(e->getRHS());
+  std::vector<ir::Expr*> operands = values({e->getLHS(), e->getRHS()});
   return fn_.make(ir::Expr::Binary, types_.get(e->getType()),
-                  BinaryOperator::getOpcodeStr(e->getOpcode()).str(), {left, right});
+                  BinaryOperator::getOpcodeStr(e->getOpcode()).str(), {operands[0], operands[1]});
 }
 
 ir::Expr* Frontend::conditional(const AbstractConditionalOperator* e) {
@@ -370,7 +437,17 @@ ir::Expr* Frontend::conditional(const AbstractConditionalOperator* e) {
   }
   out_ = outer;
   const ir::Type* type = types_.get(e->getType());
+  if (type->kind == ir::Type::Pointer && type->differentiable)
+    return fail(e->getExprLoc(),
+                "cannot differentiate through a pointer that is chosen at run time; use if and else");
   bool plain = bodies[0].empty() && bodies[1].empty();
+  if (plain && e->isLValue() && ir::is_path(arms[0]) && ir::is_path(arms[1])) {
+    // An object chosen at run time: uses select from both, assignments become branches.
+    bool fixed = true;
+    ir::each_var(cond, [&](ir::Var* v) { fixed &= unstable_.count(v) == 0; });
+    if (!fixed || !ir::is_atomic(cond)) cond = hoist(cond, loc(e), "choice");
+    return fn_.make(ir::Expr::Conditional, type, "", {cond, freeze(arms[0], at_), freeze(arms[1], at_)});
+  }
   if (plain && (!type->is_class() || (ir::is_path(arms[0]) && ir::is_path(arms[1]) && !type->differentiable)))
     return fn_.make(ir::Expr::Conditional, type, "", {cond, arms[0], arms[1]});
   if (type->kind == ir::Type::Void) {
@@ -401,7 +478,8 @@ ir::Expr* Frontend::conditional(const AbstractConditionalOperator* e) {
 ir::Expr* Frontend::cast(const CastExpr* e) {
   const clang::Expr* sub = e->getSubExpr();
   const ir::Type* type = types_.get(e->getType());
-  bool is_explicit = isa<ExplicitCastExpr>(e);
+  const auto* implicit = dyn_cast<ImplicitCastExpr>(e);
+  bool is_explicit = !implicit || implicit->isPartOfExplicitCast();
   switch (e->getCastKind()) {
     case CK_LValueToRValue:
     case CK_FunctionToPointerDecay:
@@ -425,10 +503,14 @@ ir::Expr* Frontend::cast(const CastExpr* e) {
     case CK_BaseToDerived: {
       ir::Expr* inner = value(sub);
       bool pointer = e->getType()->isPointerType();
-      ir::Expr* c = fn_.make(ir::Expr::Cast, type, type->name + (pointer ? "" : "&"), {inner});
-      c->to_reference = !pointer;
-      c->explicit_cast = true;
-      return c;
+      const ir::Type* base = pointer ? type->element : type;
+      if (pointer) inner = deref(inner);
+      ir::Expr* c = through(inner, [&](ir::Expr* object) {
+        ir::Expr* up = fn_.make(ir::Expr::Cast, base, base->name + "&", {object});
+        up->to_reference = up->explicit_cast = true;
+        return up;
+      });
+      return pointer ? fn_.make(ir::Expr::AddressOf, type, "", {c}) : c;
     }
     case CK_IntegralCast:
     case CK_IntegralToFloating:
@@ -440,8 +522,13 @@ ir::Expr* Frontend::cast(const CastExpr* e) {
     case CK_BooleanToSignedIntegral: {
       if (ir::Expr* c = isa<UnaryExprOrTypeTraitExpr>(sub->IgnoreParenImpCasts()) ? constant(e) : nullptr)
         return c;
-      ir::Expr* c = fn_.make(ir::Expr::Cast, type, types_.spell(e->getType()), {value(sub)});
-      c->explicit_cast = is_explicit;
+      const QualType to = e->getType().getUnqualifiedType(), from = sub->getType();
+      ir::Expr* c = fn_.make(ir::Expr::Cast, type, types_.spell(to), {value(sub)});
+      // A conversion that loses something is always written; the others happen by themselves where they did
+      // before.
+      const bool loses = (from->isRealFloatingType() && !to->isRealFloatingType()) || to->isBooleanType() ||
+                         context_.getTypeSize(to) < context_.getTypeSize(from);
+      c->explicit_cast = is_explicit || (loses && c->args[0]->kind != ir::Expr::Literal);
       return c;
     }
     default:
@@ -461,7 +548,18 @@ ir::Expr* Frontend::init_list(const InitListExpr* e) {
   if (e->getNumInits() == 0 && !type->is_class() && type->kind != ir::Type::Array)
     return fn_.make(ir::Expr::Construct, type);
   ir::Expr* list = fn_.make(ir::Expr::InitList, type);
-  for (const clang::Expr* init : e->inits()) list->args.push_back(value(init));
+  {
+    // A default member initializer that reads the object under construction cannot be told apart here from
+    // `this`.
+    std::vector<const clang::Expr*> inits;
+    ir::Expr* self = self_;
+    for (const clang::Expr* init : e->inits()) {
+      if (isa<CXXDefaultInitExpr>(init)) self_ = nullptr;
+      inits.push_back(init);
+    }
+    list->args = values(inits);
+    self_ = self;
+  }
   // std::array's one member is an array: its elements are the elements.
   if (type->kind == ir::Type::StdArray && list->args.size() == 1 && list->args[0]->kind == ir::Expr::InitList)
     list->args = list->args[0]->args;
@@ -511,7 +609,10 @@ ir::Expr* Frontend::value(const clang::Expr* e) {
       ir::Expr* base = value(a->getBase());
       if (base->kind == ir::Expr::Cast && base->text.empty())
         base = base->args[0];  // a[i] of an array, not of its decay
-      return fn_.make(ir::Expr::Index, types_.get(e->getType()), "", {base, value(a->getIdx())});
+      ir::Expr* index = value(a->getIdx());
+      return through(base, [&](ir::Expr* object) {
+        return fn_.make(ir::Expr::Index, types_.get(e->getType()), "", {object, index});
+      });
     }
     case clang::Stmt::UnaryOperatorClass:
       return unary(llvm::cast<UnaryOperator>(e), /*used=*/true);

@@ -1,4 +1,5 @@
 // Statements: declarations, branches, loops.
+#include "clang/AST/DeclTemplate.h"
 #include "frontend.h"
 
 using namespace clang;
@@ -141,7 +142,9 @@ void Frontend::declare(const VarDecl* decl) {
   }
   if (const CXXRecordDecl* record = type.getNonReferenceType()->getAsCXXRecordDecl();
       record && record->isLambda()) {
-    closures_[decl] = decl->getInit() ? closure_of(decl->getInit()) : nullptr;
+    auto closure = decl->getInit() ? closure_of(decl->getInit()) : nullptr;
+    const bool fresh = decl->getInit() && isa<LambdaExpr>(strip(decl->getInit()));
+    closures_[decl] = fresh || type->isReferenceType() ? closure : copy_closure(closure, at_);
     return;
   }
   if (type->isReferenceType()) {
@@ -156,6 +159,12 @@ void Frontend::declare(const VarDecl* decl) {
       v->path = freeze(target, at_);
       emit(ir::Stmt::AliasDecl, at_)->var = v;
       bindings_[decl] = fn_.ref(v);
+      return;
+    }
+    if (lvalue && !ir::is_path(target) && target->type->differentiable && ir::root(target) == nullptr &&
+        target->kind == ir::Expr::Conditional) {
+      fail(decl->getLocation(), "cannot differentiate through reference '" + decl->getNameAsString() +
+                                    "', whose object is chosen at run time; use if and else");
       return;
     }
     bindings_[decl] = ir::is_path(target) ? target : hoist(target, at_, decl->getNameAsString().c_str());
@@ -226,6 +235,10 @@ void Frontend::declare_bindings(const DecompositionDecl* decl) {
     }
     std::string field = whole->type->fields.size() > i ? whole->type->fields[i].name : "";
     const auto* m = b->getBinding() ? dyn_cast<MemberExpr>(b->getBinding()->IgnoreParenImpCasts()) : nullptr;
+    if (!m && !static_cast<const CXXRecordDecl*>(whole->type->decl)->isInStdNamespace()) {
+      fail(decl->getLocation(), "cannot differentiate structured bindings through a tuple-like get<>()");
+      return;
+    }
     if (m) field = m->getMemberDecl()->getNameAsString();
     bindings_[b] = fn_.make(ir::Expr::Member, types_.get(b->getType()), field, {whole});
   }
@@ -371,6 +384,16 @@ void Frontend::lower_range_for(const CXXForRangeStmt* s) {
   source_ = "";
   const clang::Expr* init = s->getRangeInit();
   ir::Expr* range = init->isLValue() ? path(init) : value(init);
+  if (range->kind == ir::Expr::InitList && range->type->kind == ir::Type::InitializerList) {
+    // The list's elements are an array of their own.
+    QualType element = var->getType().getNonReferenceType().getUnqualifiedType();
+    if (const auto* spec =
+            dyn_cast_or_null<ClassTemplateSpecializationDecl>(init->getType()->getAsCXXRecordDecl()))
+      element = spec->getTemplateArgs()[0].getAsType().getUnqualifiedType();
+    llvm::APInt count(64, range->args.size());
+    range->type =
+        types_.get(context_.getConstantArrayType(element, count, nullptr, ArraySizeModifier::Normal, 0));
+  }
   if (!ir::is_path(range)) range = hoist(range, at_, "range");
   range = freeze(range, at_);
   const QualType size_type = context_.getSizeType();

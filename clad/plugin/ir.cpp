@@ -26,7 +26,7 @@ std::string Function::unique(std::string_view base) {
 Var* Function::make_var(Var::Kind kind, std::string_view name, const Type* type, Region* in) {
   auto& v = vars.emplace_back(std::make_unique<Var>());
   v->kind = kind;
-  v->name = unique(name);
+  v->name = unique(type && type->name == name ? std::string(name) + "_value" : std::string(name));
   v->type = type;
   v->region = in;
   v->adjoint = unique("d_" + v->name);
@@ -72,6 +72,7 @@ bool is_path(const Expr* e) {
     case Expr::Member:
     case Expr::Index:
     case Expr::Deref:
+    case Expr::Global:
       return true;
     case Expr::Method:
       return e->accessor;

@@ -72,20 +72,21 @@ struct Var {
   Kind kind = Local;
   std::string name;
   const Type* type = nullptr;
-  bool reference = false;        ///< reference parameter, or an alias
-  bool is_const = false;         ///< bound const (reference to const, pointer to const)
-  bool active = false;           ///< carries a derivative
-  bool needed = false;           ///< the reverse sweep reads its primal
-  bool optional = false;         ///< kept in a clad::slot (not default constructible)
-  bool raw = false;              ///< object under construction: kept in a clad::storage
-  bool modified = false;         ///< assigned after its declaration
-  bool adjoint_used = false;     ///< of Adjoint: the reverse sweep names it
-  bool returned = false;         ///< a temporary used only as the function's result: its adjoint is the seed
-  bool by_pointer = false;       ///< a temporary bound to a reference returned by a call: kept as a pointer
-  bool external = false;         ///< names memory that the caller owns (reference or pointer parameter)
-  std::string adjoint;           ///< name of its adjoint
-  Var* shadow = nullptr;         ///< its adjoint, once named
-  Var* primal = nullptr;         ///< of Adjoint
+  bool reference = false;       ///< reference parameter, or an alias
+  bool is_const = false;        ///< bound const (reference to const, pointer to const)
+  bool active = false;          ///< carries a derivative
+  bool needed = false;          ///< the reverse sweep reads its primal
+  bool optional = false;        ///< kept in a clad::slot (not default constructible)
+  bool raw = false;             ///< object under construction: kept in a clad::storage
+  bool modified = false;        ///< assigned after its declaration
+  bool adjoint_used = false;    ///< of Adjoint: the reverse sweep names it
+  bool returned = false;        ///< a temporary used only as the function's result: its adjoint is the seed
+  bool reference_copy = false;  ///< a temporary that holds what a returned reference named: not to be written
+  bool by_pointer = false;      ///< a temporary bound to a reference returned by a call: kept as a pointer
+  bool external = false;        ///< names memory that the caller owns (reference or pointer parameter)
+  std::string adjoint;          ///< name of its adjoint
+  Var* shadow = nullptr;        ///< its adjoint, once named
+  Var* primal = nullptr;        ///< of Adjoint
   Expr* adjoint_path = nullptr;  ///< of Alias: the adjoint of `path`
   Region* region = nullptr;      ///< record that keeps it if needed
   Expr* path = nullptr;          ///< of Alias: the lvalue it names (pointer expression for pointer aliases)
@@ -156,6 +157,7 @@ struct CallInfo {
     bool mutable_ = false;   ///< callee may write through it (non-const reference or pointer)
     bool active = false;
     bool object = false;  ///< the object of a method
+    bool moved = false;   ///< passed to an rvalue reference
   };
   std::vector<Arg> args;
   Expr* primal = nullptr;  ///< the call as an expression
@@ -230,6 +232,7 @@ struct Function {
   // Results of the transformation.
   bool has_state = false;
   bool has_reverse = false;
+  bool writes_outside = false;    ///< changes memory of the caller
   bool always_forward = false;    ///< the primal cannot be called in its place (lifted lambda, constructor)
   std::vector<bool> needs_param;  ///< the reverse sweep reads the primal parameter
 

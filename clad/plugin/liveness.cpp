@@ -19,7 +19,9 @@ bool ReverseTransform::mark(List& list) {
         if (r.declares)
           live = r.declares->kind == ir::Var::Adjoint ? r.declares->adjoint_used : r.declares->needed;
         else if (r.restores)
-          live = r.restores->needed || (r.restores->external && r.restores->type->differentiable);
+          live = r.restores->needed ||
+                 (r.restores->external &&
+                  (r.restores->type->differentiable || r.restores->type->kind == ir::Type::Pointer));
         else
           live = true;
         break;

@@ -114,16 +114,24 @@ QualType CustomLookup::adjoint_type(QualType param) {
   return context_.getPointerType(value.getUnqualifiedType());
 }
 
-std::vector<QualType> CustomLookup::state_types(const Scope& scope, const std::string& name) {
+/// The pullback_state types of candidates that take `args` and then a state; a template's is deduced from
+/// `args`.
+std::vector<QualType> CustomLookup::state_types(const Scope& scope, const std::string& name,
+                                                llvm::ArrayRef<clang::Expr*> args) {
   std::vector<QualType> out;
   LookupResult found(sema_, &context_.Idents.get(name), SourceLocation(), Sema::LookupOrdinaryName);
   found.suppressDiagnostics();
   if (!sema_.LookupQualifiedName(found, scope.context)) return out;
-  for (NamedDecl* decl : found) {
-    const auto* f = dyn_cast<FunctionDecl>(decl->getUnderlyingDecl());
-    if (f && f->getNumParams() && is_state(f->getParamDecl(f->getNumParams() - 1)->getType()))
-      out.push_back(
-          f->getParamDecl(f->getNumParams() - 1)->getType().getNonReferenceType().getUnqualifiedType());
+  for (auto it = found.begin(); it != found.end(); ++it) {
+    const auto* f = dyn_cast<FunctionDecl>((*it)->getUnderlyingDecl());
+    OverloadCandidateSet set(SourceLocation(), OverloadCandidateSet::CSK_Normal);
+    if (auto* t = dyn_cast<FunctionTemplateDecl>((*it)->getUnderlyingDecl())) {
+      if (t->getTemplatedDecl()->getNumParams() != args.size() + 1) continue;
+      compat::add_template_candidate(sema_, t, it.getPair(), args, set, /*partial=*/true);
+      if (!set.empty() && set.begin()->Viable) f = set.begin()->Function;
+    }
+    if (f && f->getNumParams() == args.size() + 1 && is_state(f->getParamDecl(args.size())->getType()))
+      out.push_back(f->getParamDecl(args.size())->getType().getNonReferenceType().getUnqualifiedType());
   }
   return out;
 }
@@ -241,6 +249,11 @@ bool CustomLookup::named(const FunctionDecl* callee) {
 CustomLookup::Result CustomLookup::find(ir::CallInfo& call, const FunctionDecl* callee, bool returns_value) {
   notes_.clear();
   wanted_ = operator_word(callee) + "_pullback";
+  // The C library's sinf and sinl share the pullback of sin.
+  if (callee->getBuiltinID() && callee->isExternC() && !named(callee)) {
+    llvm::StringRef name = callee->getName();
+    if (name.ends_with("f") || name.ends_with("l")) wanted_ = name.drop_back().str() + "_pullback";
+  }
   if (call.lifted || callee->isVariadic()) return None;
   std::vector<clang::Expr*> primals = primal_arguments(call, callee);
   if (primals.size() != call.args.size()) return None;
@@ -258,16 +271,17 @@ CustomLookup::Result CustomLookup::find(ir::CallInfo& call, const FunctionDecl* 
   call.value_cotangent = returns_value && types_.get(result)->differentiable;
   bool meant = false;
   for (const Scope& scope : scopes(callee)) {
-    std::vector<QualType> states = state_types(scope, wanted_);
-    states.push_back(QualType());
     std::vector<clang::Expr*> args;
     for (bool all : {true, false}) {
       const std::vector<QualType>& adjoints = all ? every : some;
       if (!all && every.size() == some.size()) continue;
+      std::vector<clang::Expr*> plain = primals;
+      if (call.value_cotangent) plain.push_back(placeholder(result, VK_PRValue));
+      for (QualType d : adjoints) plain.push_back(placeholder(d, VK_PRValue));
+      std::vector<QualType> states = state_types(scope, wanted_, plain);
+      states.push_back(QualType());
       for (QualType state : states) {
-        args = primals;
-        if (call.value_cotangent) args.push_back(placeholder(result, VK_PRValue));
-        for (QualType d : adjoints) args.push_back(placeholder(d, VK_PRValue));
+        args = plain;
         if (!state.isNull()) args.push_back(placeholder(state, VK_LValue));
         if (const FunctionDecl* f = resolve(scope, wanted_, args))
           return finish(call, scope, f, state, all, primals, adjoints) ? Found : Rejected;

@@ -42,7 +42,8 @@ class CustomLookup {
   clang::Expr* placeholder(clang::QualType type, clang::ExprValueKind kind);
   std::vector<clang::Expr*> primal_arguments(const ir::CallInfo& call, const clang::FunctionDecl* callee);
   clang::QualType adjoint_type(clang::QualType param);
-  std::vector<clang::QualType> state_types(const Scope& scope, const std::string& name);
+  std::vector<clang::QualType> state_types(const Scope& scope, const std::string& name,
+                                           llvm::ArrayRef<clang::Expr*> args);
   void explain(const Scope& scope, const clang::FunctionDecl* callee, llvm::ArrayRef<clang::Expr*> primals,
                llvm::ArrayRef<clang::Expr*> all, bool& meant);
   bool belongs_to_overload(const clang::FunctionDecl* candidate, const clang::FunctionDecl* callee);

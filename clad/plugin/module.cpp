@@ -26,6 +26,18 @@ std::string Module::base_name(const FunctionDecl* function) const {
   return name;
 }
 
+/// Whether running the statements changes memory that belongs to the caller.
+static bool writes_outside(const ir::Body& body) {
+  for (const ir::Stmt* s : body) {
+    const ir::Var* target = s->kind == ir::Stmt::Assign ? ir::root(s->lhs) : nullptr;
+    if (target && target->external) return true;
+    for (const ir::Var* v : s->touched)
+      if (v->external) return true;
+    if (writes_outside(s->init) || writes_outside(s->body) || writes_outside(s->other)) return true;
+  }
+  return false;
+}
+
 Module::Instance* Module::instance(const FunctionDecl* function, const std::vector<bool>& mask,
                                    SourceLocation use) {
   auto& slot = instances_[{function->getCanonicalDecl(), mask}];
@@ -62,6 +74,7 @@ Module::Instance* Module::instance(const FunctionDecl* function, const std::vect
   find_active(in.fn, diagnose_);
   resolve_calls(in.fn.body, in);
   if (diagnose_.errors() != errors) return fail();
+  in.fn.writes_outside = writes_outside(in.fn.body);
   in.sweeps = std::make_unique<ReverseTransform>(in.fn, diagnose_);
   in.sweeps->run();
   if (diagnose_.errors() != errors) return fail();
@@ -219,7 +232,8 @@ Text Module::fields_text() const {
 }
 
 void Module::write_entry(const Request& request, Instance& in) {
-  const ir::Function& fn = in.fn;
+  ir::Function& fn = in.fn;
+  const std::string state_name = fn.unique("s"), value_name = fn.unique("value");
   const ir::Loc loc = request.at.getRawEncoding();
   const auto* method = dyn_cast<CXXMethodDecl>(request.function);
   bool lambda = method && method->getParent()->isLambda();
@@ -248,12 +262,13 @@ void Module::write_entry(const Request& request, Instance& in) {
   bool state = fn.has_state || fn.recursive;
   std::string result = request.with_value ? fn.result->name : "void";
   text.line("static " + result + " " + grad + "(" + params + ") {", loc);
-  if (state) text.line(fn.name + "_state s_;", loc);
-  std::string value = request.with_value ? "const " + fn.result->name + " value_ = " : "";
+  if (state) text.line(fn.name + "_state " + state_name + ";", loc);
+  std::string value = request.with_value ? "const " + fn.result->name + " " + value_name + " = " : "";
   if (state || fn.always_forward) {
-    text.line(value + fn.name + "_fwd(" + primals + (state ? (primals.empty() ? "s_" : ", s_") : "") + ");",
+    text.line(value + fn.name + "_fwd(" + primals +
+                  (state ? (primals.empty() ? "" : ", ") + state_name : std::string()) + ");",
               loc);
-  } else if (request.with_value) {
+  } else if (request.with_value || fn.writes_outside) {
     std::string call = spell_function(request.function, types_) + "(" + primals + ")";
     if (object) {
       std::string rest =
@@ -265,12 +280,12 @@ void Module::write_entry(const Request& request, Instance& in) {
   }
   if (fn.has_reverse) {
     std::string call = needed;
-    if (state) add(call, "s_");
+    if (state) add(call, state_name);
     if (fn.seed) add(call, "1");
     if (!adjoints.empty()) add(call, adjoints);
     text.line(fn.name + "_rev(" + call + ");", loc);
   }
-  if (request.with_value) text.line("return value_;", loc);
+  if (request.with_value) text.line("return " + value_name + ";", loc);
   text.line("}", loc);
 
   // Its readable code, and the entry through which clad::gradient's object reaches it.

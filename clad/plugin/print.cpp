@@ -84,6 +84,7 @@ std::string declare(const ir::Type* type, const std::string& name) {
 
 std::string adjoint_pointer_type(const ir::Type* type) {
   if (type->kind == ir::Type::Pointer && type->element) return adjoint_pointer_type(type->element) + "*";
+  if (type->kind == ir::Type::Array) return "std::type_identity_t<" + type->name + ">";
   return type->name;
 }
 
@@ -125,7 +126,7 @@ std::string print(const Expr* e) {
     case Expr::Cast:
       if (!e->explicit_cast) return print(e->args[0]);
       if (e->to_reference && e->text.back() == '&')
-        return "static_cast<" + e->text + ">(" + print(e->args[0]) + ")";
+        return "clad::base<" + e->text.substr(0, e->text.size() - 1) + ">(" + print(e->args[0]) + ")";
       return "static_cast<" + e->text + ">(" + print(e->args[0]) + ")";
     case Expr::Call:
       return e->text + "(" + list(e->args, 0, true) + ")";
@@ -165,10 +166,8 @@ std::string print(const Expr* e) {
 }
 
 std::string print_argument(const Expr* e) {
-  if (e->kind == Expr::Cast && !e->explicit_cast && !e->text.empty() && e->args[0]->kind != Expr::Literal)
-    return "static_cast<" + e->text + ">(" + print(e->args[0]) + ")";
   if (e->kind == Expr::Cast && !e->explicit_cast && !e->text.empty())
-    return e->text + "(" + print(e->args[0]) + ")";
+    return "static_cast<" + e->text + ">(" + print(e->args[0]) + ")";
   return at_least(e, 1);
 }
 

@@ -68,7 +68,8 @@ bool ReverseTransform::may_alias(const Expr* target, const Expr* e) const {
   bool alias = false;
   ir::each_var(e, [&](const ir::Var* v) {
     if (v == t) alias = true;
-    if (t && t->external && v->external && v->active) alias = true;
+    bool outside = v->reference || v->type->kind == Type::Pointer;
+    if (t && t->external && outside && v->active) alias = true;
   });
   return alias;
 }

@@ -89,6 +89,7 @@ void ReverseTransform::prologue(const ir::Body& statements, List& out) {
       r.declares = declared;
       std::string type = pointer ? (constant ? v->type->name : adjoint_pointer_type(v->type))
                                  : (constant ? "const " : "") + v->type->name + "&";
+      if (pointer && type.find("(*)") != std::string::npos) type = "auto*";
       if (!pointer && v->type->kind == Type::Array) type = (constant ? "const " : "") + std::string("auto&");
       r.parts = {type + " " + declared->name + " = ", target, ";"};
       out.push_back(std::move(r));
@@ -125,7 +126,10 @@ void ReverseTransform::body(const ir::Body& statements, List& out) {
 void ReverseTransform::statement(const Stmt* s, List& out) {
   switch (s->kind) {
     case Stmt::Decl:
-      if (s->var->active && s->expr && ir::active(s->expr)) propagate(s->expr, fn_.ref(shadow(s->var)), out);
+      // A variable whose adjoint nothing has named yet has cotangent zero: its uses all come later in the
+      // program.
+      if (s->var->active && s->var->shadow && s->expr && ir::active(s->expr))
+        propagate(s->expr, fn_.ref(shadow(s->var)), out);
       for (Var* v : s->touched)
         if (v->type->is_value() && v->type->copyable) save(s, fn_.ref(v), out);
       return;
@@ -189,8 +193,12 @@ void ReverseTransform::save(const Stmt* s, const Expr* what, List& out) {
   restore.loc = loc_;
   restore.restores = r;
   restore.restore_live = entry.live.get();
-  bool move = what->type->is_class();
-  restore.parts = {what, move ? " = std::move(" : " = ", fn_.ref(kept), move ? ");" : ";"};
+  if (what->type->kind == Type::Array)
+    restore.parts = {"clad::assign(", what, ", ", fn_.ref(kept), ");"};
+  else if (what->type->is_class())
+    restore.parts = {what, " = std::move(", fn_.ref(kept), ");"};
+  else
+    restore.parts = {what, " = ", fn_.ref(kept), ";"};
   out.push_back(std::move(restore));
   saves_[s].push_back(std::move(entry));
 }
@@ -204,9 +212,9 @@ void ReverseTransform::assign(const Stmt* s, List& out) {
     if (carries && ir::active(s->expr)) propagate(s->expr, adjoint(lhs), out);
     return;
   }
-  bool inverse =
-      s->text == "++" || s->text == "--" ||
-      ((s->text == "+=" || s->text == "-=") && t->kind == Type::Scalar && s->expr->kind == Expr::Literal);
+  bool inverse = s->text == "++" || s->text == "--" ||
+                 ((s->text == "+=" || s->text == "-=") && t->kind == Type::Scalar &&
+                  s->expr->kind == Expr::Literal && s->expr->type->kind == Type::Scalar);
   if (inverse) {
     Reverse undo;
     undo.loc = loc_;
@@ -260,6 +268,14 @@ void ReverseTransform::assign(const Stmt* s, List& out) {
 
 void ReverseTransform::call(const Stmt* s, List& out) {
   const ir::CallInfo& c = *s->call;
+  const bool unused = s->var && s->var->active && !s->var->shadow &&
+                      std::none_of(c.args.begin(), c.args.end(), [](const auto& a) { return a.mutable_; });
+  if (unused && c.kind != ir::CallInfo::Inactive) {
+    if (c.kind == ir::CallInfo::Custom && c.forward_name.empty()) return;
+    if (c.kind == ir::CallInfo::Generated && !c.generated->has_state && !c.generated->always_forward &&
+        !c.generated->recursive)
+      return;
+  }
   if (c.kind == ir::CallInfo::Custom) return custom_call(s, out);
   if (c.kind == ir::CallInfo::Generated) return generated_call(s, out);
   for (Var* v : s->touched)
@@ -286,7 +302,14 @@ void ReverseTransform::generated_call(const Stmt* s, List& out) {
     c.state_type = f.recursive ? "clad::boxed<" + f.name + "_state>" : f.name + "_state";
     region_->members.push_back({c.state_type, c.state_name, nullptr});
   }
-  if (!f.has_reverse && !f.recursive) return;
+  // What the callee changes and does not need itself is put back here.
+  auto restore = [&] {
+    for (const ir::CallInfo::Arg& a : c.args)
+      if (a.mutable_ && !a.expr->type->differentiable && a.expr->type->is_value() && a.expr->type->copyable &&
+          ir::is_path(a.expr))
+        save(s, a.expr, out);
+  };
+  if (!f.has_reverse && !f.recursive) return restore();
   std::vector<Reverse::Part> parts{f.name + "_rev("};
   auto add = [&](Reverse::Part p) {
     if (parts.size() > 1) parts.emplace_back(", ");
@@ -318,6 +341,7 @@ void ReverseTransform::generated_call(const Stmt* s, List& out) {
   for (Reverse& r : before) out.push_back(std::move(r));
   out.push_back(line(std::move(parts)));
   for (Reverse& r : after) out.push_back(std::move(r));
+  restore();
 }
 
 void ReverseTransform::custom_call(const Stmt* s, List& out) {

@@ -74,6 +74,17 @@ void ReverseTransform::forward_decl(const Stmt* s, Text& out) const {
       out.line(declare(v->type, v->name) + (list ? " = " + print(e) : e ? "{}" : "") + ";", loc);
       return;
     }
+    // Elements without an initializer are zero.
+    struct Complete {
+      bool operator()(const Expr* x) const {
+        if (x->kind != Expr::InitList || x->type->kind != Type::Array) return x->type->kind != Type::Array;
+        if (x->args.size() < x->type->extent) return false;
+        for (const Expr* a : x->args)
+          if (!(*this)(a)) return false;
+        return true;
+      }
+    };
+    if (e && !Complete{}(e)) out.line("clad::clear(" + spell(v) + ");", loc);
     if (!list) return;
     struct Fill {  // arrays cannot be assigned: element by element, nested ones too
       Text& out;
@@ -83,7 +94,7 @@ void ReverseTransform::forward_decl(const Stmt* s, Text& out) const {
           std::string element = target + "[" + std::to_string(i) + "]";
           if (list->args[i]->kind == Expr::InitList && list->args[i]->type->kind == Type::Array)
             (*this)(element, list->args[i]);
-          else
+          else if (list->args[i]->type->kind != Type::Array)
             out.line(element + " = " + print(list->args[i]) + ";", loc);
         }
       }
@@ -161,6 +172,8 @@ void ReverseTransform::forward(const Stmt* s, Text& out) const {
       if (*save.live) {
         if (save.saved->optional)
           out.line(spell_holder(save.saved) + ".emplace(" + print(save.what) + ");", s->loc);
+        else if (save.saved->type->kind == Type::Array)
+          out.line("clad::assign(" + spell(save.saved) + ", " + print(save.what) + ");", s->loc);
         else
           out.line(spell(save.saved) + " = " + print(save.what) + ";", s->loc);
       }
@@ -171,6 +184,7 @@ void ReverseTransform::forward(const Stmt* s, Text& out) const {
       const Var* v = s->var;
       bool pointer = v->type->kind == Type::Pointer;
       std::string type = pointer ? v->type->name : (v->is_const ? "const " : "") + v->type->name + "&";
+      if (pointer && type.find("(*)") != std::string::npos) type = "auto*";
       if (!pointer && v->type->kind == Type::Array) type = v->is_const ? "const auto&" : "auto&";
       out.line(type + " " + v->name + " = " + print(v->path) + ";", s->loc);
       return;

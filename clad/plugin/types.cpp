@@ -210,7 +210,33 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
       return;
     }
   }
-  if (record->isInStdNamespace() || record->isUnion()) return;
+  // Other library classes and unions cannot be reversed; what may hold differentiable data in them is
+  // diagnosed where it would carry a derivative.
+  const auto* space = dyn_cast<NamespaceDecl>(record->getEnclosingNamespaceContext());
+  const bool library = record->isInStdNamespace() ||
+                       (space && (space->getName().starts_with("__") || space->isStdNamespace()));
+  if (library || record->isUnion()) {
+    if (spec) {
+      for (const TemplateArgument& arg : spec->getTemplateArgs().asArray())
+        if (arg.getKind() == TemplateArgument::Type) {
+          t.differentiable |= get(arg.getAsType())->differentiable;
+        } else if (arg.getKind() == TemplateArgument::Pack) {
+          for (const TemplateArgument& inner : arg.getPackAsArray())
+            if (inner.getKind() == TemplateArgument::Type)
+              t.differentiable |= get(inner.getAsType())->differentiable;
+        }
+    }
+    if (record->isUnion())
+      for (const FieldDecl* field : record->fields())
+        t.differentiable |= get(field->getType())->differentiable;
+    return;
+  }
+  if (record->getNumVBases() > 0) {  // no field-by-field walk of a virtual base: diagnosed where it is active
+    for (const FieldDecl* field : record->fields()) t.differentiable |= get(field->getType())->differentiable;
+    for (const CXXBaseSpecifier& base : record->bases())
+      t.differentiable |= get(base.getType())->differentiable;
+    return;
+  }
   t.kind = ir::Type::Record;
   t.zero_by_value_init = !has_member_initializers(record) && !record->hasUserProvidedDefaultConstructor();
   auto add = [&](std::string name, QualType field) {

@@ -145,6 +145,35 @@ T zero_like(const T& primal) {
   }
 }
 
+/// An object as its base class, const if the object is.
+template <class Base, class T>
+auto& base(T& object) {
+  if constexpr (std::is_const_v<T>)
+    return static_cast<const Base&>(object);
+  else
+    return static_cast<Base&>(object);
+}
+
+/// Value-initializes, element by element where it is an array.
+template <class T>
+void clear(T& object) {
+  if constexpr (std::is_array_v<T>) {
+    for (auto& e : object) clad::clear(e);
+  } else {
+    object = T{};
+  }
+}
+
+/// to = from, element by element where they are arrays.
+template <class T>
+void assign(T& to, const T& from) {
+  if constexpr (std::is_array_v<T>) {
+    for (std::size_t i = 0; i < std::extent_v<T>; ++i) clad::assign(to[i], from[i]);
+  } else {
+    to = from;
+  }
+}
+
 /// Clad's spelling: makes `d` zero, whatever it was.
 template <class T>
 void zero_init(T& d) {

@@ -117,27 +117,33 @@ class adjoint_holder {
  public:
   template <class P>
   adjoint_holder(const call_frame& frame, std::size_t index, std::size_t wanted, const char* name, P& primal)
-      : given_(detail::adjoint_or_null<value_type>(frame, index, wanted, name)) {
-    if (given_) {
-      if constexpr (!std::is_array_v<T>) clad::shape_like(*given_, primal);
-      return;
-    }
-    if constexpr (std::is_array_v<T>)
-      clad::set_zero(own_.emplace());
+      : given_(detail::adjoint_or_null<T>(frame, index, wanted, name)) {
+    if (given_)
+      clad::shape_like(*given_, primal);
     else
       own_.emplace(clad::zero_like<T>(primal));
   }
-  T* get() {
-    if constexpr (std::is_array_v<T>)
-      return given_ ? reinterpret_cast<T*>(given_) : &*own_;
-    else
-      return given_ ? given_ : &*own_;
-  }
+  T* get() { return given_ ? given_ : &*own_; }
 
  private:
-  using value_type = std::remove_all_extents_t<T>;
-  value_type* given_;
+  T* given_;
   slot<T> own_;
+};
+/// An array's adjoint is given as a pointer to its first element.
+template <class T>
+  requires std::is_array_v<T>
+class adjoint_holder<T> {
+ public:
+  template <class P>
+  adjoint_holder(const call_frame& frame, std::size_t index, std::size_t wanted, const char* name, P&)
+      : given_(detail::adjoint_or_null<std::remove_all_extents_t<T>>(frame, index, wanted, name)) {
+    if (!given_) clad::clear(own_);
+  }
+  T* get() { return given_ ? reinterpret_cast<T*>(given_) : &own_; }
+
+ private:
+  std::remove_all_extents_t<T>* given_;
+  T own_;
 };
 
 template <class T>
