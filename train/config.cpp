@@ -96,8 +96,8 @@ std::vector<ConfigField> config_fields(TrainConfig& c) {
       {"train.accumulate", "micro-batches per update", &c.train.accumulate},
       {"train.eval_every", "steps between evaluations", &c.train.eval_every},
       {"train.eval_batches", "batches per evaluation; 0: all of the validation text", &c.train.eval_batches},
-      {"train.eval_context", "tokens at the start of a validation window that are read but not scored",
-       &c.train.eval_context},
+      {"train.eval_prefix", "part of each validation window that is read but not scored",
+       &c.train.eval_prefix},
       {"train.save_every", "steps between saves of last/; 0: at evaluations", &c.train.save_every},
       {"train.log_every", "steps between lines when the output is no terminal", &c.train.log_every},
       {"train.max_minutes", "shorten the run to fit this time; 0: no limit", &c.train.max_minutes},
@@ -179,9 +179,8 @@ void check_config(const TrainConfig& c) {
   expect(c.schedule.min_lr <= c.optimizer.lr,
          fmt::format("schedule.min_lr = {} is above optimizer.lr = {}", c.schedule.min_lr, c.optimizer.lr));
   expect(c.schedule.decay_fraction <= 1, "schedule.decay_fraction is above 1");
-  expect(c.train.eval_context < c.model.context,
-         fmt::format("train.eval_context = {} leaves nothing to score of model.context = {}",
-                     c.train.eval_context, c.model.context));
+  expect(c.train.eval_prefix < 1,
+         fmt::format("train.eval_prefix is {}, expected less than 1", c.train.eval_prefix));
   expect(c.sample.top_p > 0 && c.sample.top_p <= 1,
          fmt::format("sample.top_p is {}, expected 0 to 1", c.sample.top_p));
   expect(c.run.threads <= 1024, fmt::format("run.threads is {}, expected at most 1024", c.run.threads));

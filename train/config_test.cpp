@@ -81,7 +81,7 @@ TEST(Config, RefusesValuesThatCannotWork) {
   for (const char* bad :
        {"train.steps=0", "train.steps=-1", "train.batch=0", "model.heads=3", "model.dropout=1",
         "optimizer.lr=nan", "optimizer.beta2=1", "schedule.kind=cosin", "schedule.min_lr=1", "run.device=tpu",
-        "run.dtype=fp8", "train.eval_context=128", "sample.top_p=0"}) {
+        "run.dtype=fp8", "train.eval_prefix=1", "sample.top_p=0"}) {
     EXPECT_THAT(error_of_set(bad), HasSubstr(std::string(bad).substr(0, std::string(bad).find('=')))) << bad;
   }
 }

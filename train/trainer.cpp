@@ -19,6 +19,11 @@ double seconds_since(Clock::time_point begin) {
 
 data::BatchShape batch_shape(const TrainConfig& config) { return {config.train.batch, config.model.context}; }
 
+/// Tokens at the start of a validation window that are only read; at least one of the window is scored.
+std::int64_t unscored(const TrainConfig& config) {
+  return static_cast<std::int64_t>(config.train.eval_prefix * static_cast<double>(config.model.context));
+}
+
 std::span<std::int32_t> span_of(Tensor& tensor) {
   return {tensor.data<std::int32_t>(), static_cast<std::size_t>(tensor.numel())};
 }
@@ -56,7 +61,7 @@ Trainer::Trainer(const TrainConfig& config, const data::Dataset& data, Objective
       loader_(data.train, batch_shape(config), static_cast<std::uint64_t>(config.run.seed),
               data::sampling_from_string(config.data.sampling)),
       eval_batches_(data.validation, batch_shape(config),
-                    {.context = config.train.eval_context, .max_batches = config.train.eval_batches}),
+                    {.context = unscored(config), .max_batches = config.train.eval_batches}),
       tokens_(zeros({config.train.batch, config.model.context}, DType::int32)),
       targets_(zeros({config.train.batch, config.model.context}, DType::int32)) {
   state_.steps = state_.configured_steps = config.train.steps;

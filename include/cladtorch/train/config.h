@@ -35,7 +35,7 @@ struct TrainConfig {
     double dropout = 0.0;
   } model;
   struct Optimizer {
-    double lr = 2e-3;
+    double lr = 4e-3;
     double beta1 = 0.9;
     double beta2 = 0.99;
     double eps = 1e-8;
@@ -49,14 +49,14 @@ struct TrainConfig {
     double decay_fraction = 0.2;
   } schedule;
   struct Train {
-    std::int64_t steps = 1500;
-    std::int64_t batch = 16;
+    std::int64_t steps = 4500;
+    std::int64_t batch = 8;
     std::int64_t accumulate = 1;
-    std::int64_t eval_every = 100;
-    std::int64_t eval_batches = 20;
-    std::int64_t eval_context = 0;
+    std::int64_t eval_every = 300;
+    std::int64_t eval_batches = 40;
+    double eval_prefix = 0.5;
     std::int64_t save_every = 0;
-    std::int64_t log_every = 10;
+    std::int64_t log_every = 100;
     double max_minutes = 4.5;
   } train;
   struct Sample {
