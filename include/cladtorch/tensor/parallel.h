@@ -14,22 +14,26 @@ void set_num_threads(int count);
 
 namespace detail {
 
-/// A reference to a callable (begin, end), valid during the call it is passed to.
-class RangeBody {
+/// A reference to a callable, valid during the call it is passed to.
+template <class... Arguments>
+class CallableRef {
  public:
   template <class F>
-    requires(!std::is_same_v<std::remove_cvref_t<F>, RangeBody>)
-  RangeBody(F&& body)  // NOLINT(google-explicit-constructor): made at the call of parallel_for
-      : object_(const_cast<void*>(static_cast<const void*>(std::addressof(body)))),
-        call_([](void* object, int64_t begin, int64_t end) {
-          (*static_cast<std::remove_reference_t<F>*>(object))(begin, end);
+    requires(!std::is_same_v<std::remove_cvref_t<F>, CallableRef>)
+  CallableRef(F&& callable)  // NOLINT(google-explicit-constructor): made at the call of parallel_for
+      : object_(const_cast<void*>(static_cast<const void*>(std::addressof(callable)))),
+        call_([](void* object, Arguments... arguments) {
+          (*static_cast<std::remove_reference_t<F>*>(object))(arguments...);
         }) {}
-  void operator()(int64_t begin, int64_t end) const { call_(object_, begin, end); }
+  void operator()(Arguments... arguments) const { call_(object_, arguments...); }
 
  private:
   void* object_;
-  void (*call_)(void*, int64_t, int64_t);
+  void (*call_)(void*, Arguments...);
 };
+
+using RangeBody = CallableRef<int64_t, int64_t>;  ///< (begin, end)
+using ThreadBody = CallableRef<>;
 
 }  // namespace detail
 
@@ -37,5 +41,10 @@ class RangeBody {
 /// thread in any order. The pieces depend on n and grain only. The body must not throw. Nested calls run on
 /// one thread.
 void parallel_for(int64_t n, int64_t grain, detail::RangeBody body);
+
+/// The same, but every thread calls prepare() first, even one that then finds no piece left. That is the
+/// place to take memory that the thread keeps: which thread gets a piece is chance, and a later call must
+/// find it.
+void parallel_for(int64_t n, int64_t grain, detail::ThreadBody prepare, detail::RangeBody body);
 
 }  // namespace cladtorch

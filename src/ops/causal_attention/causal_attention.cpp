@@ -30,14 +30,22 @@ Layout layout_of(const char* operation, const Tensor& qkv, int64_t n_head) {
   return {qkv.size(0), qkv.size(1), channels, n_head, channels / n_head};
 }
 
+/// Memory of the calling thread for one head.
+template <class T>
+T* head_scratch(int64_t elements) {
+  thread_local detail::Scratch scratch;
+  return scratch.get<T>(elements);
+}
+
 /// Calls head(b, h, scratch) for every head of every sequence, in parallel, with `elements` of T to work in.
 template <class T, class Head>
 void for_each_head(const Layout& x, int64_t elements, Head&& head) {
-  parallel_for(x.batch * x.heads, 1, [&](int64_t begin, int64_t end) {
-    thread_local detail::Scratch scratch;
-    T* const memory = scratch.get<T>(elements);
-    for (int64_t i = begin; i < end; ++i) head(i / x.heads, i % x.heads, memory);
-  });
+  parallel_for(
+      x.batch * x.heads, 1, [&] { head_scratch<T>(elements); },
+      [&](int64_t begin, int64_t end) {
+        T* const memory = head_scratch<T>(elements);
+        for (int64_t i = begin; i < end; ++i) head(i / x.heads, i % x.heads, memory);
+      });
 }
 
 Tensor forward(const Tensor& qkv, int64_t n_head, Tensor* log_sum_exp) {

@@ -1,7 +1,7 @@
 // A blocked product. The depth is cut into chunks; for each, the operand with fewer rows is packed as a whole
 // and shared by all threads, while blocks of the other are packed by the thread that multiplies them. Packing
 // makes the tile kernel read both operands in order; it costs one pass over an operand that is used hundreds
-// of times.
+// of times. Rows of A that are dense in memory are in order already: the kernel reads those where they are.
 #include "ops/matmul/gemm.h"
 
 #include <algorithm>
@@ -16,6 +16,7 @@ namespace {
 
 constexpr int64_t depth_chunk = 384;         // two panels of it fit the second-level cache with room to spare
 constexpr int64_t block_panels = 2;          // panels of B, or 8 times as many of A, that one task packs
+constexpr int64_t narrow_panel = 6;          // rows of A: too few for a call of memcpy
 constexpr int64_t rows_without_packing = 4;  // so few rows would not repay packing the other operand
 
 template <class T>
@@ -35,7 +36,10 @@ void pack(int64_t count, int64_t depth, const T* from, int64_t line, int64_t ste
     const int64_t lines = std::min(panel, count - first);
     const T* source = from + first * line;
     if (lines < panel) std::memset(to, 0, static_cast<size_t>(panel * depth) * sizeof(T));
-    if (line == 1) {
+    if (line == 1 && lines == narrow_panel) {
+      for (int64_t p = 0; p < depth; ++p)
+        for (int64_t i = 0; i < narrow_panel; ++i) to[p * panel + i] = source[p * step + i];
+    } else if (line == 1) {
       for (int64_t p = 0; p < depth; ++p)
         std::memcpy(to + p * panel, source + p * step, static_cast<size_t>(lines) * sizeof(T));
     } else if (sizeof(T) == sizeof(float) && step == 1) {
@@ -59,39 +63,50 @@ struct Product {
 
   void run() const {
     thread_local Scratch shared_scratch;
-    const simd::GemmTile<T>& tile = tile_kernel<T>();
+    const int64_t most = std::min(k, depth_chunk);
     const bool share_a = m <= n;
-    const int64_t panel = share_a ? tile.rows : tile.columns, lines = share_a ? m : n;
-    const int64_t panels = (lines + panel - 1) / panel;
-    T* const shared = shared_scratch.get<T>(panels * panel * std::min(k, depth_chunk));
+    T* const shared =
+        shared_scratch.get<T>(share_a ? padded(m, tile().rows) * most : padded(n, tile().columns) * most);
     for (int64_t p = 0; p < k; p += depth_chunk) {
       const int64_t depth = std::min(depth_chunk, k - p);
-      parallel_for(panels, std::max<int64_t>(1, (1 << 14) / (panel * depth)),
-                   [&](int64_t begin, int64_t end) {
-                     const int64_t first = begin * panel, count = std::min(lines, end * panel) - first;
-                     T* const to = shared + first * depth;
-                     if (share_a) {
-                       pack(count, depth, a.data + first * a.row + p * a.column, a.row, a.column, panel, to);
-                     } else {
-                       pack(count, depth, b.data + p * b.row + first * b.column, b.column, b.row, panel, to);
-                     }
-                   });
       if (share_a) {
+        if (!a_in_place()) {
+          pack_all(m, depth, a.data + p * a.column, a.row, a.column, tile().rows, shared);
+        }
         multiply_columns(shared, p, depth);
       } else {
+        pack_all(n, depth, b.data + p * b.row, b.column, b.row, tile().columns, shared);
         multiply_rows(shared, p, depth);
       }
     }
   }
 
  private:
-  /// Tasks are blocks of columns: all rows of A, packed, times a block of B.
+  static const simd::GemmTile<T>& tile() { return tile_kernel<T>(); }
+  static int64_t padded(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
+  bool a_in_place() const { return a.column == 1; }
+
+  /// Memory of the calling thread for its packed block.
+  static T* block_scratch(int64_t count) {
+    thread_local Scratch scratch;
+    return scratch.get<T>(count);
+  }
+
+  static void pack_all(int64_t lines, int64_t depth, const T* from, int64_t line, int64_t step, int64_t panel,
+                       T* to) {
+    const int64_t panels = (lines + panel - 1) / panel;
+    parallel_for(panels, std::max<int64_t>(1, (1 << 14) / (panel * depth)), [&](int64_t begin, int64_t end) {
+      const int64_t first = begin * panel, count = std::min(lines, end * panel) - first;
+      pack(count, depth, from + first * line, line, step, panel, to + first * depth);
+    });
+  }
+
+  /// Tasks are blocks of columns: all rows of A times a block of B.
   void multiply_columns(const T* packed_a, int64_t p, int64_t depth) const {
-    const simd::GemmTile<T>& tile = tile_kernel<T>();
-    parallel_for(n, block_panels * tile.columns, [&](int64_t begin, int64_t end) {
-      thread_local Scratch scratch;
-      T* const packed_b = scratch.get<T>(block_panels * tile.columns * depth);
-      pack(end - begin, depth, b.data + p * b.row + begin * b.column, b.column, b.row, tile.columns,
+    const auto scratch = [&] { return block_scratch(block_panels * tile().columns * depth); };
+    parallel_for(n, block_panels * tile().columns, scratch, [&](int64_t begin, int64_t end) {
+      T* const packed_b = scratch();
+      pack(end - begin, depth, b.data + p * b.row + begin * b.column, b.column, b.row, tile().columns,
            packed_b);
       multiply(0, m, packed_a, begin, end, packed_b, p, depth);
     });
@@ -99,26 +114,31 @@ struct Product {
 
   /// Tasks are blocks of rows: a block of A times all columns of B, packed.
   void multiply_rows(const T* packed_b, int64_t p, int64_t depth) const {
-    const simd::GemmTile<T>& tile = tile_kernel<T>();
     constexpr int64_t panels = 8 * block_panels;
-    parallel_for(m, panels * tile.rows, [&](int64_t begin, int64_t end) {
-      thread_local Scratch scratch;
-      T* const packed_a = scratch.get<T>(panels * tile.rows * depth);
-      pack(end - begin, depth, a.data + begin * a.row + p * a.column, a.row, a.column, tile.rows, packed_a);
+    const auto scratch = [&] { return a_in_place() ? nullptr : block_scratch(panels * tile().rows * depth); };
+    parallel_for(m, panels * tile().rows, scratch, [&](int64_t begin, int64_t end) {
+      T* const packed_a = scratch();
+      if (packed_a) {
+        pack(end - begin, depth, a.data + begin * a.row + p * a.column, a.row, a.column, tile().rows,
+             packed_a);
+      }
       multiply(begin, end, packed_a, 0, n, packed_b, p, depth);
     });
   }
 
+  /// Rows and columns of c from one chunk of the depth. `packed_a` begins at row_begin, `packed_b` at
+  /// column_begin.
   void multiply(int64_t row_begin, int64_t row_end, const T* packed_a, int64_t column_begin,
                 int64_t column_end, const T* packed_b, int64_t p, int64_t depth) const {
-    const simd::GemmTile<T>& tile = tile_kernel<T>();
-    const bool accumulate = add || p > 0;
-    for (int64_t j = column_begin; j < column_end; j += tile.columns) {
+    const bool accumulate = add || p > 0, in_place = a_in_place();
+    const int64_t a_row = in_place ? a.row : 1, a_depth = in_place ? 1 : tile().rows;
+    for (int64_t j = column_begin; j < column_end; j += tile().columns) {
       const T* const b_panel = packed_b + (j - column_begin) * depth;
-      const int64_t columns = std::min(tile.columns, column_end - j);
-      for (int64_t i = row_begin; i < row_end; i += tile.rows) {
-        tile.run(std::min(tile.rows, row_end - i), columns, depth, packed_a + (i - row_begin) * depth, 1,
-                 tile.rows, b_panel, tile.columns, c + i * c_row + j, c_row, accumulate);
+      const int64_t columns = std::min(tile().columns, column_end - j);
+      for (int64_t i = row_begin; i < row_end; i += tile().rows) {
+        const T* const a_panel = in_place ? a.data + i * a.row + p : packed_a + (i - row_begin) * depth;
+        tile().run(std::min(tile().rows, row_end - i), columns, depth, a_panel, a_row, a_depth, b_panel,
+                   tile().columns, c + i * c_row + j, c_row, accumulate);
       }
     }
     if (!bias || p + depth < k) return;
