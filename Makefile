@@ -42,7 +42,7 @@ help:
 	@echo "make train            train a GPT-2 on the built-in stories and print samples"
 	@echo "make train TEXT=path  the same on your own text file or folder"
 	@echo "make test             build, then run all tests"
-	@echo "make bench            time a training step"
+	@echo "make bench            time a training step of GPT-2 124M; ARGS='--seq 256' and the like change it"
 	@echo "make format           format the C++ sources"
 	@echo "make clean            remove $(BUILD)"
 	@echo "Variables: PRESET=release|dev|asan|tsan|gcc, JOBS=n, ARGS='further arguments of the command'"
