@@ -1,0 +1,241 @@
+// std::vector, std::array, std::pair, range-for and structured bindings.
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "clad/Differentiator/Differentiator.h"
+#include "clad/test/support/finite_difference.h"
+
+namespace {
+
+double elements(const std::vector<double>& v, std::array<double, 3> a) {
+  double s =
+      v[0] * v.at(1) + v.front() * v.back() * a.front() + a.back() * a.at(1) + v.size() * a.size() * a[0];
+  a[1] *= v.data()[1];
+  a.back() += a[1];
+  const double* p = v.data();
+  for (std::size_t i = 0; i < v.size(); ++i) s += p[i] * v[i] * a[i % 3];
+  if (!v.empty()) s *= a[2];
+  return s;
+}
+TEST(Containers, EveryWayToReachAnElement) {
+  EXPECT_GRADIENT(elements, (std::vector<double>{0.5, 0.6, 0.7, 0.8}), (std::array<double, 3>{1, 2, 3}));
+}
+
+double growing(double x) {
+  std::vector<double> v;
+  for (int i = 0; i < 4; ++i) {
+    v.push_back(x * i);
+    v.push_back(x);
+  }
+  double s = 0;
+  for (double e : v) s += e * e * s + e;
+  v.pop_back();
+  v.resize(3);
+  v.resize(6, x);
+  v.push_back(v[1]);
+  v.reserve(20);
+  for (const double& e : v) s += e * e;
+  s *= v.back() * v.front() + v.at(1) * v.size();
+  v.assign(2, s);
+  s += v[0] * v[1];
+  v.clear();
+  v.push_back(s * x);
+  return v[0] + v.size();
+}
+TEST(Containers, VectorsThatGrowAndShrink) { EXPECT_GRADIENT(growing, 0.4); }
+
+std::vector<double> listed(double x) { return {x, x * x, 3}; }
+std::vector<double> filled(double x) {
+  std::vector<double> r(3, x);
+  r[1] = x * r[0];
+  return r;
+}
+std::vector<double> scaled(std::vector<double> v, double k) {
+  for (double& e : v) e *= k;
+  return v;
+}
+void scale(std::vector<double>& v, double k) {
+  for (double& e : v) e *= k;
+}
+double norm(const std::vector<double>& v) {
+  double s = 0;
+  for (double e : v) s += e * e;
+  return s;
+}
+double passed_around(const std::vector<double>& h, double k) {
+  std::vector<double> g = scaled(h, k);
+  scale(g, k);
+  std::vector<double> e = scaled(g, 2);
+  g = scaled(e, k);
+  std::vector<double> l = listed(g[0]), f = filled(l[1]);
+  l = filled(f[2]);
+  return norm(g) * norm(l) + f[1] * norm(scaled(std::move(e), k)) + norm(listed(k)) + norm({k, 2, k * k});
+}
+TEST(Containers, VectorsPassedAndReturned) {
+  EXPECT_GRADIENT(passed_around, (std::vector<double>{0.5, 0.6}), 0.7);
+}
+
+double constructed(double k) {
+  std::vector<double> none, zeros(2), copies(2, k), list{k, k * k, 2}, copy(list);
+  std::vector<double> assigned = {k, 2, list[2]};
+  zeros[0] = assigned[0] * copy[1];
+  std::swap(assigned, copy);
+  std::swap(assigned[0], copy[1]);
+  std::vector<double> moved = std::move(list);
+  std::array<double, 3> a{k, 1}, b = a;
+  b[1] += a[0] * b[0];
+  a = b;
+  double s = none.size();
+  for (int i = 0; i < 3; ++i) {
+    std::vector<double> t(i, k * i), u = t;
+    for (double x : t) s += x * x;
+    t = moved;
+    t[i] *= s;
+    moved = t;
+    moved[0] = a[1] * t[i];
+    if (i == 1) u = t;
+    for (double x : u) s += x;
+  }
+  return s + zeros[0] * copies[1] + assigned[0] * copy[1] * moved[2] + zeros[1] + a[1] * b[2];
+}
+TEST(Containers, EveryFormOfConstruction) { EXPECT_GRADIENT(constructed, 0.7); }
+
+struct Layer {
+  std::vector<double> w;
+  double b;
+  double forward(const std::vector<double>& x) const {
+    double s = b;
+    for (std::size_t i = 0; i < w.size(); ++i) s += w[i] * x[i];
+    return s;
+  }
+  template <class V>
+  void reals(V&& v) {
+    for (double& e : w) v(e);
+    v(b);
+  }
+};
+struct Net {
+  std::vector<Layer> layers;
+  std::array<Layer, 2> heads;
+  template <class V>
+  void reals(V&& v) {
+    for (auto& e : layers) e.reals(v);
+    for (auto& e : heads) e.reals(v);
+  }
+};
+double forward(const Net& m, const std::vector<double>& x, double k) {
+  std::vector<double> h(m.layers.size());
+  for (std::size_t i = 0; i < m.layers.size(); ++i) h[i] = m.layers[i].forward(x);
+  double s = 0;
+  for (const Layer& l : m.heads) s += l.forward(h) * k;
+  std::vector<Layer> copy = m.layers;
+  copy[0].b *= s;
+  copy[0].w[1] *= k;
+  copy.at(1) = copy.front();
+  copy.push_back(Layer{{k, s}, k});
+  for (const Layer& l : copy) s += l.forward(x);
+  return s;
+}
+TEST(Containers, VectorsOfStructsWithVectors) {
+  Net net{{{{1, 2}, 3}, {{4, 5}, 6}}, {Layer{{1, 2}, 3}, Layer{{4, 5}, 6}}};
+  EXPECT_GRADIENT(forward, net, (std::vector<double>{0.5, 0.6}), 0.7);
+}
+
+double nested(double x) {
+  double s = 0;
+  std::vector<std::vector<double>> vv{{x, 1}, {2, x, x * x}, {}};
+  for (auto& r : vv)
+    for (auto& e : r) e *= x;
+  vv[2].push_back(x);
+  vv.push_back({x, x});
+  std::swap(vv[0], vv[2]);
+  for (const auto& r : vv)
+    for (double e : r) s += e * r.size();
+  return s * vv[1][2];
+}
+TEST(Containers, VectorsOfVectors) { EXPECT_GRADIENT(nested, 1.3); }
+
+double ranges(const std::vector<double>& v, std::array<double, 3> a) {
+  double s = 0;
+  for (double e : v) {
+    e *= e;
+    s += e;
+  }
+  for (const auto& e : v) s += e * s;
+  for (auto& e : a) e *= s;
+  for (auto e : a) s += e * e;
+  double c[3] = {s, 1, 2};
+  for (double& e : c) {
+    e += a[0];
+    if (e > 1e6) break;
+  }
+  for (double e : {s, a[1], c[2]}) {
+    if (e < 0) continue;
+    s += e * 0.1;
+  }
+  for (int i : {1, 2, 3}) s += i * a[2];
+  return s;
+}
+TEST(Containers, RangeForByValueReferenceAndConstReference) {
+  EXPECT_GRADIENT(ranges, (std::vector<double>{0.5, 0.6}), (std::array<double, 3>{1, 2, 3}));
+  EXPECT_GRADIENT(ranges, (std::vector<double>{}), (std::array<double, 3>{1, 2, 3}));
+}
+
+struct Labelled {
+  double a;
+  int n;
+  double b;
+};
+std::pair<double, double> pair_of(double x) { return {x * x, 2 * x}; }
+Labelled labelled(double x) { return {x, 2, x * x}; }
+double bindings(double x) {
+  auto [u, v] = pair_of(x);
+  u *= v;
+  auto [a, n, b] = labelled(x);
+  Labelled p = labelled(u);
+  auto& [pa, pn, pb] = p;
+  pa *= b;
+  pn += 1;
+  const auto& [ca, cn, cb] = p;
+  double arr[2] = {x, v};
+  auto& [e0, e1] = arr;
+  e0 *= e1;
+  std::array<double, 2> sa{x, 3};
+  auto& [s0, s1] = sa;
+  s1 *= s0 * x;
+  std::vector<std::pair<double, double>> w{{x, v}, {u, 1}};
+  double s = 0;
+  for (auto& [m, k] : w) {
+    m *= k;
+    s += m;
+  }
+  for (const auto& [m, k] : w) s += m * k;
+  for (auto [m, k] : w) {
+    m += k;
+    s *= m;
+  }
+  auto made = std::make_pair(x, s);
+  return p.a * p.n * pb + ca * cn + arr[0] * sa[1] + s + a * n * b + w[0].first + made.first * made.second;
+}
+TEST(Containers, StructuredBindingsAndPairs) { EXPECT_GRADIENT(bindings, 1.1); }
+
+double integers(const double* a) {
+  std::vector<int> v;
+  double s = 1;
+  for (int i = 0; i < 3; ++i) {
+    v.push_back(i);
+    s *= a[v.back()] + a[v[v.size() - 1]];
+  }
+  v[0] = 2;
+  s *= a[v[0]];
+  v.clear();
+  std::array<int, 2> k{1, 0};
+  std::swap(k[0], k[1]);
+  return s * (v.size() + 1) * a[k[0]];
+}
+TEST(Containers, VectorsOfIntegersAreIndices) {
+  EXPECT_GRADIENT(integers, (clad::test::buffer<double>{0.5, 0.6, 0.7}));
+}
+
+}  // namespace

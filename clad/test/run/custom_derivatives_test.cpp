@@ -1,0 +1,241 @@
+// Pullbacks that the user writes: free functions, methods, operators, with and without state, in both forms.
+#include <vector>
+
+#include "clad/Differentiator/Differentiator.h"
+#include "clad/test/support/finite_difference.h"
+
+namespace lib {
+
+double cube(double x) { return x * x * x; }
+double gather(double x, int n, const int* idx, double* w) {
+  double s = 0;
+  for (int i = 0; i < n; ++i) s += w[idx[i]] * x;
+  return s;
+}
+double scale(double x, int n) { return x * n; }
+namespace inner {
+double shift(double x) { return x + 1; }
+}  // namespace inner
+
+}  // namespace lib
+
+struct Value {
+  double a;
+  double square(double k) const { return a * a * k; }
+  void multiply(double k) { a *= k; }
+  double multiply_and_get(double k) {
+    a *= k;
+    return a * 2;
+  }
+  double operator()(double t) const { return t * a; }
+  double operator[](int i) const { return a * i; }
+  template <class V>
+  void reals(V&& v) {
+    v(a);
+  }
+};
+Value operator+(const Value& a, const Value& b) { return {a.a + b.a}; }
+Value operator-(const Value& a) { return {-a.a}; }
+Value& operator+=(Value& a, const Value& b) {
+  a.a += b.a;
+  return a;
+}
+
+void normalize(double* v, int n, double k) {
+  for (int i = 0; i < n; ++i) v[i] = v[i] * k + v[0];
+}
+double times(double& x, double y) {
+  x = x * y;
+  return x + y;
+}
+template <class T>
+T twice(T x) {
+  return 2 * x;
+}
+double defined_elsewhere(double x);
+
+static int calls = 0;
+
+namespace clad::custom_derivatives {
+
+namespace lib {
+void cube_pullback(double x, double d_y, double* d_x) {
+  ++calls;
+  *d_x += d_y * 3 * x * x;
+}
+// Clad's form: a pointer for every parameter.
+void gather_pullback(double x, int n, const int* idx, double* w, double d_y, double* d_x, int*, int*,
+                     double* d_w) {
+  ++calls;
+  for (int i = 0; i < n; ++i) {
+    *d_x += d_y * w[idx[i]];
+    d_w[idx[i]] += d_y * x;
+  }
+}
+// The shorter one: pointers for what can have a derivative.
+void scale_pullback(CLAD_UNUSED double x, int n, double d_y, double* d_x) {
+  ++calls;
+  *d_x += d_y * n;
+}
+namespace inner {
+void shift_pullback(double, double d_y, double* d_x) {
+  ++calls;
+  *d_x += d_y;
+}
+}  // namespace inner
+}  // namespace lib
+
+namespace class_functions {
+void square_pullback(const Value* self, double k, double d_y, Value* d_self, double* d_k) {
+  ++calls;
+  d_self->a += d_y * 2 * self->a * k;
+  *d_k += d_y * self->a * self->a;
+}
+void multiply_pullback(Value* self, double k, Value* d_self, double* d_k) {
+  ++calls;
+  *d_k += d_self->a * self->a;
+  d_self->a *= k;
+}
+struct Before {
+  double a;
+};
+double multiply_and_get_reverse_forw(Value* self, double k, pullback_state<Before>& state) {
+  state.data.a = self->a;
+  return self->multiply_and_get(k);
+}
+void multiply_and_get_pullback(Value* self, double k, double d_y, Value* d_self, double* d_k,
+                               pullback_state<Before>& state) {
+  ++calls;
+  self->a = state.data.a;
+  double d = d_self->a + 2 * d_y;
+  *d_k += d * self->a;
+  d_self->a = d * k;
+}
+void operator_call_pullback(const Value* self, double t, double d_y, Value* d_self, double* d_t) {
+  ++calls;
+  d_self->a += d_y * t;
+  *d_t += d_y * self->a;
+}
+void operator_subscript_pullback(const Value*, int i, double d_y, Value* d_self, int*) {
+  ++calls;
+  d_self->a += d_y * i;
+}
+}  // namespace class_functions
+
+void operator_plus_pullback(const Value&, const Value&, Value d_y, Value* d_a, Value* d_b) {
+  ++calls;
+  d_a->a += d_y.a;
+  d_b->a += d_y.a;
+}
+void operator_minus_pullback(const Value&, Value d_y, Value* d_a) {
+  ++calls;
+  d_a->a -= d_y.a;
+}
+void operator_plus_equal_pullback(Value&, const Value&, Value* d_a, Value* d_b) {
+  ++calls;
+  d_b->a += d_a->a;
+}
+
+struct Old {
+  std::vector<double> v;
+};
+void normalize_reverse_forw(double* v, int n, double k, pullback_state<Old>& state) {
+  state.data.v.assign(v, v + n);
+  ::normalize(v, n, k);
+}
+void normalize_pullback(double* v, int n, double k, double* d_v, double* d_k, pullback_state<Old>& state) {
+  ++calls;
+  for (int i = n; i-- > 0;) {
+    double d = d_v[i];
+    d_v[i] = d * k;
+    d_v[0] += d;
+    *d_k += d * state.data.v[i];
+    v[i] = state.data.v[i];
+  }
+}
+void times_pullback(double& x, double y, double d_r, double* d_x, double* d_y) {
+  ++calls;
+  double d = *d_x + d_r;
+  *d_y += d_r + d * x;
+  *d_x = d * y;
+}
+template <class T>
+void twice_pullback(T, T d_y, T* d_x) {
+  ++calls;
+  *d_x += 2 * d_y;
+}
+void defined_elsewhere_pullback(double x, double d_y, double* d_x) {
+  ++calls;
+  *d_x += d_y * 2 * x;
+}
+
+}  // namespace clad::custom_derivatives
+
+namespace {
+
+using clad::test::buffer;
+
+double free_functions(double x, double* w) {
+  int idx[2] = {1, 0};
+  return lib::cube(x) * lib::gather(x, 2, idx, w) + lib::scale(x * x, 3) +
+         lib::inner::shift(x) * lib::cube(w[0]);
+}
+TEST(CustomDerivatives, OfFreeFunctionsInNamespaces) {
+  calls = 0;
+  EXPECT_GRADIENT(free_functions, 1.3, (buffer<double>{0.5, 0.6}));
+  EXPECT_EQ(2 * 5, calls);
+}
+
+double methods(Value v, double k) {
+  Value t = v;
+  t.multiply(k);
+  double q = t.multiply_and_get(k * 2);
+  t.multiply(q);
+  t += -v + t;
+  return t.square(k) * q + v(k) * t[3];
+}
+TEST(CustomDerivatives, OfMethodsAndOperators) {
+  calls = 0;
+  EXPECT_GRADIENT(methods, Value{0.7}, 1.3);
+  EXPECT_EQ(2 * 9, calls);
+}
+
+double with_state(double x, double k) {
+  double v[3] = {x, 2, x * k};
+  for (int i = 0; i < 3; ++i) normalize(v, 3, k);
+  return v[0] * v[1] + v[2];
+}
+TEST(CustomDerivatives, WithStateAndPointersInALoop) {
+  calls = 0;
+  EXPECT_GRADIENT(with_state, 1.3, 0.7);
+  EXPECT_EQ(2 * 3, calls);
+}
+
+double in_place(double x, double y) {
+  double a = x;
+  double b = times(a, y);
+  a *= times(a, b);
+  return a * b;
+}
+TEST(CustomDerivatives, OfFunctionsThatChangeAnArgument) { EXPECT_GRADIENT(in_place, 1.3, 0.7); }
+
+double of_template(double x) { return twice(x) * twice(static_cast<float>(1)); }
+TEST(CustomDerivatives, OfTemplates) {
+  calls = 0;
+  EXPECT_GRADIENT(of_template, 1.3);
+  EXPECT_EQ(2, calls);
+}
+
+double without_definition(double x) { return defined_elsewhere(x) * x; }
+TEST(CustomDerivatives, StandInForADefinitionThatIsNotVisible) { EXPECT_GRADIENT(without_definition, 1.3); }
+
+double inactive(double x) { return lib::cube(2.0) * x + defined_elsewhere(3.0); }
+TEST(CustomDerivatives, AreNotCalledForConstants) {
+  calls = 0;
+  EXPECT_GRADIENT(inactive, 1.3);
+  EXPECT_EQ(0, calls);
+}
+
+}  // namespace
+
+double defined_elsewhere(double x) { return x * x; }

@@ -1,0 +1,221 @@
+// Calls, recursion, templates, side effects of callees, names.
+#include "clad/Differentiator/Differentiator.h"
+#include "clad/test/support/finite_difference.h"
+
+namespace {
+
+using clad::test::buffer;
+
+double odd(double x, int n);
+double even(double x, int n) {
+  if (n == 0) return 1;
+  return x * odd(x * 0.9, n - 1);
+}
+double odd(double x, int n) {
+  if (n == 0) return x;
+  double y = x * x;
+  return y + even(y, n - 1);
+}
+double fib(double x, int n) { return n < 2 ? x * n : fib(x * x, n - 1) + fib(x, n - 2); }
+void sum(const double* p, int n, double& out) {
+  if (n == 0) return;
+  out = out * p[0] + p[0];
+  sum(p + 1, n - 1, out);
+}
+double summed(const double* p, int n) {
+  double s = 1;
+  sum(p, n, s);
+  return s;
+}
+double recursive(double x) { return even(x, 5) + fib(x, 5); }
+TEST(Functions, RecursionAlsoMutual) {
+  EXPECT_GRADIENT(recursive, 1.1);
+  EXPECT_GRADIENT(summed, (buffer<double>{0.5, 0.6, 0.7, 0.8}), 4);
+  EXPECT_GRADIENT(fib, 0.9, 6);
+}
+
+double g(double a, double b) { return a * a * b; }
+double h(const double& a, double b) {
+  double t = a;
+  t *= b;
+  return t;
+}
+double activities(double x) {
+  return g(x, 2) + g(2, x) + g(x, x) + g(x * x, g(x, 3)) * h(x, x) + h(3, x) + h(x, 3) + h(x + 1, x) +
+         g(2, 3);
+}
+TEST(Functions, OneFunctionCalledWithDifferentActiveArguments) { EXPECT_GRADIENT(activities, 1.3); }
+
+double unnamed(double x, double, int = 3) { return x; }
+double defaulted(double x, double k = 2, double m = 3 * 2) { return x * k + m; }
+double default_arguments(double x) {
+  return unnamed(x, x) * defaulted(x) + defaulted(x, x) * defaulted(2, x, x);
+}
+TEST(Functions, DefaultArgumentsAndUnnamedParameters) { EXPECT_GRADIENT(default_arguments, 1.3); }
+
+void outputs(double x, double& square, double* cube, int& count) {
+  square = x * x;
+  *cube = square * x;
+  ++count;
+}
+double several_results(double x) {
+  double s, c[2] = {1, 2};
+  int n = 0;
+  outputs(x, s, c + 1, n);
+  outputs(s * c[n], c[0], &s, n);
+  return s * c[0] * c[1] * n;
+}
+TEST(Functions, ResultsThroughReferencesAndPointers) { EXPECT_GRADIENT(several_results, 0.8); }
+
+double advance(double x, int& i) {
+  i += 2;
+  return x * 3;
+}
+double indices_changed_by_calls(double x, const double* a) {
+  int i = 0;
+  double y = a[i] * advance(x, i);
+  double z = a[i] * x * x;
+  y *= advance(z, i);
+  return y * z * a[i];
+}
+TEST(Functions, AnIndexChangedByACalleeIsPutBack) {
+  EXPECT_GRADIENT(indices_changed_by_calls, 2.0, (buffer<double>{1, 2, 3, 4, 5}));
+}
+
+void bump(int& i) { i += 1; }
+double inactive_callee(double x, const double* a) {
+  int i = 0;
+  double y = a[i] * x;
+  bump(i);
+  y *= a[i] * x;
+  for (int k = 0; k < 2; ++k) {
+    y *= a[i] * x;
+    bump(i);
+  }
+  return y;
+}
+TEST(Functions, AnIndexChangedByAFunctionWithoutDerivative) {
+  EXPECT_GRADIENT(inactive_callee, 2.0, (buffer<double>{1, 2, 3, 4, 5}));
+}
+
+template <class T>
+T square(T x) {
+  return x * x;
+}
+template <int N, class T>
+T power(T x) {
+  if constexpr (N == 0)
+    return T(1);
+  else
+    return x * power<N - 1>(x);
+}
+template <class... A>
+auto add(A... a) {
+  return (a + ...);
+}
+template <class... A>
+double scale(double s, A... a) {
+  ((s *= a), ...);
+  return s;
+}
+template <class A, class... R>
+double alternate(A a, R... r) {
+  if constexpr (sizeof...(R) == 0)
+    return a;
+  else
+    return a - alternate(r...);
+}
+template <class T, int N>
+struct Vec {
+  T v[N];
+  T dot(const Vec& o) const {
+    T s = 0;
+    for (int i = 0; i < N; ++i) s += v[i] * o.v[i];
+    return s;
+  }
+  template <class U>
+  T at(U i) const {
+    return v[i];
+  }
+  template <class W>
+  void reals(W&& w) {
+    for (T& e : v) w(e);
+  }
+};
+template <class T>
+struct Box {
+  T t;
+  T& get() { return t; }
+  const T& get() const { return t; }
+};
+struct Policy {
+  static double apply(double x) { return x * x; }
+  static constexpr double k = 3;
+};
+template <class P>
+double with_policy(double x) {
+  return P::apply(x) * P::k;
+}
+double templates(double x, double y) {
+  Vec<double, 3> a{x, y, x * y}, b{1, x, 2};
+  Box<Vec<double, 3>> box{a};
+  box.get().v[1] *= x;
+  return square(x) + power<4>(y) + add(x, y, x * y, 2) + scale(x, y, x, 2) + alternate(x, y, 3, x) +
+         a.dot(b) * box.get().dot(a) + a.at(1u) + with_policy<Policy>(x);
+}
+TEST(Functions, TemplatesPacksFoldsAndIfConstexpr) {
+  EXPECT_GRADIENT(templates, 1.1, 0.7);
+  EXPECT_GRADIENT(square<double>, 2.0);
+  EXPECT_METHOD_GRADIENT((&Vec<double, 3>::dot), (Vec<double, 3>{1, 2, 3}), (Vec<double, 3>{4, 5, 6}));
+}
+
+double generated_names(double s, double r, double d_x, double x) {
+  double self = s * r, state = d_x * x, loop = 1, taken = x;
+  for (int i = 0; i < 2; ++i) {
+    double r = loop * x;
+    if (r > 0) {
+      double s = r * taken;
+      loop += s * r;
+    } else {
+      loop = 2;
+    }
+    taken *= 0.5;
+  }
+  double t = self * state * loop, d = 3, d_result = x, result = d;
+  t *= d_result;
+  if (t > 1e9) return result;
+  return t * result;
+}
+double names_of_functions(double x) {
+  double g_rev = x * 2, g_fwd = x;
+  double g_state = g(x, g_fwd);
+  double g_grad = 1;
+  for (int i = 0; i < 2; ++i) g_state *= g(g_rev, g_grad);
+  return g_state * g_rev;
+}
+TEST(Functions, NamesThatTheGeneratedCodeUsesToo) {
+  EXPECT_GRADIENT(generated_names, 1.0, 2.0, 0.5, 0.7);
+  EXPECT_GRADIENT(names_of_functions, 0.7);
+}
+
+}  // namespace
+
+namespace outer {
+double square(double x) { return x * x * x; }
+inline namespace v1 {
+double cube(double x) { return x * x * x; }
+}  // namespace v1
+double f(double x) {
+  double square = outer::square(x);
+  double d = ::square<double>(square);
+  return d * square * cube(x);
+}
+TEST(Functions, NamespacesAndLocalNamesThatHideFunctions) { EXPECT_GRADIENT(outer::f, 1.2); }
+}  // namespace outer
+
+// What a user may define after the last use must not reach the generated code.
+#define static extern
+#define double int
+#define d_x 17
+#define clad nonsense
+#define if while

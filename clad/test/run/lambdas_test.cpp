@@ -1,0 +1,107 @@
+// Lambdas: captures of every kind, generic, mutable, nested, recursive, passed to functions.
+#include "clad/Differentiator/Differentiator.h"
+#include "clad/test/support/finite_difference.h"
+
+namespace {
+
+using clad::test::buffer;
+
+double apply(auto f, double x) { return f(x) * f(2 * x); }
+template <class F>
+double twice(F&& f, double x) {
+  return f(f(x));
+}
+double captures(double x, double y) {
+  double c = x * y;
+  auto by_reference = [&](double t) { return t * c; };
+  auto by_value = [=](double t) { return t * c * y; };
+  c += by_reference(x);
+  auto generic = [](auto p, auto q) { return p * q; };
+  auto nested = [&](double t) {
+    auto inner = [&, t](double u) { return u * t + c; };
+    return inner(t) * by_reference(t);
+  };
+  auto changes = [&c](double t) { c *= t; };
+  changes(x);
+  changes(y);
+  double d = [&] { return c * x; }();
+  auto counts = [k = x * 2, i = 0](double t) mutable {
+    k *= t;
+    ++i;
+    return k * i;
+  };
+  double e = counts(x) + counts(y);
+  return apply(by_reference, x) + twice(by_value, y) * generic(x, c) + nested(x) + d * e + generic(2, x);
+}
+TEST(Lambdas, CapturesOfEveryKind) { EXPECT_GRADIENT(captures, 1.1, 0.7); }
+
+double in_loops(const double* p, int n) {
+  double s = 1;
+  auto add = [&](int i, double k) {
+    if (i % 2) return;
+    s += p[i] * k * s;
+  };
+  for (int i = 0; i < n; ++i) {
+    auto local = [&, i](double t) { return p[i] * t * s; };
+    add(i, local(2.0));
+    for (int j = 0; j < i; ++j) add(j, local(s) * 0.01);
+  }
+  return s;
+}
+TEST(Lambdas, MadeAndCalledInLoops) { EXPECT_GRADIENT(in_loops, (buffer<double>{0.5, 0.6, 0.7}), 3); }
+
+double recursive(double x) {
+  auto factorial = [&](auto&& self, int n) -> double {
+    if (n <= 1) return x;
+    return self(self, n - 1) * x + n;
+  };
+  return factorial(factorial, 4);
+}
+TEST(Lambdas, Recursive) { EXPECT_GRADIENT(recursive, 1.1); }
+
+struct Object {
+  double a;
+  double run(double x) {
+    auto read = [this](double y) { return a * y; };
+    auto write = [this](double y) { a *= y; };
+    double q = read(x);
+    write(x);
+    [&] { a += q; }();
+    return read(q) * a;
+  }
+  template <class V>
+  void reals(V&& v) {
+    v(a);
+  }
+};
+TEST(Lambdas, CaptureThis) { EXPECT_METHOD_GRADIENT_IN_PLACE(&Object::run, Object{1.3}, 0.7); }
+
+double later_changes(double x) {
+  double a = x * x;
+  double& r = a;
+  double b[2] = {x, x * x};
+  auto by_value = [a, v = b[1]](double y) { return a * y + v; };
+  auto by_reference = [&r, &b](double y) { return r * y + b[1]; };
+  a = 5 * x;
+  b[1] = 3;
+  return by_value(x) * by_reference(x) * r;
+}
+TEST(Lambdas, SeeChangesOnlyOfWhatIsCapturedByReference) { EXPECT_GRADIENT(later_changes, 2.0); }
+
+TEST(Lambdas, GradientsOfLambdas) {
+  double c = 3;
+  auto by_reference = [&](double x, double y) { return x * x * y * c; };
+  EXPECT_GRADIENT(by_reference, 1.1, 2.0);
+  auto by_value = [c](double x) { return x * c * std::sin(x); };
+  c = 4;
+  EXPECT_GRADIENT(by_value, 1.1);
+  EXPECT_GRADIENT(by_reference, 1.1, 2.0);
+  auto none = [](const double* p, int n) {
+    double s = 0;
+    for (int i = 0; i < n; ++i) s += p[i] * p[i];
+    return s;
+  };
+  EXPECT_GRADIENT(none, (buffer<double>{1, 2}), 2);
+}
+
+}  // namespace

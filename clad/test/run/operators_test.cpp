@@ -1,0 +1,131 @@
+// Overloads and operators of classes.
+#include "clad/Differentiator/Differentiator.h"
+#include "clad/test/support/finite_difference.h"
+
+namespace {
+
+double over(double x) { return x * x; }
+double over(double x, int n) { return x * n; }
+double over(int n) { return n; }
+float over(float x) { return 3 * x; }
+double overloads(double x) { return over(x) * over(x, 3) + over(2) * x + over(static_cast<float>(x)) * 0; }
+TEST(Operators, OverloadsAreToldApart) {
+  EXPECT_GRADIENT(overloads, 1.25);
+  auto g = clad::gradient(static_cast<double (*)(double, int)>(over), "x");
+  double d_x = 0;
+  g.execute(1.5, 4, &d_x);
+  EXPECT_EQ(4, d_x);
+}
+
+struct V {
+  double x, y;
+  V operator+(const V& o) const { return {x + o.x, y + o.y}; }
+  V operator-() const { return {-x, -y}; }
+  V& operator+=(const V& o) {
+    x += o.x;
+    y += o.y;
+    return *this;
+  }
+  V& operator*=(double k) {
+    x *= k;
+    y *= k;
+    return *this;
+  }
+  V& operator++() {
+    x += 1;
+    return *this;
+  }
+  V operator++(int) {
+    V old = *this;
+    ++*this;
+    return old;
+  }
+  double operator()(double t) const { return x + t * y; }
+  explicit operator double() const { return x * y; }
+  bool operator<(const V& o) const { return x < o.x; }
+  friend V operator*(double k, const V& v) { return {k * v.x, k * v.y}; }
+  friend double operator*(const V& a, const V& b) { return a.x * b.x + a.y * b.y; }
+  template <class W>
+  void reals(W&& w) {
+    w(x), w(y);
+  }
+};
+V operator-(const V& a, const V& b) { return V{a.x - b.x, a.y - b.y}; }
+V& operator-=(V& a, const V& b) {
+  a.x -= b.x;
+  a.y -= b.y;
+  return a;
+}
+
+double expressions(V a, V b, double t) {
+  V c = a + 2 * b - -a;
+  c += b;
+  c *= t;
+  double d = c * a + c(t);
+  V e = c++;
+  ++e;
+  d += static_cast<double>(e) * (a < b ? c.x : e.y);
+  (c += a) += b;
+  c -= a;
+  return d * (c * c) + e * c;
+}
+TEST(Operators, MemberFreeAndHiddenFriend) {
+  EXPECT_GRADIENT(expressions, V{1, 2}, V{0.5, 0.3}, 0.7);
+  EXPECT_GRADIENT(expressions, V{0.1, 2}, V{0.5, 0.3}, 0.7);
+}
+
+double in_a_loop(V a, int n) {
+  V s{0, 1};
+  for (int i = 0; i < n; ++i) {
+    s = s + i * a;
+    s *= a(s.x * 0.1);
+    if (s < a) s -= a;
+  }
+  return s * s;
+}
+TEST(Operators, RepeatedInALoop) { EXPECT_GRADIENT(in_a_loop, V{0.5, 0.3}, 4); }
+
+struct Row {
+  double v[3];
+  double& operator[](int i) { return v[i]; }
+  const double& operator[](int i) const { return v[i]; }
+};
+struct Grid {
+  Row rows[2];
+  Row& operator[](int i) { return rows[i]; }
+  const Row& operator[](int i) const { return rows[i]; }
+  double& operator()(int i, int j) { return rows[i][j]; }
+};
+double total(const Grid& g) {
+  double s = 0;
+  for (int i = 0; i < 2; ++i)
+    for (int j = 0; j < 3; ++j) s += g[i][j] * g[1 - i][j] * (i + 1);
+  return s;
+}
+double subscripts(double x) {
+  Grid g{};
+  for (int i = 0; i < 2; ++i)
+    for (int j = 0; j < 3; ++j) g[i][j] = x * (i + 1) + j;
+  int k = 0;
+  g[k++][2] *= x;
+  g(1, k) += g[0][2];
+  std::swap(g[0], g[1]);
+  return total(g);
+}
+TEST(Operators, SubscriptAndCallThatReturnReferences) { EXPECT_GRADIENT(subscripts, 0.7); }
+
+struct Dual {
+  double v;
+  Dual(double x) : v(x) {}
+  Dual operator*(const Dual& o) const { return Dual(v * o.v); }
+  bool operator==(const Dual&) const = default;
+};
+double implicit_conversion(double x) {
+  Dual d = x;
+  Dual e = d * x * 2.0;
+  if (e == d) return 0;
+  return e.v * d.v;
+}
+TEST(Operators, ImplicitConversionByConstructor) { EXPECT_GRADIENT(implicit_conversion, 1.3); }
+
+}  // namespace

@@ -1,0 +1,167 @@
+// What a program may ask of clad::gradient and of the object it returns; a program written for Clad.
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+#include "clad/Differentiator/BuiltinDerivatives.h"
+#include "clad/Differentiator/Differentiator.h"
+#include "clad/Differentiator/STLBuiltins.h"
+#include "clad/Differentiator/Tape.h"
+#include "clad/test/support/finite_difference.h"
+
+namespace {
+
+double f(double x, double y, int n) { return x * x * y * n; }
+TEST(Requests, AllParametersWhenNoneIsNamed) {
+  double d_x = 1, d_y = 2;
+  auto g = clad::gradient(f);
+  g.execute(2, 3, 4, &d_x, &d_y, nullptr);
+  EXPECT_EQ(1 + 48, d_x);
+  EXPECT_EQ(2 + 16, d_y);
+}
+
+double product(double p, double q, double r) { return p * q * q * r * r * r; }
+TEST(Requests, AdjointsComeInTheOrderOfTheNames) {
+  double d_p = 0, d_q = 0, d_r = 0;
+  clad::gradient(product, "r,p").execute(1, 2, 3, &d_r, &d_p);
+  EXPECT_EQ(108, d_r);
+  EXPECT_EQ(108, d_p);
+  clad::gradient(product, " q ").execute(1, 2, 3, &d_q);
+  EXPECT_EQ(108, d_q);
+}
+
+TEST(Requests, ValueAndGradient) {
+  double d_x = 0, d_y = 0;
+  EXPECT_EQ(48, clad::value_and_gradient(f, "y, x").execute(2, 3, 4, &d_y, &d_x));
+  EXPECT_EQ(48, d_x);
+  EXPECT_EQ(16, d_y);
+}
+
+struct Parabola {
+  double a;
+  double at(double x) const { return a * x * x; }
+  double shift(double by) {
+    a += by;
+    return a * a;
+  }
+  static double plain(double x) { return x * x; }
+  double operator()(double x) { return a * x; }
+};
+TEST(Requests, MemberFunctionsTakeTheObjectFirst) {
+  Parabola p{3}, d_p{1};
+  double d_x = 0;
+  EXPECT_EQ(12, clad::value_and_gradient(&Parabola::at).execute(p, 2.0, &d_x));
+  EXPECT_EQ(12, d_x);
+  clad::gradient(&Parabola::at, "x").execute(p, 2.0, &d_p, &d_x);
+  EXPECT_EQ(1 + 4, d_p.a);
+  EXPECT_EQ(24, d_x);
+  Parabola d{0};
+  EXPECT_EQ(25, clad::value_and_gradient(&Parabola::shift).execute(p, 2.0, &d, &d_x));
+  EXPECT_EQ(10, d.a);
+  EXPECT_EQ(24 + 10, d_x);
+  EXPECT_EQ(3, p.a);
+  double d_s = 0;
+  clad::gradient(&Parabola::plain).execute(3.0, &d_s);
+  EXPECT_EQ(6, d_s);
+}
+
+TEST(Requests, FunctionObjectsAndLambdas) {
+  double d_x = 0;
+  Parabola p{2};
+  clad::gradient(p).execute(3.0, &d_x);
+  EXPECT_EQ(2, d_x);
+  auto l = [k = 2.0](double x) { return k * x; };
+  EXPECT_EQ(6, clad::value_and_gradient(l).execute(3.0, &d_x));
+  EXPECT_EQ(4, d_x);
+}
+
+void square_into(double x, double& y) { y = y * x * x; }
+TEST(Requests, AVoidFunctionTakesTheCotangentOfItsOutput) {
+  double y = 3, d_x = 0, d_y = 1;
+  clad::gradient(square_into).execute(2.0, y, &d_x, &d_y);
+  EXPECT_EQ(12, d_x);
+  EXPECT_EQ(4, d_y);
+  EXPECT_EQ(3, y);
+}
+
+template <class T>
+T templated(T x) {
+  return x * x * x;
+}
+template <class T>
+T derivative_at(T x) {
+  T d_x = 0;
+  clad::gradient(templated<T>).execute(x, &d_x);
+  return d_x;
+}
+TEST(Requests, InsideTemplates) {
+  EXPECT_EQ(12, derivative_at(2.0));
+  EXPECT_EQ(27, derivative_at(3.0f));
+}
+
+TEST(Requests, TheSameDerivativeMayBeAskedForAgain) {
+  for (int i = 1; i < 4; ++i) {
+    double d_x = 0;
+    clad::gradient(f, "x").execute(i, 1, 1, &d_x);
+    EXPECT_EQ(2 * i, d_x);
+  }
+}
+
+TEST(Requests, AdjointsOfTheWrongTypeOrNumberAreRefused) {
+  auto g = clad::gradient(f, "x");
+  float wrong = 0;
+  double d_x = 0, d_y = 0;
+  EXPECT_THROW(g.execute(2, 3, 4, &wrong), std::invalid_argument);
+  EXPECT_THROW(g.execute(2, 3, 4, &d_x, &d_y), std::invalid_argument);
+  g.execute(2, 3, 4);
+}
+
+TEST(Requests, TheCodeIsReadable) {
+  auto g = clad::gradient(f, "x");
+  EXPECT_TRUE(g);
+  std::string code = g.getCode();
+  EXPECT_NE(std::string::npos, code.find("d_result"));
+  EXPECT_NE(std::string::npos, code.find("return x * x * y * n"));
+}
+
+// A program as written for Clad.
+double clad_f(double x, double y) { return x * y; }
+double clad_dot(double* a, double* b, int n) {
+  double s = 0;
+  for (int i = 0; i < n; ++i) s += a[i] * b[i];
+  return s;
+}
+TEST(Requests, AProgramWrittenForClad) {
+  auto g = clad::gradient(clad_f, "x, y");
+  double dx = 0, dy = 0;
+  g.execute(3, 4, &dx, &dy);
+  EXPECT_EQ(4, dx);
+  EXPECT_EQ(3, dy);
+  auto h = clad::gradient(clad_dot, "a, b");
+  double a[2] = {1, 2}, b[2] = {3, 4}, da[2] = {}, db[2] = {};
+  clad::array_ref<double> da_ref(da, 2), db_ref(db, 2);
+  h.execute(a, b, 2, da_ref, db_ref);
+  EXPECT_EQ(4, da[1]);
+  EXPECT_EQ(1, db[0]);
+  clad::tape<double> t;
+  clad::push(t, 3.0);
+  clad::push(t, 4.0);
+  EXPECT_EQ(4, clad::back(t));
+  EXPECT_EQ(4, clad::pop(t));
+  EXPECT_EQ(3, clad::pop(t));
+  EXPECT_TRUE(t.empty());
+  double z = 3;
+  clad::zero_init(z);
+  EXPECT_EQ(0, z);
+}
+
+TEST(Requests, TapesGrowAndShrinkAcrossChunks) {
+  clad::tape<int> t;
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 100000; ++i) t.push(i);
+    EXPECT_EQ(100000u, t.size());
+    for (int i = 100000; i-- > 0; t.pop()) ASSERT_EQ(i, t.back());
+  }
+}
+
+}  // namespace

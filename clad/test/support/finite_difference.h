@@ -1,0 +1,174 @@
+// Compares a generated gradient with finite differences of the function itself.
+//
+//   EXPECT_GRADIENT(f, 1.5, 2, buffer{1, 2, 3});
+//
+// Arguments may be numbers, std::vector, std::array, std::pair, `buffer` for a pointer parameter, and classes
+// that enumerate their numbers in a member `template <class V> void reals(V&& visit)`. Every one that holds a
+// float, double or long double gets an adjoint; integers get a null pointer.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <initializer_list>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace clad::test {
+
+/// What a pointer parameter points to.
+template <class T>
+struct buffer {
+  std::vector<T> values;
+  buffer(std::initializer_list<T> list) : values(list) {}
+};
+
+template <class T, class Visit>
+void each_real(T& x, Visit&& visit) {
+  if constexpr (std::is_floating_point_v<T>)
+    visit(x);
+  else if constexpr (requires { x.reals(visit); })
+    x.reals(visit);
+}
+template <class T, class Visit>
+void each_real(buffer<T>& x, Visit&& visit);
+template <class T, class Visit>
+void each_real(std::vector<T>& x, Visit&& visit) {
+  for (T& e : x) each_real(e, visit);
+}
+template <class T, std::size_t N, class Visit>
+void each_real(std::array<T, N>& x, Visit&& visit) {
+  for (T& e : x) each_real(e, visit);
+}
+template <class A, class B, class Visit>
+void each_real(std::pair<A, B>& x, Visit&& visit) {
+  each_real(x.first, visit);
+  each_real(x.second, visit);
+}
+template <class T, class Visit>
+void each_real(buffer<T>& x, Visit&& visit) {
+  each_real(x.values, visit);
+}
+
+template <class T>
+T& as_argument(T& x) {
+  return x;
+}
+template <class T>
+T* as_argument(buffer<T>& x) {
+  return x.values.data();
+}
+template <class T>
+auto as_adjoint(T& x) {
+  if constexpr (std::is_integral_v<T> || std::is_enum_v<T>)
+    return nullptr;
+  else
+    return &x;
+}
+template <class T>
+T* as_adjoint(buffer<T>& x) {
+  return x.values.data();
+}
+
+/// All numbers of all arguments, in order.
+template <class Tuple>
+std::vector<long double> flatten(Tuple arguments) {
+  std::vector<long double> out;
+  std::apply([&](auto&... a) { (each_real(a, [&](auto& x) { out.push_back(x); }), ...); }, arguments);
+  return out;
+}
+template <class Tuple>
+void add_to(Tuple& arguments, std::size_t index, long double step) {
+  std::size_t i = 0;
+  auto visit = [&](auto& x) {
+    if (i++ == index) x = static_cast<std::remove_reference_t<decltype(x)>>(x + step);
+  };
+  std::apply([&](auto&... a) { (each_real(a, visit), ...); }, arguments);
+}
+
+/// How closely the gradient must agree. The four-point difference has an error near step^4 + epsilon / step.
+struct Agreement {
+  long double relative = 1e-8L;
+  long double step = 5e-4L;
+  bool in_place =
+      false;  ///< the function changes its arguments: what the adjoints hold before is the cotangent of that
+};
+
+/// The derivative of `f` in its number `index`, by a four-point central difference.
+template <class F, class Tuple>
+long double difference(F& f, const Tuple& at, std::size_t index, long double step) {
+  auto shifted = [&](long double by) {
+    Tuple arguments = at;
+    add_to(arguments, index, by);
+    return static_cast<long double>(std::apply([&](auto&... a) { return f(as_argument(a)...); }, arguments));
+  };
+  return (8 * (shifted(step) - shifted(-step)) - (shifted(2 * step) - shifted(-2 * step))) / (12 * step);
+}
+
+/// An empty string if `gradient` is the derivative of `f` at `args`; else what is wrong. Also checked: the
+/// adjoints are added to, a second call adds the same again, and the arguments are as they were.
+template <class G, class F, class... A>
+std::string gradient_error(const G& gradient, F f, Agreement agreement, const A&... args) {
+  using Tuple = std::tuple<A...>;
+  const Tuple at(args...);
+  Tuple primals = at, adjoints = at;
+  std::vector<long double> start;
+  for (std::size_t i = 0, n = flatten(at).size(); i < n; ++i) {
+    start.push_back(agreement.in_place ? 0 : 0.5L * static_cast<long double>(i % 3));
+    add_to(adjoints, i, start[i] - flatten(adjoints)[i]);
+  }
+  auto execute = [&] {
+    std::apply(
+        [&](auto&... p) {
+          std::apply([&](auto&... d) { gradient.execute(as_argument(p)..., as_adjoint(d)...); }, adjoints);
+        },
+        primals);
+    return flatten(adjoints);
+  };
+  const std::vector<long double> first = execute();
+  if (flatten(primals) != flatten(at)) return "the arguments have changed";
+  if (agreement.in_place)
+    for (std::size_t i = 0; i < first.size(); ++i) add_to(adjoints, i, -first[i]);
+  std::vector<long double> second = execute();
+  if (agreement.in_place)
+    for (std::size_t i = 0; i < first.size(); ++i) second[i] += first[i];
+  if (first.size() != start.size()) return "the adjoints have changed shape";
+  for (std::size_t i = 0; i < start.size(); ++i) {
+    const long double expected = difference(f, at, i, agreement.step);
+    const long double bound = agreement.relative * std::max(1.0L, std::fabs(expected));
+    const std::string where = "number " + std::to_string(i) + ": ";
+    if (!(std::fabs(first[i] - start[i] - expected) <= bound))
+      return where + "gradient " + std::to_string(first[i] - start[i]) + ", finite difference " +
+             std::to_string(expected);
+    if (!(std::fabs(second[i] - first[i] - (first[i] - start[i])) <= bound))
+      return where + "the second call adds " + std::to_string(second[i] - first[i]) + ", the first " +
+             std::to_string(first[i] - start[i]);
+  }
+  return "";
+}
+
+}  // namespace clad::test
+
+/// The gradient of function `f` in all parameters agrees with finite differences at these arguments.
+#define EXPECT_GRADIENT(f, ...) EXPECT_GRADIENT_WITHIN((::clad::test::Agreement{}), f, __VA_ARGS__)
+#define EXPECT_GRADIENT_WITHIN(agreement, f, ...) \
+  EXPECT_EQ("", ::clad::test::gradient_error(clad::gradient(f), f, agreement, __VA_ARGS__))
+/// Likewise where `f` changes what a reference or pointer parameter refers to.
+#define EXPECT_GRADIENT_IN_PLACE(f, ...) \
+  EXPECT_GRADIENT_WITHIN((::clad::test::Agreement{.in_place = true}), f, __VA_ARGS__)
+/// Likewise of a member function; the object is the first argument.
+#define EXPECT_METHOD_GRADIENT(method, ...) \
+  EXPECT_METHOD_GRADIENT_WITHIN((::clad::test::Agreement{}), method, __VA_ARGS__)
+#define EXPECT_METHOD_GRADIENT_IN_PLACE(method, ...) \
+  EXPECT_METHOD_GRADIENT_WITHIN((::clad::test::Agreement{.in_place = true}), method, __VA_ARGS__)
+#define EXPECT_METHOD_GRADIENT_WITHIN(agreement, method, ...)                                            \
+  EXPECT_EQ("", ::clad::test::gradient_error(                                                            \
+                    clad::gradient(method),                                                              \
+                    [](auto& object, auto&&... rest) { return (object.*(method))(rest...); }, agreement, \
+                    __VA_ARGS__))
