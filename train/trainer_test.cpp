@@ -25,6 +25,7 @@ double quadratic(const GPT2& model, const Tensor& tokens, const Tensor& targets,
   Tensor d_wte = zeros(model.wte.weight.shape());
   double sum = 0;
   for (std::int64_t i = 0; i < tokens.numel(); ++i) {
+    if (targets.data<std::int32_t>()[i] == data::ignored_target) continue;
     const std::int64_t row = tokens.data<std::int32_t>()[i] * channels;
     const auto aim = static_cast<float>(targets.data<std::int32_t>()[i]) * 0.01f;
     for (std::int64_t c = 0; c < channels; ++c) {

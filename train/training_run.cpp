@@ -22,6 +22,8 @@ namespace {
 
 /// Steps after which the speed is known well enough to hold a run to its time limit.
 constexpr std::int64_t kStepsToJudgeSpeed = 20;
+/// Weight of the newest step in the running mean of seconds per step.
+constexpr double kNewestStepWeight = 0.01;
 
 bool holds_run(const fs::path& folder) {
   return fs::exists(folder / "config.toml") || fs::exists(folder / "last") || fs::exists(folder / "best");
@@ -114,7 +116,7 @@ class Session {
                            .peak_flops = peak_flops_};
     const std::int64_t first = trainer_.state().step;
     const double seconds_before = trainer_.state().seconds;
-    double shown_rate = 0;
+    double shown_rate = 0, per_step = 0, elapsed_before = 0;
     while (trainer_.state().step < trainer_.state().steps) {
       StepRecord record = trainer_.step();
       const std::int64_t step = record.step;
@@ -131,8 +133,12 @@ class Session {
       const std::int64_t save_every = config_.train.save_every;
       if (stopping || evaluate || (save_every > 0 && step % save_every == 0)) trainer_.save(folder_ / "last");
 
+      // Evaluations are paid for by the steps around them. Recent steps count most: a busy machine comes and
+      // goes.
       const double elapsed = trainer_.state().seconds - seconds_before;
-      const double per_step = elapsed / static_cast<double>(step - first);
+      const double newest = std::max(1.0 / static_cast<double>(step - first), kNewestStepWeight);
+      per_step += newest * (elapsed - elapsed_before - per_step);
+      elapsed_before = elapsed;
       if (step - first >= kStepsToJudgeSpeed) keep_time_limit(display, elapsed, per_step);
       progress.steps = trainer_.state().steps;
       progress.eta_seconds = per_step * static_cast<double>(trainer_.state().steps - step);
@@ -148,21 +154,25 @@ class Session {
     return true;
   }
 
-  /// Shortens the run when it would take longer than train.max_minutes; the schedule then ends with it.
+  /// Shortens the run when it would take longer than train.max_minutes, and gives steps back when the machine
+  /// gets faster again; the schedule ends with the run.
   void keep_time_limit(ProgressDisplay& display, double elapsed, double per_step) {
     const double limit = 60.0 * config_.train.max_minutes;
     const TrainerState& state = trainer_.state();
     if (limit <= 0 || state.step >= state.steps) return;
-    const double left = static_cast<double>(state.steps - state.step);
-    const double affordable = std::max(1.0, std::floor((limit - elapsed) / per_step));
-    if (affordable >= 0.98 * left && elapsed < limit) return;  // within the noise of the clock
+    const auto affordable =
+        static_cast<std::int64_t>(std::max(1.0, std::floor((limit - elapsed) / per_step)));
+    const std::int64_t steps = std::min(config_.train.steps, state.step + affordable);
+    const std::int64_t noise = (state.steps - state.step) / 50;
+    if (std::abs(steps - state.steps) <= noise && elapsed < limit) return;
     if (!shortened_) {
+      const double whole = elapsed + per_step * static_cast<double>(state.steps - state.step);
       display.message(
           fmt::format("time    {} steps would take {} here: shortened to fit train.max_minutes = {:g}",
-                      state.steps, short_duration(elapsed + left * per_step), config_.train.max_minutes));
+                      state.steps, short_duration(whole), config_.train.max_minutes));
     }
     shortened_ = true;
-    trainer_.set_steps(state.step + static_cast<std::int64_t>(affordable));
+    trainer_.set_steps(steps);
   }
 
   void finish(const RunLog& log) {
