@@ -48,6 +48,7 @@ std::string report_html(const Report& report) {
     if (record.val_loss) data["validation"].push_back({record.step, *record.val_loss});
   }
   data["floor"] = report.floor ? nlohmann::ordered_json(*report.floor) : nlohmann::ordered_json(nullptr);
+  data["note"] = report.note;
   data["samples"] = nlohmann::ordered_json::array();
   for (const ReportSample& sample : report.samples) {
     data["samples"].push_back({{"prompt", sample.prompt}, {"text", sample.text}});

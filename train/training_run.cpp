@@ -234,6 +234,13 @@ class Session {
     report.tiles.push_back({"of the measured peak", fmt::format("{:.0f} %", share)});
     report.tiles.push_back({"tokens seen", short_count(tokens)});
     report.records = log.records();
+    if (config_.train.eval_prefix > 0) {
+      report.note = fmt::format(
+          "Validation reads the first {:.0f} % of each window and scores the rest; training scores all of "
+          "it, the first "
+          "tokens almost blind, and so lies higher.",
+          100.0 * config_.train.eval_prefix);
+    }
     report.floor = data_.entropy_floor;
     report.config = config_json(config_);
   }

@@ -22,6 +22,7 @@ struct Report {
   std::string footer;                                      ///< where and with what it ran
   std::vector<std::pair<std::string, std::string>> tiles;  ///< label and figure, the most important first
   std::vector<StepRecord> records;
+  std::string note;  ///< below the loss curves: how they compare
   std::optional<double> floor;
   std::vector<ReportSample> samples;
   nlohmann::ordered_json config;  ///< sections of keys
