@@ -26,23 +26,27 @@ std::string describe_keys() {
 void add_train(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("train", "Train a model; with no options, on the built-in stories");
   auto request = std::make_shared<train::TrainRequest>();
-  command->add_option("--config", request->config, "TOML file of keys (see below)");
-  command->add_option("--resume", request->resume, "folder of a run to continue exactly where it stopped");
+  command->add_option("--config", request->config, "TOML file of keys (see below)")->type_name("FILE");
+  command->add_option("--resume", request->resume, "folder of a run to continue exactly where it stopped")
+      ->type_name("FOLDER");
 
   // Flags are short names of keys.
   auto flags = std::make_shared<std::vector<std::string>>();
-  const auto add = [&](const char* flag, const char* key, const char* help) {
-    command->add_option_function<std::string>(
-        flag, [flags, key](const std::string& value) { flags->push_back(std::string(key) + "=" + value); },
-        help);
+  const auto add = [&](const char* flag, const char* value_name, const char* key, const char* help) {
+    command
+        ->add_option_function<std::string>(
+            flag,
+            [flags, key](const std::string& value) { flags->push_back(std::string(key) + "=" + value); },
+            help)
+        ->type_name(value_name);
   };
-  add("--text", "data.text", "text file, folder of text files, or folder of prepared tokens");
-  add("--out", "run.out", "folder for checkpoints, log and report (default runs/<name>)");
-  add("--steps", "train.steps", "optimizer updates");
-  add("--threads", "run.threads", "threads (default: all cores)");
-  add("--seed", "run.seed", "seed of everything that is random");
-  add("--device", "run.device", "cpu");
-  add("--dtype", "run.dtype", "fp32");
+  add("--text", "PATH", "data.text", "text file, folder of text files, or folder of prepared tokens");
+  add("--out", "FOLDER", "run.out", "folder for checkpoints, log and report (default runs/<name>)");
+  add("--steps", "N", "train.steps", "optimizer updates");
+  add("--threads", "N", "run.threads", "threads (default: all cores)");
+  add("--seed", "N", "run.seed", "seed of everything that is random");
+  add("--device", "NAME", "run.device", "cpu");
+  add("--dtype", "NAME", "run.dtype", "fp32");
   command->add_option("--set", request->set, "override a key: --set optimizer.lr=1e-3 (may be repeated)")
       ->type_name("KEY=VALUE")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
