@@ -22,10 +22,11 @@ class Activity {
     } while (changed_);
     mark(fn_.body);
     for (const auto& v : fn_.vars)
-      if (v->active && holds_unsupported(v->type)) {
-        diagnose_.error(fn_.loc, "cannot differentiate through '" + v->name + "' of type '" + v->type->name +
-                                     "' in this function: derivatives of that type are not supported");
-      }
+      if (v->active && holds_unsupported(v->type))
+        diagnose_.error(v->loc ? v->loc : fn_.loc,
+                        "cannot differentiate through " +
+                            (v->kind == ir::Var::Temp ? std::string("a value") : "'" + v->name + "'") +
+                            " of type '" + v->type->name + "': derivatives of that type are not supported");
   }
   /// A library class or union that would carry a derivative.
   static bool holds_unsupported(const ir::Type* t) {
@@ -46,6 +47,7 @@ class Activity {
       visit(s->init);
       visit(s->body);
       visit(s->other);
+      if (s->var) s->var->loc = s->loc;
       if (s->kind == Stmt::Decl && ir::active(s->expr)) activate(s->var);
       if (s->kind == Stmt::Assign && ir::active(s->expr)) activate(ir::root(s->lhs));
       if (s->kind == Stmt::CallStmt && is_active(*s->call)) {

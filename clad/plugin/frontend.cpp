@@ -194,12 +194,13 @@ ir::Expr* Frontend::fail(SourceLocation at, const std::string& message) {
 ir::Var* Frontend::add_parameter(const std::string& name, QualType type, bool force_reference) {
   QualType value = type.getNonReferenceType();
   ir::Var* v = fn_.make_var(ir::Var::Param, name, types_.get(type), nullptr);
+  const bool holds_pointer = v->type->has_pointer;
   bool pointer = value->isPointerType();
   bool class_value = value->isRecordType() && !type->isLValueReferenceType();
   v->reference = type->isLValueReferenceType() || force_reference || class_value;
   bool mutable_reference = (type->isLValueReferenceType() || force_reference) && !value.isConstQualified();
   v->is_const = pointer ? value->getPointeeType().isConstQualified() : !mutable_reference;
-  v->external = mutable_reference || pointer;
+  v->external = mutable_reference || pointer || holds_pointer;
   ir::Parameter p;
   p.var = v;
   if (value->isArrayType())
@@ -318,7 +319,8 @@ void Frontend::lower(const FunctionDecl* decl) {
     it->second = fn_.ref(local);
     unstable_.insert(local);
   }
-  if (fn_.result->kind != ir::Type::Void || ctor) {
+  const ir::Type* carried = ctor ? types_.get(context_.getRecordType(ctor->getParent())) : fn_.result;
+  if (carried->differentiable) {
     fn_.seed =
         fn_.make_var(ir::Var::Param, "d_result",
                      ctor ? types_.get(context_.getRecordType(ctor->getParent())) : fn_.result, nullptr);
@@ -331,7 +333,7 @@ void Frontend::lower(const FunctionDecl* decl) {
     fn_.constructed = fn_.make_var(ir::Var::Local, "self", fn_.result, region_);
     fn_.constructed->modified = true;
     fn_.constructed->raw = true;
-    fn_.constructed->adjoint = fn_.seed->name;
+    if (fn_.seed) fn_.constructed->adjoint = fn_.seed->name;
     unstable_.insert(fn_.constructed);
     self_ = fn_.ref(fn_.constructed);
     lower_initializers(ctor);

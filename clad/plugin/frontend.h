@@ -165,6 +165,8 @@ class Frontend {
 
 /// The expression without parentheses, cleanups, temporaries and elidable copies around it.
 const clang::Expr* strip(const clang::Expr* e);
+/// Whether the function's plain name is one of these.
+bool named(const clang::FunctionDecl* f, std::initializer_list<llvm::StringRef> names);
 /// Spelling of an operator function in names of custom derivatives: "operator_plus".
 std::string operator_word(const clang::FunctionDecl* decl);
 /// Qualified spelling of a function in generated code, template arguments included.

@@ -10,18 +10,6 @@ using namespace clang;
 namespace clad {
 namespace {
 
-bool named(const FunctionDecl* f, std::initializer_list<llvm::StringRef> names) {
-  if (!f->getIdentifier()) return false;
-  for (llvm::StringRef n : names)
-    if (f->getName() == n) return true;
-  return false;
-}
-
-bool is_hidden_friend(const FunctionDecl* f) {
-  unsigned ns = f->getIdentifierNamespace();
-  return (ns & Decl::IDNS_OrdinaryFriend) && !(ns & Decl::IDNS_Ordinary);
-}
-
 /// The one returned expression of a body that is nothing but a return statement.
 const clang::Expr* only_return(const FunctionDecl* f) {
   const FunctionDecl* definition = nullptr;
@@ -53,187 +41,6 @@ bool is_forwarding(const clang::Expr* e, ASTContext& context) {
 }
 
 }  // namespace
-
-std::string operator_word(const FunctionDecl* decl) {
-  const bool unary = decl->getNumParams() + (isa<CXXMethodDecl>(decl) ? 1 : 0) == 1;
-  switch (decl->getOverloadedOperator()) {
-    case OO_Plus:
-      return "operator_plus";
-    case OO_Minus:
-      return "operator_minus";
-    case OO_Star:
-      return "operator_star";
-    case OO_Slash:
-      return "operator_slash";
-    case OO_Percent:
-      return "operator_percent";
-    case OO_PlusEqual:
-      return "operator_plus_equal";
-    case OO_MinusEqual:
-      return "operator_minus_equal";
-    case OO_StarEqual:
-      return "operator_star_equal";
-    case OO_SlashEqual:
-      return "operator_slash_equal";
-    case OO_Equal:
-      return "operator_equal";
-    case OO_Call:
-      return "operator_call";
-    case OO_Subscript:
-      return "operator_subscript";
-    case OO_Arrow:
-      return "operator_arrow";
-    case OO_PlusPlus:
-      return unary ? "operator_plus_plus" : "operator_plus_plus_postfix";
-    case OO_MinusMinus:
-      return unary ? "operator_minus_minus" : "operator_minus_minus_postfix";
-    case OO_None:
-      break;
-    default:
-      return "operator_other";
-  }
-  if (const auto* conversion = dyn_cast<CXXConversionDecl>(decl))
-    return "conversion_to_" + conversion->getConversionType().getAsString();
-  if (isa<CXXConstructorDecl>(decl)) return "constructor";
-  return decl->getNameAsString();
-}
-
-std::string spell_function(const FunctionDecl* decl, TypeTable& types) {
-  const PrintingPolicy& policy = types.policy();
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  if (is_hidden_friend(decl)) {
-    os << decl->getNameAsString();
-  } else {
-    const DeclContext* context = decl->getDeclContext()->getRedeclContext();
-    bool global = context->isTranslationUnit() ||
-                  (isa<NamespaceDecl>(context) && cast<NamespaceDecl>(context)->isAnonymousNamespace());
-    if (global && !decl->isExternC()) os << "::";
-    decl->printQualifiedName(os, policy);
-  }
-  const TemplateArgumentList* args = decl->getTemplateSpecializationArgs();
-  if (!args || compat::in_std(decl)) {
-    os.flush();
-    return text;
-  }
-  std::vector<std::string> list;
-  auto add = [&](const TemplateArgument& arg) {
-    std::string item;
-    if (arg.getKind() == TemplateArgument::Type) {
-      item = types.spell(arg.getAsType());
-    } else {
-      llvm::raw_string_ostream item_os(item);
-      arg.print(policy, item_os, /*IncludeType=*/true);
-    }
-    list.push_back(item);
-  };
-  for (const TemplateArgument& arg : args->asArray()) {
-    if (arg.getKind() != TemplateArgument::Pack) {
-      add(arg);
-      continue;
-    }
-    for (const TemplateArgument& inner : arg.getPackAsArray()) add(inner);
-  }
-  os << "<";
-  for (std::size_t i = 0; i < list.size(); ++i) os << (i ? ", " : "") << list[i];
-  os << ">";
-  os.flush();
-  return text;
-}
-
-std::shared_ptr<Closure> Frontend::make_closure(const LambdaExpr* e) {
-  auto closure = std::make_shared<Closure>();
-  closure->record = e->getLambdaClass();
-  bool mutable_copies = e->getCallOperator() && !e->getCallOperator()->isConst();
-  auto init = e->capture_init_begin();
-  for (const LambdaCapture& c : e->captures()) {
-    const clang::Expr* initializer = *init++;
-    Closure::Capture capture;
-    if (c.getCaptureKind() == LCK_StarThis) {
-      fail(c.getLocation(),
-           "cannot differentiate a capture of '*this' by value; capture 'this' or a local copy");
-    } else if (c.capturesThis()) {
-      capture.path = self_ ? self_ : fail(c.getLocation(), "cannot differentiate a capture of 'this' here");
-    } else if (!c.capturesVariable()) {
-      fail(c.getLocation(), "cannot differentiate this lambda capture");
-    } else {
-      const auto* var = cast<VarDecl>(c.getCapturedVar());
-      capture.decl = var;
-      capture.by_reference = c.getCaptureKind() == LCK_ByRef;
-      bool init_capture = var->isInitCapture();
-      if (!init_capture && closures_.count(var)) {
-        capture.closure = closures_[var];
-      } else if (!init_capture && bindings_.count(var) && !mutable_copies &&
-                 (capture.by_reference || is_fixed(var))) {
-        capture.path = bindings_[var];
-      } else if (capture.by_reference) {
-        capture.path = freeze(path(initializer), loc(static_cast<const clang::Expr*>(e)));
-      } else {
-        ir::Var* copy =
-            fn_.make_var(ir::Var::Local, var->getNameAsString(), types_.get(var->getType()), region_);
-        copy->modified = mutable_copies;
-        if (mutable_copies) unstable_.insert(copy);
-        initialize(copy, initializer, loc(static_cast<const clang::Expr*>(e)));
-        capture.path = fn_.ref(copy);
-      }
-    }
-    closure->captures.push_back(std::move(capture));
-  }
-  return closure;
-}
-
-std::shared_ptr<Closure> Frontend::closure_of(const clang::Expr* e) {
-  const clang::Expr* bare = strip(e);
-  if (const auto* lambda = dyn_cast<LambdaExpr>(bare)) return make_closure(lambda);
-  if (const auto* ref = dyn_cast<DeclRefExpr>(bare))
-    if (auto it = closures_.find(ref->getDecl()); it != closures_.end()) return it->second;
-  if (const auto* call = dyn_cast<CallExpr>(bare); call && call->getNumArgs() == 1)
-    if (const FunctionDecl* f = call->getDirectCallee();
-        f && compat::in_std(f) && named(f, {"move", "forward"}))
-      return closure_of(call->getArg(0));
-  fail(e->getExprLoc(), "cannot differentiate this use of a lambda: its origin is not visible here");
-  return nullptr;
-}
-
-void Frontend::add_closure_arguments(ir::CallInfo& info, const Closure& closure) {
-  bool mutable_copies =
-      closure.record->getLambdaCallOperator() && !closure.record->getLambdaCallOperator()->isConst();
-  for (const Closure::Capture& c : closure.captures) {
-    if (c.closure) {
-      add_closure_arguments(info, *c.closure);
-      continue;
-    }
-    ir::CallInfo::Arg arg;
-    arg.expr = c.path;
-    arg.param_type = c.path->type;
-    bool by_reference = c.by_reference || mutable_copies || !c.decl;
-    arg.reference = by_reference || c.path->type->is_class() || c.path->type->kind == ir::Type::Array;
-    bool constant = c.decl ? c.decl->getType().getNonReferenceType().isConstQualified()
-                           : closure.record->getLambdaCallOperator() == nullptr;
-    arg.mutable_ = by_reference && !constant;
-    info.args.push_back(arg);
-  }
-}
-
-/// A lambda copied: by-value captures that its body may change get storage of their own.
-std::shared_ptr<Closure> Frontend::copy_closure(std::shared_ptr<Closure> closure, ir::Loc at) {
-  if (!closure || !closure->record->getLambdaCallOperator() ||
-      closure->record->getLambdaCallOperator()->isConst())
-    return closure;
-  auto copy = std::make_shared<Closure>(*closure);
-  for (Closure::Capture& c : copy->captures) {
-    if (c.closure) c.closure = copy_closure(c.closure, at);
-    if (c.by_reference || !c.decl || c.closure) continue;
-    ir::Var* v = fn_.make_var(ir::Var::Local, c.decl->getNameAsString(), c.path->type, region_);
-    v->modified = true;
-    unstable_.insert(v);
-    ir::Stmt* d = emit(ir::Stmt::Decl, at);
-    d->var = v;
-    d->expr = c.path;
-    c.path = fn_.ref(v);
-  }
-  return copy;
-}
 
 /// Arguments in order; each is what it was when its turn came.
 void Frontend::add_arguments(ir::CallInfo& info, const FunctionDecl* callee,
@@ -276,6 +83,9 @@ void Frontend::add_argument(ir::CallInfo& info, const clang::Expr* e, QualType p
       param->isPointerType() || param->isLValueReferenceType() ? param->getPointeeType() : QualType();
   arg.mutable_ = !pointee.isNull() && !pointee.isConstQualified();
   arg.expr = value(e);
+  // Memory behind a pointer, or behind an iterator, may be written whatever the argument's own type says.
+  arg.mutable_ |= arg.expr->type->has_pointer ||
+                  (arg.expr->type->kind == ir::Type::Other && arg.expr->type->differentiable);
   while (arg.expr->kind == ir::Expr::Cast && arg.expr->to_reference) arg.expr = arg.expr->args[0];
   if (param->isRValueReferenceType() && !library) {
     arg.moved = arg.mutable_ = true;
@@ -332,7 +142,9 @@ ir::Expr* Frontend::inline_call(const FunctionDecl* callee, const std::vector<co
 ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const FunctionDecl* callee,
                                 QualType result, const clang::Expr* at, bool object_mutable) {
   const ir::Type* type = types_.get(result);
-  if (info->is_method && !info->args.empty() && info->args[0].object) info->args[0].mutable_ = object_mutable;
+  const bool names_object = result->isLValueReferenceType() && !result->getPointeeType().isConstQualified();
+  if (info->is_method && !info->args.empty() && info->args[0].object)
+    info->args[0].mutable_ = object_mutable || info->args[0].expr->type->has_pointer;
   info->callee = callee;
   callees_.insert(callee->getCanonicalDecl());
   bool input = false, output = type->differentiable;
@@ -408,6 +220,7 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
     if (type->kind != ir::Type::Void && !returned) {
       temp = fn_.make_var(ir::Var::Temp, "t", type, region_);
       temp->optional = !type->default_constructible;
+      temp->reference_copy = names_object;
     }
     ir::Stmt* s = emit(ir::Stmt::CallStmt, loc(at));
     s->var = temp;
@@ -422,6 +235,7 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
                        a.expr->type->element->kind == ir::Type::Scalar;
   const bool reversible = through_pointer && callee->hasBody() && !compat::in_std(callee) &&
                           !info->is_constructor && info->problem.empty();
+  info->reversible = reversible;
   if (info->lifted || reversible) {
     // A lambda without derivatives is lifted as well: it has no object to be called on. A function that
     // changes memory behind a pointer is reversed, to put that memory back.
@@ -442,7 +256,7 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
   ir::Var* temp = fn_.make_var(ir::Var::Temp, "t", type, region_);
   temp->optional = !type->default_constructible && !result->isReferenceType();
   temp->by_pointer = result->isReferenceType() && type->is_class();
-  temp->reference_copy = result->isLValueReferenceType() && !result->getPointeeType().isConstQualified();
+  temp->reference_copy = names_object;
   ir::Stmt* s = emit(ir::Stmt::Decl, loc(at));
   s->var = temp;
   s->expr = primal;
@@ -600,8 +414,6 @@ ir::Expr* Frontend::call(const CallExpr* e) {
   if (object) {
     info->is_method = true;
     info->name = method->getNameAsString();
-    if (method->isVirtual())
-      info->name = types_.spell(context_.getRecordType(method->getParent())) + "::" + info->name;
     if (isa<CXXConversionDecl>(method)) info->name = "operator " + types_.spell(callee->getReturnType());
     ir::CallInfo::Arg self;
     self.expr = value(object);
@@ -613,6 +425,9 @@ ir::Expr* Frontend::call(const CallExpr* e) {
     if (!ir::is_path(self.expr)) self.expr = hoist(self.expr, loc(static_cast<const clang::Expr*>(e)));
     self.param_type = types_.get(context_.getRecordType(method->getParent()));
     self.reference = self.object = true;
+    // Exactly this function: not an overrider, not one that the object's class hides it behind.
+    if (method->isVirtual() || self.expr->type != self.param_type)
+      info->name = self.param_type->name + "::" + info->name;
     info->args.push_back(self);
   } else {
     info->name = spell_function(callee, types_);
@@ -620,65 +435,6 @@ ir::Expr* Frontend::call(const CallExpr* e) {
   add_arguments(*info, callee, arguments);
   bool object_mutable = object && !method->isConst();
   return finish_call(std::move(info), callee, callee->getReturnType(), e, object_mutable);
-}
-
-ir::Expr* Frontend::construct(const CXXConstructExpr* e) {
-  const CXXConstructorDecl* ctor = e->getConstructor();
-  const ir::Type* type = types_.get(e->getType());
-  if (ctor->isCopyOrMoveConstructor() && e->getNumArgs() >= 1 &&
-      (type->kind != ir::Type::Record || !ctor->isUserProvided()))
-    return value(e->getArg(0));
-  std::vector<const clang::Expr*> args;
-  for (const clang::Expr* a : e->arguments())
-    if (!isa<CXXDefaultArgExpr>(a) || !compat::in_std(ctor)) args.push_back(a);
-  bool differentiable = false;
-  for (const clang::Expr* a : args) differentiable |= types_.get(strip(a)->getType())->differentiable;
-  bool standard = compat::in_std(ctor);
-  if (type->kind == ir::Type::Record && standard && type->fields.size() == 2 &&
-      args.size() == 2) {  // std::pair
-    ir::Expr* list = fn_.make(ir::Expr::InitList, type);
-    list->args = values(args);
-    return list;
-  }
-  if (type->kind == ir::Type::Vector || type->kind == ir::Type::StdArray) {
-    if (args.size() == 1 && isa<CXXStdInitializerListExpr>(args[0]->IgnoreImplicit())) {
-      ir::Expr* list = value(args[0]);
-      list->type = type;
-      return list;
-    }
-    if (args.size() == 1 && isa<CXXStdInitializerListExpr>(strip(args[0]))) {
-      ir::Expr* list = value(strip(args[0]));
-      list->type = type;
-      return list;
-    }
-    ir::Expr* c = fn_.make(ir::Expr::Construct, type);
-    c->args = values(args);
-    bool known = args.size() <= 2;
-    for (ir::Expr* a : c->args)
-      known &= !a->type->is_class() || (args.size() == 2 && a->type == type->element);
-    if (!known && type->differentiable && differentiable)
-      return fail(e->getExprLoc(), "cannot differentiate this constructor of '" + type->name + "'");
-    callees_.insert(ctor->getCanonicalDecl());
-    return c;
-  }
-  callees_.insert(ctor->getCanonicalDecl());
-  bool changes = false;
-  for (const ParmVarDecl* p : ctor->parameters()) {
-    QualType t = p->getType();
-    changes |= (t->isLValueReferenceType() || t->isPointerType()) && !t->getPointeeType().isConstQualified();
-  }
-  changes &= !standard && ctor->isUserProvided();
-  if ((!type->differentiable || !differentiable) && !changes) {
-    ir::Expr* c = fn_.make(ir::Expr::Construct, type);
-    c->braces = e->isListInitialization();
-    c->args = values(args);
-    return type->is_class() && !args.empty() ? hoist(c, loc(static_cast<const clang::Expr*>(e))) : c;
-  }
-  auto info = std::make_unique<ir::CallInfo>();
-  info->is_constructor = true;
-  info->name = type->name;
-  add_arguments(*info, ctor, args);
-  return finish_call(std::move(info), ctor, e->getType(), e, false);
 }
 
 }  // namespace clad

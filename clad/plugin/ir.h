@@ -89,6 +89,7 @@ struct Var {
   Var* primal = nullptr;        ///< of Adjoint
   Expr* adjoint_path = nullptr;  ///< of Alias: the adjoint of `path`
   Region* region = nullptr;      ///< record that keeps it if needed
+  Loc loc = 0;                   ///< where it is declared
   Expr* path = nullptr;          ///< of Alias: the lvalue it names (pointer expression for pointer aliases)
 };
 
@@ -149,7 +150,8 @@ struct CallInfo {
   bool is_method = false;        ///< args[0] is the object
   bool is_operator = false;      ///< print as an operator expression; `name` holds the operator
   bool is_constructor = false;
-  bool lifted = false;  ///< a lambda's operator(): captures are passed first
+  bool reversible = false;  ///< inactive, but reversed to put back what it changes
+  bool lifted = false;      ///< a lambda's operator(): captures are passed first
   struct Arg {
     Expr* expr = nullptr;
     const Type* param_type = nullptr;

@@ -97,7 +97,7 @@ void Module::resolve(ir::Stmt* s, Instance& in) {
   const auto* callee = static_cast<const FunctionDecl*>(call.callee);
   SourceLocation at = SourceLocation::getFromRawEncoding(s->loc);
   bool active = std::any_of(call.args.begin(), call.args.end(), [](const auto& a) { return a.active; });
-  if (!active && !call.lifted) return;
+  if (!active && !call.lifted && !call.reversible) return;
   if (active) {
     CustomLookup::Result found =
         lookup_.find(call, callee, s->var != nullptr || callee->getReturnType()->isRealFloatingType());

@@ -294,6 +294,14 @@ Expr* ReverseTransform::pass_adjoint(const ir::CallInfo::Arg& arg, List& before,
   return fn_.ref(v);
 }
 
+/// A conversion that happened by itself where the original parameter's type asked for it is written out.
+Expr* ReverseTransform::as_argument(Expr* e) {
+  if (e->kind != Expr::Cast || e->explicit_cast || e->text.empty()) return e;
+  Expr* copy = fn_.make(Expr::Cast, e->type, e->text, {e->args[0]});
+  copy->explicit_cast = true;
+  return copy;
+}
+
 void ReverseTransform::generated_call(const Stmt* s, List& out) {
   ir::CallInfo& c = *s->call;
   const ir::Function& f = *c.generated;
@@ -316,7 +324,7 @@ void ReverseTransform::generated_call(const Stmt* s, List& out) {
     parts.push_back(std::move(p));
   };
   for (std::size_t i = 0; i < c.args.size(); ++i)
-    if (f.recursive || f.needs_param[i]) add(static_cast<const Expr*>(c.args[i].expr));
+    if (f.recursive || f.needs_param[i]) add(static_cast<const Expr*>(as_argument(c.args[i].expr)));
   if (!c.state_name.empty()) add((f.recursive ? "*" : "") + region_->record + "." + c.state_name);
   List before, after;
   if (f.seed) {
@@ -372,7 +380,7 @@ void ReverseTransform::custom_call(const Stmt* s, List& out) {
     } else if (a.object) {
       add(static_cast<const Expr*>(fn_.make(Expr::AddressOf, a.expr->type, "", {a.expr})));
     } else {
-      add(static_cast<const Expr*>(a.expr));
+      add(static_cast<const Expr*>(as_argument(a.expr)));
     }
   }
   List before, after;

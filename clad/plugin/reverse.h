@@ -70,6 +70,7 @@ class ReverseTransform {
   void find_returned(const ir::Body& statements);
   void declare_adjoint(ir::Var* v, ir::Loc loc, List& out);
   Reverse line(std::vector<Reverse::Part> parts) const;
+  ir::Expr* as_argument(ir::Expr* e);
   ir::Expr* pass_adjoint(const ir::CallInfo::Arg& arg, List& before, List& after);
 
   // propagate.cpp: expressions

@@ -249,8 +249,10 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
   };
   for (const CXXBaseSpecifier& base : record->bases()) add("", base.getType());
   for (const FieldDecl* field : record->fields())
+    if (!field->getDeclName()) t.kind = ir::Type::Other;  // members of an anonymous union or struct
+  for (const FieldDecl* field : record->fields())
     if (!field->getType()->isReferenceType()) add(field->getNameAsString(), field->getType());
-  if (t.differentiable) records_.push_back(&t);
+  if (t.differentiable && t.kind == ir::Type::Record) records_.push_back(&t);
 }
 
 }  // namespace clad

@@ -1,0 +1,105 @@
+// Lambdas: a closure is the list of its captures.
+#include "clang/AST/ExprCXX.h"
+#include "compat.h"
+#include "frontend.h"
+
+using namespace clang;
+
+namespace clad {
+
+std::shared_ptr<Closure> Frontend::make_closure(const LambdaExpr* e) {
+  auto closure = std::make_shared<Closure>();
+  closure->record = e->getLambdaClass();
+  bool mutable_copies = e->getCallOperator() && !e->getCallOperator()->isConst();
+  auto init = e->capture_init_begin();
+  for (const LambdaCapture& c : e->captures()) {
+    const clang::Expr* initializer = *init++;
+    Closure::Capture capture;
+    if (c.getCaptureKind() == LCK_StarThis) {
+      capture.path =
+          fail(c.getLocation(),
+               "cannot differentiate a capture of '*this' by value; capture 'this' or a local copy");
+    } else if (c.capturesThis()) {
+      capture.path = self_ ? self_ : fail(c.getLocation(), "cannot differentiate a capture of 'this' here");
+    } else if (!c.capturesVariable()) {
+      fail(c.getLocation(), "cannot differentiate this lambda capture");
+    } else {
+      const auto* var = cast<VarDecl>(c.getCapturedVar());
+      capture.decl = var;
+      capture.by_reference = c.getCaptureKind() == LCK_ByRef;
+      bool init_capture = var->isInitCapture();
+      if (!init_capture && closures_.count(var)) {
+        capture.closure = closures_[var];
+      } else if (!init_capture && bindings_.count(var) && !mutable_copies &&
+                 (capture.by_reference || is_fixed(var))) {
+        capture.path = bindings_[var];
+      } else if (capture.by_reference) {
+        capture.path = freeze(path(initializer), loc(static_cast<const clang::Expr*>(e)));
+      } else {
+        ir::Var* copy =
+            fn_.make_var(ir::Var::Local, var->getNameAsString(), types_.get(var->getType()), region_);
+        copy->modified = mutable_copies;
+        if (mutable_copies) unstable_.insert(copy);
+        initialize(copy, initializer, loc(static_cast<const clang::Expr*>(e)));
+        capture.path = fn_.ref(copy);
+      }
+    }
+    closure->captures.push_back(std::move(capture));
+  }
+  return closure;
+}
+
+std::shared_ptr<Closure> Frontend::closure_of(const clang::Expr* e) {
+  const clang::Expr* bare = strip(e);
+  if (const auto* lambda = dyn_cast<LambdaExpr>(bare)) return make_closure(lambda);
+  if (const auto* ref = dyn_cast<DeclRefExpr>(bare))
+    if (auto it = closures_.find(ref->getDecl()); it != closures_.end()) return it->second;
+  if (const auto* call = dyn_cast<CallExpr>(bare); call && call->getNumArgs() == 1)
+    if (const FunctionDecl* f = call->getDirectCallee();
+        f && compat::in_std(f) && named(f, {"move", "forward"}))
+      return closure_of(call->getArg(0));
+  fail(e->getExprLoc(), "cannot differentiate this use of a lambda: its origin is not visible here");
+  return nullptr;
+}
+
+void Frontend::add_closure_arguments(ir::CallInfo& info, const Closure& closure) {
+  bool mutable_copies =
+      closure.record->getLambdaCallOperator() && !closure.record->getLambdaCallOperator()->isConst();
+  for (const Closure::Capture& c : closure.captures) {
+    if (c.closure) {
+      add_closure_arguments(info, *c.closure);
+      continue;
+    }
+    ir::CallInfo::Arg arg;
+    arg.expr = c.path;
+    arg.param_type = c.path->type;
+    bool by_reference = c.by_reference || mutable_copies || !c.decl;
+    arg.reference = by_reference || c.path->type->is_class() || c.path->type->kind == ir::Type::Array;
+    bool constant = c.decl ? c.decl->getType().getNonReferenceType().isConstQualified()
+                           : closure.record->getLambdaCallOperator() == nullptr;
+    arg.mutable_ = by_reference && !constant;
+    info.args.push_back(arg);
+  }
+}
+
+/// A lambda copied: by-value captures that its body may change get storage of their own.
+std::shared_ptr<Closure> Frontend::copy_closure(std::shared_ptr<Closure> closure, ir::Loc at) {
+  if (!closure || !closure->record->getLambdaCallOperator() ||
+      closure->record->getLambdaCallOperator()->isConst())
+    return closure;
+  auto copy = std::make_shared<Closure>(*closure);
+  for (Closure::Capture& c : copy->captures) {
+    if (c.closure) c.closure = copy_closure(c.closure, at);
+    if (c.by_reference || !c.decl || c.closure) continue;
+    ir::Var* v = fn_.make_var(ir::Var::Local, c.decl->getNameAsString(), c.path->type, region_);
+    v->modified = true;
+    unstable_.insert(v);
+    ir::Stmt* d = emit(ir::Stmt::Decl, at);
+    d->var = v;
+    d->expr = c.path;
+    c.path = fn_.ref(v);
+  }
+  return copy;
+}
+
+}  // namespace clad

@@ -1,0 +1,285 @@
+// Loops and switch, as loops with a recorded iteration and as guarded sections.
+#include "clang/AST/DeclTemplate.h"
+#include "frontend.h"
+
+using namespace clang;
+
+namespace clad {
+
+void Frontend::begin_loop(ir::Stmt* loop) {
+  loop->region = fn_.make_region(region_, record_name_, fn_.unique("iteration"));
+  loop->tape = fn_.unique("loop");
+  region_ = loop->region;
+}
+
+void Frontend::finish_loop(ir::Stmt* loop, const clang::Expr* cond, const clang::Stmt* body,
+                           const clang::Expr* increment) {
+  begin_loop(loop);
+  ir::Body* outer = out_;
+  ir::Body header;
+  out_ = &header;
+  if (cond) source_ = source(cond->getSourceRange());
+  loop->expr = cond ? value(cond) : literal("true", context_.BoolTy);
+  out_ = &loop->body;
+  if (header.empty()) {
+    block(body, loop->body);
+  } else {
+    // The condition needs statements: while (go) { header; go = cond; if (go) body } (do: body; header; go =
+    // cond).
+    ir::Var* go = fn_.make_var(ir::Var::Local, "go", types_.get(context_.BoolTy), loop->region->parent);
+    go->modified = true;
+    unstable_.insert(go);
+    ir::Stmt* init = fn_.stmt(ir::Stmt::Decl, loop->loc, "");
+    init->var = go;
+    init->expr = literal("true", context_.BoolTy);
+    loop->init.push_back(init);
+    ir::Expr* test = loop->expr;
+    loop->expr = fn_.ref(go);
+    auto set = [&] {
+      ir::Stmt* s = emit(ir::Stmt::Assign, loop->loc);
+      s->text = "=";
+      s->lhs = fn_.ref(go);
+      s->expr = test;
+    };
+    if (loop->post_test) {
+      loop->post_test = false;
+      ir::Stmt* inner = emit(ir::Stmt::Breakable, loop->loc);
+      inner->text = "continue";
+      block(body, inner->body);
+      loop->body.insert(loop->body.end(), header.begin(), header.end());
+      set();
+    } else {
+      loop->body.insert(loop->body.end(), header.begin(), header.end());
+      set();
+      ir::Stmt* branch = emit(ir::Stmt::If, loop->loc);
+      record_condition(branch, fn_.ref(go));
+      ir::Stmt* inner = fn_.stmt(ir::Stmt::Breakable, loop->loc, "");
+      inner->text = "continue";
+      branch->body.push_back(inner);
+      block(body, inner->body);
+      out_ = &branch->body;
+      if (increment) discard(increment);
+      increment = nullptr;
+      out_ = &loop->body;
+    }
+  }
+  if (increment) {
+    at_ = loc(increment);
+    source_ = source(increment->getSourceRange());
+    out_ = &loop->other;
+    discard(increment);
+  }
+  out_ = outer;
+  region_ = loop->region->parent;
+}
+
+void Frontend::lower_for(const ForStmt* s) {
+  at_ = loc(s);
+  if (s->getConditionVariable()) {
+    fail(s->getConditionVariable()->getLocation(), "cannot differentiate a declaration in a loop condition");
+    return;
+  }
+  ir::Stmt* loop = emit(ir::Stmt::Loop, loc(s));
+  loop->source = "for (" + source(SourceRange(s->getLParenLoc(), s->getRParenLoc())).substr(1);
+  if (s->getInit()) block(s->getInit(), loop->init);
+  finish_loop(loop, s->getCond(), s->getBody(), s->getInc());
+}
+
+void Frontend::lower_while(const clang::Expr* cond, const clang::Stmt* body, bool post_test,
+                           const clang::Stmt* whole) {
+  at_ = loc(whole);
+  ir::Stmt* loop = emit(ir::Stmt::Loop, at_);
+  loop->source = (post_test ? "do ... while (" : "while (") + source(cond->getSourceRange()) + ")";
+  loop->post_test = post_test;
+  finish_loop(loop, cond, body, nullptr);
+}
+
+void Frontend::lower_range_for(const CXXForRangeStmt* s) {
+  at_ = loc(s);
+  source_ = source(s->getRangeInit()->getSourceRange());
+  const VarDecl* var = s->getLoopVariable();
+  std::string header = source(SourceRange(s->getBeginLoc(), s->getRParenLoc()));
+  ir::Body* outer = out_;
+  ir::Stmt* loop = fn_.stmt(ir::Stmt::Loop, at_, header);
+  out_ = &loop->init;
+  if (s->getInit()) stmt(s->getInit());
+  source_ = "";
+  const clang::Expr* init = s->getRangeInit();
+  ir::Expr* range = init->isLValue() ? path(init) : value(init);
+  if (range->kind == ir::Expr::InitList && range->type->kind == ir::Type::InitializerList) {
+    // The list's elements are an array of their own.
+    QualType element = var->getType().getNonReferenceType().getUnqualifiedType();
+    if (const auto* spec =
+            dyn_cast_or_null<ClassTemplateSpecializationDecl>(init->getType()->getAsCXXRecordDecl()))
+      element = spec->getTemplateArgs()[0].getAsType().getUnqualifiedType();
+    llvm::APInt count(64, range->args.size());
+    range->type =
+        types_.get(context_.getConstantArrayType(element, count, nullptr, ArraySizeModifier::Normal, 0));
+  }
+  if (!ir::is_path(range)) range = hoist(range, at_, "range");
+  range = freeze(range, at_);
+  const QualType size_type = context_.getSizeType();
+  ir::Expr* size = nullptr;
+  switch (range->type->kind) {
+    case ir::Type::Array:
+    case ir::Type::StdArray:
+      size = literal(std::to_string(range->type->extent), size_type);
+      break;
+    case ir::Type::Vector:
+    case ir::Type::InitializerList:
+      size = fn_.make(ir::Expr::Method, types_.get(size_type), "size", {range});
+      break;
+    default:
+      out_ = outer;
+      fail(s->getBeginLoc(), "cannot differentiate a range-for over '" + range->type->name +
+                                 "'; supported are arrays, std::array, std::vector and initializer lists");
+      return;
+  }
+  ir::Var* counter = fn_.make_var(ir::Var::Local, "i", types_.get(size_type), region_);
+  counter->modified = true;
+  ir::Stmt* start = emit(ir::Stmt::Decl, at_);
+  start->var = counter;
+  start->expr = literal("0", size_type);
+  out_ = outer;
+  out_->push_back(loop);
+
+  begin_loop(loop);
+  loop->expr = fn_.make(ir::Expr::Binary, types_.get(context_.BoolTy), "<", {fn_.ref(counter), size});
+  out_ = &loop->body;
+  ir::Expr* element = fn_.make(ir::Expr::Index, range->type->element, "", {range, fn_.ref(counter)});
+  source_ = header;
+  if (const auto* bindings = dyn_cast<DecompositionDecl>(var)) {
+    ir::Expr* whole = element;
+    if (!var->getType()->isReferenceType()) whole = hoist(element, at_, "bound");
+    if (whole != element) unstable_.insert(whole->var);
+    unsigned i = 0;
+    for (const BindingDecl* b : bindings->bindings()) {
+      const auto* m =
+          b->getBinding() ? dyn_cast<MemberExpr>(b->getBinding()->IgnoreParenImpCasts()) : nullptr;
+      std::string field = m                                ? m->getMemberDecl()->getNameAsString()
+                          : whole->type->fields.size() > i ? whole->type->fields[i].name
+                                                           : "";
+      bindings_[b] = fn_.make(ir::Expr::Member, types_.get(b->getType()), field, {whole});
+      ++i;
+    }
+  } else if (var->getType()->isReferenceType()) {
+    ir::Var* alias = fn_.make_var(ir::Var::Alias, var->getNameAsString(), element->type, region_);
+    alias->reference = true;
+    alias->is_const = var->getType().getNonReferenceType().isConstQualified() ||
+                      range->type->kind == ir::Type::InitializerList;
+    alias->path = element;
+    emit(ir::Stmt::AliasDecl, at_)->var = alias;
+    bindings_[var] = fn_.ref(alias);
+  } else {
+    ir::Var* copy = fn_.make_var(ir::Var::Local, var->getNameAsString(), types_.get(var->getType()), region_);
+    copy->modified = modified(var);
+    if (copy->modified) unstable_.insert(copy);
+    copy->optional = !copy->type->default_constructible;
+    ir::Stmt* d = emit(ir::Stmt::Decl, at_);
+    d->var = copy;
+    d->expr = element;
+    bindings_[var] = fn_.ref(copy);
+  }
+  stmt(s->getBody());
+  ir::Stmt* next = fn_.stmt(ir::Stmt::Assign, loop->loc, "");
+  next->text = "++";
+  next->lhs = fn_.ref(counter);
+  loop->other.push_back(next);
+  out_ = outer;
+  region_ = loop->region->parent;
+}
+
+void Frontend::lower_switch(const SwitchStmt* s) {
+  at_ = loc(s);
+  ir::Stmt* scope = emit(ir::Stmt::Breakable, at_);
+  scope->text = "switch";
+  ir::Body* outer = out_;
+  out_ = &scope->body;
+  if (s->getInit()) stmt(s->getInit());
+  if (s->getConditionVariable()) declare(s->getConditionVariable());
+  source_ = source(s->getCond()->getSourceRange());
+  ir::Expr* key = hoist(value(s->getCond()), at_, "key");
+  const auto* body = dyn_cast<CompoundStmt>(s->getBody());
+  if (!body) {
+    fail(s->getBeginLoc(), "cannot differentiate a switch without a block");
+    out_ = outer;
+    return;
+  }
+  // Sections: the labels that enter, then statements until the next label.
+  struct Section {
+    ir::Expr* enters = nullptr;  // null: default
+    bool is_default = false;
+    std::vector<const clang::Stmt*> body;
+  };
+  std::vector<Section> sections;
+  const ir::Type* boolean = types_.get(context_.BoolTy);
+  ir::Expr* any = nullptr;
+  auto either = [&](ir::Expr* a, ir::Expr* b) {
+    return a ? fn_.make(ir::Expr::Binary, boolean, "||", {a, b}) : b;
+  };
+  for (const clang::Stmt* child : body->body()) {
+    const clang::Stmt* inner = child;
+    bool labelled = false;
+    while (const auto* label = dyn_cast<SwitchCase>(inner)) {
+      if (!labelled) sections.emplace_back();
+      labelled = true;
+      if (const auto* c = dyn_cast<CaseStmt>(label)) {
+        ir::Expr* test = nullptr;
+        if (c->getRHS()) {
+          ir::Expr* low = fn_.make(ir::Expr::Binary, boolean, ">=", {key, value(c->getLHS())});
+          ir::Expr* high = fn_.make(ir::Expr::Binary, boolean, "<=", {key, value(c->getRHS())});
+          test = fn_.make(ir::Expr::Binary, boolean, "&&", {low, high});
+        } else {
+          test = fn_.make(ir::Expr::Binary, boolean, "==", {key, value(c->getLHS())});
+        }
+        sections.back().enters = either(sections.back().enters, test);
+        any = either(any, test);
+      } else {
+        sections.back().is_default = true;
+      }
+      inner = label->getSubStmt();
+    }
+    if (sections.empty()) {
+      if (!isa<DeclStmt>(inner))
+        fail(inner->getBeginLoc(), "cannot differentiate statements before the first case");
+      continue;
+    }
+    sections.back().body.push_back(inner);
+  }
+  // Falling through is a flag: section k runs if entered there or if the one before ran to its end.
+  ir::Var* running = fn_.make_var(ir::Var::Local, "entered", boolean, region_);
+  running->modified = true;
+  unstable_.insert(running);
+  ir::Stmt* start = emit(ir::Stmt::Decl, at_);
+  start->var = running;
+  start->expr = literal("false", context_.BoolTy);
+  source_ = "";
+  for (Section& section : sections) {
+    ir::Expr* enter = section.enters;
+    if (section.is_default) {
+      ir::Expr* none =
+          any ? fn_.make(ir::Expr::Unary, boolean, "!", {any}) : literal("true", context_.BoolTy);
+      enter = enter ? either(enter, none) : none;
+    }
+    enter = fn_.make(ir::Expr::Binary, boolean, "||", {fn_.ref(running), enter});
+    ir::Stmt* branch = emit(ir::Stmt::If, at_);
+    record_condition(branch, enter);
+    out_ = &branch->body;
+    ir::Stmt* mark = emit(ir::Stmt::Assign, at_);
+    mark->text = "=";
+    mark->lhs = fn_.ref(running);
+    mark->expr = literal("true", context_.BoolTy);
+    for (const clang::Stmt* child : section.body) {
+      if (isa<CompoundStmt>(child)) {
+        ir::Stmt* inner = emit(ir::Stmt::Block, loc(child));
+        block(child, inner->body);
+      } else {
+        stmt(child);
+      }
+    }
+    out_ = &scope->body;
+  }
+  out_ = outer;
+}
+
+}  // namespace clad

@@ -1,0 +1,252 @@
+// Operators on scalars, in the order in which their operands are evaluated.
+#include "clang/AST/DeclTemplate.h"
+#include "frontend.h"
+
+using namespace clang;
+
+namespace clad {
+
+/// Variables that the statements emitted since `position` may have changed.
+std::set<const ir::Var*> Frontend::changed_since(std::size_t position) const {
+  std::set<const ir::Var*> changed;
+  std::function<void(const ir::Stmt*)> visit = [&](const ir::Stmt* s) {
+    if (s->kind == ir::Stmt::Assign && s->lhs) changed.insert(ir::root(s->lhs));
+    changed.insert(s->touched.begin(), s->touched.end());
+    for (const ir::Body* body : {&s->body, &s->other, &s->init})
+      for (const ir::Stmt* inner : *body) visit(inner);
+  };
+  for (std::size_t i = position; i < out_->size(); ++i) visit((*out_)[i]);
+  return changed;
+}
+
+/// An operand evaluated before later operands changed what it reads: its value from then, in a temporary.
+ir::Expr* Frontend::settle(ir::Expr* e, std::size_t& position, const std::set<const ir::Var*>& changed) {
+  bool affected = false, outside = false;
+  for (const ir::Var* v : changed) outside |= v == nullptr || v->external;
+  ir::each_var(e, [&](const ir::Var* v) {
+    affected |= changed.count(v) != 0 || (outside && (v->reference || v->type->kind == ir::Type::Pointer));
+  });
+  if (!affected || e->type->kind == ir::Type::Pointer || e->type->kind == ir::Type::Array) return e;
+  ir::Var* kept = fn_.make_var(ir::Var::Temp, "t", e->type, region_);
+  kept->optional = !e->type->default_constructible;
+  ir::Stmt* d = fn_.stmt(ir::Stmt::Decl, at_, source_);
+  d->var = kept;
+  d->expr = e;
+  out_->insert(out_->begin() + static_cast<std::ptrdiff_t>(position), d);
+  ++position;
+  return fn_.ref(kept);
+}
+
+/// Lowers operands left to right; each keeps the value it had when its turn came.
+std::vector<ir::Expr*> Frontend::values(llvm::ArrayRef<const clang::Expr*> list) {
+  std::vector<ir::Expr*> out;
+  for (const clang::Expr* e : list) {
+    std::size_t position = out_->size();
+    ir::Expr* next = value(e);
+    if (out_->size() > position) {
+      std::set<const ir::Var*> changed = changed_since(position);
+      if (!changed.empty())
+        for (ir::Expr*& before : out) before = settle(before, position, changed);
+    }
+    out.push_back(next);
+  }
+  return out;
+}
+
+ir::Expr* Frontend::assign(ir::Expr* lhs, const std::string& op, ir::Expr* rhs, ir::Loc at) {
+  if (lhs->type->kind == ir::Type::Pointer && lhs->type->differentiable)
+    return fail(
+        SourceLocation::getFromRawEncoding(at),
+        "cannot differentiate through a pointer that is assigned; index from a fixed pointer instead");
+  ir::Var* r = ir::root(lhs);
+  if (r) r->modified = true;
+  if (lhs->kind == ir::Expr::Conditional) {
+    ir::Stmt* branch = emit(ir::Stmt::If, at);
+    record_condition(branch, lhs->args[0]);
+    ir::Body* outer = out_;
+    out_ = &branch->body;
+    assign(lhs->args[1], op, rhs, at);
+    out_ = &branch->other;
+    assign(lhs->args[2], op, rhs, at);
+    out_ = outer;
+    return lhs;
+  }
+  if ((!r && !ir::is_path(lhs)) || (r && r->reference_copy))
+    return fail(SourceLocation::getFromRawEncoding(at),
+                "cannot differentiate an assignment through a reference that a call returned; the function "
+                "that returns it "
+                "must be a single return statement");
+  if (!r && lhs->type->differentiable) {
+    ir::Stmt* s = emit(ir::Stmt::Assign, at);  // a global: an error only if what is stored is active
+    s->text = op;
+    s->lhs = lhs;
+    s->expr = rhs;
+    return lhs;
+  }
+  std::string base = op.substr(0, op.size() - 1);
+  bool real = lhs->type->kind == ir::Type::Real;
+  bool expand = op != "=" && op != "++" && op != "--";
+  if (expand && real && (op == "+=" || op == "-=")) expand = false;
+  if (expand && !real && (op == "+=" || op == "-=")) expand = false;
+  if (expand) {
+    rhs = fn_.make(ir::Expr::Binary, lhs->type, base, {lhs, rhs});
+    ir::Stmt* s = emit(ir::Stmt::Assign, at);
+    s->text = "=";
+    s->lhs = lhs;
+    s->expr = rhs;
+    return lhs;
+  }
+  ir::Stmt* s = emit(ir::Stmt::Assign, at);
+  s->text = op;
+  s->lhs = lhs;
+  s->expr = rhs;
+  return lhs;
+}
+
+ir::Expr* Frontend::unary(const UnaryOperator* e, bool used) {
+  const ir::Type* type = types_.get(e->getType());
+  switch (e->getOpcode()) {
+    case UO_Deref:
+      return deref(value(e->getSubExpr()));
+    case UO_AddrOf: {
+      const clang::Expr* inner = e->getSubExpr()->IgnoreParens();
+      if (isa<DeclRefExpr>(inner) && isa<FunctionDecl>(cast<DeclRefExpr>(inner)->getDecl())) return raw(e);
+      ir::Expr* target = path(e->getSubExpr());
+      if (target->kind == ir::Expr::Deref) return target->args[0];
+      return fn_.make(ir::Expr::AddressOf, type, "", {target});
+    }
+    case UO_PreInc:
+    case UO_PreDec:
+    case UO_PostInc:
+    case UO_PostDec: {
+      ir::Expr* target = path(e->getSubExpr());
+      ir::Expr* before = nullptr;
+      if (used && e->isPostfix()) before = hoist(target, loc(e));
+      ir::Expr* after = nullptr;
+      if (target->type->kind == ir::Type::Real)
+        after = assign(target, e->isIncrementOp() ? "+=" : "-=", literal("1", context_.IntTy), loc(e));
+      else
+        after = assign(target, e->isIncrementOp() ? "++" : "--", nullptr, loc(e));
+      return before ? before : after;
+    }
+    case UO_Plus:
+      return value(e->getSubExpr());
+    case UO_Extension:
+      return value(e->getSubExpr());
+    case UO_Minus:
+    case UO_Not:
+    case UO_LNot:
+      return fn_.make(ir::Expr::Unary, type, UnaryOperator::getOpcodeStr(e->getOpcode()).str(),
+                      {value(e->getSubExpr())});
+    default:
+      return fail(e->getExprLoc(), "cannot differentiate this operator");
+  }
+}
+
+ir::Expr* Frontend::logical(const BinaryOperator* e) {
+  const ir::Type* boolean = types_.get(context_.BoolTy);
+  ir::Expr* left = value(e->getLHS());
+  ir::Body* outer = out_;
+  ir::Body right_body;
+  out_ = &right_body;
+  ir::Expr* right = value(e->getRHS());
+  out_ = outer;
+  bool conjunction = e->getOpcode() == BO_LAnd;
+  if (right_body.empty())
+    return fn_.make(ir::Expr::Binary, boolean, conjunction ? "&&" : "||", {left, right});
+  ir::Var* v = fn_.make_var(ir::Var::Local, "both", boolean, region_);
+  v->modified = true;
+  unstable_.insert(v);
+  ir::Stmt* d = emit(ir::Stmt::Decl, loc(e));
+  d->var = v;
+  d->expr = left;
+  ir::Stmt* branch = emit(ir::Stmt::If, loc(e));
+  ir::Expr* test = fn_.ref(v);
+  record_condition(branch, conjunction ? test : fn_.make(ir::Expr::Unary, boolean, "!", {test}));
+  branch->body = std::move(right_body);
+  ir::Stmt* s = fn_.stmt(ir::Stmt::Assign, loc(e), "");
+  s->text = "=";
+  s->lhs = fn_.ref(v);
+  s->expr = right;
+  branch->body.push_back(s);
+  return fn_.ref(v);
+}
+
+ir::Expr* Frontend::binary(const BinaryOperator* e, bool used) {
+  if (e->getOpcode() == BO_Comma) {
+    discard(e->getLHS());
+    if (used) return value(e->getRHS());
+    discard(e->getRHS());
+    return nullptr;
+  }
+  if (e->isLogicalOp()) return logical(e);
+  if (e->isPtrMemOp()) return fail(e->getExprLoc(), "cannot differentiate a pointer to member");
+  if (e->isAssignmentOp()) {
+    const clang::Expr* left = e->getLHS();
+    ir::Expr* rhs = value(e->getRHS());
+    std::size_t position = out_->size();
+    ir::Expr* lhs = path(left);
+    // The right side is evaluated first.
+    if (out_->size() > position)
+      if (std::set<const ir::Var*> changed = changed_since(position); !changed.empty())
+        rhs = settle(rhs, position, changed);
+    if (e->isCompoundAssignmentOp())
+      return assign(lhs, BinaryOperator::getOpcodeStr(e->getOpcode()).str(), rhs, loc(e));
+    return assign(lhs, "=", rhs, loc(e));
+  }
+  std::vector<ir::Expr*> operands = values({e->getLHS(), e->getRHS()});
+  return fn_.make(ir::Expr::Binary, types_.get(e->getType()),
+                  BinaryOperator::getOpcodeStr(e->getOpcode()).str(), {operands[0], operands[1]});
+}
+
+ir::Expr* Frontend::conditional(const AbstractConditionalOperator* e) {
+  ir::Expr* cond = value(e->getCond());
+  ir::Body* outer = out_;
+  ir::Body bodies[2];
+  ir::Expr* arms[2];
+  const clang::Expr* sources[2] = {e->getTrueExpr(), e->getFalseExpr()};
+  for (int i = 0; i < 2; ++i) {
+    out_ = &bodies[i];
+    arms[i] = value(sources[i]);
+  }
+  out_ = outer;
+  const ir::Type* type = types_.get(e->getType());
+  if (type->kind == ir::Type::Pointer && type->differentiable)
+    return fail(e->getExprLoc(),
+                "cannot differentiate through a pointer that is chosen at run time; use if and else");
+  bool plain = bodies[0].empty() && bodies[1].empty();
+  if (plain && e->isLValue() && ir::is_path(arms[0]) && ir::is_path(arms[1])) {
+    // An object chosen at run time: uses select from both, assignments become branches.
+    bool fixed = true;
+    ir::each_var(cond, [&](ir::Var* v) { fixed &= unstable_.count(v) == 0; });
+    if (!fixed || !ir::is_atomic(cond)) cond = hoist(cond, loc(e), "choice");
+    return fn_.make(ir::Expr::Conditional, type, "", {cond, freeze(arms[0], at_), freeze(arms[1], at_)});
+  }
+  if (plain && (!type->is_class() || (ir::is_path(arms[0]) && ir::is_path(arms[1]) && !type->differentiable)))
+    return fn_.make(ir::Expr::Conditional, type, "", {cond, arms[0], arms[1]});
+  if (type->kind == ir::Type::Void) {
+    ir::Stmt* branch = emit(ir::Stmt::If, loc(e));
+    record_condition(branch, cond);
+    branch->body = std::move(bodies[0]);
+    branch->other = std::move(bodies[1]);
+    return literal("0", context_.IntTy);
+  }
+  ir::Var* v = fn_.make_var(ir::Var::Local, "chosen", type, region_);
+  v->optional = !type->default_constructible;
+  ir::Stmt* d = emit(ir::Stmt::Decl, loc(e));
+  d->var = v;
+  ir::Stmt* branch = emit(ir::Stmt::If, loc(e));
+  record_condition(branch, cond);
+  for (int i = 0; i < 2; ++i) {
+    ir::Stmt* s = fn_.stmt(ir::Stmt::Assign, loc(sources[i]), source_);
+    s->text = "init";
+    s->lhs = fn_.ref(v);
+    s->expr = arms[i];
+    bodies[i].push_back(s);
+  }
+  branch->body = std::move(bodies[0]);
+  branch->other = std::move(bodies[1]);
+  return fn_.ref(v);
+}
+
+}  // namespace clad
