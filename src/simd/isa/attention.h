@@ -32,24 +32,35 @@ int64_t attention_scratch(int64_t length, int64_t head_size) {
   return 7 * rows * columns + 2 * block * block + 2 * block * columns + rows;
 }
 
-/// Dense zero-padded copy.
-void copy_rows(const AttentionShape& shape, const float* from, int64_t row, float* to, int64_t rows,
-               int64_t columns) {
-  for (int64_t t = 0; t < rows; ++t)
-    for (int64_t d = 0; d < columns; ++d)
-      to[t * columns + d] = t < shape.length && d < shape.head_size ? from[t * row + d] : 0.0f;
+/// Dense zero-padded copy, times `factor`.
+void copy_rows(const AttentionShape& shape, const float* from, int64_t row, float factor, float* to,
+               int64_t rows, int64_t columns) {
+  for (int64_t t = 0; t < shape.length; ++t) {
+    for (int64_t d = 0; d < shape.head_size; ++d) to[t * columns + d] = factor * from[t * row + d];
+    for (int64_t d = shape.head_size; d < columns; ++d) to[t * columns + d] = 0;
+  }
+  for (int64_t i = shape.length * columns; i < rows * columns; ++i) to[i] = 0;
 }
 
+/// [rows, columns] to [columns, rows].
 void transpose_rows(const float* from, float* to, int64_t rows, int64_t columns) {
-  for (int64_t t0 = 0; t0 < rows; t0 += 16)
-    for (int64_t d = 0; d < columns; ++d)
-      for (int64_t t = t0; t < t0 + 16; ++t) to[d * rows + t] = from[t * columns + d];
+  transpose(rows, columns, from, columns, to, rows);
 }
 
 /// How many of the block's keys query position `query` sees.
 inline int64_t visible(int64_t query, int64_t first_key) {
   const int64_t n = query - first_key + 1;
   return n < 0 ? 0 : n > block ? block : n;
+}
+
+/// Whole blocks are processed, so what a query must not see is overwritten: scores by -inf, whose exponential
+/// is exactly 0, and their cotangents by 0.
+inline void hide_from(int64_t n, float* row, float value) {
+  if (n >= block) return;
+  Ints lane;
+  for (int32_t i = 0; i < width; ++i) lane[i] = i;
+  for (int64_t j = 0; j < block; j += width, lane += static_cast<int32_t>(width))
+    store(row + j, lane < static_cast<int32_t>(n) ? load(row + j) : broadcast(value));
 }
 
 inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -69,13 +80,12 @@ void attend_block(const AttentionShape& shape, const AttentionBuffers& buffers, 
              buffers.k_transposed + first_key, buffers.rows, scores, block, false);
   for (int64_t i = 0; i < queries; ++i) {
     float* const row = scores + i * block;
-    const int64_t n = visible(first_query + i, first_key);
-    const float largest = row_maximum(n, row);
+    hide_from(visible(first_query + i, first_key), row, -infinity);
+    const float largest = row_maximum(block, row);
     const float shift = largest > maximum[i] || largest != largest ? largest : maximum[i];
-    const float rescale = sum_lanes(exp(broadcast(maximum[i] - shift))) / static_cast<float>(width);
-    sum[i] = sum[i] * rescale + exp_and_sum(n, row, shift, row);
+    const float rescale = exp(broadcast(maximum[i] - shift))[0];
+    sum[i] = sum[i] * rescale + exp_and_sum(block, row, shift, row);
     maximum[i] = shift;
-    for (int64_t j = n; j < block; ++j) row[j] = 0;
     for (int64_t d = 0; d < buffers.columns; ++d) out[i * buffers.columns + d] *= rescale;
   }
   gemm_small(queries, buffers.columns, keys, scores, block, 1, buffers.v + first_key * buffers.columns,
@@ -86,11 +96,10 @@ void attention(const AttentionShape& shape, const float* q, const float* k, cons
                float* log_sum_exp_out, float* scratch) {
   const AttentionBuffers buffers(shape.length, shape.head_size, scratch);
   const float scale = scale_of(shape);
-  copy_rows(shape, q, shape.row, buffers.q, buffers.rows, buffers.columns);
-  for (int64_t i = 0; i < buffers.rows * buffers.columns; ++i) buffers.q[i] *= scale;
-  copy_rows(shape, k, shape.row, buffers.k, buffers.rows, buffers.columns);
+  copy_rows(shape, q, shape.row, scale, buffers.q, buffers.rows, buffers.columns);
+  copy_rows(shape, k, shape.row, 1.0f, buffers.k, buffers.rows, buffers.columns);
   transpose_rows(buffers.k, buffers.k_transposed, buffers.rows, buffers.columns);
-  copy_rows(shape, v, shape.row, buffers.v, buffers.rows, buffers.columns);
+  copy_rows(shape, v, shape.row, 1.0f, buffers.v, buffers.rows, buffers.columns);
 
   float* const out = buffers.d_v;
   for (int64_t first_query = 0; first_query < shape.length; first_query += block) {
@@ -118,10 +127,11 @@ void differentiate_scores(const AttentionShape& shape, const AttentionBuffers& b
   for (int64_t i = 0; i < smaller(block, shape.length - first_query); ++i) {
     float *const p = buffers.scores + i * block, *const d = buffers.d_scores + i * block;
     const int64_t n = visible(first_query + i, first_key);
-    scaled_exp(n, p, log_sum_exp_in[first_query + i], 1.0f, p, false);
+    hide_from(n, p, -infinity);
+    scaled_exp(block, p, log_sum_exp_in[first_query + i], 1.0f, p, false);
     const float delta = buffers.delta[first_query + i];
-    for (int64_t j = 0; j < n; ++j) d[j] = p[j] * (d[j] - delta);
-    for (int64_t j = n; j < block; ++j) p[j] = d[j] = 0;
+    for (int64_t j = 0; j < block; ++j) d[j] = p[j] * (d[j] - delta);
+    hide_from(n, d, 0.0f);
   }
 }
 
@@ -142,13 +152,12 @@ void attention_pullback(const AttentionShape& shape, const float* q, const float
   const AttentionBuffers buffers(shape.length, shape.head_size, scratch);
   const int64_t rows = buffers.rows, columns = buffers.columns;
   const float scale = scale_of(shape);
-  copy_rows(shape, q, shape.row, buffers.q, rows, columns);
-  for (int64_t i = 0; i < rows * columns; ++i) buffers.q[i] *= scale;
-  copy_rows(shape, v, shape.row, buffers.v, rows, columns);
+  copy_rows(shape, q, shape.row, scale, buffers.q, rows, columns);
+  copy_rows(shape, v, shape.row, 1.0f, buffers.v, rows, columns);
   transpose_rows(buffers.v, buffers.v_transposed, rows, columns);
-  copy_rows(shape, k, shape.row, buffers.k, rows, columns);
+  copy_rows(shape, k, shape.row, 1.0f, buffers.k, rows, columns);
   transpose_rows(buffers.k, buffers.k_transposed, rows, columns);
-  copy_rows(shape, d_y, shape.y_row, buffers.d_out, rows, columns);
+  copy_rows(shape, d_y, shape.y_row, 1.0f, buffers.d_out, rows, columns);
   for (int64_t t = 0; t < shape.length; ++t)
     buffers.delta[t] = dot(shape.head_size, y + t * shape.y_row, d_y + t * shape.y_row);
   for (int64_t i = 0; i < rows * columns; ++i) buffers.d_q[i] = 0;

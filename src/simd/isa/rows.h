@@ -4,14 +4,8 @@ constexpr float infinity = __builtin_inff();
 float row_maximum(int64_t n, const float* x) {
   Floats largest = broadcast(-infinity);
   int64_t i = 0;
-  for (; i + width <= n; i += width) {
-    const Floats v = load(x + i);
-    largest = v > largest || v != v ? v : largest;
-  }
-  if (i < n) {
-    const Floats v = load_part(x + i, n - i, -infinity);
-    largest = v > largest || v != v ? v : largest;
-  }
+  for (; i + width <= n; i += width) largest = larger(largest, load(x + i));
+  if (i < n) largest = larger(largest, load_part(x + i, n - i, -infinity));
   return largest_lane(largest);
 }
 

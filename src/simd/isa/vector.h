@@ -46,20 +46,33 @@ inline void store_part(float* p, Floats v, int64_t n) {
   for (int64_t i = 0; i < n; ++i) p[i] = v[i];
 }
 
-inline Floats larger(Floats a, Floats b) { return a > b ? a : b; }
+/// The lanes in halves, quarters, ... combined until one value is left: always in the same order.
+template <class Combine>
+inline float fold_lanes(Floats v, Combine combine) {
+#if CLADTORCH_VECTOR_FLOATS == 16
+  v = combine(v, __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
+  v = combine(v, __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11));
+  v = combine(v, __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13));
+  v = combine(v, __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14));
+#elif CLADTORCH_VECTOR_FLOATS == 8
+  v = combine(v, __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3));
+  v = combine(v, __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5));
+  v = combine(v, __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6));
+#else
+  v = combine(v, __builtin_shufflevector(v, v, 2, 3, 0, 1));
+  v = combine(v, __builtin_shufflevector(v, v, 1, 0, 3, 2));
+#endif
+  return v[0];
+}
 
-/// Lanes are added pairwise, always in the same order.
+/// The larger of each lane; NaN in b wins.
+inline Floats larger(Floats a, Floats b) { return b > a || b != b ? b : a; }
+
 inline float sum_lanes(Floats v) {
-  float part[width];
-  store(part, v);
-  for (int64_t half = width / 2; half > 0; half /= 2)
-    for (int64_t i = 0; i < half; ++i) part[i] += part[i + half];
-  return part[0];
+  return fold_lanes(v, [](Floats a, Floats b) { return a + b; });
 }
 inline float largest_lane(Floats v) {
-  float result = v[0];
-  for (int64_t i = 1; i < width; ++i) result = v[i] > result || v[i] != v[i] ? v[i] : result;
-  return result;
+  return fold_lanes(v, [](Floats a, Floats b) { return a != a ? a : larger(a, b); });
 }
 
 /// exp to about 1 unit in the last place. Below -87.3 the result is 0, above 88.3 it stays near 2e38; NaN
