@@ -74,6 +74,13 @@ GPT2::GPT2(const GPT2Config& config, uint64_t seed) : embedding_dropout{config.d
   ln_f = nn::LayerNorm(config.n_embd, config.bias, config.layer_norm_epsilon, config.dtype);
 }
 
+int64_t GPT2::checked_length(const Tensor& ids) const {
+  require(ids.dim() == 2, "GPT2: expected token ids [B, T], got ", ids.shape());
+  require(ids.size(1) <= config.n_positions, "GPT2: ", ids.size(1),
+          " tokens exceed n_positions = ", config.n_positions);
+  return ids.size(1);
+}
+
 Tensor GPT2::decode(const Tensor& ids, KVCache& cache) const {
   require(ids.dim() == 2 && ids.size(1) > 0, "GPT2::decode: expected ids [B, T] with T > 0, got ",
           ids.shape());

@@ -66,6 +66,14 @@ TEST(GPT2, TheSameSeedGivesTheSameModelInFloatAndDouble) {
   EXPECT_LT(relative_difference(single.logits(tokens), exact.logits(tokens)), 1e-5);
 }
 
+TEST(GPT2, SequencesThatDoNotFitAreNamed) {
+  const GPT2 model(gpt2_preset("toy"));
+  EXPECT_EQ(error_of([&] { model.logits(random_tokens({1, 65}, 65, 1)); }),
+            "GPT2: 65 tokens exceed n_positions = 64");
+  EXPECT_EQ(error_of([&] { model.logits(random_tokens({5}, 65, 1)); }),
+            "GPT2: expected token ids [B, T], got [5]");
+}
+
 TEST(GPT2, WithoutBiasHasNoBiasParameters) {
   GPT2Config config = gpt2_preset("toy");
   config.bias = false;

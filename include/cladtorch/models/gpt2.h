@@ -50,7 +50,7 @@ struct GPT2 {
 
   /// Final hidden states [B, T, C] of int32 token ids [B, T].
   Tensor forward(const Tensor& ids) const {
-    Tensor x = embedding_dropout(wte(ids) + wpe(arange(ids.size(1))));
+    Tensor x = embedding_dropout(wte(ids) + wpe(arange(checked_length(ids))));
     for (const nn::Block& block : h) x = block.forward(x);
     return ln_f(x);
   }
@@ -62,6 +62,9 @@ struct GPT2 {
   /// Inference: reads `ids` [B, T] after what the cache holds, appends to it, and returns the scores of the
   /// next token after the last of them, [B, vocab_size]. Throws Error when n_positions is exceeded.
   Tensor decode(const Tensor& ids, KVCache& cache) const;
+
+  /// T of ids [B, T]. Throws Error for another rank or more than n_positions.
+  int64_t checked_length(const Tensor& ids) const;
 
   CLADTORCH_PARAMETERS(wte, wpe, h, ln_f)
 };
