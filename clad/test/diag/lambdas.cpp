@@ -1,0 +1,69 @@
+// A lambda is not an object in generated code: it may be called, or passed to a function that is visible.
+#include <functional>
+
+#include "clad/Differentiator/Differentiator.h"
+
+double stored_in_a_function(double x) {
+  std::function<double()> f = [x] { return x * x; };
+  // expected-error@-1 {{cannot differentiate this use of a lambda: it may be stored in a variable, called, or passed to a function whose definition is visible}}
+  return f();
+}
+double converted_to_a_pointer(double x) {
+  double (*f)(double) = [](double y) { return y * y; };
+  // expected-error@-1 {{cannot differentiate this call of a lambda}}
+  return f(x);
+  // expected-error@-1 {{cannot differentiate a call through a function pointer or pointer to member; call the function by its name}}
+}
+struct Holder {
+  double (*f)(double);
+};
+double in_a_struct(double x) {
+  Holder h{[](double y) { return y * y; }};
+  // expected-error@-1 {{cannot differentiate this call of a lambda}}
+  return h.f(x);
+  // expected-error@-1 {{cannot differentiate a call through a function pointer or pointer to member; call the function by its name}}
+}
+auto made(double k) {
+  return [k](double x) { return k * x; };
+}
+double returned(double x) {
+  auto f = made(x);
+  // expected-error@-1 {{cannot differentiate this use of a lambda: its origin is not visible here}}
+  return f(x);
+}
+double chosen(double x) {
+  auto a = [](double y) { return y * y; };
+  auto b = a;
+  auto& c = x > 0 ? a : b;
+  // expected-error@-1 {{cannot differentiate this use of a lambda: its origin is not visible here}}
+  return c(x);
+}
+struct Object {
+  double a;
+  double copies_itself(double x) {
+    auto l = [*this](double y) { return a * y; };
+    // expected-error@-1 {{cannot differentiate a capture of '*this' by value; capture 'this' or a local copy}}
+    a = x;
+    return l(x);
+  }
+  auto closure() const {
+    return [this](double x) { return a * x; };
+  }
+};
+
+void use() {
+  clad::gradient(stored_in_a_function);
+  clad::gradient(converted_to_a_pointer);
+  clad::gradient(in_a_struct);
+  clad::gradient(returned);
+  clad::gradient(chosen);
+  clad::gradient(&Object::copies_itself);
+  Object o{2};
+  auto l = o.closure();
+  clad::gradient(l);
+  // expected-error@-1 {{cannot differentiate a lambda that captures 'this' or another lambda here; take the gradient of a function that calls it}}
+  auto inner = [](double x) { return x; };
+  auto outer = [inner](double x) { return inner(x) * x; };
+  clad::gradient(outer);
+  // expected-error@-1 {{cannot differentiate a lambda that captures 'this' or another lambda here; take the gradient of a function that calls it}}
+}

@@ -1,0 +1,197 @@
+// Classes: nested, private members, methods, constructors, inheritance.
+#include "clad/Differentiator/Differentiator.h"
+#include "clad/test/support/finite_difference.h"
+
+namespace {
+
+struct Point {
+  double x, y;
+  template <class V>
+  void reals(V&& v) {
+    v(x), v(y);
+  }
+};
+struct Segment {
+  Point a, b;
+  int id;
+  double weights[2];
+  template <class V>
+  void reals(V&& v) {
+    a.reals(v), b.reals(v), v(weights[0]), v(weights[1]);
+  }
+};
+double by_value(Segment s, double k) {
+  s.a.x *= k;
+  Point p = s.a;
+  p.y += s.b.x * s.weights[1];
+  s.b = p;
+  Segment t = s;
+  t.a = t.b;
+  t.weights[0] = p.x * t.a.y;
+  return t.a.x * t.b.y * t.weights[0] * t.id + s.a.y;
+}
+double by_const_reference(const Segment& s) {
+  const Point& p = s.a;
+  const double* w = s.weights;
+  return p.x * s.b.y * w[1] + w[0] * p.y;
+}
+TEST(Structs, NestedStructsByValueAndByReference) {
+  Segment s{{1.1, 2}, {0.5, 0.3}, 2, {0.7, 0.9}};
+  EXPECT_GRADIENT(by_value, s, 0.7);
+  EXPECT_GRADIENT(by_const_reference, s);
+}
+
+Point rotate(const Point& p, double k) { return {p.x * k - p.y, p.y * k + p.x}; }
+double returned(Point p) {
+  Point q = rotate(p, p.x);
+  q = rotate(q, 2);
+  Point r = Point{q.y, q.x * p.y};
+  return rotate(r, 0.5).x * rotate(rotate(q, r.x), r.y).y;
+}
+TEST(Structs, ReturnedFromFunctions) { EXPECT_GRADIENT(returned, Point{0.7, 1.2}); }
+
+class Account {
+ public:
+  Account(double start, double rate) : balance_(start), rate_(rate) {}
+  explicit Account(double start) : Account(start, 0.5) { balance_ += rate_; }
+  void step(double deposit) {
+    balance_ += deposit;
+    balance_ *= 1 + rate_;
+    if (balance_ > 4) rate_ *= 0.9;
+    ++steps_;
+  }
+  double& rate() { return rate_; }
+  double balance() const { return balance_ * steps_; }
+  double total(const Account& other) const { return other.balance_ * rate_ + balance_; }
+  template <class V>
+  void reals(V&& v) {
+    v(balance_), v(rate_);
+  }
+
+ private:
+  double balance_;
+  double rate_;
+  int steps_ = 1;
+};
+double private_members(double x) {
+  Account a(x, 0.1), b(x * x);
+  for (int i = 0; i < 3; ++i) {
+    a.step(b.balance() * 0.1);
+    b.step(a.total(b));
+    b.rate() *= x;
+  }
+  return a.balance() * b.total(a);
+}
+TEST(Structs, PrivateMembersAndMethodsThatChangeThem) { EXPECT_GRADIENT(private_members, 0.8); }
+
+double changed_by_reference(Account& a, double x) {
+  a.step(x);
+  a.rate() += x;
+  return a.balance() * a.rate();
+}
+TEST(Structs, AnObjectPassedByReference) {
+  EXPECT_GRADIENT_IN_PLACE(changed_by_reference, Account(1.5, 0.2), 0.7);
+}
+TEST(Structs, GradientsOfMemberFunctions) {
+  EXPECT_METHOD_GRADIENT(&Account::total, Account(1.5, 0.2), Account(0.5, 0.3));
+  EXPECT_METHOD_GRADIENT(&Account::balance, Account(1.5, 0.2));
+}
+
+struct Delegating {
+  double x, y;
+  double k = 3;
+  Delegating(double a) : Delegating(a, a * a) { k *= x; }
+  Delegating(double a, double b) : x(a * b), y(b) { y += x; }
+};
+struct Owner {
+  Delegating inner;
+  double scale = 2;
+  double table[2] = {1, 2};
+  Owner(double a) : inner(a), table{a, inner.k} { scale *= a; }
+  double sum() const { return inner.x * inner.k + inner.y * scale * table[0] * table[1]; }
+};
+double constructors(double x) {
+  double total = 0;
+  for (int i = 0; i < 3; ++i) {
+    Owner o(x + i);
+    total += o.sum() * total * 0.01 + o.inner.k;
+  }
+  return total * Delegating(x).x * Delegating{x, 2 * x}.y + Owner(x).sum();
+}
+TEST(Structs, ConstructorsDelegateAndInitializeMembers) { EXPECT_GRADIENT(constructors, 0.7); }
+
+struct Base {
+  double a;
+  double b = 2;
+  Base(double x) : a(x) {}
+  double get() const { return a * b; }
+  void set(double v) { a = v; }
+};
+struct Derived : Base {
+  double c;
+  Derived(double x) : Base(x * x), c(x) { b *= x; }
+  double get() const { return c * Base::get() + a; }
+};
+double get_base(const Base& b) { return b.get() * b.a; }
+double inheritance(double x) {
+  Derived d(x);
+  d.set(d.c * d.get());
+  Base& b = d;
+  b.a *= d.c;
+  Base copy = d;
+  copy.b *= x;
+  return d.get() * d.a + get_base(d) + copy.get() + b.get();
+}
+TEST(Structs, BasesTheirConstructorsAndMethods) { EXPECT_GRADIENT(inheritance, 1.2); }
+
+struct Shape {
+  virtual ~Shape() = default;
+  virtual double area(double x) const { return x; }
+};
+struct Square final : Shape {
+  double k = 2;
+  double area(double x) const override { return x * x * k; }
+};
+double known_class(double x) {
+  Square s;
+  s.k *= x;
+  return s.area(x);
+}
+TEST(Structs, VirtualMethodsOfAnObjectWhoseClassIsKnown) { EXPECT_GRADIENT(known_class, 1.5); }
+
+struct Functor {
+  double k;
+  double operator()(double x) const { return k * x * x; }
+};
+TEST(Structs, FunctionObjects) {
+  Functor f{2};
+  EXPECT_GRADIENT(f, 1.5);
+}
+
+double local_class(double x) {
+  struct Local {
+    double q;
+    double twice() const { return q * 2; }
+  };
+  Local l{x};
+  l.q *= l.twice();
+  return l.q * x;
+}
+TEST(Structs, LocalClasses) { EXPECT_GRADIENT(local_class, 1.3); }
+
+struct Matrix2 {
+  double v[2][2];
+  double trace() const { return v[0][0] + v[1][1]; }
+};
+double array_members(double x) {
+  Matrix2 m{{{x, 1}, {2, x}}};
+  Matrix2 n = m;
+  n.v[0][1] += m.v[1][1];
+  m = n;
+  for (auto& row : m.v)
+    for (double& e : row) e *= x;
+  return m.trace() * n.v[0][1] * m.v[0][1];
+}
+TEST(Structs, ArrayMembersAreCopiedWithTheStruct) { EXPECT_GRADIENT(array_members, 1.3); }
+
+}  // namespace
