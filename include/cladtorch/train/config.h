@@ -57,7 +57,7 @@ struct TrainConfig {
     double eval_prefix = 0.5;
     std::int64_t save_every = 0;
     std::int64_t log_every = 100;
-    double max_minutes = 4.5;
+    double max_minutes = 4.75;
   } train;
   struct Sample {
     std::int64_t count = 3;
