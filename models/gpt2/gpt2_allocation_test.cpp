@@ -63,7 +63,7 @@ TEST(GPT2Allocations, ATrainingStepMakesNoneFromTheSecondOn) {
     }
     const long made = allocations - before;
     if (step == 1) {
-      EXPECT_GT(made, 50) << "the counter sees the first step's allocations";
+      EXPECT_GT(made, 0) << "the counter sees the first step's allocations";
     } else {
       EXPECT_EQ(made, 0) << "in step " << step;
     }
@@ -71,6 +71,7 @@ TEST(GPT2Allocations, ATrainingStepMakesNoneFromTheSecondOn) {
   }
   const WorkspaceStatistics statistics = workspace.statistics();
   EXPECT_EQ(statistics.plans, 1);
+  EXPECT_EQ(statistics.unplanned_allocations, 0);
   EXPECT_EQ(statistics.heap_allocations, 0);
   EXPECT_LT(statistics.planned_bytes, statistics.naive_bytes);
   EXPECT_LE(static_cast<double>(statistics.planned_bytes), 1.1 * static_cast<double>(statistics.live_bytes));

@@ -11,7 +11,7 @@
 namespace cladtorch {
 namespace {
 thread_local Workspace* current = nullptr;
-constexpr int64_t not_in_arena = -1;
+using detail::Arena;
 }  // namespace
 
 Workspace* detail::current_workspace() { return current; }
@@ -39,10 +39,8 @@ Workspace::Step::~Step() {
   current = outer_;
 }
 
-Workspace::Implementation::~Implementation() { resize_arena(0); }
-
 void Workspace::Implementation::reset() {
-  resize_arena(0);
+  arena_.release();
   recorded_.clear();
   planned_.clear();
   offsets_.clear();
@@ -51,11 +49,13 @@ void Workspace::Implementation::reset() {
 
 void Workspace::Implementation::begin() {
   open = true;
+  arena_.reserve();
+  arena_.remove_all();
   following_ = !planned_.empty();
   position_ = 0;
   recorded_.clear();
   live_.clear();
-  statistics.allocations = statistics.heap_allocations = 0;
+  statistics.allocations = statistics.unplanned_allocations = statistics.heap_allocations = 0;
 }
 
 bool Workspace::Implementation::follow(Event event) {
@@ -71,16 +71,26 @@ bool Workspace::Implementation::follow(Event event) {
 void Workspace::Implementation::stop_following() {
   following_ = false;
   recorded_.assign(planned_.begin(), planned_.begin() + static_cast<std::ptrdiff_t>(position_));
+  for (const detail::Storage* storage : live_) {
+    if (storage && storage->in_arena)
+      arena_.assume(static_cast<size_t>(storage->data - arena_.at(0)), storage->bytes);
+  }
+}
+
+size_t Workspace::Implementation::place_of(Event event, size_t sequence) {
+  if (follow(event)) return offsets_[sequence];
+  recorded_.push_back(event);
+  ++statistics.unplanned_allocations;
+  return arena_.place(static_cast<size_t>(event));
 }
 
 void Workspace::Implementation::allocate(detail::Storage& storage, Workspace* owner) {
-  const auto event = static_cast<Event>(storage.bytes);
   const size_t sequence = live_.size();
-  if (follow(event) && offsets_[sequence] != not_in_arena) {
-    storage.data = arena_ + offsets_[sequence];
-    storage.in_arena = true;
+  const size_t offset = place_of(static_cast<Event>(storage.bytes), sequence);
+  storage.in_arena = offset != Arena::no_place;
+  if (storage.in_arena) {
+    storage.data = arena_.at(offset);
   } else {
-    if (!following_) recorded_.push_back(event);
     storage.data = detail::allocate_bytes(storage.bytes);
     ++statistics.heap_allocations;
   }
@@ -92,7 +102,10 @@ void Workspace::Implementation::allocate(detail::Storage& storage, Workspace* ow
 
 void Workspace::Implementation::release(detail::Storage& storage) {
   const Event event = -1 - storage.sequence;
-  if (!follow(event)) recorded_.push_back(event);
+  if (!follow(event)) {
+    recorded_.push_back(event);
+    if (storage.in_arena) arena_.remove(static_cast<size_t>(storage.data - arena_.at(0)));
+  }
   live_[static_cast<size_t>(storage.sequence)] = nullptr;
 }
 
@@ -131,7 +144,7 @@ void Workspace::Implementation::make_plan() {
     }
   }
 
-  offsets_.assign(all.size(), not_in_arena);
+  offsets_.assign(all.size(), Arena::no_place);
   std::vector<detail::Lifetime> blocks;
   std::vector<size_t> sequences;
   size_t naive = 0;
@@ -142,23 +155,16 @@ void Workspace::Implementation::make_plan() {
     naive += all[i].bytes;
   }
   const detail::MemoryPlan plan = detail::plan_memory(blocks);
-  for (size_t i = 0; i < blocks.size(); ++i) offsets_[sequences[i]] = static_cast<int64_t>(plan.offsets[i]);
+  const bool fits = plan.bytes <= arena_.reserved();
+  for (size_t i = 0; fits && i < blocks.size(); ++i) offsets_[sequences[i]] = plan.offsets[i];
+  if (fits) arena_.resize(plan.bytes);
 
   statistics.planned_bytes = plan.bytes;
   statistics.live_bytes = detail::peak_live_bytes(blocks);
   statistics.naive_bytes = naive;
+  statistics.arena_bytes = arena_.touched();
   ++statistics.plans;
-  if (plan.bytes > statistics.arena_bytes) resize_arena(plan.bytes);
   live_.reserve(all.size());
-}
-
-void Workspace::Implementation::resize_arena(size_t bytes) {
-  if (arena_) detail::free_bytes(arena_, statistics.arena_bytes);
-  arena_ = nullptr;
-  statistics.arena_bytes = 0;
-  if (bytes == 0) return;
-  arena_ = detail::allocate_bytes(bytes);
-  statistics.arena_bytes = bytes;
 }
 
 }  // namespace cladtorch

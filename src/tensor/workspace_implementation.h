@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cladtorch/tensor/workspace.h"
+#include "tensor/arena.h"
 
 namespace cladtorch {
 
@@ -13,12 +14,10 @@ Workspace* current_workspace();
 }  // namespace detail
 
 struct Workspace::Implementation {
-  ~Implementation();
-
   void begin();
   void end();
   void reset();
-  /// Gives `storage` its data: the planned place while the step follows the plan, else heap.
+  /// Gives `storage` its data: the planned place while the step follows the plan, else any free one.
   void allocate(detail::Storage& storage, Workspace* owner);
   /// Records the release; the caller frees heap data.
   void release(detail::Storage& storage);
@@ -30,20 +29,22 @@ struct Workspace::Implementation {
   WorkspaceStatistics statistics;
 
  private:
-  /// Whether `event` is what the plan has next; if not, the rest of the step is recorded on the heap.
+  /// Whether `event` is what the plan has next; if not, the rest of the step is placed and recorded as it
+  /// comes.
   bool follow(Event event);
   void stop_following();
+  /// Offset in the arena, or Arena::no_place.
+  size_t place_of(Event event, size_t sequence);
   void move_out_survivors();
   void make_plan();
-  void resize_arena(size_t bytes);
 
   bool following_ = false;
   size_t position_ = 0;                 // next event of the plan
   std::vector<Event> recorded_;         // this step's events, when not following
   std::vector<Event> planned_;          // the plan's events
-  std::vector<int64_t> offsets_;        // per allocation of the plan; -1: outlived its step, so heap
+  std::vector<size_t> offsets_;         // per allocation of the plan; no_place: outlived its step, so heap
   std::vector<detail::Storage*> live_;  // per allocation of this step; null once released
-  std::byte* arena_ = nullptr;
+  detail::Arena arena_;
 };
 
 }  // namespace cladtorch

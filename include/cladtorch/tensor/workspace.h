@@ -11,14 +11,15 @@
 namespace cladtorch {
 
 struct WorkspaceStatistics {
-  size_t planned_bytes = 0;      ///< size of the arena that the plan needs
-  size_t live_bytes = 0;         ///< most bytes alive at once: no plan can be smaller
-  size_t naive_bytes = 0;        ///< sum of all allocations of a step: what a plan without reuse would need
-  size_t arena_bytes = 0;        ///< memory held now
-  int64_t steps = 0;             ///< closed steps
-  int64_t plans = 0;             ///< how often a plan was made: 1 in steady state
-  int64_t allocations = 0;       ///< tensor allocations of the last step
-  int64_t heap_allocations = 0;  ///< those of them that the plan did not serve
+  size_t planned_bytes = 0;           ///< memory that the plan needs
+  size_t live_bytes = 0;              ///< most bytes alive at once: no plan can be smaller
+  size_t naive_bytes = 0;             ///< sum of all allocations of a step: what no reuse would need
+  size_t arena_bytes = 0;             ///< memory held now
+  int64_t steps = 0;                  ///< closed steps
+  int64_t plans = 0;                  ///< how often a plan was made: 1 in steady state
+  int64_t allocations = 0;            ///< tensor allocations of the last step
+  int64_t unplanned_allocations = 0;  ///< those of them that the plan did not foresee
+  int64_t heap_allocations = 0;       ///< those that went to the heap: tensors that outlive their step
 };
 
 /// Storage for the tensors made while a Step is open on this thread.
@@ -29,12 +30,12 @@ struct WorkspaceStatistics {
 ///       ...                                  // tensors made and dropped here
 ///     }
 ///
-/// The first step takes memory from the heap and records the sequence of allocations and frees. At its end
-/// offsets into one arena are planned from the lifetimes; later steps replay them by sequence number. An
-/// event that differs from the plan (another shape, a tensor kept longer) sends the rest of the step to the
-/// heap, and its end plans anew. A tensor that is still alive when its step closes stays valid: it is moved
-/// to storage of its own. Steps of different workspaces may nest; a workspace is used by one thread at a
-/// time.
+/// The first step takes any free place of an arena and records the sequence of allocations and frees. At its
+/// end offsets are planned from the lifetimes; later steps replay them by sequence number. An event that
+/// differs from the plan (another shape, a tensor kept longer) lets the rest of the step take free places
+/// again, and its end plans anew. The arena is a range of reserved addresses: only what is touched takes
+/// memory. A tensor that is still alive when its step closes stays valid: it is moved to storage of its own.
+/// Steps of different workspaces may nest; a workspace is used by one thread at a time.
 class Workspace {
  public:
   Workspace();

@@ -1,0 +1,50 @@
+// A reserved range of addresses that takes memory only where it is touched.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace cladtorch::detail {
+
+/// Places blocks while nothing is known about those to come, in the smallest gap that holds each. Planned
+/// blocks need no bookkeeping here: their places are simply used.
+class Arena {
+ public:
+  static constexpr size_t no_place = static_cast<size_t>(-1);
+
+  Arena() = default;
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+  ~Arena();
+
+  /// Reserves addresses for as much as the machine has memory, at first; less where the system refuses. Costs
+  /// nothing until touched.
+  void reserve();
+  size_t reserved() const { return reserved_; }
+  std::byte* at(size_t offset) const { return base_ + offset; }
+
+  /// Where a block of `bytes` fits beside those placed, or no_place.
+  size_t place(size_t bytes);
+  /// Counts a block that already lies at `offset` as placed.
+  void assume(size_t offset, size_t bytes);
+  void remove(size_t offset);
+  void remove_all() { placed_.clear(); }
+
+  /// End of the highest block so far: the memory that may have been touched.
+  size_t touched() const { return touched_; }
+  /// Gives the memory past `bytes` back to the system, and counts what lies below as touched.
+  void resize(size_t bytes);
+  /// Gives memory and addresses back.
+  void release();
+
+ private:
+  struct Block {
+    size_t offset, bytes;
+  };
+
+  std::byte* base_ = nullptr;
+  size_t reserved_ = 0, touched_ = 0;
+  std::vector<Block> placed_;  // by offset
+};
+
+}  // namespace cladtorch::detail
