@@ -19,11 +19,23 @@ inline clang::QualType record_type(clang::ASTContext& context, const clang::CXXR
 #endif
 }
 
-/// Whether a function, or the class it is a member of, is the standard library's.
-inline bool in_std(const clang::FunctionDecl* f) {
-  if (const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(f))
-    return method->getParent()->isInStdNamespace();
-  return f->isInStdNamespace();
+/// The array type of `count` elements.
+inline clang::QualType array_type(clang::ASTContext& context, clang::QualType element, unsigned count) {
+  llvm::APInt size(64, count);
+#if CLANG_VERSION_MAJOR >= 18
+  return context.getConstantArrayType(element, size, nullptr, clang::ArraySizeModifier::Normal, 0);
+#else
+  return context.getConstantArrayType(element, size, nullptr, clang::ArrayType::Normal, 0);
+#endif
+}
+
+/// Whether a declaration is the standard library's, its implementation namespaces included.
+inline bool in_std(const clang::Decl* decl) {
+  const clang::NamespaceDecl* outermost = nullptr;
+  for (const clang::DeclContext* c = decl->getDeclContext(); c; c = c->getParent())
+    if (const auto* n = llvm::dyn_cast<clang::NamespaceDecl>(c); n && !n->isAnonymousNamespace())
+      outermost = n;
+  return outermost && (outermost->getName() == "std" || outermost->getName().substr(0, 2) == "__");
 }
 
 /// Overload resolution with candidates that live in a namespace of ours, by qualified name.

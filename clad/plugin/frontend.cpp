@@ -267,6 +267,7 @@ void Frontend::add_parameters(const FunctionDecl* decl) {
     if (const CXXRecordDecl* record = type.getNonReferenceType()->getAsCXXRecordDecl();
         record && record->isLambda()) {
       closures_[p] = add_closure(record);
+      fn_.always_forward = true;  // there is no lambda object to call the primal with
       continue;
     }
     std::string name = p->getNameAsString();
@@ -301,6 +302,9 @@ void Frontend::lower(const FunctionDecl* decl) {
   record_name_ = finder.names.count("r") ? "record" : "r";
   region_ = fn_.region;
 
+  for (const ParmVarDecl* p : decl->parameters()) finder.names.insert(p->getNameAsString());
+  for (const std::string& name : finder.names)
+    if (types_.names_type(name)) fn_.names.insert(name);
   add_parameters(decl);
   source_ = "";
   at_ = fn_.loc;
@@ -319,17 +323,17 @@ void Frontend::lower(const FunctionDecl* decl) {
     it->second = fn_.ref(local);
     unstable_.insert(local);
   }
-  const ir::Type* carried = ctor ? types_.get(context_.getRecordType(ctor->getParent())) : fn_.result;
+  const ir::Type* carried = ctor ? types_.get(compat::record_type(context_, ctor->getParent())) : fn_.result;
   if (carried->differentiable) {
-    fn_.seed =
-        fn_.make_var(ir::Var::Param, "d_result",
-                     ctor ? types_.get(context_.getRecordType(ctor->getParent())) : fn_.result, nullptr);
+    fn_.seed = fn_.make_var(ir::Var::Param, "d_result",
+                            ctor ? types_.get(compat::record_type(context_, ctor->getParent())) : fn_.result,
+                            nullptr);
     fn_.seed->name = "d_result";
   }
   if (ctor) {
     fn_.is_constructor = true;
     fn_.always_forward = true;
-    fn_.result = types_.get(context_.getRecordType(ctor->getParent()));
+    fn_.result = types_.get(compat::record_type(context_, ctor->getParent()));
     fn_.constructed = fn_.make_var(ir::Var::Local, "self", fn_.result, region_);
     fn_.constructed->modified = true;
     fn_.constructed->raw = true;
@@ -341,10 +345,6 @@ void Frontend::lower(const FunctionDecl* decl) {
   if (const auto* method = dyn_cast<CXXMethodDecl>(decl); method && method->getParent()->isLambda())
     fn_.always_forward = true;
   stmt(decl->getBody());
-  if (ctor) {
-    source_ = "";
-    emit(ir::Stmt::Return, fn_.loc)->expr = fn_.ref(fn_.constructed);
-  }
 }
 
 void Frontend::initialize_member(ir::Expr* target, const clang::Expr* init,

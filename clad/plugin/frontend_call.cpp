@@ -100,7 +100,7 @@ void Frontend::add_argument(ir::CallInfo& info, const clang::Expr* e, QualType p
 ir::Expr* Frontend::inline_call(const FunctionDecl* callee, const std::vector<const clang::Expr*>& args,
                                 const clang::Expr* object) {
   const clang::Expr* returned = only_return(callee);
-  if (!returned || inlining_.count(callee) || inline_depth_ > 16) return nullptr;
+  if (!returned || inlining_.count(callee) || inline_depth_ > 16 || compat::in_std(callee)) return nullptr;
   QualType result = callee->getReturnType();
   bool names_storage = result->isReferenceType() || result->isPointerType();
   if (!types_.get(result)->differentiable) return nullptr;
@@ -333,7 +333,7 @@ ir::Expr* Frontend::operator_call(const CXXOperatorCallExpr* e, const FunctionDe
       return fail(e->getExprLoc(),
                   "cannot differentiate this call: it changes an object that is chosen at run time");
     if (!ir::is_path(self.expr)) self.expr = hoist(self.expr, loc(static_cast<const clang::Expr*>(e)));
-    self.param_type = types_.get(context_.getRecordType(method->getParent()));
+    self.param_type = types_.get(compat::record_type(context_, method->getParent()));
     self.reference = self.object = true;
     info->args.push_back(self);
   }
@@ -423,7 +423,7 @@ ir::Expr* Frontend::call(const CallExpr* e) {
       return fail(e->getExprLoc(),
                   "cannot differentiate this call: it changes an object that is chosen at run time");
     if (!ir::is_path(self.expr)) self.expr = hoist(self.expr, loc(static_cast<const clang::Expr*>(e)));
-    self.param_type = types_.get(context_.getRecordType(method->getParent()));
+    self.param_type = types_.get(compat::record_type(context_, method->getParent()));
     self.reference = self.object = true;
     // Exactly this function: not an overrider, not one that the object's class hides it behind.
     if (method->isVirtual() || self.expr->type != self.param_type)

@@ -227,6 +227,10 @@ ir::Expr* Frontend::member(const MemberExpr* e) {
   if (type->isReferenceType() && types_.get(type)->differentiable)
     return fail(e->getExprLoc(),
                 "cannot differentiate through reference member '" + decl->getNameAsString() + "'");
+  if (object->type->kind == ir::Type::Opaque && types_.get(type)->differentiable)
+    return fail(e->getExprLoc(),
+                "cannot differentiate an access to the inside of '" + object->type->name +
+                    "', an opaque value; give this function a pullback in clad::custom_derivatives");
   return through(object, [&](ir::Expr* o) {
     return fn_.make(ir::Expr::Member, types_.get(type), decl->getNameAsString(), {o});
   });
@@ -390,9 +394,12 @@ ir::Expr* Frontend::value(const clang::Expr* e) {
     case clang::Stmt::CXXNullPtrLiteralExprClass:
     case clang::Stmt::StringLiteralClass: {
       std::string text;
-      llvm::raw_string_ostream os(text);
-      e->printPretty(os, nullptr, types_.policy());
-      os.flush();
+      if (isa<FloatingLiteral>(e) && !e->getBeginLoc().isMacroID())
+        text = source(e->getSourceRange());  // as written
+      if (text.empty()) {
+        llvm::raw_string_ostream os(text);
+        e->printPretty(os, nullptr, types_.policy());
+      }
       return literal(text, e->getType());
     }
     case clang::Stmt::LambdaExprClass:

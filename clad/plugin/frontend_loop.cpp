@@ -1,5 +1,6 @@
 // Loops and switch, as loops with a recorded iteration and as guarded sections.
 #include "clang/AST/DeclTemplate.h"
+#include "compat.h"
 #include "frontend.h"
 
 using namespace clang;
@@ -7,7 +8,8 @@ using namespace clang;
 namespace clad {
 
 void Frontend::begin_loop(ir::Stmt* loop) {
-  loop->region = fn_.make_region(region_, record_name_, fn_.unique("iteration"));
+  loop->region = fn_.make_region(region_, record_name_,
+                                 fn_.unique(types_.names_type("iteration") ? "loop_iteration" : "iteration"));
   loop->tape = fn_.unique("loop");
   region_ = loop->region;
 }
@@ -112,9 +114,7 @@ void Frontend::lower_range_for(const CXXForRangeStmt* s) {
     if (const auto* spec =
             dyn_cast_or_null<ClassTemplateSpecializationDecl>(init->getType()->getAsCXXRecordDecl()))
       element = spec->getTemplateArgs()[0].getAsType().getUnqualifiedType();
-    llvm::APInt count(64, range->args.size());
-    range->type =
-        types_.get(context_.getConstantArrayType(element, count, nullptr, ArraySizeModifier::Normal, 0));
+    range->type = types_.get(compat::array_type(context_, element, range->args.size()));
   }
   if (!ir::is_path(range)) range = hoist(range, at_, "range");
   range = freeze(range, at_);

@@ -54,6 +54,7 @@ std::vector<ir::Expr*> Frontend::values(llvm::ArrayRef<const clang::Expr*> list)
 }
 
 ir::Expr* Frontend::assign(ir::Expr* lhs, const std::string& op, ir::Expr* rhs, ir::Loc at) {
+  if (lhs->kind == ir::Expr::Literal) return lhs;  // stands for what has been refused already
   if (lhs->type->kind == ir::Type::Pointer && lhs->type->differentiable)
     return fail(
         SourceLocation::getFromRawEncoding(at),
@@ -71,7 +72,7 @@ ir::Expr* Frontend::assign(ir::Expr* lhs, const std::string& op, ir::Expr* rhs, 
     out_ = outer;
     return lhs;
   }
-  if ((!r && !ir::is_path(lhs)) || (r && r->reference_copy))
+  if ((!r && !ir::is_path(lhs)) || (r && r->reference_copy && lhs->type->differentiable))
     return fail(SourceLocation::getFromRawEncoding(at),
                 "cannot differentiate an assignment through a reference that a call returned; the function "
                 "that returns it "

@@ -172,6 +172,12 @@ void Frontend::declare(const VarDecl* decl) {
   }
   if (type->isPointerType()) return declare_pointer(decl);
 
+  if (type->isVariableArrayType()) {
+    fail(decl->getLocation(),
+         "cannot differentiate array '" + decl->getNameAsString() + "' of variable length; use std::vector");
+    bindings_[decl] = literal("0", context_.IntTy);
+    return;
+  }
   const ir::Type* t = types_.get(type);
   ir::Var* v = fn_.make_var(ir::Var::Local, decl->getNameAsString(), t, region_);
   v->modified = modified(decl) || loop_counters_.count(decl) != 0;

@@ -113,6 +113,9 @@ void Module::resolve(ir::Stmt* s, Instance& in) {
   std::string why;
   if (!call.problem.empty())
     why = call.problem;
+  else if (const auto* member = dyn_cast<CXXMethodDecl>(callee);
+           member && active && types_.is_opaque(member->getParent()))
+    why = "'" + member->getParent()->getNameAsString() + "' is an opaque value, which is never looked into,";
   else if (compat::in_std(callee))
     why = "no derivative of this library function is known";
   else if (!callee->hasBody(definition))
@@ -278,6 +281,10 @@ void Module::write_entry(const Request& request, Instance& in) {
     }
     text.line(value + call + ";", loc);
   }
+  for (const ir::Parameter& p :
+       fn.params)  // a vector's adjoint has the length the vector has after the forward sweep
+    if (p.active && p.var->external && p.var->type->dynamic_shape)
+      text.line("clad::shape_like(*" + p.var->adjoint + ", " + p.var->name + ");", loc);
   if (fn.has_reverse) {
     std::string call = needed;
     if (state) add(call, state_name);

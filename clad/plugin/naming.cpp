@@ -77,7 +77,7 @@ std::string spell_function(const FunctionDecl* decl, TypeTable& types) {
     const DeclContext* context = decl->getDeclContext()->getRedeclContext();
     bool global = context->isTranslationUnit() ||
                   (isa<NamespaceDecl>(context) && cast<NamespaceDecl>(context)->isAnonymousNamespace());
-    if (global && !decl->isExternC()) os << "::";
+    if (global || decl->isExternC()) os << "::";
     decl->printQualifiedName(os, policy);
   }
   const TemplateArgumentList* args = decl->getTemplateSpecializationArgs();

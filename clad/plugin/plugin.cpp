@@ -167,6 +167,11 @@ bool Consumer::find_parameters(CallExpr* call, Request& request) {
     bool found = false;
     for (unsigned i = 0; i < f->getNumParams(); ++i)
       if (f->getParamDecl(i)->getName() == name) {
+        if (llvm::is_contained(request.parameters, i)) {
+          error(call->getArg(1)->getExprLoc(),
+                "clad::gradient: parameter '" + name.str() + "' is named twice");
+          return false;
+        }
         request.parameters.push_back(i);
         found = true;
       }

@@ -133,6 +133,7 @@ std::string print(const Expr* e) {
     case Expr::Method:
       return member_of(e->args[0]) + e->text + "(" + list(e->args, 1, true) + ")";
     case Expr::Construct: {
+      if (e->type->kind == ir::Type::Array) return "{}";
       if (e->type->kind == ir::Type::Scalar || e->type->kind == ir::Type::Real ||
           e->type->kind == ir::Type::Pointer)
         return e->args.empty() ? (e->type->kind == ir::Type::Pointer ? "nullptr" : "0") : print(e->args[0]);

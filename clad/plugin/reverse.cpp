@@ -261,7 +261,9 @@ void ReverseTransform::assign(const Stmt* s, List& out) {
   } else {
     Var* v = fn_.make_var(Var::Param, "d", t, nullptr);
     out.push_back(line({"auto " + v->name + " = clad::take(", d, ");"}));
+    if (t->dynamic_shape) out.push_back(line({d, " = clad::zero_like(", lhs, ");"}));
     propagate(s->expr, fn_.ref(v), out);
+    return;
   }
   if (t->dynamic_shape) out.push_back(line({d, " = clad::zero_like(", lhs, ");"}));
 }

@@ -117,7 +117,7 @@ class Structurer {
   }
 
   ir::Var* return_slot() {
-    if (!fn_.return_slot && fn_.result->kind != ir::Type::Void) {
+    if (!fn_.return_slot) {
       fn_.return_slot = fn_.make_var(ir::Var::Local, "result", fn_.result, fn_.region);
       fn_.return_slot->optional = !fn_.result->default_constructible;
       fn_.return_slot->modified = true;
@@ -129,7 +129,7 @@ class Structurer {
   void leave(Stmt* s, Body& into, bool tail) {
     if (s->kind == Stmt::Return) {
       if (tail && targets_.empty()) {
-        into.push_back(s);
+        if (s->expr) into.push_back(s);
         return;
       }
       if (s->expr) {
@@ -279,11 +279,16 @@ class Structurer {
 }  // namespace
 
 void structure(ir::Function& fn, const ir::Type* boolean) {
-  if (fn.return_slot == nullptr) Structurer(fn, boolean).run();
+  Structurer(fn, boolean).run();
   if (fn.return_slot) {
     Stmt* d = fn.stmt(Stmt::Decl, fn.loc, "");
     d->var = fn.return_slot;
     fn.body.insert(fn.body.begin(), d);
+  }
+  if (fn.constructed) {
+    Stmt* s = fn.stmt(Stmt::Return, fn.loc, "");
+    s->expr = fn.ref(fn.constructed);
+    fn.body.push_back(s);
   }
 }
 

@@ -220,11 +220,16 @@ void ReverseTransform::forward(const Stmt* s, Text& out) const {
         out.line(spell(s->cond_var) + " = " + cond + ";", s->loc);
         cond = spell(s->cond_var);
       }
+      Text then, otherwise;
+      forward(s->body, then);
+      forward(s->other, otherwise);
+      const bool inverted = then.empty() && !otherwise.empty();
+      if (inverted) cond = ir::is_atomic(s->expr) || stored(s->cond_var) ? "!" + cond : "!(" + cond + ")";
       out.line("if (" + cond + ") {", s->loc);
-      forward(s->body, out);
-      if (!s->other.empty()) {
+      out.append(inverted ? otherwise : then);
+      if (!inverted && !otherwise.empty()) {
         out.line("} else {", s->loc);
-        forward(s->other, out);
+        out.append(otherwise);
       }
       out.line("}", s->loc);
       return;

@@ -1,5 +1,7 @@
 #include "types.h"
 
+#include "compat.h"
+
 #include "clang/AST/Attr.h"
 #include "clang/AST/DeclTemplate.h"
 #include "clang/AST/QualTypeNames.h"
@@ -70,6 +72,12 @@ bool TypeTable::is_opaque(const CXXRecordDecl* record) const {
   return false;
 }
 
+bool TypeTable::names_type(const std::string& name) const {
+  for (const NamedDecl* d : context_.getTranslationUnitDecl()->lookup(&context_.Idents.get(name)))
+    if (isa<TypeDecl>(d) || isa<NamespaceDecl>(d) || isa<ClassTemplateDecl>(d)) return true;
+  return false;
+}
+
 bool TypeTable::taken(const std::string& name) const {
   return !context_.getTranslationUnitDecl()->lookup(&context_.Idents.get(name)).empty();
 }
@@ -123,7 +131,10 @@ std::string TypeTable::declare(QualType type, const std::string& name) {
 
 const ir::Type* TypeTable::get(QualType qualified) {
   QualType type = qualified.getNonReferenceType().getCanonicalType().getUnqualifiedType();
-  if (type->isArrayType()) type = context_.getUnqualifiedArrayType(type);
+  if (type->isArrayType()) {
+    Qualifiers dropped;
+    type = context_.getUnqualifiedArrayType(type, dropped);
+  }
   auto [it, fresh] = table_.try_emplace(type.getTypePtr());
   if (!fresh) return it->second.get();
   it->second = std::make_unique<ir::Type>();
@@ -212,9 +223,7 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
   }
   // Other library classes and unions cannot be reversed; what may hold differentiable data in them is
   // diagnosed where it would carry a derivative.
-  const auto* space = dyn_cast<NamespaceDecl>(record->getEnclosingNamespaceContext());
-  const bool library = record->isInStdNamespace() ||
-                       (space && (space->getName().starts_with("__") || space->isStdNamespace()));
+  const bool library = compat::in_std(record);
   if (library || record->isUnion()) {
     if (spec) {
       for (const TemplateArgument& arg : spec->getTemplateArgs().asArray())
@@ -249,9 +258,11 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
   };
   for (const CXXBaseSpecifier& base : record->bases()) add("", base.getType());
   for (const FieldDecl* field : record->fields())
-    if (!field->getDeclName()) t.kind = ir::Type::Other;  // members of an anonymous union or struct
+    if (!field->getDeclName() && !field->isBitField())
+      t.kind = ir::Type::Other;  // members of an anonymous union or struct
   for (const FieldDecl* field : record->fields())
-    if (!field->getType()->isReferenceType()) add(field->getNameAsString(), field->getType());
+    if (!field->getType()->isReferenceType() && field->getDeclName())
+      add(field->getNameAsString(), field->getType());
   if (t.differentiable && t.kind == ir::Type::Record) records_.push_back(&t);
 }
 

@@ -38,6 +38,26 @@ void accumulate(T& d, T&& v)
 template <class T>
 void shape_like(T& d, const T& primal);
 
+// All overloads are declared first: they call each other.
+template <class A, class B>
+void set_zero(std::pair<A, B>& d);
+template <class A, class B>
+void accumulate(std::pair<A, B>& d, const std::pair<A, B>& v);
+template <class A, class B>
+void shape_like(std::pair<A, B>& d, const std::pair<A, B>& primal);
+template <class T, std::size_t N>
+void set_zero(std::array<T, N>& d);
+template <class T, std::size_t N>
+void accumulate(std::array<T, N>& d, const std::array<T, N>& v);
+template <class T, std::size_t N>
+void shape_like(std::array<T, N>& d, const std::array<T, N>& primal);
+template <class T>
+void set_zero(std::vector<T>& d);
+template <class T>
+void accumulate(std::vector<T>& d, const std::vector<T>& v);
+template <class T>
+void shape_like(std::vector<T>& d, const std::vector<T>& primal);
+
 template <class A, class B>
 void set_zero(std::pair<A, B>& d) {
   clad::set_zero(d.first);
@@ -120,6 +140,8 @@ void accumulate(T& d, const T& v) {
     d.accumulate(T(v));
   } else if constexpr (detail::enumerated<T>) {
     clad_fields(d, v, [](auto& field, const auto& other) { clad::accumulate(field, other); });
+  } else {
+    static_assert(!std::is_class_v<T>, "clad: no rule adds cotangents of this class");
   }
 }
 
