@@ -113,7 +113,7 @@ void generate(const GPT2& model, std::span<const std::int32_t> prompt, std::int6
 std::vector<std::int32_t> encode_prompt(const data::Tokenizer& tokenizer, std::string_view prompt) {
   if (!prompt.empty()) return tokenizer.encode(prompt);
   try {
-    return tokenizer.encode("\n");
+    return tokenizer.encode("\n\n");
   } catch (const Error&) {
     return {0};  // a vocabulary without line ends
   }

@@ -117,9 +117,9 @@ TEST(Utf8Stream, NeverSplitsACharacter) {
   EXPECT_EQ(pieces.back(), "\xe2\x82");
 }
 
-TEST(EncodePrompt, BeginsAfterALineEndWhereTheVocabularyHasOne) {
+TEST(EncodePrompt, BeginsAfterAnEmptyLineWhereTheVocabularyHasOne) {
   const data::ByteTokenizer bytes;
-  EXPECT_EQ(encode_prompt(bytes, ""), (std::vector<std::int32_t>{'\n'}));
+  EXPECT_EQ(encode_prompt(bytes, ""), (std::vector<std::int32_t>{'\n', '\n'}));
   EXPECT_EQ(encode_prompt(bytes, "ab"), (std::vector<std::int32_t>{'a', 'b'}));
   EXPECT_EQ(encode_prompt(data::CharTokenizer::from_text("xyz"), ""), (std::vector<std::int32_t>{0}));
 }

@@ -53,7 +53,7 @@ class Utf8Stream {
 void generate(const GPT2& model, std::span<const std::int32_t> prompt, std::int64_t tokens,
               const SamplingOptions& options, const std::function<void(std::int32_t)>& emit);
 
-/// The prompt's tokens; an empty prompt stands for the end of a line, after which a text may begin.
+/// The prompt's tokens; an empty prompt stands for an empty line, after which a text may begin.
 std::vector<std::int32_t> encode_prompt(const data::Tokenizer& tokenizer, std::string_view prompt);
 
 /// Prompt and continuation as text.
