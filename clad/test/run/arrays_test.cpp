@@ -203,4 +203,45 @@ double aliases(double x) {
 }
 TEST(Arrays, LocalReferencesAndPointersNameTheirTarget) { EXPECT_GRADIENT(aliases, 1.1); }
 
+void bump(int* i) { i[0] += 1; }
+double index_behind_a_pointer(double x, const double* a, int* i) {
+  double y = a[i[0]] * x;
+  bump(i);
+  y *= a[i[0]] * x;
+  int local[2] = {0, 1};
+  for (int k = 0; k < 2; ++k) {
+    y *= a[local[0]] * x;
+    bump(local);
+  }
+  bump(i);
+  return y * a[i[0]] * a[local[0]];
+}
+TEST(Arrays, IndicesChangedThroughPointers) {
+  EXPECT_GRADIENT(index_behind_a_pointer, 2.0, (buffer<double>{1, 2, 3, 4, 5}), buffer<int>{0});
+}
+
+double pointer_to_array(double (&a)[2][3]) {
+  double(*p)[3] = a;
+  p[0][1] *= a[1][2];
+  return p[0][1] * p[1][1];
+}
+TEST(Arrays, PointersToArrays) {
+  double a[2][3] = {{1, 2, 3}, {4, 5, 6}}, d_a[2][3] = {};
+  clad::gradient(pointer_to_array).execute(a, &d_a);
+  EXPECT_EQ(30, d_a[0][1]);
+  EXPECT_EQ(12, d_a[1][1]);
+  EXPECT_EQ(10, d_a[1][2]);
+}
+
+double rounded_step(double x, const double* a) {
+  int i = 1;
+  double y = a[i] * x;
+  i += 1.5;
+  y *= a[i] * x;
+  return y * y;
+}
+TEST(Arrays, AnIntegerStepThatIsTruncatedIsUndone) {
+  EXPECT_GRADIENT(rounded_step, 2.0, (buffer<double>{1, 2, 3, 4, 5}));
+}
+
 }  // namespace

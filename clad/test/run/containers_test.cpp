@@ -238,4 +238,64 @@ TEST(Containers, VectorsOfIntegersAreIndices) {
   EXPECT_GRADIENT(integers, (clad::test::buffer<double>{0.5, 0.6, 0.7}));
 }
 
+std::pair<std::vector<double>, double> vector_and_number(double x) { return {{x, 2}, x}; }
+struct Mixed {
+  std::array<std::vector<double>, 2> a;
+  std::pair<double, std::vector<double>> p;
+};
+double containers_in_containers(double x) {
+  auto [v, d] = vector_and_number(x);
+  v[1] *= d;
+  double s = vector_and_number(v[1]).first[0] * vector_and_number(v[0]).second;
+  for (int i = 0; i < 3; ++i) {
+    std::array<std::vector<double>, 2> a;
+    a[0] = {x, s};
+    a[1].push_back(x);
+    Mixed q{{a[0], {}}, {x, {s, x}}};
+    Mixed r = q;
+    r.a[1] = q.p.second;
+    s += (a[0][0] * a[1][0] * a[0][1] + r.a[0][0] * r.a[1][1] + r.p.first * r.p.second[0]) * 0.1;
+  }
+  std::vector<std::pair<int, std::vector<double>>> w{{1, {x, s}}};
+  w[0].second[1] *= v[0];
+  return s * w[0].second[1] * w[0].first;
+}
+TEST(Containers, OfContainers) { EXPECT_GRADIENT(containers_in_containers, 0.9); }
+
+std::vector<double> longer(const std::vector<double>& v, double k) {
+  std::vector<double> out;
+  for (double e : v) {
+    if (e > k) out.push_back(e * k);
+    out.push_back(e + k);
+  }
+  return out;
+}
+double reassigned(const std::vector<double>& start, double k) {
+  std::vector<double> v = start;
+  for (int i = 0; i < 3; ++i) {
+    v = longer(v, k);
+    std::vector<double> w = v;
+    w[0] = v[1];
+    v = w;
+    if (i == 1) v.pop_back();
+  }
+  double s = 0;
+  for (std::size_t i = 0; i < v.size(); ++i) s += v[i] * (i + 1);
+  return s;
+}
+TEST(Containers, AVectorReplacedByOneOfAnotherLength) {
+  EXPECT_GRADIENT(reassigned, (std::vector<double>{1, 0.2}), 0.6);
+}
+
+const std::vector<double>& same(const std::vector<double>& v) { return v; }
+double returned_references(double x) {
+  std::vector<double> v{x, x * x};
+  auto copy = same(v);
+  const auto& r = same(v);
+  copy[0] *= 2;
+  v[0] *= 3;
+  return copy[0] * v[0] * r[1] * same(v)[0];
+}
+TEST(Containers, ReferencesReturnedByFunctions) { EXPECT_GRADIENT(returned_references, 1.2); }
+
 }  // namespace

@@ -104,4 +104,26 @@ TEST(Lambdas, GradientsOfLambdas) {
   EXPECT_GRADIENT(none, (buffer<double>{1, 2}), 2);
 }
 
+double copied(double x) {
+  auto l = [acc = x](double y) mutable {
+    acc *= y;
+    return acc;
+  };
+  auto m = l;
+  double a = l(x) * m(x * 2);
+  auto call = [](auto f, double y) { return f(y); };
+  double b = call(l, x);
+  return a * b * l(x * 3);
+}
+TEST(Lambdas, ACopyOfAMutableLambdaHasItsOwnState) { EXPECT_GRADIENT(copied, 0.8); }
+
+double reference_by_value(double x) {
+  double a = x * x;
+  double& r = a;
+  auto l = [r](double y) { return r * y; };
+  a = 5 * x;
+  return l(x) * r;
+}
+TEST(Lambdas, CapturingAReferenceByValueCopiesItsTarget) { EXPECT_GRADIENT(reference_by_value, 2.0); }
+
 }  // namespace

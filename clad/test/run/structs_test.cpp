@@ -194,4 +194,120 @@ double array_members(double x) {
 }
 TEST(Structs, ArrayMembersAreCopiedWithTheStruct) { EXPECT_GRADIENT(array_members, 1.3); }
 
+struct Left {
+  double x = 1;
+};
+struct Right {
+  double x = 2;
+  double y = 3;
+};
+struct Both : Left, Right {
+  double z = 4;
+  double product() const { return Left::x * Right::x * y + z * z; }
+  template <class V>
+  void reals(V&& v) {
+    v(Left::x), v(Right::x), v(y), v(z);
+  }
+};
+double several_bases(Both c, double t) {
+  c.Left::x *= t;
+  Right& r = c;
+  r.x += t * c.y;
+  return c.product();
+}
+TEST(Structs, SeveralBasesWithMembersOfOneName) { EXPECT_GRADIENT(several_bases, Both{}, 1.5); }
+
+struct Hiding : Base {
+  double a;
+  Hiding(double x) : Base(x * x), a(x) { b *= x; }
+  double get() const { return a * Base::get() + Base::a; }
+  template <class V>
+  void reals(V&& v) {
+    v(Base::a), v(b), v(a);
+  }
+};
+double hidden_members(Hiding h, double x) {
+  h.a *= x;
+  h.Base::a = h.a * h.b;
+  h.set(h.a * h.get());
+  return h.get() + static_cast<Base&>(h).get() * x + h.Base::get();
+}
+TEST(Structs, HiddenMembersOfABase) { EXPECT_GRADIENT(hidden_members, Hiding(1.3), 0.7); }
+
+struct Circle : Shape {
+  double area(double x) const override { return x * x; }
+};
+double sliced(Shape s, double x) { return s.area(x); }
+double qualified(double x) {
+  Circle c;
+  return sliced(c, x) * c.area(x) + c.Shape::area(x) * x;
+}
+TEST(Structs, SlicingAndQualifiedCallsOfVirtualMethods) { EXPECT_GRADIENT(qualified, 1.5); }
+
+struct Early {
+  double x;
+  Early(double a) {
+    x = a;
+    if (a > 2) return;
+    x *= a;
+    for (int i = 0; i < 2; ++i) {
+      x += a;
+      if (x > 5) return;
+    }
+  }
+};
+double early(double a) {
+  Early e(a);
+  return e.x * a;
+}
+TEST(Structs, ConstructorsThatReturnEarly) {
+  EXPECT_GRADIENT(early, 1.2);
+  EXPECT_GRADIENT(early, 2.2);
+  EXPECT_GRADIENT(early, 1.9);
+}
+
+struct Doubling {
+  Doubling(double& x) { x *= 2; }
+};
+struct Squaring {
+  double v;
+  Squaring(double& x) : v(x * x) { x *= v; }
+};
+double constructor_effects(double y) {
+  double z = y * y;
+  Doubling d(z);
+  Squaring s(z), t(z);
+  return z * y * s.v * t.v;
+}
+TEST(Structs, ConstructorsThatChangeTheirArgument) { EXPECT_GRADIENT(constructor_effects, 0.6); }
+
+enum Plain { kNone, kThree = 3 };
+struct Bits {
+  unsigned f : 3;
+  unsigned : 5;
+  int g : 4;
+  double v;
+};
+double bit_fields(double x, Plain e) {
+  Bits s{5, 2, x};
+  s.f += 2;
+  Bits t = s;
+  t.v *= t.f + t.g;
+  return t.v * (e == kThree ? 2 : 3) * kThree;
+}
+TEST(Structs, BitFieldsAndEnumerators) { EXPECT_GRADIENT(bit_fields, 1.2, kThree); }
+
+struct Nested {
+  Point p;
+  double z[2];
+};
+double partial_lists(double x) {
+  Nested a{{x, 1}, {x, 2}}, b{.p = {.y = x}}, c{{x}, {x}};
+  Point e = {};
+  Point m[2] = {{x, 1}};
+  return a.p.x * a.z[0] * a.z[1] + b.p.y * a.p.y + b.p.x * x + b.z[1] * x + c.p.x * c.p.y + c.z[0] * c.z[1] +
+         c.z[0] + e.x * x + m[0].x * m[1].x + m[0].x;
+}
+TEST(Structs, PartialAndDesignatedInitializers) { EXPECT_GRADIENT(partial_lists, 1.2); }
+
 }  // namespace

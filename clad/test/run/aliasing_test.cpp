@@ -1,0 +1,128 @@
+// Two names for one object: references, pointers, objects and their members, captures.
+#include <vector>
+
+#include "clad/Differentiator/Differentiator.h"
+#include "clad/test/support/finite_difference.h"
+
+namespace {
+
+struct V {
+  double a, b;
+  V& operator+=(const V& o) {
+    a += o.a * b;
+    b += o.b * o.a;
+    return *this;
+  }
+  V& operator*=(const V& o) {
+    double t = a * o.a - b * o.b;
+    b = a * o.b + b * o.a;
+    a = t;
+    return *this;
+  }
+  template <class W>
+  void reals(W&& w) {
+    w(a), w(b);
+  }
+};
+
+double with_itself(V v) {
+  v += v;
+  v *= v;
+  for (int i = 0; i < 2; ++i) v *= v;
+  return v.a * v.b;
+}
+TEST(Aliasing, AnObjectCombinedWithItself) { EXPECT_GRADIENT(with_itself, V{0.6, 0.5}); }
+
+double objects(V& p, const V& q) {
+  p.a = q.a * q.b;
+  p.b *= q.a;
+  return p.a * q.b;
+}
+double object_and_member(const V& q, double& r) {
+  r = q.a * q.a + q.b;
+  r *= q.a;
+  return q.b * r;
+}
+void scale(std::vector<double>& v, const double& k) {
+  for (double& e : v) e *= k;
+}
+void reduce(double& k, const std::vector<double>& v) {
+  k = v[0] * v[1];
+  k *= v[0];
+}
+void three(double* p, const double* q, double& r) {
+  p[0] = q[0] * r;
+  r *= p[0];
+  p[0] += q[0];
+}
+void pointers(V* v, double* p) {
+  v->a *= *p;
+  *p += v->b * v->a;
+  v->b = *p * v->a;
+}
+double every_pair(double x, double y) {
+  V v{x, y};
+  double s = objects(v, v);
+  s += object_and_member(v, v.a);
+  s *= object_and_member(v, v.b);
+  std::vector<double> w{x, y, s * 0.1};
+  scale(w, w[1]);
+  reduce(w[0], w);
+  three(&w[1], w.data() + 1, w[1]);
+  pointers(&v, &v.a);
+  pointers(&v, &v.b);
+  return s + w[0] * w[1] * w[2] + v.a * v.b;
+}
+TEST(Aliasing, ObjectsMembersElementsAndPointersToThem) { EXPECT_GRADIENT(every_pair, 0.7, 0.6); }
+
+struct Model {
+  std::vector<double> v;
+  double k;
+  void multiply(const double& x) {
+    for (double& e : v) e *= x;
+    k *= x;
+  }
+  void add(const Model& o) {
+    for (std::size_t i = 0; i < v.size(); ++i) v[i] += o.v[i] * o.k * k;
+    k += o.k * o.v[0];
+  }
+};
+double methods(double x) {
+  Model m{{x, 2 * x}, 3};
+  m.multiply(m.v[0]);
+  m.multiply(m.k);
+  m.add(m);
+  auto change = [&](double& a) {
+    a *= m.k;
+    m.k += a;
+  };
+  change(m.k);
+  change(m.v[0]);
+  double& r = m.v[1];
+  double& q = m.v[1];
+  r = q * r;
+  q += r * q;
+  return m.v[0] * m.v[1] * 1e-3 + m.k * 1e-3;
+}
+TEST(Aliasing, AMethodGivenItsObjectsMembers) { EXPECT_GRADIENT(methods, 0.5); }
+
+double captures(double x) {
+  double a = x, b = 2;
+  auto l = [&a](double& c) {
+    c = a * c;
+    a = c * a;
+  };
+  l(a);
+  l(b);
+  double& r = a;
+  auto m = [&r, &a](double k) {
+    r *= k;
+    a *= r;
+  };
+  m(a);
+  m(r);
+  return a * b;
+}
+TEST(Aliasing, ACaptureAndAnArgument) { EXPECT_GRADIENT(captures, 0.8); }
+
+}  // namespace

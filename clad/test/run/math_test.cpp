@@ -1,0 +1,114 @@
+// <cmath> and the scalar functions of <algorithm>.
+#include <algorithm>
+#include <cmath>
+
+#include "clad/Differentiator/Differentiator.h"
+#include "clad/test/support/finite_difference.h"
+
+namespace {
+
+using clad::test::Agreement;
+
+#define ONE_ARGUMENT(name, point)                           \
+  double of_##name(double x) { return std::name(x) * 1.5; } \
+  TEST(Math, name) {                                        \
+    EXPECT_GRADIENT(of_##name, point);                      \
+    EXPECT_GRADIENT(of_##name, point + 0.125);              \
+  }
+ONE_ARGUMENT(sin, 0.4)
+ONE_ARGUMENT(cos, 0.4)
+ONE_ARGUMENT(tan, 0.4)
+ONE_ARGUMENT(asin, -0.4)
+ONE_ARGUMENT(acos, 0.4)
+ONE_ARGUMENT(atan, -2.4)
+ONE_ARGUMENT(sinh, 0.4)
+ONE_ARGUMENT(cosh, -0.4)
+ONE_ARGUMENT(tanh, 0.4)
+ONE_ARGUMENT(asinh, 0.4)
+ONE_ARGUMENT(acosh, 2.4)
+ONE_ARGUMENT(atanh, 0.4)
+ONE_ARGUMENT(exp, -1.4)
+ONE_ARGUMENT(exp2, 1.4)
+ONE_ARGUMENT(expm1, 0.4)
+ONE_ARGUMENT(log, 0.4)
+ONE_ARGUMENT(log2, 3.4)
+ONE_ARGUMENT(log10, 0.4)
+ONE_ARGUMENT(log1p, -0.4)
+ONE_ARGUMENT(sqrt, 0.4)
+ONE_ARGUMENT(cbrt, 0.4)
+ONE_ARGUMENT(erf, 0.4)
+ONE_ARGUMENT(erfc, 0.4)
+ONE_ARGUMENT(fabs, -0.4)
+ONE_ARGUMENT(abs, -0.4)
+ONE_ARGUMENT(floor, 0.4)
+ONE_ARGUMENT(ceil, 0.4)
+ONE_ARGUMENT(round, 0.3)
+ONE_ARGUMENT(trunc, -1.4)
+ONE_ARGUMENT(rint, 0.3)
+ONE_ARGUMENT(nearbyint, 0.3)
+
+#define TWO_ARGUMENTS(name)                                              \
+  double of_##name(double x, double y) { return std::name(x, y) * 1.5; } \
+  TEST(Math, name) {                                                     \
+    EXPECT_GRADIENT(of_##name, 1.3, 0.7);                                \
+    EXPECT_GRADIENT(of_##name, 0.6, 1.7);                                \
+  }
+TWO_ARGUMENTS(pow)
+TWO_ARGUMENTS(atan2)
+TWO_ARGUMENTS(hypot)
+TWO_ARGUMENTS(fmod)
+TWO_ARGUMENTS(fmax)
+TWO_ARGUMENTS(fmin)
+TWO_ARGUMENTS(fdim)
+TWO_ARGUMENTS(copysign)
+TWO_ARGUMENTS(max)
+TWO_ARGUMENTS(min)
+
+double mixed_pow(double x, int n) {
+  return std::pow(x, n) + std::pow(x, 3) + std::pow(2, x) + std::pow(2.5, x);
+}
+TEST(Math, PowWithIntegers) {
+  EXPECT_GRADIENT(mixed_pow, 1.3, -3);
+  EXPECT_GRADIENT(mixed_pow, 0.3, 0);
+}
+double square_at_zero(double x) { return std::pow(x, 2) + std::pow(x, 1) + std::pow(x, 0); }
+TEST(Math, PowAtZeroIsFinite) { EXPECT_GRADIENT(square_at_zero, 0.0); }
+
+double three(double x, double y, double z) {
+  return std::fma(x, y, z) * std::clamp(x, y, z) + std::clamp(x + y, y, 2 * z);
+}
+TEST(Math, FmaAndClamp) {
+  EXPECT_GRADIENT(three, 1.3, 0.7, 2.1);
+  EXPECT_GRADIENT(three, 0.3, 0.7, 2.1);
+  EXPECT_GRADIENT(three, 3.3, 0.7, 2.1);
+}
+
+double with_constants(double x) {
+  return std::max(x, 2.0) * x + std::min(0.5, x) + std::max<double>(x, 1) + std::clamp(x * 2, 0.0, 9.0) +
+         std::max(std::max(x, 0.1), x * x);
+}
+TEST(Math, ConstantsBesideActiveArguments) {
+  EXPECT_GRADIENT(with_constants, 1.3);
+  EXPECT_GRADIENT(with_constants, 2.3);
+}
+
+double global_names(double x) { return sqrt(x) + ::sin(x) * exp(x) + pow(x, 2.5) + fabs(-x) + ::tanh(x); }
+TEST(Math, NamesOfTheCLibrary) { EXPECT_GRADIENT(global_names, 1.3); }
+
+double of_integers(double x, int n) {
+  return std::sqrt(n + 5) * x + std::abs(n) * x + std::max(n, 2) * x + std::isnan(x) * x +
+         std::lround(x) * x + std::min({1, 2, n}) * x + std::signbit(x) * x;
+}
+TEST(Math, IntegerArgumentsAndResults) { EXPECT_GRADIENT(of_integers, 1.3, -3); }
+
+float in_float(float x, float y) {
+  return std::sin(x) * std::pow(x, y) + std::sqrt(y) * std::max(x, y) + std::pow(x, 2);
+}
+TEST(Math, Floats) { EXPECT_GRADIENT_WITHIN((Agreement{1e-3L, 0.03125L}), in_float, 1.25f, 0.75f); }
+
+long double in_long_double(long double x) {
+  return std::sin(x) * std::exp(x) + std::pow(x, 2.0L) * std::abs(x);
+}
+TEST(Math, LongDoubles) { EXPECT_GRADIENT(in_long_double, 0.6L); }
+
+}  // namespace
