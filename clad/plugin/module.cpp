@@ -236,7 +236,7 @@ Text Module::fields_text() const {
 
 void Module::write_entry(const Request& request, Instance& in) {
   ir::Function& fn = in.fn;
-  const std::string state_name = fn.unique("s"), value_name = fn.unique("value");
+  const std::string state_name = fn.region->record, value_name = fn.unique("value");
   const ir::Loc loc = request.at.getRawEncoding();
   const auto* method = dyn_cast<CXXMethodDecl>(request.function);
   bool lambda = method && method->getParent()->isLambda();
