@@ -8,6 +8,8 @@ void use(const char* names, double (*pointer)(double)) {
   // expected-error@-1 {{clad::gradient: 'f' has no parameter named 'z'; its parameters are: x, y}}
   clad::gradient(f, "x, ");
   // expected-error@-1 {{clad::gradient: 'f' has no parameter named ''; its parameters are: x, y}}
+  clad::gradient(f, "x, x");
+  // expected-error@-1 {{clad::gradient: parameter 'x' is named twice}}
   clad::gradient(f, names);
   // expected-error@-1 {{clad::gradient: the parameter list must be a string literal}}
   clad::gradient(pointer);

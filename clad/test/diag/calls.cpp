@@ -1,0 +1,106 @@
+// Calls whose target has no derivative, or is not known.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <stdexcept>
+
+#include "clad/Differentiator/Differentiator.h"
+
+double external(double x);
+double calls_external(double x) { return external(x) * x; }
+// expected-error@-1 {{cannot differentiate call to 'external': no definition is visible and no matching 'external_pullback'}}
+double calls_external_inactive(double x) { return external(2) * x; }
+
+double square(double x) { return x * x; }
+double through_a_pointer(double x) {
+  double (*f)(double) = square;
+  return f(x);
+  // expected-error@-1 {{cannot differentiate a call through a function pointer or pointer to member; call the function by its name}}
+}
+double function_parameter(double x, double (*f)(double)) { return f(x); }
+// expected-error@-1 {{cannot differentiate a call through a function pointer or pointer to member; call the function by its name}}
+struct Point {
+  double x;
+  double twice() const { return 2 * x; }
+};
+double member_pointer(Point p) {
+  auto m = &Point::twice;
+  return (p.*m)();
+  // expected-error@-1 {{cannot differentiate a call through a function pointer or pointer to member; call the function by its name}}
+}
+double data_member_pointer(Point p) {
+  double Point::* m = &Point::x;
+  return p.*m;
+  // expected-error@-1 {{cannot differentiate a pointer to member}}
+}
+
+struct Shape {
+  virtual double area(double x) const { return x; }
+};
+struct Square : Shape {
+  double area(double x) const override { return x * x; }
+};
+double dynamic(const Shape& s, double x) { return s.area(x); }
+// expected-error@-1 {{cannot differentiate call to 'Shape::area': it is virtual and the object's class is not known here and no matching 'area_pullback'}}
+double virtual_call(double x) {
+  Square s;
+  return dynamic(s, x);
+}
+struct Abstract {
+  virtual double value(double x) const = 0;
+};
+double pure_virtual(const Abstract& a, double x) { return a.value(x); }
+// expected-error@-1 {{cannot differentiate call to 'Abstract::value': it is virtual and the object's class is not known here and no matching 'value_pullback'}}
+
+double library(double x) { return std::tgamma(x) + std::ldexp(x, 2) + std::hypot(x, x, x); }
+// expected-error@-1 {{cannot differentiate call to 'tgamma': no definition is visible and no matching 'tgamma_pullback'}}
+// expected-error@-2 {{cannot differentiate call to 'ldexp': no definition is visible and no matching 'ldexp_pullback'}}
+// expected-error@-3 {{cannot differentiate call to 'hypot': no derivative of this library function is known and no matching 'hypot_pullback'}}
+double library_minimum(double x) { return std::min({x, 2.0, x * x}); }
+// expected-error@-1 {{cannot differentiate call to 'min': no derivative of this library function is known and no matching 'min_pullback'}}
+double exchanged(double x) {
+  double y = x;
+  return std::exchange(y, 2.0) * y;
+  // expected-error@-1 {{cannot differentiate call to 'exchange': no derivative of this library function is known and no matching 'exchange_pullback'}}
+}
+double stored_function(double x) {
+  std::function<double(double)> f = square;
+  return f(x);
+  // expected-error@-1 {{cannot differentiate call to 'function::operator()': no derivative of this library function is known and no matching 'operator_call_pullback'}}
+}
+double bound(double x) {
+  auto f = std::bind(square, x);
+  // expected-error@-1 {{cannot differentiate call to 'bind': no derivative of this library function is known and no matching 'bind_pullback'}}
+  return f();
+}
+double invoked(double x) { return std::invoke(square, x); }
+// expected-error@-1 {{cannot differentiate call to 'invoke': no derivative of this library function is known and no matching 'invoke_pullback'}}
+double variadic(int n, ...) { return n; }
+double calls_variadic(double x) { return variadic(1, x) * x; }
+
+double checked(double x) {
+  if (x < 0) throw std::invalid_argument("negative");
+  // expected-error@-1 {{cannot differentiate 'throw'; check arguments before the differentiated function}}
+  return x;
+}
+double inner(double x) { return checked(x) * x; }
+double outer(double x) { return inner(x) + x; }
+
+void use() {
+  clad::gradient(calls_external);
+  clad::gradient(calls_external_inactive);
+  clad::gradient(through_a_pointer);
+  clad::gradient(function_parameter, "x");
+  clad::gradient(member_pointer);
+  clad::gradient(data_member_pointer);
+  clad::gradient(virtual_call);
+  clad::gradient(pure_virtual, "x");
+  clad::gradient(library);
+  clad::gradient(library_minimum);
+  clad::gradient(exchanged);
+  clad::gradient(stored_function);
+  clad::gradient(bound);
+  clad::gradient(invoked);
+  clad::gradient(calls_variadic);
+  clad::gradient(outer);
+}

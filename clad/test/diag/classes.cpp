@@ -1,0 +1,86 @@
+// Classes that are not a plain sum of their bases and members.
+#include <cstddef>
+#include <utility>
+
+#include "clad/Differentiator/Differentiator.h"
+
+struct A {
+  double x = 1;
+};
+struct B : virtual A {
+  double y = 3;
+};
+struct C : virtual A {
+  double z = 4;
+};
+struct D : B, C {};
+double virtual_base(D d) {
+// expected-error@-1 {{cannot differentiate through 'd' of type 'D': derivatives of that type are not supported}}
+  D e = d;
+  // expected-error@-1 {{cannot differentiate through 'e' of type 'D': derivatives of that type are not supported}}
+  e.x *= 2;
+  return e.x * e.y;
+}
+
+struct References {
+  double& r;
+  References(double& x) : r(x) {}
+};
+double reference_member(double x) {
+  References w(x);
+  return w.r * 2;
+  // expected-error@-1 {{cannot differentiate through reference member 'r'}}
+}
+
+struct TupleLike {
+  double a, b;
+};
+template <std::size_t I>
+const double& get(const TupleLike& p) {
+  return I == 0 ? p.b : p.a;
+}
+namespace std {
+template <>
+struct tuple_size<TupleLike> {
+  static constexpr size_t value = 2;
+};
+template <size_t I>
+struct tuple_element<I, TupleLike> {
+  using type = const double;
+};
+}  // namespace std
+double tuple_like(double x) {
+  TupleLike p{x, 2};
+  const auto& [u, v] = p;
+  // expected-error@-1 {{cannot differentiate structured bindings through a tuple-like get<>()}}
+  return u * u * v;
+}
+
+struct Chain {
+  double v;
+  Chain& pick(Chain& o) {
+  // expected-error@-1 {{cannot differentiate 'Chain::pick': it returns a reference to differentiable data and is not a single return statement; return by value, or give it a pullback}}
+    if (o.v > v) return o;
+    return *this;
+  }
+};
+double returned_reference(double x, double y) {
+  Chain a{x}, b{y};
+  a.pick(b).v *= x;
+  return a.v * b.v;
+}
+
+double copies_an_array(double x) {
+  double a[2] = {x, x};
+  auto [u, v] = a;
+  // expected-error@-1 {{cannot differentiate structured bindings that copy an array; bind by reference}}
+  return u * v;
+}
+
+void use() {
+  clad::gradient(virtual_base);
+  clad::gradient(reference_member);
+  clad::gradient(tuple_like);
+  clad::gradient(returned_reference);
+  clad::gradient(copies_an_array);
+}

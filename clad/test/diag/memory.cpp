@@ -1,0 +1,184 @@
+// Pointers, references and storage whose derivative would not be followed.
+#include <cstring>
+#include <memory>
+
+#include "clad/Differentiator/Differentiator.h"
+
+double allocates(double x) {
+  double* p = new double(x);
+  // expected-error@-1 {{cannot differentiate 'new' and 'delete'; use std::vector}}
+  double y = *p * x;
+  delete p;
+  // expected-error@-1 {{cannot differentiate 'new' and 'delete'; use std::vector}}
+  return y;
+}
+double pointer_that_moves(const double* p, int n) {
+  double s = 0;
+  for (int i = 0; i < n; ++i) s += *p++;
+  // expected-error@-1 {{cannot differentiate through a pointer that is assigned; index from a fixed pointer instead}}
+  return s;
+}
+double local_pointer_that_moves(const double* p, int n) {
+  double s = 0;
+  for (const double* q = p; q != p + n; ++q) s += *q;
+  // expected-error@-1 {{cannot differentiate through pointer 'q', which is changed after its declaration; index from a fixed pointer instead}}
+  // expected-error@-2 3 {{cannot differentiate a use of variable 'q' here}}
+  return s;
+}
+double pointer_assigned(double* p, double* q, int n) {
+  double* r = p;
+  // expected-error@-1 {{cannot differentiate through pointer 'r', which is changed after its declaration; index from a fixed pointer instead}}
+  if (n > 1) r = q;
+  // expected-error@-1 {{cannot differentiate a use of variable 'r' here}}
+  return *r;
+  // expected-error@-1 {{cannot differentiate a use of variable 'r' here}}
+}
+double pointer_chosen(double* p, double* q, int n) {
+  double* r = n > 1 ? p : q;
+  // expected-error@-1 {{cannot differentiate through a pointer that is chosen at run time; use if and else}}
+  *r *= 2;
+  return p[0] * q[0];
+}
+double pointer_without_initializer(double x) {
+  double* p;
+  // expected-error@-1 {{cannot differentiate through pointer 'p', which is changed after its declaration; index from a fixed pointer instead}}
+  p = &x;
+  // expected-error@-1 {{cannot differentiate a use of variable 'p' here}}
+  return *p;
+  // expected-error@-1 {{cannot differentiate a use of variable 'p' here}}
+}
+double array_of_pointers(double x, double y) {
+  double* p[2] = {&x, &y};
+  // expected-error@-1 2 {{cannot differentiate this expression}}
+  return *p[0] * *p[1];
+}
+double pointer_to_pointer(double** p) { return *p[0]; }
+double reference_chosen(double x, double y) {
+  double a = x, b = y;
+  double& r = x > y ? a : b;
+  // expected-error@-1 {{cannot differentiate through reference 'r', whose object is chosen at run time; use if and else}}
+  r *= x;
+  // expected-error@-1 {{cannot differentiate a use of variable 'r' here}}
+  return a * b;
+}
+
+struct WithReference {
+  double& r;
+};
+double reference_member(double x) {
+  WithReference w{x};
+  w.r *= 2;
+  // expected-error@-1 {{cannot differentiate through reference member 'r'}}
+  return x;
+}
+struct View {
+  double* p;
+  int n;
+};
+void write(const View& v, double x) { v.p[0] = x * x; }
+double const_view(double* a, double x) {
+  View v{a, 1};
+  // expected-error@-1 {{cannot differentiate through 'v': its type 'View' contains pointers to differentiable data; pass such an object by reference}}
+  write(v, x);
+  return a[0];
+}
+void write_by_value(View v, double x) { v.p[0] = x * x; }
+double view_by_value(double* a, double x) {
+  View v{a, 1};
+  // expected-error@-1 {{cannot differentiate through 'v': its type 'View' contains pointers to differentiable data; pass such an object by reference}}
+  write_by_value(v, x);
+  return a[0];
+}
+struct Node {
+  double value;
+  Node* next;
+};
+double linked(double x) {
+  Node a{x, nullptr};
+  Node b{x * x, &a};
+  // expected-error@-1 {{cannot differentiate this expression}}
+  // expected-error@-2 {{cannot differentiate through 'b': its type 'Node' contains pointers to differentiable data; pass such an object by reference}}
+  return b.next->value * b.value;
+}
+
+union Number {
+  double d;
+  float f;
+};
+double union_local(double x) {
+  Number u;
+  // expected-error@-1 {{cannot differentiate through 'u' of type 'Number': derivatives of that type are not supported}}
+  u.d = x * x;
+  return u.d;
+}
+double union_parameter(Number u) { return u.d; }
+// expected-error@-1 {{cannot differentiate through 'u' of type 'Number': derivatives of that type are not supported}}
+struct WithUnion {
+  union {
+    double d;
+    int i;
+  };
+  double e;
+};
+double anonymous_union(double x) {
+  WithUnion w;
+  // expected-error@-1 {{cannot differentiate through 'w' of type 'WithUnion': derivatives of that type are not supported}}
+  w.d = x;
+  w.e = x;
+  return w.d * w.e;
+}
+
+double copies_bytes(double x) {
+  double y;
+  std::memcpy(&y, &x, sizeof x);
+  // expected-error@-1 2 {{cannot differentiate this cast (BitCast)}}
+  return y;
+}
+double reinterprets(double x) { return *reinterpret_cast<float*>(&x); }
+// expected-error@-1 {{cannot differentiate this cast (BitCast)}}
+double* passes_on(double* p, int n) {
+  if (n > 1) return p + 1;
+  return p;
+}
+double returned_pointer(double* p, int n) { return *passes_on(p, n); }
+// expected-error@-1 {{cannot differentiate call to 'passes_on': it returns a pointer to differentiable data and is not a single return statement}}
+double& larger(double& a, double& b) {
+  if (a > b) return a;
+  return b;
+}
+double returned_reference(double x, double y) {
+  larger(x, y) *= 2;
+  // expected-error@-1 {{cannot differentiate an assignment through a reference that a call returned; the function that returns it must be a single return statement}}
+  return x * y;
+}
+double owns(double x) {
+  auto p = std::make_unique<double>(x);
+  // expected-error@-1 {{cannot differentiate through 'p' of type 'std::unique_ptr<}}
+  // expected-error@-2 {{cannot differentiate call to 'make_unique': no derivative of this library function is known and no matching 'make_unique_pullback'}}
+  return *p;
+  // expected-error@-1 {{cannot differentiate call to 'unique_ptr::operator*': no derivative of this library function is known and no matching 'operator_star_pullback'}}
+}
+
+void use() {
+  clad::gradient(allocates);
+  clad::gradient(pointer_that_moves);
+  clad::gradient(local_pointer_that_moves);
+  clad::gradient(pointer_assigned);
+  clad::gradient(pointer_chosen);
+  clad::gradient(pointer_without_initializer);
+  clad::gradient(array_of_pointers);
+  clad::gradient(pointer_to_pointer);
+  clad::gradient(reference_chosen);
+  clad::gradient(reference_member);
+  clad::gradient(const_view);
+  clad::gradient(view_by_value);
+  clad::gradient(linked);
+  clad::gradient(union_local);
+  clad::gradient(union_parameter);
+  clad::gradient(anonymous_union);
+  clad::gradient(copies_bytes);
+  clad::gradient(reinterprets);
+  clad::gradient(returned_pointer);
+  clad::gradient(returned_reference);
+  clad::gradient(owns);
+}

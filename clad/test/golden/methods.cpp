@@ -1,0 +1,21 @@
+// An object's adjoint is an object of its class; a method that changes it keeps only what it overwrites.
+#include "clad/Differentiator/Differentiator.h"
+
+class Account {
+ public:
+  explicit Account(double start) : balance_(start), rate_(start * 0.1) {}
+  void step(double deposit) {
+    balance_ += deposit;
+    balance_ *= 1 + rate_;
+  }
+  double balance() const { return balance_; }
+
+ private:
+  double balance_, rate_;
+};
+double f(double x) {
+  Account a(x);
+  a.step(x * x);
+  return a.balance();
+}
+auto gradient = clad::gradient(f);
