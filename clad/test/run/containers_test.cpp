@@ -298,4 +298,30 @@ double returned_references(double x) {
 }
 TEST(Containers, ReferencesReturnedByFunctions) { EXPECT_GRADIENT(returned_references, 1.2); }
 
+double reads_itself(std::vector<double> v) {
+  v = {v[0], v[1], v[0]};
+  v = v;
+  std::vector<double>& r = v;
+  r.push_back(r[0]);
+  r[0] = r[3] * r[2];
+  r = std::vector<double>(2, r[0]);
+  return v[0] * v[1];
+}
+TEST(Containers, AVectorAssignedFromItsOwnElements) {
+  EXPECT_GRADIENT(reads_itself, (std::vector<double>{1.1, 0.7}));
+}
+
+double grows_its_argument(std::vector<double>& v, double k) {
+  double s = 0;
+  for (auto& e : v) {
+    s += e * k;
+    e = s;
+  }
+  v.push_back(s);
+  return s;
+}
+TEST(Containers, AnArgumentThatGrows) {
+  EXPECT_GRADIENT_IN_PLACE(grows_its_argument, (std::vector<double>{1.1, 0.7}), 2.0);
+}
+
 }  // namespace

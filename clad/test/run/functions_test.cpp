@@ -198,6 +198,34 @@ TEST(Functions, NamesThatTheGeneratedCodeUsesToo) {
   EXPECT_GRADIENT(names_of_functions, 0.7);
 }
 
+double names_of_the_library(double sqrt, double pow) {
+  double exp = std::exp(sqrt), sin = 2;
+  for (int i = 0; i < 2; ++i) {
+    sin *= std::sin(exp * sin);
+    exp += std::exp(sin) + std::sqrt(exp);
+  }
+  return exp * sin * std::sqrt(sqrt) * std::pow(pow, sqrt);
+}
+struct iteration {
+  double b;
+};
+struct lambda {
+  double c;
+};
+double names_of_types(double iteration, double lambda) {
+  struct iteration it{iteration * lambda};
+  double std = it.b;
+  for (int i = 0; i < 2; ++i) {
+    struct lambda l{std};
+    std *= l.c + iteration;
+  }
+  return std;
+}
+TEST(Functions, VariablesNamedAsFunctionsAndTypes) {
+  EXPECT_GRADIENT(names_of_the_library, 0.3, 0.7);
+  EXPECT_GRADIENT(names_of_types, 0.8, 0.7);
+}
+
 }  // namespace
 
 namespace outer {
