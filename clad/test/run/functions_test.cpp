@@ -2,6 +2,13 @@
 #include "clad/Differentiator/Differentiator.h"
 #include "clad/test/support/finite_difference.h"
 
+struct iteration {
+  double b;
+};
+struct lambda {
+  double c;
+};
+
 namespace {
 
 using clad::test::buffer;
@@ -206,12 +213,6 @@ double names_of_the_library(double sqrt, double pow) {
   }
   return exp * sin * std::sqrt(sqrt) * std::pow(pow, sqrt);
 }
-struct iteration {
-  double b;
-};
-struct lambda {
-  double c;
-};
 double names_of_types(double iteration, double lambda) {
   struct iteration it{iteration * lambda};
   double std = it.b;
