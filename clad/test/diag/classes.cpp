@@ -15,7 +15,7 @@ struct C : virtual A {
 };
 struct D : B, C {};
 double virtual_base(D d) {
-// expected-error@-1 {{cannot differentiate through 'd' of type 'D': derivatives of that type are not supported}}
+  // expected-error@-1 {{cannot differentiate through 'd' of type 'D': derivatives of that type are not supported}}
   D e = d;
   // expected-error@-1 {{cannot differentiate through 'e' of type 'D': derivatives of that type are not supported}}
   e.x *= 2;
@@ -59,7 +59,7 @@ double tuple_like(double x) {
 struct Chain {
   double v;
   Chain& pick(Chain& o) {
-  // expected-error@-1 {{cannot differentiate 'Chain::pick': it returns a reference to differentiable data and is not a single return statement; return by value, or give it a pullback}}
+    // expected-error@-1 {{cannot differentiate 'Chain::pick': it returns a reference to differentiable data and is not a single return statement; return by value, or give it a pullback}}
     if (o.v > v) return o;
     return *this;
   }

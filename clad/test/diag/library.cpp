@@ -1,5 +1,5 @@
-// Classes and algorithms of the standard library that hold numbers in ways that are not followed. How many errors
-// one expression gives depends on the library's version.
+// Classes and algorithms of the standard library that hold numbers in ways that are not followed. How many
+// errors one expression gives depends on the library's version.
 #include <algorithm>
 #include <complex>
 #include <deque>

@@ -1,4 +1,5 @@
-// An opaque value is never looked into: whatever is not a composition of operations with pullbacks is refused.
+// An opaque value is never looked into: whatever is not a composition of operations with pullbacks is
+// refused.
 #include <memory>
 
 #include "clad/Differentiator/Differentiator.h"
@@ -22,7 +23,8 @@ class CLAD_OPAQUE Tensor {
 };
 Tensor add(const Tensor& a, const Tensor& b);
 namespace clad::custom_derivatives {
-void add_pullback(CLAD_UNUSED const Tensor& a, CLAD_UNUSED const Tensor& b, Tensor d_y, Tensor* d_a, Tensor* d_b);
+void add_pullback(CLAD_UNUSED const Tensor& a, CLAD_UNUSED const Tensor& b, Tensor d_y, Tensor* d_a,
+                  Tensor* d_b);
 namespace class_functions {
 void item_pullback(CLAD_UNUSED const Tensor* self, double d_y, Tensor* d_self);
 }  // namespace class_functions

@@ -6,12 +6,12 @@ double jumps(double x) {
   // expected-error@-1 {{cannot differentiate 'goto' and labels; use a loop or an early return}}
   x *= 2;
 out:
-// expected-error@-1 {{cannot differentiate 'goto' and labels; use a loop or an early return}}
+  // expected-error@-1 {{cannot differentiate 'goto' and labels; use a loop or an early return}}
   return x;
 }
 double tries(double x) {
   try {
-  // expected-error@-1 {{cannot differentiate 'try'; move the exception handling out of the differentiated function}}
+    // expected-error@-1 {{cannot differentiate 'try'; move the exception handling out of the differentiated function}}
     x *= 2;
   } catch (...) {
   }
@@ -33,7 +33,7 @@ double case_inside_a_loop(double x, int n) {
       do {
         x *= 2;
         case 1:
-        // expected-error@-1 {{cannot differentiate this statement (CaseStmt)}}
+          // expected-error@-1 {{cannot differentiate this statement (CaseStmt)}}
           x += 1;
       } while (--n > 0);
   }
@@ -53,9 +53,9 @@ double declares_in_a_condition(double x) {
 }
 double statement_expression(double x) {
   return ({
-  // expected-error@-1 {{cannot differentiate this expression (StmtExpr)}}
+    // expected-error@-1 {{cannot differentiate this expression (StmtExpr)}}
     double y = x;
-    y * x;
+    y* x;
   });
 }
 double static_variable(double x) {

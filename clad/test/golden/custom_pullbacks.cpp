@@ -1,4 +1,5 @@
-// A pullback with state replaces the call in the forward sweep; one without state needs nothing kept beyond what it reads.
+// A pullback with state replaces the call in the forward sweep; one without state needs nothing kept beyond
+// what it reads.
 #include "clad/Differentiator/Differentiator.h"
 
 double norm(const double* v, int n);
