@@ -89,7 +89,8 @@ struct ModifiedFinder : RecursiveASTVisitor<ModifiedFinder> {
                      !method->isOverloadedOperator();
       bool subscript = method->getOverloadedOperator() == OO_Subscript;
       if (!method->getParent()->isLambda() && !element && !subscript) {
-        if (const auto* member = dyn_cast<CXXMemberCallExpr>(e))
+        const auto* member = dyn_cast<CXXMemberCallExpr>(e);
+        if (member && !member->getImplicitObjectArgument()->getType()->isPointerType())
           mark(member->getImplicitObjectArgument());
         else if (first)
           mark(e->getArg(0));

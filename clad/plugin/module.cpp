@@ -322,6 +322,7 @@ void Module::write_entry(const Request& request, Instance& in) {
     bool is_capture = lambda && capture < method->getParent()->capture_size();
     std::string constant = p.var->is_const && p.var->type->kind != ir::Type::Pointer ? "const " : "";
     std::string type = constant + p.var->type->name;
+    if (type.find("(*)") != std::string::npos) type = "std::type_identity_t<" + type + ">";
     if (p.var->type->kind == ir::Type::Array) type = "std::type_identity_t<" + p.var->type->name + ">";
     if (is_capture) {
       const LambdaCapture& c = method->getParent()->captures_begin()[capture];

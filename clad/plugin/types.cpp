@@ -124,7 +124,8 @@ std::string TypeTable::spell(QualType type) {
 
 std::string TypeTable::declare(QualType type, const std::string& name) {
   QualType value = type.getNonReferenceType();
-  if (value->isArrayType() || value->isFunctionPointerType() || value->isMemberPointerType())
+  const bool wraps = value->isPointerType() && value->getPointeeType()->isArrayType();  // double (*m)[3]
+  if (value->isArrayType() || value->isFunctionPointerType() || value->isMemberPointerType() || wraps)
     return "std::type_identity_t<" + spell(type) + "> " + name;
   return spell(type) + " " + name;
 }

@@ -93,7 +93,7 @@ template <class T>
 T* adjoint_or_null(const call_frame& frame, std::size_t index, std::size_t wanted, const char* name) {
   const adjoint_argument* a = find_adjoint(frame, index, wanted);
   if (!a || !a->pointer) return nullptr;
-  if (a->tag != &type_tag<T>)
+  if (a->tag != &type_tag<T> && a->tag != &type_tag<std::remove_all_extents_t<T>>)  // rows: by their elements
     throw std::invalid_argument("clad: the adjoint argument for parameter '" + std::string(name) +
                                 "' points to a different type");
   return static_cast<T*>(a->pointer);
