@@ -123,6 +123,8 @@ const std::vector<Operation> operations = {
     unary_with_state<ShapeState, mean, pullbacks::mean_reverse_forw, pullbacks::mean_pullback>("mean"),
 };
 
+void PrintTo(const Operation& operation, std::ostream* out) { *out << operation.name; }
+
 class OperationParity : public ::testing::TestWithParam<Operation> {};
 
 TEST_P(OperationParity, ValueAndGradientsAgreeWithPyTorch) {
