@@ -282,6 +282,24 @@ ir::Expr* Frontend::container_member(const CXXMemberCallExpr* e, const CXXMethod
   return m;
 }
 
+/// The object of a member call, as the first argument.
+bool Frontend::add_object(ir::CallInfo& info, const clang::Expr* object, const CXXMethodDecl* method) {
+  ir::CallInfo::Arg self;
+  self.expr = value(object);
+  if (object->getType()->isPointerType()) self.expr = deref(self.expr);
+  while (self.expr->kind == ir::Expr::Cast && self.expr->to_reference) self.expr = self.expr->args[0];
+  if (self.expr->kind == ir::Expr::Conditional && !method->isConst()) {
+    fail(object->getExprLoc(),
+         "cannot differentiate this call: it changes an object that is chosen at run time");
+    return false;
+  }
+  if (!ir::is_path(self.expr)) self.expr = hoist(self.expr, loc(object));
+  self.param_type = types_.get(compat::record_type(context_, method->getParent()));
+  self.reference = self.object = true;
+  info.args.push_back(self);
+  return true;
+}
+
 ir::Expr* Frontend::operator_call(const CXXOperatorCallExpr* e, const FunctionDecl* callee) {
   const auto* method = dyn_cast<CXXMethodDecl>(callee);
   const clang::Expr* first = e->getArg(0);
@@ -327,15 +345,7 @@ ir::Expr* Frontend::operator_call(const CXXOperatorCallExpr* e, const FunctionDe
   info->is_method = method != nullptr && !method->isStatic();
   info->name = info->is_operator ? getOperatorSpelling(e->getOperator()) : callee->getNameAsString();
   if (info->is_method) {
-    ir::CallInfo::Arg self;
-    self.expr = value(first);
-    if (self.expr->kind == ir::Expr::Conditional && !method->isConst())
-      return fail(e->getExprLoc(),
-                  "cannot differentiate this call: it changes an object that is chosen at run time");
-    if (!ir::is_path(self.expr)) self.expr = hoist(self.expr, loc(static_cast<const clang::Expr*>(e)));
-    self.param_type = types_.get(compat::record_type(context_, method->getParent()));
-    self.reference = self.object = true;
-    info->args.push_back(self);
+    if (!add_object(*info, first, method)) return literal("0", context_.IntTy);
   }
   std::vector<const clang::Expr*> arguments(e->arg_begin() + (info->is_method ? 1 : 0), e->arg_end());
   add_arguments(*info, callee, arguments);
@@ -415,20 +425,11 @@ ir::Expr* Frontend::call(const CallExpr* e) {
     info->is_method = true;
     info->name = method->getNameAsString();
     if (isa<CXXConversionDecl>(method)) info->name = "operator " + types_.spell(callee->getReturnType());
-    ir::CallInfo::Arg self;
-    self.expr = value(object);
-    if (object->getType()->isPointerType()) self.expr = deref(self.expr);
-    while (self.expr->kind == ir::Expr::Cast && self.expr->to_reference) self.expr = self.expr->args[0];
-    if (self.expr->kind == ir::Expr::Conditional && !method->isConst())
-      return fail(e->getExprLoc(),
-                  "cannot differentiate this call: it changes an object that is chosen at run time");
-    if (!ir::is_path(self.expr)) self.expr = hoist(self.expr, loc(static_cast<const clang::Expr*>(e)));
-    self.param_type = types_.get(compat::record_type(context_, method->getParent()));
-    self.reference = self.object = true;
+    if (!add_object(*info, object, method)) return literal("0", context_.IntTy);
     // Exactly this function: not an overrider, not one that the object's class hides it behind.
+    const ir::CallInfo::Arg& self = info->args[0];
     if (method->isVirtual() || self.expr->type != self.param_type)
       info->name = self.param_type->name + "::" + info->name;
-    info->args.push_back(self);
   } else {
     info->name = spell_function(callee, types_);
   }

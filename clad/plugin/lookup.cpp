@@ -128,7 +128,8 @@ std::vector<QualType> CustomLookup::state_types(const Scope& scope, const std::s
     if (auto* t = dyn_cast<FunctionTemplateDecl>((*it)->getUnderlyingDecl())) {
       if (t->getTemplatedDecl()->getNumParams() != args.size() + 1) continue;
       compat::add_template_candidate(sema_, t, it.getPair(), args, set, /*partial=*/true);
-      if (!set.empty() && set.begin()->Viable) f = set.begin()->Function;
+      OverloadCandidateSet::iterator best;
+      if (set.BestViableFunction(sema_, SourceLocation(), best) == OR_Success) f = best->Function;
     }
     if (f && f->getNumParams() == args.size() + 1 && is_state(f->getParamDecl(args.size())->getType()))
       out.push_back(f->getParamDecl(args.size())->getType().getNonReferenceType().getUnqualifiedType());
