@@ -198,12 +198,11 @@ struct Stmt {
   Expr* expr = nullptr;
   std::string text;
   std::unique_ptr<CallInfo> call;
-  Body body, other;            ///< If: then / else; Loop: body / increment
-  Var* cond_var = nullptr;     ///< If: the recorded condition
-  bool post_test = false;      ///< Loop: do-while
-  bool constant_form = false;  ///< Decl: a compile-time constant, printed in both sweeps
-  Region* region = nullptr;    ///< Loop: its iteration record
-  std::string tape;            ///< Loop: name of the tape or counter
+  Body body, other;          ///< If: then / else; Loop: body / increment
+  Var* cond_var = nullptr;   ///< If: the recorded condition
+  bool post_test = false;    ///< Loop: do-while
+  Region* region = nullptr;  ///< Loop: its iteration record
+  std::string tape;          ///< Loop: name of the tape or counter
   std::vector<Var*> touched;
   Body init;  ///< Loop: for-init, part of the enclosing region
 };

@@ -25,9 +25,6 @@ bool ReverseTransform::mark(List& list) {
         else
           live = true;
         break;
-      case Reverse::Block:
-        live = mark(r.body);
-        break;
       case Reverse::If: {
         bool then = mark(r.body);
         live = mark(r.other) || then;

@@ -17,7 +17,7 @@ namespace clad {
 /// One statement of the reverse sweep. Expressions are printed last, when it is known which variables a
 /// record keeps.
 struct Reverse {
-  enum Kind { Line, If, Loop, Block };
+  enum Kind { Line, If, Loop };
   using Part = std::variant<std::string, const ir::Expr*>;
   Kind kind = Line;
   std::vector<Part> parts;

@@ -352,9 +352,6 @@ void ReverseTransform::backward(const List& list, Text& out) const {
       case Reverse::Line:
         out.line(with_comment(join(), r.comment), r.loc);
         break;
-      case Reverse::Block:
-        backward(r.body, out);
-        break;
       case Reverse::If: {
         std::string cond = r.cond ? spell(r.cond) : join();
         bool then = any(r.body), otherwise = any(r.other);

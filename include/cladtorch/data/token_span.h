@@ -21,7 +21,7 @@ class TokenSpan {
   TokenSpan() = default;
   TokenSpan(std::span<const std::uint16_t> tokens)  // NOLINT: a view converts as std::span does
       : data_(tokens.data()), size_(tokens.size()), width_(TokenWidth::u16) {}
-  TokenSpan(std::span<const std::uint32_t> tokens)  // NOLINT
+  TokenSpan(std::span<const std::uint32_t> tokens)  // NOLINT: likewise
       : data_(tokens.data()), size_(tokens.size()), width_(TokenWidth::u32) {}
 
   std::size_t size() const { return size_; }
