@@ -37,6 +37,8 @@ struct Kernels {
 
   void (*softmax_row)(int64_t n, const float* x, float* y);
   float (*log_sum_exp)(int64_t n, const float* x);
+  /// y = exp(x - shift), unless y is null; returns the sum. y may be x.
+  float (*exp_and_sum)(int64_t n, const float* x, float shift, float* y);
   /// y (+)= factor * exp(x - shift)
   void (*scaled_exp)(int64_t n, const float* x, float shift, float factor, float* y, bool add);
 

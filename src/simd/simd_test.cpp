@@ -151,6 +151,19 @@ TEST_P(Simd, SoftmaxSumsToOneAndLogSumExpMatches) {
   }
 }
 
+TEST_P(Simd, ExpAndSumWritesInPlaceOrNotAtAll) {
+  for (int64_t n : lengths()) {
+    std::vector<float> x = normals(n, 6, 5);
+    double sum = 0;
+    for (size_t i = 1; i <= size_t(n); ++i) sum += std::exp(double(x[i]) - 2);
+    EXPECT_NEAR(kernels_->exp_and_sum(n, x.data() + 1, 2, nullptr), sum, 2e-6 * sum);
+    const std::vector<float> before = x;
+    EXPECT_NEAR(kernels_->exp_and_sum(n, x.data() + 1, 2, x.data() + 1), sum, 2e-6 * sum);
+    for (size_t i = 1; i <= size_t(n); ++i)
+      EXPECT_NEAR(x[i], std::exp(double(before[i]) - 2), 1e-6 * double(x[i]));
+  }
+}
+
 TEST_P(Simd, LayerNormRowMatchesDoubleArithmeticWithALargeMean) {
   for (int64_t n : lengths()) {
     if (n == 0) continue;

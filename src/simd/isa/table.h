@@ -34,6 +34,7 @@ const Kernels table = {
     .gelu_tanh_pullback = gelu_tanh_pullback,
     .softmax_row = softmax_row,
     .log_sum_exp = log_sum_exp,
+    .exp_and_sum = exp_and_sum,
     .scaled_exp = scaled_exp,
     .layer_norm_row = layer_norm_row,
     .layer_norm_pullback_row = layer_norm_pullback_row,
