@@ -19,18 +19,18 @@ struct Options {
   std::string text;  // "" means the built-in stories
   std::filesystem::path out;
   std::string vocabulary = "char";
-  std::int64_t bytes = 2'000'000;
-  std::uint64_t seed = 1;
+  int64_t bytes = 2'000'000;
+  uint64_t seed = 1;
 };
 
 data::Dataset open(const Options& options) {
   const data::Vocabulary vocabulary = data::vocabulary_from_string(options.vocabulary);
   if (!options.text.empty()) return data::open_dataset(options.text, vocabulary);
-  return data::stories_dataset(static_cast<std::size_t>(options.bytes), options.seed, vocabulary);
+  return data::stories_dataset(static_cast<size_t>(options.bytes), options.seed, vocabulary);
 }
 
 /// A token as a person wants to see it.
-std::string shown(const data::Tokenizer& tokenizer, std::int32_t token) {
+std::string shown(const data::Tokenizer& tokenizer, int32_t token) {
   const std::string bytes(tokenizer.token_bytes(token));
   if (bytes == " ") return "space";
   if (bytes == "\n") return "newline";
@@ -42,9 +42,9 @@ std::string shown(const data::Tokenizer& tokenizer, std::int32_t token) {
 
 int show(const Options& options) {
   const data::Dataset data = open(options);
-  std::map<std::int32_t, std::size_t> counts;
-  for (std::size_t i = 0; i < data.train.size(); ++i) ++counts[data.train[i]];
-  std::vector<std::pair<std::size_t, std::int32_t>> ranked;
+  std::map<int32_t, size_t> counts;
+  for (size_t i = 0; i < data.train.size(); ++i) ++counts[data.train[i]];
+  std::vector<std::pair<size_t, int32_t>> ranked;
   for (const auto& [token, count] : counts) ranked.emplace_back(count, token);
   std::sort(ranked.rbegin(), ranked.rend());
 
@@ -54,10 +54,10 @@ int show(const Options& options) {
   fmt::print("validation   {} tokens\n", data.validation.size());
   if (data.entropy_floor) fmt::print("entropy      {:.6f} nats per token (exact)\n", *data.entropy_floor);
   fmt::print("most common ");
-  for (std::size_t i = 0; i < std::min<std::size_t>(ranked.size(), 10); ++i) {
+  for (size_t i = 0; i < std::min<size_t>(ranked.size(), 10); ++i) {
     fmt::print(" {} {:.1f} %{}", shown(*data.tokenizer, ranked[i].second),
                100.0 * static_cast<double>(ranked[i].first) / static_cast<double>(data.train.size()),
-               i + 1 < std::min<std::size_t>(ranked.size(), 10) ? "," : "\n");
+               i + 1 < std::min<size_t>(ranked.size(), 10) ? "," : "\n");
   }
   return 0;
 }
@@ -76,7 +76,7 @@ int prepare(const Options& options) {
 }
 
 int stories(const Options& options) {
-  const std::string text = data::generate_stories(static_cast<std::size_t>(options.bytes), options.seed);
+  const std::string text = data::generate_stories(static_cast<size_t>(options.bytes), options.seed);
   if (options.out.empty()) {
     std::fwrite(text.data(), 1, text.size(), stdout);
   } else {

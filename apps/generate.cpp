@@ -17,7 +17,7 @@ namespace {
 struct Options {
   std::filesystem::path from;
   std::string prompt;
-  std::int64_t tokens = 500;
+  int64_t tokens = 500;
   int threads = 0;
   train::SamplingOptions sampling{.temperature = 0.8};
 };
@@ -40,7 +40,7 @@ int run(const Options& options) {
   });
   stream.write(options.prompt);
   train::generate(model, prompt, options.tokens, options.sampling,
-                  [&](std::int32_t token) { stream.write(tokenizer->token_bytes(token)); });
+                  [&](int32_t token) { stream.write(tokenizer->token_bytes(token)); });
   stream.finish();
   std::fputs("\n", stdout);
   require(std::fflush(stdout) == 0 && std::ferror(stdout) == 0,

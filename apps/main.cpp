@@ -16,8 +16,8 @@
 
 namespace {
 
-constexpr int kRuntimeError = 1;
-constexpr int kUsageError = 2;
+constexpr int runtime_error_code = 1;
+constexpr int usage_error_code = 2;
 
 int report(int code, std::string message) {
   for (char& c : message) {
@@ -66,17 +66,17 @@ int run(int argc, char** argv) {
   cladtorch::apps::add_bench(app, action);
   if (argc == 1) {
     fmt::print("{}", app.help());
-    return kUsageError;
+    return usage_error_code;
   }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
-    return report(kUsageError, explain(app, error));
+    return report(usage_error_code, explain(app, error));
   }
   const int code = action();
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    return report(kRuntimeError, cladtorch::io::describe_failure("write", "standard output", errno));
+    return report(runtime_error_code, cladtorch::io::describe_failure("write", "standard output", errno));
   }
   return code;
 }
@@ -87,10 +87,10 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const cladtorch::train::UsageError& error) {
-    return report(kUsageError, error.what());
+    return report(usage_error_code, error.what());
   } catch (const std::bad_alloc&) {
-    return report(kRuntimeError, "out of memory; choose a smaller model, batch or context");
+    return report(runtime_error_code, "out of memory; choose a smaller model, batch or context");
   } catch (const std::exception& error) {
-    return report(kRuntimeError, error.what());
+    return report(runtime_error_code, error.what());
   }
 }

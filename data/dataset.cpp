@@ -23,15 +23,15 @@ constexpr int format_version = 1;
 constexpr const char* train_file = "train.tokens";
 constexpr const char* validation_file = "validation.tokens";
 
-std::uint64_t train_count(std::uint64_t count) { return count - count / validation_share; }
+uint64_t train_count(uint64_t count) { return count - count / validation_share; }
 
 /// A text whose vocabulary and size are known: it can be encoded in one more pass.
 struct CountedText {
   TextFiles files;
   TokenizerPtr tokenizer;
-  std::uint64_t count = 0;
+  uint64_t count = 0;
 
-  void encode(const std::function<void(std::span<const std::int32_t>)>& visit) const {
+  void encode(const std::function<void(std::span<const int32_t>)>& visit) const {
     files.read(tokenizer->kind() == "char", [&](std::string_view piece) { visit(tokenizer->encode(piece)); });
   }
 };
@@ -52,17 +52,17 @@ CountedText count_text(const fs::path& path, Vocabulary vocabulary) {
 
 /// Tokens in memory, as narrow as the vocabulary allows.
 struct TokenStore {
-  std::variant<std::vector<std::uint16_t>, std::vector<std::uint32_t>> tokens;
+  std::variant<std::vector<uint16_t>, std::vector<uint32_t>> tokens;
 
-  TokenStore(TokenWidth width, std::uint64_t capacity) {
+  TokenStore(TokenWidth width, uint64_t capacity) {
     if (width == TokenWidth::u32) tokens.emplace<1>();
     std::visit([&](auto& list) { list.reserve(capacity); }, tokens);
   }
-  void append(std::span<const std::int32_t> more) {
+  void append(std::span<const int32_t> more) {
     std::visit(
         [&](auto& list) {
           using Token = typename std::remove_reference_t<decltype(list)>::value_type;
-          for (std::int32_t token : more) list.push_back(static_cast<Token>(token));
+          for (int32_t token : more) list.push_back(static_cast<Token>(token));
         },
         tokens);
   }
@@ -73,7 +73,7 @@ struct TokenStore {
 
 Dataset split(std::string name, TokenizerPtr tokenizer, std::shared_ptr<const TokenStore> store) {
   const TokenSpan all = store->span();
-  const std::size_t train = train_count(all.size());
+  const size_t train = train_count(all.size());
   return {std::move(name),       std::move(tokenizer),
           all.subspan(0, train), all.subspan(train, all.size() - train),
           std::nullopt,          std::move(store)};
@@ -81,9 +81,9 @@ Dataset split(std::string name, TokenizerPtr tokenizer, std::shared_ptr<const To
 
 void write_shard(const fs::path& path, TokenSpan tokens, const Tokenizer& tokenizer) {
   ShardWriter writer(path, width_for(tokenizer.vocab_size()), tokenizer.fingerprint());
-  std::array<std::int32_t, 4096> part;
-  for (std::size_t at = 0; at < tokens.size(); at += part.size()) {
-    const std::span<std::int32_t> piece(part.data(), std::min(part.size(), tokens.size() - at));
+  std::array<int32_t, 4096> part;
+  for (size_t at = 0; at < tokens.size(); at += part.size()) {
+    const std::span<int32_t> piece(part.data(), std::min(part.size(), tokens.size() - at));
     tokens.copy(at, piece);
     writer.append(piece);
   }
@@ -105,7 +105,7 @@ TokenShard open_shard(const fs::path& file, const Tokenizer& tokenizer) {
       shard.vocabulary() == tokenizer.fingerprint(), "read shard '", file.string(),
       "': its tokens belong to another vocabulary than the tokenizer.json beside it; prepare the text again");
   const TokenSpan tokens = shard.tokens();
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
+  for (size_t i = 0; i < tokens.size(); ++i) {
     require(tokens[i] >= 0 && tokens[i] < tokenizer.vocab_size(), "read shard '", file.string(), "': token ",
             i, " is ", tokens[i], ", outside the vocabulary of ", tokenizer.vocab_size());
   }
@@ -122,7 +122,7 @@ Vocabulary vocabulary_from_string(const std::string& name) {
   fail("vocabulary: expected byte or char, got '", name, "'");
 }
 
-Dataset stories_dataset(std::size_t bytes, std::uint64_t seed, Vocabulary vocabulary) {
+Dataset stories_dataset(size_t bytes, uint64_t seed, Vocabulary vocabulary) {
   require(bytes > 0, "stories: the number of bytes must be at least 1");
   const std::string text = generate_stories(bytes, seed);
   TokenizerPtr tokenizer = std::make_shared<ByteTokenizer>();
@@ -138,7 +138,7 @@ Dataset stories_dataset(std::size_t bytes, std::uint64_t seed, Vocabulary vocabu
 Dataset text_dataset(const fs::path& path, Vocabulary vocabulary) {
   const CountedText text = count_text(path, vocabulary);
   auto store = std::make_shared<TokenStore>(width_for(text.tokenizer->vocab_size()), text.count);
-  text.encode([&](std::span<const std::int32_t> tokens) { store->append(tokens); });
+  text.encode([&](std::span<const int32_t> tokens) { store->append(tokens); });
   return split(path.string(), text.tokenizer, std::move(store));
 }
 
@@ -157,9 +157,9 @@ void prepare_text(const fs::path& path, const fs::path& folder, Vocabulary vocab
   const TokenWidth width = width_for(text.tokenizer->vocab_size());
   ShardWriter train(folder / train_file, width, text.tokenizer->fingerprint());
   ShardWriter validation(folder / validation_file, width, text.tokenizer->fingerprint());
-  std::uint64_t left = train_count(text.count);
-  text.encode([&](std::span<const std::int32_t> tokens) {
-    const std::size_t to_train = std::min<std::uint64_t>(left, tokens.size());
+  uint64_t left = train_count(text.count);
+  text.encode([&](std::span<const int32_t> tokens) {
+    const size_t to_train = std::min<uint64_t>(left, tokens.size());
     train.append(tokens.first(to_train));
     validation.append(tokens.subspan(to_train));
     left -= to_train;

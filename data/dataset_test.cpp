@@ -18,7 +18,7 @@ using testing::HasSubstr;
 std::string decode(const Dataset& dataset) {
   std::string text;
   for (TokenSpan part : {dataset.train, dataset.validation}) {
-    std::vector<std::int32_t> tokens(part.size());
+    std::vector<int32_t> tokens(part.size());
     part.copy(0, tokens);
     text += dataset.tokenizer->decode(tokens);
   }
@@ -111,7 +111,7 @@ TEST(Dataset, SaysWhatIsWrongWithAPreparedFolder) {
 TEST(Dataset, RefusesAShardWithTokensBeyondItsVocabulary) {
   const TemporaryFolder folder;
   Dataset stories = stories_dataset(3000, 1);
-  const std::vector<std::uint16_t> foreign = {1, 2, 999};
+  const std::vector<uint16_t> foreign = {1, 2, 999};
   stories.validation = TokenSpan(std::span(foreign));
   save_dataset(stories, folder.path() / "d");
   EXPECT_THAT(error_of([&] { shard_dataset(folder.path() / "d"); }), HasSubstr("token 2 is 999, outside"));

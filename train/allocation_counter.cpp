@@ -7,9 +7,9 @@
 
 namespace {
 
-std::atomic<std::int64_t> count{0};
+std::atomic<int64_t> count{0};
 
-void* counted(std::size_t bytes, std::size_t alignment) {
+void* counted(size_t bytes, size_t alignment) {
   count.fetch_add(1, std::memory_order_relaxed);
   // aligned_alloc wants a multiple of the alignment, and malloc(0) may return null.
   void* memory = alignment <= alignof(std::max_align_t)
@@ -21,25 +21,25 @@ void* counted(std::size_t bytes, std::size_t alignment) {
 
 }  // namespace
 
-void* operator new(std::size_t bytes) { return counted(bytes, 1); }
-void* operator new[](std::size_t bytes) { return counted(bytes, 1); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return counted(bytes, static_cast<std::size_t>(alignment));
+void* operator new(size_t bytes) { return counted(bytes, 1); }
+void* operator new[](size_t bytes) { return counted(bytes, 1); }
+void* operator new(size_t bytes, std::align_val_t alignment) {
+  return counted(bytes, static_cast<size_t>(alignment));
 }
-void* operator new[](std::size_t bytes, std::align_val_t alignment) {
-  return counted(bytes, static_cast<std::size_t>(alignment));
+void* operator new[](size_t bytes, std::align_val_t alignment) {
+  return counted(bytes, static_cast<size_t>(alignment));
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
 void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
 
 namespace cladtorch::train {
 
-std::int64_t heap_allocations() { return count.load(std::memory_order_relaxed); }
+int64_t heap_allocations() { return count.load(std::memory_order_relaxed); }
 
 }  // namespace cladtorch::train

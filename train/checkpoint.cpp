@@ -15,17 +15,17 @@ namespace cladtorch::train {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kOptimizerFile = "optimizer.safetensors";
-constexpr const char* kStateFile = "trainer_state.json";
-constexpr const char* kTokenizerFile = "tokenizer.json";
-constexpr const char* kFirstMoment = "exp_avg.";
-constexpr const char* kSecondMoment = "exp_avg_sq.";
+constexpr const char* optimizer_file = "optimizer.safetensors";
+constexpr const char* state_file = "trainer_state.json";
+constexpr const char* tokenizer_file = "tokenizer.json";
+constexpr const char* first_moment_prefix = "exp_avg.";
+constexpr const char* second_moment_prefix = "exp_avg_sq.";
 
 void append_moments(std::vector<std::pair<std::string, io::StoredTensor>>& tensors, const char* prefix,
                     const TensorList& moments) {
   for (const auto& [name, tensor] : moments) {
     tensors.push_back({prefix + name,
-                       {io::StoredType::kF32,
+                       {io::StoredType::f32,
                         {tensor.shape().begin(), tensor.shape().end()},
                         {static_cast<const std::byte*>(tensor.data()), tensor.nbytes()}}});
   }
@@ -34,8 +34,8 @@ void append_moments(std::vector<std::pair<std::string, io::StoredTensor>>& tenso
 void read_moments(const io::SafetensorsFile& file, const char* prefix, TensorList& moments) {
   for (NamedTensor& moment : moments) {
     const io::StoredTensor& stored = file.at(prefix + moment.name);
-    const Shape shape(std::span<const std::int64_t>(stored.shape));
-    require(stored.type == io::StoredType::kF32 && shape == moment.tensor.shape(), "read '",
+    const Shape shape(std::span<const int64_t>(stored.shape));
+    require(stored.type == io::StoredType::f32 && shape == moment.tensor.shape(), "read '",
             file.path().string(), "': '", prefix, moment.name, "' is ", io::stored_name(stored.type), " ",
             shape, ", expected F32 ", moment.tensor.shape());
     std::memcpy(moment.tensor.data(), stored.data.data(), stored.data.size());
@@ -67,11 +67,11 @@ void save_checkpoint(const fs::path& path, const GPT2& model, const AdamW& optim
     io::create_writable_folder(fresh);
     save_gpt2(model, fresh);
     std::vector<std::pair<std::string, io::StoredTensor>> moments;
-    append_moments(moments, kFirstMoment, optimizer.first_moments());
-    append_moments(moments, kSecondMoment, optimizer.second_moments());
-    io::write_safetensors(fresh / kOptimizerFile, moments, {{"steps", std::to_string(optimizer.steps())}});
-    tokenizer.save(fresh / kTokenizerFile);
-    io::write_json(fresh / kStateFile, to_json(state));
+    append_moments(moments, first_moment_prefix, optimizer.first_moments());
+    append_moments(moments, second_moment_prefix, optimizer.second_moments());
+    io::write_safetensors(fresh / optimizer_file, moments, {{"steps", std::to_string(optimizer.steps())}});
+    tokenizer.save(fresh / tokenizer_file);
+    io::write_json(fresh / state_file, to_json(state));
     io::replace_folder(fresh, path);
   } catch (...) {
     std::error_code ignored;
@@ -81,15 +81,15 @@ void save_checkpoint(const fs::path& path, const GPT2& model, const AdamW& optim
 }
 
 TrainerState load_trainer_state(const fs::path& checkpoint) {
-  const std::string where = (checkpoint / kStateFile).string();
+  const std::string where = (checkpoint / state_file).string();
   const io::Json json = io::read_json(where);
   TrainerState state;
-  state.step = io::json_field<std::int64_t>(json, "step", where);
-  state.steps = io::json_field<std::int64_t>(json, "steps", where);
-  state.configured_steps = io::json_field<std::int64_t>(json, "configured_steps", where);
-  state.best_step = io::json_field<std::int64_t>(json, "best_step", where);
+  state.step = io::json_field<int64_t>(json, "step", where);
+  state.steps = io::json_field<int64_t>(json, "steps", where);
+  state.configured_steps = io::json_field<int64_t>(json, "configured_steps", where);
+  state.best_step = io::json_field<int64_t>(json, "best_step", where);
   state.seconds = io::json_field<double>(json, "seconds", where);
-  state.train_tokens = io::json_field<std::uint64_t>(json, "train_tokens", where);
+  state.train_tokens = io::json_field<uint64_t>(json, "train_tokens", where);
   if (json.contains("best_val")) state.best_val = io::json_field<double>(json, "best_val", where);
   if (json.contains("val_loss")) state.val_loss = io::json_field<double>(json, "val_loss", where);
   state.loader = nlohmann::json(io::json_field<io::Json>(json, "loader", where)).get<data::LoaderState>();
@@ -97,14 +97,14 @@ TrainerState load_trainer_state(const fs::path& checkpoint) {
 }
 
 void load_optimizer(const fs::path& checkpoint, AdamW& optimizer) {
-  const io::SafetensorsFile file(checkpoint / kOptimizerFile);
+  const io::SafetensorsFile file(checkpoint / optimizer_file);
   const auto steps = file.metadata().find("steps");
   require(steps != file.metadata().end() &&
               steps->second.find_first_not_of("0123456789") == std::string::npos && !steps->second.empty() &&
               steps->second.size() < 19,
           "read '", file.path().string(), "': its metadata do not give the number of steps");
-  read_moments(file, kFirstMoment, optimizer.first_moments());
-  read_moments(file, kSecondMoment, optimizer.second_moments());
+  read_moments(file, first_moment_prefix, optimizer.first_moments());
+  read_moments(file, second_moment_prefix, optimizer.second_moments());
   optimizer.set_steps(std::stoll(steps->second));
 }
 

@@ -36,9 +36,9 @@ const ConfigField& find_field(const std::vector<ConfigField>& fields, const std:
 void assign(const ConfigField& field, const toml::node& node, const std::string& where) {
   std::ostringstream shown;
   node.visit([&](const auto& value) { shown << value; });
-  if (auto* const* integer = std::get_if<std::int64_t*>(&field.value)) {
+  if (auto* const* integer = std::get_if<int64_t*>(&field.value)) {
     if (!node.is_integer()) wrong_type(field, where, shown.str());
-    **integer = *node.value<std::int64_t>();
+    **integer = *node.value<int64_t>();
   } else if (auto* const* number = std::get_if<double*>(&field.value)) {
     if (!node.is_number()) wrong_type(field, where, shown.str());
     **number = *node.value<double>();
@@ -140,7 +140,7 @@ void set_config(TrainConfig& config, const std::string& assignment) {
   const auto fields = config_fields(config);
   const ConfigField& field = find_field(fields, assignment.substr(0, equals), "--set");
   const std::string text = assignment.substr(equals + 1);
-  if (auto* const* integer = std::get_if<std::int64_t*>(&field.value)) {
+  if (auto* const* integer = std::get_if<int64_t*>(&field.value)) {
     parse(field, text, **integer);
   } else if (auto* const* number = std::get_if<double*>(&field.value)) {
     parse(field, text, **number);
@@ -152,7 +152,7 @@ void set_config(TrainConfig& config, const std::string& assignment) {
 void check_config(const TrainConfig& c) {
   TrainConfig copy = c;
   for (const ConfigField& field : config_fields(copy)) {
-    if (auto* const* integer = std::get_if<std::int64_t*>(&field.value)) {
+    if (auto* const* integer = std::get_if<int64_t*>(&field.value)) {
       expect(**integer >= 0, fmt::format("{} is {}, expected 0 or more", field.key, **integer));
     }
     if (auto* const* number = std::get_if<double*>(&field.value)) {
@@ -160,7 +160,7 @@ void check_config(const TrainConfig& c) {
              fmt::format("{} is {}, expected 0 or more", field.key, **number));
     }
   }
-  const std::pair<const char*, std::int64_t> counts[] = {
+  const std::pair<const char*, int64_t> counts[] = {
       {"model.layers", c.model.layers},         {"model.heads", c.model.heads},
       {"model.channels", c.model.channels},     {"model.context", c.model.context},
       {"train.steps", c.train.steps},           {"train.batch", c.train.batch},

@@ -34,7 +34,7 @@ TEST(Config, IsReadBackFromItsOwnFile) {
   config.data.text = "a \"quoted\" \\ path/ä.txt";
   config.optimizer.lr = 0.1 + 0.2;
   config.optimizer.clip = 1.0;
-  config.run.seed = std::numeric_limits<std::int64_t>::max();
+  config.run.seed = std::numeric_limits<int64_t>::max();
   io::TemporaryFolder folder;
   io::write_file(folder / "c.toml", config_toml(config));
   TrainConfig read;

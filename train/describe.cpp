@@ -9,7 +9,7 @@
 namespace cladtorch::train {
 
 std::string describe_text(const TrainConfig& config, const data::Dataset& data) {
-  const std::size_t tokens = data.train.size() + data.validation.size();
+  const size_t tokens = data.train.size() + data.validation.size();
   const std::string name = config.data.text.empty() ? "built-in stories" : config.data.text;
   std::string line = fmt::format("text    {}, {} tokens of {} kinds, {} of them for validation", name,
                                  short_count(static_cast<double>(tokens)), data.tokenizer->vocab_size(),

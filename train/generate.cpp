@@ -12,7 +12,7 @@ namespace cladtorch::train {
 namespace {
 
 /// How many bytes the character that starts with `lead` has; 1 for a byte that starts none.
-std::size_t character_length(char lead) {
+size_t character_length(char lead) {
   const auto byte = static_cast<unsigned char>(lead);
   if (byte >= 0xf0 && byte < 0xf8) return 4;
   if (byte >= 0xe0 && byte < 0xf0) return 3;
@@ -20,8 +20,8 @@ std::size_t character_length(char lead) {
   return 1;
 }
 
-Tensor as_batch(std::span<const std::int32_t> tokens) {
-  return from_values<std::int32_t>({1, static_cast<std::int64_t>(tokens.size())}, tokens);
+Tensor as_batch(std::span<const int32_t> tokens) {
+  return from_values<int32_t>({1, static_cast<int64_t>(tokens.size())}, tokens);
 }
 
 }  // namespace
@@ -33,32 +33,32 @@ Sampler::Sampler(const SamplingOptions& options) : options_(options), random_(op
   require(options.top_p > 0 && options.top_p <= 1, "generate: top_p is ", options.top_p, ", expected 0 to 1");
 }
 
-std::int32_t Sampler::draw(std::span<const float> logits) {
+int32_t Sampler::draw(std::span<const float> logits) {
   const auto best = std::max_element(logits.begin(), logits.end());
-  if (options_.temperature == 0) return static_cast<std::int32_t>(best - logits.begin());
+  if (options_.temperature == 0) return static_cast<int32_t>(best - logits.begin());
 
   candidates_.clear();
-  for (std::size_t i = 0; i < logits.size(); ++i) {
+  for (size_t i = 0; i < logits.size(); ++i) {
     const double scaled =
         (static_cast<double>(logits[i]) - static_cast<double>(*best)) / options_.temperature;
-    candidates_.emplace_back(static_cast<float>(std::exp(scaled)), static_cast<std::int32_t>(i));
+    candidates_.emplace_back(static_cast<float>(std::exp(scaled)), static_cast<int32_t>(i));
   }
   // Ties go to the lower token, so that the order does not depend on the sort.
   std::sort(candidates_.begin(), candidates_.end(), [](const auto& a, const auto& b) {
     return a.first > b.first || (a.first == b.first && a.second < b.second);
   });
-  if (options_.top_k > 0 && static_cast<std::size_t>(options_.top_k) < candidates_.size()) {
-    candidates_.resize(static_cast<std::size_t>(options_.top_k));
+  if (options_.top_k > 0 && static_cast<size_t>(options_.top_k) < candidates_.size()) {
+    candidates_.resize(static_cast<size_t>(options_.top_k));
   }
   double total = 0;
   for (const auto& [weight, token] : candidates_) total += static_cast<double>(weight);
   double reached = 0;
-  std::size_t kept = 0;
+  size_t kept = 0;
   while (kept < candidates_.size() && reached < options_.top_p * total) {
     reached += static_cast<double>(candidates_[kept++].first);
   }
   double left = random_.uniform() * reached;
-  for (std::size_t i = 0; i + 1 < kept; ++i) {
+  for (size_t i = 0; i + 1 < kept; ++i) {
     left -= static_cast<double>(candidates_[i].first);
     if (left < 0) return candidates_[i].second;
   }
@@ -67,9 +67,9 @@ std::int32_t Sampler::draw(std::span<const float> logits) {
 
 void Utf8Stream::write(std::string_view bytes) {
   pending_ += bytes;
-  std::size_t complete = 0;
+  size_t complete = 0;
   while (complete < pending_.size()) {
-    const std::size_t length = character_length(pending_[complete]);
+    const size_t length = character_length(pending_[complete]);
     if (complete + length > pending_.size()) break;
     complete += length;
   }
@@ -83,34 +83,34 @@ void Utf8Stream::finish() {
   pending_.clear();
 }
 
-void generate(const GPT2& model, std::span<const std::int32_t> prompt, std::int64_t tokens,
-              const SamplingOptions& options, const std::function<void(std::int32_t)>& emit) {
+void generate(const GPT2& model, std::span<const int32_t> prompt, int64_t tokens,
+              const SamplingOptions& options, const std::function<void(int32_t)>& emit) {
   require(!prompt.empty(), "generate: the prompt has no tokens, expected at least one");
-  const auto context = static_cast<std::size_t>(model.config.n_positions);
+  const auto context = static_cast<size_t>(model.config.n_positions);
   Sampler sampler(options);
   KVCache cache(model.config, 1);
-  std::vector<std::int32_t> history(prompt.begin(), prompt.end());
-  std::span<const std::int32_t> unread(history);
+  std::vector<int32_t> history(prompt.begin(), prompt.end());
+  std::span<const int32_t> unread(history);
   if (unread.size() > context) unread = unread.last(context);
   Workspace workspace;
-  for (std::int64_t i = 0; i < tokens; ++i) {
-    if (static_cast<std::size_t>(cache.length) + unread.size() > context) {
+  for (int64_t i = 0; i < tokens; ++i) {
+    if (static_cast<size_t>(cache.length) + unread.size() > context) {
       cache.length = 0;
-      unread = std::span<const std::int32_t>(history).last(std::max<std::size_t>(context / 2, 1));
+      unread = std::span<const int32_t>(history).last(std::max<size_t>(context / 2, 1));
     }
-    std::int32_t token = 0;
+    int32_t token = 0;
     {
       Workspace::Step step(workspace);
       const Tensor logits = model.decode(as_batch(unread), cache);
-      token = sampler.draw({logits.data<float>(), static_cast<std::size_t>(logits.numel())});
+      token = sampler.draw({logits.data<float>(), static_cast<size_t>(logits.numel())});
     }
     emit(token);
     history.push_back(token);
-    unread = std::span<const std::int32_t>(history).last(1);
+    unread = std::span<const int32_t>(history).last(1);
   }
 }
 
-std::vector<std::int32_t> encode_prompt(const data::Tokenizer& tokenizer, std::string_view prompt) {
+std::vector<int32_t> encode_prompt(const data::Tokenizer& tokenizer, std::string_view prompt) {
   if (!prompt.empty()) return tokenizer.encode(prompt);
   try {
     return tokenizer.encode("\n\n");
@@ -120,10 +120,10 @@ std::vector<std::int32_t> encode_prompt(const data::Tokenizer& tokenizer, std::s
 }
 
 std::string generate_text(const GPT2& model, const data::Tokenizer& tokenizer, std::string_view prompt,
-                          std::int64_t tokens, const SamplingOptions& options) {
+                          int64_t tokens, const SamplingOptions& options) {
   std::string text(prompt);
   generate(model, encode_prompt(tokenizer, prompt), tokens, options,
-           [&](std::int32_t token) { text += tokenizer.token_bytes(token); });
+           [&](int32_t token) { text += tokenizer.token_bytes(token); });
   return text;
 }
 

@@ -30,54 +30,49 @@ GPT2 small_model() {
   return model;
 }
 
-std::vector<std::int32_t> greedy(const GPT2& model, std::vector<std::int32_t> prompt, std::int64_t tokens) {
-  std::vector<std::int32_t> generated;
-  generate(model, prompt, tokens, {.temperature = 0},
-           [&](std::int32_t token) { generated.push_back(token); });
+std::vector<int32_t> greedy(const GPT2& model, std::vector<int32_t> prompt, int64_t tokens) {
+  std::vector<int32_t> generated;
+  generate(model, prompt, tokens, {.temperature = 0}, [&](int32_t token) { generated.push_back(token); });
   return generated;
 }
 
 TEST(Generate, WithTheCacheGivesTheTokensOfTheFullForward) {
   const GPT2 model = small_model();
-  const std::vector<std::int32_t> prompt = {7, 1, 30};
+  const std::vector<int32_t> prompt = {7, 1, 30};
   const auto cached = greedy(model, prompt, 13);
-  std::vector<std::int32_t> history = prompt;
+  std::vector<int32_t> history = prompt;
   for (int i = 0; i < 13; ++i) {
-    const auto length = static_cast<std::int64_t>(history.size());
-    const Tensor logits =
-        model.logits(from_values<std::int32_t>({1, length}, std::span<const std::int32_t>(history)));
+    const auto length = static_cast<int64_t>(history.size());
+    const Tensor logits = model.logits(from_values<int32_t>({1, length}, std::span<const int32_t>(history)));
     const float* last = logits.data<float>() + (length - 1) * model.config.vocab_size;
-    history.push_back(
-        static_cast<std::int32_t>(std::max_element(last, last + model.config.vocab_size) - last));
+    history.push_back(static_cast<int32_t>(std::max_element(last, last + model.config.vocab_size) - last));
   }
-  EXPECT_EQ(cached, std::vector<std::int32_t>(history.begin() + 3, history.end()));
-  EXPECT_GT(std::set<std::int32_t>(cached.begin(), cached.end()).size(), 1u);
+  EXPECT_EQ(cached, std::vector<int32_t>(history.begin() + 3, history.end()));
+  EXPECT_GT(std::set<int32_t>(cached.begin(), cached.end()).size(), 1u);
 }
 
 TEST(Generate, GoesOnWhenTheContextIsFullAndTakesALongPrompt) {
   const GPT2 model = small_model();
   EXPECT_EQ(greedy(model, {1}, 50).size(), 50u);
-  EXPECT_EQ(greedy(model, std::vector<std::int32_t>(40, 2), 5),
-            greedy(model, std::vector<std::int32_t>(16, 2), 5));
+  EXPECT_EQ(greedy(model, std::vector<int32_t>(40, 2), 5), greedy(model, std::vector<int32_t>(16, 2), 5));
   EXPECT_THAT(error_of<Error>([&] { greedy(model, {}, 1); }), HasSubstr("no tokens"));
 }
 
 TEST(Generate, IsReproducibleBySeed) {
   const GPT2 model = small_model();
-  const auto draw = [&](std::uint64_t seed) {
-    std::vector<std::int32_t> generated;
-    generate(model, std::array<std::int32_t, 1>{1}, 12, {.temperature = 5, .seed = seed},
-             [&](std::int32_t token) { generated.push_back(token); });
+  const auto draw = [&](uint64_t seed) {
+    std::vector<int32_t> generated;
+    generate(model, std::array<int32_t, 1>{1}, 12, {.temperature = 5, .seed = seed},
+             [&](int32_t token) { generated.push_back(token); });
     return generated;
   };
   EXPECT_EQ(draw(1), draw(1));
   EXPECT_NE(draw(1), draw(2));
 }
 
-std::map<std::int32_t, int> draws(const SamplingOptions& options, const std::vector<float>& logits,
-                                  int count) {
+std::map<int32_t, int> draws(const SamplingOptions& options, const std::vector<float>& logits, int count) {
   Sampler sampler(options);
-  std::map<std::int32_t, int> counts;
+  std::map<int32_t, int> counts;
   for (int i = 0; i < count; ++i) ++counts[sampler.draw(logits)];
   return counts;
 }
@@ -96,8 +91,8 @@ TEST(Sampler, KeepsToTopKAndTopP) {
   EXPECT_EQ(draws({.top_k = 2}, logits, 500).size(), 2u);
   EXPECT_EQ(draws({.top_k = 9}, logits, 500).size(), 4u);
   EXPECT_EQ(draws({.top_p = 0.9}, logits, 500).size(), 3u);
-  EXPECT_EQ(draws({.top_p = 0.4}, logits, 500), (std::map<std::int32_t, int>{{1, 500}}));
-  EXPECT_EQ(draws({.temperature = 0}, logits, 5), (std::map<std::int32_t, int>{{1, 5}}));
+  EXPECT_EQ(draws({.top_p = 0.4}, logits, 500), (std::map<int32_t, int>{{1, 500}}));
+  EXPECT_EQ(draws({.temperature = 0}, logits, 5), (std::map<int32_t, int>{{1, 5}}));
 }
 
 TEST(Sampler, RefusesOptionsOutOfRange) {
@@ -119,9 +114,9 @@ TEST(Utf8Stream, NeverSplitsACharacter) {
 
 TEST(EncodePrompt, BeginsAfterAnEmptyLineWhereTheVocabularyHasOne) {
   const data::ByteTokenizer bytes;
-  EXPECT_EQ(encode_prompt(bytes, ""), (std::vector<std::int32_t>{'\n', '\n'}));
-  EXPECT_EQ(encode_prompt(bytes, "ab"), (std::vector<std::int32_t>{'a', 'b'}));
-  EXPECT_EQ(encode_prompt(data::CharTokenizer::from_text("xyz"), ""), (std::vector<std::int32_t>{0}));
+  EXPECT_EQ(encode_prompt(bytes, ""), (std::vector<int32_t>{'\n', '\n'}));
+  EXPECT_EQ(encode_prompt(bytes, "ab"), (std::vector<int32_t>{'a', 'b'}));
+  EXPECT_EQ(encode_prompt(data::CharTokenizer::from_text("xyz"), ""), (std::vector<int32_t>{0}));
 }
 
 }  // namespace

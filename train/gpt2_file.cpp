@@ -8,8 +8,8 @@
 namespace cladtorch::train {
 namespace {
 
-constexpr const char* kModelFile = "model.safetensors";
-constexpr const char* kConfigFile = "config.json";
+constexpr const char* model_file = "model.safetensors";
+constexpr const char* config_file = "config.json";
 
 bool ends_with_any(const std::string& name, std::initializer_list<const char*> endings) {
   for (const char* ending : endings) {
@@ -30,20 +30,20 @@ bool is_redundant(const std::string& name) {
 }
 
 /// IEEE half precision; source: IEEE 754-2008, binary16.
-float half_to_float(std::uint16_t half) {
-  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000u) << 16;
-  const std::uint32_t exponent = (half >> 10) & 0x1fu, fraction = half & 0x3ffu;
+float half_to_float(uint16_t half) {
+  const uint32_t sign = static_cast<uint32_t>(half & 0x8000u) << 16;
+  const uint32_t exponent = (half >> 10) & 0x1fu, fraction = half & 0x3ffu;
   if (exponent == 0) {
     const float magnitude = static_cast<float>(fraction) * 0x1p-24f;
     return sign != 0 ? -magnitude : magnitude;
   }
-  const std::uint32_t wide = exponent == 31 ? 0xffu : exponent + 112;
+  const uint32_t wide = exponent == 31 ? 0xffu : exponent + 112;
   return std::bit_cast<float>(sign | wide << 23 | fraction << 13);
 }
 
 template <class Stored, class Convert>
 void widen(const io::StoredTensor& stored, float* out, Convert convert) {
-  for (std::size_t i = 0; i < stored.data.size() / sizeof(Stored); ++i) {
+  for (size_t i = 0; i < stored.data.size() / sizeof(Stored); ++i) {
     Stored value;
     std::memcpy(&value, stored.data.data() + i * sizeof(Stored), sizeof value);
     out[i] = convert(value);
@@ -52,19 +52,18 @@ void widen(const io::StoredTensor& stored, float* out, Convert convert) {
 
 /// The stored values as a dense float32 tensor of the stored shape.
 Tensor to_float(const io::StoredTensor& stored, const std::string& where) {
-  Tensor values = empty(Shape(std::span<const std::int64_t>(stored.shape)));
+  Tensor values = empty(Shape(std::span<const int64_t>(stored.shape)));
   float* out = values.data<float>();
   switch (stored.type) {
-    case io::StoredType::kF32:
+    case io::StoredType::f32:
       if (!stored.data.empty()) std::memcpy(out, stored.data.data(), stored.data.size());
       break;
-    case io::StoredType::kF16:
-      widen<std::uint16_t>(stored, out, half_to_float);
+    case io::StoredType::f16:
+      widen<uint16_t>(stored, out, half_to_float);
       break;
-    case io::StoredType::kBF16:
-      widen<std::uint16_t>(stored, out, [](std::uint16_t bits) {
-        return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
-      });
+    case io::StoredType::bf16:
+      widen<uint16_t>(stored, out,
+                      [](uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); });
       break;
     default:
       fail(where, " is ", io::stored_name(stored.type), ", expected F32, F16 or BF16");
@@ -122,11 +121,11 @@ GPT2Config gpt2_config_from_json(const io::Json& json, const std::string& where)
   require(json.value("tie_word_embeddings", true), "read '", where,
           "': the embeddings are not tied, expected tied");
   GPT2Config config;
-  config.vocab_size = io::json_field<std::int64_t>(json, "vocab_size", where);
-  config.n_positions = io::json_field<std::int64_t>(json, "n_positions", where);
-  config.n_embd = io::json_field<std::int64_t>(json, "n_embd", where);
-  config.n_layer = io::json_field<std::int64_t>(json, "n_layer", where);
-  config.n_head = io::json_field<std::int64_t>(json, "n_head", where);
+  config.vocab_size = io::json_field<int64_t>(json, "vocab_size", where);
+  config.n_positions = io::json_field<int64_t>(json, "n_positions", where);
+  config.n_embd = io::json_field<int64_t>(json, "n_embd", where);
+  config.n_layer = io::json_field<int64_t>(json, "n_layer", where);
+  config.n_head = io::json_field<int64_t>(json, "n_head", where);
   config.layer_norm_epsilon = json.value("layer_norm_epsilon", 1e-5);
   config.dropout = json.value("resid_pdrop", 0.0);
   try {
@@ -146,22 +145,22 @@ void save_gpt2(const GPT2& model, const std::filesystem::path& folder) {
     keep.push_back((stored_transposed(name) ? parameter.transpose(0, 1) : parameter).contiguous());
     const Tensor& dense = keep.back();
     tensors.push_back({name,
-                       {io::StoredType::kF32,
+                       {io::StoredType::f32,
                         {dense.shape().begin(), dense.shape().end()},
                         {static_cast<const std::byte*>(dense.data()), dense.nbytes()}}});
   });
-  io::write_safetensors(folder / kModelFile, tensors, {{"format", "pt"}});
-  io::write_json(folder / kConfigFile, gpt2_config_json(model.config));
+  io::write_safetensors(folder / model_file, tensors, {{"format", "pt"}});
+  io::write_json(folder / config_file, gpt2_config_json(model.config));
 }
 
 GPT2 load_gpt2(const std::filesystem::path& folder) {
-  const std::string config_path = (folder / kConfigFile).string();
-  const io::SafetensorsFile file(folder / kModelFile);
+  const std::string config_path = (folder / config_file).string();
+  const io::SafetensorsFile file(folder / model_file);
   const GPT2Config config = gpt2_config_from_json(io::read_json(config_path), config_path);
   check_size(config, file);
   GPT2 model(config);
   const std::string path = file.path().string();
-  std::size_t used = 0;
+  size_t used = 0;
   for_each_parameter(model, [&](const std::string& name, Tensor& parameter) {
     const io::StoredTensor* stored = find(file, name);
     require(stored != nullptr, "read '", path, "': there is no tensor '", name,
@@ -170,7 +169,7 @@ GPT2 load_gpt2(const std::filesystem::path& folder) {
     const bool transposed = stored_transposed(name);
     const Shape expected = transposed ? parameter.transpose(0, 1).shape() : parameter.shape();
     require(values.shape() == expected, "read '", path, "': '", name, "' is ", values.shape(), ", but ",
-            kConfigFile, " makes it ", expected);
+            config_file, " makes it ", expected);
     parameter.copy_from(transposed ? values.transpose(0, 1) : values);
     ++used;
   });

@@ -13,20 +13,20 @@
 namespace cladtorch::train {
 namespace {
 
-constexpr int kBarWidth = 14;
-constexpr auto kRedrawEvery = std::chrono::milliseconds(100);
-constexpr int kDefaultWidth = 160;
+constexpr int bar_width = 14;
+constexpr auto redraw_every = std::chrono::milliseconds(100);
+constexpr int default_width = 160;
 
 int terminal_width(std::FILE* stream) {
   winsize size{};
   if (::ioctl(::fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return kDefaultWidth;
+  return default_width;
 }
 
-std::string bar(std::int64_t step, std::int64_t steps) {
-  const auto filled = static_cast<std::size_t>(std::clamp(kBarWidth * step / std::max<std::int64_t>(steps, 1),
-                                                          std::int64_t{0}, std::int64_t{kBarWidth}));
-  return std::string(filled, '#') + std::string(kBarWidth - filled, '-');
+std::string bar(int64_t step, int64_t steps) {
+  const auto filled = static_cast<size_t>(
+      std::clamp(bar_width * step / std::max<int64_t>(steps, 1), int64_t{0}, int64_t{bar_width}));
+  return std::string(filled, '#') + std::string(bar_width - filled, '-');
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ std::string short_count(double value) {
 }
 
 std::string short_duration(double seconds) {
-  const auto total = static_cast<std::int64_t>(std::llround(std::max(seconds, 0.0)));
+  const auto total = static_cast<int64_t>(std::llround(std::max(seconds, 0.0)));
   if (total >= 3600) return fmt::format("{}:{:02}:{:02}", total / 3600, total / 60 % 60, total % 60);
   return fmt::format("{}:{:02}", total / 60, total % 60);
 }
@@ -72,25 +72,25 @@ std::string progress_line(const StepRecord& record, const ProgressState& state, 
   parts.push_back(bar(record.step, state.steps));
 
   // In order of importance they are dropped; in the order in which a person reads they are shown.
-  std::size_t shown = 0, length = 0;
+  size_t shown = 0, length = 0;
   while (shown < parts.size()) {
-    const std::size_t next = length + (shown > 0 ? 2 : 0) + parts[shown].size();
-    if (shown > 0 && next > static_cast<std::size_t>(width)) break;
+    const size_t next = length + (shown > 0 ? 2 : 0) + parts[shown].size();
+    if (shown > 0 && next > static_cast<size_t>(width)) break;
     length = next;
     ++shown;
   }
   const bool with_bar = shown == parts.size();
   std::string line = parts[0];
   if (with_bar) line += "  " + parts.back();
-  const std::size_t eta = state.val_loss ? 3 : 2;
-  for (std::size_t i = 1; i < shown - (with_bar ? 1 : 0); ++i) {
+  const size_t eta = state.val_loss ? 3 : 2;
+  for (size_t i = 1; i < shown - (with_bar ? 1 : 0); ++i) {
     if (i != eta) line += "  " + parts[i];
   }
   if (shown > eta) line += "  " + parts[eta];
   return line;
 }
 
-ProgressDisplay::ProgressDisplay(std::FILE* stream, std::int64_t log_every)
+ProgressDisplay::ProgressDisplay(std::FILE* stream, int64_t log_every)
     : stream_(stream),
       log_every_(log_every),
       terminal_(::isatty(::fileno(stream)) != 0),
@@ -104,12 +104,12 @@ void ProgressDisplay::show(const StepRecord& record, const ProgressState& state)
   const bool last = record.step >= state.steps;
   if (!terminal_) {
     if (record.step % log_every_ != 0 && !record.val_loss && !last) return;
-    fmt::print(stream_, "{}\n", progress_line(record, state, kDefaultWidth));
+    fmt::print(stream_, "{}\n", progress_line(record, state, default_width));
     std::fflush(stream_);
     return;
   }
   const auto now = std::chrono::steady_clock::now();
-  if (now - shown_ < kRedrawEvery && !record.val_loss && !last) return;
+  if (now - shown_ < redraw_every && !record.val_loss && !last) return;
   shown_ = now;
   const std::string line = progress_line(record, state, terminal_width(stream_) - 1);
   if (color_) {

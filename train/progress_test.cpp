@@ -11,27 +11,27 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-const StepRecord kRecord{
+const StepRecord sample_record{
     .step = 400, .loss = 1.0321, .lr = 9.1e-4, .grad_norm = 0.83, .tokens_per_second = 61'000};
-const ProgressState kState{.steps = 1500,
-                           .val_loss = 1.041,
-                           .floor = 0.92,
-                           .flops_per_token = 5e6,
-                           .peak_flops = 6.1e11,
-                           .eta_seconds = 62};
+const ProgressState sample_state{.steps = 1500,
+                                 .val_loss = 1.041,
+                                 .floor = 0.92,
+                                 .flops_per_token = 5e6,
+                                 .peak_flops = 6.1e11,
+                                 .eta_seconds = 62};
 
 TEST(ProgressLine, ShowsAllThatAPersonAsksWhileWaiting) {
-  EXPECT_EQ(progress_line(kRecord, kState, 200),
+  EXPECT_EQ(progress_line(sample_record, sample_state, 200),
             "step  400/1500  ###-----------  loss 1.032  val 1.041 (floor 0.920)  61k tok/s  50 % of peak  "
             "lr 9.1e-04  "
             "norm 0.83  eta 1:02");
 }
 
 TEST(ProgressLine, LeavesOutWhatIsNotKnown) {
-  ProgressState state = kState;
+  ProgressState state = sample_state;
   state.val_loss.reset();
   state.peak_flops = 0;
-  const std::string line = progress_line(kRecord, state, 200);
+  const std::string line = progress_line(sample_record, state, 200);
   EXPECT_THAT(line, Not(HasSubstr("val")));
   EXPECT_THAT(line, Not(HasSubstr("peak")));
   EXPECT_THAT(line, HasSubstr("eta 1:02"));
@@ -39,30 +39,30 @@ TEST(ProgressLine, LeavesOutWhatIsNotKnown) {
 
 TEST(ProgressLine, NeverExceedsTheWidthAndKeepsStepAndLossLongest) {
   for (int width = 28; width < 140; ++width) {
-    const std::string line = progress_line(kRecord, kState, width);
-    EXPECT_LE(line.size(), static_cast<std::size_t>(width));
+    const std::string line = progress_line(sample_record, sample_state, width);
+    EXPECT_LE(line.size(), static_cast<size_t>(width));
     EXPECT_THAT(line, HasSubstr("step  400/1500"));
     EXPECT_THAT(line, HasSubstr("loss 1.032"));
   }
-  EXPECT_EQ(progress_line(kRecord, kState, 1), "step  400/1500");
+  EXPECT_EQ(progress_line(sample_record, sample_state, 1), "step  400/1500");
 }
 
 TEST(ProgressDisplay, WritesPlainLinesWhereThereIsNoTerminal) {
   char* text = nullptr;
-  std::size_t size = 0;
+  size_t size = 0;
   std::FILE* stream = std::tmpfile();
   {
     ProgressDisplay display(stream, 200);
-    StepRecord record = kRecord;
-    for (record.step = 1; record.step <= 401; ++record.step) display.show(record, kState);
+    StepRecord record = sample_record;
+    for (record.step = 1; record.step <= 401; ++record.step) display.show(record, sample_state);
     record.step = 402;
     record.val_loss = 1.0;
-    display.show(record, kState);
+    display.show(record, sample_state);
     display.message("done");
   }
   std::rewind(stream);
   std::string all;
-  for (ssize_t n; (n = ::getline(&text, &size, stream)) > 0;) all.append(text, static_cast<std::size_t>(n));
+  for (ssize_t n; (n = ::getline(&text, &size, stream)) > 0;) all.append(text, static_cast<size_t>(n));
   std::free(text);
   std::fclose(stream);
   EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), 4);  // steps 200 and 400, the evaluation, the message

@@ -8,22 +8,22 @@
 namespace cladtorch::train {
 
 /// train/report.html, embedded by the build.
-extern const char* const kReportTemplate;
+extern const char* const report_template;
 
 namespace {
 
-constexpr std::size_t kMostPoints = 1500;
-constexpr const char* kPlaceholder = "__REPORT_DATA__";
+constexpr size_t most_points = 1500;
+constexpr const char* placeholder = "__REPORT_DATA__";
 
 /// Rows [step, loss, lr, grad_norm, tokens_per_second]: means over equal parts of the run.
 nlohmann::ordered_json step_rows(const std::vector<StepRecord>& records) {
-  const std::size_t part = (records.size() + kMostPoints - 1) / kMostPoints;
+  const size_t part = (records.size() + most_points - 1) / most_points;
   auto rows = nlohmann::ordered_json::array();
-  for (std::size_t begin = 0; begin < records.size(); begin += part) {
-    const std::size_t end = std::min(begin + part, records.size());
+  for (size_t begin = 0; begin < records.size(); begin += part) {
+    const size_t end = std::min(begin + part, records.size());
     const double count = static_cast<double>(end - begin);
     double loss = 0, norm = 0, rate = 0;
-    for (std::size_t i = begin; i < end; ++i) {
+    for (size_t i = begin; i < end; ++i) {
       loss += records[i].loss / count;
       norm += records[i].grad_norm / count;
       rate += records[i].tokens_per_second / count;
@@ -57,9 +57,9 @@ std::string report_html(const Report& report) {
 
   // Inside a script element only "</" and "<!--" could end the data early: no '<' is left in them.
   std::string json = data.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-  for (std::size_t at = 0; (at = json.find('<', at)) != std::string::npos;) json.replace(at, 1, "\\u003c");
-  std::string page = kReportTemplate;
-  page.replace(page.find(kPlaceholder), std::string(kPlaceholder).size(), json);
+  for (size_t at = 0; (at = json.find('<', at)) != std::string::npos;) json.replace(at, 1, "\\u003c");
+  std::string page = report_template;
+  page.replace(page.find(placeholder), std::string(placeholder).size(), json);
   return page;
 }
 

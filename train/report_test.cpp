@@ -27,7 +27,7 @@ Report sample_report(int steps) {
 /// The JSON that the page carries.
 nlohmann::json data_of(const std::string& page) {
   const std::string open = "id=\"data\">";
-  const std::size_t begin = page.find(open) + open.size();
+  const size_t begin = page.find(open) + open.size();
   return nlohmann::json::parse(page.substr(begin, page.find("</script>", begin) - begin));
 }
 

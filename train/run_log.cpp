@@ -21,7 +21,7 @@ io::Json to_json(const StepRecord& record) {
 
 StepRecord from_json(const io::Json& json, const std::string& where) {
   StepRecord record;
-  record.step = io::json_field<std::int64_t>(json, "step", where);
+  record.step = io::json_field<int64_t>(json, "step", where);
   record.loss = io::json_field<double>(json, "loss", where);
   record.lr = io::json_field<double>(json, "lr", where);
   record.grad_norm = io::json_field<double>(json, "grad_norm", where);
@@ -32,8 +32,7 @@ StepRecord from_json(const io::Json& json, const std::string& where) {
 
 }  // namespace
 
-RunLog::RunLog(const std::filesystem::path& path, std::int64_t step)
-    : path_(path), file_(nullptr, std::fclose) {
+RunLog::RunLog(const std::filesystem::path& path, int64_t step) : path_(path), file_(nullptr, std::fclose) {
   std::string kept;
   if (step > 0 && std::filesystem::exists(path)) {
     std::istringstream lines(io::read_file(path));

@@ -8,7 +8,7 @@
 namespace cladtorch::train {
 namespace {
 
-StepRecord record(std::int64_t step) {
+StepRecord record(int64_t step) {
   StepRecord r{.step = step, .loss = 1.0 / 3.0 + static_cast<double>(step), .lr = 0.1, .grad_norm = 0.7};
   if (step % 2 == 0) r.val_loss = 2.0 / 3.0;
   return r;

@@ -30,7 +30,7 @@ ScheduleKind schedule_kind_from_string(const std::string& name) {
   fail("schedule.kind: expected constant, linear, cosine or wsd, got '", name, "'");
 }
 
-double Schedule::at(std::int64_t step, std::int64_t steps) const {
+double Schedule::at(int64_t step, int64_t steps) const {
   if (step < warmup) return peak * static_cast<double>(step + 1) / static_cast<double>(warmup + 1);
   const double end = static_cast<double>(steps);
   const double begin = kind == ScheduleKind::wsd

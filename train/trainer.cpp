@@ -20,17 +20,17 @@ double seconds_since(Clock::time_point begin) {
 data::BatchShape batch_shape(const TrainConfig& config) { return {config.train.batch, config.model.context}; }
 
 /// Tokens at the start of a validation window that are only read; at least one of the window is scored.
-std::int64_t unscored(const TrainConfig& config) {
-  return static_cast<std::int64_t>(config.train.eval_prefix * static_cast<double>(config.model.context));
+int64_t unscored(const TrainConfig& config) {
+  return static_cast<int64_t>(config.train.eval_prefix * static_cast<double>(config.model.context));
 }
 
-std::span<std::int32_t> span_of(Tensor& tensor) {
-  return {tensor.data<std::int32_t>(), static_cast<std::size_t>(tensor.numel())};
+std::span<int32_t> span_of(Tensor& tensor) {
+  return {tensor.data<int32_t>(), static_cast<size_t>(tensor.numel())};
 }
 
 }  // namespace
 
-GPT2Config gpt2_config(const TrainConfig& config, std::int64_t vocab_size) {
+GPT2Config gpt2_config(const TrainConfig& config, int64_t vocab_size) {
   GPT2Config model;
   model.vocab_size = vocab_size;
   model.n_positions = config.model.context;
@@ -42,7 +42,7 @@ GPT2Config gpt2_config(const TrainConfig& config, std::int64_t vocab_size) {
   return model;
 }
 
-double flops_per_token(const GPT2Config& config, std::int64_t context) {
+double flops_per_token(const GPT2Config& config, int64_t context) {
   const auto c = static_cast<double>(config.n_embd), layers = static_cast<double>(config.n_layer);
   const double matrices = 12.0 * layers * c * c + static_cast<double>(config.vocab_size) * c;
   const double attention = layers * c * static_cast<double>(context);  // two products of T/2 by C each
@@ -58,7 +58,7 @@ Trainer::Trainer(const TrainConfig& config, const data::Dataset& data, Objective
                 .minimum = config.schedule.min_lr,
                 .warmup = config.schedule.warmup,
                 .decay_fraction = config.schedule.decay_fraction},
-      loader_(data.train, batch_shape(config), static_cast<std::uint64_t>(config.run.seed),
+      loader_(data.train, batch_shape(config), static_cast<uint64_t>(config.run.seed),
               data::sampling_from_string(config.data.sampling)),
       eval_batches_(data.validation, batch_shape(config),
                     {.context = unscored(config), .max_batches = config.train.eval_batches}),
@@ -67,7 +67,7 @@ Trainer::Trainer(const TrainConfig& config, const data::Dataset& data, Objective
   state_.steps = state_.configured_steps = config.train.steps;
   state_.train_tokens = data.train.size();
   state_.loader = loader_.state();
-  build(GPT2(gpt2_config(config, data.tokenizer->vocab_size()), static_cast<std::uint64_t>(config.run.seed)));
+  build(GPT2(gpt2_config(config, data.tokenizer->vocab_size()), static_cast<uint64_t>(config.run.seed)));
 }
 
 void Trainer::build(GPT2 model) {
@@ -119,17 +119,17 @@ void Trainer::diverged(const std::string& what) const {
                   state_.step, what, config_.optimizer.lr, config_.schedule.warmup));
 }
 
-std::int64_t Trainer::tokens_per_step() const {
+int64_t Trainer::tokens_per_step() const {
   return config_.train.batch * config_.train.accumulate * config_.model.context;
 }
 
-double Trainer::micro_batches(std::uint64_t step, bool dry) {
+double Trainer::micro_batches(uint64_t step, bool dry) {
   double sum = 0;
-  const auto count = static_cast<std::uint64_t>(config_.train.accumulate);
-  for (std::uint64_t micro = 0; micro < count; ++micro) {
+  const auto count = static_cast<uint64_t>(config_.train.accumulate);
+  for (uint64_t micro = 0; micro < count; ++micro) {
     if (!dry) loader_.next(span_of(tokens_), span_of(targets_));
     Workspace::Step workspace(step_workspace_);
-    const TrainingScope training(static_cast<std::uint64_t>(config_.run.seed), step * count + micro);
+    const TrainingScope training(static_cast<uint64_t>(config_.run.seed), step * count + micro);
     sum += objective_.value_and_gradient(*model_, tokens_, targets_, gradient_.get());
     if (dry) break;
   }
@@ -141,7 +141,7 @@ MemoryUse Trainer::plan_memory() {
   gradients_->mark_zero();
   evaluate_batches(1);
   MemoryUse use;
-  use.parameters = static_cast<std::size_t>(gradients_->numel()) * size_of(gradients_->dtype());
+  use.parameters = static_cast<size_t>(gradients_->numel()) * size_of(gradients_->dtype());
   use.gradients = use.parameters;
   use.optimizer = 2 * use.parameters;
   use.activations = step_workspace_.statistics().planned_bytes + eval_workspace_.statistics().planned_bytes;
@@ -154,7 +154,7 @@ StepRecord Trainer::step() {
   StepRecord record;
   record.step = state_.step + 1;
   record.lr = schedule_.at(state_.step, state_.steps);
-  record.loss = micro_batches(static_cast<std::uint64_t>(state_.step), /*dry=*/false) / count;
+  record.loss = micro_batches(static_cast<uint64_t>(state_.step), /*dry=*/false) / count;
   record.grad_norm = gradients_->norm() / count;
   if (!std::isfinite(record.loss)) diverged(fmt::format("the loss is {}", record.loss));
   if (!std::isfinite(record.grad_norm)) diverged(fmt::format("the gradient is {}", record.grad_norm));
@@ -171,9 +171,9 @@ StepRecord Trainer::step() {
   return record;
 }
 
-double Trainer::evaluate_batches(std::int64_t count) {
+double Trainer::evaluate_batches(int64_t count) {
   double sum = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
+  for (int64_t i = 0; i < count; ++i) {
     eval_batches_.get(i, span_of(tokens_), span_of(targets_));
     Workspace::Step workspace(eval_workspace_);
     sum += objective_.value(*model_, tokens_, targets_);

@@ -21,14 +21,14 @@ using testing::HasSubstr;
 /// Half the squared distance of each token's embedding to the first channel's index, plus a little decay of
 /// all: a minimum that depends on the tokens, so that a wrong batch changes the result.
 double quadratic(const GPT2& model, const Tensor& tokens, const Tensor& targets, GPT2* gradient) {
-  const std::int64_t channels = model.config.n_embd;
+  const int64_t channels = model.config.n_embd;
   Tensor d_wte = zeros(model.wte.weight.shape());
   double sum = 0;
-  for (std::int64_t i = 0; i < tokens.numel(); ++i) {
-    if (targets.data<std::int32_t>()[i] == data::ignored_target) continue;
-    const std::int64_t row = tokens.data<std::int32_t>()[i] * channels;
-    const auto aim = static_cast<float>(targets.data<std::int32_t>()[i]) * 0.01f;
-    for (std::int64_t c = 0; c < channels; ++c) {
+  for (int64_t i = 0; i < tokens.numel(); ++i) {
+    if (targets.data<int32_t>()[i] == data::ignored_target) continue;
+    const int64_t row = tokens.data<int32_t>()[i] * channels;
+    const auto aim = static_cast<float>(targets.data<int32_t>()[i]) * 0.01f;
+    for (int64_t c = 0; c < channels; ++c) {
       const float distance = model.wte.weight.data<float>()[row + c] - aim;
       sum += 0.5 * static_cast<double>(distance * distance);
       d_wte.data<float>()[row + c] += distance / static_cast<float>(tokens.numel());
@@ -41,7 +41,7 @@ double quadratic(const GPT2& model, const Tensor& tokens, const Tensor& targets,
   return sum / static_cast<double>(tokens.numel());
 }
 
-const Objective kQuadratic{
+const Objective quadratic_objective{
     .value = [](const GPT2& model, const Tensor& tokens,
                 const Tensor& targets) { return quadratic(model, tokens, targets, nullptr); },
     .value_and_gradient = quadratic};
@@ -71,7 +71,7 @@ std::vector<double> losses(Trainer& trainer, int steps) {
 }
 
 TEST(Trainer, LowersTheLossAndCountsSteps) {
-  Trainer trainer(small_config(), stories(), kQuadratic);
+  Trainer trainer(small_config(), stories(), quadratic_objective);
   const double before = trainer.evaluate();
   losses(trainer, 20);
   EXPECT_LT(trainer.evaluate(), 0.8 * before);
@@ -82,16 +82,16 @@ TEST(Trainer, LowersTheLossAndCountsSteps) {
 
 TEST(Trainer, ContinuesBitForBitFromACheckpoint) {
   io::TemporaryFolder folder;
-  Trainer straight(small_config(), stories(), kQuadratic);
+  Trainer straight(small_config(), stories(), quadratic_objective);
   const auto all = losses(straight, 20);
   const double val = straight.evaluate();
 
-  Trainer first(small_config(), stories(), kQuadratic);
+  Trainer first(small_config(), stories(), quadratic_objective);
   losses(first, 10);
   first.save(folder / "last");
   losses(first, 3);  // what was done after the save is lost
 
-  Trainer second(small_config(), stories(), kQuadratic);
+  Trainer second(small_config(), stories(), quadratic_objective);
   second.restore(folder / "last");
   EXPECT_EQ(losses(second, 10), std::vector<double>(all.begin() + 10, all.end()));
   EXPECT_EQ(second.evaluate(), val);
@@ -103,23 +103,24 @@ TEST(Trainer, TakesTheSameStepWhenTheBatchIsAccumulated) {
   whole.train.accumulate = 1;
   parts.train.batch = 2;
   parts.train.accumulate = 2;
-  Trainer a(whole, stories(), kQuadratic), b(parts, stories(), kQuadratic);
+  Trainer a(whole, stories(), quadratic_objective), b(parts, stories(), quadratic_objective);
   const StepRecord at_once = a.step(), in_parts = b.step();
   EXPECT_NEAR(at_once.loss, in_parts.loss, 1e-6 * at_once.loss);
   EXPECT_NEAR(at_once.grad_norm, in_parts.grad_norm, 1e-5 * at_once.grad_norm);
 }
 
 TEST(Trainer, PlansItsMemoryWithoutChangingTheRun) {
-  Trainer plain(small_config(), stories(), kQuadratic), planned(small_config(), stories(), kQuadratic);
+  Trainer plain(small_config(), stories(), quadratic_objective),
+      planned(small_config(), stories(), quadratic_objective);
   const MemoryUse use = planned.plan_memory();
-  EXPECT_EQ(use.parameters, static_cast<std::size_t>(parameter_count(planned.model())) * 4);
+  EXPECT_EQ(use.parameters, static_cast<size_t>(parameter_count(planned.model())) * 4);
   EXPECT_GT(use.activations, 0u);
   EXPECT_EQ(losses(plain, 3), losses(planned, 3));
 }
 
 TEST(Trainer, StopsBeforeAnUpdateThatIsNotFinite) {
   for (const bool in_loss : {true, false}) {
-    Objective poisoned = kQuadratic;
+    Objective poisoned = quadratic_objective;
     poisoned.value_and_gradient = [&](const GPT2& m, const Tensor& x, const Tensor& y, GPT2* g) {
       const double value = quadratic(m, x, y, g);
       if (in_loss) return std::numeric_limits<double>::quiet_NaN();
@@ -138,10 +139,10 @@ TEST(Trainer, StopsBeforeAnUpdateThatIsNotFinite) {
 TEST(Trainer, SavesNoWeightsThatAreNotFinite) {
   io::TemporaryFolder folder;
   TrainConfig config = small_config();
-  Trainer trainer(config, stories(), kQuadratic);
+  Trainer trainer(config, stories(), quadratic_objective);
   trainer.save(folder / "last");
   config.optimizer.lr = 1e300;
-  Trainer overflowing(config, stories(), kQuadratic);
+  Trainer overflowing(config, stories(), quadratic_objective);
   overflowing.step();
   EXPECT_THAT(error_of<Diverged>([&] { overflowing.save(folder / "last"); }),
               HasSubstr("weights are not finite"));
@@ -151,13 +152,13 @@ TEST(Trainer, SavesNoWeightsThatAreNotFinite) {
 
 TEST(Trainer, RefusesACheckpointOfAnotherModelOrText) {
   io::TemporaryFolder folder;
-  Trainer(small_config(), stories(), kQuadratic).save(folder / "c");
+  Trainer(small_config(), stories(), quadratic_objective).save(folder / "c");
   TrainConfig wider = small_config();
   wider.model.channels = 16;
-  Trainer other_model(wider, stories(), kQuadratic);
+  Trainer other_model(wider, stories(), quadratic_objective);
   EXPECT_THAT(error_of<Error>([&] { other_model.restore(folder / "c"); }), HasSubstr("model keys"));
   const data::Dataset longer = data::stories_dataset(30'000, 1);
-  Trainer other_text(small_config(), longer, kQuadratic);
+  Trainer other_text(small_config(), longer, quadratic_objective);
   EXPECT_THAT(error_of<Error>([&] { other_text.restore(folder / "c"); }), HasSubstr("has the text changed?"));
 }
 
@@ -175,7 +176,7 @@ TEST(Gpt2File, IsReadBackBitForBit) {
   GPT2 read = load_gpt2(folder.path());
   std::vector<Tensor> expected;
   for_each_parameter(model, [&](const std::string&, const Tensor& p) { expected.push_back(p); });
-  std::size_t i = 0;
+  size_t i = 0;
   for_each_parameter(read, [&](const std::string& name, Tensor& p) {
     ASSERT_EQ(p.shape(), expected[i].shape()) << name;
     EXPECT_EQ(std::memcmp(p.data(), expected[i].data(), p.nbytes()), 0) << name;
@@ -189,8 +190,8 @@ TEST(Gpt2File, StoresLinearLayersTransposedUnderTransformersNames) {
   const GPT2 model(gpt2_preset("toy"), 9);
   save_gpt2(model, folder.path());
   const io::SafetensorsFile file(folder / "model.safetensors");
-  EXPECT_EQ(file.at("h.1.attn.c_attn.weight").shape, (std::vector<std::int64_t>{32, 96}));
-  EXPECT_EQ(file.at("wte.weight").shape, (std::vector<std::int64_t>{65, 32}));
+  EXPECT_EQ(file.at("h.1.attn.c_attn.weight").shape, (std::vector<int64_t>{32, 96}));
+  EXPECT_EQ(file.at("wte.weight").shape, (std::vector<int64_t>{65, 32}));
   const auto* stored = reinterpret_cast<const float*>(file.at("h.1.mlp.c_fc.weight").data.data());
   EXPECT_EQ(stored[1], model.h[1].mlp.c_fc.weight.data<float>()[32]);
 }

@@ -21,9 +21,9 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Steps after which the speed is known well enough to hold a run to its time limit.
-constexpr std::int64_t kStepsToJudgeSpeed = 20;
+constexpr int64_t steps_to_judge_speed = 20;
 /// Weight of the newest step in the running mean of seconds per step.
-constexpr double kNewestStepWeight = 0.01;
+constexpr double newest_step_weight = 0.01;
 
 bool holds_run(const fs::path& folder) {
   return fs::exists(folder / "config.toml") || fs::exists(folder / "last") || fs::exists(folder / "best");
@@ -53,7 +53,7 @@ void choose_folder(TrainConfig& config) {
 data::Dataset open_data(const TrainConfig& config) {
   const data::Vocabulary vocabulary = data::vocabulary_from_string(config.data.vocabulary);
   if (!config.data.text.empty()) return data::open_dataset(config.data.text, vocabulary);
-  return data::stories_dataset(static_cast<std::size_t>(config.data.story_bytes), 1, vocabulary);
+  return data::stories_dataset(static_cast<size_t>(config.data.story_bytes), 1, vocabulary);
 }
 
 /// One session of a run: everything between opening the folder and writing the report.
@@ -79,7 +79,7 @@ class Session {
     RunLog log(folder_ / "log.jsonl", trainer_.state().step);
     const bool finished = train(log);
     finish(log);
-    return finished ? 0 : kInterruptedExitCode;
+    return finished ? 0 : interrupted_exit_code;
   }
 
  private:
@@ -114,12 +114,12 @@ class Session {
                            .floor = data_.entropy_floor,
                            .flops_per_token = flops_per_token(trainer_.model().config, config_.model.context),
                            .peak_flops = peak_flops_};
-    const std::int64_t first = trainer_.state().step;
+    const int64_t first = trainer_.state().step;
     const double seconds_before = trainer_.state().seconds;
     double shown_rate = 0, per_step = 0, elapsed_before = 0;
     while (trainer_.state().step < trainer_.state().steps) {
       StepRecord record = trainer_.step();
-      const std::int64_t step = record.step;
+      const int64_t step = record.step;
       shown_rate =
           shown_rate == 0 ? record.tokens_per_second : 0.9 * shown_rate + 0.1 * record.tokens_per_second;
       const double best_before = trainer_.state().best_val.value_or(INFINITY);
@@ -130,16 +130,16 @@ class Session {
       log.write(record);
       if (evaluate && trainer_.state().best_val.value_or(INFINITY) < best_before)
         trainer_.save(folder_ / "best");
-      const std::int64_t save_every = config_.train.save_every;
+      const int64_t save_every = config_.train.save_every;
       if (stopping || evaluate || (save_every > 0 && step % save_every == 0)) trainer_.save(folder_ / "last");
 
       // Evaluations are paid for by the steps around them. Recent steps count most: a busy machine comes and
       // goes.
       const double elapsed = trainer_.state().seconds - seconds_before;
-      const double newest = std::max(1.0 / static_cast<double>(step - first), kNewestStepWeight);
+      const double newest = std::max(1.0 / static_cast<double>(step - first), newest_step_weight);
       per_step += newest * (elapsed - elapsed_before - per_step);
       elapsed_before = elapsed;
-      if (step - first >= kStepsToJudgeSpeed) keep_time_limit(display, elapsed, per_step);
+      if (step - first >= steps_to_judge_speed) keep_time_limit(display, elapsed, per_step);
       progress.steps = trainer_.state().steps;
       progress.eta_seconds = per_step * static_cast<double>(trainer_.state().steps - step);
       StepRecord shown = record;
@@ -160,10 +160,9 @@ class Session {
     const double limit = 60.0 * config_.train.max_minutes;
     const TrainerState& state = trainer_.state();
     if (limit <= 0 || state.step >= state.steps) return;
-    const auto affordable =
-        static_cast<std::int64_t>(std::max(1.0, std::floor((limit - elapsed) / per_step)));
-    const std::int64_t steps = std::min(config_.train.steps, state.step + affordable);
-    const std::int64_t noise = (state.steps - state.step) / 50;
+    const auto affordable = static_cast<int64_t>(std::max(1.0, std::floor((limit - elapsed) / per_step)));
+    const int64_t steps = std::min(config_.train.steps, state.step + affordable);
+    const int64_t noise = (state.steps - state.step) / 50;
     if (std::abs(steps - state.steps) <= noise && elapsed < limit) return;
     if (!shortened_) {
       const double whole = elapsed + per_step * static_cast<double>(state.steps - state.step);
@@ -193,11 +192,11 @@ class Session {
   void draw_samples(Report& report) {
     if (!trainer_.state().best_val) return;
     const GPT2 best = load_gpt2(folder_ / "best");
-    for (std::int64_t i = 0; i < config_.sample.count; ++i) {
+    for (int64_t i = 0; i < config_.sample.count; ++i) {
       const SamplingOptions options{.temperature = config_.sample.temperature,
                                     .top_k = config_.sample.top_k,
                                     .top_p = config_.sample.top_p,
-                                    .seed = static_cast<std::uint64_t>(config_.run.seed + i)};
+                                    .seed = static_cast<uint64_t>(config_.run.seed + i)};
       std::string text =
           generate_text(best, *data_.tokenizer, config_.sample.prompt, config_.sample.tokens, options);
       text.erase(0, config_.sample.prompt.size());

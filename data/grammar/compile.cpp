@@ -18,14 +18,14 @@ using grammar::Rule;
 using grammar::Source;
 using grammar::Table;
 
-using Bindings = std::map<std::string, std::uint32_t>;  // table -> row
+using Bindings = std::map<std::string, uint32_t>;  // table -> row
 using Node = Grammar::Node;
 
 class Compiler {
  public:
   Compiler(const Source& source, std::vector<Node>& nodes) : source_(source), nodes_(nodes) {}
 
-  std::uint32_t rule(const std::string& name, const Bindings& bindings, Lead lead) {
+  uint32_t rule(const std::string& name, const Bindings& bindings, Lead lead) {
     const Rule& rule = find(name);
     Bindings used;
     for (const std::string& table : free_tables(name)) {
@@ -42,7 +42,7 @@ class Compiler {
       choice.children.push_back(items(alternative.items, 0, used, lead, rule.line));
       choice.weights.push_back(alternative.weight);
     }
-    const std::uint32_t id = choice.children.size() == 1 ? choice.children[0] : add_choice(std::move(choice));
+    const uint32_t id = choice.children.size() == 1 ? choice.children[0] : add_choice(std::move(choice));
     compiled_.emplace(key, id);
     return id;
   }
@@ -83,14 +83,13 @@ class Compiler {
   }
 
   /// The sequence of items from `first` on. What follows a binding is one alternative per row of its table.
-  std::uint32_t items(const std::vector<Item>& list, std::size_t first, const Bindings& bindings, Lead lead,
-                      int line) {
+  uint32_t items(const std::vector<Item>& list, size_t first, const Bindings& bindings, Lead lead, int line) {
     Node sequence{Node::Kind::sequence, {}, {}, {}, 0};
     std::string text;
     const auto flush = [&] {
       if (!text.empty()) sequence.children.push_back(add_text(std::exchange(text, {})));
     };
-    for (std::size_t i = first; i < list.size(); ++i) {
+    for (size_t i = first; i < list.size(); ++i) {
       const Item& item = list[i];
       if (item.kind == Item::Kind::bind) {
         flush();
@@ -113,14 +112,13 @@ class Compiler {
     return sequence.children.size() == 1 ? sequence.children[0] : add(std::move(sequence));
   }
 
-  std::uint32_t binding(const std::vector<Item>& list, std::size_t at, const Bindings& bindings, Lead lead,
-                        int line) {
+  uint32_t binding(const std::vector<Item>& list, size_t at, const Bindings& bindings, Lead lead, int line) {
     const auto table = source_.tables.find(list[at].name);
     if (table == source_.tables.end()) fail(line, "there is no table '" + list[at].name + "'");
     if (table->second.rows.empty()) fail(table->second.line, "table '" + table->first + "' has no rows");
     if (bindings.contains(table->first)) fail(line, "[" + table->first + "] is bound twice");
     Node choice{Node::Kind::choice, {}, {}, {}, 0};
-    for (std::uint32_t row = 0; row < table->second.rows.size(); ++row) {
+    for (uint32_t row = 0; row < table->second.rows.size(); ++row) {
       Bindings inner = bindings;
       inner[table->first] = row;
       choice.children.push_back(items(list, at + 1, inner, lead, line));
@@ -135,28 +133,28 @@ class Compiler {
     return source_.tables.at(item.name).rows[bound->second][item.column];
   }
 
-  std::uint32_t add_text(std::string text) {
+  uint32_t add_text(std::string text) {
     const auto [place, fresh] = texts_.try_emplace(text, 0);
     if (fresh) place->second = add({Node::Kind::text, std::move(text), {}, {}, 0});
     return place->second;
   }
 
-  std::uint32_t add_choice(Node choice) {
-    for (std::uint32_t weight : choice.weights) choice.total_weight += weight;
+  uint32_t add_choice(Node choice) {
+    for (uint32_t weight : choice.weights) choice.total_weight += weight;
     return add(std::move(choice));
   }
 
-  std::uint32_t add(Node node) {
+  uint32_t add(Node node) {
     nodes_.push_back(std::move(node));
-    return static_cast<std::uint32_t>(nodes_.size() - 1);
+    return static_cast<uint32_t>(nodes_.size() - 1);
   }
 
   const Source& source_;
   std::vector<Node>& nodes_;
-  std::map<std::tuple<std::string, Bindings, Lead>, std::uint32_t> compiled_;
+  std::map<std::tuple<std::string, Bindings, Lead>, uint32_t> compiled_;
   std::map<std::string, std::set<std::string>> free_;
   std::set<std::string> visiting_;
-  std::map<std::string, std::uint32_t> texts_;
+  std::map<std::string, uint32_t> texts_;
 };
 
 }  // namespace

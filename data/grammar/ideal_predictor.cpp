@@ -13,12 +13,12 @@ using Node = Grammar::Node;
 
 /// A place in a derivation of which only the lower part is known: {base, (sequence, next child)..., text,
 /// offset}. What lies above the node `base` is unknown.
-using Place = std::vector<std::uint32_t>;
+using Place = std::vector<uint32_t>;
 
 struct PlaceHash {
-  std::size_t operator()(const Place& place) const {
-    std::uint64_t hash = 0;
-    for (std::uint32_t part : place) {
+  size_t operator()(const Place& place) const {
+    uint64_t hash = 0;
+    for (uint32_t part : place) {
       hash = (hash ^ part) * 0x9e3779b97f4a7c15u;
       hash ^= hash >> 32;
     }
@@ -26,7 +26,7 @@ struct PlaceHash {
   }
 };
 
-double probability_of(const Node& node, std::size_t child) {
+double probability_of(const Node& node, size_t child) {
   if (node.kind != Node::Kind::choice) return 1;
   return static_cast<double>(node.weights[child]) / static_cast<double>(node.total_weight);
 }
@@ -41,10 +41,10 @@ class Beliefs {
   /// The first byte of a window: any byte of any text, as often as it occurs.
   double begin(unsigned char byte) {
     double all = 0;
-    for (std::uint32_t id = 0; id < nodes_.size(); ++id) {
+    for (uint32_t id = 0; id < nodes_.size(); ++id) {
       const std::string& text = nodes_[id].text;
       all += p_.occurrences_[id] * static_cast<double>(text.size());
-      for (std::uint32_t offset = 0; offset < text.size(); ++offset) {
+      for (uint32_t offset = 0; offset < text.size(); ++offset) {
         if (static_cast<unsigned char>(text[offset]) == byte)
           next_[{id, id, offset + 1}] = p_.occurrences_[id];
       }
@@ -59,7 +59,7 @@ class Beliefs {
     for (const auto& [place, weight] : now_) {
       all += weight;
       const std::string& text = nodes_[place[place.size() - 2]].text;
-      const std::uint32_t offset = place.back();
+      const uint32_t offset = place.back();
       if (offset < text.size()) {
         if (static_cast<unsigned char>(text[offset]) != byte) continue;
         Place moved = place;
@@ -89,14 +89,14 @@ class Beliefs {
   /// The node under the last frame has been read: go on with what follows it.
   void leave(Place& place, double weight) {
     if (place.size() > 1) {
-      const std::uint32_t at = place.back();
+      const uint32_t at = place.back();
       place.pop_back();
-      const std::uint32_t sequence = place.back();
+      const uint32_t sequence = place.back();
       place.pop_back();
       enter_child(place, sequence, at, weight);
       return;
     }
-    const std::uint32_t base = place[0];
+    const uint32_t base = place[0];
     if (base == p_.grammar_.root()) return enter(place, base, weight);
     for (const IdealPredictor::Site& site : p_.sites_[base]) {
       Place above{site.parent};
@@ -108,19 +108,19 @@ class Beliefs {
     }
   }
 
-  void enter_child(Place& place, std::uint32_t sequence, std::uint32_t at, double weight) {
+  void enter_child(Place& place, uint32_t sequence, uint32_t at, double weight) {
     const Node& node = nodes_[sequence];
     if (at == node.children.size()) return leave(place, weight);
-    const std::uint32_t child = node.children[at];
+    const uint32_t child = node.children[at];
     if (!can_begin(child)) return;
     place.push_back(sequence);
     place.push_back(at + 1);
     enter(place, child, weight);
   }
 
-  bool can_begin(std::uint32_t id) const { return p_.first_bytes_[id][byte_] || p_.nullable_[id]; }
+  bool can_begin(uint32_t id) const { return p_.first_bytes_[id][byte_] || p_.nullable_[id]; }
 
-  void enter(Place place, std::uint32_t id, double weight) {
+  void enter(Place place, uint32_t id, double weight) {
     const Node& node = nodes_[id];
     if (node.kind == Node::Kind::sequence) return enter_child(place, id, 0, weight);
     if (node.kind == Node::Kind::text) {
@@ -130,7 +130,7 @@ class Beliefs {
       next_[std::move(place)] += weight;
       return;
     }
-    for (std::size_t i = 0; i < node.children.size(); ++i) {
+    for (size_t i = 0; i < node.children.size(); ++i) {
       if (can_begin(node.children[i])) enter(place, node.children[i], weight * probability_of(node, i));
     }
   }
@@ -148,7 +148,7 @@ IdealPredictor::IdealPredictor(const Grammar& grammar)
       first_bytes_(grammar.nodes().size()),
       nullable_(grammar.nodes().size()) {
   const std::vector<Node>& nodes = grammar.nodes();
-  for (std::uint32_t id = 0; id < nodes.size(); ++id) {  // children first
+  for (uint32_t id = 0; id < nodes.size(); ++id) {  // children first
     const Node& node = nodes[id];
     if (node.kind == Node::Kind::text) {
       nullable_[id] = node.text.empty();
@@ -157,21 +157,21 @@ IdealPredictor::IdealPredictor(const Grammar& grammar)
     }
     const bool choice = node.kind == Node::Kind::choice;
     nullable_[id] = !choice;
-    for (std::uint32_t child : node.children) {
+    for (uint32_t child : node.children) {
       if (choice || nullable_[id]) first_bytes_[id] |= first_bytes_[child];
       nullable_[id] = choice ? nullable_[id] || nullable_[child] : nullable_[id] && nullable_[child];
     }
   }
   occurrences_[grammar.root()] = 1;
-  for (std::uint32_t id = grammar.root() + 1; id-- > 0;) {  // parents first
+  for (uint32_t id = grammar.root() + 1; id-- > 0;) {  // parents first
     if (occurrences_[id] == 0) continue;
-    for (std::uint32_t i = 0; i < nodes[id].children.size(); ++i) {
+    for (uint32_t i = 0; i < nodes[id].children.size(); ++i) {
       const double count = occurrences_[id] * probability_of(nodes[id], i);
       occurrences_[nodes[id].children[i]] += count;
       sites_[nodes[id].children[i]].push_back({id, i, count});
     }
   }
-  for (std::uint32_t id = 0; id < nodes.size(); ++id) {
+  for (uint32_t id = 0; id < nodes.size(); ++id) {
     for (Site& site : sites_[id]) site.probability /= occurrences_[id];
   }
 }
@@ -189,16 +189,15 @@ std::vector<double> IdealPredictor::surprises(std::string_view window) const {
   return result;
 }
 
-std::vector<double> IdealPredictor::mean_surprises(std::size_t size, std::size_t samples,
-                                                   std::uint64_t seed) const {
+std::vector<double> IdealPredictor::mean_surprises(size_t size, size_t samples, uint64_t seed) const {
   Random random(seed);
   std::string text;
   while (text.size() < 100 * size + 100000) grammar_.sample(random, text);
   std::vector<double> mean(size);
-  for (std::size_t i = 0; i < samples; ++i) {
+  for (size_t i = 0; i < samples; ++i) {
     const std::vector<double> one =
         surprises(std::string_view(text).substr(random.below(text.size() - size), size));
-    for (std::size_t j = 0; j < size; ++j) mean[j] += one[j] / static_cast<double>(samples);
+    for (size_t j = 0; j < size; ++j) mean[j] += one[j] / static_cast<double>(samples);
   }
   return mean;
 }

@@ -10,8 +10,8 @@ namespace cladtorch::data {
 namespace {
 
 struct End {
-  std::size_t at = 0;
-  std::uint64_t derivations = 0;
+  size_t at = 0;
+  uint64_t derivations = 0;
   double log_probability = 0;
 };
 using Ends = std::vector<End>;
@@ -32,22 +32,22 @@ class Parser {
  public:
   Parser(const std::vector<Grammar::Node>& nodes, std::string_view text) : nodes_(nodes), text_(text) {}
 
-  Ends ends(std::uint32_t id, std::size_t from) {
+  Ends ends(uint32_t id, size_t from) {
     const Grammar::Node& node = nodes_[id];
     if (node.kind == Grammar::Node::Kind::text) {
       if (!text_.substr(from).starts_with(node.text)) return {};
       return {{from + node.text.size(), 1, 0.0}};
     }
-    const std::uint64_t key = (static_cast<std::uint64_t>(id) << 32) | from;
+    const uint64_t key = (static_cast<uint64_t>(id) << 32) | from;
     if (const auto known = memo_.find(key); known != memo_.end()) return known->second;
     Ends result = node.kind == Grammar::Node::Kind::sequence ? sequence(node, from) : choice(node, from);
     return memo_[key] = std::move(result);
   }
 
  private:
-  Ends sequence(const Grammar::Node& node, std::size_t from) {
+  Ends sequence(const Grammar::Node& node, size_t from) {
     Ends reached{{from, 1, 0.0}};
-    for (std::uint32_t child : node.children) {
+    for (uint32_t child : node.children) {
       Ends next;
       for (const End& a : reached) {
         for (const End& b : ends(child, a.at)) {
@@ -59,9 +59,9 @@ class Parser {
     return reached;
   }
 
-  Ends choice(const Grammar::Node& node, std::size_t from) {
+  Ends choice(const Grammar::Node& node, size_t from) {
     Ends result;
-    for (std::size_t i = 0; i < node.children.size(); ++i) {
+    for (size_t i = 0; i < node.children.size(); ++i) {
       const double log_p =
           std::log(static_cast<double>(node.weights[i])) - std::log(static_cast<double>(node.total_weight));
       for (End end : ends(node.children[i], from)) {
@@ -74,7 +74,7 @@ class Parser {
 
   const std::vector<Grammar::Node>& nodes_;
   std::string_view text_;
-  std::unordered_map<std::uint64_t, Ends> memo_;
+  std::unordered_map<uint64_t, Ends> memo_;
 };
 
 }  // namespace

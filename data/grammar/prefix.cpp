@@ -12,9 +12,9 @@ namespace {
 
 /// Nodes still to be read, the next one last, and how much of that one (a text) has been read.
 struct Reading {
-  std::uint32_t alternative = 0;
-  std::vector<std::uint32_t> stack;
-  std::uint32_t offset = 0;
+  uint32_t alternative = 0;
+  std::vector<uint32_t> stack;
+  uint32_t offset = 0;
   auto operator<=>(const Reading&) const = default;
 };
 
@@ -25,7 +25,7 @@ class Lockstep {
   std::string conflict(const Grammar::Node& choice) {
     seen_.clear();
     std::set<Reading> start;
-    for (std::uint32_t i = 0; i < choice.children.size(); ++i) open({i, {choice.children[i]}, 0}, start);
+    for (uint32_t i = 0; i < choice.children.size(); ++i) open({i, {choice.children[i]}, 0}, start);
     std::string prefix;
     return explore(start, prefix);
   }
@@ -51,7 +51,7 @@ class Lockstep {
       reading.stack.insert(reading.stack.end(), node.children.rbegin(), node.children.rend());
       return open(std::move(reading), out);
     }
-    for (std::uint32_t child : node.children) {
+    for (uint32_t child : node.children) {
       Reading taken = reading;
       taken.stack.push_back(child);
       open(std::move(taken), out);

@@ -6,18 +6,18 @@
 namespace cladtorch::data {
 namespace {
 
-void expand(const std::vector<Grammar::Node>& nodes, std::uint32_t id, Random& random, std::string& out) {
+void expand(const std::vector<Grammar::Node>& nodes, uint32_t id, Random& random, std::string& out) {
   const Grammar::Node& node = nodes[id];
   switch (node.kind) {
     case Grammar::Node::Kind::text:
       out += node.text;
       return;
     case Grammar::Node::Kind::sequence:
-      for (std::uint32_t child : node.children) expand(nodes, child, random, out);
+      for (uint32_t child : node.children) expand(nodes, child, random, out);
       return;
     case Grammar::Node::Kind::choice: {
-      std::uint64_t ticket = random.below(node.total_weight);
-      std::size_t pick = 0;
+      uint64_t ticket = random.below(node.total_weight);
+      size_t pick = 0;
       while (ticket >= node.weights[pick]) ticket -= node.weights[pick++];
       return expand(nodes, node.children[pick], random, out);
     }
@@ -31,10 +31,10 @@ void Grammar::sample(Random& random, std::string& out) const { expand(nodes_, ro
 GrammarStatistics Grammar::statistics() const {
   // Children come before their parents, so one pass from the first node to the last is the dynamic programme.
   std::vector<double> nats(nodes_.size(), 0), bytes(nodes_.size(), 0);
-  for (std::size_t id = 0; id < nodes_.size(); ++id) {
+  for (size_t id = 0; id < nodes_.size(); ++id) {
     const Node& node = nodes_[id];
     if (node.kind == Node::Kind::text) bytes[id] = static_cast<double>(node.text.size());
-    for (std::size_t i = 0; i < node.children.size(); ++i) {
+    for (size_t i = 0; i < node.children.size(); ++i) {
       const double p = node.kind == Node::Kind::choice
                            ? static_cast<double>(node.weights[i]) / static_cast<double>(node.total_weight)
                            : 1.0;

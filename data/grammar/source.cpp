@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view blanks = " \t\r";
 
 std::string_view trim(std::string_view s) {
-  const std::size_t first = s.find_first_not_of(blanks);
+  const size_t first = s.find_first_not_of(blanks);
   return first == std::string_view::npos ? s.substr(0, 0)
                                          : s.substr(first, s.find_last_not_of(blanks) - first + 1);
 }
@@ -19,7 +19,7 @@ std::string_view trim(std::string_view s) {
 std::vector<std::string_view> split(std::string_view s, std::string_view separators) {
   std::vector<std::string_view> parts;
   while (true) {
-    const std::size_t end = s.find_first_of(separators);
+    const size_t end = s.find_first_of(separators);
     if (const std::string_view part = trim(s.substr(0, end)); !part.empty()) parts.push_back(part);
     if (end == std::string_view::npos) return parts;
     s.remove_prefix(end + 1);
@@ -30,7 +30,7 @@ class Reader {
  public:
   Source read(std::string_view text) {
     while (!text.empty()) {
-      const std::size_t end = text.find('\n');
+      const size_t end = text.find('\n');
       ++line_;
       read_line(text.substr(0, end));
       text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
@@ -107,10 +107,10 @@ class Reader {
     if (pending_.empty()) return;
     std::string_view body = pending_;
     Alternative alternative;
-    std::size_t digits = 0;
+    size_t digits = 0;
     while (digits < body.size() && std::isdigit(static_cast<unsigned char>(body[digits]))) ++digits;
     if (digits > 0 && digits < 7 && body.substr(digits).starts_with(": ")) {
-      alternative.weight = static_cast<std::uint32_t>(std::stoul(std::string(body.substr(0, digits))));
+      alternative.weight = static_cast<uint32_t>(std::stoul(std::string(body.substr(0, digits))));
       if (alternative.weight == 0) fail("a weight must be at least 1");
       body = trim(body.substr(digits + 2));
     }
@@ -125,13 +125,13 @@ class Reader {
     const auto flush_text = [&] {
       if (!text.empty()) items.push_back({Item::Kind::text, std::exchange(text, {})});
     };
-    for (std::size_t i = 0; i < body.size(); ++i) {
+    for (size_t i = 0; i < body.size(); ++i) {
       const char c = body[i];
       if (body.substr(i, 2) == "\\n") {
         text += '\n';
         ++i;
-      } else if (const std::size_t open = std::string_view("<{[(").find(c); open != std::string_view::npos) {
-        const std::size_t end = body.find(">}])"[open], i);
+      } else if (const size_t open = std::string_view("<{[(").find(c); open != std::string_view::npos) {
+        const size_t end = body.find(">}])"[open], i);
         if (end == std::string_view::npos) fail("'" + std::string(1, c) + "' is not closed");
         flush_text();
         items.push_back(read_reference(c, body.substr(i + 1, end - i - 1)));
@@ -148,12 +148,12 @@ class Reader {
     if (open == '(') return inline_choice(inside);
     if (open == '[') return {Item::Kind::bind, std::string(inside)};
     if (open == '{') {
-      const std::size_t dot = inside.find('.');
+      const size_t dot = inside.find('.');
       const auto table = source_.tables.find(inside.substr(0, dot));
       if (dot == std::string_view::npos || table == source_.tables.end()) {
         fail("expected {table.column} of a table above, got '{" + std::string(inside) + "}'");
       }
-      for (std::uint32_t column = 0; column < table->second.columns.size(); ++column) {
+      for (uint32_t column = 0; column < table->second.columns.size(); ++column) {
         if (table->second.columns[column] == inside.substr(dot + 1))
           return {Item::Kind::field, table->first, column};
       }

@@ -10,18 +10,18 @@
 namespace cladtorch::data::grammar {
 
 /// How the first word of a rule is changed where the rule is used.
-enum class Lead : std::uint8_t { none, article, capital_article, capital };
+enum class Lead : uint8_t { none, article, capital_article, capital };
 
 /// One part of an alternative.
 struct Item {
-  enum class Kind : std::uint8_t { text, rule, field, bind } kind = Kind::text;
-  std::string name;          // the text, the rule, or the table
-  std::uint32_t column = 0;  // field
-  Lead lead = Lead::none;    // rule
+  enum class Kind : uint8_t { text, rule, field, bind } kind = Kind::text;
+  std::string name;        // the text, the rule, or the table
+  uint32_t column = 0;     // field
+  Lead lead = Lead::none;  // rule
 };
 
 struct Alternative {
-  std::uint32_t weight = 1;
+  uint32_t weight = 1;
   std::vector<Item> items;
 };
 

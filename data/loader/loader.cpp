@@ -12,8 +12,7 @@ namespace {
 
 // Streams of random numbers: one per epoch for the order of windows, one per epoch for their phase, one for
 // offsets.
-constexpr std::uint64_t order_stream = 0, phase_stream = std::uint64_t{1} << 62,
-                        offset_stream = std::uint64_t{2} << 62;
+constexpr uint64_t order_stream = 0, phase_stream = uint64_t{1} << 62, offset_stream = uint64_t{2} << 62;
 
 }  // namespace
 
@@ -36,12 +35,12 @@ void from_json(const nlohmann::json& json, LoaderState& state) {
     const auto found = json.is_object() ? json.find(key) : json.end();
     require(found != json.end() && found->is_number_unsigned(), "loader state: '", key,
             "' must be a whole number, not negative");
-    return found->get<std::uint64_t>();
+    return found->get<uint64_t>();
   };
   state = {number("seed"), number("epoch"), number("position")};
 }
 
-Loader::Loader(TokenSpan tokens, BatchShape shape, std::uint64_t seed, Sampling sampling)
+Loader::Loader(TokenSpan tokens, BatchShape shape, uint64_t seed, Sampling sampling)
     : tokens_(tokens), shape_(shape), sampling_(sampling), state_{seed, 0, 0}, order_(1, 0, 0) {
   check_windows("loader", tokens, shape);
   begin_epoch();
@@ -53,20 +52,20 @@ void Loader::restore(const LoaderState& state) {
 }
 
 void Loader::begin_epoch() {
-  const auto time = static_cast<std::uint64_t>(shape_.time);
-  const std::uint64_t starts = tokens_.size() - time;  // places where T + 1 tokens begin
+  const auto time = static_cast<uint64_t>(shape_.time);
+  const uint64_t starts = tokens_.size() - time;  // places where T + 1 tokens begin
   // A phase moves the cuts from epoch to epoch, so that each token is sometimes the first and sometimes the
   // last one.
   phase_ = Random(state_.seed, phase_stream + state_.epoch).below(std::min(time, starts));
   order_ = Permutation((starts - phase_ - 1) / time + 1, state_.seed, order_stream + state_.epoch);
 }
 
-std::uint64_t Loader::next_start() {
+uint64_t Loader::next_start() {
   if (sampling_ == Sampling::random_offsets) {
     Random random(state_.seed, offset_stream + state_.position++);
-    return random.below(tokens_.size() - static_cast<std::uint64_t>(shape_.time));
+    return random.below(tokens_.size() - static_cast<uint64_t>(shape_.time));
   }
-  const std::uint64_t start = phase_ + order_(state_.position) * static_cast<std::uint64_t>(shape_.time);
+  const uint64_t start = phase_ + order_(state_.position) * static_cast<uint64_t>(shape_.time);
   if (++state_.position == order_.size()) {
     state_ = {state_.seed, state_.epoch + 1, 0};
     begin_epoch();
@@ -74,19 +73,19 @@ std::uint64_t Loader::next_start() {
   return start;
 }
 
-void Loader::next(std::span<std::int32_t> tokens, std::span<std::int32_t> targets) {
+void Loader::next(std::span<int32_t> tokens, std::span<int32_t> targets) {
   check_buffers("loader", shape_, tokens, targets);
-  const auto time = static_cast<std::size_t>(shape_.time);
-  for (std::size_t row = 0; row < static_cast<std::size_t>(shape_.batch); ++row) {
-    const std::uint64_t start = next_start();
+  const auto time = static_cast<size_t>(shape_.time);
+  for (size_t row = 0; row < static_cast<size_t>(shape_.batch); ++row) {
+    const uint64_t start = next_start();
     tokens_.copy(start, tokens.subspan(row * time, time));
     tokens_.copy(start + 1, targets.subspan(row * time, time));
   }
 }
 
-std::uint64_t Loader::epoch_tokens() const {
+uint64_t Loader::epoch_tokens() const {
   return sampling_ == Sampling::random_offsets ? tokens_.size() - 1
-                                               : order_.size() * static_cast<std::uint64_t>(shape_.time);
+                                               : order_.size() * static_cast<uint64_t>(shape_.time);
 }
 
 }  // namespace cladtorch::data

@@ -20,17 +20,17 @@ using testing::HasSubstr;
 /// A text whose token i is i, so a batch shows where it was cut.
 class Counting {
  public:
-  explicit Counting(std::size_t count) : tokens_(count) { std::iota(tokens_.begin(), tokens_.end(), 0u); }
+  explicit Counting(size_t count) : tokens_(count) { std::iota(tokens_.begin(), tokens_.end(), 0u); }
   TokenSpan span() const { return std::span(tokens_); }
 
  private:
-  std::vector<std::uint32_t> tokens_;
+  std::vector<uint32_t> tokens_;
 };
 
 struct Batch {
-  std::vector<std::int32_t> tokens, targets;
+  std::vector<int32_t> tokens, targets;
   explicit Batch(BatchShape shape)
-      : tokens(static_cast<std::size_t>(shape.size())), targets(static_cast<std::size_t>(shape.size())) {}
+      : tokens(static_cast<size_t>(shape.size())), targets(static_cast<size_t>(shape.size())) {}
   bool operator==(const Batch&) const = default;
 };
 
@@ -41,11 +41,11 @@ Batch next(Loader& loader) {
 }
 
 TEST(Permutation, VisitsEveryPlaceOnce) {
-  for (std::uint64_t n : {1, 2, 3, 4, 5, 7, 8, 9, 63, 64, 65, 1000, 4097}) {
-    for (std::uint64_t stream = 0; stream < 3; ++stream) {
+  for (uint64_t n : {1, 2, 3, 4, 5, 7, 8, 9, 63, 64, 65, 1000, 4097}) {
+    for (uint64_t stream = 0; stream < 3; ++stream) {
       const Permutation permutation(n, 5, stream);
-      std::set<std::uint64_t> seen;
-      for (std::uint64_t i = 0; i < n; ++i) seen.insert(permutation(i));
+      std::set<uint64_t> seen;
+      for (uint64_t i = 0; i < n; ++i) seen.insert(permutation(i));
       ASSERT_EQ(seen.size(), n);
       ASSERT_EQ(*seen.rbegin(), n - 1);
     }
@@ -53,15 +53,15 @@ TEST(Permutation, VisitsEveryPlaceOnce) {
 }
 
 TEST(Permutation, EachValueIsEquallyLikelyInEachPlace) {
-  constexpr std::uint64_t n = 6, trials = 6000;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, int> counts;
-  for (std::uint64_t stream = 0; stream < trials; ++stream) {
+  constexpr uint64_t n = 6, trials = 6000;
+  std::map<std::pair<uint64_t, uint64_t>, int> counts;
+  for (uint64_t stream = 0; stream < trials; ++stream) {
     const Permutation permutation(n, 1, stream);
-    for (std::uint64_t i = 0; i < n; ++i) ++counts[{i, permutation(i)}];
+    for (uint64_t i = 0; i < n; ++i) ++counts[{i, permutation(i)}];
   }
   double chi_squared = 0;
-  for (std::uint64_t i = 0; i < n; ++i) {
-    for (std::uint64_t j = 0; j < n; ++j) {
+  for (uint64_t i = 0; i < n; ++i) {
+    for (uint64_t j = 0; j < n; ++j) {
       const double expected = trials / n, difference = counts[{i, j}] - expected;
       chi_squared += difference * difference / expected;
     }
@@ -75,7 +75,7 @@ TEST(Loader, TargetsAreTheTokensOnePlaceLater) {
     Loader loader(text.span(), {3, 16}, 1, sampling);
     for (int step = 0; step < 50; ++step) {
       const Batch batch = next(loader);
-      for (std::size_t i = 0; i < batch.tokens.size(); ++i) {
+      for (size_t i = 0; i < batch.tokens.size(); ++i) {
         ASSERT_EQ(batch.targets[i], batch.tokens[i] + 1);
         ASSERT_EQ(batch.tokens[i], i % 16 == 0 ? batch.tokens[i] : batch.tokens[i - 1] + 1);
       }
@@ -87,8 +87,8 @@ TEST(Loader, AnEpochOfWindowsPredictsEachTokenOnce) {
   const Counting text(1000);
   Loader loader(text.span(), {1, 7}, 3);
   for (int epoch = 0; epoch < 5; ++epoch) {
-    std::vector<std::int32_t> targets;
-    const std::uint64_t size = loader.epoch_tokens();
+    std::vector<int32_t> targets;
+    const uint64_t size = loader.epoch_tokens();
     while (targets.size() < size) {
       const Batch batch = next(loader);
       targets.insert(targets.end(), batch.targets.begin(), batch.targets.end());
@@ -96,18 +96,18 @@ TEST(Loader, AnEpochOfWindowsPredictsEachTokenOnce) {
     std::sort(targets.begin(), targets.end());
     EXPECT_EQ(std::adjacent_find(targets.begin(), targets.end()), targets.end());
     EXPECT_GE(targets.size(), 1000u - 2 * 7);
-    EXPECT_EQ(loader.state().epoch, static_cast<std::uint64_t>(epoch) + 1);
+    EXPECT_EQ(loader.state().epoch, static_cast<uint64_t>(epoch) + 1);
   }
 }
 
 TEST(Loader, EpochsDifferInOrderAndPhase) {
   const Counting text(700);
   Loader loader(text.span(), {1, 7}, 3);
-  std::set<std::vector<std::int32_t>> orders;
-  std::set<std::int32_t> phases;
+  std::set<std::vector<int32_t>> orders;
+  std::set<int32_t> phases;
   for (int epoch = 0; epoch < 30; ++epoch) {
-    std::vector<std::int32_t> order;
-    const std::uint64_t windows = loader.epoch_tokens() / 7;
+    std::vector<int32_t> order;
+    const uint64_t windows = loader.epoch_tokens() / 7;
     while (order.size() < windows) order.push_back(next(loader).tokens[0]);
     phases.insert(order[0] % 7);
     orders.insert(order);
@@ -119,7 +119,7 @@ TEST(Loader, EpochsDifferInOrderAndPhase) {
 TEST(Loader, RandomOffsetsReachBothEnds) {
   const Counting text(20);
   Loader loader(text.span(), {1, 4}, 9, Sampling::random_offsets);
-  std::set<std::int32_t> starts;
+  std::set<int32_t> starts;
   for (int i = 0; i < 500; ++i) starts.insert(next(loader).tokens[0]);
   EXPECT_EQ(starts.size(), 16u);
   EXPECT_EQ(*starts.begin(), 0);
@@ -136,10 +136,10 @@ TEST(Loader, ResumesExactlyFromEveryPosition) {
       states.push_back(straight.state());
       batches.push_back(next(straight));
     }
-    for (std::size_t from = 0; from < states.size(); ++from) {
+    for (size_t from = 0; from < states.size(); ++from) {
       Loader resumed(text.span(), {3, 8}, 0, sampling);
       resumed.restore(nlohmann::json::parse(states[from].dump()).get<LoaderState>());
-      for (std::size_t step = from; step < batches.size(); ++step) ASSERT_EQ(next(resumed), batches[step]);
+      for (size_t step = from; step < batches.size(); ++step) ASSERT_EQ(next(resumed), batches[step]);
       ASSERT_EQ(resumed.state(), straight.state());
     }
   }
@@ -166,7 +166,7 @@ TEST(Loader, ATextOfOneSequenceIsEnoughAndAShorterOneIsNot) {
 TEST(Loader, RefusesBuffersOfAnotherSizeAndForeignStates) {
   const Counting text(100);
   Loader loader(text.span(), {2, 8}, 1);
-  std::vector<std::int32_t> small(15), right(16);
+  std::vector<int32_t> small(15), right(16);
   EXPECT_THAT(error_of([&] { loader.next(small, right); }),
               HasSubstr("15 tokens and 16 targets, expected 16"));
   for (const char* bad : {"[]", R"({"seed":1,"epoch":0})", R"({"seed":1,"epoch":-1,"position":0})"}) {
@@ -177,17 +177,17 @@ TEST(Loader, RefusesBuffersOfAnotherSizeAndForeignStates) {
 }
 
 TEST(EvalBatches, ScoreEveryTargetWithTheContextAskedFor) {
-  for (std::size_t size : {41, 100, 1000}) {
-    for (std::int64_t context : {0, 1, 10, 19}) {
+  for (size_t size : {41, 100, 1000}) {
+    for (int64_t context : {0, 1, 10, 19}) {
       const Counting text(size);
       const EvalBatches batches(text.span(), {2, 20}, {context, 0});
-      std::set<std::int32_t> scored;
-      std::int64_t count = 0;
-      for (std::int64_t index = 0; index < batches.count(); ++index) {
+      std::set<int32_t> scored;
+      int64_t count = 0;
+      for (int64_t index = 0; index < batches.count(); ++index) {
         Batch batch(batches.shape());
         batches.get(index, batch.tokens, batch.targets);
-        for (std::size_t i = 0; i < batch.targets.size(); ++i) {
-          const bool context_only = static_cast<std::int64_t>(i % 20) < context;
+        for (size_t i = 0; i < batch.targets.size(); ++i) {
+          const bool context_only = static_cast<int64_t>(i % 20) < context;
           ASSERT_EQ(batch.targets[i], context_only ? ignored_target : batch.tokens[i] + 1);
           if (context_only) continue;
           scored.insert(batch.targets[i]);
@@ -195,8 +195,8 @@ TEST(EvalBatches, ScoreEveryTargetWithTheContextAskedFor) {
         }
       }
       EXPECT_EQ(count, batches.scored_tokens());
-      EXPECT_EQ(scored.size(), size - 1 - static_cast<std::size_t>(context));
-      EXPECT_LT(count, static_cast<std::int64_t>(size) + 2 * 20);  // no more than the last batch is repeated
+      EXPECT_EQ(scored.size(), size - 1 - static_cast<size_t>(context));
+      EXPECT_LT(count, static_cast<int64_t>(size) + 2 * 20);  // no more than the last batch is repeated
     }
   }
 }
@@ -205,8 +205,8 @@ TEST(EvalBatches, FewBatchesAreSpreadOverTheWholeText) {
   const Counting text(10001);
   const EvalBatches batches(text.span(), {2, 10}, {0, 3});
   ASSERT_EQ(batches.count(), 3);
-  std::vector<std::int32_t> starts;
-  for (std::int64_t index = 0; index < 3; ++index) {
+  std::vector<int32_t> starts;
+  for (int64_t index = 0; index < 3; ++index) {
     Batch batch(batches.shape());
     batches.get(index, batch.tokens, batch.targets);
     starts.insert(starts.end(), {batch.tokens[0], batch.tokens[10]});

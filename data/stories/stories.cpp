@@ -11,7 +11,7 @@ const Grammar& story_grammar() {
   return grammar;
 }
 
-std::string generate_stories(std::size_t bytes, std::uint64_t seed) {
+std::string generate_stories(size_t bytes, uint64_t seed) {
   Random random(seed);
   std::string text;
   while (text.size() < bytes) story_grammar().sample(random, text);

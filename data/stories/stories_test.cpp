@@ -57,10 +57,10 @@ TEST(Stories, AreCleanSentences) {
   for (char c : text) ASSERT_TRUE(std::isprint(static_cast<unsigned char>(c)) || c == '\n');
   for (const char* blemish :
        {"  ", " ,", " .", " a a", " a e", " a i", " a o", " a u", " an b", " an t", "\n\n\n"}) {
-    const std::size_t at = text.find(blemish);
+    const size_t at = text.find(blemish);
     ASSERT_EQ(at, std::string::npos) << "'" << blemish << "' in: " << text.substr(at < 40 ? 0 : at - 40, 80);
   }
-  for (std::size_t at = text.find(". "); at != std::string::npos; at = text.find(". ", at + 1)) {
+  for (size_t at = text.find(". "); at != std::string::npos; at = text.find(". ", at + 1)) {
     ASSERT_TRUE(text[at + 2] == '"' || std::isupper(static_cast<unsigned char>(text[at + 2])))
         << text.substr(at, 40);
   }
@@ -90,7 +90,7 @@ TEST(IdealPredictor, AgreesWithTheParserWhereAWindowBeginsWithAStory) {
   story_grammar().sample(random, second);
   const std::vector<double> surprises = IdealPredictor(story_grammar()).surprises(first + second);
   double sum = 0;
-  for (std::size_t i = first.size(); i < surprises.size(); ++i) sum += surprises[i];
+  for (size_t i = first.size(); i < surprises.size(); ++i) sum += surprises[i];
   EXPECT_NEAR(sum, -story_grammar().parse(second).log_probability, 5e-6);
 }
 
@@ -99,7 +99,7 @@ TEST(IdealPredictor, ProbabilitiesOfAllNextBytesSumToOne) {
                         "start");
   const IdealPredictor predictor(grammar);
   const std::string text = "ant tea.a toad!an ant!tea toad.";
-  for (std::size_t length = 0; length < 12; ++length) {
+  for (size_t length = 0; length < 12; ++length) {
     double total = 0;
     for (int byte = 0; byte < 256; ++byte) {
       try {

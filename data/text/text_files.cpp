@@ -34,8 +34,8 @@ std::vector<fs::path> files_below(const fs::path& folder) {
 }
 
 /// Length of the part of `piece` that holds whole characters. `offset` is the place of `piece` in `file`.
-std::size_t whole_characters(std::string_view piece, bool last, std::uint64_t offset, const fs::path& file) {
-  std::size_t at = 0;
+size_t whole_characters(std::string_view piece, bool last, uint64_t offset, const fs::path& file) {
+  size_t at = 0;
   while (at < piece.size()) {
     const utf8::Decoded decoded = utf8::decode_first(piece.substr(at));
     if (decoded.bytes == 0) {
@@ -68,7 +68,7 @@ TextFiles::TextFiles(const fs::path& path) : root_(path) {
 }
 
 void TextFiles::read(bool utf8, const std::function<void(std::string_view)>& visit,
-                     std::size_t piece_bytes) const {
+                     size_t piece_bytes) const {
   std::string buffer(piece_bytes, '\0');
   char last_byte = '\n';
   for (const fs::path& path : paths_) {
@@ -76,13 +76,13 @@ void TextFiles::read(bool utf8, const std::function<void(std::string_view)>& vis
     errno = 0;
     std::ifstream file(path, std::ios::binary);
     if (!file) throw Error(io::describe_failure("read text", path, errno));
-    std::uint64_t offset = 0;  // of the start of the buffer in the file
-    std::size_t kept = 0;      // bytes of a character that the last piece cut in two
+    uint64_t offset = 0;  // of the start of the buffer in the file
+    size_t kept = 0;      // bytes of a character that the last piece cut in two
     while (file) {
       file.read(buffer.data() + kept, static_cast<std::streamsize>(buffer.size() - kept));
       if (file.bad()) throw Error(io::describe_failure("read text", path, errno));
-      const std::string_view piece(buffer.data(), kept + static_cast<std::size_t>(file.gcount()));
-      const std::size_t whole = utf8 ? whole_characters(piece, file.eof(), offset, path) : piece.size();
+      const std::string_view piece(buffer.data(), kept + static_cast<size_t>(file.gcount()));
+      const size_t whole = utf8 ? whole_characters(piece, file.eof(), offset, path) : piece.size();
       if (whole > 0) {
         visit(piece.substr(0, whole));
         last_byte = piece[whole - 1];

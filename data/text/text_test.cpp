@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string read_all(const std::filesystem::path& path, bool utf8 = true, std::size_t piece = 4096) {
+std::string read_all(const std::filesystem::path& path, bool utf8 = true, size_t piece = 4096) {
   std::string text;
   TextFiles(path).read(utf8, [&](std::string_view part) { text += part; }, piece);
   return text;
@@ -28,7 +28,7 @@ TEST(Utf8, EveryCodePointSurvivesARoundTrip) {
     const utf8::Decoded decoded = utf8::decode_first(bytes + "x");
     ASSERT_EQ(static_cast<unsigned>(decoded.code_point), static_cast<unsigned>(c));
     ASSERT_EQ(decoded.bytes, bytes.size());
-    for (std::size_t cut = 1; cut < bytes.size(); ++cut) {
+    for (size_t cut = 1; cut < bytes.size(); ++cut) {
       ASSERT_TRUE(utf8::decode_first(bytes.substr(0, cut)).truncated) << static_cast<unsigned>(c);
     }
   }
@@ -48,15 +48,15 @@ TEST(TextFiles, ReadsAFileInPiecesThatHoldWholeCharacters) {
   const TemporaryFolder folder;
   const std::string text = "h\xc3\xa9llo \xe2\x82\xac \xf0\x9f\xa6\x8a fox";
   folder.write("a.txt", text);
-  for (std::size_t piece = 4; piece < 20; ++piece) {
+  for (size_t piece = 4; piece < 20; ++piece) {
     std::string read;
     TextFiles(folder.path() / "a.txt")
         .read(
             true,
             [&](std::string_view part) {
               EXPECT_LE(part.size(), piece);
-              for (std::size_t at = 0; at < part.size();) {
-                const std::size_t bytes = utf8::decode_first(part.substr(at)).bytes;
+              for (size_t at = 0; at < part.size();) {
+                const size_t bytes = utf8::decode_first(part.substr(at)).bytes;
                 ASSERT_GT(bytes, 0u);
                 at += bytes;
               }
@@ -92,7 +92,7 @@ TEST(TextFiles, NamesFileAndByteWhereTextIsNotUtf8) {
   const TemporaryFolder folder;
   folder.write("bad.txt", std::string(10000, 'a') + "\xff tail");
   folder.write("cut.txt", "abc\xe2\x82");
-  for (std::size_t piece : {4, 7, 4096, 1 << 20}) {
+  for (size_t piece : {4, 7, 4096, 1 << 20}) {
     EXPECT_THAT(
         error_of([&] { read_all(folder.path() / "bad.txt", true, piece); }),
         testing::AllOf(HasSubstr("bad.txt' is not UTF-8 at byte 10000"), HasSubstr("byte vocabulary")));

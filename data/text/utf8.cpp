@@ -7,13 +7,13 @@ namespace cladtorch::data::utf8 {
 
 Decoded decode_first(std::string_view text) {
   if (text.empty()) return {0, 0, true};
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned first = byte(0);
   if (first < 0x80) return {first, 1, false};
-  const std::size_t length = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+  const size_t length = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
   if (length == 0) return {};
   char32_t code_point = first & (0xffu >> (length + 1));
-  for (std::size_t i = 1; i < length; ++i) {
+  for (size_t i = 1; i < length; ++i) {
     if (i == text.size()) return {0, 0, true};
     // The second byte is narrower after four first bytes: E0 and F0 (overlong), ED (surrogates), F4 (too
     // large).

@@ -10,7 +10,7 @@ namespace cladtorch::data::utf8 {
 /// One character at the start of a text.
 struct Decoded {
   char32_t code_point = 0;
-  std::size_t bytes = 0;   // 0: the text does not begin with a character
+  size_t bytes = 0;        // 0: the text does not begin with a character
   bool truncated = false;  // with bytes == 0: more bytes could still make it one
 };
 

@@ -14,7 +14,7 @@ class CharacterSet {
  public:
   /// `text` must be whole characters of UTF-8.
   void add(std::string_view text) {
-    for (std::size_t at = 0; at < text.size(); ++count_) {
+    for (size_t at = 0; at < text.size(); ++count_) {
       const utf8::Decoded next = utf8::decode_first(text.substr(at));
       require(next.bytes > 0, "tokenizer: the text is not UTF-8 at byte ", at);
       seen_[next.code_point] = true;
@@ -23,7 +23,7 @@ class CharacterSet {
   }
 
   /// Characters added so far, repeats included.
-  std::uint64_t count() const { return count_; }
+  uint64_t count() const { return count_; }
 
   /// Each once, ascending.
   std::vector<char32_t> code_points() const {
@@ -36,7 +36,7 @@ class CharacterSet {
 
  private:
   std::vector<bool> seen_ = std::vector<bool>(0x110000);  // one bit per code point: 136 KB
-  std::uint64_t count_ = 0;
+  uint64_t count_ = 0;
 };
 
 }  // namespace cladtorch::data

@@ -20,16 +20,16 @@ static_assert(std::endian::native == std::endian::little,
 
 struct Header {
   std::array<char, 8> magic = {'c', 'l', 'a', 'd', 't', 'o', 'k', 's'};
-  std::uint32_t version = 1;
-  std::uint32_t width = 0;  // bytes per token: 2 or 4
-  std::uint64_t vocabulary = 0;
-  std::uint64_t reserved = 0;
+  uint32_t version = 1;
+  uint32_t width = 0;  // bytes per token: 2 or 4
+  uint64_t vocabulary = 0;
+  uint64_t reserved = 0;
 };
 static_assert(sizeof(Header) == 32);
 
 struct Footer {
-  std::uint64_t count = 0;
-  std::uint64_t checksum = 0;
+  uint64_t count = 0;
+  uint64_t checksum = 0;
 };
 static_assert(sizeof(Footer) == 16);
 
@@ -38,25 +38,25 @@ static_assert(sizeof(Footer) == 16);
 class Checksum {
  public:
   /// `bytes` must be a multiple of 8.
-  void add(const void* data, std::size_t bytes) {
+  void add(const void* data, size_t bytes) {
     const char* from = static_cast<const char*>(data);
-    for (std::size_t at = 0; at < bytes; at += 8) {
-      std::uint64_t word;
+    for (size_t at = 0; at < bytes; at += 8) {
+      uint64_t word;
       std::memcpy(&word, from + at, 8);
       sum_ = (std::rotl(sum_, 29) ^ word) * 0x9e3779b97f4a7c15u;
     }
   }
   /// Of all words and then `count`.
-  std::uint64_t finish(std::uint64_t count) {
+  uint64_t finish(uint64_t count) {
     add(&count, 8);
     return sum_ ^ sum_ >> 32;
   }
 
  private:
-  std::uint64_t sum_ = 0;
+  uint64_t sum_ = 0;
 };
 
-constexpr std::uint64_t padded(std::uint64_t bytes) { return (bytes + 7) / 8 * 8; }
+constexpr uint64_t padded(uint64_t bytes) { return (bytes + 7) / 8 * 8; }
 
 }  // namespace
 
@@ -78,7 +78,7 @@ TokenShard TokenShard::open(const std::filesystem::path& path) {
   }
   if ((header.width != 2 && header.width != 4) || header.reserved != 0) bad("damaged header");
   Footer footer;
-  const std::size_t body = bytes.size() - sizeof footer;
+  const size_t body = bytes.size() - sizeof footer;
   std::memcpy(&footer, bytes.data() + body, sizeof footer);
   if (footer.count > bytes.size() || sizeof header + padded(footer.count * header.width) != body) {
     bad("truncated or damaged: ", bytes.size(), " bytes do not hold the ", footer.count, " tokens it names");
@@ -92,21 +92,21 @@ TokenShard TokenShard::open(const std::filesystem::path& path) {
   shard.vocabulary_ = header.vocabulary;
   const std::byte* tokens = bytes.data() + sizeof header;
   if (header.width == 2) {
-    shard.tokens_ = std::span(reinterpret_cast<const std::uint16_t*>(tokens), footer.count);
+    shard.tokens_ = std::span(reinterpret_cast<const uint16_t*>(tokens), footer.count);
   } else {
-    shard.tokens_ = std::span(reinterpret_cast<const std::uint32_t*>(tokens), footer.count);
+    shard.tokens_ = std::span(reinterpret_cast<const uint32_t*>(tokens), footer.count);
   }
   return shard;
 }
 
 struct ShardWriter::File {
-  static constexpr std::size_t buffer_bytes = std::size_t{1} << 16;
+  static constexpr size_t buffer_bytes = size_t{1} << 16;
 
   File(const std::filesystem::path& path, TokenWidth token_width) : file(path), width(token_width) {
     buffer.reserve(buffer_bytes);
   }
 
-  void put(const void* data, std::size_t bytes) {
+  void put(const void* data, size_t bytes) {
     const char* from = static_cast<const char*>(data);
     buffer.insert(buffer.end(), from, from + bytes);
     if (buffer.size() == buffer_bytes) flush();
@@ -119,33 +119,33 @@ struct ShardWriter::File {
 
   io::AtomicFile file;
   TokenWidth width;
-  std::uint64_t count = 0;
+  uint64_t count = 0;
   Checksum checksum;
   std::vector<char> buffer;
 };
 
-ShardWriter::ShardWriter(const std::filesystem::path& path, TokenWidth width, std::uint64_t vocabulary)
+ShardWriter::ShardWriter(const std::filesystem::path& path, TokenWidth width, uint64_t vocabulary)
     : file_(std::make_unique<File>(path, width)) {
   Header header;
-  header.width = static_cast<std::uint32_t>(width);
+  header.width = static_cast<uint32_t>(width);
   header.vocabulary = vocabulary;
   file_->put(&header, sizeof header);
 }
 
 ShardWriter::~ShardWriter() = default;
 
-void ShardWriter::append(std::span<const std::int32_t> tokens) {
-  const std::int64_t limit = file_->width == TokenWidth::u16 ? std::numeric_limits<std::uint16_t>::max()
-                                                             : std::numeric_limits<std::int32_t>::max();
-  for (std::int32_t token : tokens) {
+void ShardWriter::append(std::span<const int32_t> tokens) {
+  const int64_t limit = file_->width == TokenWidth::u16 ? std::numeric_limits<uint16_t>::max()
+                                                        : std::numeric_limits<int32_t>::max();
+  for (int32_t token : tokens) {
     require(token >= 0 && token <= limit, "write shard: token ", token, " does not fit ",
             static_cast<int>(file_->width), " bytes");
-    file_->put(&token, static_cast<std::size_t>(file_->width));
+    file_->put(&token, static_cast<size_t>(file_->width));
   }
   file_->count += tokens.size();
 }
 
-std::uint64_t ShardWriter::count() const { return file_->count; }
+uint64_t ShardWriter::count() const { return file_->count; }
 
 void ShardWriter::finish() {
   while (file_->buffer.size() % 8 != 0) file_->buffer.push_back('\0');

@@ -14,21 +14,21 @@ namespace {
 
 using testing::HasSubstr;
 
-std::vector<std::int32_t> random_tokens(std::size_t count, std::uint64_t bound) {
+std::vector<int32_t> random_tokens(size_t count, uint64_t bound) {
   Random random(count);
-  std::vector<std::int32_t> tokens(count);
-  for (std::int32_t& token : tokens) token = static_cast<std::int32_t>(random.below(bound));
+  std::vector<int32_t> tokens(count);
+  for (int32_t& token : tokens) token = static_cast<int32_t>(random.below(bound));
   return tokens;
 }
 
-void write(const std::filesystem::path& path, std::span<const std::int32_t> tokens, TokenWidth width) {
+void write(const std::filesystem::path& path, std::span<const int32_t> tokens, TokenWidth width) {
   ShardWriter writer(path, width, 77);
   writer.append(tokens);
   writer.finish();
 }
 
-std::vector<std::int32_t> read(const TokenShard& shard) {
-  std::vector<std::int32_t> tokens(shard.tokens().size());
+std::vector<int32_t> read(const TokenShard& shard) {
+  std::vector<int32_t> tokens(shard.tokens().size());
   shard.tokens().copy(0, tokens);
   return tokens;
 }
@@ -36,9 +36,9 @@ std::vector<std::int32_t> read(const TokenShard& shard) {
 TEST(Shard, TokensSurviveARoundTripInBothWidths) {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "s.tokens";
-  for (std::size_t count : {0, 1, 2, 3, 4, 5, 1000, 16368, 16369, 100003}) {
+  for (size_t count : {0, 1, 2, 3, 4, 5, 1000, 16368, 16369, 100003}) {
     for (auto [width, bound] : {std::pair{TokenWidth::u16, 65536u}, {TokenWidth::u32, 0x7fffffffu}}) {
-      const std::vector<std::int32_t> tokens = random_tokens(count, bound);
+      const std::vector<int32_t> tokens = random_tokens(count, bound);
       write(path, tokens, width);
       const TokenShard shard = TokenShard::open(path);
       EXPECT_EQ(shard.vocabulary(), 77u);
@@ -50,11 +50,11 @@ TEST(Shard, TokensSurviveARoundTripInBothWidths) {
 
 TEST(Shard, IsTheSameFileHoweverTheTokensArrive) {
   const TemporaryFolder folder;
-  const std::vector<std::int32_t> tokens = random_tokens(50000, 300);
+  const std::vector<int32_t> tokens = random_tokens(50000, 300);
   write(folder.path() / "whole", tokens, TokenWidth::u16);
   ShardWriter writer(folder.path() / "parts", TokenWidth::u16, 77);
-  for (std::size_t at = 0, step = 0; at < tokens.size(); at += step) {
-    step = std::min<std::size_t>(at % 977 + 1, tokens.size() - at);
+  for (size_t at = 0, step = 0; at < tokens.size(); at += step) {
+    step = std::min<size_t>(at % 977 + 1, tokens.size() - at);
     writer.append(std::span(tokens).subspan(at, step));
   }
   EXPECT_EQ(writer.count(), tokens.size());
@@ -75,7 +75,7 @@ TEST(Shard, AppearsOnlyWhenFinished) {
 TEST(Shard, RefusesATokenThatDoesNotFit) {
   const TemporaryFolder folder;
   ShardWriter writer(folder.path() / "s", TokenWidth::u16, 1);
-  const std::vector<std::int32_t> high = {65536}, low = {-1};
+  const std::vector<int32_t> high = {65536}, low = {-1};
   EXPECT_THAT(error_of([&] { writer.append(high); }), HasSubstr("token 65536 does not fit 2 bytes"));
   EXPECT_THAT(error_of([&] { writer.append(low); }), HasSubstr("token -1 does not fit"));
 }
@@ -84,7 +84,7 @@ TEST(Shard, EverySingleBitFlipIsNoticed) {
   const TemporaryFolder folder;
   write(folder.path() / "s", random_tokens(11, 500), TokenWidth::u16);
   const std::string good = folder.read("s");
-  for (std::size_t bit = 0; bit < good.size() * 8; ++bit) {
+  for (size_t bit = 0; bit < good.size() * 8; ++bit) {
     std::string bad = good;
     bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << bit % 8));
     const std::filesystem::path file = folder.write("bad", bad);
@@ -96,7 +96,7 @@ TEST(Shard, EveryTruncationAndExtensionIsNoticed) {
   const TemporaryFolder folder;
   write(folder.path() / "s", random_tokens(9, 500), TokenWidth::u32);
   const std::string good = folder.read("s");
-  for (std::size_t length = 1; length < good.size(); ++length) {
+  for (size_t length = 1; length < good.size(); ++length) {
     const std::filesystem::path file = folder.write("cut", good.substr(0, length));
     EXPECT_THAT(error_of([&] { TokenShard::open(file); }), HasSubstr("cut'")) << length;
   }
@@ -113,12 +113,12 @@ TEST(Shard, SaysThatAForeignFileIsNoShard) {
 }
 
 TEST(TokenSpan, ASubspanReadsTheSameTokens) {
-  const std::vector<std::uint32_t> wide = {5, 6, 70000, 8};
+  const std::vector<uint32_t> wide = {5, 6, 70000, 8};
   const TokenSpan middle = TokenSpan(std::span(wide)).subspan(1, 2);
   EXPECT_EQ(middle.size(), 2u);
   EXPECT_EQ(middle[0], 6);
   EXPECT_EQ(middle[1], 70000);
-  const std::vector<std::uint16_t> narrow = {1, 2, 3};
+  const std::vector<uint16_t> narrow = {1, 2, 3};
   EXPECT_EQ(TokenSpan(std::span(narrow)).subspan(2, 1)[0], 3);
   EXPECT_EQ(width_for(65536), TokenWidth::u16);
   EXPECT_EQ(width_for(65537), TokenWidth::u32);

@@ -19,7 +19,7 @@ nlohmann::json header(const std::string& kind) {
   return {{"format", format_name}, {"version", format_version}, {"kind", kind}};
 }
 
-void check_token(std::int32_t token, std::int64_t vocab_size) {
+void check_token(int32_t token, int64_t vocab_size) {
   require(token >= 0 && token < vocab_size, "decode: token ", token, " is outside the vocabulary of ",
           vocab_size);
 }
@@ -42,15 +42,15 @@ std::vector<char32_t> read_characters(const nlohmann::json& json) {
 
 }  // namespace
 
-std::string Tokenizer::decode(std::span<const std::int32_t> tokens) const {
+std::string Tokenizer::decode(std::span<const int32_t> tokens) const {
   std::string text;
-  for (std::int32_t token : tokens) text += token_bytes(token);
+  for (int32_t token : tokens) text += token_bytes(token);
   return text;
 }
 
-std::uint64_t Tokenizer::fingerprint() const {
+uint64_t Tokenizer::fingerprint() const {
   // FNV-1a over the JSON text, which lists keys and characters in a fixed order.
-  std::uint64_t hash = 0xcbf29ce484222325u;
+  uint64_t hash = 0xcbf29ce484222325u;
   for (unsigned char byte : to_json().dump()) hash = (hash ^ byte) * 0x100000001b3u;
   return hash;
 }
@@ -60,21 +60,21 @@ void Tokenizer::save(const std::filesystem::path& path) const {
   io::write_file(path, to_json().dump() + "\n");
 }
 
-std::vector<std::int32_t> ByteTokenizer::encode(std::string_view text) const {
-  std::vector<std::int32_t> tokens(text.size());
+std::vector<int32_t> ByteTokenizer::encode(std::string_view text) const {
+  std::vector<int32_t> tokens(text.size());
   std::transform(text.begin(), text.end(), tokens.begin(),
                  [](char c) { return static_cast<unsigned char>(c); });
   return tokens;
 }
 
-std::string_view ByteTokenizer::token_bytes(std::int32_t token) const {
+std::string_view ByteTokenizer::token_bytes(int32_t token) const {
   static const std::array<char, 256> all = [] {
     std::array<char, 256> bytes{};
-    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i);
+    for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i);
     return bytes;
   }();
   check_token(token, vocab_size());
-  return {&all[static_cast<std::size_t>(token)], 1};
+  return {&all[static_cast<size_t>(token)], 1};
 }
 
 nlohmann::json ByteTokenizer::to_json() const { return header(kind()); }
@@ -82,17 +82,16 @@ nlohmann::json ByteTokenizer::to_json() const { return header(kind()); }
 CharTokenizer::CharTokenizer(std::vector<char32_t> code_points)
     : code_points_(std::move(code_points)), ascii_(128, -1) {
   require(!code_points_.empty(), "tokenizer: a character vocabulary needs at least one character");
-  for (std::size_t i = 0; i < code_points_.size(); ++i) {
+  for (size_t i = 0; i < code_points_.size(); ++i) {
     const char32_t c = code_points_[i];
-    require(utf8::is_scalar(c), "tokenizer: U+", std::hex, static_cast<std::uint32_t>(c),
-            " is not a character");
+    require(utf8::is_scalar(c), "tokenizer: U+", std::hex, static_cast<uint32_t>(c), " is not a character");
     require(i == 0 || code_points_[i - 1] < c, "tokenizer: characters must ascend, but ", utf8::describe(c),
             " does not");
     bytes_.push_back(utf8::encode(c));
     if (c < 128) {
-      ascii_[c] = static_cast<std::int32_t>(i);
+      ascii_[c] = static_cast<int32_t>(i);
     } else {
-      others_.emplace(c, static_cast<std::int32_t>(i));
+      others_.emplace(c, static_cast<int32_t>(i));
     }
   }
 }
@@ -103,13 +102,13 @@ CharTokenizer CharTokenizer::from_text(std::string_view text) {
   return CharTokenizer(characters.code_points());
 }
 
-std::vector<std::int32_t> CharTokenizer::encode(std::string_view text) const {
-  std::vector<std::int32_t> tokens;
+std::vector<int32_t> CharTokenizer::encode(std::string_view text) const {
+  std::vector<int32_t> tokens;
   tokens.reserve(text.size());
-  for (std::size_t at = 0; at < text.size();) {
+  for (size_t at = 0; at < text.size();) {
     const utf8::Decoded next = utf8::decode_first(text.substr(at));
     require(next.bytes > 0, "encode: the text is not UTF-8 at byte ", at);
-    std::int32_t token = -1;
+    int32_t token = -1;
     if (next.code_point < 128) {
       token = ascii_[next.code_point];
     } else if (const auto found = others_.find(next.code_point); found != others_.end()) {
@@ -124,9 +123,9 @@ std::vector<std::int32_t> CharTokenizer::encode(std::string_view text) const {
   return tokens;
 }
 
-std::string_view CharTokenizer::token_bytes(std::int32_t token) const {
+std::string_view CharTokenizer::token_bytes(int32_t token) const {
   check_token(token, vocab_size());
-  return bytes_[static_cast<std::size_t>(token)];
+  return bytes_[static_cast<size_t>(token)];
 }
 
 nlohmann::json CharTokenizer::to_json() const {

@@ -22,7 +22,7 @@ TEST(ByteTokenizer, RandomBytesSurviveARoundTrip) {
   for (int trial = 0; trial < 200; ++trial) {
     std::string bytes(random.below(300), '\0');
     for (char& c : bytes) c = static_cast<char>(random.below(256));
-    const std::vector<std::int32_t> tokens = tokenizer.encode(bytes);
+    const std::vector<int32_t> tokens = tokenizer.encode(bytes);
     ASSERT_EQ(tokens.size(), bytes.size());
     ASSERT_EQ(tokenizer.decode(tokens), bytes);
   }
@@ -32,13 +32,13 @@ TEST(CharTokenizer, RandomUnicodeSurvivesARoundTrip) {
   Random random(2);
   for (int trial = 0; trial < 200; ++trial) {
     std::string text;
-    std::size_t characters = 1 + random.below(100);
-    for (std::size_t i = 0; i < characters; ++i) {
+    size_t characters = 1 + random.below(100);
+    for (size_t i = 0; i < characters; ++i) {
       char32_t c = static_cast<char32_t>(random.below(trial % 2 ? 0x110000 : 0x180));
       text += utf8::encode(utf8::is_scalar(c) ? c : U'\n');
     }
     const CharTokenizer tokenizer = CharTokenizer::from_text(text);
-    const std::vector<std::int32_t> tokens = tokenizer.encode(text);
+    const std::vector<int32_t> tokens = tokenizer.encode(text);
     ASSERT_EQ(tokens.size(), characters);
     ASSERT_EQ(tokenizer.decode(tokens), text);
     ASSERT_EQ(tokenizer_from_json(json::parse(tokenizer.to_json().dump()))->encode(text), tokens);
@@ -63,7 +63,7 @@ TEST(CharTokenizer, NamesTheCharacterThatTrainingNeverSaw) {
 }
 
 TEST(Tokenizer, RefusesTokensOutsideTheVocabulary) {
-  const std::vector<std::int32_t> high = {256}, low = {-1};
+  const std::vector<int32_t> high = {256}, low = {-1};
   EXPECT_THAT(error_of([&] { ByteTokenizer().decode(high); }),
               HasSubstr("token 256 is outside the vocabulary of 256"));
   EXPECT_THAT(error_of([&] { CharTokenizer::from_text("a").decode(low); }), HasSubstr("token -1 is outside"));

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Linux caps one write at 2 GiB - 4 KiB; smaller pieces also let a signal be served between them.
-constexpr std::size_t kLargestWrite = std::size_t{64} << 20;
+constexpr size_t largest_write = size_t{64} << 20;
 
 std::string_view way_out(int error_number) {
   switch (error_number) {
@@ -80,16 +80,16 @@ AtomicFile::~AtomicFile() {
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
-void AtomicFile::write(const void* data, std::size_t bytes) {
+void AtomicFile::write(const void* data, size_t bytes) {
   const char* next = static_cast<const char*>(data);
   while (bytes > 0) {
-    const ssize_t written = ::write(descriptor_, next, std::min(bytes, kLargestWrite));
+    const ssize_t written = ::write(descriptor_, next, std::min(bytes, largest_write));
     if (written < 0) {
       if (errno == EINTR) continue;
       fail("write", path_, errno);
     }
     next += written;
-    bytes -= static_cast<std::size_t>(written);
+    bytes -= static_cast<size_t>(written);
   }
 }
 
@@ -122,7 +122,7 @@ std::string read_file(const fs::path& path) {
       fail("read", path, error_number);
     }
     if (got == 0) break;
-    content.append(buffer, static_cast<std::size_t>(got));
+    content.append(buffer, static_cast<size_t>(got));
   }
   ::close(descriptor);
   return content;

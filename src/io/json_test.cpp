@@ -16,10 +16,10 @@ TEST(Json, ReadsBackEveryDoubleBitForBit) {
   TemporaryFolder folder;
   const double values[] = {0.1, 1.0 / 3.0, 5e-324, 1.7976931348623157e308, -0.0};
   Json object;
-  for (std::size_t i = 0; i < std::size(values); ++i) object[std::to_string(i)] = values[i];
+  for (size_t i = 0; i < std::size(values); ++i) object[std::to_string(i)] = values[i];
   write_json(folder / "x.json", object);
   const Json read = read_json(folder / "x.json");
-  for (std::size_t i = 0; i < std::size(values); ++i) {
+  for (size_t i = 0; i < std::size(values); ++i) {
     EXPECT_EQ(json_field<double>(read, std::to_string(i), "x"), values[i]);
   }
 }

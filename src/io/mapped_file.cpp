@@ -20,7 +20,7 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
   int error_number = ::fstat(descriptor, &info) != 0 ? errno : 0;
   if (error_number == 0 && !S_ISREG(info.st_mode)) error_number = EISDIR;
   if (error_number == 0 && info.st_size > 0) {
-    size_ = static_cast<std::size_t>(info.st_size);
+    size_ = static_cast<size_t>(info.st_size);
     void* mapped = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor, 0);
     if (mapped == MAP_FAILED) {
       error_number = errno;

@@ -19,30 +19,31 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "safetensors data are mapped as little-endian");
 
-constexpr std::uint64_t kLargestHeader = 100'000'000;
-constexpr const char* kMetadata = "__metadata__";
+constexpr uint64_t largest_header = 100'000'000;
+constexpr const char* metadata_key = "__metadata__";
 
 struct TypeEntry {
   StoredType type;
   const char* name;
-  std::size_t size;
+  size_t size;
 };
-constexpr std::array<TypeEntry, 13> kTypes = {{{StoredType::kBool, "BOOL", 1},
-                                               {StoredType::kU8, "U8", 1},
-                                               {StoredType::kI8, "I8", 1},
-                                               {StoredType::kI16, "I16", 2},
-                                               {StoredType::kU16, "U16", 2},
-                                               {StoredType::kF16, "F16", 2},
-                                               {StoredType::kBF16, "BF16", 2},
-                                               {StoredType::kI32, "I32", 4},
-                                               {StoredType::kU32, "U32", 4},
-                                               {StoredType::kF32, "F32", 4},
-                                               {StoredType::kI64, "I64", 8},
-                                               {StoredType::kU64, "U64", 8},
-                                               {StoredType::kF64, "F64", 8}}};
+constexpr std::array<TypeEntry, 13> stored_types = {{{StoredType::boolean, "BOOL", 1},
+                                                     {StoredType::u8, "U8", 1},
+                                                     {StoredType::i8, "I8", 1},
+                                                     {StoredType::i16, "I16", 2},
+                                                     {StoredType::u16, "U16", 2},
+                                                     {StoredType::f16, "F16", 2},
+                                                     {StoredType::bf16, "BF16", 2},
+                                                     {StoredType::i32, "I32", 4},
+                                                     {StoredType::u32, "U32", 4},
+                                                     {StoredType::f32, "F32", 4},
+                                                     {StoredType::i64, "I64", 8},
+                                                     {StoredType::u64, "U64", 8},
+                                                     {StoredType::f64, "F64", 8}}};
 
 const TypeEntry& entry(StoredType type) {
-  return *std::find_if(kTypes.begin(), kTypes.end(), [&](const TypeEntry& e) { return e.type == type; });
+  return *std::find_if(stored_types.begin(), stored_types.end(),
+                       [&](const TypeEntry& e) { return e.type == type; });
 }
 
 /// Collects why a file is refused; every message reads "read 'file': not a valid safetensors file: reason".
@@ -75,14 +76,13 @@ struct Reader {
     return parsed;
   }
 
-  std::vector<std::uint64_t> unsigned_array(const std::string& name, const Json& info,
-                                            const char* key) const {
+  std::vector<uint64_t> unsigned_array(const std::string& name, const Json& info, const char* key) const {
     const auto found = info.find(key);
     if (found == info.end() || !found->is_array()) refuse(fmt::format("'{}' has no {} array", name, key));
-    std::vector<std::uint64_t> values;
+    std::vector<uint64_t> values;
     for (const Json& item : *found) {
       if (!item.is_number_unsigned()) refuse(fmt::format("{} of '{}' holds {}", key, name, item.dump()));
-      values.push_back(item.get<std::uint64_t>());
+      values.push_back(item.get<uint64_t>());
     }
     return values;
   }
@@ -91,19 +91,19 @@ struct Reader {
     if (!info.is_object()) refuse(fmt::format("'{}' is not described by an object", name));
     const auto dtype = info.find("dtype");
     if (dtype == info.end() || !dtype->is_string()) refuse(fmt::format("'{}' has no dtype", name));
-    const auto known = std::find_if(kTypes.begin(), kTypes.end(),
+    const auto known = std::find_if(stored_types.begin(), stored_types.end(),
                                     [&](const TypeEntry& e) { return dtype->get<std::string>() == e.name; });
-    if (known == kTypes.end()) refuse(fmt::format("'{}' has unknown dtype {}", name, dtype->dump()));
+    if (known == stored_types.end()) refuse(fmt::format("'{}' has unknown dtype {}", name, dtype->dump()));
 
     StoredTensor result;
     result.type = known->type;
-    std::uint64_t bytes = known->size;
-    for (const std::uint64_t dimension : unsigned_array(name, info, "shape")) {
-      if (dimension != 0 && bytes > std::uint64_t{std::numeric_limits<std::int64_t>::max()} / dimension) {
+    uint64_t bytes = known->size;
+    for (const uint64_t dimension : unsigned_array(name, info, "shape")) {
+      if (dimension != 0 && bytes > uint64_t{std::numeric_limits<int64_t>::max()} / dimension) {
         refuse(fmt::format("the shape of '{}' overflows", name));
       }
       bytes *= dimension;
-      result.shape.push_back(static_cast<std::int64_t>(dimension));
+      result.shape.push_back(static_cast<int64_t>(dimension));
     }
     const auto offsets = unsigned_array(name, info, "data_offsets");
     if (offsets.size() != 2 || offsets[0] > offsets[1] || offsets[1] > data.size()) {
@@ -137,16 +137,16 @@ struct Reader {
 
 }  // namespace
 
-std::size_t stored_size(StoredType type) { return entry(type).size; }
+size_t stored_size(StoredType type) { return entry(type).size; }
 const char* stored_name(StoredType type) { return entry(type).name; }
 
 SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : path_(path), file_(path) {
   const Reader reader{path.string()};
   const auto bytes = file_.bytes();
-  std::uint64_t length = 0;
+  uint64_t length = 0;
   if (bytes.size() < sizeof length) reader.refuse(fmt::format("it has only {} bytes", bytes.size()));
   std::memcpy(&length, bytes.data(), sizeof length);
-  if (length > kLargestHeader) reader.refuse(fmt::format("its header would have {} bytes", length));
+  if (length > largest_header) reader.refuse(fmt::format("its header would have {} bytes", length));
   if (length > bytes.size() - sizeof length) {
     reader.refuse(fmt::format("its header has {} bytes, the file {}; was it cut off?", length, bytes.size()));
   }
@@ -154,7 +154,7 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : path_(path
   const auto data = bytes.subspan(sizeof length + length);
   const Json header = reader.header(text);
   for (const auto& [name, info] : header.items()) {
-    if (name != kMetadata) {
+    if (name != metadata_key) {
       tensors_.emplace(name, reader.tensor(name, info, data));
       continue;
     }
@@ -180,16 +180,16 @@ void write_safetensors(const std::filesystem::path& path,
                        const std::vector<std::pair<std::string, StoredTensor>>& tensors,
                        const std::map<std::string, std::string>& metadata) {
   Json header = Json::object();
-  if (!metadata.empty()) header[kMetadata] = metadata;
-  std::size_t offset = 0;
+  if (!metadata.empty()) header[metadata_key] = metadata;
+  size_t offset = 0;
   for (const auto& [name, tensor] : tensors) {
-    std::size_t bytes = stored_size(tensor.type);
-    for (const std::int64_t dimension : tensor.shape) bytes *= static_cast<std::size_t>(dimension);
+    size_t bytes = stored_size(tensor.type);
+    for (const int64_t dimension : tensor.shape) bytes *= static_cast<size_t>(dimension);
     if (bytes != tensor.data.size()) {
       throw Error(fmt::format("write '{}': '{}' of shape [{}] needs {} bytes, got {}", path.string(), name,
                               fmt::join(tensor.shape, ","), bytes, tensor.data.size()));
     }
-    if (name == kMetadata || header.contains(name)) {
+    if (name == metadata_key || header.contains(name)) {
       throw Error(fmt::format("write '{}': two tensors are named '{}'", path.string(), name));
     }
     header[name] = {{"dtype", stored_name(tensor.type)},
@@ -199,7 +199,7 @@ void write_safetensors(const std::filesystem::path& path,
   }
   std::string text = header.dump();
   text.resize((text.size() + 7) / 8 * 8, ' ');  // keeps the data aligned for doubles
-  const std::uint64_t length = text.size();
+  const uint64_t length = text.size();
   AtomicFile file(path);
   file.write(&length, sizeof length);
   file.write(text);

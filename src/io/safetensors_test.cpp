@@ -16,8 +16,8 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 /// A file with `header` as it stands and `data_bytes` zero bytes after it.
-std::string file_with(const std::string& header, std::size_t data_bytes) {
-  const std::uint64_t length = header.size();
+std::string file_with(const std::string& header, size_t data_bytes) {
+  const uint64_t length = header.size();
   std::string content(sizeof length, '\0');
   std::memcpy(content.data(), &length, sizeof length);
   return content + header + std::string(data_bytes, '\0');
@@ -34,19 +34,19 @@ std::string refusal(const std::string& content) {
 TEST(Safetensors, ReadsBackNamesShapesTypesDataAndMetadata) {
   TemporaryFolder folder;
   const std::vector<float> a = {1, 2, 3, 4, 5, 6};
-  const std::vector<std::uint16_t> b = {7};
+  const std::vector<uint16_t> b = {7};
   write_safetensors(folder / "x",
-                    {{"h.0.a", {StoredType::kF32, {2, 3}, std::as_bytes(std::span(a))}},
-                     {"b", {StoredType::kBF16, {}, std::as_bytes(std::span(b))}},
-                     {"empty", {StoredType::kF64, {0, 4}, {}}}},
+                    {{"h.0.a", {StoredType::f32, {2, 3}, std::as_bytes(std::span(a))}},
+                     {"b", {StoredType::bf16, {}, std::as_bytes(std::span(b))}},
+                     {"empty", {StoredType::f64, {0, 4}, {}}}},
                     {{"format", "pt"}});
   const SafetensorsFile file(folder / "x");
   EXPECT_EQ(file.metadata().at("format"), "pt");
   EXPECT_EQ(file.tensors().size(), 3u);
-  EXPECT_EQ(file.at("h.0.a").shape, (std::vector<std::int64_t>{2, 3}));
+  EXPECT_EQ(file.at("h.0.a").shape, (std::vector<int64_t>{2, 3}));
   EXPECT_EQ(std::memcmp(file.at("h.0.a").data.data(), a.data(), 24), 0);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(file.at("h.0.a").data.data()) % 8, 0u);
-  EXPECT_EQ(file.at("b").type, StoredType::kBF16);
+  EXPECT_EQ(file.at("b").type, StoredType::bf16);
   EXPECT_EQ(file.at("b").data.size(), 2u);
   EXPECT_EQ(file.at("empty").data.size(), 0u);
   EXPECT_THAT(error_of<Error>([&] { file.at("wte"); }), HasSubstr("no tensor 'wte'"));
@@ -87,7 +87,7 @@ TEST(Safetensors, RefusesADuplicateName) {
 }
 
 TEST(Safetensors, RefusesRangesThatDoNotFitOverlapOrLeaveHoles) {
-  const auto two = [](const char* a, const char* b, std::size_t bytes) {
+  const auto two = [](const char* a, const char* b, size_t bytes) {
     return refusal(file_with(std::string(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":)") + a +
                                  R"(},"b":{"dtype":"U8","shape":[2],"data_offsets":)" + b + "}}",
                              bytes));
@@ -111,20 +111,20 @@ TEST(Safetensors, RefusesAShapeThatOverflows) {
 TEST(Safetensors, RefusesEveryTruncationOfAGoodFile) {
   TemporaryFolder folder;
   const float value = 1.5f;
-  write_safetensors(folder / "x", {{"a", {StoredType::kF32, {1}, std::as_bytes(std::span(&value, 1))}}});
+  write_safetensors(folder / "x", {{"a", {StoredType::f32, {1}, std::as_bytes(std::span(&value, 1))}}});
   const std::string content = read_file(folder / "x");
-  for (std::size_t size = 0; size < content.size(); ++size)
+  for (size_t size = 0; size < content.size(); ++size)
     EXPECT_NE(refusal(content.substr(0, size)), "") << size;
 }
 
 TEST(WriteSafetensors, RefusesDuplicatesAndDataThatDoNotFit) {
   TemporaryFolder folder;
   const float value = 1.5f;
-  const StoredTensor one{StoredType::kF32, {1}, std::as_bytes(std::span(&value, 1))};
+  const StoredTensor one{StoredType::f32, {1}, std::as_bytes(std::span(&value, 1))};
   EXPECT_THAT(error_of<Error>([&] { write_safetensors(folder / "x", {{"a", one}, {"a", one}}); }),
               HasSubstr("two tensors"));
   EXPECT_THAT(
-      error_of<Error>([&] { write_safetensors(folder / "x", {{"a", {StoredType::kF64, {1}, one.data}}}); }),
+      error_of<Error>([&] { write_safetensors(folder / "x", {{"a", {StoredType::f64, {1}, one.data}}}); }),
       AllOf(HasSubstr("needs 8 bytes"), HasSubstr("got 4")));
   EXPECT_FALSE(std::filesystem::exists(folder / "x"));
 }

@@ -17,8 +17,8 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-constexpr int kRuntimeError = 1;
-constexpr int kUsageError = 2;
+constexpr int runtime_error_code = 1;
+constexpr int usage_error_code = 2;
 
 void write(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 
@@ -48,74 +48,76 @@ class BadInput : public testing::Test {
 };
 
 TEST_F(BadInput, UnknownWordsOnTheCommandLineGetASuggestion) {
-  expect_error({"train", "--txt", "x"}, kUsageError, "unknown option '--txt' (did you mean '--text'?)");
-  expect_error({"train", "--treads=4"}, kUsageError, "unknown option '--treads' (did you mean '--threads'?)");
-  expect_error({"trian"}, kUsageError, "unknown command 'trian' (did you mean 'train'?)");
-  expect_error({"generate", "--from", "x", "--temprature", "1"}, kUsageError,
+  expect_error({"train", "--txt", "x"}, usage_error_code, "unknown option '--txt' (did you mean '--text'?)");
+  expect_error({"train", "--treads=4"}, usage_error_code,
+               "unknown option '--treads' (did you mean '--threads'?)");
+  expect_error({"trian"}, usage_error_code, "unknown command 'trian' (did you mean 'train'?)");
+  expect_error({"generate", "--from", "x", "--temprature", "1"}, usage_error_code,
                "did you mean '--temperature'?");
-  expect_error({"generate"}, kUsageError, "--from");
-  expect_error({"bench", "--iters", "many"}, kUsageError, "--iters");
+  expect_error({"generate"}, usage_error_code, "--from");
+  expect_error({"bench", "--iters", "many"}, usage_error_code, "--iters");
 }
 
 TEST_F(BadInput, WrongConfigurationNamesTheKey) {
-  expect_error(small_train({"--set", "optimizer.learning_rate=1"}), kUsageError, "unknown key");
-  expect_error(small_train({"--set", "train.step=5"}), kUsageError, "did you mean 'train.steps'?");
-  expect_error(small_train({"--set", "train.steps=many"}), kUsageError, "train.steps expects an integer");
-  expect_error(small_train({"--set", "model.heads=3"}), kUsageError, "does not divide model.channels");
-  expect_error(small_train({"--device", "tpu"}), kUsageError, "run.device is 'tpu', expected cpu");
-  expect_error(small_train({"--dtype", "fp8"}), kUsageError, "run.dtype is 'fp8', expected fp32");
+  expect_error(small_train({"--set", "optimizer.learning_rate=1"}), usage_error_code, "unknown key");
+  expect_error(small_train({"--set", "train.step=5"}), usage_error_code, "did you mean 'train.steps'?");
+  expect_error(small_train({"--set", "train.steps=many"}), usage_error_code,
+               "train.steps expects an integer");
+  expect_error(small_train({"--set", "model.heads=3"}), usage_error_code, "does not divide model.channels");
+  expect_error(small_train({"--device", "tpu"}), usage_error_code, "run.device is 'tpu', expected cpu");
+  expect_error(small_train({"--dtype", "fp8"}), usage_error_code, "run.dtype is 'fp8', expected fp32");
   write(folder_ / "wrong.toml", "[train]\nsteps = 5\nbach = 3\n");
-  expect_error(small_train({"--config", "wrong.toml"}), kUsageError,
+  expect_error(small_train({"--config", "wrong.toml"}), usage_error_code,
                "wrong.toml:3: unknown key 'train.bach'");
   write(folder_ / "broken.toml", "[train\n");
-  expect_error(small_train({"--config", "broken.toml"}), kUsageError, "broken.toml:1:");
-  expect_error(small_train({"--config", "missing.toml"}), kRuntimeError, "'missing.toml'");
+  expect_error(small_train({"--config", "broken.toml"}), usage_error_code, "broken.toml:1:");
+  expect_error(small_train({"--config", "missing.toml"}), runtime_error_code, "'missing.toml'");
   EXPECT_FALSE(fs::exists(folder_ / "run"));
 }
 
 TEST_F(BadInput, TextThatCannotBeTrainedOnIsNamed) {
-  expect_error(small_train({"--text", "missing.txt"}), kRuntimeError, "missing.txt");
+  expect_error(small_train({"--text", "missing.txt"}), runtime_error_code, "missing.txt");
   write(folder_ / "empty.txt", "");
-  expect_error(small_train({"--text", "empty.txt"}), kRuntimeError, "empty.txt");
+  expect_error(small_train({"--text", "empty.txt"}), runtime_error_code, "empty.txt");
   write(folder_ / "short.txt", "Too short.");
-  expect_error(small_train({"--text", "short.txt"}), kRuntimeError, "33");
+  expect_error(small_train({"--text", "short.txt"}), runtime_error_code, "33");
   write(folder_ / "binary.txt", std::string(5000, '\xff'));
-  expect_error(small_train({"--text", "binary.txt"}), kRuntimeError, "binary.txt");
+  expect_error(small_train({"--text", "binary.txt"}), runtime_error_code, "binary.txt");
   EXPECT_FALSE(fs::exists(folder_ / "run"));
 }
 
 TEST_F(BadInput, AnOutputFolderThatCannotBeWrittenIsNamed) {
   write(folder_ / "file", "");
-  expect_error(small_train({"--out", "file/run"}), kRuntimeError, "file/run");
-  expect_error(small_train({"--out", "file"}), kRuntimeError, "'file'");
-  expect_error(small_train({"--out", "/proc/run"}), kRuntimeError, "/proc/run");
+  expect_error(small_train({"--out", "file/run"}), runtime_error_code, "file/run");
+  expect_error(small_train({"--out", "file"}), runtime_error_code, "'file'");
+  expect_error(small_train({"--out", "/proc/run"}), runtime_error_code, "/proc/run");
 }
 
 TEST_F(BadInput, ARunIsNotOverwritten) {
   train();
-  expect_error(small_train(), kRuntimeError, "--resume run");
-  expect_error({"train", "--resume", "run"}, kRuntimeError, "has done its 6 steps");
-  expect_error({"train", "--resume", "other"}, kRuntimeError, "'other' is not a folder");
+  expect_error(small_train(), runtime_error_code, "--resume run");
+  expect_error({"train", "--resume", "run"}, runtime_error_code, "has done its 6 steps");
+  expect_error({"train", "--resume", "other"}, runtime_error_code, "'other' is not a folder");
   fs::create_directory(folder_ / "empty");
-  expect_error({"train", "--resume", "empty"}, kRuntimeError, "'empty' holds no config.toml");
+  expect_error({"train", "--resume", "empty"}, runtime_error_code, "'empty' holds no config.toml");
 }
 
 TEST_F(BadInput, ADamagedCheckpointIsRefused) {
   train();
-  expect_error({"generate", "--from", "missing"}, kRuntimeError, "no such folder");
+  expect_error({"generate", "--from", "missing"}, runtime_error_code, "no such folder");
   fs::create_directory(folder_ / "empty");
-  expect_error({"info", "empty"}, kRuntimeError, "no model.safetensors");
+  expect_error({"info", "empty"}, runtime_error_code, "no model.safetensors");
 
   const fs::path model = folder_ / "run" / "best" / "model.safetensors";
   fs::resize_file(model, fs::file_size(model) - 100);
-  expect_error({"generate", "--from", "run"}, kRuntimeError, "cut off");
+  expect_error({"generate", "--from", "run"}, runtime_error_code, "cut off");
   fs::resize_file(model, 3);
-  expect_error({"generate", "--from", "run"}, kRuntimeError, "model.safetensors");
+  expect_error({"generate", "--from", "run"}, runtime_error_code, "model.safetensors");
   write(model, "PK\3\4 this is a PyTorch zip archive");
-  expect_error({"generate", "--from", "run"}, kRuntimeError, "not a valid safetensors file");
+  expect_error({"generate", "--from", "run"}, runtime_error_code, "not a valid safetensors file");
   fs::copy_file(folder_ / "run" / "last" / "optimizer.safetensors", model,
                 fs::copy_options::overwrite_existing);
-  expect_error({"info", "run"}, kRuntimeError, "is it another model's file?");
+  expect_error({"info", "run"}, runtime_error_code, "is it another model's file?");
 }
 
 TEST_F(BadInput, ACheckpointOfAnotherModelOrTextIsRefused) {
@@ -126,33 +128,33 @@ TEST_F(BadInput, ACheckpointOfAnotherModelOrTextIsRefused) {
     arguments.push_back(setting);
     return arguments;
   };
-  expect_error(with("model.channels=32"), kRuntimeError, "model keys");
-  expect_error(with("data.story_bytes=40000"), kRuntimeError, "has the text changed?");
+  expect_error(with("model.channels=32"), runtime_error_code, "model keys");
+  expect_error(with("data.story_bytes=40000"), runtime_error_code, "has the text changed?");
   write(folder_ / "run" / "last" / "config.json", R"({"model_type": "llama"})");
-  expect_error(with("train.batch=2"), kRuntimeError, "model_type is 'llama', expected gpt2");
+  expect_error(with("train.batch=2"), runtime_error_code, "model_type is 'llama', expected gpt2");
   write(folder_ / "run" / "last" / "trainer_state.json", "{");
-  expect_error(with("train.batch=2"), kRuntimeError, "trainer_state.json");
+  expect_error(with("train.batch=2"), runtime_error_code, "trainer_state.json");
 }
 
 TEST_F(BadInput, WrongSamplingOptionsAreNamed) {
   train();
-  expect_error({"generate", "--from", "run", "--temperature", "-1"}, kRuntimeError, "temperature");
-  expect_error({"generate", "--from", "run", "--top-p", "2"}, kRuntimeError, "top_p");
-  expect_error({"generate", "--from", "run", "--tokens", "-5"}, kUsageError, "--tokens");
-  expect_error({"generate", "--from", "run", "--prompt", "\xe2\x82\xac"}, kRuntimeError, "\xe2\x82\xac");
+  expect_error({"generate", "--from", "run", "--temperature", "-1"}, runtime_error_code, "temperature");
+  expect_error({"generate", "--from", "run", "--top-p", "2"}, runtime_error_code, "top_p");
+  expect_error({"generate", "--from", "run", "--tokens", "-5"}, usage_error_code, "--tokens");
+  expect_error({"generate", "--from", "run", "--prompt", "\xe2\x82\xac"}, runtime_error_code, "\xe2\x82\xac");
 }
 
 TEST_F(BadInput, ADivergingRunStopsAndKeepsTheLastGoodCheckpoint) {
   const std::vector<std::string> often = {"--set", "train.eval_every=1"};
   std::vector<std::string> diverging = {"--set", "optimizer.lr=1e30"};
   diverging.insert(diverging.end(), often.begin(), often.end());
-  expect_error(small_train(diverging), kRuntimeError, "there is no checkpoint yet");
+  expect_error(small_train(diverging), runtime_error_code, "there is no checkpoint yet");
 
   ASSERT_EQ(program(small_train({"--out", "good"})).code, 0);
   std::vector<std::string> resume = {"train", "--resume", "good", "--set", "train.steps=20"};
   resume.insert(resume.end(), diverging.begin(), diverging.end());
-  expect_error(resume, kRuntimeError, "lower optimizer.lr (now 1e+30)");
-  expect_error(resume, kRuntimeError, "the last good checkpoint is 'good/last', of step 6");
+  expect_error(resume, runtime_error_code, "lower optimizer.lr (now 1e+30)");
+  expect_error(resume, runtime_error_code, "the last good checkpoint is 'good/last', of step 6");
 }
 
 TEST_F(BadInput, AFullDiskIsNamedAndLeavesTheOldCheckpointWhole) {
@@ -160,7 +162,7 @@ TEST_F(BadInput, AFullDiskIsNamedAndLeavesTheOldCheckpointWhole) {
   const Outcome before = program({"generate", "--from", "run", "--temperature", "0"});
   const Outcome outcome = run({"train", "--resume", "run", "--set", "train.steps=9"},
                               {.folder = folder_.path(), .file_size_limit = 16'000});
-  expect_one_line(outcome, kRuntimeError, "model.safetensors");
+  expect_one_line(outcome, runtime_error_code, "model.safetensors");
   EXPECT_EQ(program({"generate", "--from", "run", "--temperature", "0"}).out, before.out);
   for (const auto& entry : fs::directory_iterator(folder_ / "run")) {
     EXPECT_EQ(entry.path().filename().string().find(".tmp"), std::string::npos) << entry.path();
@@ -170,8 +172,8 @@ TEST_F(BadInput, AFullDiskIsNamedAndLeavesTheOldCheckpointWhole) {
 TEST_F(BadInput, AFullDiskUnderTheStandardOutputIsNamed) {
   expect_one_line(
       run({"data", "stories", "--bytes", "1000"}, {.folder = folder_.path(), .standard_output = "/dev/full"}),
-      kRuntimeError, "cannot write 'standard output': no space left on device");
-  expect_error({"data", "stories", "--bytes", "1000", "--out", "/dev/full"}, kRuntimeError,
+      runtime_error_code, "cannot write 'standard output': no space left on device");
+  expect_error({"data", "stories", "--bytes", "1000", "--out", "/dev/full"}, runtime_error_code,
                "no regular file");
 }
 
@@ -183,7 +185,7 @@ TEST_F(BadInput, AFullFileSystemIsNamed) {
   }
   const Outcome outcome = program(small_train({"--out", "small/run"}));
   EXPECT_EQ(::umount(mount_point.c_str()), 0);
-  expect_one_line(outcome, kRuntimeError, "no space left on device");
+  expect_one_line(outcome, runtime_error_code, "no space left on device");
 }
 
 }  // namespace

@@ -19,9 +19,9 @@ struct Outcome {
 class Program {
  public:
   struct Options {
-    std::filesystem::path folder;                  ///< working directory
-    std::filesystem::path standard_output{};       ///< instead of a file that Outcome::out is read from
-    std::optional<std::size_t> file_size_limit{};  ///< bytes; a write beyond it fails as on a full disk
+    std::filesystem::path folder;             ///< working directory
+    std::filesystem::path standard_output{};  ///< instead of a file that Outcome::out is read from
+    std::optional<size_t> file_size_limit{};  ///< bytes; a write beyond it fails as on a full disk
   };
 
   Program(const std::vector<std::string>& arguments, const Options& options);

@@ -30,9 +30,9 @@ std::string content(const fs::path& path) {
   return text.str();
 }
 
-std::size_t count_lines(const fs::path& path) {
+size_t count_lines(const fs::path& path) {
   const std::string text = content(path);
-  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
 /// The log without the speeds, which no two runs share.
@@ -60,7 +60,7 @@ class ProgramTest : public testing::Test {
   }
 
   /// Waits until the log of "run" has `lines` lines or the program has ended.
-  void wait_for_log(Program& program, std::size_t lines) {
+  void wait_for_log(Program& program, size_t lines) {
     while (program.running() && count_lines(folder_ / "run" / "log.jsonl") < lines) ::usleep(500);
   }
 
@@ -68,9 +68,9 @@ class ProgramTest : public testing::Test {
 };
 
 /// Steps long enough to be interrupted between two of them.
-const std::vector<std::string> kSlow = {"--set", "model.channels=128", "--set", "model.context=64",
-                                        "--set", "train.batch=8",      "--set", "train.steps=20",
-                                        "--set", "train.eval_every=10"};
+const std::vector<std::string> slow_run = {"--set", "model.channels=128", "--set", "model.context=64",
+                                           "--set", "train.batch=8",      "--set", "train.steps=20",
+                                           "--set", "train.eval_every=10"};
 
 TEST_F(ProgramTest, HelpAndVersionAreThere) {
   for (const char* command : {"train", "generate", "data", "info", "bench"}) {
@@ -107,10 +107,10 @@ TEST_F(ProgramTest, ADefaultFolderIsNeverUsedTwice) {
 }
 
 TEST_F(ProgramTest, AKilledRunResumesBitForBit) {
-  succeed(small_train(kSlow));
+  succeed(small_train(slow_run));
   fs::rename(folder_ / "run", folder_ / "straight");
   {
-    Program killed(small_train(kSlow), {.folder = folder_.path()});
+    Program killed(small_train(slow_run), {.folder = folder_.path()});
     wait_for_log(killed, 13);
     killed.send(SIGKILL);
     ASSERT_EQ(killed.wait().code, 128 + SIGKILL);
@@ -125,11 +125,11 @@ TEST_F(ProgramTest, AKilledRunResumesBitForBit) {
 }
 
 TEST_F(ProgramTest, CtrlCFinishesTheStepSavesAndSaysHowToGoOn) {
-  succeed(small_train(kSlow));
+  succeed(small_train(slow_run));
   fs::rename(folder_ / "run", folder_ / "straight");
-  std::size_t done = 0;
+  size_t done = 0;
   {
-    Program interrupted(small_train(kSlow), {.folder = folder_.path()});
+    Program interrupted(small_train(slow_run), {.folder = folder_.path()});
     wait_for_log(interrupted, 4);
     interrupted.send(SIGINT);
     const Outcome outcome = interrupted.wait();

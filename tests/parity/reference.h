@@ -15,7 +15,7 @@ class Reference {
 
   Tensor operator[](const std::string& name) const {
     const io::StoredTensor& stored = file_.at(name);
-    const DType dtype = stored.type == io::StoredType::kI32 ? DType::int32 : DType::float32;
+    const DType dtype = stored.type == io::StoredType::i32 ? DType::int32 : DType::float32;
     Tensor result = empty(Shape(std::span<const int64_t>(stored.shape)), dtype);
     std::memcpy(result.data(), stored.data.data(), stored.data.size());
     return result;

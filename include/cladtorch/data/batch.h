@@ -21,14 +21,14 @@ struct Batch {
 
 /// Overwrites `batch`, which must have the shape of the source; allocates nothing.
 inline void next(Loader& loader, Batch& batch) {
-  const auto size = static_cast<std::size_t>(batch.tokens.numel());
-  loader.next({batch.tokens.data<std::int32_t>(), size}, {batch.targets.data<std::int32_t>(), size});
+  const auto size = static_cast<size_t>(batch.tokens.numel());
+  loader.next({batch.tokens.data<int32_t>(), size}, {batch.targets.data<int32_t>(), size});
 }
 
 /// The same for batch `index` of an evaluation.
-inline void get(const EvalBatches& batches, std::int64_t index, Batch& batch) {
-  const auto size = static_cast<std::size_t>(batch.tokens.numel());
-  batches.get(index, {batch.tokens.data<std::int32_t>(), size}, {batch.targets.data<std::int32_t>(), size});
+inline void get(const EvalBatches& batches, int64_t index, Batch& batch) {
+  const auto size = static_cast<size_t>(batch.tokens.numel());
+  batches.get(index, {batch.tokens.data<int32_t>(), size}, {batch.targets.data<int32_t>(), size});
 }
 
 }  // namespace cladtorch::data

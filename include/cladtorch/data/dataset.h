@@ -31,12 +31,11 @@ struct Dataset {
 };
 
 /// The last 1/10 of the tokens is for validation.
-inline constexpr std::size_t validation_share = 10;
+inline constexpr size_t validation_share = 10;
 
 /// About `bytes` bytes of built-in stories (docs/data.md), whole stories only. The floor is the exact entropy
 /// of the grammar: the text is ASCII, so nats per byte and per character are the same.
-Dataset stories_dataset(std::size_t bytes, std::uint64_t seed,
-                        Vocabulary vocabulary = Vocabulary::characters);
+Dataset stories_dataset(size_t bytes, uint64_t seed, Vocabulary vocabulary = Vocabulary::characters);
 
 /// A text file, or every file below a folder in the order of their names. Reads it in pieces; keeps two bytes
 /// per token (four beyond 65,536 kinds). Throws Error on a missing, empty or (for characters) not UTF-8 file.

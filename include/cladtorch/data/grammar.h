@@ -13,16 +13,16 @@ namespace cladtorch::data {
 
 /// Exact properties of the text that a grammar makes, by dynamic programming over its rules.
 struct GrammarStatistics {
-  double nats = 0;          ///< entropy of one text: expected -log p
-  double bytes = 0;         ///< expected length of one text
-  std::uint64_t nodes = 0;  ///< rules after every variable is replaced by each of its values
+  double nats = 0;     ///< entropy of one text: expected -log p
+  double bytes = 0;    ///< expected length of one text
+  uint64_t nodes = 0;  ///< rules after every variable is replaced by each of its values
   double nats_per_byte() const { return nats / bytes; }
 };
 
 /// What `Grammar::parse` finds in one text.
 struct GrammarParse {
-  std::uint64_t derivations = 0;  ///< ways to derive the text: 0 (not in the language) or, if unambiguous, 1
-  double log_probability = 0;     ///< of the text, in nats; -infinity when there is no derivation
+  uint64_t derivations = 0;    ///< ways to derive the text: 0 (not in the language) or, if unambiguous, 1
+  double log_probability = 0;  ///< of the text, in nats; -infinity when there is no derivation
 };
 
 /// A context-free grammar without recursion, so each text is finite. Built from a source in which earlier
@@ -31,11 +31,11 @@ class Grammar {
  public:
   /// One rule: terminal bytes, a sequence of rules, or a choice among rules with integer weights.
   struct Node {
-    enum class Kind : std::uint8_t { text, sequence, choice } kind = Kind::text;
+    enum class Kind : uint8_t { text, sequence, choice } kind = Kind::text;
     std::string text;
-    std::vector<std::uint32_t> children;
-    std::vector<std::uint32_t> weights;  ///< choice only: same length as children
-    std::uint64_t total_weight = 0;
+    std::vector<uint32_t> children;
+    std::vector<uint32_t> weights;  ///< choice only: same length as children
+    uint64_t total_weight = 0;
   };
 
   /// Compiles `source`; the text is what the rule `start` makes. Throws Error naming the line.
@@ -57,11 +57,11 @@ class Grammar {
   /// Rules; a child has a smaller index than its parent.
   const std::vector<Node>& nodes() const { return nodes_; }
   /// The rule that makes the whole text.
-  std::uint32_t root() const { return root_; }
+  uint32_t root() const { return root_; }
 
  private:
   std::vector<Node> nodes_;
-  std::uint32_t root_ = 0;
+  uint32_t root_ = 0;
 };
 
 }  // namespace cladtorch::data

@@ -25,14 +25,14 @@ class IdealPredictor {
   std::vector<double> surprises(std::string_view window) const;
 
   /// Mean of `surprises` at each place of windows of `size` bytes, over `samples` random windows.
-  std::vector<double> mean_surprises(std::size_t size, std::size_t samples, std::uint64_t seed) const;
+  std::vector<double> mean_surprises(size_t size, size_t samples, uint64_t seed) const;
 
  private:
   friend class Beliefs;
   struct Site {
-    std::uint32_t parent;
-    std::uint32_t place;  // among the parent's children
-    double probability;   // that an occurrence of the node is this one
+    uint32_t parent;
+    uint32_t place;      // among the parent's children
+    double probability;  // that an occurrence of the node is this one
   };
 
   const Grammar& grammar_;

@@ -12,13 +12,13 @@
 namespace cladtorch::data {
 
 /// The target of a position that is not to be scored (PyTorch's default ignore_index).
-inline constexpr std::int32_t ignored_target = -100;
+inline constexpr int32_t ignored_target = -100;
 
 /// B sequences of T tokens each.
 struct BatchShape {
-  std::int64_t batch = 1;
-  std::int64_t time = 1;
-  std::int64_t size() const { return batch * time; }
+  int64_t batch = 1;
+  int64_t time = 1;
+  int64_t size() const { return batch * time; }
 };
 
 enum class Sampling {
@@ -33,9 +33,9 @@ Sampling sampling_from_string(const std::string& name);
 
 /// All that decides the batches that a Loader will give: save it with a checkpoint and `restore` it.
 struct LoaderState {
-  std::uint64_t seed = 0;
-  std::uint64_t epoch = 0;     ///< full passes over the text (always 0 for random offsets)
-  std::uint64_t position = 0;  ///< sequences given in this epoch
+  uint64_t seed = 0;
+  uint64_t epoch = 0;     ///< full passes over the text (always 0 for random offsets)
+  uint64_t position = 0;  ///< sequences given in this epoch
   bool operator==(const LoaderState&) const = default;
 };
 void to_json(nlohmann::json& json, const LoaderState& state);
@@ -46,11 +46,10 @@ void from_json(const nlohmann::json& json, LoaderState& state);
 class Loader {
  public:
   /// `tokens` must outlive the loader. Throws Error stating the minimum when they are fewer than T + 1.
-  Loader(TokenSpan tokens, BatchShape shape, std::uint64_t seed,
-         Sampling sampling = Sampling::shuffled_windows);
+  Loader(TokenSpan tokens, BatchShape shape, uint64_t seed, Sampling sampling = Sampling::shuffled_windows);
 
   /// Fills row-major [B, T] buffers of shape().size() elements each.
-  void next(std::span<std::int32_t> tokens, std::span<std::int32_t> targets);
+  void next(std::span<int32_t> tokens, std::span<int32_t> targets);
 
   BatchShape shape() const { return shape_; }
   const LoaderState& state() const { return state_; }
@@ -58,27 +57,27 @@ class Loader {
   void restore(const LoaderState& state);
 
   /// Tokens that one epoch visits (random offsets: the size of the text), for "epochs seen" displays.
-  std::uint64_t epoch_tokens() const;
+  uint64_t epoch_tokens() const;
 
  private:
-  std::uint64_t next_start();
+  uint64_t next_start();
   void begin_epoch();
 
   TokenSpan tokens_;
   BatchShape shape_;
   Sampling sampling_;
   LoaderState state_;
-  std::uint64_t phase_ = 0;  // where the first window of this epoch begins
-  Permutation order_;        // of this epoch's windows
+  uint64_t phase_ = 0;  // where the first window of this epoch begins
+  Permutation order_;   // of this epoch's windows
 };
 
 struct EvalOptions {
   /// Positions at the start of each window that are given as context but not scored: their targets are
   /// ignored_target. With 0 every position is scored, the first ones almost blind; with T/2 every scored
   /// token is predicted from at least T/2 others, at twice the cost for the same text. Must be below T.
-  std::int64_t context = 0;
+  int64_t context = 0;
   /// At most this many batches, spread evenly over the text; 0 means as many as it takes to score all of it.
-  std::int64_t max_batches = 0;
+  int64_t max_batches = 0;
 };
 
 /// The same batches in every evaluation and every run: windows spread evenly over the text.
@@ -87,18 +86,18 @@ class EvalBatches {
  public:
   EvalBatches(TokenSpan tokens, BatchShape shape, EvalOptions options = {});
 
-  std::int64_t count() const { return count_; }
+  int64_t count() const { return count_; }
   BatchShape shape() const { return shape_; }
   /// Targets scored by all batches together.
-  std::int64_t scored_tokens() const;
+  int64_t scored_tokens() const;
   /// Fills batch `index`, 0 <= index < count().
-  void get(std::int64_t index, std::span<std::int32_t> tokens, std::span<std::int32_t> targets) const;
+  void get(int64_t index, std::span<int32_t> tokens, std::span<int32_t> targets) const;
 
  private:
   TokenSpan tokens_;
   BatchShape shape_;
   EvalOptions options_;
-  std::int64_t count_ = 0;
+  int64_t count_ = 0;
 };
 
 }  // namespace cladtorch::data

@@ -20,12 +20,12 @@ class TokenShard {
   /// The tokens; valid as long as any copy of this shard lives.
   TokenSpan tokens() const { return tokens_; }
   /// Tokenizer::fingerprint() of the vocabulary that the tokens belong to.
-  std::uint64_t vocabulary() const { return vocabulary_; }
+  uint64_t vocabulary() const { return vocabulary_; }
 
  private:
   std::shared_ptr<const void> mapping_;
   TokenSpan tokens_;
-  std::uint64_t vocabulary_ = 0;
+  uint64_t vocabulary_ = 0;
 };
 
 /// Writes one shard from parts of any size, in bounded memory. The file appears under its name only in
@@ -33,16 +33,16 @@ class TokenShard {
 class ShardWriter {
  public:
   /// `vocabulary` is Tokenizer::fingerprint(). Throws Error when the file cannot be created.
-  ShardWriter(const std::filesystem::path& path, TokenWidth width, std::uint64_t vocabulary);
+  ShardWriter(const std::filesystem::path& path, TokenWidth width, uint64_t vocabulary);
   ~ShardWriter();
   ShardWriter(const ShardWriter&) = delete;
   ShardWriter& operator=(const ShardWriter&) = delete;
 
   /// Appends tokens, each of which must fit the width.
-  void append(std::span<const std::int32_t> tokens);
+  void append(std::span<const int32_t> tokens);
 
   /// Number of tokens appended so far.
-  std::uint64_t count() const;
+  uint64_t count() const;
 
   /// Completes the header, syncs and renames. Throws Error when the disk refuses (full, read-only).
   void finish();

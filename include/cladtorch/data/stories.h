@@ -15,7 +15,7 @@ namespace cladtorch::data {
 const Grammar& story_grammar();
 
 /// Whole stories, one after another, until at least `bytes` bytes are there. The same on every machine.
-std::string generate_stories(std::size_t bytes, std::uint64_t seed);
+std::string generate_stories(size_t bytes, uint64_t seed);
 
 /// Every character that a story can contain, ascending; all are ASCII.
 std::vector<char32_t> story_characters();

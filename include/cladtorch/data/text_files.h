@@ -22,7 +22,7 @@ class TextFiles {
   /// where the first does not end with one. With `utf8`, each piece holds whole characters, and a file that
   /// is not UTF-8 throws Error naming it and the byte offset. `piece_bytes` must be at least 4.
   void read(bool utf8, const std::function<void(std::string_view)>& visit,
-            std::size_t piece_bytes = std::size_t{1} << 20) const;
+            size_t piece_bytes = size_t{1} << 20) const;
 
  private:
   std::filesystem::path root_;

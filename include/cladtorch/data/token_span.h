@@ -8,10 +8,10 @@
 namespace cladtorch::data {
 
 /// The width of a stored token; the value is the number of bytes.
-enum class TokenWidth : std::uint8_t { u16 = 2, u32 = 4 };
+enum class TokenWidth : uint8_t { u16 = 2, u32 = 4 };
 
 /// The narrowest width that holds token numbers below `vocab_size`.
-constexpr TokenWidth width_for(std::int64_t vocab_size) {
+constexpr TokenWidth width_for(int64_t vocab_size) {
   return vocab_size <= 65536 ? TokenWidth::u16 : TokenWidth::u32;
 }
 
@@ -19,31 +19,31 @@ constexpr TokenWidth width_for(std::int64_t vocab_size) {
 class TokenSpan {
  public:
   TokenSpan() = default;
-  TokenSpan(std::span<const std::uint16_t> tokens)  // NOLINT: a view converts as std::span does
+  TokenSpan(std::span<const uint16_t> tokens)  // NOLINT: a view converts as std::span does
       : data_(tokens.data()), size_(tokens.size()), width_(TokenWidth::u16) {}
-  TokenSpan(std::span<const std::uint32_t> tokens)  // NOLINT: likewise
+  TokenSpan(std::span<const uint32_t> tokens)  // NOLINT: likewise
       : data_(tokens.data()), size_(tokens.size()), width_(TokenWidth::u32) {}
 
-  std::size_t size() const { return size_; }
+  size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   TokenWidth width() const { return width_; }
   const void* data() const { return data_; }
 
   /// Token `i`; `i` must be below size().
-  std::int32_t operator[](std::size_t i) const {
-    return width_ == TokenWidth::u16 ? static_cast<std::int32_t>(static_cast<const std::uint16_t*>(data_)[i])
-                                     : static_cast<std::int32_t>(static_cast<const std::uint32_t*>(data_)[i]);
+  int32_t operator[](size_t i) const {
+    return width_ == TokenWidth::u16 ? static_cast<int32_t>(static_cast<const uint16_t*>(data_)[i])
+                                     : static_cast<int32_t>(static_cast<const uint32_t*>(data_)[i]);
   }
 
   /// `count` tokens from `first` on; the range must lie inside the span.
-  TokenSpan subspan(std::size_t first, std::size_t count) const;
+  TokenSpan subspan(size_t first, size_t count) const;
 
   /// Widens tokens [first, first + out.size()) into `out`; the range must lie inside the span.
-  void copy(std::size_t first, std::span<std::int32_t> out) const;
+  void copy(size_t first, std::span<int32_t> out) const;
 
  private:
   const void* data_ = nullptr;
-  std::size_t size_ = 0;
+  size_t size_ = 0;
   TokenWidth width_ = TokenWidth::u16;
 };
 

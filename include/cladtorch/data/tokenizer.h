@@ -21,22 +21,22 @@ class Tokenizer {
 
   /// The name under which tokenizer_from_json finds the class: "byte" or "char".
   virtual std::string kind() const = 0;
-  virtual std::int64_t vocab_size() const = 0;
+  virtual int64_t vocab_size() const = 0;
 
   /// Tokens of `text`. Throws Error naming the character and its byte offset when the vocabulary lacks it.
-  virtual std::vector<std::int32_t> encode(std::string_view text) const = 0;
+  virtual std::vector<int32_t> encode(std::string_view text) const = 0;
 
   /// The bytes of one token; a view that lives as long as the tokenizer. Throws Error on a number out of
   /// range. One byte token may be a part of a character: a stream of them is valid UTF-8 only as a whole.
-  virtual std::string_view token_bytes(std::int32_t token) const = 0;
+  virtual std::string_view token_bytes(int32_t token) const = 0;
 
   /// The JSON object that tokenizer_from_json turns back into an equal tokenizer (format in docs/data.md).
   virtual nlohmann::json to_json() const = 0;
 
-  std::string decode(std::span<const std::int32_t> tokens) const;
+  std::string decode(std::span<const int32_t> tokens) const;
 
   /// 64-bit hash of the vocabulary. Shards carry it, so tokens are never read with a foreign vocabulary.
-  std::uint64_t fingerprint() const;
+  uint64_t fingerprint() const;
 
   /// Writes to_json() to `path` atomically.
   void save(const std::filesystem::path& path) const;
@@ -48,9 +48,9 @@ using TokenizerPtr = std::shared_ptr<const Tokenizer>;
 class ByteTokenizer final : public Tokenizer {
  public:
   std::string kind() const override { return "byte"; }
-  std::int64_t vocab_size() const override { return 256; }
-  std::vector<std::int32_t> encode(std::string_view text) const override;
-  std::string_view token_bytes(std::int32_t token) const override;
+  int64_t vocab_size() const override { return 256; }
+  std::vector<int32_t> encode(std::string_view text) const override;
+  std::string_view token_bytes(int32_t token) const override;
   nlohmann::json to_json() const override;
 };
 
@@ -64,9 +64,9 @@ class CharTokenizer final : public Tokenizer {
   static CharTokenizer from_text(std::string_view text);
 
   std::string kind() const override { return "char"; }
-  std::int64_t vocab_size() const override { return static_cast<std::int64_t>(code_points_.size()); }
-  std::vector<std::int32_t> encode(std::string_view text) const override;
-  std::string_view token_bytes(std::int32_t token) const override;
+  int64_t vocab_size() const override { return static_cast<int64_t>(code_points_.size()); }
+  std::vector<int32_t> encode(std::string_view text) const override;
+  std::string_view token_bytes(int32_t token) const override;
   nlohmann::json to_json() const override;
 
   std::span<const char32_t> code_points() const { return code_points_; }
@@ -74,8 +74,8 @@ class CharTokenizer final : public Tokenizer {
  private:
   std::vector<char32_t> code_points_;
   std::vector<std::string> bytes_;
-  std::vector<std::int32_t> ascii_;  // token of each code point below 128, -1 where there is none
-  std::unordered_map<char32_t, std::int32_t> others_;
+  std::vector<int32_t> ascii_;  // token of each code point below 128, -1 where there is none
+  std::unordered_map<char32_t, int32_t> others_;
 };
 
 /// The tokenizer that `json` (of Tokenizer::to_json) describes. Throws Error naming what is wrong.

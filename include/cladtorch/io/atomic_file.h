@@ -19,7 +19,7 @@ class AtomicFile {
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
-  void write(const void* data, std::size_t bytes);
+  void write(const void* data, size_t bytes);
   void write(std::string_view text) { write(text.data(), text.size()); }
 
   /// Flushes to disk, renames to `path` and flushes the folder. Call once, last.

@@ -20,7 +20,7 @@ class MappedFile {
 
  private:
   const std::byte* data_ = nullptr;
-  std::size_t size_ = 0;
+  size_t size_ = 0;
 };
 
 }  // namespace cladtorch::io

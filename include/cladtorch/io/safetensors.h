@@ -14,17 +14,17 @@
 
 namespace cladtorch::io {
 
-enum class StoredType { kBool, kU8, kI8, kI16, kU16, kF16, kBF16, kI32, kU32, kF32, kI64, kU64, kF64 };
+enum class StoredType { boolean, u8, i8, i16, u16, f16, bf16, i32, u32, f32, i64, u64, f64 };
 
 /// Bytes of one element.
-std::size_t stored_size(StoredType type);
+size_t stored_size(StoredType type);
 /// The format's own spelling: "F32", "BF16", ...
 const char* stored_name(StoredType type);
 
 /// One tensor of a file: row-major, little-endian. `data` points to memory that somebody else keeps alive.
 struct StoredTensor {
-  StoredType type = StoredType::kF32;
-  std::vector<std::int64_t> shape;
+  StoredType type = StoredType::f32;
+  std::vector<int64_t> shape;
   std::span<const std::byte> data;
 };
 

@@ -7,6 +7,6 @@ namespace cladtorch::train {
 
 /// Calls of operator new so far, in any form. A program that uses this function gets counting replacements of
 /// operator new and delete.
-std::int64_t heap_allocations();
+int64_t heap_allocations();
 
 }  // namespace cladtorch::train

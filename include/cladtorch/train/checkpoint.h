@@ -14,14 +14,14 @@ namespace cladtorch::train {
 
 /// Where a run stands.
 struct TrainerState {
-  std::int64_t step = 0;              ///< updates done
-  std::int64_t steps = 0;             ///< updates of the whole run
-  std::int64_t configured_steps = 0;  ///< train.steps, of which a time limit may have left fewer
+  int64_t step = 0;              ///< updates done
+  int64_t steps = 0;             ///< updates of the whole run
+  int64_t configured_steps = 0;  ///< train.steps, of which a time limit may have left fewer
   std::optional<double> best_val{};
-  std::int64_t best_step = 0;
+  int64_t best_step = 0;
   std::optional<double> val_loss{};  ///< of the last evaluation
   double seconds = 0;                ///< spent training, over all sessions
-  std::uint64_t train_tokens = 0;    ///< size of the training text: another text is refused
+  uint64_t train_tokens = 0;         ///< size of the training text: another text is refused
   data::LoaderState loader{};
 };
 

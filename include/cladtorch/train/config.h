@@ -16,8 +16,8 @@ struct TrainConfig {
   struct Run {
     std::string name;  // "" means "stories" or the name of the text
     std::string out;   // "" means runs/<name>
-    std::int64_t seed = 1;
-    std::int64_t threads = 0;  // 0 means all cores
+    int64_t seed = 1;
+    int64_t threads = 0;  // 0 means all cores
     std::string device = "cpu";
     std::string dtype = "fp32";
   } run;
@@ -25,13 +25,13 @@ struct TrainConfig {
     std::string text;  // "" means the built-in stories
     std::string vocabulary = "char";
     std::string sampling = "shuffled_windows";
-    std::int64_t story_bytes = 2'000'000;
+    int64_t story_bytes = 2'000'000;
   } data;
   struct Model {
-    std::int64_t layers = 4;
-    std::int64_t heads = 4;
-    std::int64_t channels = 128;
-    std::int64_t context = 128;
+    int64_t layers = 4;
+    int64_t heads = 4;
+    int64_t channels = 128;
+    int64_t context = 128;
     double dropout = 0.0;
   } model;
   struct Optimizer {
@@ -44,27 +44,27 @@ struct TrainConfig {
   } optimizer;
   struct ScheduleKeys {
     std::string kind = "cosine";
-    std::int64_t warmup = 100;
+    int64_t warmup = 100;
     double min_lr = 1e-4;
     double decay_fraction = 0.2;
   } schedule;
   struct Train {
-    std::int64_t steps = 4500;
-    std::int64_t batch = 8;
-    std::int64_t accumulate = 1;
-    std::int64_t eval_every = 300;
-    std::int64_t eval_batches = 40;
+    int64_t steps = 4500;
+    int64_t batch = 8;
+    int64_t accumulate = 1;
+    int64_t eval_every = 300;
+    int64_t eval_batches = 40;
     double eval_prefix = 0.5;
-    std::int64_t save_every = 0;
-    std::int64_t log_every = 100;
+    int64_t save_every = 0;
+    int64_t log_every = 100;
     double max_minutes = 4.75;
   } train;
   struct Sample {
-    std::int64_t count = 3;
-    std::int64_t tokens = 400;
+    int64_t count = 3;
+    int64_t tokens = 400;
     std::string prompt;
     double temperature = 0.8;
-    std::int64_t top_k = 0;
+    int64_t top_k = 0;
     double top_p = 1.0;
   } sample;
 };
@@ -73,7 +73,7 @@ struct TrainConfig {
 struct ConfigField {
   std::string key;
   std::string help;
-  std::variant<std::int64_t*, double*, std::string*> value;
+  std::variant<int64_t*, double*, std::string*> value;
 };
 
 /// Every key of `config`, in the order of the file. The pointers live as long as `config`.

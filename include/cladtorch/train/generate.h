@@ -16,9 +16,9 @@ namespace cladtorch::train {
 
 struct SamplingOptions {
   double temperature = 1.0;  ///< divides the scores; 0 takes the most likely token
-  std::int64_t top_k = 0;    ///< only the k most likely tokens; 0: all
+  int64_t top_k = 0;         ///< only the k most likely tokens; 0: all
   double top_p = 1.0;        ///< only the most likely tokens that together reach this probability
-  std::uint64_t seed = 1;
+  uint64_t seed = 1;
 };
 
 /// Draws tokens from scores.
@@ -26,12 +26,12 @@ class Sampler {
  public:
   /// Throws Error for a negative temperature or top_k, or a top_p outside (0, 1].
   explicit Sampler(const SamplingOptions& options);
-  std::int32_t draw(std::span<const float> logits);
+  int32_t draw(std::span<const float> logits);
 
  private:
   SamplingOptions options_;
   Random random_;
-  std::vector<std::pair<float, std::int32_t>> candidates_;
+  std::vector<std::pair<float, int32_t>> candidates_;
 };
 
 /// Holds back the bytes of a character that is not complete yet.
@@ -50,14 +50,14 @@ class Utf8Stream {
 /// Continues `prompt` by `tokens` tokens and passes each to `emit` as soon as it is drawn. Keys and values of
 /// earlier positions are cached; when the context is full, the later half of it is read again as a new
 /// beginning. Throws Error when the prompt is empty.
-void generate(const GPT2& model, std::span<const std::int32_t> prompt, std::int64_t tokens,
-              const SamplingOptions& options, const std::function<void(std::int32_t)>& emit);
+void generate(const GPT2& model, std::span<const int32_t> prompt, int64_t tokens,
+              const SamplingOptions& options, const std::function<void(int32_t)>& emit);
 
 /// The prompt's tokens; an empty prompt stands for an empty line, after which a text may begin.
-std::vector<std::int32_t> encode_prompt(const data::Tokenizer& tokenizer, std::string_view prompt);
+std::vector<int32_t> encode_prompt(const data::Tokenizer& tokenizer, std::string_view prompt);
 
 /// Prompt and continuation as text.
 std::string generate_text(const GPT2& model, const data::Tokenizer& tokenizer, std::string_view prompt,
-                          std::int64_t tokens, const SamplingOptions& options);
+                          int64_t tokens, const SamplingOptions& options);
 
 }  // namespace cladtorch::train

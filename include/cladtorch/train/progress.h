@@ -13,7 +13,7 @@ namespace cladtorch::train {
 
 /// What the line shows besides the step itself.
 struct ProgressState {
-  std::int64_t steps = 0;  ///< of the whole run
+  int64_t steps = 0;  ///< of the whole run
   std::optional<double> val_loss{};
   std::optional<double> floor{};  ///< nats per token that no model can beat
   double flops_per_token = 0;
@@ -37,7 +37,7 @@ std::string short_bytes(double bytes);
 /// set.
 class ProgressDisplay {
  public:
-  explicit ProgressDisplay(std::FILE* stream, std::int64_t log_every);
+  explicit ProgressDisplay(std::FILE* stream, int64_t log_every);
   ~ProgressDisplay();
   ProgressDisplay(const ProgressDisplay&) = delete;
   ProgressDisplay& operator=(const ProgressDisplay&) = delete;
@@ -50,11 +50,11 @@ class ProgressDisplay {
   void clear_line();
 
   std::FILE* stream_;
-  std::int64_t log_every_;
+  int64_t log_every_;
   bool terminal_;
   bool color_;
   bool line_open_ = false;
-  std::size_t line_length_ = 0;
+  size_t line_length_ = 0;
   std::chrono::steady_clock::time_point shown_{};
 };
 

@@ -12,8 +12,8 @@ namespace cladtorch::train {
 
 /// One optimizer update.
 struct StepRecord {
-  std::int64_t step = 0;  ///< 1 after the first update
-  double loss = 0;        ///< mean over the step's micro-batches, before the update
+  int64_t step = 0;  ///< 1 after the first update
+  double loss = 0;   ///< mean over the step's micro-batches, before the update
   double lr = 0;
   double grad_norm = 0;  ///< before clipping
   double tokens_per_second = 0;
@@ -25,7 +25,7 @@ class RunLog {
  public:
   /// Starts the log of a run that is at `step`: keeps the lines up to it and drops later ones, which a
   /// resumed run will write again. Throws Error when the file cannot be read or written.
-  RunLog(const std::filesystem::path& path, std::int64_t step);
+  RunLog(const std::filesystem::path& path, int64_t step);
 
   void write(const StepRecord& record);
   /// Everything in the file, in order.

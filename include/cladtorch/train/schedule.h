@@ -22,12 +22,12 @@ struct Schedule {
   ScheduleKind kind = ScheduleKind::cosine;
   double peak = 1e-3;
   double minimum = 1e-4;
-  std::int64_t warmup = 100;
+  int64_t warmup = 100;
   double decay_fraction = 0.2;  ///< wsd only: the part of the run, at its end, over which the rate falls
 
   /// The rate of the update `step` (0 <= step < steps). The first update already has peak / (warmup + 1); the
   /// minimum is reached at `steps`, one after the last update.
-  double at(std::int64_t step, std::int64_t steps) const;
+  double at(int64_t step, int64_t steps) const;
 };
 
 }  // namespace cladtorch

@@ -16,6 +16,6 @@ class StopSignal {
 };
 
 /// What shells expect of a program that stopped on Ctrl-C.
-inline constexpr int kInterruptedExitCode = 130;
+inline constexpr int interrupted_exit_code = 130;
 
 }  // namespace cladtorch::train

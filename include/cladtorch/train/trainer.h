@@ -35,8 +35,8 @@ class Diverged : public Error {
 
 /// Bytes by purpose.
 struct MemoryUse {
-  std::size_t parameters = 0, gradients = 0, optimizer = 0, activations = 0;
-  std::size_t peak() const { return parameters + gradients + optimizer + activations; }
+  size_t parameters = 0, gradients = 0, optimizer = 0, activations = 0;
+  size_t peak() const { return parameters + gradients + optimizer + activations; }
 };
 
 class Trainer {
@@ -60,14 +60,14 @@ class Trainer {
 
   const TrainerState& state() const { return state_; }
   /// Changes the length of the run, and with it the learning rates still to come.
-  void set_steps(std::int64_t steps) { state_.steps = steps; }
+  void set_steps(int64_t steps) { state_.steps = steps; }
   const GPT2& model() const { return *model_; }
-  std::int64_t tokens_per_step() const;
+  int64_t tokens_per_step() const;
 
  private:
   void build(GPT2 model);
-  double micro_batches(std::uint64_t step, bool dry);
-  double evaluate_batches(std::int64_t count);
+  double micro_batches(uint64_t step, bool dry);
+  double evaluate_batches(int64_t count);
   [[noreturn]] void diverged(const std::string& what) const;
 
   TrainConfig config_;
@@ -85,10 +85,10 @@ class Trainer {
 };
 
 /// The GPT2Config of a TrainConfig with a vocabulary.
-GPT2Config gpt2_config(const TrainConfig& config, std::int64_t vocab_size);
+GPT2Config gpt2_config(const TrainConfig& config, int64_t vocab_size);
 
 /// Arithmetic of one token in forward and backward, multiply and add counted apart: the products with every
 /// matrix (once forward, twice backward) and causal attention over half of `context` positions.
-double flops_per_token(const GPT2Config& config, std::int64_t context);
+double flops_per_token(const GPT2Config& config, int64_t context);
 
 }  // namespace cladtorch::train
