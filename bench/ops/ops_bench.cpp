@@ -11,6 +11,7 @@
 #include "cladtorch/ops/ops.h"
 #include "cladtorch/tensor/factories.h"
 #include "cladtorch/tensor/parallel.h"
+#include "cladtorch/tensor/workspace.h"
 #include "simd/kernels.h"
 
 namespace cladtorch {
@@ -125,6 +126,45 @@ void linear_sizes(benchmark::internal::Benchmark* b) {
 BENCHMARK(linear_forward)->Apply(linear_sizes);
 BENCHMARK(linear_d_x)->Apply(linear_sizes);
 BENCHMARK(linear_d_weight)->Apply(linear_sizes);
+
+/// The loss of a language model and its gradients, against three products of its size.
+void linear_cross_entropy_backward(benchmark::State& state) {
+  const Tensor x = normal({state.range(0), 768}, 1), weight = normal({50257, 768}, 2);
+  Tensor targets = empty({x.size(0)}, DType::int32);
+  for (int64_t i = 0; i < x.size(0); ++i) targets.data<int32_t>()[i] = static_cast<int32_t>(i * 37);
+  Tensor d_weight = gradient_buffer_like(weight);
+  const auto gradients = [&](const Tensor& rows, const Tensor& table, const Tensor& wanted, Tensor* d_table) {
+    clad::pullback_state<LinearCrossEntropyState> s;
+    Tensor d_rows;
+    const Tensor y = pullbacks::linear_cross_entropy_reverse_forw(rows, table, wanted, -100, s);
+    pullbacks::linear_cross_entropy_pullback({}, {}, {}, -100, ones({}, rows.dtype()), &d_rows, d_table,
+                                             nullptr, s);
+    return d_rows;
+  };
+  {
+    const Tensor some = scale(LinearCase::some(x), 0.05), wanted = targets.narrow(0, 0, some.size(0));
+    Tensor exact;
+    verify(agrees(gradients(some, weight, wanted, &d_weight),
+                  gradients(some.to(DType::float64), weight.to(DType::float64), wanted, &exact), 1e-4) &&
+               agrees(d_weight, exact, 1e-4),
+           "linear_cross_entropy");
+  }
+  Workspace workspace;
+  for (auto _ : state) {
+    const Workspace::Step step(workspace);
+    d_weight.mark_zero();
+    gradients(x, weight, targets, &d_weight);
+  }
+  rate(state, 6.0 * double(x.numel()) * 50257, 0);
+}
+BENCHMARK(linear_cross_entropy_backward)
+    ->ArgName("tokens")
+    ->Arg(16)
+    ->Arg(64)
+    ->Arg(256)
+    ->Arg(1024)
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
 
 /// A pointwise or row operation f on x with `tensors` passes over memory.
 template <class F>

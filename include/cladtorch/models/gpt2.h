@@ -72,7 +72,7 @@ struct GPT2 {
 /// Mean cross-entropy in nats of int32 targets [B, T] under the model's scores for tokens [B, T]; targets of
 /// -100 are left out.
 inline double loss(const GPT2& model, const Tensor& tokens, const Tensor& targets) {
-  return cross_entropy(model.logits(tokens), targets, -100).item();
+  return linear_cross_entropy(model.forward(tokens), model.wte.weight, targets, -100).item();
 }
 
 /// The loss, and its gradient with respect to every parameter added to *gradient (see like() and

@@ -10,6 +10,11 @@ namespace cladtorch {
 /// for any other target outside [0, V).
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets, int64_t ignore_index = -100);
 
+/// cross_entropy(linear(x, weight), targets) for x [..., C], weight [V, C] and int32 targets [...], without
+/// the scores [..., V]: a bounded block of rows is scored at a time, and rows that are ignored not at all.
+Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor& targets,
+                            int64_t ignore_index = -100);
+
 /// Mean of (prediction - target)^2; equal shapes.
 Tensor mse_loss(const Tensor& prediction, const Tensor& target);
 
@@ -18,10 +23,22 @@ struct CrossEntropyState {
   int64_t counted = 0;  ///< rows that are not ignored
 };
 
+struct LinearCrossEntropyState {
+  Shape weight_shape;
+  double factor = 0;    ///< 1 / rows that are not ignored
+  Tensor d_x;           ///< for a cotangent of 1
+  Tensor d_weight;      ///< the same, unless all rows fit one block; then what makes it:
+  Tensor x;             ///< [rows, C], those that count
+  Tensor targets;       ///< [rows]
+  Tensor exponentials;  ///< [V, rows] of the scores
+  Tensor row_factors;   ///< [rows]
+};
+
 }  // namespace cladtorch
 
 namespace clad::custom_derivatives::cladtorch {
 using ::cladtorch::CrossEntropyState;
+using ::cladtorch::LinearCrossEntropyState;
 using ::cladtorch::Tensor;
 
 Tensor cross_entropy_reverse_forw(const Tensor& logits, const Tensor& targets, int64_t ignore_index,
@@ -29,6 +46,15 @@ Tensor cross_entropy_reverse_forw(const Tensor& logits, const Tensor& targets, i
 /// d_targets is left alone: integers have no derivative.
 void cross_entropy_pullback(const Tensor& logits, const Tensor& targets, int64_t ignore_index, Tensor d_y,
                             Tensor* d_logits, Tensor* d_targets, pullback_state<CrossEntropyState>& state);
+
+Tensor linear_cross_entropy_reverse_forw(const Tensor& x, const Tensor& weight, const Tensor& targets,
+                                         int64_t ignore_index,
+                                         pullback_state<LinearCrossEntropyState>& state);
+/// d_targets is left alone.
+void linear_cross_entropy_pullback(CLAD_UNUSED const Tensor& x, CLAD_UNUSED const Tensor& weight,
+                                   CLAD_UNUSED const Tensor& targets, int64_t ignore_index, Tensor d_y,
+                                   Tensor* d_x, Tensor* d_weight, Tensor* d_targets,
+                                   pullback_state<LinearCrossEntropyState>& state);
 
 void mse_loss_pullback(const Tensor& prediction, const Tensor& target, Tensor d_y, Tensor* d_prediction,
                        Tensor* d_target);

@@ -9,6 +9,7 @@
 #include "cladtorch/tensor/gradient_target.h"
 #include "cladtorch/tensor/parallel.h"
 #include "ops/common/rows.h"
+#include "ops/cross_entropy/targets.h"
 #include "ops/softmax/softmax_math.h"
 #include "simd/kernels.h"
 #include "tensor/dispatch.h"
@@ -19,20 +20,10 @@ namespace {
 /// Number of rows that count; throws Error if shapes or targets do not fit.
 int64_t check(const Tensor& logits, const Tensor& targets, int64_t ignore_index) {
   require(logits.defined() && targets.defined(), "cross_entropy: logits or targets are undefined");
-  require(targets.dtype() == DType::int32, "cross_entropy: expected int32 targets, got ", targets.dtype());
   require(logits.dim() >= 1 && logits.shape().without(logits.dim() - 1) == targets.shape(),
           "cross_entropy: expected logits [..., V] and targets [...]: logits is ", logits.shape(),
           ", targets is ", targets.shape());
-  const Tensor dense = targets.contiguous();
-  const int32_t* target = dense.data<int32_t>();
-  int64_t counted = 0;
-  for (int64_t i = 0; i < targets.numel(); ++i) {
-    if (target[i] == ignore_index) continue;
-    require(target[i] >= 0 && target[i] < logits.size(-1), "cross_entropy: target ", target[i],
-            " is outside the ", logits.size(-1), " classes; ignore_index is ", ignore_index);
-    ++counted;
-  }
-  return counted;
+  return detail::count_targets("cross_entropy", targets, logits.size(-1), ignore_index);
 }
 
 Tensor forward(const Tensor& logits, const Tensor& targets, int64_t ignore_index, CrossEntropyState& state) {
