@@ -1,37 +1,36 @@
 #include "cladtorch/tensor/factories.h"
 
-#include <cmath>
-#include <utility>
-
 #include "cladtorch/tensor/parallel.h"
 #include "tensor/dispatch.h"
+#include "tensor/random_normal.h"
 
 namespace cladtorch {
 namespace {
 
 constexpr uint64_t words_per_pair = 4;  // one Philox block
 
-/// Fills a new tensor two elements at a time: draw(random) returns a pair from one block of random words. The
-/// last element of an odd count takes a whole block too.
-template <class Draw>
-Tensor random_tensor(const char* operation, const Shape& shape, Random& random, DType dtype, Draw draw) {
-  constexpr int64_t pairs_per_piece = 1 << 11;
+/// Values per parallel piece: as floats one huge page, so that two threads do not both ask for the same one.
+constexpr int64_t values_per_piece = int64_t{1} << 19;
+
+/// A new tensor of n random values: fill(stream, n, out) takes one block of words for each pair of values,
+/// and `stream` stands where those of the piece begin. Advances `random` past the last, whole block.
+template <class Fill>
+Tensor random_tensor(const char* operation, const Shape& shape, Random& random, DType dtype, Fill fill) {
   Tensor result = Tensor::empty(shape, dtype);
-  const int64_t n = shape.numel(), pairs = (n + 1) / 2;
+  const int64_t n = shape.numel();
   const uint64_t start = random.position();
+  const auto words_before = [=](int64_t values) {
+    return start + static_cast<uint64_t>((values + 1) / 2) * words_per_pair;
+  };
   detail::dispatch_floating(operation, dtype, [&]<class T>(T) {
     T* out = result.data<T>();
-    parallel_for(pairs, pairs_per_piece, [&](int64_t begin, int64_t end) {
-      Random local(random.seed(), random.stream());
-      local.seek(start + static_cast<uint64_t>(begin) * words_per_pair);
-      for (int64_t i = begin; i < end; ++i) {
-        const auto [first, second] = draw(local);
-        out[2 * i] = static_cast<T>(first);
-        if (2 * i + 1 < n) out[2 * i + 1] = static_cast<T>(second);
-      }
+    parallel_for(n, values_per_piece, [&](int64_t begin, int64_t end) {
+      Random stream(random.seed(), random.stream());
+      stream.seek(words_before(begin));
+      fill(stream, end - begin, out + begin);
     });
   });
-  random.seek(start + static_cast<uint64_t>(pairs) * words_per_pair);
+  random.seek(words_before(n));
   return result;
 }
 
@@ -60,20 +59,16 @@ Tensor arange(int64_t n, DType dtype) {
 }
 
 Tensor normal(const Shape& shape, Random& random, double mean, double deviation, DType dtype) {
-  return random_tensor("normal", shape, random, dtype, [=](Random& r) {
-    // Box-Muller, both halves.
-    const double radius = deviation * std::sqrt(-2 * std::log(1 - r.uniform()));
-    const double angle = 6.283185307179586 * r.uniform();
-    return std::pair(mean + radius * std::cos(angle), mean + radius * std::sin(angle));
+  return random_tensor("normal", shape, random, dtype, [=](const Random& r, int64_t n, auto* out) {
+    detail::fill_normal({r.seed(), r.stream(), r.position(), mean, deviation}, n, out);
   });
 }
 
 Tensor randn(const Shape& shape, Random& random, DType dtype) { return normal(shape, random, 0, 1, dtype); }
 
 Tensor rand(const Shape& shape, Random& random, DType dtype) {
-  return random_tensor("rand", shape, random, dtype, [](Random& r) {
-    const double first = r.uniform();
-    return std::pair(first, r.uniform());
+  return random_tensor("rand", shape, random, dtype, []<class T>(Random& r, int64_t n, T* out) {
+    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(r.uniform());
   });
 }
 
