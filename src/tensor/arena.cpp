@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "tensor/allocation.h"
 
@@ -25,13 +26,15 @@ Arena::~Arena() { release(); }
 void Arena::reserve() {
   if (base_) return;
   for (size_t bytes = rounded(physical_memory(), huge_page); bytes >= smallest_reservation; bytes /= 2) {
-    void* address =
-        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* address = ::mmap(nullptr, bytes + huge_page, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (address == MAP_FAILED) continue;
-    ::madvise(address, bytes,
-              MADV_HUGEPAGE);  // fewer page faults and TLB misses; a kernel without them declines
-    base_ = static_cast<std::byte*>(address);
+    mapped_ = address;
     reserved_ = bytes;
+    size_t room = bytes + huge_page;
+    base_ = static_cast<std::byte*>(std::align(huge_page, bytes, address, room));
+    ::madvise(base_, bytes,
+              MADV_HUGEPAGE);  // fewer page faults and TLB misses; a kernel without them declines
     return;
   }
 }
@@ -72,7 +75,8 @@ void Arena::resize(size_t bytes) {
 }
 
 void Arena::release() {
-  if (base_) ::munmap(base_, reserved_);
+  if (mapped_) ::munmap(mapped_, reserved_ + huge_page);
+  mapped_ = nullptr;
   base_ = nullptr;
   reserved_ = touched_ = 0;
   placed_.clear();

@@ -42,7 +42,8 @@ class Arena {
     size_t offset, bytes;
   };
 
-  std::byte* base_ = nullptr;
+  void* mapped_ = nullptr;     // the mapping; one huge page longer than what is reserved
+  std::byte* base_ = nullptr;  // in it, at a huge page
   size_t reserved_ = 0, touched_ = 0;
   std::vector<Block> placed_;  // by offset
 };

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+
 namespace cladtorch::detail {
 namespace {
 
@@ -43,6 +45,12 @@ TEST(Arena, MemoryPastItsSizeIsGivenBack) {
   EXPECT_EQ(*arena.at(far), std::byte{0}) << "a fresh page";
   EXPECT_EQ(*arena.at(5), std::byte{7});
   EXPECT_EQ(arena.touched(), size_t{2} << 20);
+}
+
+TEST(Arena, BeginsAtAHugePage) {
+  Arena arena;
+  arena.reserve();
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(arena.at(0)) % (size_t{2} << 20), 0u);
 }
 
 TEST(Arena, RefusesWhatItCannotHold) {

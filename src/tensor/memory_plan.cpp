@@ -15,15 +15,29 @@ size_t rounded(size_t bytes) {
   return (std::max<size_t>(bytes, 1) + data_alignment - 1) / data_alignment * data_alignment;
 }
 
+bool is_fixed(const Lifetime& block) { return block.fixed_offset != SIZE_MAX; }
+
 bool overlap(const Lifetime& a, const Lifetime& b) { return a.begin < b.end && b.begin < a.end; }
 
-/// Places blocks in the given order, each into the smallest gap between those alive at the same time that
-/// holds it.
+/// Places fixed blocks where they must lie and then the others in the given order, each into the smallest gap
+/// between those alive at the same time that holds it.
 MemoryPlan place(std::span<const Lifetime> blocks, std::span<const size_t> order) {
   MemoryPlan plan;
   plan.offsets.resize(blocks.size());
   std::vector<size_t> placed;  // by offset
+  const auto put = [&](size_t block, size_t offset) {
+    plan.offsets[block] = offset;
+    plan.bytes = std::max(plan.bytes, offset + rounded(blocks[block].bytes));
+    const auto position =
+        std::upper_bound(placed.begin(), placed.end(), offset,
+                         [&](size_t value, size_t other) { return value < plan.offsets[other]; });
+    placed.insert(position, block);
+  };
+  for (size_t block = 0; block < blocks.size(); ++block) {
+    if (is_fixed(blocks[block])) put(block, blocks[block].fixed_offset);
+  }
   for (size_t block : order) {
+    if (is_fixed(blocks[block])) continue;
     const size_t bytes = rounded(blocks[block].bytes);
     size_t low = 0, best = SIZE_MAX, best_gap = SIZE_MAX;
     for (size_t other : placed) {
@@ -35,13 +49,7 @@ MemoryPlan place(std::span<const Lifetime> blocks, std::span<const size_t> order
       }
       low = std::max(low, offset + rounded(blocks[other].bytes));
     }
-    const size_t offset = best == SIZE_MAX ? low : best;
-    plan.offsets[block] = offset;
-    plan.bytes = std::max(plan.bytes, offset + bytes);
-    const auto position =
-        std::upper_bound(placed.begin(), placed.end(), offset,
-                         [&](size_t value, size_t other) { return value < plan.offsets[other]; });
-    placed.insert(position, block);
+    put(block, best == SIZE_MAX ? low : best);
   }
   return plan;
 }

@@ -12,6 +12,7 @@ namespace cladtorch::detail {
 struct Lifetime {
   int64_t begin = 0, end = 0;
   size_t bytes = 0;
+  size_t fixed_offset = SIZE_MAX;  ///< where it must lie, if anywhere; fixed blocks must not overlap
 };
 
 struct MemoryPlan {

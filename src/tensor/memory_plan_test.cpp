@@ -61,6 +61,28 @@ TEST(MemoryPlan, RandomLifetimesNeverConflictAndStayNearThePeak) {
   }
 }
 
+TEST(MemoryPlan, FixedBlocksStayAndTheOthersGoAround) {
+  Random random(4);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<Lifetime> blocks;
+    for (int i = 0; i < 100; ++i) {
+      const auto begin = static_cast<int64_t>(random.below(200));
+      blocks.push_back({begin, begin + 1 + static_cast<int64_t>(random.below(60)), random.below(5000)});
+    }
+    const MemoryPlan first = plan_memory(blocks);
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      if (i % 3 == 0) {
+        blocks[i].fixed_offset = first.offsets[i];
+      } else {
+        blocks[i].bytes = random.below(9000);
+      }
+    }
+    const MemoryPlan second = plan_memory(blocks);
+    ASSERT_EQ(conflict(blocks, second), "");
+    for (size_t i = 0; i < blocks.size(); i += 3) ASSERT_EQ(second.offsets[i], first.offsets[i]);
+  }
+}
+
 TEST(MemoryPlan, NoBlocksNeedNoMemory) { EXPECT_EQ(plan_memory({}).bytes, 0u); }
 
 }  // namespace

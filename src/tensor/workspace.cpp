@@ -1,5 +1,6 @@
 #include "cladtorch/tensor/workspace.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 
@@ -12,6 +13,8 @@ namespace cladtorch {
 namespace {
 thread_local Workspace* current = nullptr;
 using detail::Arena;
+
+constexpr size_t most_plans = 8;
 }  // namespace
 
 Workspace* detail::current_workspace() { return current; }
@@ -42,8 +45,7 @@ Workspace::Step::~Step() {
 void Workspace::Implementation::reset() {
   arena_.release();
   recorded_.clear();
-  planned_.clear();
-  offsets_.clear();
+  plans_.clear();
   statistics = {};
 }
 
@@ -51,8 +53,8 @@ void Workspace::Implementation::begin() {
   open = true;
   arena_.reserve();
   arena_.remove_all();
-  following_ = !planned_.empty();
-  position_ = 0;
+  following_ = !plans_.empty();
+  position_ = shared_ = 0;
   recorded_.clear();
   live_.clear();
   statistics.allocations = statistics.unplanned_allocations = statistics.heap_allocations = 0;
@@ -60,7 +62,8 @@ void Workspace::Implementation::begin() {
 
 bool Workspace::Implementation::follow(Event event) {
   if (!following_) return false;
-  if (position_ < planned_.size() && planned_[position_] == event) {
+  const std::vector<Event>& events = plans_[plan_].events;
+  if ((position_ < events.size() && events[position_] == event) || change_plan(event)) {
     ++position_;
     return true;
   }
@@ -68,9 +71,26 @@ bool Workspace::Implementation::follow(Event event) {
   return false;
 }
 
+bool Workspace::Implementation::change_plan(Event event) {
+  const Plan& now = plans_[plan_];
+  const auto position = static_cast<std::ptrdiff_t>(position_);
+  const auto placed = static_cast<std::ptrdiff_t>(live_.size());
+  for (size_t i = 0; i < plans_.size(); ++i) {
+    const Plan& other = plans_[i];
+    if (other.events.size() <= position_ || other.events[position_] != event) continue;
+    if (!std::equal(now.events.begin(), now.events.begin() + position, other.events.begin())) continue;
+    if (!std::equal(now.offsets.begin(), now.offsets.begin() + placed, other.offsets.begin())) continue;
+    plan_ = i;
+    return true;
+  }
+  return false;
+}
+
 void Workspace::Implementation::stop_following() {
   following_ = false;
-  recorded_.assign(planned_.begin(), planned_.begin() + static_cast<std::ptrdiff_t>(position_));
+  shared_ = live_.size();
+  const std::vector<Event>& events = plans_[plan_].events;
+  recorded_.assign(events.begin(), events.begin() + static_cast<std::ptrdiff_t>(position_));
   for (const detail::Storage* storage : live_) {
     if (storage && storage->in_arena)
       arena_.assume(static_cast<size_t>(storage->data - arena_.at(0)), storage->bytes);
@@ -78,7 +98,7 @@ void Workspace::Implementation::stop_following() {
 }
 
 size_t Workspace::Implementation::place_of(Event event, size_t sequence) {
-  if (follow(event)) return offsets_[sequence];
+  if (follow(event)) return plans_[plan_].offsets[sequence];
   recorded_.push_back(event);
   ++statistics.unplanned_allocations;
   return arena_.place(static_cast<size_t>(event));
@@ -112,10 +132,16 @@ void Workspace::Implementation::release(detail::Storage& storage) {
 void Workspace::Implementation::end() {
   open = false;
   ++statistics.steps;
-  const bool complete = following_ && position_ == planned_.size();
-  if (following_ && !complete) stop_following();
+  // A step that stops early has followed the plan too, if it leaves nothing behind.
+  if (following_ && position_ < plans_[plan_].events.size() && any_survivor_in_arena()) stop_following();
   move_out_survivors();
-  if (!complete) make_plan();
+  if (!following_) make_plan();
+  use(plans_[plan_]);
+}
+
+bool Workspace::Implementation::any_survivor_in_arena() const {
+  return std::any_of(live_.begin(), live_.end(),
+                     [](const detail::Storage* storage) { return storage && storage->in_arena; });
 }
 
 void Workspace::Implementation::move_out_survivors() {
@@ -132,11 +158,12 @@ void Workspace::Implementation::move_out_survivors() {
 }
 
 void Workspace::Implementation::make_plan() {
-  planned_.swap(recorded_);
-  const auto end_of_step = static_cast<int64_t>(planned_.size());
+  Plan plan;
+  plan.events.swap(recorded_);
+  const auto end_of_step = static_cast<int64_t>(plan.events.size());
   std::vector<detail::Lifetime> all;
   for (int64_t time = 0; time < end_of_step; ++time) {
-    const Event event = planned_[static_cast<size_t>(time)];
+    const Event event = plan.events[static_cast<size_t>(time)];
     if (event >= 0) {
       all.push_back({time, end_of_step, static_cast<size_t>(event)});
     } else {
@@ -144,27 +171,40 @@ void Workspace::Implementation::make_plan() {
     }
   }
 
-  offsets_.assign(all.size(), Arena::no_place);
+  plan.offsets.assign(all.size(), Arena::no_place);
   std::vector<detail::Lifetime> blocks;
   std::vector<size_t> sequences;
-  size_t naive = 0;
   for (size_t i = 0; i < all.size(); ++i) {
-    if (all[i].end == end_of_step) continue;
+    const bool shared = i < shared_;
+    if (shared) all[i].fixed_offset = plan.offsets[i] = plans_[plan_].offsets[i];
+    if (shared ? plan.offsets[i] == Arena::no_place : all[i].end == end_of_step) continue;
     blocks.push_back(all[i]);
     sequences.push_back(i);
-    naive += all[i].bytes;
+    plan.naive_bytes += all[i].bytes;
   }
-  const detail::MemoryPlan plan = detail::plan_memory(blocks);
-  const bool fits = plan.bytes <= arena_.reserved();
-  for (size_t i = 0; fits && i < blocks.size(); ++i) offsets_[sequences[i]] = plan.offsets[i];
-  if (fits) arena_.resize(plan.bytes);
+  const detail::MemoryPlan placed = detail::plan_memory(blocks);
+  const bool fits = placed.bytes <= arena_.reserved();
+  for (size_t i = 0; fits && i < blocks.size(); ++i) plan.offsets[sequences[i]] = placed.offsets[i];
+  plan.bytes = placed.bytes;
+  plan.live_bytes = detail::peak_live_bytes(blocks);
 
-  statistics.planned_bytes = plan.bytes;
-  statistics.live_bytes = detail::peak_live_bytes(blocks);
-  statistics.naive_bytes = naive;
-  statistics.arena_bytes = arena_.touched();
+  const auto by_use = [](const Plan& a, const Plan& b) { return a.last_used < b.last_used; };
+  if (plans_.size() == most_plans) plans_.erase(std::min_element(plans_.begin(), plans_.end(), by_use));
+  plans_.push_back(std::move(plan));
+  plan_ = plans_.size() - 1;
+  size_t largest = 0;
+  for (const Plan& kept : plans_) largest = std::max(largest, kept.bytes);
+  if (largest <= arena_.reserved()) arena_.resize(largest);
   ++statistics.plans;
   live_.reserve(all.size());
+}
+
+void Workspace::Implementation::use(Plan& plan) {
+  plan.last_used = statistics.steps;
+  statistics.planned_bytes = plan.bytes;
+  statistics.live_bytes = plan.live_bytes;
+  statistics.naive_bytes = plan.naive_bytes;
+  statistics.arena_bytes = arena_.touched();
 }
 
 }  // namespace cladtorch

@@ -29,20 +29,33 @@ struct Workspace::Implementation {
   WorkspaceStatistics statistics;
 
  private:
-  /// Whether `event` is what the plan has next; if not, the rest of the step is placed and recorded as it
+  /// Where the allocations of one sequence of events lie. Plans whose sequences begin alike place what they
+  /// share at the same offsets: a step may change from one to another where they part.
+  struct Plan {
+    std::vector<Event> events;
+    std::vector<size_t> offsets;  // per allocation; Arena::no_place: it outlived its step, so heap
+    size_t bytes = 0, live_bytes = 0, naive_bytes = 0;
+    int64_t last_used = 0;
+  };
+
+  /// Whether `event` is what a plan has next; if not, the rest of the step is placed and recorded as it
   /// comes.
   bool follow(Event event);
+  bool change_plan(Event event);
   void stop_following();
   /// Offset in the arena, or Arena::no_place.
   size_t place_of(Event event, size_t sequence);
+  bool any_survivor_in_arena() const;
   void move_out_survivors();
   void make_plan();
+  void use(Plan& plan);
 
   bool following_ = false;
-  size_t position_ = 0;                 // next event of the plan
+  size_t plan_ = 0;      // the one followed, or followed last
+  size_t position_ = 0;  // next event of that plan
+  size_t shared_ = 0;    // allocations of this step that were placed by that plan
+  std::vector<Plan> plans_;
   std::vector<Event> recorded_;         // this step's events, when not following
-  std::vector<Event> planned_;          // the plan's events
-  std::vector<size_t> offsets_;         // per allocation of the plan; no_place: outlived its step, so heap
   std::vector<detail::Storage*> live_;  // per allocation of this step; null once released
   detail::Arena arena_;
 };

@@ -63,20 +63,52 @@ TEST(Workspace, AnotherShapePlansAnew) {
   EXPECT_EQ(workspace.statistics().plans, 2);
   EXPECT_EQ(workspace.statistics().unplanned_allocations, 0);
   EXPECT_EQ(workspace.statistics().heap_allocations, 0);
-  step(workspace, 1000);
-  step(workspace, 1000);
-  EXPECT_EQ(workspace.statistics().plans, 3);
-  EXPECT_EQ(workspace.statistics().unplanned_allocations, 0);
-  EXPECT_EQ(workspace.statistics().heap_allocations, 0);
+}
+
+TEST(Workspace, ShapesThatAlternateArePlannedOnceEach) {
+  Workspace workspace;
+  const auto planned = [&](int64_t n) {
+    const Workspace::Step open(workspace);
+    const Tensor shared = full({100}, 1), also_shared = full({300}, 2);
+    full({50}, 3);
+    work(n);
+    EXPECT_EQ(shared.data<float>()[99], 1);
+    EXPECT_EQ(also_shared.data<float>()[299], 2);
+  };
+  for (int round = 0; round < 3; ++round) {
+    for (int64_t n : {1000, 3000, 10}) {
+      planned(n);
+      EXPECT_EQ(workspace.statistics().plans, round == 0 ? (n == 1000 ? 1 : n == 3000 ? 2 : 3) : 3);
+      if (round == 0) continue;
+      EXPECT_EQ(workspace.statistics().unplanned_allocations, 0);
+      EXPECT_EQ(workspace.statistics().heap_allocations, 0);
+      EXPECT_GE(workspace.statistics().planned_bytes, static_cast<size_t>(4 * 4 * n));
+      EXPECT_LE(workspace.statistics().planned_bytes, static_cast<size_t>(4 * 4 * n + 2000));
+    }
+  }
+}
+
+TEST(Workspace, ThePlanUsedLongestAgoIsForgottenFirst) {
+  Workspace workspace;
+  for (int64_t n = 1; n <= 8; ++n) step(workspace, 100 * n);
+  EXPECT_EQ(workspace.statistics().plans, 8);
+  step(workspace, 100);
+  EXPECT_EQ(workspace.statistics().plans, 8) << "all eight are kept";
+  step(workspace, 900);
+  EXPECT_EQ(workspace.statistics().plans, 9);
+  step(workspace, 100);
+  EXPECT_EQ(workspace.statistics().plans, 9) << "the first was used again";
+  step(workspace, 200);
+  EXPECT_EQ(workspace.statistics().plans, 10) << "the second was not";
 }
 
 TEST(Workspace, AStepThatStopsEarlyOrGoesOnLongerIsSafe) {
   Workspace workspace;
-  for (int repetitions : {2, 1, 3, 3}) {
+  for (int repetitions : {2, 1, 3, 3, 1, 2}) {
     const Workspace::Step open(workspace);
     for (int i = 0; i < repetitions; ++i) work(500);
   }
-  EXPECT_EQ(workspace.statistics().plans, 3);
+  EXPECT_EQ(workspace.statistics().plans, 2) << "a shorter step is the beginning of a longer one";
   EXPECT_EQ(workspace.statistics().unplanned_allocations, 0);
   EXPECT_EQ(workspace.statistics().heap_allocations, 0);
 }

@@ -11,8 +11,8 @@
 namespace cladtorch {
 
 struct WorkspaceStatistics {
-  size_t planned_bytes = 0;           ///< memory that the plan needs
-  size_t live_bytes = 0;              ///< most bytes alive at once: no plan can be smaller
+  size_t planned_bytes = 0;           ///< memory that the last step's plan needs
+  size_t live_bytes = 0;              ///< most bytes alive at once in it: no plan can be smaller
   size_t naive_bytes = 0;             ///< sum of all allocations of a step: what no reuse would need
   size_t arena_bytes = 0;             ///< memory held now
   int64_t steps = 0;                  ///< closed steps
@@ -33,7 +33,8 @@ struct WorkspaceStatistics {
 /// The first step takes any free place of an arena and records the sequence of allocations and frees. At its
 /// end offsets are planned from the lifetimes; later steps replay them by sequence number. An event that
 /// differs from the plan (another shape, a tensor kept longer) lets the rest of the step take free places
-/// again, and its end plans anew. The arena is a range of reserved addresses: only what is touched takes
+/// again, and its end makes another plan. The last eight are kept and found by their events, so that steps of
+/// different shapes may alternate. The arena is a range of reserved addresses: only what is touched takes
 /// memory. A tensor that is still alive when its step closes stays valid: it is moved to storage of its own.
 /// Steps of different workspaces may nest; a workspace is used by one thread at a time.
 class Workspace {
