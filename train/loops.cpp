@@ -8,15 +8,26 @@ namespace {
 /// Independent sums, so that the loop vectorizes without reordering additions.
 constexpr int kLanes = 32;
 
-template <class T>
-[[gnu::always_inline]] inline void adamw_body(T* __restrict__ p, const T* __restrict__ g, T* __restrict__ m,
-                                              T* __restrict__ v, std::int64_t count,
-                                              const AdamWCoefficients<T>& c) {
+template <bool Fresh, class T>
+[[gnu::always_inline]] inline void adamw_elements(T* __restrict__ p, const T* __restrict__ g,
+                                                  T* __restrict__ m, T* __restrict__ v, std::int64_t count,
+                                                  const AdamWCoefficients<T>& c) {
   for (std::int64_t i = 0; i < count; ++i) {
     const T gradient = g[i] * c.gradient_scale;
-    m[i] = c.beta1 * m[i] + (1 - c.beta1) * gradient;
-    v[i] = c.beta2 * v[i] + (1 - c.beta2) * gradient * gradient;
+    const T first = (1 - c.beta1) * gradient, second = (1 - c.beta2) * gradient * gradient;
+    m[i] = Fresh ? first : c.beta1 * m[i] + first;
+    v[i] = Fresh ? second : c.beta2 * v[i] + second;
     p[i] = c.keep * p[i] - c.step_size * m[i] / (std::sqrt(v[i]) * c.second_scale + c.eps);
+  }
+}
+
+template <class T>
+[[gnu::always_inline]] inline void adamw_body(T* p, const T* g, T* m, T* v, bool fresh, std::int64_t count,
+                                              const AdamWCoefficients<T>& c) {
+  if (fresh) {
+    adamw_elements<true>(p, g, m, v, count, c);
+  } else {
+    adamw_elements<false>(p, g, m, v, count, c);
   }
 }
 
@@ -36,12 +47,13 @@ template <class T>
   return sum;
 }
 
-using AdamW = void (*)(float*, const float*, float*, float*, std::int64_t, const AdamWCoefficients<float>&);
+using AdamW = void (*)(float*, const float*, float*, float*, bool, std::int64_t,
+                       const AdamWCoefficients<float>&);
 using Squares = double (*)(const float*, std::int64_t);
 
-void adamw_portable(float* p, const float* g, float* m, float* v, std::int64_t count,
+void adamw_portable(float* p, const float* g, float* m, float* v, bool fresh, std::int64_t count,
                     const AdamWCoefficients<float>& c) {
-  adamw_body(p, g, m, v, count, c);
+  adamw_body(p, g, m, v, fresh, count, c);
 }
 double squares_portable(const float* values, std::int64_t count) { return squares_body(values, count); }
 
@@ -49,13 +61,13 @@ double squares_portable(const float* values, std::int64_t count) { return square
 #define CLADTORCH_AVX2 __attribute__((target("avx2,fma")))
 #define CLADTORCH_AVX512 __attribute__((target("avx512f,avx512vl,avx512dq,avx2,fma")))
 
-CLADTORCH_AVX2 void adamw_avx2(float* p, const float* g, float* m, float* v, std::int64_t count,
+CLADTORCH_AVX2 void adamw_avx2(float* p, const float* g, float* m, float* v, bool fresh, std::int64_t count,
                                const AdamWCoefficients<float>& c) {
-  adamw_body(p, g, m, v, count, c);
+  adamw_body(p, g, m, v, fresh, count, c);
 }
-CLADTORCH_AVX512 void adamw_avx512(float* p, const float* g, float* m, float* v, std::int64_t count,
-                                   const AdamWCoefficients<float>& c) {
-  adamw_body(p, g, m, v, count, c);
+CLADTORCH_AVX512 void adamw_avx512(float* p, const float* g, float* m, float* v, bool fresh,
+                                   std::int64_t count, const AdamWCoefficients<float>& c) {
+  adamw_body(p, g, m, v, fresh, count, c);
 }
 CLADTORCH_AVX2 double squares_avx2(const float* values, std::int64_t count) {
   return squares_body(values, count);
@@ -78,13 +90,13 @@ const Squares kSquares = squares_portable;
 
 }  // namespace
 
-void adamw_loop(float* p, const float* g, float* m, float* v, std::int64_t count,
+void adamw_loop(float* p, const float* g, float* m, float* v, bool fresh, std::int64_t count,
                 const AdamWCoefficients<float>& c) {
-  kAdamW(p, g, m, v, count, c);
+  kAdamW(p, g, m, v, fresh, count, c);
 }
-void adamw_loop(double* p, const double* g, double* m, double* v, std::int64_t count,
+void adamw_loop(double* p, const double* g, double* m, double* v, bool fresh, std::int64_t count,
                 const AdamWCoefficients<double>& c) {
-  adamw_body(p, g, m, v, count, c);
+  adamw_body(p, g, m, v, fresh, count, c);
 }
 
 double sum_of_squares(const float* values, std::int64_t count) { return kSquares(values, count); }

@@ -23,7 +23,8 @@ struct AdamWOptions {
 ///     optimizer.step(gradient);   // updates `model`, then marks `gradient` as zero
 class AdamW {
  public:
-  /// Updates the storage behind `parameters` from now on; the moments start at zero.
+  /// Updates the storage behind `parameters` from now on. The moments start at zero and take no memory before
+  /// the first step writes them.
   AdamW(TensorList parameters, AdamWOptions options);
   template <class Model>
     requires(!std::is_same_v<Model, TensorList>)
@@ -52,6 +53,7 @@ class AdamW {
 
  private:
   TensorList parameters_, first_, second_;
+  std::vector<char> fresh_;  // per parameter: the moments are zero and not written yet
   AdamWOptions options_;
   std::int64_t steps_ = 0;
 };
