@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <iostream>
 #include <memory>
 
 #include "apps/command.h"
@@ -11,7 +12,8 @@ namespace cladtorch::apps {
 void add_bench(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("bench", "Time training steps on random weights and tokens");
   auto options = std::make_shared<train::BenchOptions>();
-  auto json = std::make_shared<bool>(false);
+  auto json = std::make_shared<bool>(false), worker = std::make_shared<bool>(false);
+  auto dump = std::make_shared<std::filesystem::path>();
   command->add_option("--model", options->model, "gpt2, gpt2-medium, gpt2-large, gpt2-xl or toy")
       ->capture_default_str();
   command->add_option("--batch", options->batch, "sequences")->capture_default_str();
@@ -20,8 +22,20 @@ void add_bench(CLI::App& app, Action& action) {
   command->add_option("--threads", options->threads, "threads (default: all cores)");
   command->add_option("--iters", options->iters, "timed steps; medians are shown")->capture_default_str();
   command->add_flag("--json", *json, "one JSON object instead of a table");
+  command->add_option("--load", options->load, "use the weights and tokens of a folder that --dump wrote");
+  command->add_option("--dump", *dump,
+                      "write weights, tokens, loss and gradient into this folder; time nothing");
+  command->add_flag("--worker", *worker, "run what standard input asks for: lines like 'forward_backward 3'");
   command->callback([=, &action] {
     action = [=] {
+      if (!dump->empty()) {
+        train::dump_bench(*options, train::gpt2_objective(), *dump);
+        return 0;
+      }
+      if (*worker) {
+        train::serve_bench(*options, train::gpt2_objective(), std::cin, std::cout);
+        return 0;
+      }
       const train::BenchResult result = train::run_bench(*options, train::gpt2_objective());
       fmt::print("{}",
                  *json ? train::bench_json(result).dump() + "\n" : train::bench_table(*options, result));

@@ -3,31 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
-#include "cladtorch/ops/dropout.h"
 #include "cladtorch/tensor/parallel.h"
 #include "cladtorch/train/allocation_counter.h"
 #include "cladtorch/train/peak.h"
 #include "cladtorch/train/system_info.h"
-#include "cladtorch/train/usage_error.h"
+#include "train/bench_step.h"
 
 namespace cladtorch::train {
 namespace {
 
 /// Untrained scores are nearly equal, so the loss is ln(vocabulary) up to the spread of the initialization.
-constexpr double kLossTolerance = 0.05;
-constexpr int kWarmUpSteps = 2;  // one records the memory, one runs on the plan
-
-using Clock = std::chrono::steady_clock;
-
-template <class F>
-double milliseconds(F&& action) {
-  const auto begin = Clock::now();
-  action();
-  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-}
+constexpr double loss_tolerance = 0.05;
+constexpr int warm_up_steps = 2;  // one records the memory, one runs on the plan
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -35,63 +24,26 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
 }
 
-Tensor random_tokens(std::int64_t batch, std::int64_t seq, std::int64_t vocab_size, Random& random) {
-  Tensor tokens = empty({batch, seq}, DType::int32);
-  for (std::int64_t i = 0; i < tokens.numel(); ++i) {
-    tokens.data<std::int32_t>()[i] =
-        static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(vocab_size)));
-  }
-  return tokens;
-}
-
-void check(const BenchOptions& options) {
-  for (const auto& [name, value] :
-       {std::pair{"--batch", options.batch}, {"--seq", options.seq}, {"--iters", options.iters}}) {
-    if (value < 1) throw UsageError(fmt::format("bench: {} is {}, expected 1 or more", name, value));
-  }
-  if (options.threads < 0)
-    throw UsageError(fmt::format("bench: --threads is {}, expected 0 or more", options.threads));
-  if (options.dtype != "fp32")
-    throw UsageError(fmt::format("bench: --dtype is '{}', expected fp32", options.dtype));
-}
-
 }  // namespace
 
 BenchResult run_bench(const BenchOptions& options, const Objective& objective) {
-  check(options);
-  if (options.threads > 0) set_num_threads(static_cast<int>(options.threads));
-  GPT2Config config = gpt2_preset(options.model);
-  config.n_positions = std::max(config.n_positions, options.seq);
-  GPT2 model(config);
-  GPT2 gradient = like(model);
-  TensorList gradients(gradient);
-  AdamW optimizer(model, {.lr = 1e-4, .weight_decay = 0.1});
-  Random random(7);
-  const Tensor tokens = random_tokens(options.batch, options.seq, config.vocab_size, random);
-  const Tensor targets = random_tokens(options.batch, options.seq, config.vocab_size, random);
-
-  Workspace forward_workspace, step_workspace;
+  BenchStep step(options, objective);
   double loss = 0;
-  const auto forward = [&] {
-    Workspace::Step step(forward_workspace);
-    loss = objective.value(model, tokens, targets);
-  };
-  const auto forward_backward = [&] {
-    Workspace::Step step(step_workspace);
-    loss = objective.value_and_gradient(model, tokens, targets, &gradient);
-  };
-  const auto update = [&] { optimizer.step(gradients); };
+  const auto forward = [&] { loss = step.forward(); };
+  const auto forward_backward = [&] { loss = step.forward_backward(); };
+  const auto update = [&] { step.update(); };
 
   BenchResult result;
   forward_backward();
   update();
   result.first_step_ms = 1e3 * seconds_since_process_start();
   result.loss = loss;
-  const double expected = std::log(static_cast<double>(config.vocab_size));
-  require(std::abs(loss - expected) <= kLossTolerance * expected,
-          "bench: the loss of the untrained model is ", loss, ", expected about ln(", config.vocab_size,
+  const std::int64_t vocab_size = step.model().config.vocab_size;
+  const double expected = std::log(static_cast<double>(vocab_size));
+  require(std::abs(loss - expected) <= loss_tolerance * expected,
+          "bench: the loss of the untrained model is ", loss, ", expected about ln(", vocab_size,
           ") = ", expected, "; the step is wrong, so it was not timed");
-  for (int i = 0; i < kWarmUpSteps; ++i) {
+  for (int i = 0; i < warm_up_steps; ++i) {
     forward();
     forward_backward();
     update();
@@ -119,7 +71,7 @@ BenchResult run_bench(const BenchOptions& options, const Objective& objective) {
   result.step_ms = median(steps);
   result.tokens_per_s = 1e3 * static_cast<double>(options.batch * options.seq) / result.step_ms;
   result.peak_rss_mb = peak_resident_bytes() / 1e6;
-  result.arena_mb = static_cast<double>(step_workspace.statistics().arena_bytes) / 1e6;
+  result.arena_mb = static_cast<double>(step.arena_bytes()) / 1e6;
   result.allocations_per_step = static_cast<double>(step_allocations) / static_cast<double>(options.iters);
   return result;
 }

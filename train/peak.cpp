@@ -11,46 +11,56 @@
 namespace cladtorch::train {
 namespace {
 
-constexpr int kChains =
-    12;  // two units of four cycles latency need eight chains; sixteen registers hold twelve
-constexpr int kRounds = 20'000;
+constexpr int chains = 12;  // two units of four cycles latency need eight; sixteen registers hold twelve
+constexpr int rounds = 20'000;
 
 /// Runs one block of the loop and returns its operations; `sink` keeps the result alive.
 using Kernel = double (*)(float* sink);
 
 double portable(float* sink) {
-  constexpr int kWidth = 4;
-  float sums[kChains][kWidth] = {};
-  for (int round = 0; round < kRounds; ++round) {
+  constexpr int width = 4;
+  float sums[chains][width] = {};
+  for (int round = 0; round < rounds; ++round) {
     for (auto& chain : sums) {
       for (float& value : chain) value = value * 0.5f + 1.0f;
     }
   }
   for (const auto& chain : sums) *sink += chain[0];
-  return 2.0 * kRounds * kChains * kWidth;
+  return 2.0 * rounds * chains * width;
 }
 
 #if defined(__x86_64__)
 __attribute__((target("avx2,fma"))) double avx2(float* sink) {
-  __m256 sums[kChains];
+  __m256 sums[chains];
   for (auto& chain : sums) chain = _mm256_set1_ps(1.0f);
   const __m256 factor = _mm256_set1_ps(0.5f), addend = _mm256_set1_ps(1.0f);
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     for (auto& chain : sums) chain = _mm256_fmadd_ps(chain, factor, addend);
   }
   for (const auto& chain : sums) *sink += _mm256_cvtss_f32(chain);
-  return 2.0 * kRounds * kChains * 8;
+  return 2.0 * rounds * chains * 8;
 }
 
 __attribute__((target("avx512f"))) double avx512(float* sink) {
-  __m512 sums[kChains];
+  __m512 sums[chains];
   for (auto& chain : sums) chain = _mm512_set1_ps(1.0f);
   const __m512 factor = _mm512_set1_ps(0.5f), addend = _mm512_set1_ps(1.0f);
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     for (auto& chain : sums) chain = _mm512_fmadd_ps(chain, factor, addend);
   }
   for (const auto& chain : sums) *sink += _mm512_cvtss_f32(chain);
-  return 2.0 * kRounds * kChains * 16;
+  return 2.0 * rounds * chains * 16;
+}
+
+__attribute__((target("avx512f,avx512bf16"))) double avx512_bf16(float* sink) {
+  __m512 sums[chains];
+  for (auto& chain : sums) chain = _mm512_set1_ps(0.0f);
+  const __m512bh ones = _mm512_cvtne2ps_pbh(_mm512_set1_ps(1.0f), _mm512_set1_ps(1.0f));
+  for (int round = 0; round < rounds; ++round) {
+    for (auto& chain : sums) chain = _mm512_dpbf16_ps(chain, ones, ones);
+  }
+  for (const auto& chain : sums) *sink += _mm512_cvtss_f32(chain);
+  return 4.0 * rounds * chains * 16;
 }
 #endif
 
@@ -62,14 +72,11 @@ Kernel widest() {
   return portable;
 }
 
-}  // namespace
-
-double measure_peak_flops(int threads) {
+double measure(Kernel kernel, int threads) {
   using Clock = std::chrono::steady_clock;
-  const Kernel kernel = widest();
   double best = 0;
-  for (int repeat = 0; repeat < 5;
-       ++repeat) {  // the best of five: other programs and clock ramps only slow it down
+  // The best of five: other programs and clock ramps only slow it down.
+  for (int repeat = 0; repeat < 5; ++repeat) {
     double operations = 0;
     float total = 0;
     const auto begin = Clock::now();
@@ -82,6 +89,18 @@ double measure_peak_flops(int threads) {
     best = std::max(best, operations / seconds);
   }
   return best;
+}
+
+}  // namespace
+
+double measure_peak_flops(int threads) { return measure(widest(), threads); }
+
+double measure_peak_bf16_flops(int threads) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512bf16")) return measure(avx512_bf16, threads);
+#endif
+  static_cast<void>(threads);
+  return 0;
 }
 
 }  // namespace cladtorch::train

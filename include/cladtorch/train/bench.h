@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <iosfwd>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -16,6 +18,9 @@ struct BenchOptions {
   std::string dtype = "fp32";
   std::int64_t threads = 0;  ///< 0: all cores
   std::int64_t iters = 10;
+  /// A folder that dump_bench wrote: its weights and the first rows and columns of its tokens are used
+  /// instead of random ones, and `model` is ignored.
+  std::filesystem::path load{};
 };
 
 /// Medians over the timed steps.
@@ -40,5 +45,21 @@ BenchResult run_bench(const BenchOptions& options, const Objective& objective);
 nlohmann::ordered_json bench_json(const BenchResult& result);
 /// The same for people, with what the machine could do at best.
 std::string bench_table(const BenchOptions& options, const BenchResult& result);
+
+/// Writes what another implementation needs to compute the same: `folder`/weights (see save_gpt2), the int32
+/// [B, T] tensors "tokens" and "targets" in batch.safetensors; and what it must then find: the float64 scalar
+/// "loss" beside them and the gradient in `folder`/gradient, with the names and the layout of the weights.
+/// Times nothing.
+void dump_bench(const BenchOptions& options, const Objective& objective, const std::filesystem::path& folder);
+
+/// Takes turns with other programs. Runs one step and answers {"loss": ...}. Then reads a line at a time from
+/// `in` until its end, a phase and a count, runs the phase that often and answers one JSON line on `out`:
+///
+///     forward_backward 3   ->   {"ms": [12.1, 12.0, 12.2], "loss": 10.82}
+///
+/// Phases: forward, forward_backward, step (with the optimizer), and generate, whose times are those of
+/// single tokens, the prompt left out. Throws Error for any other line.
+void serve_bench(const BenchOptions& options, const Objective& objective, std::istream& in,
+                 std::ostream& out);
 
 }  // namespace cladtorch::train

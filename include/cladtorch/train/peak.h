@@ -1,11 +1,25 @@
-// The arithmetic peak of this machine, measured now, on these threads.
+// What this machine can do at best, measured now, on these threads. Virtual machines share cores and change
+// clocks, so a percentage means little without the ceilings of the same run.
 #pragma once
 
 namespace cladtorch::train {
 
 /// float32 operations per second that `threads` threads reach together in a loop of independent fused
-/// multiply-adds (each counts two), with the widest vectors this processor has. Takes about 50 ms. Virtual
-/// machines share cores and change clocks, so a percentage means little without the peak of the same run.
+/// multiply-adds (each counts two), with the widest vectors this processor has. Takes about 50 ms.
 double measure_peak_flops(int threads);
+
+/// The same for the dot product of bfloat16 pairs that accumulates in float32 (a pair counts four
+/// operations); 0 on a processor without that instruction.
+double measure_peak_bf16_flops(int threads);
+
+/// Bytes per second between the cores and memory, for arrays that no cache holds.
+struct Bandwidth {
+  double read = 0;   ///< sums an array
+  double fill = 0;   ///< writes an array with stores that pass the caches by
+  double mixed = 0;  ///< the traffic of AdamW: four arrays read, three of them written back
+};
+
+/// Takes about a second and, meanwhile, 1 GiB of memory.
+Bandwidth measure_bandwidth(int threads);
 
 }  // namespace cladtorch::train

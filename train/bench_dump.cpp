@@ -1,0 +1,30 @@
+#include "cladtorch/io/atomic_file.h"
+#include "cladtorch/io/safetensors.h"
+#include "cladtorch/train/gpt2_file.h"
+#include "train/bench_step.h"
+
+namespace cladtorch::train {
+namespace {
+
+io::StoredTensor stored(const Tensor& tokens) {
+  return {io::StoredType::i32,
+          {tokens.shape().begin(), tokens.shape().end()},
+          {static_cast<const std::byte*>(tokens.data()), tokens.nbytes()}};
+}
+
+}  // namespace
+
+void dump_bench(const BenchOptions& options, const Objective& objective,
+                const std::filesystem::path& folder) {
+  for (const char* part : {dump_weights, dump_gradient}) io::create_writable_folder(folder / part);
+  BenchStep step(options, objective);
+  const double loss = step.forward_backward();
+  save_gpt2(step.model(), folder / dump_weights);
+  save_gpt2(step.gradient(), folder / dump_gradient);
+  io::write_safetensors(folder / dump_batch,
+                        {{"tokens", stored(step.tokens())},
+                         {"targets", stored(step.targets())},
+                         {"loss", {io::StoredType::f64, {}, std::as_bytes(std::span(&loss, 1))}}});
+}
+
+}  // namespace cladtorch::train

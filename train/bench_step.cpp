@@ -1,0 +1,91 @@
+#include "train/bench_step.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "cladtorch/io/safetensors.h"
+#include "cladtorch/tensor/parallel.h"
+#include "cladtorch/train/gpt2_file.h"
+#include "cladtorch/train/usage_error.h"
+
+namespace cladtorch::train {
+namespace {
+
+constexpr AdamWOptions adamw = {.lr = 1e-4, .weight_decay = 0.1};
+
+const BenchOptions& checked(const BenchOptions& options) {
+  for (const auto& [name, value] :
+       {std::pair{"--batch", options.batch}, {"--seq", options.seq}, {"--iters", options.iters}}) {
+    if (value < 1) throw UsageError(fmt::format("bench: {} is {}, expected 1 or more", name, value));
+  }
+  if (options.threads < 0)
+    throw UsageError(fmt::format("bench: --threads is {}, expected 0 or more", options.threads));
+  if (options.dtype != "fp32")
+    throw UsageError(fmt::format("bench: --dtype is '{}', expected fp32", options.dtype));
+  if (options.threads > 0) set_num_threads(static_cast<int>(options.threads));
+  return options;
+}
+
+GPT2 make_model(const BenchOptions& options) {
+  if (!options.load.empty()) return load_gpt2(options.load / dump_weights);
+  GPT2Config config = gpt2_preset(options.model);
+  config.n_positions = std::max(config.n_positions, options.seq);
+  return GPT2(config);
+}
+
+Tensor random_tokens(const BenchOptions& options, std::int64_t vocab_size, std::uint64_t seed) {
+  Random random(seed);
+  Tensor tokens = empty({options.batch, options.seq}, DType::int32);
+  for (std::int64_t i = 0; i < tokens.numel(); ++i) {
+    tokens.data<std::int32_t>()[i] =
+        static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(vocab_size)));
+  }
+  return tokens;
+}
+
+/// The first rows and columns of a stored int32 matrix.
+Tensor corner(const io::SafetensorsFile& file, const std::string& name, const BenchOptions& options) {
+  const io::StoredTensor& stored = file.at(name);
+  require(stored.type == io::StoredType::i32 && stored.shape.size() == 2 &&
+              stored.shape[0] >= options.batch && stored.shape[1] >= options.seq,
+          "bench: '", name, "' of '", file.path().string(), "' is no int32 matrix of at least ",
+          options.batch, " by ", options.seq, "; write it with --dump and a larger --batch and --seq");
+  Tensor values = empty({options.batch, options.seq}, DType::int32);
+  const std::size_t row = static_cast<std::size_t>(options.seq) * sizeof(std::int32_t);
+  for (std::int64_t i = 0; i < options.batch; ++i) {
+    const auto skipped = static_cast<std::size_t>(i * stored.shape[1]) * sizeof(std::int32_t);
+    std::memcpy(values.data<std::int32_t>() + i * options.seq, stored.data.data() + skipped, row);
+  }
+  return values;
+}
+
+Tensor make_batch(const BenchOptions& options, const char* name, std::int64_t vocab_size,
+                  std::uint64_t seed) {
+  if (options.load.empty()) return random_tokens(options, vocab_size, seed);
+  return corner(io::SafetensorsFile(options.load / dump_batch), name, options);
+}
+
+}  // namespace
+
+BenchStep::BenchStep(const BenchOptions& options, Objective objective)
+    : objective_(std::move(objective)),
+      model_(make_model(checked(options))),
+      gradient_(like(model_)),
+      gradients_(gradient_),
+      optimizer_(model_, adamw),
+      tokens_(make_batch(options, "tokens", model_.config.vocab_size, 7)),
+      targets_(make_batch(options, "targets", model_.config.vocab_size, 8)) {}
+
+double BenchStep::forward() {
+  Workspace::Step step(forward_workspace_);
+  return objective_.value(model_, tokens_, targets_);
+}
+
+double BenchStep::forward_backward() {
+  gradients_.mark_zero();
+  Workspace::Step step(step_workspace_);
+  return objective_.value_and_gradient(model_, tokens_, targets_, &gradient_);
+}
+
+}  // namespace cladtorch::train
