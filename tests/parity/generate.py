@@ -65,6 +65,13 @@ def operations():
     case("mean", torch.mean, x=normal(4, 5))
 
 
+def linear_cross_entropy():
+    targets = torch.tensor([[1, 2, -100, 4], [0, 30, 7, 7]])
+    case("linear_cross_entropy",
+         lambda x, w, t: F.cross_entropy(F.linear(x, w).reshape(-1, 31), t.reshape(-1).long(), ignore_index=-100),
+         x=normal(2, 4, 20), weight=normal(31, 20), targets=targets.int())
+
+
 def gpt2_parameters():
     channels = CONFIG["n_embd"]
     shapes = {"wte.weight": (CONFIG["vocab_size"], channels), "wpe.weight": (CONFIG["n_positions"], channels)}
@@ -129,4 +136,5 @@ if __name__ == "__main__":
     torch.manual_seed(1234)
     operations()
     gpt2()
+    linear_cross_entropy()
     write(sys.argv[1])

@@ -98,6 +98,17 @@ Operation cross_entropy_operation() {
             pullbacks::cross_entropy_pullback(x[0], x[1], -100, std::move(d_y), d[0], d[1], state);
           }};
 }
+Operation linear_cross_entropy_operation() {
+  return {"linear_cross_entropy",
+          {"x", "weight", "targets"},
+          [](const Tensors& x) { return linear_cross_entropy(x[0], x[1], x[2]); },
+          [](const Tensors& x, Tensor d_y, const Gradients& d) {
+            clad::pullback_state<LinearCrossEntropyState> state;
+            pullbacks::linear_cross_entropy_reverse_forw(x[0], x[1], x[2], -100, state);
+            pullbacks::linear_cross_entropy_pullback({}, {}, {}, -100, std::move(d_y), d[0], d[1], d[2],
+                                                     state);
+          }};
+}
 
 const std::vector<Operation> operations = {
     binary_with_state<BroadcastState, add, pullbacks::add_reverse_forw, pullbacks::add_pullback>("add"),
@@ -118,6 +129,7 @@ const std::vector<Operation> operations = {
                       pullbacks::embedding_pullback>("embedding", "indices", "weight"),
     attention_operation(),
     cross_entropy_operation(),
+    linear_cross_entropy_operation(),
     binary<mse_loss, pullbacks::mse_loss_pullback>("mse_loss", "prediction", "target"),
     unary_with_state<ShapeState, sum, pullbacks::sum_reverse_forw, pullbacks::sum_pullback>("sum"),
     unary_with_state<ShapeState, mean, pullbacks::mean_reverse_forw, pullbacks::mean_pullback>("mean"),
