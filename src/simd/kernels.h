@@ -21,6 +21,17 @@ struct AttentionShape {
   int64_t y_row;  ///< stride between positions of y (and of its gradient)
 };
 
+/// One head's tensors and what its pullback writes. d_q, d_k and d_v lie as q, k and v do, d_y
+/// as y does.
+struct AttentionGradient {
+  AttentionShape shape;
+  const float *q, *k, *v, *d_y;
+  const float* log_sum_exp;  ///< [length], from the forward
+  const float* delta;        ///< [length], from attention_delta
+  float *d_q, *d_k, *d_v;
+  bool add;  ///< to what the gradients hold
+};
+
 /// Kernels check nothing. Row kernels reduce in an order that depends on the length alone.
 struct Kernels {
   const char* name;
@@ -50,14 +61,24 @@ struct Kernels {
   float (*layer_norm_pullback_row)(int64_t n, const float* x, const float* weight, float mean, float rstd,
                                    const float* d_y, float* d_x, bool add, float* d_weight, float* d_bias);
 
-  /// Floats of scratch memory (64-byte aligned) that one call of the attention kernels needs.
-  int64_t (*attention_scratch)(int64_t length, int64_t head_size);
-  /// One head of one sequence. log_sum_exp may be null.
-  void (*attention)(const AttentionShape& shape, const float* q, const float* k, const float* v, float* y,
-                    float* log_sum_exp, float* scratch);
-  void (*attention_pullback)(const AttentionShape& shape, const float* q, const float* k, const float* v,
-                             const float* y, const float* log_sum_exp, const float* d_y, float* d_q,
-                             float* d_k, float* d_v, bool add, float* scratch);
+  /// Attention works on tiles of `attention_tile` positions, the last of a head smaller. Scratch memory is
+  /// 64-byte aligned; the sizes are in floats.
+  int64_t attention_tile;
+  int64_t (*attention_scratch)(int64_t head_size);
+  /// One tile of queries of one head. log_sum_exp may be null.
+  void (*attention)(const AttentionShape& shape, int64_t first_query, const float* q, const float* k,
+                    const float* v, float* y, float* log_sum_exp, float* scratch);
+
+  /// delta[i] = the sum of d_y y at position i, for one tile.
+  void (*attention_delta)(const AttentionShape& shape, int64_t first_query, const float* y, const float* d_y,
+                          float* delta);
+  int64_t (*attention_pullback_scratch)(int64_t head_size);
+  /// d_k and d_v of one tile of keys and, if `to_queries`, its share of d_q: then the tiles of a head must be
+  /// called for in order, and attention_pullback_queries not at all.
+  void (*attention_pullback_keys)(const AttentionGradient& head, int64_t first_key, bool to_queries,
+                                  float* scratch);
+  /// d_q of one tile of queries, bit for bit the sum of all key tiles' shares.
+  void (*attention_pullback_queries)(const AttentionGradient& head, int64_t first_query, float* scratch);
 };
 
 /// The widest set that this processor runs, or the one named by the environment variable CLADTORCH_SIMD

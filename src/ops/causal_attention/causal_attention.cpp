@@ -30,22 +30,92 @@ Layout layout_of(const char* operation, const Tensor& qkv, int64_t n_head) {
   return {qkv.size(0), qkv.size(1), channels, n_head, channels / n_head};
 }
 
-/// Memory of the calling thread for one head.
+/// Memory of the calling thread.
 template <class T>
-T* head_scratch(int64_t elements) {
+T* thread_scratch(int64_t elements) {
   thread_local detail::Scratch scratch;
   return scratch.get<T>(elements);
 }
 
-/// Calls head(b, h, scratch) for every head of every sequence, in parallel, with `elements` of T to work in.
+/// Calls task(i, scratch) for i < count, in parallel, with `elements` of T to work in.
+template <class T, class Task>
+void for_each_task(int64_t count, int64_t elements, Task&& task) {
+  parallel_for(
+      count, 1, [&] { thread_scratch<T>(elements); },
+      [&](int64_t begin, int64_t end) {
+        T* const memory = thread_scratch<T>(elements);
+        for (int64_t i = begin; i < end; ++i) task(i, memory);
+      });
+}
+
+/// The same for every head of every sequence: head(b, h, scratch).
 template <class T, class Head>
 void for_each_head(const Layout& x, int64_t elements, Head&& head) {
-  parallel_for(
-      x.batch * x.heads, 1, [&] { head_scratch<T>(elements); },
-      [&](int64_t begin, int64_t end) {
-        T* const memory = head_scratch<T>(elements);
-        for (int64_t i = begin; i < end; ++i) head(i / x.heads, i % x.heads, memory);
-      });
+  for_each_task<T>(x.batch * x.heads, elements,
+                   [&](int64_t i, T* memory) { head(i / x.heads, i % x.heads, memory); });
+}
+
+/// Whether heads alone keep the threads busy: then each is one task. In the pullback that takes five products
+/// of a block; with tiles of keys and tiles of queries as tasks, scores and their cotangents are formed
+/// twice: seven products, the same result bit for bit.
+bool heads_suffice(int64_t heads, int64_t tiles) {
+  const int64_t threads = num_threads(), rounds = (heads + threads - 1) / threads;
+  return tiles == 1 || 5 * rounds * threads <= 7 * heads;
+}
+
+void forward_tiles(const Layout& x, const float* in, float* out, float* lse) {
+  const simd::Kernels& kernels = simd::kernels();
+  const int64_t tile = kernels.attention_tile, tiles = (x.length + tile - 1) / tile;
+  const simd::AttentionShape shape = {x.length, x.head_size, x.row(), x.channels};
+  const int64_t heads = x.batch * x.heads, scratch_size = kernels.attention_scratch(x.head_size);
+  const auto attend = [&](int64_t head, int64_t query, float* scratch) {
+    const int64_t b = head / x.heads, h = head % x.heads;
+    const float* const q = in + x.qkv_offset(b, h);
+    kernels.attention(shape, query, q, q + x.channels, q + 2 * x.channels, out + x.y_offset(b, h),
+                      lse ? lse + head * x.length : nullptr, scratch);
+  };
+  for_each_task<float>(heads * tiles, scratch_size, [&](int64_t i, float* scratch) {
+    attend(i / tiles, (tiles - 1 - i % tiles) * tile, scratch);  // the last has most to do
+  });
+}
+
+/// `first` describes the first head of the first sequence.
+void pullback_tiles(const Layout& x, const float* y, const simd::AttentionGradient& first) {
+  const simd::Kernels& kernels = simd::kernels();
+  const int64_t tile = kernels.attention_tile, tiles = (x.length + tile - 1) / tile;
+  const int64_t heads = x.batch * x.heads, scratch_size = kernels.attention_pullback_scratch(x.head_size);
+  Tensor delta = Tensor::empty({heads, x.length}, DType::float32);
+  const auto head = [&](int64_t i) {
+    const int64_t b = i / x.heads, h = i % x.heads, in = x.qkv_offset(b, h), out = x.y_offset(b, h);
+    simd::AttentionGradient g = first;
+    for (const float** p : {&g.q, &g.k, &g.v}) *p += in;
+    for (float** p : {&g.d_q, &g.d_k, &g.d_v}) *p += in;
+    g.d_y += out;
+    g.delta = delta.data<float>() + i * x.length;
+    g.log_sum_exp += i * x.length;
+    return g;
+  };
+  const auto find_delta = [&](int64_t i, int64_t query) {
+    const int64_t out = x.y_offset(i / x.heads, i % x.heads);
+    kernels.attention_delta(first.shape, query, y + out, first.d_y + out, delta.data<float>() + i * x.length);
+  };
+  if (heads_suffice(heads, tiles)) {
+    for_each_task<float>(heads, scratch_size, [&](int64_t i, float* scratch) {
+      for (int64_t query = 0; query < x.length; query += tile) find_delta(i, query);
+      for (int64_t key = 0; key < x.length; key += tile)
+        kernels.attention_pullback_keys(head(i), key, true, scratch);
+    });
+    return;
+  }
+  parallel_for(heads * tiles, 1, [&](int64_t i, int64_t) { find_delta(i / tiles, i % tiles * tile); });
+  for_each_task<float>(2 * heads * tiles, scratch_size, [&](int64_t i, float* scratch) {
+    const int64_t of_head = i % (2 * tiles), position = of_head / 2 * tile;
+    if (of_head % 2) {
+      kernels.attention_pullback_queries(head(i / (2 * tiles)), (tiles - 1) * tile - position, scratch);
+    } else {
+      kernels.attention_pullback_keys(head(i / (2 * tiles)), position, false, scratch);
+    }
+  });
 }
 
 Tensor forward(const Tensor& qkv, int64_t n_head, Tensor* log_sum_exp) {
@@ -57,20 +127,16 @@ Tensor forward(const Tensor& qkv, int64_t n_head, Tensor* log_sum_exp) {
   detail::dispatch_floating("causal_attention", qkv.dtype(), [&]<class T>(T) {
     const T* const in = dense.data<T>();
     T *const out = y.data<T>(), *const lse = log_sum_exp ? log_sum_exp->data<T>() : nullptr;
-    constexpr bool fast = std::is_same_v<T, float>;
-    const int64_t elements = fast ? simd::kernels().attention_scratch(x.length, x.head_size) : x.length;
-    for_each_head<T>(x, elements, [&](int64_t b, int64_t h, T* scratch) {
-      const T* const q = in + x.qkv_offset(b, h);
-      T *const y_head = out + x.y_offset(b, h), *const lse_head =
-                                                    lse ? lse + (b * x.heads + h) * x.length : nullptr;
-      if constexpr (fast) {
-        simd::kernels().attention({x.length, x.head_size, x.row(), x.channels}, q, q + x.channels,
-                                  q + 2 * x.channels, y_head, lse_head, scratch);
-      } else {
+    if constexpr (std::is_same_v<T, float>) {
+      forward_tiles(x, in, out, lse);
+    } else {
+      for_each_head<T>(x, x.length, [&](int64_t b, int64_t h, T* scratch) {
+        const T* const q = in + x.qkv_offset(b, h);
         detail::attention_head(x.length, x.head_size, x.row(), x.channels, q, q + x.channels,
-                               q + 2 * x.channels, y_head, lse_head, scratch);
-      }
-    });
+                               q + 2 * x.channels, out + x.y_offset(b, h),
+                               lse ? lse + (b * x.heads + h) * x.length : nullptr, scratch);
+      });
+    }
   });
   return y;
 }
@@ -129,22 +195,29 @@ void causal_attention_pullback(const Tensor& qkv, int64_t n_head, Tensor d_y, Te
                    *const d_out = d.data<T>();
     const T* const lse = state.data.log_sum_exp.template data<T>();
     T* const d_in = target.data<T>();
-    constexpr bool fast = std::is_same_v<T, float>;
-    const int64_t elements = fast ? simd::kernels().attention_scratch(x.length, x.head_size) : 0;
-    if (!fast && !target.add()) std::fill_n(d_in, qkv.numel(), T(0));
-    ::cladtorch::for_each_head<T>(x, elements, [&](int64_t b, int64_t h, [[maybe_unused]] T* scratch) {
-      const T *const q = in + x.qkv_offset(b, h), *const k = q + x.channels, *const v = k + x.channels;
-      const T *const y_head = out + x.y_offset(b, h), *const d_head = d_out + x.y_offset(b, h);
-      const T* const lse_head = lse + (b * x.heads + h) * x.length;
-      T *const d_q = d_in + x.qkv_offset(b, h), *const d_k = d_q + x.channels, *const d_v = d_k + x.channels;
-      if constexpr (fast) {
-        simd::kernels().attention_pullback({x.length, x.head_size, x.row(), x.channels}, q, k, v, y_head,
-                                           lse_head, d_head, d_q, d_k, d_v, target.add(), scratch);
-      } else {
-        detail::attention_head_pullback(x.length, x.head_size, x.row(), x.channels, q, k, v, y_head, lse_head,
-                                        d_head, d_q, d_k, d_v);
-      }
-    });
+    if constexpr (std::is_same_v<T, float>) {
+      ::cladtorch::pullback_tiles(x, out,
+                                  {{x.length, x.head_size, x.row(), x.channels},
+                                   in,
+                                   in + x.channels,
+                                   in + 2 * x.channels,
+                                   d_out,
+                                   lse,
+                                   nullptr,
+                                   d_in,
+                                   d_in + x.channels,
+                                   d_in + 2 * x.channels,
+                                   target.add()});
+    } else {
+      if (!target.add()) std::fill_n(d_in, qkv.numel(), T(0));
+      ::cladtorch::for_each_head<T>(x, 0, [&](int64_t b, int64_t h, T*) {
+        const T *const q = in + x.qkv_offset(b, h), *const k = q + x.channels, *const v = k + x.channels;
+        T *const d_q = d_in + x.qkv_offset(b, h), *const d_k = d_q + x.channels;
+        detail::attention_head_pullback(x.length, x.head_size, x.row(), x.channels, q, k, v,
+                                        out + x.y_offset(b, h), lse + (b * x.heads + h) * x.length,
+                                        d_out + x.y_offset(b, h), d_q, d_k, d_k + x.channels);
+      });
+    }
   });
 }
 

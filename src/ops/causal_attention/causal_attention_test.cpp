@@ -70,15 +70,27 @@ TEST(CausalAttention, BlocksOfTheFloatKernelAgreeWithRowsInDouble) {
 }
 
 TEST(CausalAttention, DoesNotDependOnTheNumberOfThreads) {
-  const Tensor qkv = normals({{3, 70, 3 * 32}})[0].to(DType::float32), d_y = ones({3, 70, 32});
   const int before = num_threads();
-  Tensor one, two;
-  set_num_threads(1);
-  pullback_of(qkv, 2, d_y, &one);
-  set_num_threads(2);
-  pullback_of(qkv, 2, d_y, &two);
+  for (int64_t length : {16, 70, 200}) {
+    for (int64_t head_size : {16, 20}) {
+      const Tensor qkv = normals({{1, length, 3 * 3 * head_size}})[0].to(DType::float32);
+      const Tensor d_y = normals({{1, length, 3 * head_size}}, 9)[0].to(DType::float32);
+      set_num_threads(1);
+      const Tensor y = causal_attention(qkv, 3);
+      Tensor d;
+      pullback_of(qkv, 3, d_y, &d);
+      for (int threads : {2, 3, 16}) {  // with 16, tiles are tasks of their own
+        set_num_threads(threads);
+        EXPECT_EQ(relative_difference(causal_attention(qkv, 3), y), 0);
+        Tensor again;
+        pullback_of(qkv, 3, d_y, &again);
+        EXPECT_EQ(relative_difference(again, d), 0) << length << ' ' << head_size << ' ' << threads;
+        pullback_of(qkv, 3, d_y, &again);
+        EXPECT_LT(relative_difference(again, scale(d, 2)), 1e-6) << "the second call adds";
+      }
+    }
+  }
   set_num_threads(before);
-  EXPECT_EQ(relative_difference(one, two), 0);
 }
 
 TEST(CausalAttention, LaterPositionsDoNotReachEarlierOnes) {

@@ -3,6 +3,9 @@
 // picked by the linker for code that runs on lesser processors. So no standard library templates either.
 #include <stddef.h>
 #include <stdint.h>
+#if CLADTORCH_VECTOR_FLOATS >= 8
+#include <immintrin.h>
+#endif
 
 #include "ops/gelu_tanh/gelu_tanh_math.h"
 #include "simd/kernels.h"
@@ -15,7 +18,11 @@ namespace {
 #include "simd/isa/pointwise.h"
 #include "simd/isa/rows.h"
 // After rows.h.
+#include "simd/isa/attention_product.h"
+#include "simd/isa/attention_transpose.h"
+// After those.
 #include "simd/isa/attention.h"
+#include "simd/isa/attention_pullback.h"
 
 constexpr const char* text_of(const char* text) { return text; }
 #define CLADTORCH_TEXT_OF(x) text_of(#x)
@@ -38,9 +45,13 @@ const Kernels table = {
     .scaled_exp = scaled_exp,
     .layer_norm_row = layer_norm_row,
     .layer_norm_pullback_row = layer_norm_pullback_row,
+    .attention_tile = tile,
     .attention_scratch = attention_scratch,
     .attention = attention,
-    .attention_pullback = attention_pullback,
+    .attention_delta = attention_delta,
+    .attention_pullback_scratch = attention_pullback_scratch,
+    .attention_pullback_keys = attention_pullback_keys,
+    .attention_pullback_queries = attention_pullback_queries,
 };
 
 }  // namespace cladtorch::simd::CLADTORCH_ISA

@@ -36,14 +36,36 @@ inline Vector<T> broadcast(T x) {
   return x - Vector<T>{};
 }
 
-/// The first n < width floats; the other lanes get `rest`.
+/// Lane i holds i.
+inline Ints lane_numbers() {
+  Ints lane;
+  for (int32_t i = 0; i < width; ++i) lane[i] = i;
+  return lane;
+}
+
+/// The first n < width floats; the other lanes get `rest`, and what lies behind them in memory is not read.
 inline Floats load_part(const float* p, int64_t n, float rest) {
+#if CLADTORCH_VECTOR_FLOATS == 16
+  return (Floats)_mm512_mask_loadu_ps((__m512)broadcast(rest), static_cast<__mmask16>((1u << n) - 1), p);
+#elif CLADTORCH_VECTOR_FLOATS == 8
+  const Ints first = lane_numbers() < static_cast<int32_t>(n);
+  return first ? (Floats)_mm256_maskload_ps(p, (__m256i)first) : broadcast(rest);
+#else
   Floats v = broadcast(rest);
   for (int64_t i = 0; i < n; ++i) v[i] = p[i];
   return v;
+#endif
 }
+
+/// Writes the first n < width lanes.
 inline void store_part(float* p, Floats v, int64_t n) {
+#if CLADTORCH_VECTOR_FLOATS == 16
+  _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << n) - 1), (__m512)v);
+#elif CLADTORCH_VECTOR_FLOATS == 8
+  _mm256_maskstore_ps(p, (__m256i)(lane_numbers() < static_cast<int32_t>(n)), (__m256)v);
+#else
   for (int64_t i = 0; i < n; ++i) p[i] = v[i];
+#endif
 }
 
 /// The lanes in halves, quarters, ... combined until one value is left: always in the same order.
