@@ -23,7 +23,7 @@ test: build
 	@ctest --test-dir $(BUILD) --output-on-failure --no-label-summary -j 2
 
 bench: build
-	@$(BUILD)/apps/cladtorch bench $(ARGS)
+	@python3 bench/compare --build $(BUILD) $(ARGS)
 
 format: setup
 	@git ls-files -z '*.h' '*.cpp' | xargs -0 -r clang-format-19 -i
@@ -42,7 +42,7 @@ help:
 	@echo "make train            train a GPT-2 on the built-in stories and print samples"
 	@echo "make train TEXT=path  the same on your own text file or folder"
 	@echo "make test             build, then run all tests"
-	@echo "make bench            time a training step of GPT-2 124M; ARGS='--seq 256' and the like change it"
+	@echo "make bench            GPT-2 124M beside PyTorch and JAX, into docs/benchmarks.md; ARGS=--quick for a glance"
 	@echo "make format           format the C++ sources"
 	@echo "make clean            remove $(BUILD)"
 	@echo "Variables: PRESET=release|dev|asan|tsan|gcc, JOBS=n, ARGS='further arguments of the command'"

@@ -1,0 +1,77 @@
+"""The least time a phase can take: its arithmetic at the measured peak, or the bytes that it cannot avoid at the
+measured bandwidth, whichever is longer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engines import Case
+
+
+@dataclass(frozen=True)
+class Model:
+    layers: int
+    channels: int
+    vocabulary: int
+    positions: int
+
+    @property
+    def parameters(self) -> int:
+        c = self.channels
+        return (self.vocabulary + self.positions) * c + self.layers * (12 * c * c + 13 * c) + 2 * c
+
+    def flops(self, case: Case) -> float:
+        """Forward and backward: every matrix once forward and twice backward, and causal attention over half of
+        the positions; a multiplication and an addition count two."""
+        c = self.channels
+        matrices = 12 * self.layers * c * c + self.vocabulary * c
+        return 6.0 * (matrices + self.layers * c * case.seq) * case.tokens
+
+
+@dataclass(frozen=True)
+class Ceilings:
+    """Per second, on the threads of the case."""
+
+    fp32: float
+    bf16: float
+    read: float
+    fill: float
+    mixed: float
+
+    def arithmetic(self, dtype: str) -> float:
+        """Where the bf16 instruction is slower than the fp32 one, a program may widen and use the latter."""
+        return max(self.fp32, self.bf16) if dtype == "bf16" else self.fp32
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a phase cannot avoid."""
+
+    flops: float
+    read: float  # bytes
+    written: float = 0.0
+    mixed: float = 0.0
+
+    def milliseconds(self, ceilings: Ceilings, dtype: str) -> float:
+        arithmetic = self.flops / ceilings.arithmetic(dtype)
+        memory = self.read / ceilings.read + self.written / ceilings.fill
+        return 1e3 * (max(arithmetic, memory) + self.mixed / ceilings.mixed)
+
+    def bound(self, ceilings: Ceilings, dtype: str) -> str:
+        memory = self.read / ceilings.read + self.written / ceilings.fill
+        return "arithmetic" if self.flops / ceilings.arithmetic(dtype) >= memory else "memory"
+
+
+def work(model: Model, case: Case, phase: str) -> Work:
+    """Weights are read once forward and once backward, gradients written once in fp32; AdamW reads
+    parameters, gradients and both moments and writes all but the gradients: 28 bytes each."""
+    weights = (2 if case.dtype == "bf16" else 4) * model.parameters
+    flops, gradients = model.flops(case), 4 * model.parameters
+    if phase == "forward":
+        return Work(flops / 3, weights)
+    return Work(flops, 2 * weights, gradients, 28 * model.parameters if phase == "step" else 0)
+
+
+def inference_bytes(model: Model) -> float:
+    """Every weight once a token; of the position table only a row."""
+    return 4.0 * (model.parameters - model.positions * model.channels)
