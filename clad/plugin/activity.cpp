@@ -1,5 +1,7 @@
 // Which variables carry derivatives: a flow-insensitive fixpoint over assignments and calls.
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "diagnose.h"
 #include "passes.h"
@@ -21,12 +23,22 @@ class Activity {
       visit(fn_.body);
     } while (changed_);
     mark(fn_.body);
-    for (const auto& v : fn_.vars)
-      if (v->active && holds_unsupported(v->type))
-        diagnose_.error(v->loc ? v->loc : fn_.loc,
-                        "cannot differentiate through " +
-                            (v->kind == ir::Var::Temp ? std::string("a value") : "'" + v->name + "'") +
-                            " of type '" + v->type->name + "': derivatives of that type are not supported");
+    std::set<std::string>
+        reported;  // one error a statement, whose temporaries are alike; one for all iterators
+    for (const auto& v : fn_.vars) {
+      if (!v->active || !holds_unsupported(v->type)) continue;
+      const ir::Loc at = v->loc ? v->loc : fn_.loc;
+      const bool iterator = v->type->name.find("iterator") != std::string::npos;
+      const std::string& statement = statements_[v.get()];
+      if (!reported.insert(iterator ? "iterator" : statement.empty() ? v->name : statement).second) continue;
+      const std::string what = v->kind == ir::Var::Temp ? "a value" : "'" + v->name + "'";
+      diagnose_.error(at, iterator
+                              ? "cannot differentiate through an iterator of a container; use an index or a "
+                                "range-for (push_back, emplace_back, pop_back and resize change a vector's "
+                                "length)"
+                              : "cannot differentiate through " + what + " of type '" + v->type->name +
+                                    "': derivatives of that type are not supported");
+    }
   }
   /// A library class or union that would carry a derivative.
   static bool holds_unsupported(const ir::Type* t) {
@@ -47,7 +59,10 @@ class Activity {
       visit(s->init);
       visit(s->body);
       visit(s->other);
-      if (s->var) s->var->loc = s->loc;
+      if (s->var) {
+        s->var->loc = s->loc;
+        statements_[s->var] = s->source;
+      }
       if (s->kind == Stmt::Decl && ir::active(s->expr)) activate(s->var);
       if (s->kind == Stmt::Assign && ir::active(s->expr)) activate(ir::root(s->lhs));
       if (s->kind == Stmt::CallStmt && is_active(*s->call)) {
@@ -82,6 +97,7 @@ class Activity {
   ir::Function& fn_;
   Diagnose& diagnose_;
   bool changed_ = false;
+  std::map<const ir::Var*, std::string> statements_;  ///< the text of the one that declares the variable
 };
 
 }  // namespace

@@ -1,8 +1,11 @@
 // Errors and notes at the user's source.
 #pragma once
 
+#include <set>
 #include <string>
+#include <vector>
 
+#include "clang/Basic/SourceManager.h"
 #include "clang/Sema/Sema.h"
 
 namespace clad {
@@ -11,32 +14,53 @@ class Diagnose {
  public:
   explicit Diagnose(clang::Sema& sema) : sema_(sema) {}
 
+  /// Reports an error once, however often the function it is in is differentiated. In a library's header it
+  /// is reported where the user's code calls into the library.
   void error(clang::SourceLocation at, const std::string& message) {
     ++errors_;
-    report(clang::DiagnosticsEngine::Error, at, message);
-  }
-  void note(clang::SourceLocation at, const std::string& message) {
-    report(clang::DiagnosticsEngine::Note, at, message);
+    repeated_ = !reported_.insert({at.getRawEncoding(), message}).second;
+    if (repeated_) return;
+    clang::SourceLocation shown = at;
+    for (auto use = uses_.rbegin(); use != uses_.rend() && in_library(shown); ++use) shown = *use;
+    report(clang::DiagnosticIDs::Error, shown, message);
+    if (shown != at) report(clang::DiagnosticIDs::Note, at, "in this code of the library");
   }
   void error(unsigned at, const std::string& message) {
     error(clang::SourceLocation::getFromRawEncoding(at), message);
   }
+  /// Belongs to the error before it.
+  void note(clang::SourceLocation at, const std::string& message) {
+    if (!repeated_) report(clang::DiagnosticIDs::Note, at, message);
+  }
   bool failed() const { return errors_ != 0; }
   unsigned errors() const { return errors_; }
 
+  /// While it lives, errors arise in the derivative of a function that is used at `at`.
+  class Use {
+   public:
+    Use(Diagnose& diagnose, clang::SourceLocation at) : diagnose_(diagnose) { diagnose_.uses_.push_back(at); }
+    ~Use() { diagnose_.uses_.pop_back(); }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+
+   private:
+    Diagnose& diagnose_;
+  };
+
  private:
-  void report(clang::DiagnosticsEngine::Level level, clang::SourceLocation at, const std::string& message) {
+  bool in_library(clang::SourceLocation at) const {
+    return at.isValid() && sema_.getSourceManager().isInSystemHeader(at);
+  }
+  void report(clang::DiagnosticIDs::Level level, clang::SourceLocation at, const std::string& message) {
     clang::DiagnosticsEngine& engine = sema_.getDiagnostics();
-    engine.Report(at, engine.getDiagnosticIDs()->getCustomDiagID(
-                          static_cast<clang::DiagnosticIDs::Level>(level == clang::DiagnosticsEngine::Error
-                                                                       ? clang::DiagnosticIDs::Error
-                                                                       : clang::DiagnosticIDs::Note),
-                          "%0"))
-        << message;
+    engine.Report(at, engine.getDiagnosticIDs()->getCustomDiagID(level, "%0")) << message;
   }
 
   clang::Sema& sema_;
   unsigned errors_ = 0;
+  bool repeated_ = false;
+  std::set<std::pair<unsigned, std::string>> reported_;
+  std::vector<clang::SourceLocation> uses_;
 };
 
 }  // namespace clad

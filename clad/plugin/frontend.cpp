@@ -41,10 +41,22 @@ bool is_move(const FunctionDecl* f) {
          (f->getName() == "move" || f->getName() == "forward" || f->getName() == "as_const");
 }
 
+bool holds_vector(QualType type) {
+  const CXXRecordDecl* record = type->getAsCXXRecordDecl();
+  if (!record || !record->hasDefinition()) return false;
+  if (compat::in_std(record)) return record->getIdentifier() && record->getName() == "vector";
+  for (const FieldDecl* field : record->fields())
+    if (holds_vector(field->getType())) return true;
+  for (const CXXBaseSpecifier& base : record->bases())
+    if (holds_vector(base.getType())) return true;
+  return false;
+}
+
 /// Finds the variables that change after their declaration, and those that only their own for-increment
 /// changes.
 struct ModifiedFinder : RecursiveASTVisitor<ModifiedFinder> {
   std::set<const ValueDecl*> modified, counters;
+  bool resizes = false;                    // a vector may change its length
   std::vector<const ForStmt*> increments;  // for loops whose increment is being visited
   bool shouldVisitTemplateInstantiations() const { return true; }
   bool shouldVisitLambdaBody() const { return true; }
@@ -88,6 +100,9 @@ struct ModifiedFinder : RecursiveASTVisitor<ModifiedFinder> {
       bool element = method->getParent()->isInStdNamespace() && method->getReturnType()->isReferenceType() &&
                      !method->isOverloadedOperator();
       bool subscript = method->getOverloadedOperator() == OO_Subscript;
+      if (!element && !subscript &&
+          holds_vector(compat::record_type(f->getASTContext(), method->getParent())))
+        resizes = true;
       if (!method->getParent()->isLambda() && !element && !subscript) {
         const auto* member = dyn_cast<CXXMemberCallExpr>(e);
         if (member && !member->getImplicitObjectArgument()->getType()->isPointerType())
@@ -98,7 +113,11 @@ struct ModifiedFinder : RecursiveASTVisitor<ModifiedFinder> {
     }
     for (unsigned i = first; i < e->getNumArgs() && i - first < f->getNumParams(); ++i) {
       QualType param = f->getParamDecl(i - first)->getType();
-      if (param->isLValueReferenceType() && !param->getPointeeType().isConstQualified()) mark(e->getArg(i));
+      if ((!param->isReferenceType() && !param->isPointerType()) ||
+          param->getPointeeType().isConstQualified())
+        continue;
+      resizes |= holds_vector(param->getPointeeType());
+      if (param->isLValueReferenceType()) mark(e->getArg(i));
     }
     return true;
   }
@@ -188,20 +207,20 @@ ir::Stmt* Frontend::emit(ir::Stmt::Kind kind, ir::Loc at) {
 }
 
 ir::Expr* Frontend::fail(SourceLocation at, const std::string& message) {
-  diagnose_.error(at, message);
+  if (!tainted_) diagnose_.error(at, message);
+  tainted_ = true;
   return literal("0", context_.IntTy);
 }
 
 ir::Var* Frontend::add_parameter(const std::string& name, QualType type, bool force_reference) {
   QualType value = type.getNonReferenceType();
   ir::Var* v = fn_.make_var(ir::Var::Param, name, types_.get(type), nullptr);
-  const bool holds_pointer = v->type->has_pointer;
   bool pointer = value->isPointerType();
   bool class_value = value->isRecordType() && !type->isLValueReferenceType();
   v->reference = type->isLValueReferenceType() || force_reference || class_value;
   bool mutable_reference = (type->isLValueReferenceType() || force_reference) && !value.isConstQualified();
   v->is_const = pointer ? value->getPointeeType().isConstQualified() : !mutable_reference;
-  v->external = mutable_reference || pointer || holds_pointer;
+  v->external = mutable_reference || pointer || v->type->has_pointer || v->type->reaches_integers;
   ir::Parameter p;
   p.var = v;
   if (value->isArrayType())
@@ -218,18 +237,24 @@ std::shared_ptr<Closure> Frontend::add_closure(const CXXRecordDecl* lambda) {
   auto closure = std::make_shared<Closure>();
   closure->record = lambda;
   bool mutable_copies = lambda->getLambdaCallOperator() && !lambda->getLambdaCallOperator()->isConst();
+  auto next_field = lambda->field_begin();
   for (const LambdaCapture& c : lambda->captures()) {
     Closure::Capture capture;
+    QualType held = next_field++->getType();
     if (c.capturesThis()) {
-      QualType object = cast<CXXMethodDecl>(lambda->getLambdaCallOperator())->getThisType();
-      for (const FieldDecl* field : lambda->fields())
-        if (field->getType()->isPointerType()) object = field->getType();
-      ir::Var* v = add_parameter("self", object->getPointeeType(), /*force_reference=*/true);
-      capture.path = fn_.ref(v);
+      capture.by_reference = c.getCaptureKind() != LCK_StarThis;
+      QualType object = held;
+      if (capture.by_reference)
+        object = held->getPointeeType();
+      else if (!mutable_copies)
+        object.addConst();
+      capture.constant = object.isConstQualified();
+      capture.path = fn_.ref(add_parameter("self", object, /*force_reference=*/true));
     } else {
       const auto* var = cast<VarDecl>(c.getCapturedVar());
       capture.decl = var;
       capture.by_reference = c.getCaptureKind() == LCK_ByRef;
+      capture.constant = var->getType().getNonReferenceType().isConstQualified();
       QualType type = var->getType().getNonReferenceType();
       if (const CXXRecordDecl* inner = type->getAsCXXRecordDecl(); inner && inner->isLambda()) {
         capture.closure = add_closure(inner);
@@ -299,13 +324,11 @@ void Frontend::lower(const FunctionDecl* decl) {
   if (const clang::Stmt* body = decl->getBody()) finder.TraverseStmt(const_cast<clang::Stmt*>(body));
   modified_ = std::move(finder.modified);
   loop_counters_ = std::move(finder.counters);
+  resizes_ = finder.resizes;
   fn_.region = fn_.make_region(nullptr, finder.names.count("s") ? "state" : "s", fn_.name + "_state");
   record_name_ = finder.names.count("r") ? "record" : "r";
   region_ = fn_.region;
 
-  for (const ParmVarDecl* p : decl->parameters()) finder.names.insert(p->getNameAsString());
-  for (const std::string& name : finder.names)
-    if (types_.names_type(name)) fn_.names.insert(name);
   add_parameters(decl);
   source_ = "";
   at_ = fn_.loc;
@@ -329,7 +352,6 @@ void Frontend::lower(const FunctionDecl* decl) {
     fn_.seed = fn_.make_var(ir::Var::Param, "d_result",
                             ctor ? types_.get(compat::record_type(context_, ctor->getParent())) : fn_.result,
                             nullptr);
-    fn_.seed->name = "d_result";
   }
   if (ctor) {
     fn_.is_constructor = true;

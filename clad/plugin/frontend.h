@@ -26,10 +26,11 @@ namespace clad {
 /// What a lambda object stands for: its captures, in order.
 struct Closure {
   struct Capture {
-    const clang::ValueDecl* decl = nullptr;  ///< null: `this`
+    const clang::ValueDecl* decl = nullptr;  ///< null: the object of `this`, or a copy of it
     ir::Expr* path = nullptr;
     std::shared_ptr<Closure> closure;  ///< of a captured lambda
     bool by_reference = false;
+    bool constant = false;  ///< the body cannot change what is captured
   };
   const clang::CXXRecordDecl* record = nullptr;
   std::vector<Capture> captures;
@@ -102,10 +103,13 @@ class Frontend {
   ir::Expr* cast(const clang::CastExpr* e);
   ir::Expr* assign(ir::Expr* lhs, const std::string& op, ir::Expr* rhs, ir::Loc at);
   ir::Expr* init_list(const clang::InitListExpr* e);
+  ir::Expr* aggregate(const ir::Type* type, llvm::ArrayRef<const clang::Expr*> inits);
   ir::Expr* hoist(ir::Expr* e, ir::Loc at, const char* hint = "t");
   ir::Expr* freeze(ir::Expr* e, ir::Loc at);
+  bool may_dangle(const ir::Expr* path) const;
   ir::Expr* through(ir::Expr* object, const std::function<ir::Expr*(ir::Expr*)>& select);
   std::vector<ir::Expr*> values(llvm::ArrayRef<const clang::Expr*> list);
+  void append_value(std::vector<ir::Expr*>& operands, const clang::Expr* e);
   std::set<const ir::Var*> changed_since(std::size_t position) const;
   ir::Expr* settle(ir::Expr* e, std::size_t& position, const std::set<const ir::Var*>& changed);
   ir::Expr* deref(ir::Expr* pointer);
@@ -124,6 +128,8 @@ class Frontend {
   void add_argument(ir::CallInfo& info, const clang::Expr* e, clang::QualType param, bool library = false);
   void add_arguments(ir::CallInfo& info, const clang::FunctionDecl* callee,
                      llvm::ArrayRef<const clang::Expr*> args);
+  ir::Expr* emplace_back(const clang::CXXMemberCallExpr* e, const clang::CXXMethodDecl* method);
+  ir::Expr* swap(const clang::Expr* first, const clang::Expr* second, ir::Loc at);
   bool add_object(ir::CallInfo& info, const clang::Expr* object, const clang::CXXMethodDecl* method);
   void add_closure_arguments(ir::CallInfo& info, const Closure& closure);
   std::shared_ptr<Closure> closure_of(const clang::Expr* e);
@@ -158,9 +164,12 @@ class Frontend {
   std::optional<unsigned> returned_;
   std::set<const clang::ValueDecl*> modified_;  ///< changed anywhere but in the increment of its own loop
   std::set<const clang::ValueDecl*> loop_counters_;  ///< changed only there
+  bool resizes_ = false;                             ///< may change the length of a vector
   std::set<const ir::Var*> unstable_;  ///< variables whose value may differ between two statements
   std::set<const clang::FunctionDecl*> callees_;
   std::set<const clang::FunctionDecl*> inlining_;
+  std::set<const clang::ValueDecl*> refused_;  ///< declarations that an error has been reported for
+  bool tainted_ = false;  ///< this statement uses one: what else is wrong follows from it
   int inline_depth_ = 0;
 };
 

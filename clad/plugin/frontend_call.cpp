@@ -40,6 +40,16 @@ bool is_forwarding(const clang::Expr* e, ASTContext& context) {
   return true;
 }
 
+/// std::plus and its like, whose operator() is one operator of the arguments.
+bool is_arithmetic_functor(const FunctionDecl* f) {
+  const auto* method = dyn_cast<CXXMethodDecl>(f);
+  if (!method || method->getOverloadedOperator() != OO_Call || !method->getParent()->isInStdNamespace())
+    return false;
+  for (llvm::StringRef name : {"plus", "minus", "multiplies", "divides", "negate", "identity"})
+    if (method->getParent()->getName() == name) return true;
+  return false;
+}
+
 }  // namespace
 
 /// Arguments in order; each is what it was when its turn came.
@@ -84,12 +94,18 @@ void Frontend::add_argument(ir::CallInfo& info, const clang::Expr* e, QualType p
   arg.mutable_ = !pointee.isNull() && !pointee.isConstQualified();
   arg.expr = value(e);
   // Memory behind a pointer, or behind an iterator, may be written whatever the argument's own type says.
-  arg.mutable_ |= arg.expr->type->has_pointer ||
-                  (arg.expr->type->kind == ir::Type::Other && arg.expr->type->differentiable);
+  const ir::Type* held = arg.expr->type;
+  arg.mutable_ |= held->has_pointer || (held->is_class() && held->reaches_integers) ||
+                  (held->kind == ir::Type::Other && held->differentiable);
   while (arg.expr->kind == ir::Expr::Cast && arg.expr->to_reference) arg.expr = arg.expr->args[0];
   if (param->isRValueReferenceType() && !library) {
     arg.moved = arg.mutable_ = true;
     if (!ir::is_path(arg.expr)) arg.expr = hoist(arg.expr, loc(e));
+  }
+  if (arg.expr->kind == ir::Expr::Construct && arg.expr->args.empty() && !arg.expr->type->is_class() &&
+      arg.expr->type->kind != ir::Type::Array) {  // a zero of this type
+    arg.expr = fn_.make(ir::Expr::Cast, arg.expr->type, arg.expr->type->name, {arg.expr});
+    arg.expr->explicit_cast = true;
   }
   bool plain_list = arg.expr->kind == ir::Expr::InitList || arg.expr->kind == ir::Expr::Construct;
   if (arg.expr->type->is_class() && arg.expr->type->differentiable && (!ir::is_path(arg.expr) || plain_list))
@@ -100,11 +116,14 @@ void Frontend::add_argument(ir::CallInfo& info, const clang::Expr* e, QualType p
 ir::Expr* Frontend::inline_call(const FunctionDecl* callee, const std::vector<const clang::Expr*>& args,
                                 const clang::Expr* object) {
   const clang::Expr* returned = only_return(callee);
-  if (!returned || inlining_.count(callee) || inline_depth_ > 16 || compat::in_std(callee)) return nullptr;
+  const bool functor = is_arithmetic_functor(callee);
+  if (!returned || inlining_.count(callee) || inline_depth_ > 16 || (compat::in_std(callee) && !functor))
+    return nullptr;
   QualType result = callee->getReturnType();
   bool names_storage = result->isReferenceType() || result->isPointerType();
   if (!types_.get(result)->differentiable) return nullptr;
-  if (!names_storage && !is_plain_path(returned) && !is_forwarding(returned, context_)) return nullptr;
+  if (!names_storage && !functor && !is_plain_path(returned) && !is_forwarding(returned, context_))
+    return nullptr;
   if (lookup_.named(callee)) return nullptr;
   if (const auto* method = dyn_cast<CXXMethodDecl>(callee);
       method && (method->isVirtual() || method->getParent()->isLambda()))
@@ -144,7 +163,8 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
   const ir::Type* type = types_.get(result);
   const bool names_object = result->isLValueReferenceType() && !result->getPointeeType().isConstQualified();
   if (info->is_method && !info->args.empty() && info->args[0].object)
-    info->args[0].mutable_ = object_mutable || info->args[0].expr->type->has_pointer;
+    info->args[0].mutable_ =
+        object_mutable || info->args[0].expr->type->has_pointer || info->args[0].expr->type->reaches_integers;
   info->callee = callee;
   callees_.insert(callee->getCanonicalDecl());
   bool input = false, output = type->differentiable;
@@ -229,12 +249,17 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
     if (returned) return s->call->args[*returned].expr;
     return temp ? fn_.ref(temp) : literal("0", context_.IntTy);
   }
-  bool through_pointer = false;
+  const ir::Var* behind =
+      nullptr;  // a pointer, or an object with pointers, to integers that the call may change
   for (const ir::CallInfo::Arg& a : info->args)
-    through_pointer |= a.mutable_ && a.expr->type->kind == ir::Type::Pointer && a.expr->type->element &&
-                       a.expr->type->element->kind == ir::Type::Scalar;
-  const bool reversible = through_pointer && callee->hasBody() && !compat::in_std(callee) &&
-                          !info->is_constructor && info->problem.empty();
+    if (const ir::Var* r = a.mutable_ && a.expr->type->reaches_integers ? ir::root(a.expr) : nullptr)
+      if (a.expr->type->is_class() || r->type->kind == ir::Type::Pointer) behind = r;
+  const bool reversible = behind && callee->hasBody() && !compat::in_std(callee) && !info->is_constructor &&
+                          info->problem.empty();
+  if (behind && !reversible && behind->type->kind == ir::Type::Pointer)
+    return fail(at->getExprLoc(), "cannot differentiate this call of '" + display_name(callee) +
+                                      "': it may change integers behind pointer '" + behind->name +
+                                      "', which could not be put back; use an array or a std::vector");
   info->reversible = reversible;
   if (info->lifted || reversible) {
     // A lambda without derivatives is lifted as well: it has no object to be called on. A function that
@@ -271,6 +296,11 @@ ir::Expr* Frontend::container_member(const CXXMemberCallExpr* e, const CXXMethod
   if (type->kind != ir::Type::Vector && type->kind != ir::Type::StdArray &&
       type->kind != ir::Type::InitializerList)
     return nullptr;
+  if (type->kind == ir::Type::Vector && type->differentiable && named(method, {"emplace_back"}))
+    return emplace_back(e, method);
+  if (type->kind != ir::Type::InitializerList && named(method, {"swap"}) &&
+      !object->getType()->isPointerType())
+    return swap(object, e->getArg(0), loc(static_cast<const clang::Expr*>(e)));
   if (!named(method, {"at", "front", "back", "data"})) return nullptr;
   ir::Expr* base = value(object);
   if (object->getType()->isPointerType()) base = deref(base);
@@ -370,13 +400,8 @@ ir::Expr* Frontend::call(const CallExpr* e) {
   if (compat::in_std(callee) && e->getNumArgs() == 1 && named(callee, {"addressof", "__addressof"}))
     return fn_.make(ir::Expr::AddressOf, types_.get(e->getType()), "", {value(e->getArg(0))});
   if (ir::Expr* c = constant(e)) return c;  // std::numeric_limits<...>, constexpr integers
-  if (compat::in_std(callee) && e->getNumArgs() == 2 && named(callee, {"swap"})) {
-    ir::Expr* a = path(e->getArg(0));
-    ir::Expr* b = path(e->getArg(1));
-    ir::Expr* kept = hoist(a, loc(static_cast<const clang::Expr*>(e)), "swapped");
-    assign(a, "=", b, loc(static_cast<const clang::Expr*>(e)));
-    return assign(b, "=", kept, loc(static_cast<const clang::Expr*>(e)));
-  }
+  if (compat::in_std(callee) && e->getNumArgs() == 2 && named(callee, {"swap"}))
+    return swap(e->getArg(0), e->getArg(1), loc(static_cast<const clang::Expr*>(e)));
   if (compat::in_std(callee) && named(callee, {"make_pair"})) {
     ir::Expr* list = fn_.make(ir::Expr::InitList, types_.get(e->getType()));
     for (const clang::Expr* a : e->arguments()) list->args.push_back(value(a));

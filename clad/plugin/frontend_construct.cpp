@@ -1,4 +1,7 @@
-// Constructor calls: copies, aggregates of the library, and functions that make an object.
+// Constructor calls: copies, aggregates of the library, functions that make an object, and elements made in
+// place.
+#include "clang/AST/DeclTemplate.h"
+#include "clang/Sema/Initialization.h"
 #include "compat.h"
 #include "frontend.h"
 
@@ -63,6 +66,49 @@ ir::Expr* Frontend::construct(const CXXConstructExpr* e) {
   info->name = type->name;
   add_arguments(*info, ctor, args);
   return finish_call(std::move(info), ctor, e->getType(), e, false);
+}
+
+/// `v.emplace_back(args...)` as `v.push_back(T(args...))`; it names the new element.
+ir::Expr* Frontend::emplace_back(const CXXMemberCallExpr* e, const CXXMethodDecl* method) {
+  const auto* vector = cast<ClassTemplateSpecializationDecl>(method->getParent());
+  const CXXMethodDecl* push_back = nullptr;
+  for (const CXXMethodDecl* m : vector->methods())
+    if (named(m, {"push_back"}) && m->getParamDecl(0)->getType()->isLValueReferenceType()) push_back = m;
+  const QualType element = vector->getTemplateArgs()[0].getAsType();
+  const ir::Type* type = types_.get(element);
+  if (!push_back || !type->copyable)
+    return fail(e->getExprLoc(),
+                "cannot differentiate 'emplace_back' of '" + type->name + "', which cannot be copied");
+  const SourceLocation at = e->getExprLoc();
+  const InitializedEntity entity = InitializedEntity::InitializeTemporary(element);
+  const InitializationKind kind = e->getNumArgs() ? InitializationKind::CreateDirect(at, at, at)
+                                                  : InitializationKind::CreateValue(at, at, at);
+  std::vector<clang::Expr*> arguments;
+  for (const clang::Expr* a : e->arguments()) arguments.push_back(const_cast<clang::Expr*>(a));
+  InitializationSequence sequence(sema_, entity, kind, arguments);
+  const ExprResult made = sequence.Perform(sema_, entity, kind, arguments);
+  if (made.isInvalid()) return fail(at, "cannot differentiate this 'emplace_back'; use push_back");
+  auto info = std::make_unique<ir::CallInfo>();
+  info->is_method = true;
+  info->name = "push_back";
+  if (!add_object(*info, e->getImplicitObjectArgument(), push_back)) return literal("0", context_.IntTy);
+  ir::Expr* object = info->args[0].expr;
+  add_argument(*info, made.get(), push_back->getParamDecl(0)->getType(), /*library=*/true);
+  callees_.insert(method->getCanonicalDecl());
+  finish_call(std::move(info), push_back, context_.VoidTy, e, /*object_mutable=*/true);
+  ir::Expr* back = fn_.make(ir::Expr::Method, type, "back", {object});
+  back->accessor = true;
+  return back;
+}
+
+ir::Expr* Frontend::swap(const clang::Expr* first, const clang::Expr* second, ir::Loc at) {
+  ir::Expr* a = freeze(path(first), at);
+  ir::Expr* b = freeze(path(second), at);
+  if (a->type->kind == ir::Type::Array)
+    return fail(first->getExprLoc(), "cannot differentiate 'swap' of arrays; use std::array");
+  ir::Expr* kept = hoist(a, at, "swapped");
+  assign(a, "=", b, at);
+  return assign(b, "=", kept, at);
 }
 
 }  // namespace clad

@@ -1,5 +1,6 @@
 // Expressions without calls: literals, names, members, operators, casts, initializer lists.
 #include "clang/AST/PrettyPrinter.h"
+#include "clang/AST/RecursiveASTVisitor.h"
 #include "frontend.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -129,6 +130,12 @@ ir::Expr* Frontend::freeze(ir::Expr* e, ir::Loc at) {
       return copy;
     }
     case ir::Expr::Method: {
+      if (e->text == "back" && e->args[0]->type->kind == ir::Type::Vector) {  // of the length it has now
+        const ir::Type* size = types_.get(context_.getSizeType());
+        ir::Expr* length = fn_.make(ir::Expr::Method, size, "size", {e->args[0]});
+        ir::Expr* last = fn_.make(ir::Expr::Binary, size, "-", {length, literal("1", context_.IntTy)});
+        return fn_.make(ir::Expr::Index, e->type, "", {freeze(e->args[0], at), index(last)});
+      }
       ir::Expr* copy = fn_.make(e->kind, e->type, e->text, {freeze(e->args[0], at)});
       copy->accessor = e->accessor;
       for (std::size_t i = 1; i < e->args.size(); ++i) copy->args.push_back(index(e->args[i]));
@@ -145,6 +152,20 @@ ir::Expr* Frontend::freeze(ir::Expr* e, ir::Loc at) {
     default:
       return e;
   }
+}
+
+/// Whether a reference made now may dangle at the end of its scope, where the reverse sweep makes it again:
+/// it names an element of a vector, and the function changes the length of one.
+bool Frontend::may_dangle(const ir::Expr* path) const {
+  if (!resizes_) return false;
+  for (; path; path = path->args.empty() ? nullptr : path->args[0]) {
+    if (path->kind == ir::Expr::VarRef && path->var->kind == ir::Var::Alias)
+      return may_dangle(path->var->path);
+    if ((path->kind == ir::Expr::Index || path->kind == ir::Expr::Method) &&
+        path->args[0]->type->kind == ir::Type::Vector)
+      return true;
+  }
+  return false;
 }
 
 /// Selects a part of an object; of one chosen by `c ? a : b` the part of each.
@@ -179,6 +200,10 @@ ir::Expr* Frontend::global(const ValueDecl* decl, const DeclRefExpr*) {
 
 ir::Expr* Frontend::reference_to(const DeclRefExpr* e) {
   const ValueDecl* decl = e->getDecl();
+  if (refused_.count(decl)) {
+    tainted_ = true;
+    return literal("0", context_.IntTy);
+  }
   if (auto it = bindings_.find(decl); it != bindings_.end()) return it->second;
   if (isa<EnumConstantDecl>(decl) || decl->getType()->isIntegralOrEnumerationType())
     if (const auto* var = dyn_cast<VarDecl>(decl);
@@ -231,6 +256,17 @@ ir::Expr* Frontend::member(const MemberExpr* e) {
     return fail(e->getExprLoc(),
                 "cannot differentiate an access to the inside of '" + object->type->name +
                     "', an opaque value; give this function a pullback in clad::custom_derivatives");
+  if (object->kind == ir::Expr::InitList) {  // of an aggregate under construction
+    unsigned position = cast<CXXRecordDecl>(decl->getDeclContext())->getNumBases();
+    for (const FieldDecl* f : cast<CXXRecordDecl>(decl->getDeclContext())->fields()) {
+      if (f == decl) break;
+      position += f->getDeclName() || !f->isBitField();
+    }
+    if (position >= object->args.size() || object->args[position]->type->kind == ir::Type::Array)
+      return fail(e->getExprLoc(), "cannot differentiate a default member initializer that reads '" +
+                                       decl->getNameAsString() + "'; give the class a constructor");
+    return object->args[position];
+  }
   return through(object, [&](ir::Expr* o) {
     return fn_.make(ir::Expr::Member, types_.get(type), decl->getNameAsString(), {o});
   });
@@ -308,25 +344,73 @@ ir::Expr* Frontend::init_list(const InitListExpr* e) {
     return value(e->getInit(0));
   if (e->getNumInits() == 0 && !type->is_class() && type->kind != ir::Type::Array)
     return fn_.make(ir::Expr::Construct, type);
-  ir::Expr* list = fn_.make(ir::Expr::InitList, type);
-  {
-    // A default member initializer that reads the object under construction cannot be told apart here from
-    // `this`.
-    std::vector<const clang::Expr*> inits;
-    ir::Expr* self = self_;
-    for (const clang::Expr* init : e->inits()) {
-      if (isa<CXXDefaultInitExpr>(init)) self_ = nullptr;
-      inits.push_back(init);
-    }
-    list->args = values(inits);
-    self_ = self;
-  }
+  std::vector<const clang::Expr*> inits;
+  for (const clang::Expr* init : e->inits()) inits.push_back(init);
+  ir::Expr* list = aggregate(type, inits);
   // std::array's one member is an array: its elements are the elements.
   if (type->kind == ir::Type::StdArray && list->args.size() == 1 && list->args[0]->kind == ir::Expr::InitList)
     list->args = list->args[0]->args;
   if (type->kind == ir::Type::StdArray && list->args.size() == 1 &&
       list->args[0]->kind == ir::Expr::Construct && list->args[0]->type->kind == ir::Type::Array)
     list->args.clear();
+  return list;
+}
+
+/// Whether a default member initializer uses `this` only to read members, which are then initialized already.
+static bool reads_only_members(const clang::Expr* e) {
+  struct Uses : RecursiveASTVisitor<Uses> {
+    unsigned objects = 0, members = 0;
+    bool VisitCXXThisExpr(CXXThisExpr*) {
+      ++objects;
+      return true;
+    }
+    bool VisitMemberExpr(MemberExpr* m) {
+      members += isa<CXXThisExpr>(m->getBase()) && isa<FieldDecl>(m->getMemberDecl());
+      return true;
+    }
+  } uses;
+  uses.TraverseStmt(const_cast<clang::Expr*>(e));
+  return uses.objects == uses.members;
+}
+
+/// Whether the last of an aggregate's elements is a value, or a reference that keeps no record from being
+/// read: to a constant that outlives the function.
+static bool may_hold_reference(const ir::Type* type, const std::vector<ir::Expr*>& elements) {
+  const std::size_t i = elements.size() - 1;
+  if (i >= type->fields.size() || type->fields[i].type->kind != ir::Type::Void) return true;
+  for (const FieldDecl* f : static_cast<const CXXRecordDecl*>(type->decl)->fields())
+    if (f->getNameAsString() == type->fields[i].name && !f->getType()->getPointeeType().isConstQualified())
+      return false;
+  const ir::Var* r = ir::root(elements[i]);
+  return !type->differentiable && (!r || r->kind == ir::Var::Param);
+}
+
+/// A list of an aggregate's elements. A default member initializer sees the elements before it.
+ir::Expr* Frontend::aggregate(const ir::Type* type, llvm::ArrayRef<const clang::Expr*> inits) {
+  ir::Expr* list = fn_.make(ir::Expr::InitList, type);
+  for (const clang::Expr* init : inits) {
+    const auto* implied = dyn_cast<CXXDefaultInitExpr>(init);
+    if (!implied) {
+      append_value(list->args, init);
+      if (!may_hold_reference(type, list->args))
+        return fail(init->getExprLoc(), "cannot differentiate an object with reference member '" +
+                                            type->fields[list->args.size() - 1].name +
+                                            "'; let it hold a value");
+      continue;
+    }
+    if (!reads_only_members(implied->getExpr()))
+      return fail(
+          implied->getExpr()->getExprLoc(),
+          "cannot differentiate this default member initializer: it uses 'this' for more than to read "
+          "a member");
+    for (ir::Expr*& before : list->args)
+      if (before->type->is_class() ? !ir::is_path(before)
+                                   : before->type->kind != ir::Type::Array && !ir::is_atomic(before))
+        before = hoist(before, at_);
+    ir::Expr* self = std::exchange(self_, list);
+    append_value(list->args, init);
+    self_ = self;
+  }
   return list;
 }
 
@@ -384,6 +468,12 @@ ir::Expr* Frontend::value(const clang::Expr* e) {
       return conditional(llvm::cast<ConditionalOperator>(e));
     case clang::Stmt::InitListExprClass:
       return init_list(llvm::cast<InitListExpr>(e));
+    case clang::Stmt::CXXParenListInitExprClass: {
+      const auto* list = llvm::cast<CXXParenListInitExpr>(e);
+      std::vector<const clang::Expr*> inits;
+      for (const clang::Expr* init : list->getInitExprs()) inits.push_back(init);
+      return aggregate(types_.get(e->getType()), inits);
+    }
     case clang::Stmt::CXXScalarValueInitExprClass:
     case clang::Stmt::ImplicitValueInitExprClass:
       return fn_.make(ir::Expr::Construct, types_.get(e->getType()));

@@ -16,17 +16,24 @@ std::shared_ptr<Closure> Frontend::make_closure(const LambdaExpr* e) {
     const clang::Expr* initializer = *init++;
     Closure::Capture capture;
     if (c.getCaptureKind() == LCK_StarThis) {
-      capture.path =
-          fail(c.getLocation(),
-               "cannot differentiate a capture of '*this' by value; capture 'this' or a local copy");
+      ir::Var* copy = fn_.make_var(ir::Var::Local, "self", types_.get(initializer->getType()), region_);
+      copy->modified = mutable_copies;
+      copy->optional = !copy->type->default_constructible;
+      if (mutable_copies) unstable_.insert(copy);
+      initialize(copy, initializer, loc(static_cast<const clang::Expr*>(e)));
+      capture.path = fn_.ref(copy);
+      capture.constant = !mutable_copies;
     } else if (c.capturesThis()) {
       capture.path = self_ ? self_ : fail(c.getLocation(), "cannot differentiate a capture of 'this' here");
+      capture.by_reference = true;
+      capture.constant = initializer->getType()->getPointeeType().isConstQualified();
     } else if (!c.capturesVariable()) {
       fail(c.getLocation(), "cannot differentiate this lambda capture");
     } else {
       const auto* var = cast<VarDecl>(c.getCapturedVar());
       capture.decl = var;
       capture.by_reference = c.getCaptureKind() == LCK_ByRef;
+      capture.constant = var->getType().getNonReferenceType().isConstQualified();
       bool init_capture = var->isInitCapture();
       if (!init_capture && closures_.count(var)) {
         capture.closure = closures_[var];
@@ -73,11 +80,10 @@ void Frontend::add_closure_arguments(ir::CallInfo& info, const Closure& closure)
     ir::CallInfo::Arg arg;
     arg.expr = c.path;
     arg.param_type = c.path->type;
-    bool by_reference = c.by_reference || mutable_copies || !c.decl;
+    const bool by_reference = c.by_reference || mutable_copies;
     arg.reference = by_reference || c.path->type->is_class() || c.path->type->kind == ir::Type::Array;
-    bool constant = c.decl ? c.decl->getType().getNonReferenceType().isConstQualified()
-                           : closure.record->getLambdaCallOperator() == nullptr;
-    arg.mutable_ = by_reference && !constant;
+    arg.mutable_ = by_reference && !c.constant;
+    if (c.path->kind == ir::Expr::Conditional && c.path->type->is_class()) arg.expr = hoist(c.path, at_);
     info.args.push_back(arg);
   }
 }
@@ -90,8 +96,9 @@ std::shared_ptr<Closure> Frontend::copy_closure(std::shared_ptr<Closure> closure
   auto copy = std::make_shared<Closure>(*closure);
   for (Closure::Capture& c : copy->captures) {
     if (c.closure) c.closure = copy_closure(c.closure, at);
-    if (c.by_reference || !c.decl || c.closure) continue;
-    ir::Var* v = fn_.make_var(ir::Var::Local, c.decl->getNameAsString(), c.path->type, region_);
+    if (c.by_reference || c.closure) continue;
+    ir::Var* v =
+        fn_.make_var(ir::Var::Local, c.decl ? c.decl->getNameAsString() : "self", c.path->type, region_);
     v->modified = true;
     unstable_.insert(v);
     ir::Stmt* d = emit(ir::Stmt::Decl, at);

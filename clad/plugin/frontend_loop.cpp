@@ -8,8 +8,7 @@ using namespace clang;
 namespace clad {
 
 void Frontend::begin_loop(ir::Stmt* loop) {
-  loop->region = fn_.make_region(region_, record_name_,
-                                 fn_.unique(types_.names_type("iteration") ? "loop_iteration" : "iteration"));
+  loop->region = fn_.make_region(region_, record_name_, fn_.unique("iteration"));
   loop->tape = fn_.unique("loop");
   region_ = loop->region;
 }
@@ -116,6 +115,10 @@ void Frontend::lower_range_for(const CXXForRangeStmt* s) {
       element = spec->getTemplateArgs()[0].getAsType().getUnqualifiedType();
     range->type = types_.get(compat::array_type(context_, element, range->args.size()));
   }
+  if (range->kind == ir::Expr::Conditional && var->getType()->isReferenceType() &&
+      !var->getType()->getPointeeType().isConstQualified())
+    fail(s->getBeginLoc(),
+         "cannot differentiate a range-for that may change a range chosen at run time; use if and else");
   if (!ir::is_path(range)) range = hoist(range, at_, "range");
   range = freeze(range, at_);
   const QualType size_type = context_.getSizeType();
@@ -247,28 +250,44 @@ void Frontend::lower_switch(const SwitchStmt* s) {
     sections.back().body.push_back(inner);
   }
   // Falling through is a flag: section k runs if entered there or if the one before ran to its end.
-  ir::Var* running = fn_.make_var(ir::Var::Local, "entered", boolean, region_);
-  running->modified = true;
-  unstable_.insert(running);
-  ir::Stmt* start = emit(ir::Stmt::Decl, at_);
-  start->var = running;
-  start->expr = literal("false", context_.BoolTy);
+  auto falls_through = [](const Section& section) {
+    const clang::Stmt* last = section.body.back();
+    while (const auto* inner = dyn_cast<CompoundStmt>(last)) {
+      if (inner->body_empty()) return true;
+      last = inner->body_back();
+    }
+    return !isa<BreakStmt>(last) && !isa<ReturnStmt>(last) && !isa<ContinueStmt>(last);
+  };
+  ir::Var* running = nullptr;
   source_ = "";
-  for (Section& section : sections) {
+  for (std::size_t k = 0; k < sections.size(); ++k) {
+    const Section& section = sections[k];
     ir::Expr* enter = section.enters;
     if (section.is_default) {
       ir::Expr* none =
           any ? fn_.make(ir::Expr::Unary, boolean, "!", {any}) : literal("true", context_.BoolTy);
       enter = enter ? either(enter, none) : none;
     }
-    enter = fn_.make(ir::Expr::Binary, boolean, "||", {fn_.ref(running), enter});
+    if (k > 0 && falls_through(sections[k - 1]))
+      enter = fn_.make(ir::Expr::Binary, boolean, "||", {fn_.ref(running), enter});
+    const bool falls = k + 1 < sections.size() && falls_through(section);
+    if (falls && !running) {
+      running = fn_.make_var(ir::Var::Local, "entered", boolean, region_);
+      running->modified = true;
+      unstable_.insert(running);
+      ir::Stmt* start = emit(ir::Stmt::Decl, at_);
+      start->var = running;
+      start->expr = literal("false", context_.BoolTy);
+    }
     ir::Stmt* branch = emit(ir::Stmt::If, at_);
     record_condition(branch, enter);
     out_ = &branch->body;
-    ir::Stmt* mark = emit(ir::Stmt::Assign, at_);
-    mark->text = "=";
-    mark->lhs = fn_.ref(running);
-    mark->expr = literal("true", context_.BoolTy);
+    if (falls) {
+      ir::Stmt* mark = emit(ir::Stmt::Assign, at_);
+      mark->text = "=";
+      mark->lhs = fn_.ref(running);
+      mark->expr = literal("true", context_.BoolTy);
+    }
     for (const clang::Stmt* child : section.body) {
       if (isa<CompoundStmt>(child)) {
         ir::Stmt* inner = emit(ir::Stmt::Block, loc(child));

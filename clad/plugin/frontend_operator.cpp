@@ -37,19 +37,21 @@ ir::Expr* Frontend::settle(ir::Expr* e, std::size_t& position, const std::set<co
   return fn_.ref(kept);
 }
 
-/// Lowers operands left to right; each keeps the value it had when its turn came.
+/// Lowers one more operand; those before it keep the values they had when their turn came.
+void Frontend::append_value(std::vector<ir::Expr*>& operands, const clang::Expr* e) {
+  std::size_t position = out_->size();
+  ir::Expr* next = value(e);
+  if (out_->size() > position) {
+    std::set<const ir::Var*> changed = changed_since(position);
+    if (!changed.empty())
+      for (ir::Expr*& before : operands) before = settle(before, position, changed);
+  }
+  operands.push_back(next);
+}
+
 std::vector<ir::Expr*> Frontend::values(llvm::ArrayRef<const clang::Expr*> list) {
   std::vector<ir::Expr*> out;
-  for (const clang::Expr* e : list) {
-    std::size_t position = out_->size();
-    ir::Expr* next = value(e);
-    if (out_->size() > position) {
-      std::set<const ir::Var*> changed = changed_since(position);
-      if (!changed.empty())
-        for (ir::Expr*& before : out) before = settle(before, position, changed);
-    }
-    out.push_back(next);
-  }
+  for (const clang::Expr* e : list) append_value(out, e);
   return out;
 }
 

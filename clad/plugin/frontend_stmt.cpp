@@ -14,6 +14,7 @@ void Frontend::block(const clang::Stmt* s, ir::Body& into) {
 }
 
 void Frontend::stmt(const clang::Stmt* s) {
+  tainted_ = false;
   if (const auto* e = dyn_cast<clang::Expr>(s)) {
     at_ = loc(s);
     source_ = source(s->getSourceRange());
@@ -39,10 +40,14 @@ void Frontend::stmt(const clang::Stmt* s) {
       for (const Decl* d : cast<DeclStmt>(s)->decls()) {
         at_ = d->getLocation().getRawEncoding();
         source_ = source(s->getSourceRange());
-        if (const auto* bindings = dyn_cast<DecompositionDecl>(d))
-          declare_bindings(bindings);
-        else if (const auto* var = dyn_cast<VarDecl>(d))
-          declare(var);
+        const auto* var = dyn_cast<VarDecl>(d);
+        if (!var) continue;
+        tainted_ = false;
+        const auto* bindings = dyn_cast<DecompositionDecl>(var);
+        bindings ? declare_bindings(bindings) : declare(var);
+        if (!tainted_) continue;
+        refused_.insert(var);
+        if (bindings) refused_.insert(bindings->bindings().begin(), bindings->bindings().end());
       }
       return;
     case clang::Stmt::IfStmtClass:
@@ -114,6 +119,10 @@ void Frontend::declare_pointer(const VarDecl* decl) {
     }
   } else if (decl->getInit()) {
     ir::Expr* target = freeze(value(decl->getInit()), at_);
+    if (may_dangle(target)) {
+      bindings_[decl] = target;
+      return;
+    }
     ir::Var* v = fn_.make_var(ir::Var::Alias, decl->getNameAsString(), type, region_);
     v->path = target;
     v->is_const = decl->getType()->getPointeeType().isConstQualified();
@@ -151,6 +160,10 @@ void Frontend::declare(const VarDecl* decl) {
     const clang::Expr* init = strip(decl->getInit());
     bool lvalue = decl->getInit()->isLValue() || init->isLValue();
     ir::Expr* target = lvalue ? path(decl->getInit()) : value(decl->getInit());
+    if (lvalue && ir::is_path(target) && may_dangle(target)) {
+      bindings_[decl] = freeze(target, at_);
+      return;
+    }
     if (lvalue && ir::is_path(target) &&
         !(target->kind == ir::Expr::VarRef && target->var->kind == ir::Var::Temp)) {
       ir::Var* v = fn_.make_var(ir::Var::Alias, decl->getNameAsString(), types_.get(type), region_);
@@ -161,10 +174,12 @@ void Frontend::declare(const VarDecl* decl) {
       bindings_[decl] = fn_.ref(v);
       return;
     }
-    if (lvalue && !ir::is_path(target) && target->type->differentiable && ir::root(target) == nullptr &&
-        target->kind == ir::Expr::Conditional) {
-      fail(decl->getLocation(), "cannot differentiate through reference '" + decl->getNameAsString() +
-                                    "', whose object is chosen at run time; use if and else");
+    if (lvalue && target->kind == ir::Expr::Conditional) {
+      if (type.getNonReferenceType().isConstQualified())
+        bindings_[decl] = target;  // every use chooses again: the condition is fixed
+      else
+        fail(decl->getLocation(), "cannot differentiate through reference '" + decl->getNameAsString() +
+                                      "', whose object is chosen at run time; use if and else");
       return;
     }
     bindings_[decl] = ir::is_path(target) ? target : hoist(target, at_, decl->getNameAsString().c_str());

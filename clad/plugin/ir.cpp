@@ -5,7 +5,8 @@
 
 namespace clad::ir {
 namespace {
-// Words that cannot name a variable, and names that the generated code itself uses unqualified.
+// Keywords that names made from the user's could be, and names that the generated code itself uses
+// unqualified.
 constexpr std::array kReserved = {
     "auto",   "bool",  "break",   "case",     "char",     "class",  "const", "delete",   "do",
     "double", "else",  "enum",    "float",    "for",      "if",     "int",   "long",     "new",
@@ -15,18 +16,18 @@ constexpr std::array kReserved = {
 
 std::string Function::unique(std::string_view base) {
   std::string name(base);
-  bool reserved = std::find(kReserved.begin(), kReserved.end(), base) != kReserved.end();
-  for (int n = 1; reserved || !names.insert(name).second; ++n) {
-    name = std::string(base) + "_" + std::to_string(n);
-    reserved = false;
-  }
+  auto unusable = [&] {
+    return std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end() ||
+           (names_type && names_type(name)) || !names.insert(name).second;
+  };
+  for (int n = 1; unusable(); ++n) name = std::string(base) + "_" + std::to_string(n);
   return name;
 }
 
 Var* Function::make_var(Var::Kind kind, std::string_view name, const Type* type, Region* in) {
   auto& v = vars.emplace_back(std::make_unique<Var>());
   v->kind = kind;
-  v->name = unique(type && type->name == name ? std::string(name) + "_value" : std::string(name));
+  v->name = unique(name);
   v->type = type;
   v->region = in;
   v->adjoint = unique("d_" + v->name);
@@ -114,6 +115,28 @@ Var* root(const Expr* e) {
     }
   }
   return nullptr;
+}
+
+bool is_outside(const Expr* e) {
+  while (e) {
+    switch (e->kind) {
+      case Expr::VarRef:
+        if (e->var->kind != Var::Alias) return e->var->external || e->var->type->kind == Type::Pointer;
+        e = e->var->path;
+        continue;
+      case Expr::Member:
+        if (e->type->kind == Type::Pointer) return true;
+        e = e->args[0];
+        continue;
+      case Expr::Binary:
+        e = e->args[0]->type->kind == Type::Scalar ? e->args[1] : e->args[0];
+        continue;
+      default:
+        e = e->args.empty() ? nullptr : e->args[0];
+        continue;
+    }
+  }
+  return false;
 }
 
 bool active(const Expr* e) {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <set>
@@ -48,14 +49,15 @@ struct Type {
   std::string name;               ///< spelled in the generated code, without const or reference
   const Type* element = nullptr;  ///< of Pointer, Array, Vector, StdArray, InitializerList
   std::uint64_t extent = 0;       ///< of Array and StdArray
-  std::vector<Field> fields;      ///< of Record: bases first
+  std::vector<Field> fields;      ///< of Record: bases first; a reference is a field of type void
   bool differentiable = false;    ///< contains a Real or an Opaque
   bool default_constructible = true;
   bool copyable = true;
   bool zero_by_value_init = false;  ///< T{} is all zero (no member initializers, no user constructor)
-  bool dynamic_shape = false;  ///< contains a std::vector: a zero adjoint takes its shape from the primal
-  bool has_pointer = false;    ///< a class with pointers to differentiable data
-  const void* decl = nullptr;  ///< the frontend's class declaration
+  bool dynamic_shape = false;     ///< contains a std::vector: a zero adjoint takes its shape from the primal
+  bool has_pointer = false;       ///< a class with pointers to differentiable data
+  bool reaches_integers = false;  ///< a pointer to integers that are not const, or a class with such pointers
+  const void* decl = nullptr;     ///< the frontend's class declaration
 
   bool is_real() const { return kind == Real; }
   bool is_value() const { return kind != Pointer && kind != Void; }
@@ -223,7 +225,6 @@ struct Function {
   Body body;
   Region* region = nullptr;
   Var* seed = nullptr;  ///< cotangent of the result
-  bool uses_return_slot = false;
   Var* return_slot = nullptr;
   bool recursive = false;
   bool is_constructor = false;
@@ -241,7 +242,8 @@ struct Function {
   std::deque<std::unique_ptr<Expr>> exprs;
   std::deque<std::unique_ptr<Stmt>> stmts;
   std::deque<std::unique_ptr<Region>> regions;
-  std::set<std::string> names;  ///< taken
+  std::set<std::string> names;                         ///< taken
+  std::function<bool(const std::string&)> names_type;  ///< a variable of that name would hide a type
 
   std::string unique(std::string_view base);
   Var* make_var(Var::Kind kind, std::string_view name, const Type* type, Region* in);
@@ -254,6 +256,8 @@ struct Function {
 
 /// The variable an lvalue path starts from, or null (a temporary, a global).
 Var* root(const Expr* e);
+/// Whether writing to an lvalue path may change memory that belongs to the caller.
+bool is_outside(const Expr* path);
 /// Calls `visit(var)` for every variable named in `e`.
 template <class F>
 void each_var(const Expr* e, F&& visit) {

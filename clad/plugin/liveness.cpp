@@ -5,7 +5,14 @@ namespace clad {
 
 void ReverseTransform::need(const ir::Expr* e) {
   ir::each_var(e, [&](ir::Var* v) {
-    if (v->kind != ir::Var::Adjoint && !v->needed) v->needed = changed_ = true;
+    if (v->kind == ir::Var::Adjoint || v->needed) return;
+    v->needed = changed_ = true;
+    if (!v->region || !v->type->reaches_integers) return;
+    for (const auto& x : fn_.exprs) {  // the local variables it may point to must live as long
+      const bool pointer = x->type && x->type->kind == ir::Type::Pointer;
+      if (pointer && (x->kind == ir::Expr::AddressOf || x->kind == ir::Expr::Cast))
+        if (ir::Var* target = ir::root(x.get())) target->needed = true;
+    }
   });
 }
 
@@ -19,9 +26,7 @@ bool ReverseTransform::mark(List& list) {
         if (r.declares)
           live = r.declares->kind == ir::Var::Adjoint ? r.declares->adjoint_used : r.declares->needed;
         else if (r.restores)
-          live = r.restores->needed ||
-                 (r.restores->external &&
-                  (r.restores->type->differentiable || r.restores->type->kind == ir::Type::Pointer));
+          live = r.restores->needed || r.restores_outside;
         else
           live = true;
         break;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "clang/AST/RecordLayout.h"
 #include "clang/Basic/SourceManager.h"
+#include "clang/Sema/Lookup.h"
 #include "compat.h"
 #include "frontend.h"
 #include "passes.h"
@@ -29,8 +29,7 @@ std::string Module::base_name(const FunctionDecl* function) const {
 /// Whether running the statements changes memory that belongs to the caller.
 static bool writes_outside(const ir::Body& body) {
   for (const ir::Stmt* s : body) {
-    const ir::Var* target = s->kind == ir::Stmt::Assign ? ir::root(s->lhs) : nullptr;
-    if (target && target->external) return true;
+    if (s->kind == ir::Stmt::Assign && ir::is_outside(s->lhs)) return true;
     for (const ir::Var* v : s->touched)
       if (v->external) return true;
     if (writes_outside(s->init) || writes_outside(s->body) || writes_outside(s->other)) return true;
@@ -52,12 +51,14 @@ Module::Instance* Module::instance(const FunctionDecl* function, const std::vect
   slot = std::make_unique<Instance>();
   Instance& in = *slot;
   const unsigned errors = diagnose_.errors();
+  Diagnose::Use context(diagnose_, use);
   auto fail = [&]() -> Instance* {
     in.failed = true;
     return nullptr;
   };
   in.fn.name = types_.unique_global(base_name(function));
   in.fn.primal_name = display_name(function);
+  in.fn.names_type = [this](const std::string& name) { return types_.names_type(name); };
   Frontend frontend(sema_, types_, diagnose_, lookup_, in.fn);
   frontend.lower(function);
   callees_.insert(frontend.callees().begin(), frontend.callees().end());
@@ -72,6 +73,7 @@ Module::Instance* Module::instance(const FunctionDecl* function, const std::vect
   for (std::size_t i = 0; i < mask.size(); ++i) in.fn.params[i].active = mask[i];
   structure(in.fn, types_.get(sema_.Context.BoolTy));
   find_active(in.fn, diagnose_);
+  if (diagnose_.errors() != errors) return fail();
   resolve_calls(in.fn.body, in);
   if (diagnose_.errors() != errors) return fail();
   in.fn.writes_outside = writes_outside(in.fn.body);
@@ -132,11 +134,11 @@ void Module::resolve(ir::Stmt* s, Instance& in) {
   }
   std::vector<bool> mask;
   for (const auto& a : call.args) mask.push_back(a.active);
+  const unsigned errors = diagnose_.errors();
   Instance* target = instance(definition, mask, at);
-  if (!target) {
+  if (diagnose_.errors() != errors)
     diagnose_.note(at, "in the derivative of this call of '" + display_name(callee) + "'");
-    return;
-  }
+  if (!target) return;
   call.kind = ir::CallInfo::Generated;
   call.generated = &target->fn;
   in.uses.push_back(target);
@@ -185,6 +187,31 @@ void Module::add(const Request& request) {
   if (Instance* in = instance(definition, mask, request.at)) write_entry(request, *in);
 }
 
+void Module::check_opaques() {
+  for (const ir::Type* t : types_.opaques()) {
+    auto* record = const_cast<CXXRecordDecl*>(static_cast<const CXXRecordDecl*>(t->decl));
+    LookupResult found(sema_, &sema_.Context.Idents.get("accumulate"), SourceLocation(),
+                       Sema::LookupMemberName);
+    found.suppressDiagnostics();
+    sema_.LookupQualifiedName(found, record);
+    bool accumulates = false;
+    for (const NamedDecl* d : found) {
+      const auto* f = dyn_cast<CXXMethodDecl>(d->getUnderlyingDecl());
+      accumulates |= isa<FunctionTemplateDecl>(d->getUnderlyingDecl());
+      accumulates |= f && f->getNumParams() > 0 && f->getMinRequiredArguments() <= 1 &&
+                     types_.get(f->getParamDecl(0)->getType()) == t;
+    }
+    if (accumulates && t->default_constructible) continue;
+    diagnose_.error(record->getLocation(),
+                    "CLAD_OPAQUE class '" + t->name + "' has no " +
+                        (accumulates ? "default constructor" : "member 'accumulate' for cotangents"));
+    diagnose_.note(
+        record->getLocation(),
+        "an opaque class needs 'void accumulate(const " + record->getNameAsString() +
+            "&)', which adds a cotangent, and a default constructor, which makes a zero of any shape");
+  }
+}
+
 void Module::collect(const Instance& in, std::vector<const Instance*>& order,
                      std::set<const Instance*>& seen) const {
   if (!seen.insert(&in).second) return;
@@ -203,10 +230,6 @@ Text Module::code_of(const Instance& in) const {
 /// `clad_fields(a, b, visit)`: how the runtime walks two objects of a class field by field.
 Text Module::fields_text() const {
   Text out;
-  for (const ir::Type* t : types_.opaques())
-    out.line(
-        "static_assert(clad::detail::opaque<" + t->name + ">, \"a CLAD_OPAQUE class needs accumulate()\");",
-        0);
   for (const ir::Type* t : types_.records()) {
     const auto* record = static_cast<const CXXRecordDecl*>(t->decl);
     std::vector<std::string> spaces;
@@ -232,138 +255,6 @@ Text Module::fields_text() const {
              0);
   }
   return out;
-}
-
-void Module::write_entry(const Request& request, Instance& in) {
-  ir::Function& fn = in.fn;
-  const std::string state_name = fn.region->record, value_name = fn.unique("value");
-  const ir::Loc loc = request.at.getRawEncoding();
-  const auto* method = dyn_cast<CXXMethodDecl>(request.function);
-  bool lambda = method && method->getParent()->isLambda();
-  bool object = method && !lambda && !method->isStatic();
-  std::string grad = request.entry.substr(0, request.entry.size() - std::string("_entry").size());
-  Text text;
-
-  // The gradient as a function of its own: primals, then one pointer per active parameter.
-  std::string params, primals, needed, adjoints;
-  auto add = [](std::string& list, const std::string& item) { list += (list.empty() ? "" : ", ") + item; };
-  for (std::size_t i = 0; i < fn.params.size(); ++i) {
-    const ir::Parameter& p = fn.params[i];
-    add(params, p.type_text);
-    add(primals, p.var->name);
-    if (fn.recursive || fn.needs_param[i]) add(needed, p.var->name);
-  }
-  for (const ir::Parameter& p : fn.params) {
-    if (!p.active) continue;
-    const ir::Type* t = p.var->type;
-    bool pointer = t->kind == ir::Type::Pointer;
-    add(params, pointer                      ? adjoint_pointer_type(t) + " " + p.var->adjoint
-                : t->kind == ir::Type::Array ? "std::type_identity_t<" + t->name + ">* " + p.var->adjoint
-                                             : t->name + "* " + p.var->adjoint);
-    add(adjoints, (pointer ? "" : "*") + p.var->adjoint);
-  }
-  bool state = fn.has_state || fn.recursive;
-  std::string result = request.with_value ? fn.result->name : "void";
-  text.line("static " + result + " " + grad + "(" + params + ") {", loc);
-  if (state) text.line(fn.name + "_state " + state_name + ";", loc);
-  std::string value = request.with_value ? "const " + fn.result->name + " " + value_name + " = " : "";
-  if (state || fn.always_forward) {
-    text.line(value + fn.name + "_fwd(" + primals +
-                  (state ? (primals.empty() ? "" : ", ") + state_name : std::string()) + ");",
-              loc);
-  } else if (request.with_value || fn.writes_outside) {
-    std::string call = spell_function(request.function, types_) + "(" + primals + ")";
-    if (object) {
-      std::string rest =
-          primals.find(", ") == std::string::npos ? "" : primals.substr(primals.find(", ") + 2);
-      std::string name = request.function->getNameAsString();
-      call = fn.params[0].var->name + "." + name + "(" + rest + ")";
-    }
-    text.line(value + call + ";", loc);
-  }
-  for (const ir::Parameter& p :
-       fn.params)  // a vector's adjoint has the length the vector has after the forward sweep
-    if (p.active && p.var->external && p.var->type->dynamic_shape)
-      text.line("clad::shape_like(*" + p.var->adjoint + ", " + p.var->name + ");", loc);
-  if (fn.has_reverse) {
-    std::string call = needed;
-    if (state) add(call, state_name);
-    if (fn.seed) add(call, "1");
-    if (!adjoints.empty()) add(call, adjoints);
-    text.line(fn.name + "_rev(" + call + ");", loc);
-  }
-  if (request.with_value) text.line("return " + value_name + ";", loc);
-  text.line("}", loc);
-
-  // Its readable code, and the entry through which clad::gradient's object reaches it.
-  std::vector<const Instance*> order;
-  std::set<const Instance*> seen;
-  collect(in, order, seen);
-  Text code;
-  for (const Instance* i : order) code.append(code_of(*i));
-  code.append(text);
-  std::vector<ir::Loc> ignored;
-  entries_.append(text);
-  entries_.line("static const char " + grad + "_code[] = R\"clad(" + code.str(ignored) + ")clad\";", loc);
-  entries_.line("static const char* " + request.entry + "(const clad::call_frame* frame) {", loc);
-  entries_.line("if (!frame) return " + grad + "_code;", loc);
-  std::string arguments, pointers;
-  std::vector<std::string> holders;
-  const std::size_t hidden = lambda ? method->getParent()->capture_size() : object ? 1 : 0;
-  auto position_of = [&](std::size_t i) {  // among the adjoint arguments of execute()
-    auto it = std::find(request.parameters.begin(), request.parameters.end(), i - hidden);
-    return std::to_string(it - request.parameters.begin());
-  };
-  const ASTRecordLayout* layout = lambda ? &sema_.Context.getASTRecordLayout(method->getParent()) : nullptr;
-  unsigned capture = 0, index = lambda || object ? 1 : 0;
-  for (std::size_t i = 0; i < fn.params.size(); ++i) {
-    const ir::Parameter& p = fn.params[i];
-    std::string name = "primal_" + std::to_string(i);
-    bool is_capture = lambda && capture < method->getParent()->capture_size();
-    std::string constant = p.var->is_const && p.var->type->kind != ir::Type::Pointer ? "const " : "";
-    std::string type = constant + p.var->type->name;
-    if (type.find("(*)") != std::string::npos) type = "std::type_identity_t<" + type + ">";
-    if (p.var->type->kind == ir::Type::Array) type = "std::type_identity_t<" + p.var->type->name + ">";
-    if (is_capture) {
-      const LambdaCapture& c = method->getParent()->captures_begin()[capture];
-      std::uint64_t offset = layout->getFieldOffset(capture) / 8;
-      bool by_reference = c.getCaptureKind() == LCK_ByRef;
-      entries_.line("auto& " + name + " = *clad::detail::capture<" + type + ", " +
-                        (by_reference ? "true" : "false") + ">(frame->primals[0], " + std::to_string(offset) +
-                        ");",
-                    loc);
-      ++capture;
-    } else {
-      std::string position = std::to_string(object && i == 0 ? 0 : index++);
-      entries_.line("auto& " + name + " = *static_cast<" + type + "*>(frame->primals[" + position + "]);",
-                    loc);
-    }
-    add(arguments, name);
-    if (!p.active) continue;
-    std::string holder = "adjoint_" + std::to_string(i);
-    std::string which = object && i == 0 ? "clad::adjoint_of_object" : position_of(i);
-    bool pointer = p.var->type->kind == ir::Type::Pointer;
-    holders.push_back(
-        pointer
-            ? "auto* " + holder + " = clad::adjoint_pointer<" + adjoint_pointer_type(p.var->type->element) +
-                  ">(*frame, " + which + ", wanted, \"" + p.var->name + "\");"
-            : "clad::adjoint_holder<" +
-                  (p.var->type->kind == ir::Type::Array ? "std::type_identity_t<" + p.var->type->name + ">"
-                                                        : p.var->type->name) +
-                  "> " + holder + "(*frame, " + which + ", wanted, \"" + p.var->name + "\", " + name + ");");
-    add(pointers, pointer ? holder : holder + ".get()");
-  }
-  entries_.line("constexpr std::size_t wanted = " + std::to_string(request.parameters.size()) + ";", loc);
-  entries_.line("clad::check_adjoints(*frame, wanted, " + std::string(object ? "true" : "false") + ", \"" +
-                    fn.primal_name + "\");",
-                loc);
-  for (const std::string& h : holders) entries_.line(h, loc);
-  if (!pointers.empty()) add(arguments, pointers);
-  std::string call = grad + "(" + arguments + ");";
-  if (request.with_value) call = "*static_cast<" + fn.result->name + "*>(frame->result) = " + call;
-  entries_.line(call, loc);
-  entries_.line("return nullptr;", loc);
-  entries_.line("}", loc);
 }
 
 std::string Module::text(std::vector<ir::Loc>& locations) const {

@@ -34,6 +34,8 @@ class Module {
       : sema_(sema), types_(types), diagnose_(sema), lookup_(sema, types) {}
 
   void add(const Request& request);
+  /// Reports the opaque classes in use that lack what an adjoint needs.
+  void check_opaques();
   bool failed() const { return diagnose_.failed(); }
   /// The whole generated text; `locations` gets one entry per line.
   std::string text(std::vector<ir::Loc>& locations) const;
@@ -54,6 +56,7 @@ class Module {
   void resolve_calls(ir::Body& body, Instance& in);
   void resolve(ir::Stmt* s, Instance& in);
   std::string base_name(const clang::FunctionDecl* function) const;
+  Text gradient_text(const Request& request, ir::Function& fn, const std::string& name) const;
   void write_entry(const Request& request, Instance& in);
   Text code_of(const Instance& in) const;
   void collect(const Instance& in, std::vector<const Instance*>& order,

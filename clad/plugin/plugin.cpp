@@ -119,20 +119,31 @@ bool Consumer::find_function(CallExpr* call, Request& request) {
     }
   const CXXRecordDecl* record = call->getArg(0)->getType().getNonReferenceType()->getAsCXXRecordDecl();
   if (record && record->hasDefinition()) {
-    const CXXMethodDecl* found = nullptr;
-    unsigned count = 0;
-    for (const CXXMethodDecl* m : record->getDefinition()->methods())
-      if (m->getOverloadedOperator() == OO_Call) {
-        found = m;
-        ++count;
-      }
-    if (count == 1) {
-      request.function = found;
+    DeclarationName name = sema_->Context.DeclarationNames.getCXXOperatorName(OO_Call);
+    const auto found = record->getDefinition()->lookup(name);
+    const auto* only = found.isSingleResult() ? dyn_cast<CXXMethodDecl>(found.front()) : nullptr;
+    if (only) {
+      request.function = only;
       request.functor = record;
       return true;
     }
-    error(call->getArg(0)->getExprLoc(),
-          "clad::gradient: a function object needs exactly one non-template operator()");
+    std::string which = "has no operator()";
+    if (found.isSingleResult()) which = "has a template as its operator()";
+    if (!found.empty() && !found.isSingleResult()) {
+      which = "has several operator(): ";
+      for (const NamedDecl* d : found) {
+        if (d != found.front()) which += ", ";
+        which += isa<CXXMethodDecl>(d) ? cast<CXXMethodDecl>(d)->getType().getAsString(types().policy())
+                                       : "a template";
+      }
+    }
+    const std::string object =
+        record->isLambda() ? "this lambda" : "class '" + record->getNameAsString() + "'";
+    Diagnose diagnose(*sema_);
+    diagnose.error(call->getArg(0)->getExprLoc(),
+                   "clad::gradient: " + object + " " + which +
+                       "; pass a lambda or a function that calls the one to differentiate");
+    for (const NamedDecl* d : found) diagnose.note(d->getLocation(), "this one");
     return false;
   }
   error(call->getArg(0)->getExprLoc(),
@@ -230,6 +241,7 @@ void Consumer::HandleTranslationUnit(ASTContext&) {
   if (compiler_.getDiagnostics().hasErrorOccurred() || requests_.empty()) return;
   Module module(*sema_, types());
   for (const Request& request : requests_) module.add(request);
+  module.check_opaques();
   if (module.failed()) return;
   std::vector<ir::Loc> locations;
   std::string text = module.text(locations);

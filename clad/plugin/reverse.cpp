@@ -192,6 +192,7 @@ void ReverseTransform::save(const Stmt* s, const Expr* what, List& out) {
   Reverse restore;
   restore.loc = loc_;
   restore.restores = r;
+  restore.restores_outside = ir::is_outside(what);
   restore.restore_live = entry.live.get();
   if (what->type->kind == Type::Array)
     restore.parts = {"clad::assign(", what, ", ", fn_.ref(kept), ");"};
@@ -219,6 +220,7 @@ void ReverseTransform::assign(const Stmt* s, List& out) {
     Reverse undo;
     undo.loc = loc_;
     undo.restores = r;
+    undo.restores_outside = ir::is_outside(lhs);
     if (s->text == "++" || s->text == "--")
       undo.parts = {s->text == "++" ? "--" : "++", lhs, ";"};
     else
@@ -312,14 +314,7 @@ void ReverseTransform::generated_call(const Stmt* s, List& out) {
     c.state_type = f.recursive ? "clad::boxed<" + f.name + "_state>" : f.name + "_state";
     region_->members.push_back({c.state_type, c.state_name, nullptr});
   }
-  // What the callee changes and does not need itself is put back here.
-  auto restore = [&] {
-    for (const ir::CallInfo::Arg& a : c.args)
-      if (a.mutable_ && !a.expr->type->differentiable && a.expr->type->is_value() && a.expr->type->copyable &&
-          ir::is_path(a.expr))
-        save(s, a.expr, out);
-  };
-  if (!f.has_reverse && !f.recursive) return restore();
+  if (!f.has_reverse && !f.recursive) return;
   std::vector<Reverse::Part> parts{f.name + "_rev("};
   auto add = [&](Reverse::Part p) {
     if (parts.size() > 1) parts.emplace_back(", ");
@@ -351,7 +346,6 @@ void ReverseTransform::generated_call(const Stmt* s, List& out) {
   for (Reverse& r : before) out.push_back(std::move(r));
   out.push_back(line(std::move(parts)));
   for (Reverse& r : after) out.push_back(std::move(r));
-  restore();
 }
 
 void ReverseTransform::custom_call(const Stmt* s, List& out) {
@@ -377,7 +371,8 @@ void ReverseTransform::custom_call(const Stmt* s, List& out) {
   };
   for (std::size_t i = 0; i < c.args.size(); ++i) {
     const ir::CallInfo::Arg& a = c.args[i];
-    if (i < c.unused.size() && c.unused[i] && a.expr->type->is_value()) {
+    if (i < c.unused.size() && c.unused[i] && a.expr->type->is_value() &&
+        a.expr->type->default_constructible) {
       add((a.object ? "&" : "") + ("clad::unused<" + a.expr->type->name + ">()"));
     } else if (a.object) {
       add(static_cast<const Expr*>(fn_.make(Expr::AddressOf, a.expr->type, "", {a.expr})));

@@ -26,7 +26,8 @@ struct Reverse {
   std::vector<Reverse> body, other;
   const ir::Stmt* loop = nullptr;  ///< of Loop
   ir::Var* cond = nullptr;         ///< of If: the recorded condition (or null: `parts` is the condition)
-  ir::Var* restores = nullptr;     ///< live only if this variable is needed (or belongs to the caller)
+  ir::Var* restores = nullptr;     ///< live only if this variable is needed, or
+  bool restores_outside = false;   ///< what is restored belongs to the caller
   bool* restore_live = nullptr;    ///< shared with the save in the forward sweep
   ir::Var* declares = nullptr;     ///< prologue: printed only if this alias or adjoint is used
   bool live = false;
@@ -49,8 +50,6 @@ class ReverseTransform {
   Text state_text() const;
   Text forward_text() const;
   Text reverse_text() const;
-  /// Whether the reverse sweep does anything at all.
-  bool has_reverse() const { return !reverse_.empty(); }
   std::string forward_signature() const;
   std::string reverse_signature() const;
 
@@ -88,7 +87,6 @@ class ReverseTransform {
   void decide();
   bool mark(List& list);
   void need(const ir::Expr* e);
-  void keep_states(const ir::Body& statements);
   bool region_empty(const ir::Region* region) const;
 
   // sweeps.cpp: text
@@ -110,8 +108,7 @@ class ReverseTransform {
   Diagnose& diagnose_;
   List reverse_;
   std::map<const ir::Stmt*, std::vector<Save>> saves_;
-  std::map<const ir::Stmt*, bool> loops_;        ///< loops the reverse sweep runs through
-  std::map<const ir::Stmt*, bool> call_states_;  ///< calls whose state is kept
+  std::map<const ir::Stmt*, bool> loops_;  ///< loops the reverse sweep runs through
   ir::Region* region_ = nullptr;
   bool changed_ = false;
   ir::Loc loc_ = 0;

@@ -1,5 +1,6 @@
 // Early exits become branches and flags.
 #include <algorithm>
+#include <set>
 
 #include "passes.h"
 
@@ -80,7 +81,12 @@ class Structurer {
  public:
   Structurer(ir::Function& fn, const ir::Type* boolean) : fn_(fn), boolean_(boolean), region_(fn.region) {}
 
-  void run() { sequence(fn_.body, /*tail=*/true); }
+  void run() {
+    sequence(fn_.body, /*tail=*/true);
+    std::set<const ir::Var*> read;
+    find_read(fn_.body, read);
+    drop_unread(fn_.body, read);
+  }
 
  private:
   /// A construct that Break or Continue may leave.
@@ -93,6 +99,7 @@ class Structurer {
   ir::Var* flag(const char* name, Body& before, ir::Region* region) {
     ir::Var* v = fn_.make_var(ir::Var::Local, name, boolean_, region);
     v->modified = true;
+    made_.insert(v);
     Stmt* d = fn_.stmt(Stmt::Decl, 0, "");
     d->var = v;
     d->expr = fn_.make(ir::Expr::Literal, boolean_, "false");
@@ -106,6 +113,26 @@ class Structurer {
     s->lhs = fn_.ref(v);
     s->expr = fn_.make(ir::Expr::Literal, boolean_, "true");
     into.push_back(s);
+  }
+
+  void find_read(const Body& body, std::set<const ir::Var*>& read) const {
+    for (const Stmt* s : body) {
+      ir::each_var(s->expr, [&](const ir::Var* v) { read.insert(v); });
+      for (const Body* inner : {&s->init, &s->body, &s->other}) find_read(*inner, read);
+    }
+  }
+
+  /// Removes flags of ours that are set and never looked at, and the branches that do nothing else.
+  void drop_unread(Body& body, const std::set<const ir::Var*>& read) const {
+    std::erase_if(body, [&](Stmt* s) {
+      const ir::Var* v = s->kind == Stmt::Decl                                         ? s->var
+                         : s->kind == Stmt::Assign && s->lhs->kind == ir::Expr::VarRef ? s->lhs->var
+                                                                                       : nullptr;
+      if (v && made_.count(v) && !read.count(v)) return true;
+      const bool had = !s->body.empty() || !s->other.empty();
+      for (Body* inner : {&s->init, &s->body, &s->other}) drop_unread(*inner, read);
+      return s->kind == Stmt::If && had && s->body.empty() && s->other.empty();
+    });
   }
 
   Stmt* unless(ir::Var* v, Body then) {
@@ -274,6 +301,7 @@ class Structurer {
   ir::Region* region_;
   std::vector<Target> targets_;
   std::vector<ir::Var*> flags_;
+  std::set<const ir::Var*> made_;
 };
 
 }  // namespace

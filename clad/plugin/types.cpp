@@ -49,6 +49,19 @@ bool default_constructible(const CXXRecordDecl* record) {
   return !record->hasUninitializedReferenceMember();
 }
 
+/// Whether `is` holds for a declaration that the unqualified name finds at file scope; what stands in
+/// anonymous namespaces is spelled without them.
+bool any_declaration(const DeclContext* scope, DeclarationName name,
+                     llvm::function_ref<bool(const NamedDecl*)> is) {
+  for (const NamedDecl* d : scope->lookup(name))
+    if (is(d)) return true;
+  for (const UsingDirectiveDecl* u : scope->using_directives())
+    if (u->getNominatedNamespace()->isAnonymousNamespace() &&
+        any_declaration(u->getNominatedNamespace(), name, is))
+      return true;
+  return false;
+}
+
 bool copyable(const CXXRecordDecl* record) {
   for (const CXXConstructorDecl* ctor : record->ctors())
     if (ctor->isCopyConstructor()) return !ctor->isDeleted();
@@ -73,13 +86,15 @@ bool TypeTable::is_opaque(const CXXRecordDecl* record) const {
 }
 
 bool TypeTable::names_type(const std::string& name) const {
-  for (const NamedDecl* d : context_.getTranslationUnitDecl()->lookup(&context_.Idents.get(name)))
-    if (isa<TypeDecl>(d) || isa<NamespaceDecl>(d) || isa<ClassTemplateDecl>(d)) return true;
-  return false;
+  return any_declaration(context_.getTranslationUnitDecl(), &context_.Idents.get(name),
+                         [](const NamedDecl* d) {
+                           return isa<TypeDecl>(d) || isa<NamespaceDecl>(d) || isa<ClassTemplateDecl>(d);
+                         });
 }
 
 bool TypeTable::taken(const std::string& name) const {
-  return !context_.getTranslationUnitDecl()->lookup(&context_.Idents.get(name)).empty();
+  return any_declaration(context_.getTranslationUnitDecl(), &context_.Idents.get(name),
+                         [](const NamedDecl*) { return true; });
 }
 
 std::string TypeTable::unique_global(const std::string& base) {
@@ -154,6 +169,7 @@ const ir::Type* TypeTable::get(QualType qualified) {
     if (!type->isFunctionPointerType()) {
       t.element = get(type->getPointeeType());
       t.differentiable = t.element->differentiable || in_progress_.count(t.element) != 0;
+      t.reaches_integers = t.element->kind == ir::Type::Scalar && !type->getPointeeType().isConstQualified();
     }
     t.zero_by_value_init = true;
   } else if (const ConstantArrayType* array = context_.getAsConstantArrayType(type)) {
@@ -208,6 +224,7 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
       t.element = get(args[0].getAsType());
       t.differentiable = t.element->differentiable;
       t.has_pointer = t.element->has_pointer || (t.element->kind == ir::Type::Pointer && t.differentiable);
+      t.reaches_integers = t.element->reaches_integers;
       t.dynamic_shape = t.kind != ir::Type::StdArray || t.element->dynamic_shape;
       t.zero_by_value_init = t.element->zero_by_value_init;
       if (t.kind == ir::Type::StdArray) t.extent = args[1].getAsIntegral().getZExtValue();
@@ -225,6 +242,7 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
   // Other library classes and unions cannot be reversed; what may hold differentiable data in them is
   // diagnosed where it would carry a derivative.
   const bool library = compat::in_std(record);
+  if (library && record->isEmpty()) return;  // std::plus<double>, an allocator
   if (library || record->isUnion()) {
     if (spec) {
       for (const TemplateArgument& arg : spec->getTemplateArgs().asArray())
@@ -255,15 +273,18 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
     t.differentiable |= ft->differentiable;
     t.dynamic_shape |= ft->dynamic_shape;
     t.has_pointer |= (ft->kind == ir::Type::Pointer && ft->differentiable) || ft->has_pointer;
+    t.reaches_integers |= ft->reaches_integers;
     t.zero_by_value_init &= ft->zero_by_value_init;
   };
   for (const CXXBaseSpecifier& base : record->bases()) add("", base.getType());
   for (const FieldDecl* field : record->fields())
     if (!field->getDeclName() && !field->isBitField())
       t.kind = ir::Type::Other;  // members of an anonymous union or struct
-  for (const FieldDecl* field : record->fields())
-    if (!field->getType()->isReferenceType() && field->getDeclName())
-      add(field->getNameAsString(), field->getType());
+  for (const FieldDecl* field : record->fields()) {
+    if (!field->getDeclName()) continue;
+    const bool reference = field->getType()->isReferenceType();  // has no adjoint, but a place in a list
+    add(field->getNameAsString(), reference ? context_.VoidTy : field->getType());
+  }
   if (t.differentiable && t.kind == ir::Type::Record) records_.push_back(&t);
 }
 

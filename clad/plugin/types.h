@@ -32,9 +32,9 @@ class TypeTable {
   bool is_opaque(const clang::CXXRecordDecl* record) const;
   /// A name that no declaration of the translation unit and no generated one has yet.
   std::string unique_global(const std::string& base);
-  /// Whether a global name is a type's or a namespace's: a variable of that name would hide it.
+  /// Whether a spelled type may start with this name: a variable of that name would hide it.
   bool names_type(const std::string& name) const;
-  /// Whether a global name is taken by the user's code.
+  /// Whether the user's code declares the name at file scope.
   bool taken(const std::string& name) const;
 
  private:

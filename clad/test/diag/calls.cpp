@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "clad/Differentiator/Differentiator.h"
+#include "installed_library.h"
 
 double external(double x);
 double calls_external(double x) { return external(x) * x; }
@@ -86,7 +87,13 @@ double checked(double x) {
 double inner(double x) { return checked(x) * x; }
 double outer(double x) { return inner(x) + x; }
 
+double in_a_library(double x) {
+  return installed::twice_checked(x) * 2;
+  // expected-error@-1 {{cannot differentiate 'throw'; check arguments before the differentiated function}}
+}
+
 void use() {
+  clad::gradient(in_a_library);
   clad::gradient(calls_external);
   clad::gradient(calls_external_inactive);
   clad::gradient(through_a_pointer);

@@ -32,6 +32,23 @@ double reference_member(double x) {
   // expected-error@-1 {{cannot differentiate through reference member 'r'}}
 }
 
+struct ReadsArray {
+  double a[2];
+  double b = a[0];
+  // expected-error@-1 {{cannot differentiate a default member initializer that reads 'a'; give the class a constructor}}
+};
+struct CallsMember {
+  double a;
+  double b = twice();
+  // expected-error@-1 {{cannot differentiate this default member initializer: it uses 'this' for more than to read a member}}
+  double twice() const { return 2 * a; }
+};
+double default_initializers(double x) {
+  ReadsArray r{{x, x}};
+  CallsMember c{x};
+  return r.b * c.b;
+}
+
 struct TupleLike {
   double a, b;
 };
@@ -80,6 +97,7 @@ double copies_an_array(double x) {
 void use() {
   clad::gradient(virtual_base);
   clad::gradient(reference_member);
+  clad::gradient(default_initializers);
   clad::gradient(tuple_like);
   clad::gradient(returned_reference);
   clad::gradient(copies_an_array);

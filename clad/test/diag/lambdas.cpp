@@ -40,24 +40,25 @@ double chosen(double x) {
 }
 struct Object {
   double a;
-  double copies_itself(double x) {
-    auto l = [*this](double y) { return a * y; };
-    // expected-error@-1 {{cannot differentiate a capture of '*this' by value; capture 'this' or a local copy}}
-    a = x;
-    return l(x);
-  }
   auto closure() const {
     return [this](double x) { return a * x; };
   }
 };
+double captures_a_chosen_object(double x, double y) {
+  double a = x, b = y;
+  auto set = [&r = x > y ? a : b](double z) { r = z; };
+  set(x * x);
+  // expected-error@-1 {{cannot differentiate this call: it changes an object that is chosen at run time}}
+  return a * b;
+}
 
 void use() {
+  clad::gradient(captures_a_chosen_object);
   clad::gradient(stored_in_a_function);
   clad::gradient(converted_to_a_pointer);
   clad::gradient(in_a_struct);
   clad::gradient(returned);
   clad::gradient(chosen);
-  clad::gradient(&Object::copies_itself);
   Object o{2};
   auto l = o.closure();
   clad::gradient(l);

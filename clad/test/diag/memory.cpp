@@ -1,6 +1,8 @@
 // Pointers, references and storage whose derivative would not be followed.
+#include <algorithm>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "clad/Differentiator/Differentiator.h"
 
@@ -22,16 +24,13 @@ double local_pointer_that_moves(const double* p, int n) {
   double s = 0;
   for (const double* q = p; q != p + n; ++q) s += *q;
   // expected-error@-1 {{cannot differentiate through pointer 'q', which is changed after its declaration; index from a fixed pointer instead}}
-  // expected-error@-2 3 {{cannot differentiate a use of variable 'q' here}}
   return s;
 }
 double pointer_assigned(double* p, double* q, int n) {
   double* r = p;
   // expected-error@-1 {{cannot differentiate through pointer 'r', which is changed after its declaration; index from a fixed pointer instead}}
   if (n > 1) r = q;
-  // expected-error@-1 {{cannot differentiate a use of variable 'r' here}}
   return *r;
-  // expected-error@-1 {{cannot differentiate a use of variable 'r' here}}
 }
 double pointer_chosen(double* p, double* q, int n) {
   double* r = n > 1 ? p : q;
@@ -43,13 +42,11 @@ double pointer_without_initializer(double x) {
   double* p;
   // expected-error@-1 {{cannot differentiate through pointer 'p', which is changed after its declaration; index from a fixed pointer instead}}
   p = &x;
-  // expected-error@-1 {{cannot differentiate a use of variable 'p' here}}
   return *p;
-  // expected-error@-1 {{cannot differentiate a use of variable 'p' here}}
 }
 double array_of_pointers(double x, double y) {
   double* p[2] = {&x, &y};
-  // expected-error@-1 2 {{cannot differentiate this expression}}
+  // expected-error@-1 {{cannot differentiate this expression}}
   return *p[0] * *p[1];
 }
 double pointer_to_pointer(double** p) { return *p[0]; }
@@ -58,7 +55,6 @@ double reference_chosen(double x, double y) {
   double& r = x > y ? a : b;
   // expected-error@-1 {{cannot differentiate through reference 'r', whose object is chosen at run time; use if and else}}
   r *= x;
-  // expected-error@-1 {{cannot differentiate a use of variable 'r' here}}
   return a * b;
 }
 
@@ -67,9 +63,41 @@ struct WithReference {
 };
 double reference_member(double x) {
   WithReference w{x};
+  // expected-error@-1 {{cannot differentiate an object with reference member 'r'; let it hold a value}}
   w.r *= 2;
-  // expected-error@-1 {{cannot differentiate through reference member 'r'}}
   return x;
+}
+struct Tagged {
+  int& count;
+  double value;
+};
+double beside_a_reference(double x) {
+  int n = 0;
+  Tagged t{n, x};
+  // expected-error@-1 {{cannot differentiate an object with reference member 'count'; let it hold a value}}
+  return t.value * t.count;
+}
+struct Settings {
+  const int& n;
+};
+double constant_reference(double x, const int& n) { return x * Settings{n}.n; }
+double reference_loop(double x) {
+  double a[1] = {x}, b[1] = {2};
+  for (double& e : x > 0 ? a : b) e *= x;
+  // expected-error@-1 {{cannot differentiate a range-for that may change a range chosen at run time; use if and else}}
+  return a[0] * b[0];
+}
+double integers_behind_a_pointer(const double* a, int* index, int n) {
+  double s = a[index[0]];
+  std::sort(index, index + n);
+  // expected-error@-1 {{cannot differentiate this call of 'sort': it may change integers behind pointer 'index', which could not be put back; use an array or a std::vector}}
+  return s * a[index[0]];
+}
+double swapped_arrays(double x) {
+  double a[1] = {x}, b[1] = {2};
+  std::swap(a, b);
+  // expected-error@-1 {{cannot differentiate 'swap' of arrays; use std::array}}
+  return a[0];
 }
 struct View {
   double* p;
@@ -131,7 +159,7 @@ double anonymous_union(double x) {
 double copies_bytes(double x) {
   double y;
   std::memcpy(&y, &x, sizeof x);
-  // expected-error@-1 2 {{cannot differentiate this cast (BitCast)}}
+  // expected-error@-1 {{cannot differentiate this cast (BitCast)}}
   return y;
 }
 double reinterprets(double x) { return *reinterpret_cast<float*>(&x); }
@@ -154,9 +182,7 @@ double returned_reference(double x, double y) {
 double owns(double x) {
   auto p = std::make_unique<double>(x);
   // expected-error@-1 {{cannot differentiate through 'p' of type 'std::unique_ptr<}}
-  // expected-error@-2 {{cannot differentiate call to 'make_unique': no derivative of this library function is known and no matching 'make_unique_pullback'}}
   return *p;
-  // expected-error@-1 {{cannot differentiate call to 'unique_ptr::operator*': no derivative of this library function is known and no matching 'operator_star_pullback'}}
 }
 
 void use() {
@@ -170,6 +196,11 @@ void use() {
   clad::gradient(pointer_to_pointer);
   clad::gradient(reference_chosen);
   clad::gradient(reference_member);
+  clad::gradient(beside_a_reference);
+  clad::gradient(constant_reference, "x");
+  clad::gradient(reference_loop);
+  clad::gradient(integers_behind_a_pointer, "a");
+  clad::gradient(swapped_arrays);
   clad::gradient(const_view);
   clad::gradient(view_by_value);
   clad::gradient(linked);

@@ -13,7 +13,7 @@ class CLAD_OPAQUE Tensor {
   double* data() { return storage_.get(); }
   // expected-error@-1 {{cannot differentiate an access to the inside of 'Tensor', an opaque value; give this function a pullback in clad::custom_derivatives}}
   const double* data() const { return storage_.get(); }
-  // expected-error@-1 2 {{cannot differentiate an access to the inside of 'Tensor', an opaque value; give this function a pullback in clad::custom_derivatives}}
+  // expected-error@-1 {{cannot differentiate an access to the inside of 'Tensor', an opaque value; give this function a pullback in clad::custom_derivatives}}
   void scale(double k) { *storage_ *= k; }
   int rank() const { return 0; }
   double tag = 0;
@@ -49,8 +49,21 @@ double in_place(Tensor a) {
   // expected-error@-1 {{cannot differentiate call to 'Tensor::scale': 'Tensor' is an opaque value, which is never looked into, and no matching 'scale_pullback'}}
   return a.item();
 }
+class CLAD_OPAQUE NoAccumulate {
+  // expected-error@-1 {{CLAD_OPAQUE class 'NoAccumulate' has no member 'accumulate' for cotangents}}
+ public:
+  NoAccumulate() = default;
+};
+class CLAD_OPAQUE NoZero {
+  // expected-error@-1 {{CLAD_OPAQUE class 'NoZero' has no default constructor}}
+ public:
+  explicit NoZero(int);
+  void accumulate(NoZero d);
+};
+double incomplete(const NoAccumulate&, const NoZero&, double x) { return x; }
 
 void use() {
+  clad::gradient(incomplete, "x");
   clad::gradient(composition);
   clad::gradient(without_pullback);
   clad::gradient(by_member);

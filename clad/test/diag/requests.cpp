@@ -2,6 +2,11 @@
 #include "clad/Differentiator/Differentiator.h"
 
 double f(double x, double y) { return x * y; }
+struct Overloaded {
+  double operator()(double x) const { return x; }
+  double operator()(double x, double y) const { return x * y; }
+};
+struct Plain {};
 
 void use(const char* names, double (*pointer)(double)) {
   clad::gradient(f, "z");
@@ -14,4 +19,10 @@ void use(const char* names, double (*pointer)(double)) {
   // expected-error@-1 {{clad::gradient: the parameter list must be a string literal}}
   clad::gradient(pointer);
   // expected-error@-1 {{clad::gradient: the first argument must name a function, a member function or a function object}}
+  clad::gradient(Overloaded{}).execute(2, nullptr);
+  // expected-error@-1 {{clad::gradient: class 'Overloaded' has several operator(): double (double) const, double (double, double) const; pass a lambda or a function that calls the one to differentiate}}
+  clad::gradient([](auto x) { return x * x; });
+  // expected-error@-1 {{clad::gradient: this lambda has a template as its operator(); pass a lambda or a function that calls the one to differentiate}}
+  clad::value_and_gradient(Plain{});
+  // expected-error@-1 {{clad::gradient: class 'Plain' has no operator(); pass a lambda or a function that calls the one to differentiate}}
 }

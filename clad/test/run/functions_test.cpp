@@ -11,6 +11,20 @@ struct lambda {
 
 namespace {
 
+struct t {
+  double v;
+};
+struct self {
+  double a;
+  double square() const { return a * a; }
+};
+struct d_x {
+  double v;
+};
+struct frame {
+  double v;
+};
+
 using clad::test::buffer;
 
 double odd(double x, int n);
@@ -221,6 +235,29 @@ double names_of_types(double iteration, double lambda) {
     std *= l.c + iteration;
   }
   return std;
+}
+// The generated code names variables and parameters as these types of an anonymous namespace.
+double types_named_as_generated_variables(double x, frame f) {
+  t a{x};
+  double s = 1;
+  for (int i = 0; i < 3; ++i) {
+    struct d_x d{s + f.v};
+    double frame = d.v;
+    s += std::sin(s) * a.v * frame;
+  }
+  self o{x};
+  return s * x * o.square();
+}
+double results(double result, double d_result) { return result * d_result; }
+TEST(Functions, TypesNamedAsGeneratedVariables) {
+  auto of_frame = [](double x, double v) { return types_named_as_generated_variables(x, frame{v}); };
+  EXPECT_GRADIENT(of_frame, 0.7, 0.2);
+  frame f{0.2}, d_f{};
+  double d_v = 0;
+  clad::gradient(types_named_as_generated_variables, "f").execute(0.7, f, &d_f);
+  clad::gradient(of_frame, "v").execute(0.7, 0.2, &d_v);
+  EXPECT_EQ(d_f.v, d_v);
+  EXPECT_GRADIENT(results, 0.3, 0.7);
 }
 TEST(Functions, VariablesNamedAsFunctionsAndTypes) {
   EXPECT_GRADIENT(names_of_the_library, 0.3, 0.7);

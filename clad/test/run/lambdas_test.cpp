@@ -1,4 +1,7 @@
 // Lambdas: captures of every kind, generic, mutable, nested, recursive, passed to functions.
+#include <functional>
+#include <vector>
+
 #include "clad/Differentiator/Differentiator.h"
 #include "clad/test/support/finite_difference.h"
 
@@ -125,5 +128,47 @@ double reference_by_value(double x) {
   return l(x) * r;
 }
 TEST(Lambdas, CapturingAReferenceByValueCopiesItsTarget) { EXPECT_GRADIENT(reference_by_value, 2.0); }
+
+struct Copied {
+  double k;
+  double copies_itself(double x) {
+    auto before = [*this](double y) { return k * y * k; };
+    k *= x;
+    auto own = [*this](double y) mutable {
+      k *= y;
+      return k;
+    };
+    auto copy = own;
+    return before(x) * k + own(x) * own(x) * copy(x);
+  }
+  double beside_a_pointer(double x, const double* p) const {
+    auto l = [this, p](double y) { return k * y * p[0]; };
+    return l(x) * l(x);
+  }
+};
+double captured_objects(double x) {
+  Copied o{x};
+  const double a[] = {x};
+  return o.copies_itself(x * 2) * o.beside_a_pointer(x, a);
+}
+TEST(Lambdas, CapturingThisAndACopyOfIt) { EXPECT_GRADIENT(captured_objects, 0.7); }
+
+template <class Op>
+double fold(const std::vector<double>& v, double s, Op op) {
+  for (double e : v) s = op(s, e);
+  return s;
+}
+struct Product {
+  double v;
+  Product operator+(const Product& o) const { return {v * o.v + o.v}; }
+};
+double library_functors(double x) {
+  std::vector<double> v{x, x * x, 2};
+  const double a = std::plus<>{}(x, x * 2) * std::multiplies<double>()(x, 3);
+  const Product p{x}, q{x * 2};
+  return fold(v, 1, std::multiplies<>{}) * fold(v, 0, std::plus<double>()) * fold(v, x, std::divides<>()) *
+         fold(v, a, std::minus<>{}) * std::negate<>{}(x)*std::plus<>{}(p, q).v;
+}
+TEST(Lambdas, FunctionObjectsOfTheLibrary) { EXPECT_GRADIENT(library_functors, 0.7); }
 
 }  // namespace

@@ -204,7 +204,9 @@ adjoint_argument as_adjoint(const array_ref<T>& a) {
 /// The derivative of one function. execute() takes the function's arguments (for a member function the object
 /// first), then one pointer per differentiated parameter, in the order they were named, to which the
 /// derivative is added. A member function may be given a pointer to the object's adjoint before the others.
-/// Trailing pointers may be left out. Throws std::logic_error if the program was compiled without the plugin,
+/// Trailing pointers may be left out. Afterwards every argument is what it was before: what the function
+/// changes through references and pointers is put back. Globals, and objects that cannot be copied, are not.
+/// Throws std::logic_error if the program was compiled without the plugin,
 /// std::invalid_argument if an adjoint argument has the wrong type.
 template <class F, bool WithValue>
 class derivative {
@@ -294,6 +296,21 @@ class derivative {
 
   F function_;
   entry_point entry_;
+};
+
+/// Of an object whose operator() is a template, overloaded or missing: the plugin reports it.
+template <class F, bool WithValue>
+  requires(std::is_class_v<F> && !detail::function_object<F>)
+class derivative<F, WithValue> {
+ public:
+  derivative(const F&, entry_point) {}
+  template <class... A>
+  std::conditional_t<WithValue, double, void> execute(A&&...) const {
+    throw std::logic_error("clad: no derivative exists of an object without exactly one operator()");
+  }
+  const char* getCode() const { return ""; }
+  void dump() const {}
+  explicit operator bool() const { return false; }
 };
 
 /// The gradient of `f` with respect to the named parameters ("x, y"; without a list, all).

@@ -1,0 +1,146 @@
+// One requested gradient: a function of primals and adjoint pointers, and the entry that execute() calls.
+#include <algorithm>
+
+#include "clang/AST/RecordLayout.h"
+#include "frontend.h"
+#include "module.h"
+
+using namespace clang;
+
+namespace clad {
+namespace {
+
+void append(std::string& list, const std::string& item) { list += (list.empty() ? "" : ", ") + item; }
+
+/// A type as a template argument, pointers to arrays included.
+std::string as_template_argument(const std::string& type) {
+  return type.find('[') != std::string::npos ? "std::type_identity_t<" + type + ">" : type;
+}
+
+/// The adjoint of a parameter as a parameter of the gradient.
+std::string adjoint_parameter(const ir::Var* v) {
+  if (v->type->kind == ir::Type::Pointer) return adjoint_pointer_type(v->type) + " " + v->adjoint;
+  return as_template_argument(v->type->name) + "* " + v->adjoint;
+}
+
+}  // namespace
+
+/// The gradient as a function of its own: primals, then one pointer per active parameter.
+Text Module::gradient_text(const Request& request, ir::Function& fn, const std::string& name) const {
+  const std::string state_name = fn.region->record, value_name = fn.unique("value");
+  const ir::Loc loc = request.at.getRawEncoding();
+  const bool state = fn.has_state || fn.recursive;
+  std::string params, primals, rest, reverse;
+  for (std::size_t i = 0; i < fn.params.size(); ++i) {
+    const ir::Parameter& p = fn.params[i];
+    append(params, p.type_text);
+    append(primals, p.var->name);
+    if (i > 0) append(rest, p.var->name);
+    if (fn.recursive || fn.needs_param[i]) append(reverse, p.var->name);
+  }
+  if (state) append(reverse, state_name);
+  if (fn.seed) append(reverse, "1");
+  for (const ir::Parameter& p : fn.params) {
+    if (!p.active) continue;
+    append(params, adjoint_parameter(p.var));
+    append(reverse, (p.var->type->kind == ir::Type::Pointer ? "" : "*") + p.var->adjoint);
+  }
+  Text text;
+  text.line("static " + (request.with_value ? fn.result->name : "void") + " " + name + "(" + params + ") {",
+            loc);
+  if (state) text.line(fn.name + "_state " + state_name + ";", loc);
+  const std::string value = request.with_value ? "const " + fn.result->name + " " + value_name + " = " : "";
+  if (state || fn.always_forward) {
+    if (state) append(primals, state_name);
+    text.line(value + fn.name + "_fwd(" + primals + ");", loc);
+  } else if (request.with_value || fn.writes_outside) {
+    const auto* method = dyn_cast<CXXMethodDecl>(request.function);
+    if (method && !method->isStatic())
+      text.line(value + fn.params[0].var->name + "." + method->getNameAsString() + "(" + rest + ");", loc);
+    else
+      text.line(value + spell_function(request.function, types_) + "(" + primals + ");", loc);
+  }
+  for (const ir::Parameter& p : fn.params)  // as long as the vector is after the forward sweep
+    if (p.active && p.var->external && p.var->type->dynamic_shape)
+      text.line("clad::shape_like(*" + p.var->adjoint + ", " + p.var->name + ");", loc);
+  if (fn.has_reverse) text.line(fn.name + "_rev(" + reverse + ");", loc);
+  if (request.with_value) text.line("return " + value_name + ";", loc);
+  text.line("}", loc);
+  return text;
+}
+
+/// The gradient, its readable code, and the entry through which clad::gradient's object reaches it.
+void Module::write_entry(const Request& request, Instance& in) {
+  ir::Function& fn = in.fn;
+  const ir::Loc loc = request.at.getRawEncoding();
+  const auto* method = dyn_cast<CXXMethodDecl>(request.function);
+  const CXXRecordDecl* lambda = method && method->getParent()->isLambda() ? method->getParent() : nullptr;
+  const bool object = method && !lambda && !method->isStatic();
+  const std::string grad = request.entry.substr(0, request.entry.size() - std::string("_entry").size());
+
+  Text code;
+  std::vector<const Instance*> order;
+  std::set<const Instance*> seen;
+  collect(in, order, seen);
+  for (const Instance* i : order) code.append(code_of(*i));
+  const Text gradient = gradient_text(request, fn, grad);
+  code.append(gradient);
+  entries_.append(gradient);
+  std::vector<ir::Loc> ignored;
+  auto line = [&](const std::string& text) { entries_.line(text, loc); };
+  line("static const char " + grad + "_code[] = R\"clad(" + code.str(ignored) + ")clad\";");
+
+  const std::string frame = fn.unique("frame"), wanted = fn.unique("wanted");
+  line("static const char* " + request.entry + "(const clad::call_frame* " + frame + ") {");
+  line("if (!" + frame + ") return " + grad + "_code;");
+  line("constexpr std::size_t " + wanted + " = " + std::to_string(request.parameters.size()) + ";");
+  line("clad::check_adjoints(*" + frame + ", " + wanted + ", " + (object ? "true" : "false") + ", \"" +
+       fn.primal_name + "\");");
+  std::string arguments, pointers;
+  std::vector<std::string> holders;
+  const std::size_t hidden = lambda ? lambda->capture_size() : object ? 1 : 0;
+  for (std::size_t i = 0; i < fn.params.size(); ++i) {
+    const ir::Var* v = fn.params[i].var;
+    const ir::Type* type = v->type;
+    const bool pointer = type->kind == ir::Type::Pointer, array = type->kind == ir::Type::Array;
+    const std::string name = fn.unique("primal_" + std::to_string(i));
+    const std::string held =
+        as_template_argument((v->is_const && !pointer && !array ? "const " : "") + type->name);
+    if (lambda && i < hidden) {
+      const bool by_reference = lambda->captures_begin()[i].getCaptureKind() == LCK_ByRef;
+      const std::uint64_t offset = sema_.Context.getASTRecordLayout(lambda).getFieldOffset(i) / 8;
+      line("auto& " + name + " = *clad::detail::capture<" + held + ", " + (by_reference ? "true" : "false") +
+           ">(" + frame + "->primals[0], " + std::to_string(offset) + ");");
+    } else {
+      const std::size_t position = lambda ? i - hidden + 1 : i;  // a lambda comes before its arguments
+      line("auto& " + name + " = *static_cast<" + held + "*>(" + frame + "->primals[" +
+           std::to_string(position) + "]);");
+    }
+    append(arguments, name);
+    if (!fn.params[i].active) continue;
+    // Which adjoint argument of execute() it is.
+    std::string which = "clad::adjoint_of_object";
+    if (i >= hidden) {
+      auto it = std::find(request.parameters.begin(), request.parameters.end(), i - hidden);
+      which = std::to_string(it - request.parameters.begin());
+    }
+    const std::string holder = fn.unique("adjoint_" + std::to_string(i));
+    const std::string found = "(*" + frame + ", " + which + ", " + wanted + ", \"" + v->name + "\"";
+    if (pointer)
+      holders.push_back("auto* " + holder + " = clad::adjoint_pointer<" +
+                        adjoint_pointer_type(type->element) + ">" + found + ");");
+    else
+      holders.push_back("clad::adjoint_holder<" + as_template_argument(type->name) + "> " + holder + found +
+                        ", " + name + ");");
+    append(pointers, holder + (pointer ? "" : ".get()"));
+  }
+  for (const std::string& h : holders) line(h);
+  if (!pointers.empty()) append(arguments, pointers);
+  const std::string result =
+      request.with_value ? "*static_cast<" + fn.result->name + "*>(" + frame + "->result) = " : "";
+  line(result + grad + "(" + arguments + ");");
+  line("return nullptr;");
+  line("}");
+}
+
+}  // namespace clad

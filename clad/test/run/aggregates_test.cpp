@@ -1,0 +1,51 @@
+// Aggregates: default member initializers that read other members, designated and parenthesized lists.
+#include <cmath>
+
+#include "clad/Differentiator/Differentiator.h"
+#include "clad/test/support/finite_difference.h"
+
+namespace {
+
+struct Derived {
+  double a;
+  double b = a * 2;
+  double c = a * b + std::sin(b);
+};
+double from_members(double x) {
+  Derived s{x}, t{x * x, s.c}, u{.a = x, .c = 3}, v = {x, 2, x};
+  return s.a * s.b * s.c + t.a * t.b * t.c + u.b * u.c + v.a * v.c;
+}
+struct Owner {
+  double k;
+  double measure(double x) const {
+    Derived s{k * x};  // its initializers' `this` is not ours
+    Derived t{k, this->k};
+    return s.b * s.c + t.c;
+  }
+};
+struct Pair {
+  double first, second;
+};
+struct Outer {
+  double a;
+  Pair p{a * a, 3};
+  double b = p.first * p.second + this->a;
+};
+double nested(double x) {
+  Owner o{x};
+  Outer n{x}, m{x, {x, x}};
+  return o.measure(x * 2) * n.b + m.b * m.p.second;
+}
+TEST(Aggregates, DefaultMemberInitializersReadOtherMembers) {
+  EXPECT_GRADIENT(from_members, 0.7);
+  EXPECT_GRADIENT(nested, 0.7);
+}
+
+double parenthesized(double x) {
+  Pair p(x, x * x);
+  Derived d(p.second);
+  return p.first * p.second * d.c;
+}
+TEST(Aggregates, ListsInParentheses) { EXPECT_GRADIENT(parenthesized, 0.8); }
+
+}  // namespace
