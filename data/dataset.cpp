@@ -20,6 +20,8 @@ namespace {
 
 constexpr const char* format_name = "cladtorch-dataset";
 constexpr int format_version = 1;
+constexpr const char* description_file = "dataset.json";
+constexpr const char* tokenizer_file = "tokenizer.json";
 constexpr const char* train_file = "train.tokens";
 constexpr const char* validation_file = "validation.tokens";
 
@@ -90,11 +92,18 @@ void write_shard(const fs::path& path, TokenSpan tokens, const Tokenizer& tokeni
   writer.finish();
 }
 
-/// dataset.json is written last: a folder without it is not a dataset.
+/// Makes `folder` ready for a new dataset; the description of an old one goes first.
+void begin_dataset(const fs::path& folder, const Tokenizer& tokenizer) {
+  io::create_writable_folder(folder);
+  fs::remove(folder / description_file);
+  tokenizer.save(folder / tokenizer_file);
+}
+
+/// The description is written last: a folder without it is not a dataset.
 void write_description(const fs::path& folder, const std::string& name, std::optional<double> floor) {
   nlohmann::json json = {{"format", format_name}, {"version", format_version}, {"name", name}};
   if (floor) json["entropy_floor"] = *floor;
-  io::write_file(folder / "dataset.json",
+  io::write_file(folder / description_file,
                  json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
@@ -143,17 +152,19 @@ Dataset text_dataset(const fs::path& path, Vocabulary vocabulary) {
 }
 
 void save_dataset(const Dataset& dataset, const fs::path& folder) {
-  io::create_writable_folder(folder);
-  dataset.tokenizer->save(folder / "tokenizer.json");
+  begin_dataset(folder, *dataset.tokenizer);
   write_shard(folder / train_file, dataset.train, *dataset.tokenizer);
   write_shard(folder / validation_file, dataset.validation, *dataset.tokenizer);
   write_description(folder, dataset.name, dataset.entropy_floor);
 }
 
 void prepare_text(const fs::path& path, const fs::path& folder, Vocabulary vocabulary) {
+  require(!is_prepared(path), "prepare: '", path.string(), "' holds prepared tokens already, expected text");
+  const fs::path inside = fs::weakly_canonical(folder).lexically_relative(fs::weakly_canonical(path));
+  require(!fs::is_directory(path) || inside.empty() || *inside.begin() == "..", "prepare: '", folder.string(),
+          "' lies in the text '", path.string(), "' and would become a part of it; choose another folder");
   const CountedText text = count_text(path, vocabulary);
-  io::create_writable_folder(folder);
-  text.tokenizer->save(folder / "tokenizer.json");
+  begin_dataset(folder, *text.tokenizer);
   const TokenWidth width = width_for(text.tokenizer->vocab_size());
   ShardWriter train(folder / train_file, width, text.tokenizer->fingerprint());
   ShardWriter validation(folder / validation_file, width, text.tokenizer->fingerprint());
@@ -170,7 +181,7 @@ void prepare_text(const fs::path& path, const fs::path& folder, Vocabulary vocab
 }
 
 Dataset shard_dataset(const fs::path& folder) {
-  const fs::path description = folder / "dataset.json";
+  const fs::path description = folder / description_file;
   const nlohmann::json json = nlohmann::json::parse(io::read_file(description), nullptr, false);
   require(json.is_object() && json.value("format", nlohmann::json()) == format_name &&
               json.value("version", nlohmann::json()) == format_version,
@@ -184,7 +195,7 @@ Dataset shard_dataset(const fs::path& folder) {
   if (const auto floor = json.find("entropy_floor"); floor != json.end() && floor->is_number()) {
     dataset.entropy_floor = floor->get<double>();
   }
-  dataset.tokenizer = load_tokenizer(folder / "tokenizer.json");
+  dataset.tokenizer = load_tokenizer(folder / tokenizer_file);
   const auto shards =
       std::make_shared<Shards>(Shards{open_shard(folder / train_file, *dataset.tokenizer),
                                       open_shard(folder / validation_file, *dataset.tokenizer)});
@@ -194,10 +205,13 @@ Dataset shard_dataset(const fs::path& folder) {
   return dataset;
 }
 
-Dataset open_dataset(const fs::path& path, Vocabulary vocabulary) {
+bool is_prepared(const fs::path& path) {
   std::error_code ignored;
-  const bool prepared = fs::is_regular_file(path / "dataset.json", ignored);
-  return prepared ? shard_dataset(path) : text_dataset(path, vocabulary);
+  return fs::is_regular_file(path / description_file, ignored);
+}
+
+Dataset open_dataset(const fs::path& path, Vocabulary vocabulary) {
+  return is_prepared(path) ? shard_dataset(path) : text_dataset(path, vocabulary);
 }
 
 }  // namespace cladtorch::data

@@ -7,12 +7,14 @@
 
 #include "cladtorch/data/stories.h"
 #include "cladtorch/random.h"
-#include "data/testing.h"
 #include "data/text/utf8.h"
+#include "io/temporary_folder.h"
 
 namespace cladtorch::data {
 namespace {
 
+using io::error_of;
+using io::TemporaryFolder;
 using testing::HasSubstr;
 
 std::string decode(const Dataset& dataset) {
@@ -95,7 +97,7 @@ TEST(Dataset, SaysWhatIsWrongWithAPreparedFolder) {
   folder.write("d/train.tokens", good_shard.substr(0, good_shard.size() / 2));
   EXPECT_THAT(reopen(), HasSubstr("train.tokens': truncated or damaged"));
   folder.write("d/train.tokens", good_shard);
-  EXPECT_EQ(reopen(), "no error");
+  EXPECT_EQ(reopen(), "");
 
   ByteTokenizer().save(path / "tokenizer.json");
   EXPECT_THAT(reopen(), HasSubstr("another vocabulary"));
@@ -106,6 +108,28 @@ TEST(Dataset, SaysWhatIsWrongWithAPreparedFolder) {
   EXPECT_THAT(reopen(), HasSubstr("expected a dataset of version 1"));
   std::filesystem::remove(path / "dataset.json");
   EXPECT_THAT(reopen(), HasSubstr("dataset.json"));
+}
+
+TEST(Dataset, AnOldDatasetIsGoneBeforeANewOneIsThere) {
+  const TemporaryFolder folder;
+  save_dataset(stories_dataset(3000, 1), folder / "d");
+  std::filesystem::remove(folder / "d/validation.tokens");
+  std::filesystem::create_directory(folder / "d/validation.tokens");  // writing stops here
+  EXPECT_NE(error_of([&] { save_dataset(stories_dataset(3000, 2), folder / "d"); }), "");
+  EXPECT_FALSE(is_prepared(folder / "d"));
+}
+
+TEST(Dataset, PreparesNoTokensAndNothingIntoTheTextItself) {
+  const TemporaryFolder folder;
+  folder.write("text/a.txt", "Some text.");
+  EXPECT_THAT(error_of([&] { prepare_text(folder / "text", folder / "text/tokens"); }),
+              HasSubstr("would become a part of it"));
+  EXPECT_THAT(error_of([&] { prepare_text(folder / "text", folder / "text"); }),
+              HasSubstr("lies in the text"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "text/tokens"));
+  EXPECT_EQ(error_of([&] { prepare_text(folder / "text/a.txt", folder / "text/tokens"); }), "");
+  EXPECT_THAT(error_of([&] { prepare_text(folder / "text/tokens", folder / "more"); }),
+              HasSubstr("holds prepared tokens already"));
 }
 
 TEST(Dataset, RefusesAShardWithTokensBeyondItsVocabulary) {

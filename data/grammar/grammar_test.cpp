@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "cladtorch/error.h"
+#include "io/temporary_folder.h"
 
 namespace cladtorch::data {
 namespace {
@@ -25,12 +25,7 @@ std::map<std::string, int> sample_counts(const Grammar& grammar, int samples) {
 }
 
 std::string compile_error(const std::string& source) {
-  try {
-    Grammar(source, "start");
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return io::error_of([&] { Grammar(source, "start"); });
 }
 
 TEST(Grammar, SamplesEachAlternativeAsOftenAsItsWeightSays) {

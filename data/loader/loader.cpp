@@ -49,6 +49,9 @@ Loader::Loader(TokenSpan tokens, BatchShape shape, uint64_t seed, Sampling sampl
 void Loader::restore(const LoaderState& state) {
   state_ = state;
   begin_epoch();
+  require(sampling_ == Sampling::random_offsets || state.position < order_.size(), "loader state: position ",
+          state.position, " lies beyond the ", order_.size(),
+          " sequences of an epoch; has the text, the sequence length or the sampling changed?");
 }
 
 void Loader::begin_epoch() {

@@ -10,11 +10,12 @@
 #include <set>
 #include <vector>
 
-#include "data/testing.h"
+#include "io/temporary_folder.h"
 
 namespace cladtorch::data {
 namespace {
 
+using io::error_of;
 using testing::HasSubstr;
 
 /// A text whose token i is i, so a batch shows where it was cut.
@@ -172,6 +173,7 @@ TEST(Loader, RefusesBuffersOfAnotherSizeAndForeignStates) {
   for (const char* bad : {"[]", R"({"seed":1,"epoch":0})", R"({"seed":1,"epoch":-1,"position":0})"}) {
     EXPECT_THAT(error_of([&] { nlohmann::json::parse(bad).get<LoaderState>(); }), HasSubstr("loader state"));
   }
+  EXPECT_THAT(error_of([&] { loader.restore({1, 0, 12}); }), HasSubstr("position 12 lies beyond the"));
   EXPECT_EQ(sampling_from_string(to_string(Sampling::random_offsets)), Sampling::random_offsets);
   EXPECT_THAT(error_of([] { sampling_from_string("sorted"); }), HasSubstr("got 'sorted'"));
 }

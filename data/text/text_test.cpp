@@ -7,12 +7,14 @@
 #include "cladtorch/data/text_files.h"
 #include "cladtorch/error.h"
 #include "cladtorch/random.h"
-#include "data/testing.h"
 #include "data/text/utf8.h"
+#include "io/temporary_folder.h"
 
 namespace cladtorch::data {
 namespace {
 
+using io::error_of;
+using io::TemporaryFolder;
 using testing::HasSubstr;
 
 std::string read_all(const std::filesystem::path& path, bool utf8 = true, size_t piece = 4096) {
@@ -41,6 +43,7 @@ TEST(Utf8, RejectsOverlongFormsSurrogatesAndWhatIsTooLarge) {
     const utf8::Decoded decoded = utf8::decode_first(bad);
     EXPECT_EQ(decoded.bytes, 0u) << bad;
     EXPECT_FALSE(decoded.truncated) << bad;
+    EXPECT_FALSE(utf8::is_valid(std::string("x") + bad)) << bad;
   }
 }
 

@@ -25,6 +25,15 @@ Decoded decode_first(std::string_view text) {
   return {code_point, length, false};
 }
 
+bool is_valid(std::string_view text) {
+  while (!text.empty()) {
+    const Decoded first = decode_first(text);
+    if (first.bytes == 0) return false;
+    text.remove_prefix(first.bytes);
+  }
+  return true;
+}
+
 std::string encode(char32_t c) {
   const auto tail = [&](int shift) { return static_cast<char>(0x80 | ((c >> shift) & 0x3f)); };
   if (c < 0x80) return {static_cast<char>(c)};

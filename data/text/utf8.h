@@ -16,6 +16,9 @@ struct Decoded {
 
 Decoded decode_first(std::string_view text);
 
+/// Whether `text` consists of whole characters.
+bool is_valid(std::string_view text);
+
 /// `code_point` must be a Unicode scalar value.
 std::string encode(char32_t code_point);
 

@@ -19,6 +19,12 @@ nlohmann::json header(const std::string& kind) {
   return {{"format", format_name}, {"version", format_version}, {"kind", kind}};
 }
 
+/// A value for a message: the name of its type where it could be long.
+std::string shown(const nlohmann::json& value) {
+  return value.is_primitive() ? value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)
+                              : value.type_name();
+}
+
 void check_token(int32_t token, int64_t vocab_size) {
   require(token >= 0 && token < vocab_size, "decode: token ", token, " is outside the vocabulary of ",
           vocab_size);
@@ -33,8 +39,7 @@ std::vector<char32_t> read_characters(const nlohmann::json& json) {
     const std::string text = entry.is_string() ? entry.get<std::string>() : "";
     const utf8::Decoded first = utf8::decode_first(text);
     require(first.bytes > 0 && first.bytes == text.size(), "tokenizer: entry ", code_points.size(),
-            " of 'characters' must be a string of one character, got ",
-            entry.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
+            " of 'characters' must be a string of one character, got ", shown(entry));
     code_points.push_back(first.code_point);
   }
   return code_points;
@@ -138,11 +143,11 @@ TokenizerPtr tokenizer_from_json(const nlohmann::json& json) {
   require(json.is_object() && json.value("format", nlohmann::json()) == format_name,
           "tokenizer: expected an object with \"format\": \"", format_name, "\"");
   require(json.value("version", nlohmann::json()) == format_version, "tokenizer: expected version ",
-          format_version, ", got ", json.value("version", nlohmann::json()).dump());
+          format_version, ", got ", shown(json.value("version", nlohmann::json())));
   const nlohmann::json kind = json.value("kind", nlohmann::json());
   if (kind == "byte") return std::make_shared<ByteTokenizer>();
   if (kind == "char") return std::make_shared<CharTokenizer>(read_characters(json));
-  fail("tokenizer: expected kind \"byte\" or \"char\", got ", kind.dump());
+  fail("tokenizer: expected kind \"byte\" or \"char\", got ", shown(kind));
 }
 
 TokenizerPtr load_tokenizer(const std::filesystem::path& path) {

@@ -6,12 +6,14 @@
 #include <nlohmann/json.hpp>
 
 #include "cladtorch/random.h"
-#include "data/testing.h"
 #include "data/text/utf8.h"
+#include "io/temporary_folder.h"
 
 namespace cladtorch::data {
 namespace {
 
+using io::error_of;
+using io::TemporaryFolder;
 using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;

@@ -41,18 +41,24 @@ Dataset stories_dataset(size_t bytes, uint64_t seed, Vocabulary vocabulary = Voc
 /// per token (four beyond 65,536 kinds). Throws Error on a missing, empty or (for characters) not UTF-8 file.
 Dataset text_dataset(const std::filesystem::path& path, Vocabulary vocabulary = Vocabulary::characters);
 
-/// A folder written by prepare_* or save_dataset: tokenizer.json, dataset.json, train.tokens,
+/// A folder written by prepare_text or save_dataset: tokenizer.json, dataset.json, train.tokens,
 /// validation.tokens. The tokens stay on the disk, mapped.
 Dataset shard_dataset(const std::filesystem::path& folder);
 
-/// Writes `dataset` to `folder`, which is made if missing.
+/// Whether `path` is a folder that shard_dataset can open, as far as its names tell.
+bool is_prepared(const std::filesystem::path& path);
+
+/// Writes `dataset` to `folder`, which is made if missing. An older dataset in it is no dataset any more from
+/// the first write on, and the new one is a dataset after the last.
 void save_dataset(const Dataset& dataset, const std::filesystem::path& folder);
 
 /// text_dataset written straight to shards in `folder`, in bounded memory whatever the size of the text.
+/// Throws Error when `path` holds prepared tokens, or `folder` lies in it and would be read as text next
+/// time.
 void prepare_text(const std::filesystem::path& path, const std::filesystem::path& folder,
                   Vocabulary vocabulary = Vocabulary::characters);
 
-/// shard_dataset if `path` is a folder that holds a dataset.json, text_dataset otherwise.
+/// shard_dataset if is_prepared(path), text_dataset otherwise.
 Dataset open_dataset(const std::filesystem::path& path, Vocabulary vocabulary = Vocabulary::characters);
 
 }  // namespace cladtorch::data

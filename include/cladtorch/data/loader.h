@@ -53,7 +53,8 @@ class Loader {
 
   BatchShape shape() const { return shape_; }
   const LoaderState& state() const { return state_; }
-  /// Continues exactly where a loader over the same tokens, shape and sampling was in `state`.
+  /// Continues exactly where a loader over the same tokens, shape and sampling was in `state`. Throws Error
+  /// for a place that this loader never comes to.
   void restore(const LoaderState& state);
 
   /// Tokens that one epoch visits (random offsets: the size of the text), for "epochs seen" displays.

@@ -11,7 +11,7 @@
 
 namespace cladtorch::data {
 
-/// The grammar of one story, separator included (its source is data/stories/stories_grammar.cpp).
+/// The grammar of one story, separator included (its source is data/stories/words.cpp and plots.cpp).
 const Grammar& story_grammar();
 
 /// Whole stories, one after another, until at least `bytes` bytes are there. The same on every machine.
