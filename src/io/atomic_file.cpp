@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "cladtorch/error.h"
 
@@ -38,6 +39,8 @@ std::string_view way_out(int error_number) {
       return "a part of this path is a file: choose another folder";
     case EISDIR:
       return "this is a folder: name a file";
+    case EPIPE:
+      return "its reader has ended";
     case EMFILE:
     case ENFILE:
       return "raise the limit of open files (ulimit -n)";
@@ -94,7 +97,9 @@ void AtomicFile::write(const void* data, size_t bytes) {
 }
 
 void AtomicFile::commit() {
-  if (::fsync(descriptor_) != 0) fail("write", path_, errno);
+  while (::fsync(descriptor_) != 0) {
+    if (errno != EINTR) fail("write", path_, errno);
+  }
   const int descriptor = std::exchange(descriptor_, -1);
   if (::close(descriptor) != 0) fail("write", path_, errno);
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("write", path_, errno);
@@ -175,12 +180,22 @@ void recover_folder(const fs::path& target) {
   old += ".old";
   if (!fs::exists(target) && fs::exists(old)) fs::rename(old, target, ignored);
   if (fs::exists(target)) fs::remove_all(old, ignored);
-  const fs::path folder = folder_of(target);
-  if (!fs::is_directory(folder)) return;
+  remove_temporaries(target);
+}
+
+void remove_temporaries(const fs::path& target) {
   const std::string prefix = target.filename().string() + ".tmp-";
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().filename().string().starts_with(prefix)) fs::remove_all(entry.path(), ignored);
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder_of(target), error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name.starts_with(prefix) &&
+        name.find_first_not_of("0123456789", prefix.size()) == std::string::npos) {
+      found.push_back(entry->path());
+    }
   }
+  for (const fs::path& temporary : found) fs::remove_all(temporary, error);
 }
 
 }  // namespace cladtorch::io

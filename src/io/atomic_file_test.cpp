@@ -47,15 +47,15 @@ TEST(AtomicFile, KeepsTheOldContentAndRemovesItsOwnWhenNotCommitted) {
 TEST(AtomicFile, NamesThePathAndTheWayOutWhenTheFolderIsAFile) {
   TemporaryFolder folder;
   write_file(folder / "file", "");
-  const std::string message = error_of<Error>([&] { write_file(folder / "file" / "x", "text"); });
+  const std::string message = error_of([&] { write_file(folder / "file" / "x", "text"); });
   EXPECT_THAT(message, AllOf(HasSubstr("file/x"), HasSubstr("choose another folder")));
 }
 
 TEST(AtomicFile, DoesNotReplaceADeviceOrAFolder) {
   TemporaryFolder folder;
-  EXPECT_THAT(error_of<Error>([] { write_file("/dev/null", "text"); }), HasSubstr("no regular file"));
+  EXPECT_THAT(error_of([] { write_file("/dev/null", "text"); }), HasSubstr("no regular file"));
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
-  EXPECT_THAT(error_of<Error>([&] { write_file(folder.path(), "text"); }), HasSubstr("no regular file"));
+  EXPECT_THAT(error_of([&] { write_file(folder.path(), "text"); }), HasSubstr("no regular file"));
 }
 
 TEST(AtomicFile, LeavesNothingBehindWhenThereIsNoSpace) {
@@ -67,7 +67,7 @@ TEST(AtomicFile, LeavesNothingBehindWhenThereIsNoSpace) {
     const rlimit limit{4096, 4096};
     ::setrlimit(RLIMIT_FSIZE, &limit);
     ::signal(SIGXFSZ, SIG_IGN);
-    const std::string message = error_of<Error>([&] { write_file(folder / "x", std::string(10'000, 'a')); });
+    const std::string message = error_of([&] { write_file(folder / "x", std::string(10'000, 'a')); });
     ::_exit(message.find("ulimit -f") != std::string::npos && entries(folder.path()) == 0 ? 0 : 1);
   }
   int status = -1;
@@ -81,7 +81,7 @@ TEST(DescribeFailure, TellsWhatToDoOnAFullDisk) {
 }
 
 TEST(ReadFile, NamesTheMissingPath) {
-  EXPECT_THAT(error_of<Error>([] { read_file("no/such/file"); }), HasSubstr("'no/such/file'"));
+  EXPECT_THAT(error_of([] { read_file("no/such/file"); }), HasSubstr("'no/such/file'"));
 }
 
 TEST(CreateWritableFolder, MakesParentsAndRefusesAFile) {
@@ -90,8 +90,8 @@ TEST(CreateWritableFolder, MakesParentsAndRefusesAFile) {
   EXPECT_TRUE(std::filesystem::is_directory(folder / "a" / "b"));
   EXPECT_EQ(entries(folder / "a" / "b"), 0u);
   write_file(folder / "file", "");
-  EXPECT_THAT(error_of<Error>([&] { create_writable_folder(folder / "file"); }), HasSubstr("file"));
-  EXPECT_THAT(error_of<Error>([&] { create_writable_folder(folder / "file" / "b"); }), HasSubstr("file/b"));
+  EXPECT_THAT(error_of([&] { create_writable_folder(folder / "file"); }), HasSubstr("file"));
+  EXPECT_THAT(error_of([&] { create_writable_folder(folder / "file" / "b"); }), HasSubstr("file/b"));
 }
 
 void write_folder(const std::filesystem::path& path, const std::string& text) {
@@ -127,6 +127,15 @@ TEST(ReplaceFolder, LeavesACompleteFolderWhenKilledAtAnyMoment) {
     EXPECT_EQ(read_file(folder / "last" / "a"), read_file(folder / "last" / "b"));
     EXPECT_EQ(entries(folder.path()), 1u);
   }
+}
+
+TEST(RemoveTemporaries, TouchesNothingButWhatAKilledWriterLeft) {
+  const TemporaryFolder folder;
+  for (const char* name : {"x", "x.tmp-12", "x.tmp-12b", "y.tmp-12"}) folder.write(name, "text");
+  remove_temporaries(folder / "x");
+  EXPECT_FALSE(std::filesystem::exists(folder / "x.tmp-12"));
+  EXPECT_EQ(entries(folder.path()), 3u);
+  remove_temporaries(folder / "no folder" / "x");
 }
 
 TEST(RecoverFolder, BringsTheOldFolderBackWhenTheNewOneNeverArrived) {

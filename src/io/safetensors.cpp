@@ -68,7 +68,7 @@ struct Reader {
     Json parsed;
     try {
       parsed = Json::parse(text, watch);
-    } catch (const nlohmann::json::parse_error&) {
+    } catch (const nlohmann::json::exception&) {  // bad syntax, or a number too large for any type
       refuse("the header is not JSON");
     }
     if (!duplicate.empty()) refuse(fmt::format("'{}' appears twice in the header", duplicate));
@@ -81,7 +81,9 @@ struct Reader {
     if (found == info.end() || !found->is_array()) refuse(fmt::format("'{}' has no {} array", name, key));
     std::vector<uint64_t> values;
     for (const Json& item : *found) {
-      if (!item.is_number_unsigned()) refuse(fmt::format("{} of '{}' holds {}", key, name, item.dump()));
+      if (!is_whole_number<int64_t>(item) || item < 0) {
+        refuse(fmt::format("{} of '{}' holds {}", key, name, describe_json(item)));
+      }
       values.push_back(item.get<uint64_t>());
     }
     return values;

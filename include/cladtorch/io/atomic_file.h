@@ -49,8 +49,11 @@ void sync_folder(const std::filesystem::path& path);
 void replace_folder(const std::filesystem::path& fresh, const std::filesystem::path& target);
 
 /// Undoes what an interrupted replace_folder(`target`) or its preparation left: brings `target.old` back when
-/// `target` is missing and removes `target.tmp-*` folders.
+/// `target` is missing, and removes what remove_temporaries() removes.
 void recover_folder(const std::filesystem::path& target);
+
+/// Removes `target.tmp-<number>`, the file or folder that a process killed while writing `target` left.
+void remove_temporaries(const std::filesystem::path& target);
 
 /// One line for a failed system call on `path`: what was tried, the reason, and what to do about it.
 std::string describe_failure(std::string_view action, const std::filesystem::path& path, int error_number);
