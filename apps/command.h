@@ -2,9 +2,31 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdint>
 #include <functional>
+#include <limits>
+#include <string>
 
 namespace cladtorch::apps {
+
+/// Most threads that a command takes.
+inline constexpr int64_t most_threads = 1024;
+
+/// For options of whole numbers: CLI11 would take -1 for a large unsigned number and cut off what is too
+/// large.
+inline CLI::Validator whole_number(int64_t least = 0, int64_t most = std::numeric_limits<int64_t>::max()) {
+  return {[=](const std::string& text) {
+            int64_t value = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+            const bool fits =
+                error == std::errc{} && end == text.data() + text.size() && value >= least && value <= most;
+            return fits ? std::string()
+                        : "'" + text + "' is no whole number from " + std::to_string(least) + " to " +
+                              std::to_string(most);
+          },
+          ""};
+}
 
 /// Runs a command after all of the command line was understood; returns the exit code.
 using Action = std::function<int()>;

@@ -15,6 +15,9 @@
 namespace cladtorch::apps {
 namespace {
 
+/// Stories are made in memory.
+constexpr int64_t most_bytes = 1'000'000'000;
+
 struct Options {
   std::string text;  // "" means the built-in stories
   std::filesystem::path out;
@@ -63,7 +66,6 @@ int show(const Options& options) {
 }
 
 int prepare(const Options& options) {
-  io::create_writable_folder(options.out);
   if (options.text.empty()) {
     data::save_dataset(open(options), options.out);
   } else {
@@ -88,7 +90,6 @@ int stories(const Options& options) {
 }
 
 void check(const Options& options) {
-  if (options.bytes < 1) throw train::UsageError("data: --bytes must be 1 or more");
   if (options.vocabulary != "char" && options.vocabulary != "byte") {
     throw train::UsageError("data: --vocabulary is '" + options.vocabulary + "', expected char or byte");
   }
@@ -116,16 +117,27 @@ void add_data(CLI::App& app, Action& action) {
       add("prepare", "write a text as memory-mapped token files for train --text", prepare);
   CLI::App* sub_stories = add("stories", "write built-in stories as text", stories);
   for (CLI::App* sub : {sub_show, sub_prepare}) {
+    const bool showing = sub == sub_show;
     sub->add_option("--text", options->text,
-                    "text file, folder of them, or prepared tokens (default: stories)");
-    sub->add_option("--vocabulary", options->vocabulary, "char or byte")->capture_default_str();
+                    showing ? "text file, folder of them, or prepared tokens (default: stories)"
+                            : "text file or folder of them (default: stories)")
+        ->type_name("PATH");
+    sub->add_option("--vocabulary", options->vocabulary, "char or byte")
+        ->type_name("NAME")
+        ->capture_default_str();
   }
   for (CLI::App* sub : {sub_show, sub_prepare, sub_stories}) {
-    sub->add_option("--bytes", options->bytes, "size of the built-in stories")->capture_default_str();
-    sub->add_option("--seed", options->seed, "seed of the built-in stories")->capture_default_str();
+    sub->add_option("--bytes", options->bytes, "size of the built-in stories")
+        ->check(whole_number(1, most_bytes))
+        ->capture_default_str();
+    sub->add_option("--seed", options->seed, "seed of the built-in stories")
+        ->check(whole_number())
+        ->capture_default_str();
   }
-  sub_prepare->add_option("--out", options->out, "folder for the token files")->required();
-  sub_stories->add_option("--out", options->out, "file (default: standard output)");
+  sub_prepare->add_option("--out", options->out, "folder for the token files")
+      ->type_name("FOLDER")
+      ->required();
+  sub_stories->add_option("--out", options->out, "file (default: standard output)")->type_name("FILE");
 }
 
 }  // namespace cladtorch::apps

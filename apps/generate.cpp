@@ -1,11 +1,13 @@
 #include "cladtorch/train/generate.h"
 
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 
 #include "apps/command.h"
 #include "cladtorch/data/tokenizer.h"
+#include "cladtorch/io/atomic_file.h"
 #include "cladtorch/tensor/parallel.h"
 #include "cladtorch/train/checkpoint.h"
 #include "cladtorch/train/gpt2_file.h"
@@ -22,10 +24,24 @@ struct Options {
   train::SamplingOptions sampling{.temperature = 0.8};
 };
 
+/// Complains before it looks at any file.
+void check(const Options& options) {
+  try {
+    const train::Sampler sampler(options.sampling);
+  } catch (const Error& error) {
+    throw train::UsageError(error.what());
+  }
+}
+
+void write(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    throw Error(io::describe_failure("write", "standard output", errno));
+  }
+}
+
 int run(const Options& options) {
-  if (options.tokens < 0) throw train::UsageError("generate: --tokens is negative, expected 0 or more");
+  check(options);
   if (options.threads > 0) set_num_threads(options.threads);
-  const train::Sampler check(options.sampling);  // complains about options before it looks at files
   const std::filesystem::path checkpoint = train::find_checkpoint(options.from);
   const data::TokenizerPtr tokenizer = data::load_tokenizer(checkpoint / "tokenizer.json");
   const GPT2 model = train::load_gpt2(checkpoint);
@@ -34,17 +50,12 @@ int run(const Options& options) {
           model.config.vocab_size);
   const auto prompt = train::encode_prompt(*tokenizer, options.prompt);
 
-  train::Utf8Stream stream([](std::string_view text) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    std::fflush(stdout);
-  });
+  train::Utf8Stream stream(write);
   stream.write(options.prompt);
   train::generate(model, prompt, options.tokens, options.sampling,
                   [&](int32_t token) { stream.write(tokenizer->token_bytes(token)); });
   stream.finish();
-  std::fputs("\n", stdout);
-  require(std::fflush(stdout) == 0 && std::ferror(stdout) == 0,
-          "generate: cannot write to the standard output");
+  write("\n");
   return 0;
 }
 
@@ -53,18 +64,26 @@ int run(const Options& options) {
 void add_generate(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("generate", "Write text with a trained model");
   auto options = std::make_shared<Options>();
-  command->add_option("--from", options->from, "folder of a run, or of one checkpoint")->required();
+  command->add_option("--from", options->from, "folder of a run, or of one checkpoint")
+      ->type_name("FOLDER")
+      ->required();
   command->add_option("--prompt", options->prompt, "text to continue");
-  command->add_option("--tokens", options->tokens, "tokens to write")->capture_default_str();
+  command->add_option("--tokens", options->tokens, "tokens to write")
+      ->check(whole_number())
+      ->capture_default_str();
   command->add_option("--temperature", options->sampling.temperature, "0: always the most likely token")
       ->capture_default_str();
   command->add_option("--top-k", options->sampling.top_k, "only the k most likely tokens; 0: all")
+      ->check(whole_number())
       ->capture_default_str();
   command
       ->add_option("--top-p", options->sampling.top_p, "only the most likely tokens up to this probability")
       ->capture_default_str();
-  command->add_option("--seed", options->sampling.seed, "seed of the draws")->capture_default_str();
-  command->add_option("--threads", options->threads, "threads (default: all cores)");
+  command->add_option("--seed", options->sampling.seed, "seed of the draws")
+      ->check(whole_number())
+      ->capture_default_str();
+  command->add_option("--threads", options->threads, "threads (default: all cores)")
+      ->check(whole_number(0, most_threads));
   command->callback([=, &action] { action = [=] { return run(*options); }; });
 }
 

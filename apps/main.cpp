@@ -19,9 +19,10 @@ namespace {
 constexpr int runtime_error_code = 1;
 constexpr int usage_error_code = 2;
 
+/// One line, whatever the names in it hold.
 int report(int code, std::string message) {
   for (char& c : message) {
-    if (c == '\n') c = ' ';
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
   }
   fmt::print(stderr, "cladtorch: error: {}\n", message);
   return code;

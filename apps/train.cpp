@@ -5,6 +5,7 @@
 #include "apps/command.h"
 #include "cladtorch/train/config.h"
 #include "cladtorch/train/training_run.h"
+#include "cladtorch/train/usage_error.h"
 
 namespace cladtorch::apps {
 namespace {
@@ -36,7 +37,12 @@ void add_train(CLI::App& app, Action& action) {
     command
         ->add_option_function<std::string>(
             flag,
-            [flags, key](const std::string& value) { flags->push_back(std::string(key) + "=" + value); },
+            [=](const std::string& value) {
+              // A script's variable that was never set; training on something else would be the worse answer.
+              if (value.empty())
+                throw train::UsageError(std::string("train: the value of ") + flag + " is empty");
+              flags->push_back(std::string(key) + "=" + value);
+            },
             help)
         ->type_name(value_name);
   };
@@ -45,8 +51,8 @@ void add_train(CLI::App& app, Action& action) {
   add("--steps", "N", "train.steps", "optimizer updates");
   add("--threads", "N", "run.threads", "threads (default: all cores)");
   add("--seed", "N", "run.seed", "seed of everything that is random");
-  add("--device", "NAME", "run.device", "cpu");
-  add("--dtype", "NAME", "run.dtype", "fp32");
+  add("--device", "NAME", "run.device", "where to compute: cpu");
+  add("--dtype", "NAME", "run.dtype", "numbers of the model: fp32");
   command->add_option("--set", request->set, "override a key: --set optimizer.lr=1e-3 (may be repeated)")
       ->type_name("KEY=VALUE")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 
@@ -11,10 +12,14 @@ std::atomic<int64_t> count{0};
 
 void* counted(size_t bytes, size_t alignment) {
   count.fetch_add(1, std::memory_order_relaxed);
-  // aligned_alloc wants a multiple of the alignment, and malloc(0) may return null.
-  void* memory = alignment <= alignof(std::max_align_t)
-                     ? std::malloc(bytes == 0 ? 1 : bytes)
-                     : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  if (bytes == 0) bytes = 1;  // malloc(0) may return null
+  void* memory = nullptr;
+  if (alignment <= alignof(std::max_align_t)) {
+    memory = std::malloc(bytes);
+  } else if (bytes <= SIZE_MAX - alignment) {
+    // aligned_alloc wants a multiple of the alignment.
+    memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  }
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }

@@ -64,7 +64,11 @@ void save_checkpoint(const fs::path& path, const GPT2& model, const AdamW& optim
   fresh += fmt::format(".tmp-{}", ::getpid());
   try {
     fs::remove_all(fresh);
-    io::create_writable_folder(fresh);
+    // Not its parents: a run's folder that somebody removed must not come back with half of its files.
+    std::error_code error;
+    if (!fs::create_directory(fresh, error)) {
+      throw Error(io::describe_failure("write the checkpoint", path, error.value()));
+    }
     save_gpt2(model, fresh);
     std::vector<std::pair<std::string, io::StoredTensor>> moments;
     append_moments(moments, first_moment_prefix, optimizer.first_moments());
@@ -88,6 +92,8 @@ TrainerState load_trainer_state(const fs::path& checkpoint) {
   state.steps = io::json_field<int64_t>(json, "steps", where);
   state.configured_steps = io::json_field<int64_t>(json, "configured_steps", where);
   state.best_step = io::json_field<int64_t>(json, "best_step", where);
+  require(state.step >= 0 && state.steps >= 0, "read '", where, "': step ", state.step, " of ", state.steps,
+          ", expected no negative number");
   state.seconds = io::json_field<double>(json, "seconds", where);
   state.train_tokens = io::json_field<uint64_t>(json, "train_tokens", where);
   if (json.contains("best_val")) state.best_val = io::json_field<double>(json, "best_val", where);

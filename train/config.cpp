@@ -13,9 +13,13 @@
 #include "cladtorch/train/schedule.h"
 #include "cladtorch/train/suggest.h"
 #include "cladtorch/train/usage_error.h"
+#include "data/text/utf8.h"
 
 namespace cladtorch::train {
 namespace {
+
+/// Far beyond any run, and small enough that products of the numbers of a configuration do not overflow.
+constexpr int64_t most_steps = 1'000'000'000'000;
 
 const ConfigField& find_field(const std::vector<ConfigField>& fields, const std::string& key,
                               const std::string& where) {
@@ -30,20 +34,20 @@ const ConfigField& find_field(const std::vector<ConfigField>& fields, const std:
 [[noreturn]] void wrong_type(const ConfigField& field, const std::string& where, const std::string& got) {
   const char* expected[] = {"an integer", "a number", "a string"};
   throw UsageError(
-      fmt::format("{}: {} expects {}, got {}", where, field.key, expected[field.value.index()], got));
+      fmt::format("{}{} expects {}, got {}", where, field.key, expected[field.value.index()], got));
 }
 
 void assign(const ConfigField& field, const toml::node& node, const std::string& where) {
   std::ostringstream shown;
   node.visit([&](const auto& value) { shown << value; });
   if (auto* const* integer = std::get_if<int64_t*>(&field.value)) {
-    if (!node.is_integer()) wrong_type(field, where, shown.str());
+    if (!node.is_integer()) wrong_type(field, where + ": ", shown.str());
     **integer = *node.value<int64_t>();
   } else if (auto* const* number = std::get_if<double*>(&field.value)) {
-    if (!node.is_number()) wrong_type(field, where, shown.str());
+    if (!node.is_number()) wrong_type(field, where + ": ", shown.str());
     **number = *node.value<double>();
   } else {
-    if (!node.is_string()) wrong_type(field, where, shown.str());
+    if (!node.is_string()) wrong_type(field, where + ": ", shown.str());
     *std::get<std::string*>(field.value) = *node.value<std::string>();
   }
 }
@@ -52,12 +56,53 @@ template <class T>
 void parse(const ConfigField& field, const std::string& text, T& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) {
-    wrong_type(field, "--set", "'" + text + "'");
+    wrong_type(field, "", "'" + text + "'");
   }
 }
 
 void expect(bool condition, const std::string& message) {
   if (!condition) throw UsageError("config: " + message);
+}
+
+/// What a key's value must be, whatever the other keys are.
+void check_field(const ConfigField& field) {
+  const bool limited = field.most < std::numeric_limits<int64_t>::max();
+  const std::string range =
+      limited ? fmt::format("{} to {}", field.least, field.most) : fmt::format("{} or more", field.least);
+  if (auto* const* integer = std::get_if<int64_t*>(&field.value)) {
+    expect(**integer >= field.least && **integer <= field.most,
+           fmt::format("{} is {}, expected {}", field.key, **integer, range));
+  } else if (auto* const* number = std::get_if<double*>(&field.value)) {
+    expect(std::isfinite(**number) && **number >= static_cast<double>(field.least) &&
+               (!limited || **number <= static_cast<double>(field.most)),
+           fmt::format("{} is {}, expected {}", field.key, **number, range));
+  } else {
+    expect(data::utf8::is_valid(*std::get<std::string*>(field.value)),
+           fmt::format("{} is not UTF-8, as config.toml must be; choose another name", field.key));
+  }
+}
+
+std::string toml_value(int64_t value) { return std::to_string(value); }
+
+/// The fewest digits that read back as the same number.
+std::string toml_value(double value) {
+  const std::string digits = fmt::format("{}", value);
+  return digits.find_first_not_of("-0123456789") == std::string::npos ? digits + ".0" : digits;
+}
+
+/// On one line. (toml++ 3.3 loses a newline at the beginning.)
+std::string toml_value(const std::string& value) {
+  std::string text = "\"";
+  for (const char c : value) {
+    if (c == '"' || c == '\\') {
+      text += {'\\', c};
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      text += fmt::format("\\u{:04X}", static_cast<unsigned>(c));
+    } else {
+      text += c;
+    }
+  }
+  return text + "\"";
 }
 
 std::string section_of(const std::string& key) { return key.substr(0, key.find('.')); }
@@ -69,17 +114,18 @@ std::vector<ConfigField> config_fields(TrainConfig& c) {
       {"run.name", "name of the run; empty: stories, or the name of the text", &c.run.name},
       {"run.out", "folder of the run; empty: runs/<name>", &c.run.out},
       {"run.seed", "seed of initialization, shuffling, dropout and samples", &c.run.seed},
-      {"run.threads", "threads; 0: all cores", &c.run.threads},
-      {"run.device", "cpu", &c.run.device},
-      {"run.dtype", "fp32", &c.run.dtype},
+      {"run.threads", "threads; 0: all cores", &c.run.threads, 0, 1024},
+      {"run.device", "where to compute: cpu", &c.run.device},
+      {"run.dtype", "numbers of the model: fp32", &c.run.dtype},
       {"data.text", "text file, folder of them, or prepared tokens; empty: built-in stories", &c.data.text},
       {"data.vocabulary", "char or byte", &c.data.vocabulary},
       {"data.sampling", "shuffled_windows or random_offsets", &c.data.sampling},
-      {"data.story_bytes", "size of the built-in text", &c.data.story_bytes},
-      {"model.layers", "transformer blocks", &c.model.layers},
-      {"model.heads", "attention heads; must divide channels", &c.model.heads},
-      {"model.channels", "width of the residual stream", &c.model.channels},
-      {"model.context", "tokens the model looks back, the sequence length in training", &c.model.context},
+      {"data.story_bytes", "size of the built-in text", &c.data.story_bytes, 1, 1'000'000'000},
+      {"model.layers", "transformer blocks", &c.model.layers, 1, 10'000},
+      {"model.heads", "attention heads; must divide channels", &c.model.heads, 1, 1'000'000},
+      {"model.channels", "width of the residual stream", &c.model.channels, 1, 1'000'000},
+      {"model.context", "tokens the model looks back, the sequence length in training", &c.model.context, 1,
+       1'000'000},
       {"model.dropout", "probability of dropping an activation in training", &c.model.dropout},
       {"optimizer.lr", "peak learning rate", &c.optimizer.lr},
       {"optimizer.beta1", "decay of the first moment", &c.optimizer.beta1},
@@ -88,21 +134,25 @@ std::vector<ConfigField> config_fields(TrainConfig& c) {
       {"optimizer.weight_decay", "decoupled decay of matrices", &c.optimizer.weight_decay},
       {"optimizer.clip", "largest global gradient norm; 0: no clipping", &c.optimizer.clip},
       {"schedule.kind", "constant, linear, cosine or wsd", &c.schedule.kind},
-      {"schedule.warmup", "steps of linear warm-up", &c.schedule.warmup},
+      {"schedule.warmup", "steps of linear warm-up", &c.schedule.warmup, 0, most_steps},
       {"schedule.min_lr", "learning rate at the end", &c.schedule.min_lr},
       {"schedule.decay_fraction", "wsd: part of the run that decays", &c.schedule.decay_fraction},
-      {"train.steps", "optimizer updates", &c.train.steps},
-      {"train.batch", "sequences per micro-batch", &c.train.batch},
-      {"train.accumulate", "micro-batches per update", &c.train.accumulate},
-      {"train.eval_every", "steps between evaluations", &c.train.eval_every},
-      {"train.eval_batches", "batches per evaluation; 0: all of the validation text", &c.train.eval_batches},
+      {"train.steps", "optimizer updates", &c.train.steps, 1, most_steps},
+      {"train.batch", "sequences per micro-batch", &c.train.batch, 1, 100'000},
+      {"train.accumulate", "micro-batches per update", &c.train.accumulate, 1, 100'000},
+      {"train.eval_every", "steps between evaluations", &c.train.eval_every, 1, most_steps},
+      {"train.eval_batches", "batches per evaluation; 0: all of the validation text", &c.train.eval_batches,
+       0, most_steps},
       {"train.eval_prefix", "part of each validation window that is read but not scored",
        &c.train.eval_prefix},
-      {"train.save_every", "steps between saves of last/; 0: at evaluations", &c.train.save_every},
-      {"train.log_every", "steps between lines when the output is no terminal", &c.train.log_every},
-      {"train.max_minutes", "shorten the run to fit this time; 0: no limit", &c.train.max_minutes},
-      {"sample.count", "samples at the end", &c.sample.count},
-      {"sample.tokens", "tokens per sample", &c.sample.tokens},
+      {"train.save_every", "steps between saves of last/; 0: at evaluations", &c.train.save_every, 0,
+       most_steps},
+      {"train.log_every", "steps between lines when the output is no terminal", &c.train.log_every, 1,
+       most_steps},
+      {"train.max_minutes", "shorten the run to fit this time; 0: no limit", &c.train.max_minutes, 0,
+       1'000'000'000},
+      {"sample.count", "samples at the end", &c.sample.count, 0, 1'000},
+      {"sample.tokens", "tokens per sample", &c.sample.tokens, 0, 1'000'000},
       {"sample.prompt", "text that samples begin with", &c.sample.prompt},
       {"sample.temperature", "0: most likely token", &c.sample.temperature},
       {"sample.top_k", "sample among the k most likely; 0: all", &c.sample.top_k},
@@ -123,7 +173,8 @@ void read_config(TrainConfig& config, const std::filesystem::path& path) {
     const std::string name(section.str());
     const auto* table = content.as_table();
     if (table == nullptr) {
-      find_field(fields, name, where);  // no key is without a section, so this throws with the closest one
+      find_field(fields, name, where);
+      throw UsageError(fmt::format("{}: '{}' must stand in its section, not in quotes", where, name));
     }
     for (const auto& [key, value] : *table) {
       const std::string at = fmt::format("{}:{}", where, value.source().begin.line);
@@ -151,39 +202,26 @@ void set_config(TrainConfig& config, const std::string& assignment) {
 
 void check_config(const TrainConfig& c) {
   TrainConfig copy = c;
-  for (const ConfigField& field : config_fields(copy)) {
-    if (auto* const* integer = std::get_if<int64_t*>(&field.value)) {
-      expect(**integer >= 0, fmt::format("{} is {}, expected 0 or more", field.key, **integer));
-    }
-    if (auto* const* number = std::get_if<double*>(&field.value)) {
-      expect(std::isfinite(**number) && **number >= 0,
-             fmt::format("{} is {}, expected 0 or more", field.key, **number));
-    }
-  }
-  const std::pair<const char*, int64_t> counts[] = {
-      {"model.layers", c.model.layers},         {"model.heads", c.model.heads},
-      {"model.channels", c.model.channels},     {"model.context", c.model.context},
-      {"train.steps", c.train.steps},           {"train.batch", c.train.batch},
-      {"train.accumulate", c.train.accumulate}, {"train.eval_every", c.train.eval_every},
-      {"train.log_every", c.train.log_every},   {"data.story_bytes", c.data.story_bytes}};
-  for (const auto& [key, value] : counts) expect(value > 0, fmt::format("{} is 0, expected 1 or more", key));
+  for (const ConfigField& field : config_fields(copy)) check_field(field);
+  expect(c.run.name.find('/') == std::string::npos && c.run.name != "." && c.run.name != "..",
+         fmt::format("run.name is '{}', expected a name without '/'; run.out takes a path", c.run.name));
   expect(
       c.model.channels % c.model.heads == 0,
       fmt::format("model.heads = {} does not divide model.channels = {}", c.model.heads, c.model.channels));
-  expect(c.model.dropout < 1, fmt::format("model.dropout is {}, expected less than 1", c.model.dropout));
-  expect(c.optimizer.beta1 < 1,
-         fmt::format("optimizer.beta1 is {}, expected less than 1", c.optimizer.beta1));
-  expect(c.optimizer.beta2 < 1,
-         fmt::format("optimizer.beta2 is {}, expected less than 1", c.optimizer.beta2));
   expect(c.optimizer.eps > 0, "optimizer.eps is 0, expected a positive number");
   expect(c.schedule.min_lr <= c.optimizer.lr,
          fmt::format("schedule.min_lr = {} is above optimizer.lr = {}", c.schedule.min_lr, c.optimizer.lr));
-  expect(c.schedule.decay_fraction <= 1, "schedule.decay_fraction is above 1");
-  expect(c.train.eval_prefix < 1,
-         fmt::format("train.eval_prefix is {}, expected less than 1", c.train.eval_prefix));
+  expect(c.schedule.decay_fraction <= 1,
+         fmt::format("schedule.decay_fraction is {}, expected at most 1", c.schedule.decay_fraction));
   expect(c.sample.top_p > 0 && c.sample.top_p <= 1,
-         fmt::format("sample.top_p is {}, expected 0 to 1", c.sample.top_p));
-  expect(c.run.threads <= 1024, fmt::format("run.threads is {}, expected at most 1024", c.run.threads));
+         fmt::format("sample.top_p is {}, expected more than 0 and at most 1", c.sample.top_p));
+  const std::pair<const char*, double> shares[] = {{"model.dropout", c.model.dropout},
+                                                   {"optimizer.beta1", c.optimizer.beta1},
+                                                   {"optimizer.beta2", c.optimizer.beta2},
+                                                   {"train.eval_prefix", c.train.eval_prefix}};
+  for (const auto& [key, value] : shares) {
+    expect(value < 1, fmt::format("{} is {}, expected less than 1", key, value));
+  }
   expect(c.run.device == "cpu", fmt::format("run.device is '{}', expected cpu", c.run.device));
   expect(c.run.dtype == "fp32", fmt::format("run.dtype is '{}', expected fp32", c.run.dtype));
   try {
@@ -203,11 +241,8 @@ std::string config_toml(const TrainConfig& config) {
       section = section_of(field.key);
       text += fmt::format("{}[{}]\n", text.empty() ? "" : "\n", section);
     }
-    toml::array value;
-    std::visit([&](auto* pointer) { value.push_back(*pointer); }, field.value);
-    std::ostringstream shown;
-    value[0].visit([&](const auto& node) { shown << node; });
-    text += fmt::format("{} = {}  # {}\n", field.key.substr(section.size() + 1), shown.str(), field.help);
+    const std::string value = std::visit([](auto* pointer) { return toml_value(*pointer); }, field.value);
+    text += fmt::format("{} = {}  # {}\n", field.key.substr(section.size() + 1), value, field.help);
   }
   return text;
 }

@@ -5,6 +5,7 @@
 
 #include "cladtorch/error.h"
 #include "cladtorch/io/atomic_file.h"
+#include "cladtorch/random.h"
 #include "io/temporary_folder.h"
 
 namespace cladtorch::train {
@@ -18,12 +19,12 @@ std::string error_of_file(const std::string& toml) {
   io::TemporaryFolder folder;
   io::write_file(folder / "c.toml", toml);
   TrainConfig config;
-  return error_of<Error>([&] { read_config(config, folder / "c.toml"); });
+  return error_of([&] { read_config(config, folder / "c.toml"); });
 }
 
 std::string error_of_set(const std::string& assignment) {
   TrainConfig config;
-  return error_of<Error>([&] {
+  return error_of([&] {
     set_config(config, assignment);
     check_config(config);
   });
@@ -43,6 +44,23 @@ TEST(Config, IsReadBackFromItsOwnFile) {
   EXPECT_EQ(read.optimizer.lr, 0.1 + 0.2);
 }
 
+TEST(Config, IsReadBackWhateverItsStringsHold) {
+  Random random(1);
+  const io::TemporaryFolder folder;
+  for (int trial = 0; trial < 300; ++trial) {
+    TrainConfig config, read;
+    for (std::string* text : {&config.run.name, &config.data.text, &config.sample.prompt}) {
+      const uint64_t length = random.below(8);
+      for (uint64_t i = 0; i < length; ++i) {
+        *text += random.below(4) == 0 ? "\u20ac" : std::string(1, static_cast<char>(random.below(128)));
+      }
+    }
+    io::write_file(folder / "c.toml", config_toml(config));
+    read_config(read, folder / "c.toml");
+    ASSERT_EQ(config_json(read), config_json(config)) << config_toml(config);
+  }
+}
+
 TEST(Config, TakesAnIntegerWhereANumberIsExpected) {
   EXPECT_EQ(error_of_file("[optimizer]\nclip = 1\n"), "");
   TrainConfig config;
@@ -60,10 +78,14 @@ TEST(Config, SuggestsTheKeyThatWasMeant) {
   EXPECT_THAT(error_of_set("zzzzzzz=5"), testing::Not(HasSubstr("did you mean")));
 }
 
+TEST(Config, RefusesAKeyInQuotesOutsideItsSection) {
+  EXPECT_THAT(error_of_file("\"train.steps\" = 5\n"), HasSubstr("must stand in its section"));
+}
+
 TEST(Config, NamesTheLineOfASyntaxError) {
   EXPECT_THAT(error_of_file("[train]\nsteps = \n"), HasSubstr("c.toml:2:"));
   TrainConfig config;
-  EXPECT_THAT(error_of<Error>([&] { read_config(config, "no/such.toml"); }), HasSubstr("no/such.toml"));
+  EXPECT_THAT(error_of([&] { read_config(config, "no/such.toml"); }), HasSubstr("no/such.toml"));
 }
 
 TEST(Config, NamesTheKeyWhoseValueHasTheWrongType) {
@@ -78,10 +100,29 @@ TEST(Config, NamesTheKeyWhoseValueHasTheWrongType) {
 
 TEST(Config, RefusesValuesThatCannotWork) {
   EXPECT_EQ(error_of_set("train.steps=1"), "");
-  for (const char* bad :
-       {"train.steps=0", "train.steps=-1", "train.batch=0", "model.heads=3", "model.dropout=1",
-        "optimizer.lr=nan", "optimizer.beta2=1", "schedule.kind=cosin", "schedule.min_lr=1", "run.device=tpu",
-        "run.dtype=fp8", "train.eval_prefix=1", "sample.top_p=0"}) {
+  for (const char* bad : {"train.steps=9000000000000000000",
+                          "train.batch=1000000",
+                          "model.layers=9000000000000000000",
+                          "data.story_bytes=9000000000000000000",
+                          "train.max_minutes=1e300",
+                          "sample.tokens=9000000000000000000",
+                          "run.name=../x",
+                          "run.name=..",
+                          "data.text=caf\xe9",
+                          "run.threads=-1",
+                          "train.steps=0",
+                          "train.steps=-1",
+                          "train.batch=0",
+                          "model.heads=3",
+                          "model.dropout=1",
+                          "optimizer.lr=nan",
+                          "optimizer.beta2=1",
+                          "schedule.kind=cosin",
+                          "schedule.min_lr=1",
+                          "run.device=tpu",
+                          "run.dtype=fp8",
+                          "train.eval_prefix=1",
+                          "sample.top_p=0"}) {
     EXPECT_THAT(error_of_set(bad), HasSubstr(std::string(bad).substr(0, std::string(bad).find('=')))) << bad;
   }
 }

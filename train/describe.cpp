@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cladtorch/tensor/parallel.h"
 #include "cladtorch/train/progress.h"
 
 namespace cladtorch::train {
@@ -26,10 +27,14 @@ std::string describe_model(const GPT2& model) {
 
 std::string describe_memory(const MemoryUse& use) {
   return fmt::format(
-      "memory  parameters {}  gradients {}  optimizer {}  activations {}  peak {}",
+      "parameters {}  gradients {}  optimizer {}  activations {}  peak {}",
       short_bytes(static_cast<double>(use.parameters)), short_bytes(static_cast<double>(use.gradients)),
       short_bytes(static_cast<double>(use.optimizer)), short_bytes(static_cast<double>(use.activations)),
       short_bytes(static_cast<double>(use.peak())));
+}
+
+std::string describe_threads() {
+  return fmt::format("{} thread{}", num_threads(), num_threads() == 1 ? "" : "s");
 }
 
 double median_rate(const std::vector<StepRecord>& records) {

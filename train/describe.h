@@ -15,7 +15,10 @@ namespace cladtorch::train {
 std::string describe_text(const TrainConfig& config, const data::Dataset& data);
 /// "gpt2 (4 layers, 4 heads, 128 channels: 818k parameters)".
 std::string describe_model(const GPT2& model);
+/// "parameters 3.3 MB  gradients ...".
 std::string describe_memory(const MemoryUse& use);
+/// "1 thread", "2 threads".
+std::string describe_threads();
 
 /// Tokens per second of the middle step: unlike the mean, not moved by a busy minute of the machine.
 double median_rate(const std::vector<StepRecord>& records);

@@ -30,10 +30,13 @@ Sampler::Sampler(const SamplingOptions& options) : options_(options), random_(op
   require(std::isfinite(options.temperature) && options.temperature >= 0, "generate: temperature is ",
           options.temperature, ", expected 0 or more");
   require(options.top_k >= 0, "generate: top_k is ", options.top_k, ", expected 0 or more");
-  require(options.top_p > 0 && options.top_p <= 1, "generate: top_p is ", options.top_p, ", expected 0 to 1");
+  require(options.top_p > 0 && options.top_p <= 1, "generate: top_p is ", options.top_p,
+          ", expected more than 0 and at most 1");
 }
 
 int32_t Sampler::draw(std::span<const float> logits) {
+  require(std::all_of(logits.begin(), logits.end(), [](float score) { return std::isfinite(score); }),
+          "generate: the model's scores are not finite; is its checkpoint damaged?");
   const auto best = std::max_element(logits.begin(), logits.end());
   if (options_.temperature == 0) return static_cast<int32_t>(best - logits.begin());
 
@@ -121,7 +124,7 @@ std::vector<int32_t> encode_prompt(const data::Tokenizer& tokenizer, std::string
 
 std::string generate_text(const GPT2& model, const data::Tokenizer& tokenizer, std::string_view prompt,
                           int64_t tokens, const SamplingOptions& options) {
-  std::string text(prompt);
+  std::string text;
   generate(model, encode_prompt(tokenizer, prompt), tokens, options,
            [&](int32_t token) { text += tokenizer.token_bytes(token); });
   return text;

@@ -55,7 +55,7 @@ TEST(Generate, GoesOnWhenTheContextIsFullAndTakesALongPrompt) {
   const GPT2 model = small_model();
   EXPECT_EQ(greedy(model, {1}, 50).size(), 50u);
   EXPECT_EQ(greedy(model, std::vector<int32_t>(40, 2), 5), greedy(model, std::vector<int32_t>(16, 2), 5));
-  EXPECT_THAT(error_of<Error>([&] { greedy(model, {}, 1); }), HasSubstr("no tokens"));
+  EXPECT_THAT(error_of([&] { greedy(model, {}, 1); }), HasSubstr("no tokens"));
 }
 
 TEST(Generate, IsReproducibleBySeed) {
@@ -96,9 +96,17 @@ TEST(Sampler, KeepsToTopKAndTopP) {
 }
 
 TEST(Sampler, RefusesOptionsOutOfRange) {
-  EXPECT_THAT(error_of<Error>([] { Sampler sampler({.temperature = -1}); }), HasSubstr("temperature"));
-  EXPECT_THAT(error_of<Error>([] { Sampler sampler({.top_k = -1}); }), HasSubstr("top_k"));
-  EXPECT_THAT(error_of<Error>([] { Sampler sampler({.top_p = 1.5}); }), HasSubstr("top_p"));
+  EXPECT_THAT(error_of([] { Sampler sampler({.temperature = -1}); }), HasSubstr("temperature"));
+  EXPECT_THAT(error_of([] { Sampler sampler({.top_k = -1}); }), HasSubstr("top_k"));
+  EXPECT_THAT(error_of([] { Sampler sampler({.top_p = 1.5}); }), HasSubstr("top_p"));
+}
+
+TEST(Sampler, RefusesScoresThatAreNotFinite) {
+  for (const double temperature : {0.0, 1.0}) {
+    const std::vector<float> logits = {1, std::nanf(""), 2};
+    Sampler sampler({.temperature = temperature});
+    EXPECT_THAT(error_of([&] { sampler.draw(logits); }), HasSubstr("not finite"));
+  }
 }
 
 TEST(Utf8Stream, NeverSplitsACharacter) {

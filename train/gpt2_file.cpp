@@ -82,8 +82,8 @@ const io::StoredTensor* find(const io::SafetensorsFile& file, const std::string&
 /// Refuses a configuration far larger than the file before memory is asked for.
 void check_size(const GPT2Config& config, const io::SafetensorsFile& file) {
   const auto c = static_cast<double>(config.n_embd);
-  const double described = static_cast<double>(config.vocab_size + config.n_positions) * c +
-                           static_cast<double>(config.n_layer) * (12 * c * c + 13 * c);
+  const double rows = static_cast<double>(config.vocab_size) + static_cast<double>(config.n_positions);
+  const double described = rows * c + static_cast<double>(config.n_layer) * (12 * c * c + 13 * c);
   double stored = 0;
   for (const auto& [name, tensor] : file.tensors()) {
     stored += static_cast<double>(tensor.data.size() / io::stored_size(tensor.type));
@@ -115,19 +115,23 @@ io::Json gpt2_config_json(const GPT2Config& config) {
 GPT2Config gpt2_config_from_json(const io::Json& json, const std::string& where) {
   const auto type = io::json_field<std::string>(json, "model_type", where);
   require(type == "gpt2", "read '", where, "': model_type is '", type, "', expected gpt2");
-  const std::string activation = json.value("activation_function", "gelu_new");
+  const auto activation = io::json_field_or<std::string>(json, "activation_function", where, "gelu_new");
   require(activation == "gelu_new", "read '", where, "': activation_function is '", activation,
           "', expected gelu_new");
-  require(json.value("tie_word_embeddings", true), "read '", where,
-          "': the embeddings are not tied, expected tied");
+  for (const auto& [key, expected] : {std::pair{"tie_word_embeddings", true},
+                                      {"scale_attn_weights", true},
+                                      {"scale_attn_by_inverse_layer_idx", false}}) {
+    require(io::json_field_or(json, key, where, expected) == expected, "read '", where, "': expected ", key,
+            " to be ", expected ? "true" : "false");
+  }
   GPT2Config config;
   config.vocab_size = io::json_field<int64_t>(json, "vocab_size", where);
   config.n_positions = io::json_field<int64_t>(json, "n_positions", where);
   config.n_embd = io::json_field<int64_t>(json, "n_embd", where);
   config.n_layer = io::json_field<int64_t>(json, "n_layer", where);
   config.n_head = io::json_field<int64_t>(json, "n_head", where);
-  config.layer_norm_epsilon = json.value("layer_norm_epsilon", 1e-5);
-  config.dropout = json.value("resid_pdrop", 0.0);
+  config.layer_norm_epsilon = io::json_field_or(json, "layer_norm_epsilon", where, 1e-5);
+  config.dropout = io::json_field_or(json, "resid_pdrop", where, 0.0);
   try {
     validate(config);
   } catch (const Error& error) {

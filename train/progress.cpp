@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <string_view>
 #include <vector>
 
 namespace cladtorch::train {
@@ -15,12 +16,21 @@ namespace {
 
 constexpr int bar_width = 14;
 constexpr auto redraw_every = std::chrono::milliseconds(100);
-constexpr int default_width = 160;
+constexpr int plain_width = 160;
+constexpr int unknown_terminal_width = 80;
 
 int terminal_width(std::FILE* stream) {
   winsize size{};
   if (::ioctl(::fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return default_width;
+  return unknown_terminal_width;
+}
+
+/// Source: https://no-color.org
+bool wants_escape_sequences() {
+  const char* no_color = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  return (no_color == nullptr || *no_color == '\0') &&
+         (terminal == nullptr || std::string_view(terminal) != "dumb");
 }
 
 std::string bar(int64_t step, int64_t steps) {
@@ -40,7 +50,7 @@ std::string short_count(double value) {
 }
 
 std::string short_duration(double seconds) {
-  const auto total = static_cast<int64_t>(std::llround(std::max(seconds, 0.0)));
+  const auto total = static_cast<int64_t>(std::llround(std::clamp(seconds, 0.0, 1e15)));
   if (total >= 3600) return fmt::format("{}:{:02}:{:02}", total / 3600, total / 60 % 60, total % 60);
   return fmt::format("{}:{:02}", total / 60, total % 60);
 }
@@ -87,24 +97,27 @@ std::string progress_line(const StepRecord& record, const ProgressState& state, 
     if (i != eta) line += "  " + parts[i];
   }
   if (shown > eta) line += "  " + parts[eta];
-  return line;
+  return line.substr(0, static_cast<size_t>(width));
 }
 
 ProgressDisplay::ProgressDisplay(std::FILE* stream, int64_t log_every)
     : stream_(stream),
       log_every_(log_every),
       terminal_(::isatty(::fileno(stream)) != 0),
-      color_(terminal_ && std::getenv("NO_COLOR") == nullptr) {}
+      escapes_(terminal_ && wants_escape_sequences()) {}
+
+// A terminal that is gone, or a reader that is, must not end the training.
+void ProgressDisplay::write(const std::string& text) { std::fputs(text.c_str(), stream_); }
 
 ProgressDisplay::~ProgressDisplay() {
-  if (line_open_) std::fputs("\n", stream_);
+  if (line_open_) write("\n");
 }
 
 void ProgressDisplay::show(const StepRecord& record, const ProgressState& state) {
   const bool last = record.step >= state.steps;
   if (!terminal_) {
     if (record.step % log_every_ != 0 && !record.val_loss && !last) return;
-    fmt::print(stream_, "{}\n", progress_line(record, state, default_width));
+    write(progress_line(record, state, plain_width) + "\n");
     std::fflush(stream_);
     return;
   }
@@ -112,15 +125,15 @@ void ProgressDisplay::show(const StepRecord& record, const ProgressState& state)
   if (now - shown_ < redraw_every && !record.val_loss && !last) return;
   shown_ = now;
   const std::string line = progress_line(record, state, terminal_width(stream_) - 1);
-  if (color_) {
-    fmt::print(stream_, "\r{}\x1b[K", line);
+  if (escapes_) {
+    write("\r" + line + "\x1b[K");
   } else {
-    fmt::print(stream_, "\r{:<{}}", line, line_length_);
+    write(fmt::format("\r{:<{}}", line, line_length_));
   }
   line_open_ = true;
   line_length_ = line.size();
   if (record.val_loss) {
-    std::fputs("\n", stream_);  // evaluations stay on the screen
+    write("\n");  // evaluations stay on the screen
     line_open_ = false;
     line_length_ = 0;
   }
@@ -129,10 +142,10 @@ void ProgressDisplay::show(const StepRecord& record, const ProgressState& state)
 
 void ProgressDisplay::clear_line() {
   if (!line_open_) return;
-  if (color_) {
-    std::fputs("\r\x1b[K", stream_);
+  if (escapes_) {
+    write("\r\x1b[K");
   } else {
-    fmt::print(stream_, "\r{:<{}}\r", "", line_length_);
+    write(fmt::format("\r{:<{}}\r", "", line_length_));
   }
   line_open_ = false;
   line_length_ = 0;
@@ -140,7 +153,7 @@ void ProgressDisplay::clear_line() {
 
 void ProgressDisplay::message(const std::string& text) {
   clear_line();
-  fmt::print(stream_, "{}\n", text);
+  write(text + "\n");
   std::fflush(stream_);
 }
 

@@ -1,7 +1,11 @@
 #include "cladtorch/train/progress.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <string>
 
@@ -44,7 +48,8 @@ TEST(ProgressLine, NeverExceedsTheWidthAndKeepsStepAndLossLongest) {
     EXPECT_THAT(line, HasSubstr("step  400/1500"));
     EXPECT_THAT(line, HasSubstr("loss 1.032"));
   }
-  EXPECT_EQ(progress_line(sample_record, sample_state, 1), "step  400/1500");
+  EXPECT_EQ(progress_line(sample_record, sample_state, 20), "step  400/1500");
+  EXPECT_EQ(progress_line(sample_record, sample_state, 6), "step  ");
 }
 
 TEST(ProgressDisplay, WritesPlainLinesWhereThereIsNoTerminal) {
@@ -70,12 +75,65 @@ TEST(ProgressDisplay, WritesPlainLinesWhereThereIsNoTerminal) {
   EXPECT_EQ(all.find('\x1b'), std::string::npos);
 }
 
+/// What a terminal of `width` columns receives.
+std::string on_terminal(int width, const char* no_color) {
+  const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
+  EXPECT_EQ(::grantpt(terminal), 0);
+  EXPECT_EQ(::unlockpt(terminal), 0);
+  const int screen = ::open(::ptsname(terminal), O_RDWR | O_NOCTTY);
+  winsize size{};
+  size.ws_col = static_cast<unsigned short>(width);
+  EXPECT_EQ(::ioctl(screen, TIOCSWINSZ, &size), 0);
+  ::setenv("TERM", "xterm", 1);
+  ::setenv("NO_COLOR", no_color, 1);
+  std::FILE* stream = ::fdopen(screen, "w");
+  {
+    ProgressDisplay display(stream, 1);
+    StepRecord record = sample_record;
+    display.show(record, sample_state);
+    display.message("kept");
+    record.val_loss = 1.0;
+    display.show(record, sample_state);
+  }
+  std::string text(4096, '\0');
+  text.resize(static_cast<size_t>(::read(terminal, text.data(), text.size())));
+  std::fclose(stream);
+  ::close(terminal);
+  return text;
+}
+
+TEST(ProgressDisplay, NeverWrapsALineOnANarrowTerminal) {
+  for (const int width : {10, 20, 80}) {
+    const std::string text = on_terminal(width, "1");
+    size_t column = 0;
+    for (const char c : text) {
+      column = c == '\r' || c == '\n' ? 0 : column + 1;
+      ASSERT_LT(column, static_cast<size_t>(width)) << text;
+    }
+  }
+}
+
+TEST(ProgressDisplay, SendsEscapeSequencesUnlessNoColorIsSetToSomething) {
+  EXPECT_THAT(on_terminal(80, ""), HasSubstr("\x1b[K"));
+  EXPECT_THAT(on_terminal(80, "1"), Not(HasSubstr("\x1b")));
+}
+
+TEST(ProgressDisplay, GoesOnWhenTheStreamTakesNoMore) {
+  std::FILE* full = std::fopen("/dev/full", "w");
+  ProgressDisplay display(full, 1);
+  display.show(sample_record, sample_state);
+  display.message("lost");
+  std::fclose(full);
+}
+
 TEST(ShortNumbers, AreReadable) {
   EXPECT_EQ(short_count(850), "850");
   EXPECT_EQ(short_count(1'234), "1.2k");
   EXPECT_EQ(short_count(124'439'808), "124.4M");
   EXPECT_EQ(short_duration(6.6), "0:07");
   EXPECT_EQ(short_duration(3605), "1:00:05");
+  EXPECT_EQ(short_duration(-1), "0:00");
+  EXPECT_EQ(short_duration(1e300), short_duration(1e15));
   EXPECT_EQ(short_bytes(22'600'000), "22.6 MB");
 }
 

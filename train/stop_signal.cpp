@@ -1,6 +1,6 @@
 #include "cladtorch/train/stop_signal.h"
 
-#include <signal.h>
+#include <cstddef>
 
 namespace cladtorch::train {
 namespace {
@@ -12,22 +12,24 @@ extern "C" void request_stop(int number) {
   ::signal(number, SIG_DFL);  // the next one is served by the system
 }
 
-void install(void (*handler)(int)) {
-  struct sigaction action{};
-  action.sa_handler = handler;
-  action.sa_flags = SA_RESTART;  // a save in progress must not see EINTR
-  ::sigaction(SIGINT, &action, nullptr);
-  ::sigaction(SIGTERM, &action, nullptr);
-}
+constexpr std::array<int, 3> signals = {SIGINT, SIGTERM, SIGHUP};
 
 }  // namespace
 
 StopSignal::StopSignal() {
   stop_requested = 0;
-  install(request_stop);
+  struct sigaction action{};
+  action.sa_handler = request_stop;
+  action.sa_flags = SA_RESTART;  // a save in progress must not see EINTR
+  for (size_t i = 0; i < signals.size(); ++i) {
+    ::sigaction(signals[i], nullptr, &before_[i]);
+    if (before_[i].sa_handler != SIG_IGN) ::sigaction(signals[i], &action, nullptr);
+  }
 }
 
-StopSignal::~StopSignal() { install(SIG_DFL); }
+StopSignal::~StopSignal() {
+  for (size_t i = 0; i < signals.size(); ++i) ::sigaction(signals[i], &before_[i], nullptr);
+}
 
 bool StopSignal::requested() const { return stop_requested != 0; }
 

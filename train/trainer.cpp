@@ -85,6 +85,9 @@ void Trainer::restore(const std::filesystem::path& checkpoint) {
   const TrainerState state = load_trainer_state(checkpoint);
   require(state.train_tokens == data_.train.size(), "resume '", checkpoint.string(), "': it was trained on ",
           state.train_tokens, " tokens, the text has ", data_.train.size(), " now; has the text changed?");
+  require(state.loader.seed == static_cast<uint64_t>(config_.run.seed), "resume '", checkpoint.string(),
+          "': it was begun with run.seed = ", state.loader.seed, ", not ", config_.run.seed,
+          "; a run keeps its seed");
   const data::TokenizerPtr tokenizer = data::load_tokenizer(checkpoint / "tokenizer.json");
   require(tokenizer->fingerprint() == data_.tokenizer->fingerprint(), "resume '", checkpoint.string(),
           "': its vocabulary is not that of the text; has the text changed?");
@@ -98,6 +101,9 @@ void Trainer::restore(const std::filesystem::path& checkpoint) {
           "': the model keys of the configuration differ from the checkpoint's");
   build(std::move(model));
   load_optimizer(checkpoint, *optimizer_);
+  require(std::isfinite(TensorList(*model_).norm()) && std::isfinite(optimizer_->first_moments().norm()) &&
+              std::isfinite(optimizer_->second_moments().norm()),
+          "resume '", checkpoint.string(), "': it holds numbers that are not finite; it cannot be continued");
   loader_.restore(state.loader);
   state_ = state;
   // The length that a time limit chose holds until the user asks for another one.
@@ -108,15 +114,17 @@ void Trainer::restore(const std::filesystem::path& checkpoint) {
 
 void Trainer::save(const std::filesystem::path& checkpoint) {
   // An update from a finite gradient can still overflow; such weights must not replace good ones.
-  if (!std::isfinite(TensorList(*model_).norm())) diverged("the weights are not finite");
+  if (const double norm = TensorList(*model_).norm(); !std::isfinite(norm))
+    diverged("the length of the weights", norm);
   save_checkpoint(checkpoint, *model_, *optimizer_, state_, *data_.tokenizer);
 }
 
-void Trainer::diverged(const std::string& what) const {
+void Trainer::diverged(const char* what, double value) const {
   throw Diverged(
-      fmt::format("training stopped after step {}: {}; lower optimizer.lr (now {:g}) or raise "
+      fmt::format("training stopped after step {}: {} is {}; lower optimizer.lr (now {:g}) or raise "
                   "schedule.warmup (now {})",
-                  state_.step, what, config_.optimizer.lr, config_.schedule.warmup));
+                  state_.step, what, std::isnan(value) ? "nan" : "infinite", config_.optimizer.lr,
+                  config_.schedule.warmup));
 }
 
 int64_t Trainer::tokens_per_step() const {
@@ -156,8 +164,8 @@ StepRecord Trainer::step() {
   record.lr = schedule_.at(state_.step, state_.steps);
   record.loss = micro_batches(static_cast<uint64_t>(state_.step), /*dry=*/false) / count;
   record.grad_norm = gradients_->norm() / count;
-  if (!std::isfinite(record.loss)) diverged(fmt::format("the loss is {}", record.loss));
-  if (!std::isfinite(record.grad_norm)) diverged(fmt::format("the gradient is {}", record.grad_norm));
+  if (!std::isfinite(record.loss)) diverged("the loss", record.loss);
+  if (!std::isfinite(record.grad_norm)) diverged("the length of the gradient", record.grad_norm);
   // The mean over micro-batches and the clipping are one factor, applied in the optimizer's own pass.
   const double clip = config_.optimizer.clip;
   const double clipping = clip > 0 && record.grad_norm > clip ? clip / record.grad_norm : 1.0;
@@ -185,7 +193,7 @@ double Trainer::evaluate() {
   const auto begin = Clock::now();
   const double val = evaluate_batches(eval_batches_.count());
   state_.seconds += seconds_since(begin);
-  if (!std::isfinite(val)) diverged(fmt::format("the validation loss is {}", val));
+  if (!std::isfinite(val)) diverged("the validation loss", val);
   state_.val_loss = val;
   if (!state_.best_val || val < *state_.best_val) {
     state_.best_val = val;

@@ -130,7 +130,7 @@ TEST(Trainer, StopsBeforeAnUpdateThatIsNotFinite) {
     Trainer trainer(small_config(), stories(), poisoned);
     const float weight = trainer.model().wte.weight.data<float>()[0];
     EXPECT_THAT(error_of<Diverged>([&] { trainer.step(); }),
-                HasSubstr(in_loss ? "loss is nan" : "gradient is inf"));
+                HasSubstr(in_loss ? "loss is nan" : "gradient is infinite"));
     EXPECT_EQ(trainer.model().wte.weight.data<float>()[0], weight);
     EXPECT_EQ(trainer.state().step, 0);
   }
@@ -145,7 +145,7 @@ TEST(Trainer, SavesNoWeightsThatAreNotFinite) {
   Trainer overflowing(config, stories(), quadratic_objective);
   overflowing.step();
   EXPECT_THAT(error_of<Diverged>([&] { overflowing.save(folder / "last"); }),
-              HasSubstr("weights are not finite"));
+              HasSubstr("the length of the weights is"));
   EXPECT_THAT(error_of<Diverged>([&] { overflowing.evaluate(); }), HasSubstr("validation loss is"));
   EXPECT_EQ(load_trainer_state(folder / "last").step, 0);
 }
@@ -156,10 +156,50 @@ TEST(Trainer, RefusesACheckpointOfAnotherModelOrText) {
   TrainConfig wider = small_config();
   wider.model.channels = 16;
   Trainer other_model(wider, stories(), quadratic_objective);
-  EXPECT_THAT(error_of<Error>([&] { other_model.restore(folder / "c"); }), HasSubstr("model keys"));
+  EXPECT_THAT(error_of([&] { other_model.restore(folder / "c"); }), HasSubstr("model keys"));
   const data::Dataset longer = data::stories_dataset(30'000, 1);
   Trainer other_text(small_config(), longer, quadratic_objective);
-  EXPECT_THAT(error_of<Error>([&] { other_text.restore(folder / "c"); }), HasSubstr("has the text changed?"));
+  EXPECT_THAT(error_of([&] { other_text.restore(folder / "c"); }), HasSubstr("has the text changed?"));
+}
+
+TEST(Trainer, RefusesADamagedCheckpointAndAnotherSeed) {
+  io::TemporaryFolder folder;
+  TrainConfig config = small_config();
+  Trainer(config, stories(), quadratic_objective).save(folder / "c");
+  const auto restore = [&] {
+    return error_of([&] { Trainer(config, stories(), quadratic_objective).restore(folder / "c"); });
+  };
+  EXPECT_EQ(restore(), "");
+  config.run.seed = 5;
+  EXPECT_THAT(restore(), HasSubstr("begun with run.seed = 1, not 5"));
+  config.run.seed = 1;
+
+  io::Json state = io::read_json(folder / "c" / "trainer_state.json");
+  for (const auto& [key, value] :
+       {std::pair<const char*, io::Json>{"step", -1}, {"step", 2.5}, {"steps", "x"}}) {
+    io::Json odd = state;
+    odd[key] = value;
+    io::write_json(folder / "c" / "trainer_state.json", odd);
+    EXPECT_THAT(restore(), HasSubstr("trainer_state.json")) << key << value;
+  }
+  io::Json odd = state;
+  odd["loader"]["position"] = 1'000'000'000;
+  io::write_json(folder / "c" / "trainer_state.json", odd);
+  EXPECT_THAT(restore(), HasSubstr("position 1000000000 lies beyond"));
+  io::write_json(folder / "c" / "trainer_state.json", state);
+
+  GPT2 poisoned = load_gpt2(folder / "c");
+  poisoned.ln_f.weight.data<float>()[0] = std::numeric_limits<float>::quiet_NaN();
+  save_gpt2(poisoned, folder / "c");
+  EXPECT_THAT(restore(), HasSubstr("not finite"));
+}
+
+TEST(Trainer, DoesNotBringBackAFolderThatWasRemoved) {
+  io::TemporaryFolder folder;
+  Trainer trainer(small_config(), stories(), quadratic_objective);
+  EXPECT_THAT(error_of([&] { trainer.save(folder / "gone" / "last"); }),
+              HasSubstr("gone/last': no such file or directory"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "gone"));
 }
 
 TEST(FlopsPerToken, MatchesTheCountOfGpt2) {
@@ -203,7 +243,7 @@ TEST(Gpt2File, RefusesForeignAndInconsistentFiles) {
     io::Json config = gpt2_config_json(gpt2_preset("toy"));
     config[key] = value;
     io::write_json(folder / "config.json", config);
-    return error_of<Error>([&] { load_gpt2(folder.path()); });
+    return error_of([&] { load_gpt2(folder.path()); });
   };
   EXPECT_EQ(error_with("n_layer", 2), "");
   EXPECT_THAT(error_with("model_type", "llama"), HasSubstr("model_type is 'llama', expected gpt2"));
@@ -214,6 +254,12 @@ TEST(Gpt2File, RefusesForeignAndInconsistentFiles) {
   EXPECT_THAT(error_with("n_layer", 1'000'000'000), HasSubstr("config.json describes a model of"));
   EXPECT_THAT(error_with("n_head", 5), HasSubstr("config.json"));
   EXPECT_THAT(error_with("n_embd", "wide"), HasSubstr("'n_embd' is string"));
+  EXPECT_THAT(error_with("n_embd", 32.5), HasSubstr("'n_embd' is 32.5"));
+  EXPECT_THAT(error_with("vocab_size", std::numeric_limits<int64_t>::max()), HasSubstr("config.json"));
+  EXPECT_THAT(error_with("activation_function", 5), HasSubstr("'activation_function' is 5"));
+  EXPECT_THAT(error_with("tie_word_embeddings", false), HasSubstr("tie_word_embeddings"));
+  EXPECT_THAT(error_with("scale_attn_by_inverse_layer_idx", true),
+              HasSubstr("scale_attn_by_inverse_layer_idx"));
 }
 
 }  // namespace

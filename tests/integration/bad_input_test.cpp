@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -71,6 +72,12 @@ TEST_F(BadInput, WrongConfigurationNamesTheKey) {
                "wrong.toml:3: unknown key 'train.bach'");
   write(folder_ / "broken.toml", "[train\n");
   expect_error(small_train({"--config", "broken.toml"}), usage_error_code, "broken.toml:1:");
+  write(folder_ / "quoted.toml", "\"train.steps\" = 5\n");
+  expect_error(small_train({"--config", "quoted.toml"}), usage_error_code, "quoted.toml: 'train.steps'");
+  expect_error(small_train({"--set", "train.accumulate=9000000000000000000"}), usage_error_code,
+               "train.accumulate is 9000000000000000000, expected 1 to 100000");
+  expect_error({"train", "--text", ""}, usage_error_code, "the value of --text is empty");
+  expect_error({"data", "stories", "--bytes", "9000000000000000000"}, usage_error_code, "--bytes");
   expect_error(small_train({"--config", "missing.toml"}), runtime_error_code, "'missing.toml'");
   EXPECT_FALSE(fs::exists(folder_ / "run"));
 }
@@ -83,6 +90,8 @@ TEST_F(BadInput, TextThatCannotBeTrainedOnIsNamed) {
   expect_error(small_train({"--text", "short.txt"}), runtime_error_code, "33");
   write(folder_ / "binary.txt", std::string(5000, '\xff'));
   expect_error(small_train({"--text", "binary.txt"}), runtime_error_code, "binary.txt");
+  write(folder_ / "caf\xe9.txt", std::string(5000, 'a'));
+  expect_error(small_train({"--text", "caf\xe9.txt"}), usage_error_code, "data.text is not UTF-8");
   EXPECT_FALSE(fs::exists(folder_ / "run"));
 }
 
@@ -97,6 +106,7 @@ TEST_F(BadInput, ARunIsNotOverwritten) {
   train();
   expect_error(small_train(), runtime_error_code, "--resume run");
   expect_error({"train", "--resume", "run"}, runtime_error_code, "has done its 6 steps");
+  expect_error({"train", "--resume", "run", "--steps", "3"}, runtime_error_code, "has done its 6 steps");
   expect_error({"train", "--resume", "other"}, runtime_error_code, "'other' is not a folder");
   fs::create_directory(folder_ / "empty");
   expect_error({"train", "--resume", "empty"}, runtime_error_code, "'empty' holds no config.toml");
@@ -138,10 +148,48 @@ TEST_F(BadInput, ACheckpointOfAnotherModelOrTextIsRefused) {
 
 TEST_F(BadInput, WrongSamplingOptionsAreNamed) {
   train();
-  expect_error({"generate", "--from", "run", "--temperature", "-1"}, runtime_error_code, "temperature");
-  expect_error({"generate", "--from", "run", "--top-p", "2"}, runtime_error_code, "top_p");
+  expect_error({"generate", "--from", "run", "--temperature", "-1"}, usage_error_code, "temperature");
+  expect_error({"generate", "--from", "run", "--temperature", "nan"}, usage_error_code, "temperature");
+  expect_error({"generate", "--from", "run", "--top-p", "2"}, usage_error_code, "top_p");
+  expect_error({"generate", "--from", "run", "--top-k", "-1"}, usage_error_code, "--top-k");
+  expect_error({"generate", "--from", "run", "--threads", "-1"}, usage_error_code, "--threads");
+  for (const char* seed : {"-1", "18446744073709551616", "1.5", ""}) {
+    expect_error({"generate", "--from", "run", "--seed", seed}, usage_error_code, "--seed");
+  }
   expect_error({"generate", "--from", "run", "--tokens", "-5"}, usage_error_code, "--tokens");
   expect_error({"generate", "--from", "run", "--prompt", "\xe2\x82\xac"}, runtime_error_code, "\xe2\x82\xac");
+}
+
+TEST_F(BadInput, APromptThatTheTextCannotSpellIsRefusedBeforeTraining) {
+  expect_error(small_train({"--set", "sample.prompt=\u20ac"}), runtime_error_code,
+               "sample.prompt: encode: the character '\u20ac'");
+  EXPECT_FALSE(fs::exists(folder_ / "run"));
+}
+
+TEST_F(BadInput, AResumedRunKeepsItsFolderAndSeed) {
+  train();
+  expect_error({"train", "--resume", "run", "--steps", "9", "--out", "other"}, usage_error_code,
+               "leave out --out");
+  expect_error({"train", "--resume", "run", "--steps", "9", "--seed", "7"}, runtime_error_code,
+               "run.seed = 1, not 7");
+}
+
+TEST_F(BadInput, TwoProcessesDoNotTrainInOneFolder) {
+  Program first(small_train({"--set", "train.steps=100000000", "--set", "train.save_every=1"}),
+                {.folder = folder_.path()});
+  while (first.running() && !fs::exists(folder_ / "run" / "last")) ::usleep(500);
+  expect_error({"train", "--resume", "run"}, runtime_error_code,
+               "'run' is in use by another training process");
+  expect_error(small_train(), runtime_error_code, "'run' is in use by another training process");
+  EXPECT_TRUE(first.running());
+}
+
+TEST_F(BadInput, AFolderThatVanishesStopsTheRun) {
+  Program program(small_train({"--set", "train.steps=100000000"}), {.folder = folder_.path()});
+  while (program.running() && !fs::exists(folder_ / "run" / "last")) ::usleep(500);
+  fs::rename(folder_ / "run", folder_ / "moved");
+  expect_one_line(program.wait(), runtime_error_code, "no such file or directory");
+  EXPECT_FALSE(fs::exists(folder_ / "run"));
 }
 
 TEST_F(BadInput, ADivergingRunStopsAndKeepsTheLastGoodCheckpoint) {
@@ -172,6 +220,10 @@ TEST_F(BadInput, AFullDiskIsNamedAndLeavesTheOldCheckpointWhole) {
 TEST_F(BadInput, AFullDiskUnderTheStandardOutputIsNamed) {
   expect_one_line(
       run({"data", "stories", "--bytes", "1000"}, {.folder = folder_.path(), .standard_output = "/dev/full"}),
+      runtime_error_code, "cannot write 'standard output': no space left on device");
+  train();
+  expect_one_line(
+      run({"generate", "--from", "run"}, {.folder = folder_.path(), .standard_output = "/dev/full"}),
       runtime_error_code, "cannot write 'standard output': no space left on device");
   expect_error({"data", "stories", "--bytes", "1000", "--out", "/dev/full"}, runtime_error_code,
                "no regular file");

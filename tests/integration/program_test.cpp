@@ -124,6 +124,32 @@ TEST_F(ProgramTest, AKilledRunResumesBitForBit) {
   }
 }
 
+TEST_F(ProgramTest, ARunKilledAgainAndAgainWhileItSavesEndsLikeAStraightOne) {
+  const std::vector<std::string> saving = {"--set", "train.steps=60", "--set", "train.save_every=1"};
+  succeed(small_train(saving));
+  fs::rename(folder_ / "run", folder_ / "straight");
+  std::vector<std::string> arguments = small_train(saving);
+  for (size_t lines = 4; lines < 60; lines += 7) {
+    Program killed(arguments, {.folder = folder_.path()});
+    wait_for_log(killed, lines);
+    ::usleep(static_cast<unsigned>(300 * lines));  // another moment of a step each time
+    killed.send(SIGKILL);
+    killed.wait();
+    ASSERT_TRUE(fs::exists(folder_ / "run" / "last" / "model.safetensors"));
+    arguments = {"train", "--resume", "run"};
+  }
+  const Outcome last = program(arguments);  // the last kill may have come after the end
+  if (last.code != 0) EXPECT_THAT(last.err, HasSubstr("has done its 60 steps"));
+  EXPECT_EQ(log_of(folder_ / "run"), log_of(folder_ / "straight"));
+  for (const char* file :
+       {"last/model.safetensors", "last/optimizer.safetensors", "best/model.safetensors"}) {
+    EXPECT_EQ(content(folder_ / "run" / file), content(folder_ / "straight" / file)) << file;
+  }
+  for (const auto& entry : fs::directory_iterator(folder_ / "run")) {
+    EXPECT_EQ(entry.path().filename().string().find(".tmp"), std::string::npos) << entry.path();
+  }
+}
+
 TEST_F(ProgramTest, CtrlCFinishesTheStepSavesAndSaysHowToGoOn) {
   succeed(small_train(slow_run));
   fs::rename(folder_ / "run", folder_ / "straight");

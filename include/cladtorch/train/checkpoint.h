@@ -27,7 +27,7 @@ struct TrainerState {
 
 /// Writes the folder `path` (model.safetensors, config.json, optimizer.safetensors, trainer_state.json,
 /// tokenizer.json) beside its final place and exchanges it for the old one: a kill at any moment leaves one
-/// complete checkpoint under this name.
+/// complete checkpoint under this name. The folder that `path` lies in must exist.
 void save_checkpoint(const std::filesystem::path& path, const GPT2& model, const AdamW& optimizer,
                      const TrainerState& state, const data::Tokenizer& tokenizer);
 

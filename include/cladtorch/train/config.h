@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <variant>
@@ -69,11 +70,14 @@ struct TrainConfig {
   } sample;
 };
 
-/// One key: its dotted name, one line of help, and where its value lives in a TrainConfig.
+/// One key: its dotted name, one line of help, where its value lives in a TrainConfig, and what a number may
+/// be.
 struct ConfigField {
   std::string key;
   std::string help;
   std::variant<int64_t*, double*, std::string*> value;
+  int64_t least = 0;
+  int64_t most = std::numeric_limits<int64_t>::max();
 };
 
 /// Every key of `config`, in the order of the file. The pointers live as long as `config`.
@@ -86,7 +90,8 @@ void read_config(TrainConfig& config, const std::filesystem::path& path);
 /// Applies "section.key=value" as it comes from --set. Throws UsageError like read_config.
 void set_config(TrainConfig& config, const std::string& assignment);
 
-/// Throws UsageError naming the key whose value cannot work: heads that do not divide channels, no steps, ...
+/// Throws UsageError naming the key whose value cannot work: heads that do not divide channels, no steps, a
+/// number out of its range, a name that is not UTF-8 ...
 void check_config(const TrainConfig& config);
 
 /// The file that read_config reads back into an equal config.

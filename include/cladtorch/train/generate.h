@@ -26,6 +26,7 @@ class Sampler {
  public:
   /// Throws Error for a negative temperature or top_k, or a top_p outside (0, 1].
   explicit Sampler(const SamplingOptions& options);
+  /// Throws Error for scores that are not finite.
   int32_t draw(std::span<const float> logits);
 
  private:
@@ -56,7 +57,7 @@ void generate(const GPT2& model, std::span<const int32_t> prompt, int64_t tokens
 /// The prompt's tokens; an empty prompt stands for an empty line, after which a text may begin.
 std::vector<int32_t> encode_prompt(const data::Tokenizer& tokenizer, std::string_view prompt);
 
-/// Prompt and continuation as text.
+/// The continuation of `prompt` as text.
 std::string generate_text(const GPT2& model, const data::Tokenizer& tokenizer, std::string_view prompt,
                           int64_t tokens, const SamplingOptions& options);
 

@@ -34,7 +34,7 @@ std::string short_bytes(double bytes);
 
 /// Writes progress to a stream: on a terminal one line that is overwritten, at most ten times a second, and
 /// kept at evaluations; elsewhere a plain line every `log_every` steps. No escape sequences when NO_COLOR is
-/// set.
+/// set or the terminal is a dumb one. A stream that takes no more is no error.
 class ProgressDisplay {
  public:
   explicit ProgressDisplay(std::FILE* stream, int64_t log_every);
@@ -47,12 +47,13 @@ class ProgressDisplay {
   void message(const std::string& text);
 
  private:
+  void write(const std::string& text);
   void clear_line();
 
   std::FILE* stream_;
   int64_t log_every_;
   bool terminal_;
-  bool color_;
+  bool escapes_;
   bool line_open_ = false;
   size_t line_length_ = 0;
   std::chrono::steady_clock::time_point shown_{};

@@ -1,10 +1,15 @@
-// Ctrl-C and SIGTERM as a polite request.
+// Ctrl-C, SIGTERM and a terminal that closes, as a polite request.
 #pragma once
+
+#include <signal.h>
+
+#include <array>
 
 namespace cladtorch::train {
 
-/// While one is alive, the first SIGINT or SIGTERM only sets a flag, so that the training loop can finish its
-/// step and save; a second one ends the process as if nobody had asked. At most one at a time.
+/// While one is alive, the first SIGINT, SIGTERM or SIGHUP only sets a flag, so that the training loop can
+/// finish its step and save; a second one ends the process as if nobody had asked. A signal that the process
+/// was started to ignore (nohup, a script's background job) stays ignored. At most one at a time.
 class StopSignal {
  public:
   StopSignal();
@@ -13,6 +18,9 @@ class StopSignal {
   StopSignal& operator=(const StopSignal&) = delete;
 
   bool requested() const;
+
+ private:
+  std::array<struct sigaction, 3> before_{};
 };
 
 /// What shells expect of a program that stopped on Ctrl-C.

@@ -44,7 +44,7 @@ class Trainer {
   /// A new run. `data` and its tokens must outlive the trainer.
   Trainer(const TrainConfig& config, const data::Dataset& data, Objective objective);
 
-  /// Continues from `checkpoint`; throws Error when it belongs to another model or text.
+  /// Continues from `checkpoint`; throws Error when it belongs to another model, text or seed, or is damaged.
   void restore(const std::filesystem::path& checkpoint);
   /// Throws Diverged instead of saving weights that are not finite.
   void save(const std::filesystem::path& checkpoint);
@@ -68,7 +68,7 @@ class Trainer {
   void build(GPT2 model);
   double micro_batches(uint64_t step, bool dry);
   double evaluate_batches(int64_t count);
-  [[noreturn]] void diverged(const std::string& what) const;
+  [[noreturn]] void diverged(const char* what, double value) const;
 
   TrainConfig config_;
   const data::Dataset& data_;

@@ -19,8 +19,8 @@ struct TrainRequest {
   std::optional<std::filesystem::path> resume;  ///< run folder; its own config.toml comes before `config`
 };
 
-/// The configuration of a request, checked. For a new run the name and the folder are filled in; a folder
-/// that the user named and that already holds a run is refused, a default one gets the next free number.
+/// The configuration of a request, checked, with the name of the run filled in; `run.out` stays empty where
+/// the user left the folder to the program. Throws Error or UsageError; touches nothing.
 TrainConfig resolve_config(const TrainRequest& request);
 
 /// Trains until the end, Ctrl-C or an error, telling a person about it on `out`. The folder config.run.out
