@@ -56,9 +56,15 @@ function(cladtorch_add_test name)
   cladtorch_target(${name})
   target_link_libraries(${name} PRIVATE ${arg_LIBS} GTest::gmock GTest::gtest GTest::gtest_main)
   file(RELATIVE_PATH label ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
-  # Tests run side by side: threads that spin while they wait would take the other test's core.
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
-                       PROPERTIES LABELS "${label}" ENVIRONMENT "OMP_WAIT_POLICY=passive")
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS "${label}")
+  # A list as property does not survive gtest_discover_tests, so ctest sets it when it knows the cases. Tests run side by
+  # side: threads that spin while they wait would take the other test's core.
+  set(script ${CMAKE_CURRENT_BINARY_DIR}/${name}_environment.cmake)
+  file(WRITE ${script} "if(${name}_TESTS)
+  set_tests_properties(\${${name}_TESTS} PROPERTIES ENVIRONMENT \"OMP_WAIT_POLICY=passive;${CLADTORCH_SANITIZE_ENVIRONMENT}\")
+endif()
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${script})
 endfunction()
 
 # Notes a library for CladtorchInstall.cmake, unless it only serves this project's own checks.
