@@ -170,6 +170,17 @@ TEST_F(ProgramTest, CtrlCFinishesTheStepSavesAndSaysHowToGoOn) {
   EXPECT_EQ(log_of(folder_ / "run"), log_of(folder_ / "straight"));
 }
 
+TEST_F(ProgramTest, TheNumberOfThreadsChangesNoBit) {
+  std::vector<std::string> dropout = slow_run;
+  dropout.insert(dropout.end(), {"--set", "model.dropout=0.1"});
+  succeed(small_train(dropout));
+  fs::rename(folder_ / "run", folder_ / "one");
+  dropout.insert(dropout.end(), {"--threads", "3"});
+  succeed(small_train(dropout));
+  EXPECT_EQ(log_of(folder_ / "run"), log_of(folder_ / "one"));
+  EXPECT_EQ(content(folder_ / "run/last/model.safetensors"), content(folder_ / "one/last/model.safetensors"));
+}
+
 TEST_F(ProgramTest, ATimeLimitShortensTheRunAndItsSchedule) {
   const Outcome outcome =
       succeed(small_train({"--set", "train.steps=1000000", "--set", "train.max_minutes=0.02", "--set",
