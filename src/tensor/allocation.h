@@ -12,14 +12,14 @@ inline constexpr size_t data_alignment = 64;  // one cache line, one AVX-512 vec
 inline constexpr size_t huge_page = size_t{2} << 20;
 
 inline std::align_val_t alignment_of(size_t bytes) {
-  return std::align_val_t{bytes >= 2 * huge_page ? huge_page : data_alignment};
+  return std::align_val_t{bytes >= huge_page ? huge_page : data_alignment};
 }
 
 /// Throws std::bad_alloc. Big blocks ask for huge pages: they save page faults on first touch and TLB misses
 /// later.
 inline std::byte* allocate_bytes(size_t bytes) {
   void* data = ::operator new(bytes ? bytes : 1, alignment_of(bytes));
-  if (bytes >= 2 * huge_page) ::madvise(data, bytes, MADV_HUGEPAGE);
+  if (bytes >= huge_page) ::madvise(data, bytes, MADV_HUGEPAGE);
   return static_cast<std::byte*>(data);
 }
 
