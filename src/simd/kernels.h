@@ -32,6 +32,15 @@ struct AttentionGradient {
   bool add;  ///< to what the gradients hold
 };
 
+/// Dense rows of a layer normalization and what its pullback writes.
+struct LayerNormGradient {
+  int64_t length;
+  const float *x, *weight, *mean, *rstd, *d_y;
+  float* d_x;        ///< null if not wanted
+  bool add;          ///< to what d_x holds
+  float* projected;  ///< [rows], unless null: the sum of d_y weight z, with z = (x - mean) rstd
+};
+
 /// Kernels check nothing. Row kernels reduce in an order that depends on the length alone.
 struct Kernels {
   const char* name;
@@ -46,7 +55,9 @@ struct Kernels {
   void (*gelu_tanh)(int64_t n, const float* x, float* y);
   void (*gelu_tanh_pullback)(int64_t n, const float* x, const float* d_y, float* d_x, bool add);
 
+  double (*sum)(int64_t n, const float* x);
   void (*softmax_row)(int64_t n, const float* x, float* y);
+  void (*softmax_pullback_row)(int64_t n, const float* y, const float* d_y, float* d_x, bool add);
   float (*log_sum_exp)(int64_t n, const float* x);
   /// y = exp(x - shift), unless y is null; returns the sum. y may be x.
   float (*exp_and_sum)(int64_t n, const float* x, float shift, float* y);
@@ -56,10 +67,9 @@ struct Kernels {
   /// bias may be null.
   void (*layer_norm_row)(int64_t n, const float* x, const float* weight, const float* bias, float epsilon,
                          float* y, float* mean, float* rstd);
-  /// d_x (+)= ..., and adds this row's share to d_weight and d_bias. Any of the three may be null. Returns
-  /// the sum of d_y * weight * normalized x.
-  float (*layer_norm_pullback_row)(int64_t n, const float* x, const float* weight, float mean, float rstd,
-                                   const float* d_y, float* d_x, bool add, float* d_weight, float* d_bias);
+  /// d_x of rows [begin, end), and the rows' sums for weight and bias, stored. Either of the two may be null.
+  void (*layer_norm_pullback)(const LayerNormGradient& rows, int64_t begin, int64_t end, float* d_weight,
+                              float* d_bias);
 
   /// Attention works on tiles of `attention_tile` positions, the last of a head smaller. Scratch memory is
   /// 64-byte aligned; the sizes are in floats.

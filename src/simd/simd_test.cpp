@@ -1,5 +1,6 @@
 // Every instruction set against plain double arithmetic, at lengths around its vector length.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <cmath>
 #include <vector>
@@ -180,6 +181,39 @@ TEST_P(Simd, LayerNormRowMatchesDoubleArithmeticWithALargeMean) {
     EXPECT_NEAR(rstd, exact_rstd, 1e-3 * exact_rstd);
     for (size_t i = 1; i <= size_t(n); ++i)
       EXPECT_NEAR(y[i], (x[i] - exact_mean) * exact_rstd * weight[i] + bias[i], 2e-3);
+  }
+}
+
+/// Memory whose end is the end of what the process may touch.
+class Guarded {
+ public:
+  Guarded() : base_(::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+    ::mprotect(static_cast<std::byte*>(base_) + page, page, PROT_NONE);
+  }
+  ~Guarded() { ::munmap(base_, 2 * page); }
+  Guarded(const Guarded&) = delete;
+  Guarded& operator=(const Guarded&) = delete;
+  float* last(int64_t n) const { return reinterpret_cast<float*>(static_cast<std::byte*>(base_) + page) - n; }
+
+ private:
+  static constexpr size_t page = 1 << 16;
+  void* base_;
+};
+
+TEST_P(Simd, PartsOfVectorsReachNoFurtherThanTheirElements) {
+  const Guarded memory[5];
+  for (int64_t n = 1; n <= 2 * kernels_->vector_length; ++n) {
+    float *const x = memory[0].last(n), *const y = memory[1].last(n), *const d = memory[2].last(n),
+                 *const d_weight = memory[3].last(n), *const d_bias = memory[4].last(n);
+    float mean = 0, rstd = 0;
+    kernels_->softmax_row(n, x, y);
+    kernels_->softmax_pullback_row(n, y, x, d, true);
+    kernels_->gelu_tanh(n, x, y);
+    kernels_->gelu_tanh_pullback(n, x, y, d, true);
+    kernels_->layer_norm_row(n, x, y, d, 1e-5f, d, &mean, &rstd);
+    kernels_->layer_norm_pullback({n, x, y, &mean, &rstd, y, d, true, nullptr}, 0, 1, d_weight, d_bias);
+    EXPECT_EQ(kernels_->sum(n, x), 0);
+    EXPECT_EQ(kernels_->dot(n, x, x), 0);
   }
 }
 

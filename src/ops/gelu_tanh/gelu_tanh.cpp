@@ -9,7 +9,16 @@
 namespace cladtorch {
 namespace {
 
-constexpr auto scalar_exp = [](auto x) { return std::exp(x); };
+struct ScalarExp {
+  template <class T>
+  T operator()(T x) const {
+    return std::exp(x);
+  }
+  template <class T>
+  static T reciprocal_of(T x) {
+    return 1 / x;
+  }
+};
 
 }  // namespace
 
@@ -26,7 +35,7 @@ Tensor gelu_tanh(const Tensor& x) {
         simd::kernels().gelu_tanh(end - begin, in + begin, out + begin);
       });
     } else {
-      detail::map(x.numel(), in, out, [](T v) { return gelu_tanh_value<T>(v, scalar_exp); });
+      detail::map(x.numel(), in, out, [](T v) { return gelu_tanh_value<T>(v, ScalarExp{}); });
     }
   });
   return y;
@@ -51,7 +60,7 @@ void gelu_tanh_pullback(const Tensor& x, Tensor d_y, Tensor* d_x) {
       });
     } else {
       detail::map2(x.numel(), in, d_in, out, target.add(),
-                   [](T v, T dv) { return dv * gelu_tanh_derivative<T>(v, scalar_exp); });
+                   [](T v, T dv) { return dv * gelu_tanh_derivative<T>(v, ScalarExp{}); });
     }
   });
 }

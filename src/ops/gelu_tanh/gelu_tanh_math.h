@@ -1,7 +1,8 @@
 // Value and derivative of GELU's tanh form. With u = sqrt(2/pi) (x + 0.044715 x^3),
 //   (1 + tanh u) / 2 = s = 1 / (1 + exp(-2u)),   y = x s,   dy/dx = s + x s (1 - s) 2 u'.
 // The logistic form has no cancellation, unlike 1 + tanh u for negative u.
-// For any T with arithmetic over Scalar (a float, a double, a vector of floats), given its exp.
+// For any T with arithmetic over Scalar (a float, a double, a vector of floats), given its exp, which
+// knows its reciprocal too.
 #pragma once
 
 namespace {
@@ -13,7 +14,8 @@ constexpr Scalar gelu_tanh_cubic = Scalar(0.071354816272600239131);  // that tim
 
 template <class Scalar, class T, class Exp>
 inline T gelu_tanh_gate(T x, Exp exp) {
-  return Scalar(1) / (Scalar(1) + exp(-x * (x * x * gelu_tanh_cubic<Scalar> + gelu_tanh_linear<Scalar>)));
+  return Exp::reciprocal_of(Scalar(1) +
+                            exp(-x * (x * x * gelu_tanh_cubic<Scalar> + gelu_tanh_linear<Scalar>)));
 }
 
 template <class Scalar, class T, class Exp>

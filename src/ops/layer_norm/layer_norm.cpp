@@ -2,7 +2,6 @@
 
 #include "cladtorch/ops/count.h"
 #include "cladtorch/ops/normalization.h"
-#include "cladtorch/tensor/factories.h"
 #include "cladtorch/tensor/gradient_target.h"
 #include "cladtorch/tensor/parallel.h"
 #include "ops/common/reduce_to.h"
@@ -78,19 +77,22 @@ void layer_norm_pullback(const Tensor& x, const Tensor& weight, const Tensor& bi
   if (!bias.defined()) d_bias = nullptr;
   const Tensor dense = x.contiguous(), w = weight.contiguous(), d = d_y.contiguous();
   const int64_t n = detail::row_length(x), rows = detail::row_count(x);
-  constexpr int64_t most_pieces = 32;
-  const int64_t grain = std::max<int64_t>(1, (rows + most_pieces - 1) / most_pieces);
+  constexpr int64_t most_pieces = 32, fewest_rows = 4;
+  const int64_t grain = std::max(fewest_rows, (rows + most_pieces - 1) / most_pieces);
   const int64_t pieces = (rows + grain - 1) / grain;
-  Tensor weight_parts = d_weight ? zeros({pieces, n}, x.dtype()) : Tensor();
-  Tensor bias_parts = d_bias ? zeros({pieces, n}, x.dtype()) : Tensor();
-  double epsilon_parts[most_pieces] = {};
+  const auto parts = [&](const Tensor* wanted) {
+    return wanted ? Tensor::empty({pieces, n}, x.dtype()) : Tensor();
+  };
+  Tensor weight_parts = parts(d_weight), bias_parts = parts(d_bias);
+  Tensor projected = d_epsilon ? Tensor::empty({rows}, x.dtype()) : Tensor();
 
   detail::dispatch_floating("layer_norm", x.dtype(), [&]<class T>(T) {
+    const auto row_of = [&](Tensor& t, int64_t piece) {
+      return t.defined() ? t.data<T>() + piece * n : nullptr;
+    };
     const T *in = dense.data<T>(), *scale = w.data<T>(), *d_out = d.data<T>();
     const T *mean = state.data.mean.data<T>(), *rstd = state.data.rstd.data<T>();
-    T *weight_sums = d_weight ? weight_parts.data<T>() : nullptr,
-      *bias_sums = d_bias ? bias_parts.data<T>() : nullptr;
-    T* d_in = nullptr;
+    T *d_in = nullptr, *const sums = d_epsilon ? projected.data<T>() : nullptr;
     bool add = false;
     if (d_x) {
       const GradientTarget target = accumulate_into(d_x, x.shape(), x.dtype());
@@ -98,26 +100,26 @@ void layer_norm_pullback(const Tensor& x, const Tensor& weight, const Tensor& bi
       add = target.add();
     }
     parallel_for(rows, grain, [&](int64_t begin, int64_t end) {
-      const int64_t piece = begin / grain;
-      T* const d_w = weight_sums ? weight_sums + piece * n : nullptr;
-      T* const d_b = bias_sums ? bias_sums + piece * n : nullptr;
-      for (int64_t row = begin; row < end; ++row) {
-        T* const d_row = d_in ? d_in + row * n : nullptr;
-        T projected;
-        if constexpr (std::is_same_v<T, float>) {
-          projected = simd::kernels().layer_norm_pullback_row(n, in + row * n, scale, mean[row], rstd[row],
-                                                              d_out + row * n, d_row, add, d_w, d_b);
-        } else {
-          projected = detail::layer_norm_pullback_row(n, in + row * n, scale, mean[row], rstd[row],
-                                                      d_out + row * n, d_row, add, d_w, d_b);
+      T *const d_w = row_of(weight_parts, begin / grain), *const d_b = row_of(bias_parts, begin / grain);
+      if constexpr (std::is_same_v<T, float>) {
+        ::cladtorch::simd::kernels().layer_norm_pullback({n, in, scale, mean, rstd, d_out, d_in, add, sums},
+                                                         begin, end, d_w, d_b);
+      } else {
+        if (d_w) std::fill_n(d_w, n, T(0));
+        if (d_b) std::fill_n(d_b, n, T(0));
+        for (int64_t row = begin; row < end; ++row) {
+          const T sum =
+              detail::layer_norm_pullback_row(n, in + row * n, scale, mean[row], rstd[row], d_out + row * n,
+                                              d_in ? d_in + row * n : nullptr, add, d_w, d_b);
+          if (sums) sums[row] = sum;
         }
-        epsilon_parts[piece] -= 0.5 * static_cast<double>(rstd[row] * rstd[row] * projected);
       }
     });
+    for (int64_t row = 0; sums && row < rows; ++row)
+      *d_epsilon -= 0.5 * static_cast<double>(rstd[row] * rstd[row] * sums[row]);
   });
   if (d_weight) detail::accumulate_reduced(d_weight, std::move(weight_parts), weight.shape());
   if (d_bias) detail::accumulate_reduced(d_bias, std::move(bias_parts), bias.shape());
-  for (int64_t piece = 0; d_epsilon && piece < pieces; ++piece) *d_epsilon += epsilon_parts[piece];
 }
 
 }  // namespace clad::custom_derivatives::cladtorch

@@ -4,6 +4,7 @@
 
 #include "cladtorch/ops/count.h"
 #include "ops/common/reduce_to.h"
+#include "simd/kernels.h"
 #include "tensor/dispatch.h"
 #include "tensor/strided.h"
 
@@ -20,9 +21,12 @@ double sum_of(const char* operation, const Tensor& x) {
   detail::dispatch_floating(operation, x.dtype(), [&]<class T>(T) {
     const T* data = dense.data<T>();
     parallel_for(n, grain, [&](int64_t begin, int64_t end) {
-      double sum = 0;
-      for (int64_t i = begin; i < end; ++i) sum += static_cast<double>(data[i]);
-      parts[begin / grain] = sum;
+      double& sum = parts[begin / grain];
+      if constexpr (std::is_same_v<T, float>) {
+        sum = simd::kernels().sum(end - begin, data + begin);
+      } else {
+        for (int64_t i = begin; i < end; ++i) sum += data[i];
+      }
     });
   });
   double sum = 0;

@@ -30,6 +30,15 @@ TEST(Reduce, SumsOfManyElementsDoNotDependOnTheNumberOfThreads) {
   set_num_threads(before);
 }
 
+TEST(Reduce, FloatsAreSummedInDouble) {
+  for (int64_t n : {1, 7, 31, 32, 33, 20001}) {
+    const Tensor x = normals({{n}})[0].to(DType::float32);
+    double exact = 0;
+    for (int64_t i = 0; i < n; ++i) exact += double(x.data<float>()[i]);
+    EXPECT_EQ(sum(x).item(), static_cast<float>(exact)) << n;
+  }
+}
+
 TEST(Reduce, SumToUndoesABroadcast) {
   const Tensor x = arange(24, DType::float64).reshape({2, 3, 4});
   EXPECT_EQ(sum_to(x, {4}).select(0, 1).item(), 1 + 5 + 9 + 13 + 17 + 21);

@@ -37,6 +37,7 @@ Tensor softmax(const Tensor& x) {
 namespace clad::custom_derivatives::cladtorch {
 using namespace ::cladtorch;
 namespace detail = ::cladtorch::detail;
+namespace simd = ::cladtorch::simd;
 
 Tensor softmax_reverse_forw(const Tensor& x, pullback_state<OutputState>& state) {
   return state.data.y = ::cladtorch::softmax(x);
@@ -52,8 +53,14 @@ void softmax_pullback(const Tensor&, Tensor d_y, Tensor* d_x, pullback_state<Out
     const T *out = y.data<T>(), *d_out = d.data<T>();
     T* d_in = target.data<T>();
     parallel_for(detail::row_count(y), detail::row_grain(n), [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row)
-        detail::softmax_pullback_row(n, out + row * n, d_out + row * n, d_in + row * n, target.add());
+      for (int64_t row = begin; row < end; ++row) {
+        if constexpr (std::is_same_v<T, float>) {
+          simd::kernels().softmax_pullback_row(n, out + row * n, d_out + row * n, d_in + row * n,
+                                               target.add());
+        } else {
+          detail::softmax_pullback_row(n, out + row * n, d_out + row * n, d_in + row * n, target.add());
+        }
+      }
     });
   });
 }

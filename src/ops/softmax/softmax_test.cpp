@@ -32,6 +32,18 @@ TEST(Softmax, GradientMatchesDifferences) {
 TEST(Softmax, FloatAgreesWithDouble) {
   const Tensor x = normals({{5, 257}})[0];
   EXPECT_LT(testing::relative_difference(softmax(x.to(DType::float32)), softmax(x)), 2e-6);
+  const Tensor d_y = normals({{5, 257}}, 2)[0];
+  const auto gradient = [](const Tensor& at, const Tensor& d) {
+    clad::pullback_state<OutputState> state;
+    pullbacks::softmax_reverse_forw(at, state);
+    Tensor d_x;
+    pullbacks::softmax_pullback({}, d, &d_x, state);
+    pullbacks::softmax_pullback({}, d, &d_x, state);
+    return d_x;
+  };
+  EXPECT_LT(
+      testing::relative_difference(gradient(x.to(DType::float32), d_y.to(DType::float32)), gradient(x, d_y)),
+      4e-6);
 }
 
 }  // namespace

@@ -2,36 +2,25 @@
 // element lies in its piece.
 struct ExpOfFloats {
   Floats operator()(Floats x) const { return exp(x); }
+  static Floats reciprocal_of(Floats x) { return reciprocal(x); }
 };
 
 void gelu_tanh(int64_t n, const float* x, float* y) {
-  int64_t i = 0;
-  for (; i + width <= n; i += width) store(y + i, gelu_tanh_value<float>(load(x + i), ExpOfFloats{}));
-  if (i < n) store_part(y + i, gelu_tanh_value<float>(load_part(x + i, n - i, 0), ExpOfFloats{}), n - i);
+  each_vector(n, [&](int64_t i, auto part) {
+    part.put(y + i, gelu_tanh_value<float>(part.get(x + i, 0), ExpOfFloats{}));
+  });
 }
 
 void gelu_tanh_pullback(int64_t n, const float* x, const float* d_y, float* d_x, bool add) {
-  int64_t i = 0;
-  for (; i + width <= n; i += width) {
-    const Floats d = gelu_tanh_derivative<float>(load(x + i), ExpOfFloats{}) * load(d_y + i);
-    store(d_x + i, add ? load(d_x + i) + d : d);
-  }
-  if (i < n) {
-    const int64_t rest = n - i;
-    const Floats d =
-        gelu_tanh_derivative<float>(load_part(x + i, rest, 0), ExpOfFloats{}) * load_part(d_y + i, rest, 0);
-    store_part(d_x + i, add ? load_part(d_x + i, rest, 0) + d : d, rest);
-  }
+  each_vector(n, [&](int64_t i, auto part) {
+    const Floats d = part.get(d_y + i, 0) * gelu_tanh_derivative<float>(part.get(x + i, 0), ExpOfFloats{});
+    part.put(d_x + i, add ? part.get(d_x + i, 0) + d : d);
+  });
 }
 
 void scaled_exp(int64_t n, const float* x, float shift, float factor, float* y, bool add) {
-  int64_t i = 0;
-  for (; i + width <= n; i += width) {
-    const Floats value = factor * exp(load(x + i) - shift);
-    store(y + i, add ? load(y + i) + value : value);
-  }
-  if (i < n) {
-    const Floats value = factor * exp(load_part(x + i, n - i, 0) - shift);
-    store_part(y + i, add ? load_part(y + i, n - i, 0) + value : value, n - i);
-  }
+  each_vector(n, [&](int64_t i, auto part) {
+    const Floats value = factor * exp(part.get(x + i, 0) - shift);
+    part.put(y + i, add ? part.get(y + i, 0) + value : value);
+  });
 }

@@ -1,34 +1,38 @@
-// Kernels along one row: softmax and layer normalization.
+// Kernels along rows: softmax and layer normalization.
 constexpr float infinity = __builtin_inff();
 
 float row_maximum(int64_t n, const float* x) {
-  Floats largest = broadcast(-infinity);
-  int64_t i = 0;
-  for (; i + width <= n; i += width) largest = larger(largest, load(x + i));
-  if (i < n) largest = larger(largest, load_part(x + i, n - i, -infinity));
-  return largest_lane(largest);
+  Floats largest[4];
+  for (Floats& l : largest) l = broadcast(-infinity);
+  each_vector_in_chains(n, [&](int64_t i, auto part, int chain) {
+    largest[chain] = larger(largest[chain], part.get(x + i, -infinity));
+  });
+  const auto either = [](Floats a, Floats b) { return a != a ? a : larger(a, b); };
+  return largest_lane(either(either(largest[0], largest[1]), either(largest[2], largest[3])));
 }
 
 /// Writes exp(x - shift) to y unless y is null; returns the sum.
 float exp_and_sum(int64_t n, const float* x, float shift, float* y) {
   Floats sum{};
-  int64_t i = 0;
-  for (; i + width <= n; i += width) {
-    const Floats e = exp(load(x + i) - shift);
+  each_vector(n, [&](int64_t i, auto part) {
+    const Floats e = exp(part.get(x + i, -infinity) - shift);
     sum += e;
-    if (y) store(y + i, e);
-  }
-  if (i < n) {
-    const Floats e = exp(load_part(x + i, n - i, -infinity) - shift);
-    sum += e;
-    if (y) store_part(y + i, e, n - i);
-  }
+    if (y) part.put(y + i, e);
+  });
   return sum_lanes(sum);
 }
 
 void softmax_row(int64_t n, const float* x, float* y) {
   const float factor = 1.0f / exp_and_sum(n, x, row_maximum(n, x), y);
-  for (int64_t i = 0; i < n; ++i) y[i] *= factor;
+  each_vector(n, [&](int64_t i, auto part) { part.put(y + i, part.get(y + i, 0) * factor); });
+}
+
+void softmax_pullback_row(int64_t n, const float* y, const float* d_y, float* d_x, bool add) {
+  const float projection = dot(n, y, d_y);
+  each_vector(n, [&](int64_t i, auto part) {
+    const Floats d = part.get(y + i, 0) * (part.get(d_y + i, 0) - projection);
+    part.put(d_x + i, add ? part.get(d_x + i, 0) + d : d);
+  });
 }
 
 float log_sum_exp(int64_t n, const float* x) {
@@ -36,61 +40,88 @@ float log_sum_exp(int64_t n, const float* x) {
   return largest + __builtin_logf(exp_and_sum(n, x, largest, nullptr));
 }
 
+typedef double Doubles __attribute__((vector_size(vector_bytes)));
+typedef float HalfFloats __attribute__((vector_size(vector_bytes / 2), aligned(4), may_alias));
+
+double sum(int64_t n, const float* x) {
+  constexpr int64_t half = width / 2;
+  Doubles sums[4] = {};
+  int64_t i = 0;
+  for (; i + 4 * half <= n; i += 4 * half) {
+    for (int chain = 0; chain < 4; ++chain)
+      sums[chain] +=
+          __builtin_convertvector(*reinterpret_cast<const HalfFloats*>(x + i + chain * half), Doubles);
+  }
+  const Doubles all = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  double total = 0;
+  for (int64_t lane = 0; lane < half; ++lane) total += all[lane];
+  for (; i < n; ++i) total += static_cast<double>(x[i]);
+  return total;
+}
+
 void layer_norm_row(int64_t n, const float* x, const float* weight, const float* bias, float epsilon,
                     float* y, float* mean_out, float* rstd_out) {
-  Floats sum{};
-  int64_t i = 0;
-  for (; i + width <= n; i += width) sum += load(x + i);
-  if (i < n) sum += load_part(x + i, n - i, 0);
-  const float mean = sum_lanes(sum) / static_cast<float>(n);
+  Floats sum[4] = {}, squares[4] = {};
+  each_vector_in_chains(n, [&](int64_t i, auto part, int chain) { sum[chain] += part.get(x + i, 0); });
+  const float mean = sum_chains(sum) / static_cast<float>(n);
 
-  Floats squares{};  // a second pass: subtracting the mean first keeps the digits that E[x^2] - E[x]^2 loses
-  for (i = 0; i + width <= n; i += width) {
-    const Floats centered = load(x + i) - mean;
-    squares += centered * centered;
-  }
-  if (i < n) {
-    const Floats centered = load_part(x + i, n - i, mean) - mean;
-    squares += centered * centered;
-  }
-  const float rstd = 1.0f / __builtin_sqrtf(sum_lanes(squares) / static_cast<float>(n) + epsilon);
+  // A second pass: subtracting the mean first keeps the digits that E[x^2] - E[x]^2 loses.
+  each_vector_in_chains(n, [&](int64_t i, auto part, int chain) {
+    const Floats centered = part.get(x + i, mean) - mean;
+    squares[chain] += centered * centered;
+  });
+  const float rstd = 1.0f / __builtin_sqrtf(sum_chains(squares) / static_cast<float>(n) + epsilon);
 
-  if (bias) {
-    for (i = 0; i < n; ++i) y[i] = (x[i] - mean) * rstd * weight[i] + bias[i];
-  } else {
-    for (i = 0; i < n; ++i) y[i] = (x[i] - mean) * rstd * weight[i];
-  }
+  each_vector(n, [&](int64_t i, auto part) {
+    const Floats scaled = (part.get(x + i, 0) - mean) * rstd * part.get(weight + i, 0);
+    part.put(y + i, bias ? scaled + part.get(bias + i, 0) : scaled);
+  });
   if (mean_out) *mean_out = mean;
   if (rstd_out) *rstd_out = rstd;
 }
 
-float layer_norm_pullback_row(int64_t n, const float* x, const float* weight, float mean, float rstd,
-                              const float* d_y, float* d_x, bool add, float* d_weight, float* d_bias) {
-  Floats sum{}, projected{};
-  int64_t i = 0;
-  for (; i + width <= n; i += width) {
-    const Floats d = load(d_y + i), normalized = (load(x + i) - mean) * rstd, scaled = d * load(weight + i);
-    sum += scaled;
-    projected += scaled * normalized;
-    if (d_weight) store(d_weight + i, load(d_weight + i) + d * normalized);
-    if (d_bias) store(d_bias + i, load(d_bias + i) + d);
-  }
-  if (i < n) {
-    const int64_t rest = n - i;
-    const Floats d = load_part(d_y + i, rest, 0), normalized = (load_part(x + i, rest, mean) - mean) * rstd;
-    const Floats scaled = d * load_part(weight + i, rest, 0);
-    sum += scaled;
-    projected += scaled * normalized;
-    if (d_weight) store_part(d_weight + i, load_part(d_weight + i, rest, 0) + d * normalized, rest);
-    if (d_bias) store_part(d_bias + i, load_part(d_bias + i, rest, 0) + d, rest);
-  }
-  const float total = sum_lanes(projected);
-  if (d_x) {
-    const float mean_d = sum_lanes(sum) / static_cast<float>(n), mean_p = total / static_cast<float>(n);
-    for (i = 0; i < n; ++i) {
-      const float d = rstd * (d_y[i] * weight[i] - mean_d - (x[i] - mean) * rstd * mean_p);
-      d_x[i] = add ? d_x[i] + d : d;
+/// Rows [row, row + Rows) together, so that the gradients of weight and bias are loaded and stored once for
+/// all. They are added to unless `first`.
+template <int Rows>
+void differentiate_rows(const LayerNormGradient& g, int64_t row, float* d_weight, float* d_bias, bool first) {
+  const int64_t n = g.length;
+  const float *const x = g.x + row * n, *const d_y = g.d_y + row * n;
+  Floats sum[Rows] = {}, projected[Rows] = {};  // of g = d_y w, and of g z
+  each_vector(n, [&](int64_t i, auto part) {
+    const Floats weight = part.get(g.weight + i, 0);
+    Floats of_weight = d_weight && !first ? part.get(d_weight + i, 0) : Floats{};
+    Floats of_bias = d_bias && !first ? part.get(d_bias + i, 0) : Floats{};
+#pragma GCC unroll 8
+    for (int r = 0; r < Rows; ++r) {
+      const float mean = g.mean[row + r], rstd = g.rstd[row + r];
+      const Floats d = part.get(d_y + r * n + i, 0), z = (part.get(x + r * n + i, mean) - mean) * rstd;
+      of_weight += d * z;
+      of_bias += d;
+      sum[r] += d * weight;
+      projected[r] += d * weight * z;
     }
+    if (d_weight) part.put(d_weight + i, of_weight);
+    if (d_bias) part.put(d_bias + i, of_bias);
+  });
+#pragma GCC unroll 8
+  for (int r = 0; r < Rows; ++r) {
+    const float mean = g.mean[row + r], rstd = g.rstd[row + r], total = sum_lanes(projected[r]);
+    if (g.projected) g.projected[row + r] = total;
+    if (!g.d_x) continue;
+    const float mean_g = sum_lanes(sum[r]) / static_cast<float>(n), mean_gz = total / static_cast<float>(n);
+    float* const d_x = g.d_x + (row + r) * n;
+    each_vector(n, [&](int64_t i, auto part) {
+      const Floats z = (part.get(x + r * n + i, 0) - mean) * rstd;
+      const Floats d =
+          rstd * (part.get(d_y + r * n + i, 0) * part.get(g.weight + i, 0) - mean_g - z * mean_gz);
+      part.put(d_x + i, g.add ? part.get(d_x + i, 0) + d : d);
+    });
   }
-  return total;
+}
+
+void layer_norm_pullback(const LayerNormGradient& g, int64_t begin, int64_t end, float* d_weight,
+                         float* d_bias) {
+  int64_t row = begin;
+  for (; row + 4 <= end; row += 4) differentiate_rows<4>(g, row, d_weight, d_bias, row == begin);
+  for (; row < end; ++row) differentiate_rows<1>(g, row, d_weight, d_bias, row == begin);
 }

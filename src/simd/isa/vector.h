@@ -97,23 +97,67 @@ inline float largest_lane(Floats v) {
   return fold_lanes(v, [](Floats a, Floats b) { return a != a ? a : larger(a, b); });
 }
 
+/// Loops over n floats in vectors: body(i, part) with part a Whole vector or the last Part of one.
+struct Whole {
+  Floats get(const float* p, float) const { return load(p); }
+  void put(float* p, Floats v) const { store(p, v); }
+};
+struct Part {
+  int64_t n;
+  Floats get(const float* p, float rest) const { return load_part(p, n, rest); }
+  void put(float* p, Floats v) const { store_part(p, v, n); }
+};
+
+template <class Body>
+inline void each_vector(int64_t n, Body&& body) {
+  int64_t i = 0;
+  for (; i + width <= n; i += width) body(i, Whole{});
+  if (i < n) body(i, Part{n - i});
+}
+
+/// The same for reductions: body(i, part, chain) with chain 0, 1, 2, 3, 0, ..., so that four sums hide the
+/// latency of an addition.
+template <class Body>
+inline void each_vector_in_chains(int64_t n, Body&& body) {
+  int64_t i = 0;
+  for (; i + 4 * width <= n; i += 4 * width) {
+#pragma GCC unroll 4
+    for (int chain = 0; chain < 4; ++chain) body(i + chain * width, Whole{}, chain);
+  }
+  for (; i + width <= n; i += width) body(i, Whole{}, 0);
+  if (i < n) body(i, Part{n - i}, 1);
+}
+
+inline float sum_chains(const Floats (&sum)[4]) { return sum_lanes((sum[0] + sum[1]) + (sum[2] + sum[3])); }
+
 /// exp to about 1 unit in the last place. Below -87.3 the result is 0, above 88.3 it stays near 2e38; NaN
-/// stays NaN. Source of the polynomial: Cephes, expf.
+/// stays NaN. e^r is a minimax polynomial of degree 6 on [-ln 2 / 2, ln 2 / 2].
 inline Floats exp(Floats x) {
   const Floats low = broadcast(-87.3365448f), high = broadcast(88.3762626f);
-  const Floats bounded = x > high ? high : (x < low ? low : x);
-  const Floats round = broadcast(12582912.0f);  // 1.5 * 2^23: adding it leaves the integer in the low bits
+  const Floats bounded = high < x ? high : x;
+  const Floats round =
+      broadcast(12583039.0f);  // 1.5 * 2^23 + 127: leaves the biased exponent in the low bits
   const Floats shifted = bounded * broadcast(1.44269504f) + round;
   const Floats n = shifted - round;
   const Floats r = bounded - n * broadcast(0.693359375f) - n * broadcast(-2.12194440e-4f);
-  Floats p = broadcast(1.9875691500e-4f);
-  p = p * r + broadcast(1.3981999507e-3f);
-  p = p * r + broadcast(8.3334519073e-3f);
-  p = p * r + broadcast(4.1665795894e-2f);
-  p = p * r + broadcast(1.6666665459e-1f);
-  p = p * r + broadcast(5.0000001201e-1f);
-  const Floats value = p * (r * r) + r + broadcast(1.0f);
-  const Ints exponent = (Ints)shifted << 23;  // the bits above the integer fall off
-  const Floats result = (Floats)((Ints)value + exponent);
-  return x < low ? Floats{} : (x != x ? x : result);
+  Floats p = broadcast(1.384365489e-3f);
+  p = p * r + broadcast(8.374155499e-3f);
+  p = p * r + broadcast(4.166800156e-2f);
+  p = p * r + broadcast(1.666643023e-1f);
+  p = p * r + broadcast(4.999999404e-1f);
+  p = p * r + broadcast(1.0f);
+  p = p * r + broadcast(1.0f);
+  return x < low ? Floats{} : p * (Floats)((Ints)shifted << 23);
+}
+
+/// 1 / x for x in [1, 2^126), to about 1 unit in the last place.
+inline Floats reciprocal(Floats x) {
+#if CLADTORCH_VECTOR_FLOATS == 16
+  // An estimate of 14 bits and one Newton step: a division keeps one of the two arithmetic units busy for 16
+  // cycles.
+  const Floats r = (Floats)_mm512_maskz_rcp14_ps(0xffff, (__m512)x);
+  return r + r * (1.0f - x * r);
+#else
+  return 1.0f / x;
+#endif
 }
