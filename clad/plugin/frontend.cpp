@@ -98,7 +98,7 @@ struct ModifiedFinder : RecursiveASTVisitor<ModifiedFinder> {
     if (const auto* method = dyn_cast<CXXMethodDecl>(f);
         method && !method->isStatic() && !method->isConst()) {
       bool element = method->getParent()->isInStdNamespace() && method->getReturnType()->isReferenceType() &&
-                     !method->isOverloadedOperator();
+                     !method->isOverloadedOperator() && !named(method, {"emplace_back"});
       bool subscript = method->getOverloadedOperator() == OO_Subscript;
       if (!element && !subscript &&
           holds_vector(compat::record_type(f->getASTContext(), method->getParent())))

@@ -1,4 +1,6 @@
 // Expressions without calls: literals, names, members, operators, casts, initializer lists.
+#include <algorithm>
+
 #include "clang/AST/PrettyPrinter.h"
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "frontend.h"
@@ -106,14 +108,19 @@ ir::Expr* Frontend::hoist(ir::Expr* e, ir::Loc at, const char* hint) {
   return fn_.ref(v);
 }
 
+/// Whether an expression reads memory that may change without its variable being assigned.
+static bool reads_elements(const ir::Expr* e) {
+  return e->kind == ir::Expr::Index || e->kind == ir::Expr::Deref ||
+         std::any_of(e->args.begin(), e->args.end(), reads_elements);
+}
+
 /// Makes a path mean the same object for as long as its alias lives: indices that may change are copied.
 ir::Expr* Frontend::freeze(ir::Expr* e, ir::Loc at) {
-  auto stable = [&](ir::Expr* x) {
-    bool ok = true;
-    ir::each_var(x, [&](ir::Var* v) { ok &= unstable_.count(v) == 0; });
-    return ok;
+  auto index = [&](ir::Expr* x) {
+    bool stable = !reads_elements(x);
+    ir::each_var(x, [&](ir::Var* v) { stable &= unstable_.count(v) == 0 && !v->external; });
+    return stable ? x : hoist(x, at, "index");
   };
-  auto index = [&](ir::Expr* x) { return stable(x) ? x : hoist(x, at, "index"); };
   switch (e->kind) {
     case ir::Expr::Index: {
       ir::Expr* base = freeze(e->args[0], at);
@@ -130,11 +137,11 @@ ir::Expr* Frontend::freeze(ir::Expr* e, ir::Loc at) {
       return copy;
     }
     case ir::Expr::Method: {
-      if (e->text == "back" && e->args[0]->type->kind == ir::Type::Vector) {  // of the length it has now
+      if (e->text == "back" && resizes_ && e->args[0]->type->kind == ir::Type::Vector) {  // of its length now
         const ir::Type* size = types_.get(context_.getSizeType());
         ir::Expr* length = fn_.make(ir::Expr::Method, size, "size", {e->args[0]});
         ir::Expr* last = fn_.make(ir::Expr::Binary, size, "-", {length, literal("1", context_.IntTy)});
-        return fn_.make(ir::Expr::Index, e->type, "", {freeze(e->args[0], at), index(last)});
+        return fn_.make(ir::Expr::Index, e->type, "", {freeze(e->args[0], at), hoist(last, at, "index")});
       }
       ir::Expr* copy = fn_.make(e->kind, e->type, e->text, {freeze(e->args[0], at)});
       copy->accessor = e->accessor;

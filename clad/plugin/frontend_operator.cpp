@@ -221,8 +221,8 @@ ir::Expr* Frontend::conditional(const AbstractConditionalOperator* e) {
   if (plain && e->isLValue() && ir::is_path(arms[0]) && ir::is_path(arms[1])) {
     // An object chosen at run time: uses select from both, assignments become branches.
     bool fixed = true;
-    ir::each_var(cond, [&](ir::Var* v) { fixed &= unstable_.count(v) == 0; });
-    if (!fixed || !ir::is_atomic(cond)) cond = hoist(cond, loc(e), "choice");
+    ir::each_var(cond, [&](ir::Var* v) { fixed &= unstable_.count(v) == 0 && !v->external; });
+    if (!fixed || cond->kind != ir::Expr::VarRef) cond = hoist(cond, loc(e), "choice");
     return fn_.make(ir::Expr::Conditional, type, "", {cond, freeze(arms[0], at_), freeze(arms[1], at_)});
   }
   if (plain && (!type->is_class() || (ir::is_path(arms[0]) && ir::is_path(arms[1]) && !type->differentiable)))

@@ -125,4 +125,65 @@ double captures(double x) {
 }
 TEST(Aliasing, ACaptureAndAnArgument) { EXPECT_GRADIENT(captures, 0.8); }
 
+// A reference means the element that its index named when it was bound.
+double by_reference(double* v, int& i) {
+  double& e = v[i];
+  double s = e * e;
+  ++i;
+  return s * v[i] * e;
+}
+double by_pointer(double* v, int* i) {
+  double* e = v + *i;
+  double s = *e * *e;
+  ++*i;
+  return s * v[*i];
+}
+void advance(int* i) { ++*i; }
+struct Index {
+  int k;
+};
+double by_member(double* v, Index& i) {
+  double& e = v[i.k];
+  double s = e * e;
+  ++i.k;
+  return s * v[i.k];
+}
+struct Table {
+  int at;
+  double v[3];
+  std::vector<double> w;
+  void step() { ++at; }
+  double walk(double x) {
+    double s = 1;
+    {
+      double& e = v[at];
+      s = e * x;
+      ++at;
+    }
+    double& e = v[at];
+    step();
+    return s * v[at] * e;
+  }
+  double grow(double x) {
+    w.reserve(9);
+    double& last = w.back();
+    double s = last * last * x;
+    w.push_back(s);
+    last *= x;
+    return s * last * w.back();
+  }
+};
+double indices(double x) {
+  double v[] = {x, 2 * x, 3};
+  int i = 0, j = 0, k[] = {0};
+  Index m{0};
+  double s = by_reference(v, i) * by_pointer(v, &j) * by_member(v, m);
+  double& e = v[k[0]];
+  advance(k);
+  s *= e * e * v[k[0]];
+  Table t{0, {x, 2 * x, x * x}, {x, 3 * x}};
+  return s * t.walk(x) * t.grow(x);
+}
+TEST(Aliasing, AReferenceOutlivesItsIndex) { EXPECT_GRADIENT(indices, 0.7); }
+
 }  // namespace
