@@ -50,14 +50,25 @@ void rate(benchmark::State& state, double flops, double bytes) {
 }
 
 void peak(benchmark::State& state) {
-  const auto& tile = simd::kernels().gemm_float;
+  const auto& kernel = simd::kernels().gemm_float;
   constexpr int64_t depth = 256, repetitions = 2000;
-  const double flops = 2.0 * double(tile.rows * tile.columns * depth * repetitions * num_threads());
+  const int64_t columns = kernel.vectors * kernel.lanes, rows = kernel.most_rows[kernel.vectors];
+  const double flops = 2.0 * double(rows * columns * depth * repetitions * num_threads());
   for (auto _ : state) {
     parallel_for(num_threads(), 1, [&](int64_t, int64_t) {
       alignas(64) static thread_local float a[8 * depth], b[64 * depth], c[8 * 64];
-      for (int64_t i = 0; i < repetitions; ++i)
-        tile.run(tile.rows, tile.columns, depth, a, 1, tile.rows, b, tile.columns, c, tile.columns, false);
+      const simd::GemmTile<float> tile{.rows = rows,
+                                       .columns = columns,
+                                       .depth = depth,
+                                       .a = a,
+                                       .a_row = 1,
+                                       .a_depth = rows,
+                                       .b = b,
+                                       .b_depth = columns,
+                                       .c = c,
+                                       .c_row = columns,
+                                       .ahead = a};
+      for (int64_t i = 0; i < repetitions; ++i) kernel.run(tile);
       benchmark::DoNotOptimize(c[0]);
     });
   }

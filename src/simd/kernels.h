@@ -5,13 +5,29 @@
 
 namespace cladtorch::simd {
 
-/// C tile (+)= A panel times B panel. A(i, p) is a[i * a_row + p * a_depth]; B(p, j) is b[p * b_depth + j],
-/// readable up to the next multiple of the vector length past `columns`. At most tile_rows by tile_columns.
+/// One tile of a product: C (+)= A B. A(i, p) is a[i * a_row + p * a_depth]; B(p, j) is b[p * b_depth + j],
+/// readable up to the next multiple of the vector length past `columns`.
 template <class T>
 struct GemmTile {
-  int64_t rows, columns;
-  void (*run)(int64_t rows, int64_t columns, int64_t depth, const T* a, int64_t a_row, int64_t a_depth,
-              const T* b, int64_t b_depth, T* c, int64_t c_row, bool add);
+  int64_t rows = 0, columns = 0, depth = 0;
+  const T* a = nullptr;
+  int64_t a_row = 0, a_depth = 0;
+  const T* b = nullptr;
+  int64_t b_depth = 0;
+  T* c = nullptr;
+  int64_t c_row = 0;
+  bool add = false;
+  bool stream = false;          ///< store past the cache: c and c_row are multiples of the vector, not `add`
+  const void* ahead = nullptr;  ///< one line is prefetched per step of the depth, from here on
+  int64_t ahead_step = 0;       ///< in bytes
+};
+
+template <class T>
+struct GemmKernel {
+  int64_t lanes;             ///< elements per vector
+  int64_t vectors;           ///< most vectors of columns in a tile
+  const int64_t* most_rows;  ///< most rows of a tile, by its vectors
+  void (*run)(const GemmTile<T>& tile);
 };
 
 /// Heads of one sequence in memory: row t of q, k, v starts at t * row.
@@ -46,8 +62,8 @@ struct Kernels {
   const char* name;
   int64_t vector_length;  ///< floats per vector
 
-  GemmTile<float> gemm_float;
-  GemmTile<double> gemm_double;
+  GemmKernel<float> gemm_float;
+  GemmKernel<double> gemm_double;
   /// to[p * panel + i] = from[i * line + p] for i < lines, p < depth.
   void (*transpose)(int64_t lines, int64_t depth, const float* from, int64_t line, float* to, int64_t panel);
   float (*dot)(int64_t n, const float* a, const float* b);

@@ -32,46 +32,89 @@ std::vector<float> normals(int64_t n, uint64_t seed, double deviation = 1) {
   return values;
 }
 
-TEST_P(Simd, GemmTilesOfEverySizeMatchPlainSums) {
-  const auto check = [&]<class T>(const GemmTile<T>& tile, double tolerance) {
-    const int64_t depth = 13, padded = tile.columns + 8;
-    Random random(1);
-    std::vector<T> a(static_cast<size_t>(tile.rows * depth)), b(static_cast<size_t>(depth * padded));
-    for (T& x : a) x = static_cast<T>(random.normal());
-    for (T& x : b) x = static_cast<T>(random.normal());
-    for (int64_t rows = 1; rows <= tile.rows; ++rows) {
-      for (int64_t columns = 1; columns <= tile.columns; ++columns) {
-        for (bool transposed : {false, true}) {
-          for (bool add : {false, true}) {
-            const int64_t a_row = transposed ? 1 : depth, a_depth = transposed ? tile.rows : 1;
-            std::vector<T> c(static_cast<size_t>(rows * padded), T(2));
-            tile.run(rows, columns, depth, a.data(), a_row, a_depth, b.data(), padded, c.data(), padded, add);
-            for (int64_t i = 0; i < rows; ++i) {
-              for (int64_t j = 0; j < padded; ++j) {
-                double expected = add || j >= columns ? 2 : 0;
-                for (int64_t p = 0; p < depth && j < columns; ++p)
-                  expected += double(a[size_t(i * a_row + p * a_depth)]) * double(b[size_t(p * padded + j)]);
-                ASSERT_NEAR(double(c[size_t(i * padded + j)]), expected, tolerance) << rows << 'x' << columns;
-              }
-            }
-          }
-        }
-      }
+/// Random values from the second one on: the first is skipped to leave the rest unaligned.
+template <class T>
+std::vector<T> tile_operand(int64_t n, uint64_t seed) {
+  Random random(seed);
+  std::vector<T> values(static_cast<size_t>(n) + 1);
+  for (T& x : values) x = static_cast<T>(random.normal());
+  return values;
+}
+
+template <class T>
+void check_tile(const GemmKernel<T>& kernel, int64_t rows, int64_t columns, bool transposed, bool add,
+                double tolerance) {
+  const int64_t depth = 13, padded = kernel.vectors * kernel.lanes + 8;
+  const auto a = tile_operand<T>(rows * depth, 1), b = tile_operand<T>(depth * padded, 2);
+  const int64_t a_row = transposed ? 1 : depth, a_depth = transposed ? rows : 1;
+  std::vector<T> c(static_cast<size_t>(rows * padded), T(2));
+  kernel.run({.rows = rows,
+              .columns = columns,
+              .depth = depth,
+              .a = a.data() + 1,
+              .a_row = a_row,
+              .a_depth = a_depth,
+              .b = b.data() + 1,
+              .b_depth = padded,
+              .c = c.data(),
+              .c_row = padded,
+              .add = add,
+              .ahead = a.data()});
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t j = 0; j < padded; ++j) {
+      double expected = add || j >= columns ? 2 : 0;
+      for (int64_t p = 0; p < depth && j < columns; ++p)
+        expected += double(a[size_t(1 + i * a_row + p * a_depth)]) * double(b[size_t(1 + p * padded + j)]);
+      ASSERT_NEAR(double(c[size_t(i * padded + j)]), expected, tolerance) << rows << 'x' << columns;
     }
-  };
-  check(kernels_->gemm_float, 1e-4);
-  check(kernels_->gemm_double, 1e-12);
+  }
+}
+
+template <class T>
+void check_tiles(const GemmKernel<T>& kernel, double tolerance) {
+  for (int64_t columns = 1; columns <= kernel.vectors * kernel.lanes; ++columns)
+    for (int64_t rows = 1; rows <= kernel.most_rows[(columns + kernel.lanes - 1) / kernel.lanes]; ++rows)
+      for (bool transposed : {false, true})
+        for (bool add : {false, true}) check_tile(kernel, rows, columns, transposed, add, tolerance);
+}
+
+TEST_P(Simd, GemmTilesOfEverySizeMatchPlainSums) {
+  check_tiles(kernels_->gemm_float, 1e-4);
+  check_tiles(kernels_->gemm_double, 1e-12);
+}
+
+TEST_P(Simd, ATileStoredPastTheCachesHasTheSameValues) {
+  const auto& kernel = kernels_->gemm_float;
+  const int64_t columns = kernel.vectors * kernel.lanes, rows = kernel.most_rows[kernel.vectors];
+  const auto a = tile_operand<float>(rows * 5, 1), b = tile_operand<float>(5 * columns, 2);
+  alignas(64) float stored[12 * 64], streamed[12 * 64];
+  GemmTile<float> tile{.rows = rows,
+                       .columns = columns,
+                       .depth = 5,
+                       .a = a.data(),
+                       .a_row = 5,
+                       .a_depth = 1,
+                       .b = b.data(),
+                       .b_depth = columns,
+                       .c = stored,
+                       .c_row = columns,
+                       .ahead = a.data()};
+  kernel.run(tile);
+  tile.c = streamed;
+  tile.stream = true;
+  kernel.run(tile);
+  for (int64_t i = 0; i < rows * columns; ++i) ASSERT_EQ(stored[i], streamed[i]);
 }
 
 TEST_P(Simd, TransposeMovesEveryElement) {
-  for (int64_t lines : {1, 3, 4, 6, 9}) {
+  for (int64_t lines : {1, 3, 4, 6, 9, 16, 23, 48}) {
     for (int64_t depth : {1, 4, 15, 16, 21}) {
       const std::vector<float> from = normals(lines * (depth + 2), 1);
-      std::vector<float> to(static_cast<size_t>(depth * 10), -1.0f);
-      kernels_->transpose(lines, depth, from.data(), depth + 2, to.data(), 10);
+      std::vector<float> to(static_cast<size_t>(depth * 50), -1.0f);
+      kernels_->transpose(lines, depth, from.data(), depth + 2, to.data(), 50);
       for (int64_t p = 0; p < depth; ++p)
-        for (int64_t i = 0; i < 10; ++i)
-          ASSERT_EQ(to[size_t(p * 10 + i)], i < lines ? from[size_t(i * (depth + 2) + p)] : -1.0f);
+        for (int64_t i = 0; i < 50; ++i)
+          ASSERT_EQ(to[size_t(p * 50 + i)], i < lines ? from[size_t(i * (depth + 2) + p)] : -1.0f);
     }
   }
 }

@@ -7,6 +7,10 @@
 #include <immintrin.h>
 #endif
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #include "ops/gelu_tanh/gelu_tanh_math.h"
 #include "simd/kernels.h"
 
@@ -33,8 +37,8 @@ extern const Kernels table;
 const Kernels table = {
     .name = CLADTORCH_TEXT(CLADTORCH_ISA),
     .vector_length = CLADTORCH_VECTOR_FLOATS,
-    .gemm_float = {tile_rows, tile_vectors* lanes<float>, gemm_tile<float>},
-    .gemm_double = {tile_rows, tile_vectors* lanes<double>, gemm_tile<double>},
+    .gemm_float = {lanes<float>, tile_vectors, most_rows, gemm_tile<float>},
+    .gemm_double = {lanes<double>, tile_vectors, most_rows, gemm_tile<double>},
     .transpose = transpose,
     .dot = dot,
     .gelu_tanh = gelu_tanh,

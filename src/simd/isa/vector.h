@@ -30,6 +30,18 @@ template <class T>
 inline void store(T* p, Vector<T> v) {
   *reinterpret_cast<typename VectorOf<T>::unaligned*>(p) = v;
 }
+/// A store to aligned memory that leaves the caches as they are. It is ordered before later stores of this
+/// thread only by a locked instruction or a fence, as every hand-over between threads contains.
+template <class T>
+inline void store_past_cache(T* p, Vector<T> v) {
+#if defined(__x86_64__) && CLADTORCH_VECTOR_FLOATS == 16
+  _mm512_stream_si512(reinterpret_cast<__m512i*>(p), (__m512i)v);
+#elif defined(__x86_64__) && CLADTORCH_VECTOR_FLOATS == 8
+  _mm256_stream_si256(reinterpret_cast<__m256i*>(p), (__m256i)v);
+#else
+  *reinterpret_cast<Vector<T>*>(p) = v;
+#endif
+}
 /// All lanes equal; x - {} keeps the sign of zero and the payload of NaN.
 template <class T>
 inline Vector<T> broadcast(T x) {

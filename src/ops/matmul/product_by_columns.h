@@ -1,0 +1,171 @@
+// Tasks are blocks of columns of c. The left operand is packed once and shared by all threads; the right one
+// is read in place if it is used for few rows, else each task packs the part it is about to use.
+//
+// A task reads whole rows of its block of the right operand, a few at a time, so that memory is read front to
+// back. With few rows of c the depth is cut into slices too, to give every thread a part: the first slice
+// writes to c, the others to memory of their own that is added at the end, in order.
+#pragma once
+
+#include "ops/matmul/product.h"
+
+namespace cladtorch::detail {
+
+template <class T>
+class ProductByColumns {
+ public:
+  explicit ProductByColumns(const Product<T>& product) : x_(product) {
+    block_rows_ = rounded_up(EvenSplit(x_.rows, most_block_rows).size, x_.tile_rows);
+    row_blocks_ = divided_up(x_.rows, block_rows_);
+    const int64_t most_slices = std::max<int64_t>(1, slices_times_rows / x_.rows);
+    slice_depth_ = rounded_up(divided_up(x_.depth, most_slices), packed_depth);
+    slices_ = divided_up(x_.depth, slice_depth_);
+    const int64_t wanted = divided_up(3 * num_threads(), row_blocks_ * slices_);
+    const int64_t fair = std::clamp(divided_up(x_.columns, wanted), least_block_columns, most_block_columns);
+    block_columns_ = rounded_up(EvenSplit(x_.columns, fair).size, x_.panel);
+    column_blocks_ = divided_up(x_.columns, block_columns_);
+    // Whole vectors of adjacent columns can be read in place; a partial one would read past the end.
+    in_place_ = x_.right.column == 1 && x_.columns % x_.lanes() == 0 && x_.rows < rows_to_repay_packing;
+  }
+
+  void run() const {
+    const int64_t left_panels = divided_up(x_.rows, x_.left_panel), size = x_.rows * x_.columns;
+    const int64_t left_size = left_panels * x_.left_panel * x_.depth;
+    T* const left = shared_memory(left_size + (slices_ - 1) * size);
+    T* const parts = left + left_size;
+    x_.for_each(
+        left_panels, [] {},
+        [&](int64_t from, int64_t end) {
+          const int64_t begin = from * x_.left_panel;
+          x_.pack_left(begin, std::min(x_.rows, end * x_.left_panel), 0, x_.depth, left + begin * x_.depth);
+        });
+
+    const auto own_memory = [&] { return in_place_ ? nullptr : memory(block_columns_ * packed_depth); };
+    const auto multiply_blocks = [&](int64_t from, int64_t end) {
+      T* const own = own_memory();
+      for (int64_t i = from; i < end; ++i) {
+        const int64_t slice = i / (row_blocks_ * column_blocks_);
+        const Block block = block_of(i % (row_blocks_ * column_blocks_), slice);
+        if (slice == 0) {
+          multiply(block, left, own, {x_.c, x_.c_row, x_.add});
+        } else {
+          multiply(block, left, own, {parts + (slice - 1) * size, x_.columns, false});
+        }
+      }
+    };
+    x_.for_each(slices_ * row_blocks_ * column_blocks_, [&] { own_memory(); }, multiply_blocks);
+    if (slices_ == 1 && !x_.bias) return;
+    const auto finish = [&](int64_t begin, int64_t end) {
+      for (const T* part = parts; part < parts + (slices_ - 1) * size; part += size)
+        for (int64_t i = begin; i < end; ++i)
+          for (int64_t j = 0; j < x_.columns; ++j) x_.c[i * x_.c_row + j] += part[i * x_.columns + j];
+      x_.add_bias(begin, end);
+    };
+    x_.for_each(x_.rows, [] {}, finish);
+  }
+
+ private:
+  static constexpr int64_t packed_depth = 128;   // rows of a panel that stay in the first-level cache
+  static constexpr int64_t in_place_depth = 32;  // rows read at once: as many streams as the hardware follows
+  static constexpr int64_t slices_times_rows = 128;  // slices cost memory for as many results
+  static constexpr int64_t least_block_columns = 192, most_block_columns = 768, most_block_rows = 256;
+  static constexpr int64_t rows_to_repay_packing = 128;
+
+  struct Block {
+    int64_t row_begin, row_end, column_begin, column_end, depth_begin, depth_end;
+  };
+  struct Output {
+    T* data;
+    int64_t row;
+    bool add;
+  };
+
+  static T* shared_memory(int64_t count) {
+    thread_local Scratch scratch;
+    return scratch.get<T>(count);
+  }
+  static T* memory(int64_t count) {
+    thread_local Scratch scratch;
+    return scratch.get<T>(count);
+  }
+
+  Block block_of(int64_t index, int64_t slice) const {
+    const int64_t row = index % row_blocks_ * block_rows_, column = index / row_blocks_ * block_columns_;
+    return {row,
+            std::min(x_.rows, row + block_rows_),
+            column,
+            std::min(x_.columns, column + block_columns_),
+            slice * slice_depth_,
+            std::min(x_.depth, (slice + 1) * slice_depth_)};
+  }
+
+  /// Spreads the prefetching of some rows over the tiles computed before them.
+  class Ahead {
+   public:
+    Ahead(const T* from, int64_t row, int64_t columns, int64_t rows, int64_t tiles)
+        : from_(from), row_(row), columns_(columns), step_(divided_up(rows * columns, tiles)) {}
+    /// Gives the next tile its share.
+    void share_with(simd::GemmTile<T>& tile) {
+      tile.ahead = from_ + position_ / columns_ * row_ + position_ % columns_;
+      tile.ahead_step = divided_up(step_ * static_cast<int64_t>(sizeof(T)), tile.depth);
+      position_ += step_;
+    }
+
+   private:
+    const T* from_;
+    int64_t row_, columns_, step_, position_ = 0;
+  };
+
+  void multiply(const Block& block, const T* left, T* own, Output c) const {
+    const int64_t step = own ? packed_depth : in_place_depth, columns = block.column_end - block.column_begin;
+    const int64_t tiles =
+        divided_up(columns, x_.panel) * divided_up(block.row_end - block.row_begin, x_.tile_rows);
+    for (int64_t p = block.depth_begin; p < block.depth_end; p += step) {
+      const int64_t depth = std::min(step, block.depth_end - p);
+      const int64_t next = x_.right.column == 1 ? std::min(step, block.depth_end - p - depth) : 0;
+      Ahead ahead(x_.right_at(next ? p + depth : p, block.column_begin), x_.right.row, columns, next, tiles);
+      if (own) pack_right(block, p, depth, own);
+      simd::GemmTile<T> tile{.depth = depth,
+                             .a_row = 1,
+                             .a_depth = x_.left_panel,
+                             .b_depth = own ? x_.panel : x_.right.row,
+                             .c_row = c.row,
+                             .add = c.add || p > block.depth_begin};
+      for (int64_t j = block.column_begin; j < block.column_end; j += x_.panel) {
+        tile.columns = x_.panel_columns(j);
+        tile.b = own ? own + (j - block.column_begin) * depth : x_.right_at(p, j);
+        for (int64_t i = block.row_begin; i < block.row_end; i += x_.tile_rows) {
+          tile.rows = std::min(x_.tile_rows, block.row_end - i);
+          tile.a = x_.packed_left(left, i, x_.depth) + p * x_.left_panel;
+          tile.c = c.data + i * c.row + j;
+          ahead.share_with(tile);
+          x_.kernel().run(tile);
+        }
+      }
+    }
+  }
+
+  /// A block's rows [first, first + depth) of the right operand as panels: row by row where rows are dense.
+  void pack_right(const Block& block, int64_t first, int64_t depth, T* to) const {
+    if (x_.right.column != 1) {
+      for (int64_t j = block.column_begin; j < block.column_end; j += x_.panel)
+        pack_panel(x_.panel_columns(j), depth, x_.right_at(first, j), x_.right.column, x_.right.row, x_.panel,
+                   to + (j - block.column_begin) * depth);
+      return;
+    }
+    for (int64_t p = 0; p < depth; ++p) {
+      const T* const row = x_.right_at(first + p, 0);
+      for (int64_t j = block.column_begin; j < block.column_end; j += x_.panel) {
+        T* const line = to + (j - block.column_begin) * depth + p * x_.panel;
+        const int64_t count = x_.panel_columns(j);
+        std::copy_n(row + j, count, line);
+        std::fill(line + count, line + x_.panel, T(0));
+      }
+    }
+  }
+
+  const Product<T>& x_;
+  int64_t block_rows_, row_blocks_, block_columns_, column_blocks_, slice_depth_, slices_;
+  bool in_place_;
+};
+
+}  // namespace cladtorch::detail
