@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import subprocess
 import time
 from dataclasses import dataclass, field
@@ -62,13 +63,17 @@ def describe_case(case: Case) -> str:
     return f"({case.batch},{case.seq}) {case.dtype}"
 
 
-def environment(threads: int) -> dict[str, str]:
+def environment(threads: int, log: Path) -> dict[str, str]:
+    """With a cache of its own for torch.compile, empty, so that the first step is a first step."""
+    cache = log.with_suffix(".inductor")
+    shutil.rmtree(cache, ignore_errors=True)
     return {
         **os.environ,
         "OMP_NUM_THREADS": str(threads),
         "MKL_NUM_THREADS": str(threads),
         "TF_CPP_MIN_LOG_LEVEL": "2",
         "JAX_PLATFORMS": "cpu",
+        "TORCHINDUCTOR_CACHE_DIR": str(cache),
     }
 
 
@@ -91,7 +96,7 @@ def run_once(command: list[str], threads: int, log: Path) -> str:
             stderr=errors,
             text=True,
             check=False,
-            env=environment(threads),
+            env=environment(threads, log),
             preexec_fn=lambda: pin(threads),
         )
     if done.returncode != 0:
@@ -127,7 +132,7 @@ class Worker:
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 text=True,
-                env=environment(self.case.threads),
+                env=environment(self.case.threads, self.log),
                 preexec_fn=lambda: pin(self.case.threads),
             )
         self.first_loss = self.last_loss = self.answer()["loss"]

@@ -78,8 +78,8 @@ def ensure(environment: Environment, root: Path) -> Path:
         say(f"installing {environment.name} from PyPI into {folder}")
         try:
             create(environment, folder)
-        except Unavailable:
+        except Unavailable as reason:
             shutil.rmtree(folder, ignore_errors=True)
-            raise
+            raise Unavailable(f"{reason}; is PyPI within reach?") from None
         made_from.write_text(wanted)
     return folder / "bin" / "python"
