@@ -57,20 +57,32 @@ double fastest(F f) {
   return best;
 }
 
-/// Multiply-adds per second in registers, on all threads.
+/// Multiply-adds in registers, on all threads.
 inline void multiply_add(int64_t repetitions) {
-  const auto& tile = simd::kernels().gemm_float;
+  const auto& kernel = simd::kernels().gemm_float;
   constexpr int64_t depth = 256;
+  const int64_t columns = kernel.vectors * kernel.lanes, rows = kernel.most_rows[kernel.vectors];
   parallel_for(num_threads(), 1, [&](int64_t, int64_t) {
     alignas(64) static thread_local float a[8 * depth], b[64 * depth], c[8 * 64];
-    for (int64_t i = 0; i < repetitions; ++i)
-      tile.run(tile.rows, tile.columns, depth, a, 1, tile.rows, b, tile.columns, c, tile.columns, false);
+    const simd::GemmTile<float> tile{.rows = rows,
+                                     .columns = columns,
+                                     .depth = depth,
+                                     .a = a,
+                                     .a_row = 1,
+                                     .a_depth = rows,
+                                     .b = b,
+                                     .b_depth = columns,
+                                     .c = c,
+                                     .c_row = columns,
+                                     .ahead = a};
+    for (int64_t i = 0; i < repetitions; ++i) kernel.run(tile);
     benchmark::DoNotOptimize(c[0]);
   });
 }
 inline double multiply_add_flops(int64_t repetitions) {
-  const auto& tile = simd::kernels().gemm_float;
-  return 2.0 * double(tile.rows * tile.columns * 256 * repetitions * num_threads());
+  const auto& kernel = simd::kernels().gemm_float;
+  return 2.0 * double(kernel.most_rows[kernel.vectors] * kernel.vectors * kernel.lanes * 256 * repetitions *
+                      num_threads());
 }
 inline double flops_ceiling() {
   return multiply_add_flops(100) / fastest([] { multiply_add(100); });
