@@ -128,9 +128,10 @@ class Comparison:
                 self.results["cases"] += [asdict(result) for result in done]
                 self.write()
         say("timing inference")
+        prompt = min(16, max(seq for _, seq in options.shapes))
         tokens, turns = (16, 2) if options.quick else (64, 5)
         self.results["inference"] = measure_inference(
-            self.engines, self.load, tokens, turns, self.scratch, self.note
+            self.engines, self.load, prompt, tokens, turns, self.scratch, self.note
         )
         self.write()
         say(f"wrote {self.out / 'benchmarks.md'} and benchmarks.svg after {self.minutes()} min")

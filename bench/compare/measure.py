@@ -88,7 +88,7 @@ def take_turns(
 
 
 def check_losses(workers: list[Worker], report: Callable[[str], None]) -> None:
-    """All did the same work if the losses of the first step agree; a later one also shows the optimizer."""
+    """All did the same work if the losses of the first step agree."""
     reference = workers[0]
     tolerance = LOSS_TOLERANCE[reference.case.dtype]
     for worker in workers[1:]:
@@ -127,10 +127,16 @@ def measure_case(
 
 
 def measure_inference(
-    engines: list[Engine], load: Path, tokens: int, turns: int, logs: Path, report: Callable[[str], None]
+    engines: list[Engine],
+    load: Path,
+    prompt: int,
+    tokens: int,
+    turns: int,
+    logs: Path,
+    report: Callable[[str], None],
 ) -> dict[str, list[float]]:
-    """Milliseconds a token on one core, after a prompt of 16 tokens, by the engines that generate."""
-    case = Case(1, 16)
+    """Milliseconds a token on one core, after a prompt, by the engines that generate."""
+    case = Case(1, prompt)
     workers = [
         Worker(engine, case, load, logs / f"{engine.name}.log") for engine in engines if engine.generates
     ]

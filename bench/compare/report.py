@@ -132,7 +132,7 @@ def inference_section(m: Measurements) -> str:
     ]
     return (
         "### Inference on one core, fp32\n\nA token after another, batch 1, with a cache of keys and values, after "
-        f"a prompt of 16. Reading the weights once takes {amount(floor)} ms.\n\n"
+        f"a prompt of up to 16. Reading the weights once takes {amount(floor)} ms.\n\n"
         + table(["", "tokens/s", "ms a token", "of the floor"], rows)
     )
 
