@@ -64,11 +64,15 @@ class ProductByColumns {
   }
 
  private:
-  static constexpr int64_t packed_depth = 128;   // rows of a panel that stay in the first-level cache
-  static constexpr int64_t in_place_depth = 32;  // rows read at once: as many streams as the hardware follows
+  static constexpr int64_t packed_depth = 128;       // rows of a panel that stay in the first-level cache
   static constexpr int64_t slices_times_rows = 128;  // slices cost memory for as many results
   static constexpr int64_t least_block_columns = 192, most_block_columns = 768, most_block_rows = 256;
   static constexpr int64_t rows_to_repay_packing = 128;
+
+  /// Rows of the right operand read in place at once. The fewer, the better hardware prefetchers follow them;
+  /// the more, the less often c is read and written, which counts where more of it hides behind the
+  /// arithmetic.
+  int64_t in_place_depth() const { return x_.rows < 48 ? 32 : 64; }
 
   struct Block {
     int64_t row_begin, row_end, column_begin, column_end, depth_begin, depth_end;
@@ -116,7 +120,8 @@ class ProductByColumns {
   };
 
   void multiply(const Block& block, const T* left, T* own, Output c) const {
-    const int64_t step = own ? packed_depth : in_place_depth, columns = block.column_end - block.column_begin;
+    const int64_t step = own ? packed_depth : in_place_depth(),
+                  columns = block.column_end - block.column_begin;
     const int64_t tiles =
         divided_up(columns, x_.panel) * divided_up(block.row_end - block.row_begin, x_.tile_rows);
     for (int64_t p = block.depth_begin; p < block.depth_end; p += step) {
