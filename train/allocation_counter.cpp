@@ -6,10 +6,23 @@
 #include <cstdlib>
 #include <new>
 
+// ThreadSanitizer brings its own operator new, which no program may replace; there nothing is counted.
+#if defined(__SANITIZE_THREAD__)
+#define CLADTORCH_COUNTS_ALLOCATIONS 0
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define CLADTORCH_COUNTS_ALLOCATIONS 0
+#endif
+#endif
+#ifndef CLADTORCH_COUNTS_ALLOCATIONS
+#define CLADTORCH_COUNTS_ALLOCATIONS 1
+#endif
+
 namespace {
 
 std::atomic<int64_t> count{0};
 
+#if CLADTORCH_COUNTS_ALLOCATIONS
 void* counted(size_t bytes, size_t alignment) {
   count.fetch_add(1, std::memory_order_relaxed);
   if (bytes == 0) bytes = 1;  // malloc(0) may return null
@@ -24,7 +37,11 @@ void* counted(size_t bytes, size_t alignment) {
   return memory;
 }
 
+#endif
+
 }  // namespace
+
+#if CLADTORCH_COUNTS_ALLOCATIONS
 
 void* operator new(size_t bytes) { return counted(bytes, 1); }
 void* operator new[](size_t bytes) { return counted(bytes, 1); }
@@ -42,6 +59,7 @@ void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory
 void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
 void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
 void operator delete[](void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
+#endif
 
 namespace cladtorch::train {
 

@@ -95,9 +95,11 @@ std::string on_terminal(int width, const char* no_color) {
     record.val_loss = 1.0;
     display.show(record, sample_state);
   }
-  std::string text(4096, '\0');
-  text.resize(static_cast<size_t>(::read(terminal, text.data(), text.size())));
   std::fclose(stream);
+  std::string text;
+  char part[256];  // the kernel hands the text over piece by piece, and an error at its end
+  for (ssize_t count; (count = ::read(terminal, part, sizeof part)) > 0;)
+    text.append(part, static_cast<size_t>(count));
   ::close(terminal);
   return text;
 }
