@@ -78,13 +78,13 @@ BenchStep::BenchStep(const BenchOptions& options, Objective objective)
       targets_(make_batch(options, "targets", model_.config.vocab_size, 8)) {}
 
 double BenchStep::forward() {
-  Workspace::Step step(forward_workspace_);
+  Workspace::Step step(workspace_);
   return objective_.value(model_, tokens_, targets_);
 }
 
 double BenchStep::forward_backward() {
   gradients_.mark_zero();
-  Workspace::Step step(step_workspace_);
+  Workspace::Step step(workspace_);
   return objective_.value_and_gradient(model_, tokens_, targets_, &gradient_);
 }
 

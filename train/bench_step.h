@@ -31,7 +31,7 @@ class BenchStep {
   const GPT2& gradient() const { return gradient_; }
   const Tensor& tokens() const { return tokens_; }
   const Tensor& targets() const { return targets_; }
-  std::size_t arena_bytes() const { return step_workspace_.statistics().arena_bytes; }
+  std::size_t arena_bytes() const { return workspace_.statistics().arena_bytes; }
 
  private:
   Objective objective_;
@@ -39,7 +39,7 @@ class BenchStep {
   TensorList gradients_;
   AdamW optimizer_;
   Tensor tokens_, targets_;
-  Workspace forward_workspace_, step_workspace_;
+  Workspace workspace_;
 };
 
 template <class F>

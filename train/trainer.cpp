@@ -136,7 +136,7 @@ double Trainer::micro_batches(uint64_t step, bool dry) {
   const auto count = static_cast<uint64_t>(config_.train.accumulate);
   for (uint64_t micro = 0; micro < count; ++micro) {
     if (!dry) loader_.next(span_of(tokens_), span_of(targets_));
-    Workspace::Step workspace(step_workspace_);
+    Workspace::Step scope(workspace_);
     const TrainingScope training(static_cast<uint64_t>(config_.run.seed), step * count + micro);
     sum += objective_.value_and_gradient(*model_, tokens_, targets_, gradient_.get());
     if (dry) break;
@@ -152,7 +152,7 @@ MemoryUse Trainer::plan_memory() {
   use.parameters = static_cast<size_t>(gradients_->numel()) * size_of(gradients_->dtype());
   use.gradients = use.parameters;
   use.optimizer = 2 * use.parameters;
-  use.activations = step_workspace_.statistics().planned_bytes + eval_workspace_.statistics().planned_bytes;
+  use.activations = workspace_.statistics().arena_bytes;
   return use;
 }
 
@@ -183,7 +183,7 @@ double Trainer::evaluate_batches(int64_t count) {
   double sum = 0;
   for (int64_t i = 0; i < count; ++i) {
     eval_batches_.get(i, span_of(tokens_), span_of(targets_));
-    Workspace::Step workspace(eval_workspace_);
+    Workspace::Step scope(workspace_);
     sum += objective_.value(*model_, tokens_, targets_);
   }
   return sum / static_cast<double>(count);

@@ -80,7 +80,7 @@ class Trainer {
   std::unique_ptr<GPT2> model_, gradient_;
   std::unique_ptr<TensorList> gradients_;
   std::unique_ptr<AdamW> optimizer_;
-  Workspace step_workspace_, eval_workspace_;
+  Workspace workspace_;  // training and evaluation take turns in one arena
   TrainerState state_;
 };
 
