@@ -90,37 +90,42 @@ class Frontend {
 
   // Expressions: frontend_expr.cpp
   ir::Expr* value(const clang::Expr* e);
-  ir::Expr* path(const clang::Expr* e);
   void discard(const clang::Expr* e);
   ir::Expr* constant(const clang::Expr* e);
-  ir::Expr* reference_to(const clang::DeclRefExpr* e);
-  ir::Expr* global(const clang::ValueDecl* decl, const clang::DeclRefExpr* e = nullptr);
-  ir::Expr* member(const clang::MemberExpr* e);
   ir::Expr* unary(const clang::UnaryOperator* e, bool used);
   ir::Expr* binary(const clang::BinaryOperator* e, bool used);
   ir::Expr* logical(const clang::BinaryOperator* e);
   ir::Expr* conditional(const clang::AbstractConditionalOperator* e);
   ir::Expr* cast(const clang::CastExpr* e);
   ir::Expr* assign(ir::Expr* lhs, const std::string& op, ir::Expr* rhs, ir::Loc at);
-  ir::Expr* init_list(const clang::InitListExpr* e);
-  ir::Expr* aggregate(const ir::Type* type, llvm::ArrayRef<const clang::Expr*> inits);
-  ir::Expr* hoist(ir::Expr* e, ir::Loc at, const char* hint = "t");
-  ir::Expr* freeze(ir::Expr* e, ir::Loc at);
-  bool may_dangle(const ir::Expr* path) const;
-  ir::Expr* through(ir::Expr* object, const std::function<ir::Expr*(ir::Expr*)>& select);
   std::vector<ir::Expr*> values(llvm::ArrayRef<const clang::Expr*> list);
   void append_value(std::vector<ir::Expr*>& operands, const clang::Expr* e);
   std::set<const ir::Var*> changed_since(std::size_t position) const;
   ir::Expr* settle(ir::Expr* e, std::size_t& position, const std::set<const ir::Var*>& changed);
-  ir::Expr* deref(ir::Expr* pointer);
   ir::Expr* literal(const std::string& text, clang::QualType type);
   ir::Expr* raw(const clang::Expr* e);
 
-  // Calls and construction: frontend_call.cpp
+  // Names: frontend_name.cpp
+  ir::Expr* reference_to(const clang::DeclRefExpr* e);
+  ir::Expr* global(const clang::ValueDecl* decl);
+  ir::Expr* member(const clang::MemberExpr* e);
+  ir::Expr* through(ir::Expr* object, const std::function<ir::Expr*(ir::Expr*)>& select);
+  ir::Expr* deref(ir::Expr* pointer);
+  ir::Expr* hoist(ir::Expr* e, ir::Loc at, const char* hint = "t");
+  ir::Expr* freeze(ir::Expr* e, ir::Loc at);
+  bool may_dangle(const ir::Expr* path) const;
+
+  // Construction: frontend_construct.cpp
+  ir::Expr* init_list(const clang::InitListExpr* e);
+  ir::Expr* aggregate(const ir::Type* type, llvm::ArrayRef<const clang::Expr*> inits);
+  ir::Expr* construct(const clang::CXXConstructExpr* e);
+  ir::Expr* emplace_back(const clang::CXXMemberCallExpr* e, const clang::CXXMethodDecl* method);
+  ir::Expr* swap(const clang::Expr* first, const clang::Expr* second, ir::Loc at);
+
+  // Calls: frontend_call.cpp
   ir::Expr* call(const clang::CallExpr* e);
   ir::Expr* operator_call(const clang::CXXOperatorCallExpr* e, const clang::FunctionDecl* callee);
   ir::Expr* container_member(const clang::CXXMemberCallExpr* e, const clang::CXXMethodDecl* method);
-  ir::Expr* construct(const clang::CXXConstructExpr* e);
   ir::Expr* finish_call(std::unique_ptr<ir::CallInfo> info, const clang::FunctionDecl* callee,
                         clang::QualType result, const clang::Expr* at, bool object_mutable);
   ir::Expr* inline_call(const clang::FunctionDecl* callee, const std::vector<const clang::Expr*>& args,
@@ -128,8 +133,6 @@ class Frontend {
   void add_argument(ir::CallInfo& info, const clang::Expr* e, clang::QualType param, bool library = false);
   void add_arguments(ir::CallInfo& info, const clang::FunctionDecl* callee,
                      llvm::ArrayRef<const clang::Expr*> args);
-  ir::Expr* emplace_back(const clang::CXXMemberCallExpr* e, const clang::CXXMethodDecl* method);
-  ir::Expr* swap(const clang::Expr* first, const clang::Expr* second, ir::Loc at);
   bool add_object(ir::CallInfo& info, const clang::Expr* object, const clang::CXXMethodDecl* method);
   void add_closure_arguments(ir::CallInfo& info, const Closure& closure);
   std::shared_ptr<Closure> closure_of(const clang::Expr* e);

@@ -1,6 +1,7 @@
-// Constructor calls: copies, aggregates of the library, functions that make an object, and elements made in
-// place.
+// Initializer lists and constructor calls: copies, aggregates of the library, functions that make an object,
+// and elements made in place.
 #include "clang/AST/DeclTemplate.h"
+#include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Sema/Initialization.h"
 #include "compat.h"
 #include "frontend.h"
@@ -8,6 +9,84 @@
 using namespace clang;
 
 namespace clad {
+
+ir::Expr* Frontend::init_list(const InitListExpr* e) {
+  if (e->isSemanticForm() == false && e->getSemanticForm()) e = e->getSemanticForm();
+  if (e->isTransparent() && e->getNumInits() == 1) return value(e->getInit(0));
+  const ir::Type* type = types_.get(e->getType());
+  if (e->getNumInits() == 1 && !type->is_class() && type->kind != ir::Type::Array)
+    return value(e->getInit(0));
+  if (e->getNumInits() == 0 && !type->is_class() && type->kind != ir::Type::Array)
+    return fn_.make(ir::Expr::Construct, type);
+  std::vector<const clang::Expr*> inits;
+  for (const clang::Expr* init : e->inits()) inits.push_back(init);
+  ir::Expr* list = aggregate(type, inits);
+  // std::array's one member is an array: its elements are the elements.
+  if (type->kind == ir::Type::StdArray && list->args.size() == 1 && list->args[0]->kind == ir::Expr::InitList)
+    list->args = list->args[0]->args;
+  if (type->kind == ir::Type::StdArray && list->args.size() == 1 &&
+      list->args[0]->kind == ir::Expr::Construct && list->args[0]->type->kind == ir::Type::Array)
+    list->args.clear();
+  return list;
+}
+
+/// Whether a default member initializer uses `this` only to read members, which are then initialized already.
+static bool reads_only_members(const clang::Expr* e) {
+  struct Uses : RecursiveASTVisitor<Uses> {
+    unsigned objects = 0, members = 0;
+    bool VisitCXXThisExpr(CXXThisExpr*) {
+      ++objects;
+      return true;
+    }
+    bool VisitMemberExpr(MemberExpr* m) {
+      members += isa<CXXThisExpr>(m->getBase()) && isa<FieldDecl>(m->getMemberDecl());
+      return true;
+    }
+  } uses;
+  uses.TraverseStmt(const_cast<clang::Expr*>(e));
+  return uses.objects == uses.members;
+}
+
+/// Whether the last of an aggregate's elements is a value, or a reference that keeps no record from being
+/// read: to a constant that outlives the function.
+static bool may_hold_reference(const ir::Type* type, const std::vector<ir::Expr*>& elements) {
+  const std::size_t i = elements.size() - 1;
+  if (i >= type->fields.size() || type->fields[i].type->kind != ir::Type::Void) return true;
+  for (const FieldDecl* f : static_cast<const CXXRecordDecl*>(type->decl)->fields())
+    if (f->getNameAsString() == type->fields[i].name && !f->getType()->getPointeeType().isConstQualified())
+      return false;
+  const ir::Var* r = ir::root(elements[i]);
+  return !type->differentiable && (!r || r->kind == ir::Var::Param);
+}
+
+/// A list of an aggregate's elements. A default member initializer sees the elements before it.
+ir::Expr* Frontend::aggregate(const ir::Type* type, llvm::ArrayRef<const clang::Expr*> inits) {
+  ir::Expr* list = fn_.make(ir::Expr::InitList, type);
+  for (const clang::Expr* init : inits) {
+    const auto* implied = dyn_cast<CXXDefaultInitExpr>(init);
+    if (!implied) {
+      append_value(list->args, init);
+      if (!may_hold_reference(type, list->args))
+        return fail(init->getExprLoc(), "cannot differentiate an object with reference member '" +
+                                            type->fields[list->args.size() - 1].name +
+                                            "'; let it hold a value");
+      continue;
+    }
+    if (!reads_only_members(implied->getExpr()))
+      return fail(
+          implied->getExpr()->getExprLoc(),
+          "cannot differentiate this default member initializer: it uses 'this' for more than to read "
+          "a member");
+    for (ir::Expr*& before : list->args)
+      if (before->type->is_class() ? !ir::is_path(before)
+                                   : before->type->kind != ir::Type::Array && !ir::is_atomic(before))
+        before = hoist(before, at_);
+    ir::Expr* self = std::exchange(self_, list);
+    append_value(list->args, init);
+    self_ = self;
+  }
+  return list;
+}
 
 ir::Expr* Frontend::construct(const CXXConstructExpr* e) {
   const CXXConstructorDecl* ctor = e->getConstructor();
@@ -102,8 +181,8 @@ ir::Expr* Frontend::emplace_back(const CXXMemberCallExpr* e, const CXXMethodDecl
 }
 
 ir::Expr* Frontend::swap(const clang::Expr* first, const clang::Expr* second, ir::Loc at) {
-  ir::Expr* a = freeze(path(first), at);
-  ir::Expr* b = freeze(path(second), at);
+  ir::Expr* a = freeze(value(first), at);
+  ir::Expr* b = freeze(value(second), at);
   if (a->type->kind == ir::Type::Array)
     return fail(first->getExprLoc(), "cannot differentiate 'swap' of arrays; use std::array");
   ir::Expr* kept = hoist(a, at, "swapped");

@@ -41,7 +41,7 @@ std::shared_ptr<Closure> Frontend::make_closure(const LambdaExpr* e) {
                  (capture.by_reference || is_fixed(var))) {
         capture.path = bindings_[var];
       } else if (capture.by_reference) {
-        capture.path = freeze(path(initializer), loc(static_cast<const clang::Expr*>(e)));
+        capture.path = freeze(value(initializer), loc(static_cast<const clang::Expr*>(e)));
       } else {
         ir::Var* copy =
             fn_.make_var(ir::Var::Local, var->getNameAsString(), types_.get(var->getType()), region_);

@@ -106,7 +106,7 @@ void Frontend::lower_range_for(const CXXForRangeStmt* s) {
   if (s->getInit()) stmt(s->getInit());
   source_ = "";
   const clang::Expr* init = s->getRangeInit();
-  ir::Expr* range = init->isLValue() ? path(init) : value(init);
+  ir::Expr* range = value(init);
   if (range->kind == ir::Expr::InitList && range->type->kind == ir::Type::InitializerList) {
     // The list's elements are an array of their own.
     QualType element = var->getType().getNonReferenceType().getUnqualifiedType();

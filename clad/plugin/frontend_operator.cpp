@@ -114,7 +114,7 @@ ir::Expr* Frontend::unary(const UnaryOperator* e, bool used) {
     case UO_AddrOf: {
       const clang::Expr* inner = e->getSubExpr()->IgnoreParens();
       if (isa<DeclRefExpr>(inner) && isa<FunctionDecl>(cast<DeclRefExpr>(inner)->getDecl())) return raw(e);
-      ir::Expr* target = path(e->getSubExpr());
+      ir::Expr* target = value(e->getSubExpr());
       if (target->kind == ir::Expr::Deref) return target->args[0];
       return fn_.make(ir::Expr::AddressOf, type, "", {target});
     }
@@ -122,7 +122,7 @@ ir::Expr* Frontend::unary(const UnaryOperator* e, bool used) {
     case UO_PreDec:
     case UO_PostInc:
     case UO_PostDec: {
-      ir::Expr* target = path(e->getSubExpr());
+      ir::Expr* target = value(e->getSubExpr());
       ir::Expr* before = nullptr;
       if (used && e->isPostfix()) before = hoist(target, loc(e));
       ir::Expr* after = nullptr;
@@ -188,7 +188,7 @@ ir::Expr* Frontend::binary(const BinaryOperator* e, bool used) {
     const clang::Expr* left = e->getLHS();
     ir::Expr* rhs = value(e->getRHS());
     std::size_t position = out_->size();
-    ir::Expr* lhs = path(left);
+    ir::Expr* lhs = value(left);
     // The right side is evaluated first.
     if (out_->size() > position)
       if (std::set<const ir::Var*> changed = changed_since(position); !changed.empty())

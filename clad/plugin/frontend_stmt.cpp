@@ -159,7 +159,7 @@ void Frontend::declare(const VarDecl* decl) {
   if (type->isReferenceType()) {
     const clang::Expr* init = strip(decl->getInit());
     bool lvalue = decl->getInit()->isLValue() || init->isLValue();
-    ir::Expr* target = lvalue ? path(decl->getInit()) : value(decl->getInit());
+    ir::Expr* target = value(decl->getInit());
     if (lvalue && ir::is_path(target) && may_dangle(target)) {
       bindings_[decl] = freeze(target, at_);
       return;
@@ -226,7 +226,7 @@ void Frontend::declare_bindings(const DecompositionDecl* decl) {
   ir::Expr* whole = nullptr;
   const clang::Expr* init = decl->getInit();
   if (decl->getType()->isReferenceType()) {
-    ir::Expr* target = path(init);
+    ir::Expr* target = value(init);
     whole = freeze(target, at_);
   } else {
     const auto* loop = dyn_cast<ArrayInitLoopExpr>(init->IgnoreImplicit());

@@ -1,0 +1,196 @@
+// What an expression names: variables, members, elements; and how a reference keeps naming the same object.
+#include <algorithm>
+
+#include "frontend.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace clang;
+
+namespace clad {
+
+ir::Expr* Frontend::hoist(ir::Expr* e, ir::Loc at, const char* hint) {
+  if (e->type->kind == ir::Type::Pointer) {
+    ir::Var* v = fn_.make_var(ir::Var::Alias, hint, e->type, region_);
+    v->path = freeze(e, at);
+    v->is_const = true;
+    emit(ir::Stmt::AliasDecl, at)->var = v;
+    return fn_.ref(v);
+  }
+  ir::Var* v = fn_.make_var(ir::Var::Temp, hint, e->type, region_);
+  v->optional = !e->type->default_constructible;
+  ir::Stmt* s = emit(ir::Stmt::Decl, at);
+  s->var = v;
+  s->expr = e;
+  return fn_.ref(v);
+}
+
+/// Whether an expression reads memory that may change without its variable being assigned.
+static bool reads_elements(const ir::Expr* e) {
+  return e->kind == ir::Expr::Index || e->kind == ir::Expr::Deref ||
+         std::any_of(e->args.begin(), e->args.end(), reads_elements);
+}
+
+/// Makes a path mean the same object for as long as its alias lives: indices that may change are copied.
+ir::Expr* Frontend::freeze(ir::Expr* e, ir::Loc at) {
+  auto index = [&](ir::Expr* x) {
+    bool stable = !reads_elements(x);
+    ir::each_var(x, [&](ir::Var* v) { stable &= unstable_.count(v) == 0 && !v->external; });
+    return stable ? x : hoist(x, at, "index");
+  };
+  switch (e->kind) {
+    case ir::Expr::Index: {
+      ir::Expr* base = freeze(e->args[0], at);
+      ir::Expr* copy = fn_.make(e->kind, e->type, e->text, {base, index(e->args[1])});
+      return copy;
+    }
+    case ir::Expr::Member:
+    case ir::Expr::Deref:
+    case ir::Expr::AddressOf:
+    case ir::Expr::Cast: {
+      ir::Expr* copy = fn_.make(e->kind, e->type, e->text, {freeze(e->args[0], at)});
+      copy->explicit_cast = e->explicit_cast;
+      copy->to_reference = e->to_reference;
+      return copy;
+    }
+    case ir::Expr::Method: {
+      if (e->text == "back" && resizes_ && e->args[0]->type->kind == ir::Type::Vector) {  // of its length now
+        const ir::Type* size = types_.get(context_.getSizeType());
+        ir::Expr* length = fn_.make(ir::Expr::Method, size, "size", {e->args[0]});
+        ir::Expr* last = fn_.make(ir::Expr::Binary, size, "-", {length, literal("1", context_.IntTy)});
+        return fn_.make(ir::Expr::Index, e->type, "", {freeze(e->args[0], at), hoist(last, at, "index")});
+      }
+      ir::Expr* copy = fn_.make(e->kind, e->type, e->text, {freeze(e->args[0], at)});
+      copy->accessor = e->accessor;
+      for (std::size_t i = 1; i < e->args.size(); ++i) copy->args.push_back(index(e->args[i]));
+      return copy;
+    }
+    case ir::Expr::Binary:
+      if (e->type->kind == ir::Type::Pointer) {
+        bool left = e->args[0]->type->kind == ir::Type::Pointer || e->args[0]->type->kind == ir::Type::Array;
+        ir::Expr* a = left ? freeze(e->args[0], at) : index(e->args[0]);
+        ir::Expr* b = left ? index(e->args[1]) : freeze(e->args[1], at);
+        return fn_.make(e->kind, e->type, e->text, {a, b});
+      }
+      return e;
+    default:
+      return e;
+  }
+}
+
+/// Whether a reference made now may dangle at the end of its scope, where the reverse sweep makes it again:
+/// it names an element of a vector, and the function changes the length of one.
+bool Frontend::may_dangle(const ir::Expr* path) const {
+  if (!resizes_) return false;
+  for (; path; path = path->args.empty() ? nullptr : path->args[0]) {
+    if (path->kind == ir::Expr::VarRef && path->var->kind == ir::Var::Alias)
+      return may_dangle(path->var->path);
+    if ((path->kind == ir::Expr::Index || path->kind == ir::Expr::Method) &&
+        path->args[0]->type->kind == ir::Type::Vector)
+      return true;
+  }
+  return false;
+}
+
+/// Selects a part of an object; of one chosen by `c ? a : b` the part of each.
+ir::Expr* Frontend::through(ir::Expr* object, const std::function<ir::Expr*(ir::Expr*)>& select) {
+  if (object->kind != ir::Expr::Conditional) return select(object);
+  ir::Expr* a = through(object->args[1], select);
+  ir::Expr* b = through(object->args[2], select);
+  return fn_.make(ir::Expr::Conditional, a->type, "", {object->args[0], a, b});
+}
+
+ir::Expr* Frontend::deref(ir::Expr* pointer) {
+  const ir::Type* element = pointer->type->element;
+  if (pointer->kind == ir::Expr::AddressOf) return pointer->args[0];
+  return fn_.make(ir::Expr::Deref, element ? element : pointer->type, "", {pointer});
+}
+
+ir::Expr* Frontend::global(const ValueDecl* decl) {
+  std::string text;
+  if (const auto* f = dyn_cast<FunctionDecl>(decl)) {
+    callees_.insert(f->getCanonicalDecl());
+    text = spell_function(f, types_);
+  } else {
+    llvm::raw_string_ostream os(text);
+    os << "::";
+    decl->printQualifiedName(os, types_.policy());
+    os.flush();
+  }
+  return fn_.make(ir::Expr::Global, types_.get(decl->getType()), text);
+}
+
+ir::Expr* Frontend::reference_to(const DeclRefExpr* e) {
+  const ValueDecl* decl = e->getDecl();
+  if (refused_.count(decl)) {
+    tainted_ = true;
+    return literal("0", context_.IntTy);
+  }
+  if (auto it = bindings_.find(decl); it != bindings_.end()) return it->second;
+  // A name that generated code cannot reach is its value, where that is a constant.
+  const auto* var = dyn_cast<VarDecl>(decl);
+  const bool local = isa<EnumConstantDecl>(decl) ? decl->getDeclContext()->isFunctionOrMethod()
+                                                 : var && var->isLocalVarDecl();
+  if (local || (var && var->isConstexpr()))
+    if (ir::Expr* c = constant(e)) return c;
+  if (var && var->isLocalVarDeclOrParm()) {
+    if (var->getType()->isRealFloatingType() && var->getType().isConstQualified() && var->getInit()) {
+      clang::Expr::EvalResult result;
+      if (var->getInit()->EvaluateAsRValue(result, context_) && result.Val.isFloat())
+        return value(var->getInit());
+    }
+    if (closures_.count(decl))
+      return fail(e->getExprLoc(),
+                  "cannot differentiate this use of lambda '" + decl->getNameAsString() +
+                      "': a lambda may be called or passed to a function whose definition is visible");
+    return fail(e->getExprLoc(),
+                "cannot differentiate a use of variable '" + decl->getNameAsString() + "' here");
+  }
+  if (isa<EnumConstantDecl>(decl) && decl->getDeclContext()->isFunctionOrMethod())
+    return fail(e->getExprLoc(), "cannot name enumerator '" + decl->getNameAsString() + "'");
+  return global(decl);
+}
+
+ir::Expr* Frontend::member(const MemberExpr* e) {
+  const ValueDecl* decl = e->getMemberDecl();
+  if (isa<VarDecl>(decl) || isa<EnumConstantDecl>(decl)) {
+    if (ir::Expr* c = constant(e)) return c;
+    return global(decl);
+  }
+  const clang::Expr* base = e->getBase();
+  // An inherited member is named through the derived object unless the derived class hides it.
+  while (const auto* c = dyn_cast<ImplicitCastExpr>(base->IgnoreParens())) {
+    if (c->getCastKind() != CK_UncheckedDerivedToBase && c->getCastKind() != CK_DerivedToBase) break;
+    QualType from = c->getSubExpr()->getType();
+    if (from->isPointerType()) from = from->getPointeeType();
+    const CXXRecordDecl* derived = from->getAsCXXRecordDecl();
+    if (!derived || derived->getNumBases() != 1 || !derived->lookup(decl->getDeclName()).empty()) break;
+    base = c->getSubExpr();
+  }
+  ir::Expr* object = value(base);
+  if (e->isArrow()) object = deref(object);
+  if (!decl->getDeclName()) return object;  // anonymous member: its fields are reached directly
+  QualType type = decl->getType();
+  if (type->isReferenceType() && types_.get(type)->differentiable)
+    return fail(e->getExprLoc(),
+                "cannot differentiate through reference member '" + decl->getNameAsString() + "'");
+  if (object->type->kind == ir::Type::Opaque && types_.get(type)->differentiable)
+    return fail(e->getExprLoc(),
+                "cannot differentiate an access to the inside of '" + object->type->name +
+                    "', an opaque value; give this function a pullback in clad::custom_derivatives");
+  if (object->kind == ir::Expr::InitList) {  // of an aggregate under construction
+    unsigned position = cast<CXXRecordDecl>(decl->getDeclContext())->getNumBases();
+    for (const FieldDecl* f : cast<CXXRecordDecl>(decl->getDeclContext())->fields()) {
+      if (f == decl) break;
+      position += f->getDeclName() || !f->isBitField();
+    }
+    if (position >= object->args.size() || object->args[position]->type->kind == ir::Type::Array)
+      return fail(e->getExprLoc(), "cannot differentiate a default member initializer that reads '" +
+                                       decl->getNameAsString() + "'; give the class a constructor");
+    return object->args[position];
+  }
+  return through(object, [&](ir::Expr* o) {
+    return fn_.make(ir::Expr::Member, types_.get(type), decl->getNameAsString(), {o});
+  });
+}
+
+}  // namespace clad
