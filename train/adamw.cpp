@@ -19,7 +19,7 @@ TensorList zeros_like_all(const TensorList& parameters) {
 
 template <class T>
 void update_all(TensorList& parameters, TensorList& gradients, TensorList& first, TensorList& second,
-                const std::vector<char>& fresh, const AdamWOptions& options, std::int64_t steps,
+                const std::vector<char>& fresh, const AdamWOptions& options, int64_t steps,
                 double gradient_scale) {
   const double correction1 = 1.0 - std::pow(options.beta1, static_cast<double>(steps));
   const double correction2 = 1.0 - std::pow(options.beta2, static_cast<double>(steps));
@@ -34,9 +34,9 @@ void update_all(TensorList& parameters, TensorList& gradients, TensorList& first
   decayed.keep = static_cast<T>(1.0 - options.lr * options.weight_decay);
 
   const auto& pieces = parameters.pieces();
-  parallel_for(static_cast<std::int64_t>(pieces.size()), 1, [&](std::int64_t from, std::int64_t to) {
-    for (std::int64_t i = from; i < to; ++i) {
-      const auto& [tensor, begin, end] = pieces[static_cast<std::size_t>(i)];
+  parallel_for(static_cast<int64_t>(pieces.size()), 1, [&](int64_t from, int64_t to) {
+    for (int64_t i = from; i < to; ++i) {
+      const auto& [tensor, begin, end] = pieces[static_cast<size_t>(i)];
       Tensor& p = parameters[tensor].tensor;
       train::adamw_loop(p.data<T>() + begin, gradients[tensor].tensor.data<T>() + begin,
                         first[tensor].tensor.data<T>() + begin, second[tensor].tensor.data<T>() + begin,
@@ -57,7 +57,7 @@ AdamW::AdamW(TensorList parameters, AdamWOptions options)
 void AdamW::step(TensorList& gradients, double gradient_scale) {
   require(gradients.size() == parameters_.size(), "AdamW: ", parameters_.size(), " parameters, but ",
           gradients.size(), " gradients");
-  for (std::size_t i = 0; i < gradients.size(); ++i) {
+  for (size_t i = 0; i < gradients.size(); ++i) {
     const NamedTensor& p = parameters_[i];
     NamedTensor& g = gradients[i];
     require(g.tensor.shape() == p.tensor.shape() && g.tensor.dtype() == p.tensor.dtype(),
@@ -76,7 +76,7 @@ void AdamW::step(TensorList& gradients, double gradient_scale) {
   } else {
     update_all<double>(parameters_, gradients, first_, second_, fresh_, options_, steps_, gradient_scale);
   }
-  for (std::size_t i = 0; i < gradients.size(); ++i) {
+  for (size_t i = 0; i < gradients.size(); ++i) {
     if (gradients[i].tensor.is_gradient_buffer()) gradients[i].tensor.mark_zero();
   }
 }

@@ -16,14 +16,14 @@ using testing::HasSubstr;
 
 /// A matrix and a bias, and buffers for their gradients.
 struct Fixture {
-  explicit Fixture(std::int64_t rows = 3, DType dtype = DType::float64)
+  explicit Fixture(int64_t rows = 3, DType dtype = DType::float64)
       : parameters(std::vector<NamedTensor>{{"weight", rand({rows, 5}, random, dtype)},
                                             {"bias", rand({7}, random, dtype)}}),
         gradients(std::vector<NamedTensor>{{"weight", gradient_buffer_like(parameters[0].tensor)},
                                            {"bias", gradient_buffer_like(parameters[1].tensor)}}) {}
 
   void draw_gradients() {
-    for (std::size_t i = 0; i < gradients.size(); ++i) {
+    for (size_t i = 0; i < gradients.size(); ++i) {
       Tensor& g = gradients[i].tensor;
       g.accumulate(randn(g.shape(), random, g.dtype()));
     }
@@ -36,16 +36,16 @@ struct Fixture {
 TEST(AdamW, FollowsTheFormulaOverSeveralSteps) {
   const AdamWOptions o{.lr = 0.01, .beta1 = 0.8, .beta2 = 0.9, .eps = 1e-3, .weight_decay = 0.5};
   const double gradient_scale = 0.5;
-  for (std::size_t tensor = 0; tensor < 2; ++tensor) {
+  for (size_t tensor = 0; tensor < 2; ++tensor) {
     const double decay = tensor == 0 ? o.weight_decay : 0.0;
     Fixture f;
     AdamW optimizer(f.parameters, o);
-    const std::int64_t count = f.parameters[tensor].tensor.numel();
+    const int64_t count = f.parameters[tensor].tensor.numel();
     const double* actual = f.parameters[tensor].tensor.data<double>();
     std::vector<double> p(actual, actual + count), m(p.size()), v(p.size());
     for (int step = 1; step <= 4; ++step) {
       f.draw_gradients();
-      for (std::size_t i = 0; i < p.size(); ++i) {
+      for (size_t i = 0; i < p.size(); ++i) {
         const double d = gradient_scale * f.gradients[tensor].tensor.data<double>()[i];
         p[i] -= o.lr * decay * p[i];
         m[i] = o.beta1 * m[i] + (1 - o.beta1) * d;
@@ -56,7 +56,7 @@ TEST(AdamW, FollowsTheFormulaOverSeveralSteps) {
       }
       optimizer.step(f.gradients, gradient_scale);
     }
-    for (std::size_t i = 0; i < p.size(); ++i) EXPECT_NEAR(actual[i], p[i], 1e-14) << tensor << " " << i;
+    for (size_t i = 0; i < p.size(); ++i) EXPECT_NEAR(actual[i], p[i], 1e-14) << tensor << " " << i;
   }
 }
 
@@ -94,7 +94,7 @@ TEST(AdamW, WritesTheMomentsInTheFirstStepWithTheBitsOfWrittenZeros) {
   for (const DType dtype : {DType::float32, DType::float64}) {
     Fixture lazy(40, dtype), written(40, dtype);
     AdamW lazy_optimizer(lazy.parameters, {}), optimizer(written.parameters, {});
-    for (std::size_t i = 0; i < 2; ++i) {
+    for (size_t i = 0; i < 2; ++i) {
       EXPECT_TRUE(lazy_optimizer.first_moments()[i].tensor.is_marked_zero());
       for (TensorList* moments : {&optimizer.first_moments(), &optimizer.second_moments()})
         (*moments)[i].tensor.data();
@@ -106,10 +106,10 @@ TEST(AdamW, WritesTheMomentsInTheFirstStepWithTheBitsOfWrittenZeros) {
       lazy_optimizer.step(lazy.gradients);
       optimizer.step(written.gradients);
     }
-    for (std::size_t i = 0; i < 2; ++i) {
+    for (size_t i = 0; i < 2; ++i) {
       const Tensor a = lazy.parameters[i].tensor.to(DType::float64),
                    b = written.parameters[i].tensor.to(DType::float64);
-      for (std::int64_t j = 0; j < a.numel(); ++j) EXPECT_EQ(a.data<double>()[j], b.data<double>()[j]);
+      for (int64_t j = 0; j < a.numel(); ++j) EXPECT_EQ(a.data<double>()[j], b.data<double>()[j]);
     }
   }
 }
@@ -125,7 +125,7 @@ TEST(ClipGradNorm, ScalesToTheLargestNormAndLeavesSmallerOnes) {
   f.draw_gradients();
   double sum = 0;
   for (const NamedTensor& g : f.gradients) {
-    for (std::int64_t i = 0; i < g.tensor.numel(); ++i) sum += std::pow(g.tensor.data<double>()[i], 2);
+    for (int64_t i = 0; i < g.tensor.numel(); ++i) sum += std::pow(g.tensor.data<double>()[i], 2);
   }
   EXPECT_NEAR(clip_grad_norm(f.gradients, 0.5), std::sqrt(sum), 1e-9);
   EXPECT_NEAR(f.gradients.norm(), 0.5, 1e-12);
@@ -149,7 +149,7 @@ TEST(ClipGradNorm, HasTheSameBitsOnAnyNumberOfThreads) {
 
 TEST(AdamW, GivesTheSameInFloatUpToRoundingAtAnyLengthOfATensor) {
   const AdamWOptions options{.lr = 0.01, .weight_decay = 0.3};
-  for (const std::int64_t rows : {1, 3, 7, 13, 51}) {
+  for (const int64_t rows : {1, 3, 7, 13, 51}) {
     Fixture exact(rows), single(rows, DType::float32);
     AdamW exact_optimizer(exact.parameters, options), optimizer(single.parameters, options);
     for (int step = 0; step < 3; ++step) {
@@ -158,7 +158,7 @@ TEST(AdamW, GivesTheSameInFloatUpToRoundingAtAnyLengthOfATensor) {
       exact_optimizer.step(exact.gradients);
       optimizer.step(single.gradients);
     }
-    for (std::int64_t i = 0; i < 5 * rows; ++i) {
+    for (int64_t i = 0; i < 5 * rows; ++i) {
       const double expected = exact.parameters[0].tensor.data<double>()[i];
       EXPECT_NEAR(single.parameters[0].tensor.data<float>()[i], expected, 1e-5) << rows << " " << i;
     }

@@ -18,60 +18,58 @@
 namespace cladtorch::train {
 namespace {
 
-constexpr std::size_t buffer_bytes = std::size_t{1} << 30;  // servers have caches of hundreds of megabytes
-constexpr std::size_t huge_page = std::size_t{2} << 20;
-constexpr std::size_t step_bytes = 4096;  // every part is a multiple of it, so that no loop has a rest
+constexpr size_t buffer_bytes = size_t{1} << 30;  // servers have caches of hundreds of megabytes
+constexpr size_t huge_page = size_t{2} << 20;
+constexpr size_t step_bytes = 4096;  // every part is a multiple of it, so that no loop has a rest
 constexpr int repeats = 5;
 
 /// The arrays of the AdamW-like loop: parameters, gradients and two moments.
-constexpr std::size_t arrays = 4;
+constexpr size_t arrays = 4;
 
-[[gnu::always_inline]] inline std::uint64_t sum_body(const std::uint64_t* words, std::size_t count) {
-  std::uint64_t lanes[64] = {};
-  for (std::size_t i = 0; i < count; i += 64) {
-    for (std::size_t lane = 0; lane < 64; ++lane) lanes[lane] += words[i + lane];
+[[gnu::always_inline]] inline uint64_t sum_body(const uint64_t* words, size_t count) {
+  uint64_t lanes[64] = {};
+  for (size_t i = 0; i < count; i += 64) {
+    for (size_t lane = 0; lane < 64; ++lane) lanes[lane] += words[i + lane];
   }
-  std::uint64_t sum = 0;
-  for (const std::uint64_t lane : lanes) sum += lane;
+  uint64_t sum = 0;
+  for (const uint64_t lane : lanes) sum += lane;
   return sum;
 }
 
 /// Starts from ones and stays near them: numbers below the normal range would measure the processor's slow
 /// path.
 [[gnu::always_inline]] inline void mixed_body(float* __restrict__ p, const float* __restrict__ g,
-                                              float* __restrict__ m, float* __restrict__ v,
-                                              std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) {
+                                              float* __restrict__ m, float* __restrict__ v, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
     m[i] = 0.9f * m[i] + 0.1f * g[i];
     v[i] = 0.95f * v[i] + 0.05f * g[i];
     p[i] = p[i] - 0.001f * m[i] * v[i];
   }
 }
 
-std::uint64_t sum_portable(const std::uint64_t* words, std::size_t count) { return sum_body(words, count); }
-void mixed_portable(float* p, const float* g, float* m, float* v, std::size_t count) {
+uint64_t sum_portable(const uint64_t* words, size_t count) { return sum_body(words, count); }
+void mixed_portable(float* p, const float* g, float* m, float* v, size_t count) {
   mixed_body(p, g, m, v, count);
 }
 
 #if defined(__x86_64__)
-__attribute__((target("avx2"))) std::uint64_t sum_avx2(const std::uint64_t* words, std::size_t count) {
+__attribute__((target("avx2"))) uint64_t sum_avx2(const uint64_t* words, size_t count) {
   return sum_body(words, count);
 }
-__attribute__((target("avx2"))) void mixed_avx2(float* p, const float* g, float* m, float* v,
-                                                std::size_t count) {
+__attribute__((target("avx2"))) void mixed_avx2(float* p, const float* g, float* m, float* v, size_t count) {
   mixed_body(p, g, m, v, count);
 }
-void fill_words(std::byte* out, std::size_t bytes) {
+void fill_words(std::byte* out, size_t bytes) {
   const __m128i value = _mm_castps_si128(_mm_set1_ps(1.0f));
-  for (std::size_t i = 0; i < bytes; i += 64) {
-    for (std::size_t j = 0; j < 64; j += 16) _mm_stream_si128(reinterpret_cast<__m128i*>(out + i + j), value);
+  for (size_t i = 0; i < bytes; i += 64) {
+    for (size_t j = 0; j < 64; j += 16) _mm_stream_si128(reinterpret_cast<__m128i*>(out + i + j), value);
   }
   _mm_sfence();
 }
 const auto sum_words = __builtin_cpu_supports("avx2") ? sum_avx2 : sum_portable;
 const auto mixed_words = __builtin_cpu_supports("avx2") ? mixed_avx2 : mixed_portable;
 #else
-void fill_words(std::byte* out, std::size_t bytes) {
+void fill_words(std::byte* out, size_t bytes) {
   std::fill_n(reinterpret_cast<float*>(out), bytes / sizeof(float), 1.0f);
 }
 const auto sum_words = sum_portable;
@@ -86,7 +84,7 @@ double rate(int threads, double bytes_per_thread, Body&& body) {
   for (int repeat = 0; repeat < repeats; ++repeat) {
     const auto begin = Clock::now();
 #pragma omp parallel num_threads(threads)
-    body(static_cast<std::size_t>(omp_get_thread_num()));
+    body(static_cast<size_t>(omp_get_thread_num()));
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     best = std::max(best, bytes_per_thread * threads / seconds);
   }
@@ -101,27 +99,26 @@ Bandwidth measure_bandwidth(int threads) {
   if (buffer == nullptr) throw std::bad_alloc();
   ::madvise(buffer.get(), buffer_bytes, MADV_HUGEPAGE);
 
-  const auto count = static_cast<std::size_t>(threads);
-  const std::size_t part = buffer_bytes / count / step_bytes * step_bytes;
-  const std::size_t array_part = buffer_bytes / arrays / count / step_bytes * step_bytes;
-  const auto array = [&](std::size_t which, std::size_t thread) {
+  const auto count = static_cast<size_t>(threads);
+  const size_t part = buffer_bytes / count / step_bytes * step_bytes;
+  const size_t array_part = buffer_bytes / arrays / count / step_bytes * step_bytes;
+  const auto array = [&](size_t which, size_t thread) {
     return reinterpret_cast<float*>(buffer.get() + which * (buffer_bytes / arrays) + thread * array_part);
   };
-  std::vector<std::uint64_t> sums(count * 8);  // a cache line each
+  std::vector<uint64_t> sums(count * 8);  // a cache line each
 
   Bandwidth result;
   // The first pass touches the pages; it is slower than the best and so does not count.
   result.fill = rate(threads, static_cast<double>(part),
-                     [&](std::size_t thread) { fill_words(buffer.get() + thread * part, part); });
-  result.read = rate(threads, static_cast<double>(part), [&](std::size_t thread) {
-    sums[thread * 8] +=
-        sum_words(reinterpret_cast<const std::uint64_t*>(buffer.get() + thread * part), part / 8);
+                     [&](size_t thread) { fill_words(buffer.get() + thread * part, part); });
+  result.read = rate(threads, static_cast<double>(part), [&](size_t thread) {
+    sums[thread * 8] += sum_words(reinterpret_cast<const uint64_t*>(buffer.get() + thread * part), part / 8);
   });
-  result.mixed = rate(threads, 7.0 * static_cast<double>(array_part), [&](std::size_t thread) {
+  result.mixed = rate(threads, 7.0 * static_cast<double>(array_part), [&](size_t thread) {
     mixed_words(array(0, thread), array(1, thread), array(2, thread), array(3, thread),
                 array_part / sizeof(float));
   });
-  volatile std::uint64_t keep = sums[0];
+  volatile uint64_t keep = sums[0];
   static_cast<void>(keep);
   return result;
 }

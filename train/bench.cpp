@@ -20,7 +20,7 @@ constexpr int warm_up_steps = 2;  // one records the memory, one runs on the pla
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
+  const size_t half = values.size() / 2;
   return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
 }
 
@@ -38,7 +38,7 @@ BenchResult run_bench(const BenchOptions& options, const Objective& objective) {
   update();
   result.first_step_ms = 1e3 * seconds_since_process_start();
   result.loss = loss;
-  const std::int64_t vocab_size = step.model().config.vocab_size;
+  const int64_t vocab_size = step.model().config.vocab_size;
   const double expected = std::log(static_cast<double>(vocab_size));
   require(std::abs(loss - expected) <= loss_tolerance * expected,
           "bench: the loss of the untrained model is ", loss, ", expected about ln(", vocab_size,
@@ -50,10 +50,10 @@ BenchResult run_bench(const BenchOptions& options, const Objective& objective) {
   }
 
   std::vector<double> forwards, both, backwards, updates, steps;
-  std::int64_t step_allocations = 0;
-  for (std::int64_t i = 0; i < options.iters; ++i) {
+  int64_t step_allocations = 0;
+  for (int64_t i = 0; i < options.iters; ++i) {
     forwards.push_back(milliseconds(forward));
-    const std::int64_t before = heap_allocations();
+    const int64_t before = heap_allocations();
     const double gradient_ms = milliseconds(forward_backward);
     const double update_ms = milliseconds(update);
     step_allocations += heap_allocations() - before;

@@ -34,12 +34,11 @@ GPT2 make_model(const BenchOptions& options) {
   return GPT2(config);
 }
 
-Tensor random_tokens(const BenchOptions& options, std::int64_t vocab_size, std::uint64_t seed) {
+Tensor random_tokens(const BenchOptions& options, int64_t vocab_size, uint64_t seed) {
   Random random(seed);
   Tensor tokens = empty({options.batch, options.seq}, DType::int32);
-  for (std::int64_t i = 0; i < tokens.numel(); ++i) {
-    tokens.data<std::int32_t>()[i] =
-        static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(vocab_size)));
+  for (int64_t i = 0; i < tokens.numel(); ++i) {
+    tokens.data<int32_t>()[i] = static_cast<int32_t>(random.below(static_cast<uint64_t>(vocab_size)));
   }
   return tokens;
 }
@@ -52,16 +51,15 @@ Tensor corner(const io::SafetensorsFile& file, const std::string& name, const Be
           "bench: '", name, "' of '", file.path().string(), "' is no int32 matrix of at least ",
           options.batch, " by ", options.seq, "; write it with --dump and a larger --batch and --seq");
   Tensor values = empty({options.batch, options.seq}, DType::int32);
-  const std::size_t row = static_cast<std::size_t>(options.seq) * sizeof(std::int32_t);
-  for (std::int64_t i = 0; i < options.batch; ++i) {
-    const auto skipped = static_cast<std::size_t>(i * stored.shape[1]) * sizeof(std::int32_t);
-    std::memcpy(values.data<std::int32_t>() + i * options.seq, stored.data.data() + skipped, row);
+  const size_t row = static_cast<size_t>(options.seq) * sizeof(int32_t);
+  for (int64_t i = 0; i < options.batch; ++i) {
+    const auto skipped = static_cast<size_t>(i * stored.shape[1]) * sizeof(int32_t);
+    std::memcpy(values.data<int32_t>() + i * options.seq, stored.data.data() + skipped, row);
   }
   return values;
 }
 
-Tensor make_batch(const BenchOptions& options, const char* name, std::int64_t vocab_size,
-                  std::uint64_t seed) {
+Tensor make_batch(const BenchOptions& options, const char* name, int64_t vocab_size, uint64_t seed) {
   if (options.load.empty()) return random_tokens(options, vocab_size, seed);
   return corner(io::SafetensorsFile(options.load / dump_batch), name, options);
 }

@@ -31,7 +31,7 @@ class BenchStep {
   const GPT2& gradient() const { return gradient_; }
   const Tensor& tokens() const { return tokens_; }
   const Tensor& targets() const { return targets_; }
-  std::size_t arena_bytes() const { return workspace_.statistics().arena_bytes; }
+  size_t arena_bytes() const { return workspace_.statistics().arena_bytes; }
 
  private:
   Objective objective_;

@@ -20,7 +20,7 @@ using testing::SizeIs;
 Objective small_objective() {
   const auto value = [](const GPT2& model, const Tensor&, const Tensor&) {
     double sum = std::log(static_cast<double>(model.config.vocab_size));
-    for (std::int64_t i = 0; i < model.ln_f.bias.numel(); ++i) {
+    for (int64_t i = 0; i < model.ln_f.bias.numel(); ++i) {
       sum += std::pow(static_cast<double>(model.ln_f.bias.data<float>()[i]) - 0.1, 2);
     }
     return sum;
@@ -29,7 +29,7 @@ Objective small_objective() {
           .value_and_gradient = [value](const GPT2& model, const Tensor& tokens, const Tensor& targets,
                                         GPT2* gradient) {
             float* d_bias = gradient->ln_f.bias.data<float>();
-            for (std::int64_t i = 0; i < model.ln_f.bias.numel(); ++i) {
+            for (int64_t i = 0; i < model.ln_f.bias.numel(); ++i) {
               d_bias[i] += 2 * (model.ln_f.bias.data<float>()[i] - 0.1f);
             }
             return value(model, tokens, targets);
@@ -57,8 +57,8 @@ TEST(BenchDump, HoldsTheWeightsTheBatchTheLossAndTheGradient) {
   EXPECT_EQ(gradient.wte.weight.data<float>()[0], 0.0f);
   EXPECT_FLOAT_EQ(gradient.ln_f.bias.data<float>()[0], -0.2f);
   const io::SafetensorsFile batch(folder / "batch.safetensors");
-  EXPECT_EQ(batch.at("tokens").shape, (std::vector<std::int64_t>{2, 5}));
-  EXPECT_EQ(batch.at("targets").shape, (std::vector<std::int64_t>{2, 5}));
+  EXPECT_EQ(batch.at("tokens").shape, (std::vector<int64_t>{2, 5}));
+  EXPECT_EQ(batch.at("targets").shape, (std::vector<int64_t>{2, 5}));
   double loss = 0;
   std::memcpy(&loss, batch.at("loss").data.data(), sizeof loss);
   EXPECT_NEAR(loss, std::log(65.0) + 32 * 0.01, 1e-6);
@@ -74,8 +74,8 @@ TEST(BenchDump, IsWhatAnotherRunLoads) {
   dump_bench(smaller, small_objective(), second.path());
   const GPT2 a = load_gpt2(first / "weights"), b = load_gpt2(second / "weights");
   EXPECT_EQ(a.wte.weight.data<float>()[7], b.wte.weight.data<float>()[7]);
-  const auto token = [](const io::TemporaryFolder& folder, std::size_t index) {
-    std::int32_t value = 0;
+  const auto token = [](const io::TemporaryFolder& folder, size_t index) {
+    int32_t value = 0;
     const io::SafetensorsFile batch(folder / "batch.safetensors");
     std::memcpy(&value, batch.at("tokens").data.data() + index * sizeof value, sizeof value);
     return value;

@@ -8,16 +8,16 @@
 namespace cladtorch::train {
 namespace {
 
-constexpr std::int64_t prompt_length = 16;
+constexpr int64_t prompt_length = 16;
 
 /// Milliseconds of each of `count` tokens after the one that reads the prompt.
-std::vector<double> time_generation(const BenchStep& step, std::int64_t count) {
+std::vector<double> time_generation(const BenchStep& step, int64_t count) {
   using Clock = std::chrono::steady_clock;
-  const auto length = static_cast<std::size_t>(std::min(prompt_length, step.tokens().numel()));
+  const auto length = static_cast<size_t>(std::min(prompt_length, step.tokens().numel()));
   std::vector<double> times;
   Clock::time_point last;
-  generate(step.model(), {step.tokens().data<std::int32_t>(), length}, count + 1, {.temperature = 0},
-           [&, first = true](std::int32_t) mutable {
+  generate(step.model(), {step.tokens().data<int32_t>(), length}, count + 1, {.temperature = 0},
+           [&, first = true](int32_t) mutable {
              const auto now = Clock::now();
              if (!first) times.push_back(std::chrono::duration<double, std::milli>(now - last).count());
              first = false;
@@ -36,12 +36,12 @@ void serve_bench(const BenchOptions& options, const Objective& objective, std::i
   for (std::string line; std::getline(in, line);) {
     std::istringstream words(line);
     std::string phase, rest;
-    std::int64_t count = 0;
+    int64_t count = 0;
     require(static_cast<bool>(words >> phase >> count) && count > 0 && !(words >> rest), "bench: request '",
             line, "', expected a phase and a count");
     std::vector<double> times;
     const auto repeat = [&](auto&& action) {
-      for (std::int64_t i = 0; i < count; ++i) times.push_back(milliseconds([&] { loss = action(); }));
+      for (int64_t i = 0; i < count; ++i) times.push_back(milliseconds([&] { loss = action(); }));
     };
     if (phase == "forward") {
       repeat([&] { return step.forward(); });

@@ -41,7 +41,7 @@ double median_rate(const std::vector<StepRecord>& records) {
   std::vector<double> rates;
   for (const StepRecord& record : records) rates.push_back(record.tokens_per_second);
   if (rates.empty()) return 0;
-  std::nth_element(rates.begin(), rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 2), rates.end());
+  std::nth_element(rates.begin(), rates.begin() + static_cast<ptrdiff_t>(rates.size() / 2), rates.end());
   return rates[rates.size() / 2];
 }
 

@@ -6,13 +6,13 @@ namespace cladtorch::train {
 namespace {
 
 /// Independent sums, so that the loop vectorizes without reordering additions.
-constexpr int kLanes = 32;
+constexpr int chains = 32;
 
 template <bool Fresh, class T>
 [[gnu::always_inline]] inline void adamw_elements(T* __restrict__ p, const T* __restrict__ g,
-                                                  T* __restrict__ m, T* __restrict__ v, std::int64_t count,
+                                                  T* __restrict__ m, T* __restrict__ v, int64_t count,
                                                   const AdamWCoefficients<T>& c) {
-  for (std::int64_t i = 0; i < count; ++i) {
+  for (int64_t i = 0; i < count; ++i) {
     const T gradient = g[i] * c.gradient_scale;
     const T first = (1 - c.beta1) * gradient, second = (1 - c.beta2) * gradient * gradient;
     m[i] = Fresh ? first : c.beta1 * m[i] + first;
@@ -22,7 +22,7 @@ template <bool Fresh, class T>
 }
 
 template <class T>
-[[gnu::always_inline]] inline void adamw_body(T* p, const T* g, T* m, T* v, bool fresh, std::int64_t count,
+[[gnu::always_inline]] inline void adamw_body(T* p, const T* g, T* m, T* v, bool fresh, int64_t count,
                                               const AdamWCoefficients<T>& c) {
   if (fresh) {
     adamw_elements<true>(p, g, m, v, count, c);
@@ -32,11 +32,11 @@ template <class T>
 }
 
 template <class T>
-[[gnu::always_inline]] inline double squares_body(const T* values, std::int64_t count) {
-  double lanes[kLanes] = {};
-  std::int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    for (int lane = 0; lane < kLanes; ++lane) {
+[[gnu::always_inline]] inline double squares_body(const T* values, int64_t count) {
+  double lanes[chains] = {};
+  int64_t i = 0;
+  for (; i + chains <= count; i += chains) {
+    for (int lane = 0; lane < chains; ++lane) {
       const double value = static_cast<double>(values[i + lane]);
       lanes[lane] += value * value;
     }
@@ -47,32 +47,29 @@ template <class T>
   return sum;
 }
 
-using AdamW = void (*)(float*, const float*, float*, float*, bool, std::int64_t,
-                       const AdamWCoefficients<float>&);
-using Squares = double (*)(const float*, std::int64_t);
+using AdamW = void (*)(float*, const float*, float*, float*, bool, int64_t, const AdamWCoefficients<float>&);
+using Squares = double (*)(const float*, int64_t);
 
-void adamw_portable(float* p, const float* g, float* m, float* v, bool fresh, std::int64_t count,
+void adamw_portable(float* p, const float* g, float* m, float* v, bool fresh, int64_t count,
                     const AdamWCoefficients<float>& c) {
   adamw_body(p, g, m, v, fresh, count, c);
 }
-double squares_portable(const float* values, std::int64_t count) { return squares_body(values, count); }
+double squares_portable(const float* values, int64_t count) { return squares_body(values, count); }
 
 #if defined(__x86_64__)
 #define CLADTORCH_AVX2 __attribute__((target("avx2,fma")))
 #define CLADTORCH_AVX512 __attribute__((target("avx512f,avx512vl,avx512dq,avx2,fma")))
 
-CLADTORCH_AVX2 void adamw_avx2(float* p, const float* g, float* m, float* v, bool fresh, std::int64_t count,
+CLADTORCH_AVX2 void adamw_avx2(float* p, const float* g, float* m, float* v, bool fresh, int64_t count,
                                const AdamWCoefficients<float>& c) {
   adamw_body(p, g, m, v, fresh, count, c);
 }
-CLADTORCH_AVX512 void adamw_avx512(float* p, const float* g, float* m, float* v, bool fresh,
-                                   std::int64_t count, const AdamWCoefficients<float>& c) {
+CLADTORCH_AVX512 void adamw_avx512(float* p, const float* g, float* m, float* v, bool fresh, int64_t count,
+                                   const AdamWCoefficients<float>& c) {
   adamw_body(p, g, m, v, fresh, count, c);
 }
-CLADTORCH_AVX2 double squares_avx2(const float* values, std::int64_t count) {
-  return squares_body(values, count);
-}
-CLADTORCH_AVX512 double squares_avx512(const float* values, std::int64_t count) {
+CLADTORCH_AVX2 double squares_avx2(const float* values, int64_t count) { return squares_body(values, count); }
+CLADTORCH_AVX512 double squares_avx512(const float* values, int64_t count) {
   return squares_body(values, count);
 }
 
@@ -81,25 +78,25 @@ bool has_avx512() {
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
          __builtin_cpu_supports("avx512dq");
 }
-const AdamW kAdamW = has_avx512() ? adamw_avx512 : has_avx2() ? adamw_avx2 : adamw_portable;
-const Squares kSquares = has_avx512() ? squares_avx512 : has_avx2() ? squares_avx2 : squares_portable;
+const AdamW adamw_kernel = has_avx512() ? adamw_avx512 : has_avx2() ? adamw_avx2 : adamw_portable;
+const Squares squares_kernel = has_avx512() ? squares_avx512 : has_avx2() ? squares_avx2 : squares_portable;
 #else
-const AdamW kAdamW = adamw_portable;
-const Squares kSquares = squares_portable;
+const AdamW adamw_kernel = adamw_portable;
+const Squares squares_kernel = squares_portable;
 #endif
 
 }  // namespace
 
-void adamw_loop(float* p, const float* g, float* m, float* v, bool fresh, std::int64_t count,
+void adamw_loop(float* p, const float* g, float* m, float* v, bool fresh, int64_t count,
                 const AdamWCoefficients<float>& c) {
-  kAdamW(p, g, m, v, fresh, count, c);
+  adamw_kernel(p, g, m, v, fresh, count, c);
 }
-void adamw_loop(double* p, const double* g, double* m, double* v, bool fresh, std::int64_t count,
+void adamw_loop(double* p, const double* g, double* m, double* v, bool fresh, int64_t count,
                 const AdamWCoefficients<double>& c) {
   adamw_body(p, g, m, v, fresh, count, c);
 }
 
-double sum_of_squares(const float* values, std::int64_t count) { return kSquares(values, count); }
-double sum_of_squares(const double* values, std::int64_t count) { return squares_body(values, count); }
+double sum_of_squares(const float* values, int64_t count) { return squares_kernel(values, count); }
+double sum_of_squares(const double* values, int64_t count) { return squares_body(values, count); }
 
 }  // namespace cladtorch::train

@@ -15,13 +15,13 @@ struct AdamWCoefficients {
 ///     p = keep * p - step_size * m / (sqrt(v) * second_scale + eps)
 /// Fresh moments are zero and not read. Float traffic is 28 bytes an element: the gradient read, the
 /// parameter and both moments read and written.
-void adamw_loop(float* p, const float* g, float* m, float* v, bool fresh, std::int64_t count,
+void adamw_loop(float* p, const float* g, float* m, float* v, bool fresh, int64_t count,
                 const AdamWCoefficients<float>& c);
-void adamw_loop(double* p, const double* g, double* m, double* v, bool fresh, std::int64_t count,
+void adamw_loop(double* p, const double* g, double* m, double* v, bool fresh, int64_t count,
                 const AdamWCoefficients<double>& c);
 
 /// In double, in an order that depends on `count` alone.
-double sum_of_squares(const float* values, std::int64_t count);
-double sum_of_squares(const double* values, std::int64_t count);
+double sum_of_squares(const float* values, int64_t count);
+double sum_of_squares(const double* values, int64_t count);
 
 }  // namespace cladtorch::train

@@ -11,17 +11,17 @@ namespace {
 
 /// As floats one huge page: the first step takes its memory without two threads asking for the same page. It
 /// is also long enough for the processor's prefetching.
-constexpr std::int64_t kPieceElements = std::int64_t{1} << 19;
+constexpr int64_t piece_elements = int64_t{1} << 19;
 
 template <class T>
 void piece_sums(const std::vector<NamedTensor>& tensors, const std::vector<TensorList::Piece>& pieces,
                 std::vector<double>& sums) {
-  parallel_for(static_cast<std::int64_t>(pieces.size()), 1, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t i = first; i < last; ++i) {
-      const auto& [tensor, begin, end] = pieces[static_cast<std::size_t>(i)];
+  parallel_for(static_cast<int64_t>(pieces.size()), 1, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      const auto& [tensor, begin, end] = pieces[static_cast<size_t>(i)];
       const Tensor& values = tensors[tensor].tensor;
       const bool zero = values.is_marked_zero();
-      sums[static_cast<std::size_t>(i)] =
+      sums[static_cast<size_t>(i)] =
           zero ? 0.0 : train::sum_of_squares(values.data<T>() + begin, end - begin);
     }
   });
@@ -30,12 +30,12 @@ void piece_sums(const std::vector<NamedTensor>& tensors, const std::vector<Tenso
 template <class T>
 void scale_pieces(std::vector<NamedTensor>& tensors, const std::vector<TensorList::Piece>& pieces,
                   double factor) {
-  parallel_for(static_cast<std::int64_t>(pieces.size()), 1, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t i = first; i < last; ++i) {
-      const auto& [tensor, begin, end] = pieces[static_cast<std::size_t>(i)];
+  parallel_for(static_cast<int64_t>(pieces.size()), 1, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      const auto& [tensor, begin, end] = pieces[static_cast<size_t>(i)];
       if (tensors[tensor].tensor.is_marked_zero()) continue;
       T* values = tensors[tensor].tensor.data<T>();
-      for (std::int64_t j = begin; j < end; ++j) values[j] *= static_cast<T>(factor);
+      for (int64_t j = begin; j < end; ++j) values[j] *= static_cast<T>(factor);
     }
   });
 }
@@ -47,20 +47,20 @@ TensorList::TensorList(std::vector<NamedTensor> tensors) : tensors_(std::move(te
   dtype_ = tensors_.front().tensor.dtype();
   require(dtype_ == DType::float32 || dtype_ == DType::float64, "TensorList: '", tensors_.front().name,
           "' is ", dtype_, ", expected float32 or float64");
-  for (std::size_t i = 0; i < tensors_.size(); ++i) {
+  for (size_t i = 0; i < tensors_.size(); ++i) {
     const auto& [name, tensor] = tensors_[i];
     require(tensor.dtype() == dtype_, "TensorList: '", name, "' is ", tensor.dtype(), ", expected ", dtype_,
             " as the first parameter");
     require(tensor.is_contiguous(), "TensorList: '", name, "' is a strided view, expected dense storage");
-    for (std::int64_t begin = 0; begin < tensor.numel(); begin += kPieceElements) {
-      pieces_.push_back({i, begin, std::min(begin + kPieceElements, tensor.numel())});
+    for (int64_t begin = 0; begin < tensor.numel(); begin += piece_elements) {
+      pieces_.push_back({i, begin, std::min(begin + piece_elements, tensor.numel())});
     }
   }
   sums_.resize(pieces_.size());
 }
 
-std::int64_t TensorList::numel() const {
-  std::int64_t count = 0;
+int64_t TensorList::numel() const {
+  int64_t count = 0;
   for (const NamedTensor& named : tensors_) count += named.tensor.numel();
   return count;
 }

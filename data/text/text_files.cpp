@@ -88,7 +88,7 @@ void TextFiles::read(bool utf8, const std::function<void(std::string_view)>& vis
         last_byte = piece[whole - 1];
       }
       kept = piece.size() - whole;
-      std::copy_n(buffer.begin() + static_cast<std::ptrdiff_t>(whole), kept, buffer.begin());
+      std::copy_n(buffer.begin() + static_cast<ptrdiff_t>(whole), kept, buffer.begin());
       offset += whole;
     }
   }

@@ -73,8 +73,8 @@ bool Workspace::Implementation::follow(Event event) {
 
 bool Workspace::Implementation::change_plan(Event event) {
   const Plan& now = plans_[plan_];
-  const auto position = static_cast<std::ptrdiff_t>(position_);
-  const auto placed = static_cast<std::ptrdiff_t>(live_.size());
+  const auto position = static_cast<ptrdiff_t>(position_);
+  const auto placed = static_cast<ptrdiff_t>(live_.size());
   for (size_t i = 0; i < plans_.size(); ++i) {
     const Plan& other = plans_[i];
     if (other.events.size() <= position_ || other.events[position_] != event) continue;
@@ -90,7 +90,7 @@ void Workspace::Implementation::stop_following() {
   following_ = false;
   shared_ = live_.size();
   const std::vector<Event>& events = plans_[plan_].events;
-  recorded_.assign(events.begin(), events.begin() + static_cast<std::ptrdiff_t>(position_));
+  recorded_.assign(events.begin(), events.begin() + static_cast<ptrdiff_t>(position_));
   for (const detail::Storage* storage : live_) {
     if (storage && storage->in_arena)
       arena_.assume(static_cast<size_t>(storage->data - arena_.at(0)), storage->bytes);

@@ -44,8 +44,8 @@ class AdamW {
   void set_lr(double lr) { options_.lr = lr; }
 
   // The state, for checkpoints: the moments carry the parameters' names.
-  std::int64_t steps() const { return steps_; }
-  void set_steps(std::int64_t steps) { steps_ = steps; }
+  int64_t steps() const { return steps_; }
+  void set_steps(int64_t steps) { steps_ = steps; }
   TensorList& first_moments() { return first_; }
   TensorList& second_moments() { return second_; }
   const TensorList& first_moments() const { return first_; }
@@ -55,7 +55,7 @@ class AdamW {
   TensorList parameters_, first_, second_;
   std::vector<char> fresh_;  // per parameter: the moments are zero and not written yet
   AdamWOptions options_;
-  std::int64_t steps_ = 0;
+  int64_t steps_ = 0;
 };
 
 }  // namespace cladtorch

@@ -13,11 +13,11 @@ namespace cladtorch::train {
 
 struct BenchOptions {
   std::string model = "gpt2";  ///< a name that gpt2_preset knows
-  std::int64_t batch = 4;
-  std::int64_t seq = 64;
+  int64_t batch = 4;
+  int64_t seq = 64;
   std::string dtype = "fp32";
-  std::int64_t threads = 0;  ///< 0: all cores
-  std::int64_t iters = 10;
+  int64_t threads = 0;  ///< 0: all cores
+  int64_t iters = 10;
   /// A folder that dump_bench wrote: its weights and the first rows and columns of its tokens are used
   /// instead of random ones, and `model` is ignored.
   std::filesystem::path load{};

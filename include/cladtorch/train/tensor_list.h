@@ -22,8 +22,8 @@ class TensorList {
  public:
   /// A part of one tensor, small enough for a core's cache.
   struct Piece {
-    std::size_t tensor;
-    std::int64_t begin, end;
+    size_t tensor;
+    int64_t begin, end;
   };
 
   /// Every tensor must be dense and float32 or float64, all of one type; throws Error otherwise.
@@ -32,16 +32,16 @@ class TensorList {
     requires requires(Model& model) { for_each_parameter(model, [](const std::string&, Tensor&) {}); }
   explicit TensorList(Model& model) : TensorList(collect(model)) {}
 
-  std::size_t size() const { return tensors_.size(); }
-  const NamedTensor& operator[](std::size_t i) const { return tensors_[i]; }
-  NamedTensor& operator[](std::size_t i) { return tensors_[i]; }
+  size_t size() const { return tensors_.size(); }
+  const NamedTensor& operator[](size_t i) const { return tensors_[i]; }
+  NamedTensor& operator[](size_t i) { return tensors_[i]; }
   auto begin() { return tensors_.begin(); }
   auto end() { return tensors_.end(); }
   auto begin() const { return tensors_.begin(); }
   auto end() const { return tensors_.end(); }
 
   DType dtype() const { return dtype_; }
-  std::int64_t numel() const;
+  int64_t numel() const;
   const std::vector<Piece>& pieces() const { return pieces_; }
 
   /// Euclidean norm over all elements. Sums each piece in double and then the pieces in order: the same bits
