@@ -64,6 +64,16 @@ struct Product {
   int64_t panel_columns(int64_t first) const { return std::min(panel, columns - first); }
   const T* right_at(int64_t p, int64_t j) const { return right.data + p * right.row + j * right.column; }
 
+  /// Memory of the calling thread for what all threads of this product read, and for what it alone needs.
+  static T* shared_memory(int64_t count) {
+    thread_local Scratch scratch;
+    return scratch.get<T>(count);
+  }
+  static T* own_memory(int64_t count) {
+    thread_local Scratch scratch;
+    return scratch.get<T>(count);
+  }
+
   /// parallel_for over tasks, unless the whole product is too small for that.
   void for_each(int64_t tasks, ThreadBody prepare, RangeBody body) const {
     parallel_for(tasks, rows * columns * depth < small_product ? tasks : 1, prepare, body);

@@ -30,7 +30,7 @@ class ProductByColumns {
   void run() const {
     const int64_t left_panels = divided_up(x_.rows, x_.left_panel), size = x_.rows * x_.columns;
     const int64_t left_size = left_panels * x_.left_panel * x_.depth;
-    T* const left = shared_memory(left_size + (slices_ - 1) * size);
+    T* const left = x_.shared_memory(left_size + (slices_ - 1) * size);
     T* const parts = left + left_size;
     x_.for_each(
         left_panels, [] {},
@@ -39,7 +39,9 @@ class ProductByColumns {
           x_.pack_left(begin, std::min(x_.rows, end * x_.left_panel), 0, x_.depth, left + begin * x_.depth);
         });
 
-    const auto own_memory = [&] { return in_place_ ? nullptr : memory(block_columns_ * packed_depth); };
+    const auto own_memory = [&] {
+      return in_place_ ? nullptr : x_.own_memory(block_columns_ * packed_depth);
+    };
     const auto multiply_blocks = [&](int64_t from, int64_t end) {
       T* const own = own_memory();
       for (int64_t i = from; i < end; ++i) {
@@ -82,15 +84,6 @@ class ProductByColumns {
     int64_t row;
     bool add;
   };
-
-  static T* shared_memory(int64_t count) {
-    thread_local Scratch scratch;
-    return scratch.get<T>(count);
-  }
-  static T* memory(int64_t count) {
-    thread_local Scratch scratch;
-    return scratch.get<T>(count);
-  }
 
   Block block_of(int64_t index, int64_t slice) const {
     const int64_t row = index % row_blocks_ * block_rows_, column = index / row_blocks_ * block_columns_;

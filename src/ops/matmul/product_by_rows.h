@@ -13,9 +13,9 @@ class ProductByRows {
 
   void run() const {
     const int64_t chunk = chunk_depth(), block = block_rows(chunk);
-    T* const shared = shared_memory(x_.panels() * x_.panel * chunk);
+    T* const shared = x_.shared_memory(x_.panels() * x_.panel * chunk);
     const int64_t left_size = in_place() ? 0 : rounded_up(block, x_.left_panel) * chunk;
-    const auto own_memory = [&] { return memory(left_size + (x_.transposed ? block * x_.panel : 0)); };
+    const auto own_memory = [&] { return x_.own_memory(left_size + (x_.transposed ? block * x_.panel : 0)); };
     for (int64_t first = 0; first < x_.depth; first += chunk) {
       const int64_t depth = std::min(chunk, x_.depth - first);
       pack_right(first, depth, shared);
@@ -46,15 +46,6 @@ class ProductByRows {
   struct Block {
     int64_t begin, end, first, depth;
   };
-
-  static T* shared_memory(int64_t count) {
-    thread_local Scratch scratch;
-    return scratch.get<T>(count);
-  }
-  static T* memory(int64_t count) {
-    thread_local Scratch scratch;
-    return scratch.get<T>(count);
-  }
 
   bool in_place() const { return x_.left.column == 1; }
 
