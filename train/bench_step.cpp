@@ -12,6 +12,7 @@
 namespace cladtorch::train {
 namespace {
 
+constexpr int64_t most_threads = 1024;
 constexpr AdamWOptions adamw = {.lr = 1e-4, .weight_decay = 0.1};
 
 const BenchOptions& checked(const BenchOptions& options) {
@@ -19,8 +20,9 @@ const BenchOptions& checked(const BenchOptions& options) {
        {std::pair{"--batch", options.batch}, {"--seq", options.seq}, {"--iters", options.iters}}) {
     if (value < 1) throw UsageError(fmt::format("bench: {} is {}, expected 1 or more", name, value));
   }
-  if (options.threads < 0)
-    throw UsageError(fmt::format("bench: --threads is {}, expected 0 or more", options.threads));
+  if (options.threads < 0 || options.threads > most_threads)
+    throw UsageError(
+        fmt::format("bench: --threads is {}, expected 0 (all cores) to {}", options.threads, most_threads));
   if (options.dtype != "fp32")
     throw UsageError(fmt::format("bench: --dtype is '{}', expected fp32", options.dtype));
   if (options.threads > 0) set_num_threads(static_cast<int>(options.threads));

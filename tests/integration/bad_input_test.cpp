@@ -153,6 +153,7 @@ TEST_F(BadInput, WrongSamplingOptionsAreNamed) {
   expect_error({"generate", "--from", "run", "--top-p", "2"}, usage_error_code, "top_p");
   expect_error({"generate", "--from", "run", "--top-k", "-1"}, usage_error_code, "--top-k");
   expect_error({"generate", "--from", "run", "--threads", "-1"}, usage_error_code, "--threads");
+  expect_error({"bench", "--model", "toy", "--threads", "100000"}, usage_error_code, "--threads");
   for (const char* seed : {"-1", "18446744073709551616", "1.5", ""}) {
     expect_error({"generate", "--from", "run", "--seed", seed}, usage_error_code, "--seed");
   }
