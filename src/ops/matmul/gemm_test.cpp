@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cladtorch/random.h"
+#include "cladtorch/tensor/factories.h"
 #include "cladtorch/tensor/parallel.h"
 
 namespace cladtorch::detail {
@@ -63,14 +64,69 @@ void compare(double epsilon) {
 TEST(Gemm, MatchesPlainLoopsInFloatForAllLayoutsAndEdgeSizes) { compare<float>(0x1p-23); }
 TEST(Gemm, MatchesPlainLoopsInDoubleForAllLayoutsAndEdgeSizes) { compare<double>(0x1p-52); }
 
+/// Sizes that take each of the ways through the blocked product, aligned so that results may be stored past
+/// the caches.
+const Case blocked_cases[] = {
+    {16, 768, 300, false, false, false, false},    // slices of the depth, right operand in place
+    {40, 208, 500, false, false, true, true},      // the same, added to c
+    {100, 400, 450, false, false, false, true},    // one slice in place
+    {150, 400, 260, false, false, true, false},    // packed, several blocks of columns
+    {300, 500, 600, false, false, false, false},   // several blocks of rows, partial vectors
+    {192, 208, 22000, false, false, false, true},  // several chunks of the depth
+    {50, 300, 1500, false, true, false, true},     // transposed, one panel
+    {150, 300, 2500, false, true, true, true},     // transposed, several panels in pieces of the depth
+    {20, 100, 5000, false, true, false, false},    // transposed, several chunks of the depth
+    {600, 528, 40, true, false, false, false},     // stored past the caches
+    {600, 528, 1500, true, false, true, false},    // packed by rows, several chunks of the depth
+    {300, 200, 100, true, true, false, true},
+};
+
+/// Multiplies both sides with a random vector: every element of c counts, in the time of one pass over each
+/// operand.
+template <class T>
+void check_by_projection(const Case& x, double tolerance) {
+  const auto a = normals<T>(x.m * x.k, 1), b = normals<T>(x.k * x.n, 2), bias = normals<T>(x.n, 3);
+  const auto v = normals<double>(x.n, 4);
+  const int64_t a_row = x.a_transposed ? 1 : x.k, a_column = x.a_transposed ? x.m : 1;
+  const int64_t b_row = x.b_transposed ? 1 : x.n, b_column = x.b_transposed ? x.k : 1;
+  Tensor c = ones({x.m, x.n}, dtype_of<T>::value);
+  gemm<T>(x.m, x.n, x.k, {a.data(), a_row, a_column}, {b.data(), b_row, b_column}, c.data<T>(), x.n, x.add,
+          x.with_bias ? bias.data() : nullptr);
+  const auto at = [](const auto& values, int64_t i) {
+    return static_cast<double>(values[static_cast<size_t>(i)]);
+  };
+  std::vector<double> b_v(static_cast<size_t>(x.k));
+  for (int64_t p = 0; p < x.k; ++p)
+    for (int64_t j = 0; j < x.n; ++j)
+      b_v[static_cast<size_t>(p)] += at(b, p * b_row + j * b_column) * at(v, j);
+  double constant = 0;
+  for (int64_t j = 0; j < x.n; ++j)
+    constant += ((x.add ? 1.0 : 0.0) + (x.with_bias ? at(bias, j) : 0.0)) * at(v, j);
+  for (int64_t i = 0; i < x.m; ++i) {
+    double expected = constant, got = 0;
+    for (int64_t p = 0; p < x.k; ++p) expected += at(a, i * a_row + p * a_column) * at(b_v, p);
+    for (int64_t j = 0; j < x.n; ++j) got += static_cast<double>(c.data<T>()[i * x.n + j]) * at(v, j);
+    ASSERT_NEAR(got, expected, tolerance * std::sqrt(static_cast<double>(x.k * x.n)))
+        << "row " << i << " of " << x.m << ' ' << x.n << ' ' << x.k;
+  }
+}
+
+TEST(Gemm, IsRightOnEveryWayThroughTheBlocksInFloat) {
+  for (const Case& x : blocked_cases) check_by_projection<float>(x, 1e-4);
+}
+TEST(Gemm, IsRightOnEveryWayThroughTheBlocksInDouble) {
+  for (const Case& x : blocked_cases) check_by_projection<double>(x, 1e-12);
+}
+
 TEST(Gemm, DoesNotDependOnTheNumberOfThreads) {
   const int before = num_threads();
-  const Case x{150, 300, 500, false, true, false, true};
-  set_num_threads(1);
-  const std::vector<float> one = run<float>(x, false);
-  for (int threads : {2, 3}) {
-    set_num_threads(threads);
-    EXPECT_EQ(run<float>(x, false), one);
+  for (const Case& x : blocked_cases) {
+    set_num_threads(1);
+    const std::vector<float> one = run<float>(x, false);
+    for (int threads : {3, 64}) {
+      set_num_threads(threads);
+      EXPECT_EQ(run<float>(x, false), one) << threads << " threads: " << x.m << ' ' << x.n << ' ' << x.k;
+    }
   }
   set_num_threads(before);
 }

@@ -19,6 +19,13 @@ class ProductByColumns {
     const int64_t most_slices = std::max<int64_t>(1, slices_times_rows / x_.rows);
     slice_depth_ = rounded_up(divided_up(x_.depth, most_slices), packed_depth);
     slices_ = divided_up(x_.depth, slice_depth_);
+    if (slices_ == 1) {
+      const int64_t most = elements<T>(shared_bytes) / x_.rows;
+      chunk_depth_ = rounded_up(EvenSplit(x_.depth, std::max(most, packed_depth)).size, packed_depth);
+      slice_depth_ = chunk_depth_;
+    } else {
+      chunk_depth_ = x_.depth;  // few rows: the packed operand is small
+    }
     const int64_t wanted = divided_up(3 * num_threads(), row_blocks_ * slices_);
     const int64_t fair = std::clamp(divided_up(x_.columns, wanted), least_block_columns, most_block_columns);
     block_columns_ = rounded_up(EvenSplit(x_.columns, fair).size, x_.panel);
@@ -28,16 +35,28 @@ class ProductByColumns {
   }
 
   void run() const {
-    const int64_t left_panels = divided_up(x_.rows, x_.left_panel), size = x_.rows * x_.columns;
-    const int64_t left_size = left_panels * x_.left_panel * x_.depth;
-    T* const left = x_.shared_memory(left_size + (slices_ - 1) * size);
+    const int64_t left_size = rounded_up(x_.rows, x_.left_panel) * chunk_depth_;
+    T* const left = x_.shared_memory(left_size + (slices_ - 1) * x_.rows * x_.columns);
     T* const parts = left + left_size;
-    x_.for_each(
-        left_panels, [] {},
-        [&](int64_t from, int64_t end) {
-          const int64_t begin = from * x_.left_panel;
-          x_.pack_left(begin, std::min(x_.rows, end * x_.left_panel), 0, x_.depth, left + begin * x_.depth);
-        });
+    for (int64_t first = 0; first < x_.depth; first += chunk_depth_)
+      add_chunk(first, std::min(chunk_depth_, x_.depth - first), left, parts);
+    if (slices_ > 1 || x_.bias) add_parts(parts);
+  }
+
+ private:
+  static constexpr int64_t packed_depth = 128;       // rows of a panel that stay in the first-level cache
+  static constexpr int64_t slices_times_rows = 128;  // slices cost memory for as many results
+  static constexpr int64_t least_block_columns = 192, most_block_columns = 768, most_block_rows = 256;
+  static constexpr int64_t rows_to_repay_packing = 128;
+  static constexpr int64_t shared_bytes = 16 << 20;  // of the packed left operand
+
+  /// The depth [first, first + depth): all of it if it is cut into slices.
+  void add_chunk(int64_t first, int64_t depth, T* left, T* parts) const {
+    const auto pack = [&](int64_t from, int64_t end) {
+      const int64_t begin = from * x_.left_panel;
+      x_.pack_left(begin, std::min(x_.rows, end * x_.left_panel), first, depth, left + begin * depth);
+    };
+    x_.for_each(divided_up(x_.rows, x_.left_panel), [] {}, pack);
 
     const auto own_memory = [&] {
       return in_place_ ? nullptr : x_.own_memory(block_columns_ * packed_depth);
@@ -46,18 +65,21 @@ class ProductByColumns {
       T* const own = own_memory();
       for (int64_t i = from; i < end; ++i) {
         const int64_t slice = i / (row_blocks_ * column_blocks_);
-        const Block block = block_of(i % (row_blocks_ * column_blocks_), slice);
-        if (slice == 0) {
-          multiply(block, left, own, {x_.c, x_.c_row, x_.add});
-        } else {
-          multiply(block, left, own, {parts + (slice - 1) * size, x_.columns, false});
-        }
+        Block block = block_of(i % (row_blocks_ * column_blocks_));
+        block.depth_begin = slice * slice_depth_;
+        block.depth_end = std::min(depth, block.depth_begin + slice_depth_);
+        const Output c = slice == 0 ? Output{x_.c, x_.c_row, x_.add || first > 0}
+                                    : Output{parts + (slice - 1) * x_.rows * x_.columns, x_.columns, false};
+        multiply(block, {left, first, depth}, own, c);
       }
     };
     x_.for_each(slices_ * row_blocks_ * column_blocks_, [&] { own_memory(); }, multiply_blocks);
-    if (slices_ == 1 && !x_.bias) return;
+  }
+
+  void add_parts(const T* parts) const {
     const auto finish = [&](int64_t begin, int64_t end) {
-      for (const T* part = parts; part < parts + (slices_ - 1) * size; part += size)
+      const T* part = parts;
+      for (int64_t slice = 1; slice < slices_; ++slice, part += x_.rows * x_.columns)
         for (int64_t i = begin; i < end; ++i)
           for (int64_t j = 0; j < x_.columns; ++j) x_.c[i * x_.c_row + j] += part[i * x_.columns + j];
       x_.add_bias(begin, end);
@@ -65,19 +87,19 @@ class ProductByColumns {
     x_.for_each(x_.rows, [] {}, finish);
   }
 
- private:
-  static constexpr int64_t packed_depth = 128;       // rows of a panel that stay in the first-level cache
-  static constexpr int64_t slices_times_rows = 128;  // slices cost memory for as many results
-  static constexpr int64_t least_block_columns = 192, most_block_columns = 768, most_block_rows = 256;
-  static constexpr int64_t rows_to_repay_packing = 128;
-
   /// Rows of the right operand read in place at once. The fewer, the better hardware prefetchers follow them;
   /// the more, the less often c is read and written, which counts where more of it hides behind the
   /// arithmetic.
   int64_t in_place_depth() const { return x_.rows < 48 ? 32 : 64; }
 
+  /// A part of c and of the chunk's depth.
   struct Block {
     int64_t row_begin, row_end, column_begin, column_end, depth_begin, depth_end;
+  };
+  /// The packed left operand of a chunk.
+  struct Left {
+    const T* data;
+    int64_t first, depth;
   };
   struct Output {
     T* data;
@@ -85,14 +107,11 @@ class ProductByColumns {
     bool add;
   };
 
-  Block block_of(int64_t index, int64_t slice) const {
+  Block block_of(int64_t index) const {
     const int64_t row = index % row_blocks_ * block_rows_, column = index / row_blocks_ * block_columns_;
-    return {row,
-            std::min(x_.rows, row + block_rows_),
-            column,
-            std::min(x_.columns, column + block_columns_),
-            slice * slice_depth_,
-            std::min(x_.depth, (slice + 1) * slice_depth_)};
+    return {row,    std::min(x_.rows, row + block_rows_),
+            column, std::min(x_.columns, column + block_columns_),
+            0,      0};
   }
 
   /// Spreads the prefetching of some rows over the tiles computed before them.
@@ -112,7 +131,7 @@ class ProductByColumns {
     int64_t row_, columns_, step_, position_ = 0;
   };
 
-  void multiply(const Block& block, const T* left, T* own, Output c) const {
+  void multiply(const Block& block, const Left& left, T* own, Output c) const {
     const int64_t step = own ? packed_depth : in_place_depth(),
                   columns = block.column_end - block.column_begin;
     const int64_t tiles =
@@ -120,8 +139,9 @@ class ProductByColumns {
     for (int64_t p = block.depth_begin; p < block.depth_end; p += step) {
       const int64_t depth = std::min(step, block.depth_end - p);
       const int64_t next = x_.right.column == 1 ? std::min(step, block.depth_end - p - depth) : 0;
-      Ahead ahead(x_.right_at(next ? p + depth : p, block.column_begin), x_.right.row, columns, next, tiles);
-      if (own) pack_right(block, p, depth, own);
+      Ahead ahead(x_.right_at(left.first + (next ? p + depth : p), block.column_begin), x_.right.row, columns,
+                  next, tiles);
+      if (own) pack_right(block, left.first + p, depth, own);
       simd::GemmTile<T> tile{.depth = depth,
                              .a_row = 1,
                              .a_depth = x_.left_panel,
@@ -130,10 +150,10 @@ class ProductByColumns {
                              .add = c.add || p > block.depth_begin};
       for (int64_t j = block.column_begin; j < block.column_end; j += x_.panel) {
         tile.columns = x_.panel_columns(j);
-        tile.b = own ? own + (j - block.column_begin) * depth : x_.right_at(p, j);
+        tile.b = own ? own + (j - block.column_begin) * depth : x_.right_at(left.first + p, j);
         for (int64_t i = block.row_begin; i < block.row_end; i += x_.tile_rows) {
           tile.rows = std::min(x_.tile_rows, block.row_end - i);
-          tile.a = x_.packed_left(left, i, x_.depth) + p * x_.left_panel;
+          tile.a = x_.packed_left(left.data, i, left.depth) + p * x_.left_panel;
           tile.c = c.data + i * c.row + j;
           ahead.share_with(tile);
           x_.kernel().run(tile);
@@ -162,7 +182,7 @@ class ProductByColumns {
   }
 
   const Product<T>& x_;
-  int64_t block_rows_, row_blocks_, block_columns_, column_blocks_, slice_depth_, slices_;
+  int64_t block_rows_, row_blocks_, block_columns_, column_blocks_, slice_depth_, slices_, chunk_depth_;
   bool in_place_;
 };
 
