@@ -1,22 +1,6 @@
 // Causal attention, one tile of queries of one head at a time. Each lane of a vector is one query: maxima,
 // sums and rescaling are lane by lane, keys and values are read in place, and only the queries of the tile
 // are transposed on the way in, and the output on the way out.
-/// 2^x for x below about 100, to 2 units in the last place; 0 below -126. NaN stays NaN. A minimax polynomial
-/// of degree 5 on [-1/2, 1/2] that is exact at 0.
-inline Floats exp2(Floats x) {
-  const Floats round =
-      broadcast(12583039.0f);  // 1.5 * 2^23 + 127: leaves the biased exponent in the low bits
-  const Floats shifted = x + round;
-  const Floats r = x - (shifted - round);
-  Floats p = broadcast(1.326472731e-3f);
-  p = p * r + broadcast(9.671512991e-3f);
-  p = p * r + broadcast(5.550733581e-2f);
-  p = p * r + broadcast(2.402224243e-1f);
-  p = p * r + broadcast(6.931470037e-1f);
-  p = p * r + broadcast(1.0f);
-  return x < broadcast(-126.0f) ? Floats{} : p * (Floats)((Ints)shifted << 23);
-}
-
 constexpr float log2_e = 1.44269504f;
 
 inline float scale_of(const AttentionShape& shape) {
