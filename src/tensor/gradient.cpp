@@ -1,17 +1,40 @@
 // Accumulation of gradients: Tensor::accumulate, gradient buffers, and the targets that pullbacks write to.
-#include <cstring>
+#include <type_traits>
 
 #include "cladtorch/tensor/factories.h"
 #include "cladtorch/tensor/gradient_target.h"
-#include "tensor/dispatch.h"
+#include "tensor/bfloat16_kernels.h"
 #include "tensor/strided.h"
 
 namespace cladtorch {
 namespace {
 
-void check_same(const char* operation, const Tensor& d, const Shape& shape, DType dtype) {
+/// Gradients of bfloat16 parameters are summed in float32, so such a gradient takes bfloat16 contributions.
+void check_takes(const char* operation, const Tensor& d, const Shape& shape, DType dtype) {
   require(d.shape() == shape, operation, ": gradient has shape ", d.shape(), ", contribution has ", shape);
-  require(d.dtype() == dtype, operation, ": gradient is ", d.dtype(), ", contribution is ", dtype);
+  require(d.dtype() == dtype || (d.dtype() == DType::float32 && dtype == DType::bfloat16), operation,
+          ": gradient is ", d.dtype(), ", contribution is ", dtype);
+}
+
+/// y += x, element by element, in the dtype of y; bfloat16 is added in float.
+template <class Y, class X>
+void add_strided(Y* y, const Shape& y_strides, const X* x, const Shape& x_strides, const Shape& shape) {
+  const detail::StridedLoop<2> loop(shape, {y_strides, x_strides});
+  loop.for_each_row([&](const auto& offsets, int64_t n, const auto& steps) {
+    Y* const to = y + offsets[0];
+    const X* const from = x + offsets[1];
+    if (steps[0] != 1 || steps[1] != 1) {
+      for (int64_t i = 0; i < n; ++i) {
+        using Sum = std::conditional_t<std::is_same_v<Y, double>, double, float>;
+        Y& sum = to[i * steps[0]];
+        sum = static_cast<Y>(static_cast<Sum>(sum) + static_cast<Sum>(from[i * steps[1]]));
+      }
+    } else if constexpr (std::is_same_v<X, bfloat16>) {
+      detail::add_to(n, from, to);
+    } else {
+      for (int64_t i = 0; i < n; ++i) to[i] += from[i];
+    }
+  });
 }
 
 }  // namespace
@@ -22,7 +45,7 @@ void Tensor::accumulate(const Tensor& d) {
     *this = d;
     return;
   }
-  check_same("accumulate", *this, d.shape_, d.dtype_);
+  check_takes("accumulate", *this, d.shape_, d.dtype_);
   accumulate_in_place(d);
 }
 
@@ -56,20 +79,19 @@ void Tensor::accumulate_in_place(const Tensor& d) {
     copy_from(d);
     return;
   }
-  detail::dispatch_floating("accumulate", dtype_, [&]<class T>(T) {
-    T* out = target.data<T>();
-    const T* in = d.data<T>();
-    const detail::StridedLoop<2> loop(shape_, {strides_, d.strides_});
-    loop.for_each_row([&](const auto& offsets, int64_t n, const auto& steps) {
-      T* const y = out + offsets[0];
-      const T* const x = in + offsets[1];
-      if (steps[0] == 1 && steps[1] == 1) {
-        for (int64_t i = 0; i < n; ++i) y[i] += x[i];
-      } else {
-        for (int64_t i = 0; i < n; ++i) y[i * steps[0]] += x[i * steps[1]];
-      }
-    });
-  });
+  const auto add = [&]<class Y, class X>(Y* y, const X* x) {
+    add_strided(y, strides_, x, d.strides_, shape_);
+  };
+  if (d.dtype_ == DType::float64) {
+    add(target.data<double>(), d.data<double>());
+  } else if (d.dtype_ == DType::float32) {
+    add(target.data<float>(), d.data<float>());
+  } else if (dtype_ == DType::float32) {
+    add(target.data<float>(), d.data<bfloat16>());
+  } else {
+    require(dtype_ == DType::bfloat16, "accumulate: expected a floating dtype, got ", dtype_);
+    add(target.data<bfloat16>(), d.data<bfloat16>());
+  }
 }
 
 void Tensor::mark_zero() {
@@ -79,7 +101,8 @@ void Tensor::mark_zero() {
 
 Tensor gradient_buffer_like(const Tensor& parameter) {
   if (!parameter.defined()) return {};
-  Tensor buffer = Tensor::empty(parameter.shape(), parameter.dtype(), parameter.device());
+  const DType dtype = parameter.dtype() == DType::bfloat16 ? DType::float32 : parameter.dtype();
+  Tensor buffer = Tensor::empty(parameter.shape(), dtype, parameter.device());
   buffer.storage_->gradient_buffer = true;
   buffer.storage_->zero = true;
   return buffer;
@@ -89,10 +112,11 @@ GradientTarget::GradientTarget(Tensor* d, const Shape& shape, DType dtype) {
   if (!d->defined()) {
     *d = Tensor::empty(shape, dtype);
     data_ = d->raw_data(dtype);
+    dtype_ = dtype;
     add_ = false;
     return;
   }
-  check_same("accumulate_into", *d, shape, dtype);
+  check_takes("accumulate_into", *d, shape, dtype);
   detail::Storage& storage = *d->storage_.get();
   const bool whole = d->is_contiguous() && d->nbytes() == storage.bytes;
   if (storage.gradient_buffer) {
@@ -104,7 +128,8 @@ GradientTarget::GradientTarget(Tensor* d, const Shape& shape, DType dtype) {
     if (!d->storage_.unique() || !d->is_contiguous()) *d = d->clone();
     add_ = true;
   }
-  data_ = d->raw_data(dtype);
+  dtype_ = d->dtype();
+  data_ = d->raw_data(dtype_);
 }
 
 GradientTarget accumulate_into(Tensor* d, const Shape& shape, DType dtype) { return {d, shape, dtype}; }

@@ -86,6 +86,41 @@ TEST(GradientBuffer, AWindowOfItReceivesContributionsWithoutLosingTheRest) {
   EXPECT_EQ(d.data<float>()[3], 4);
 }
 
+TEST(GradientBuffer, OfABfloat16ParameterSumsInFloat32) {
+  Tensor d = gradient_buffer_like(zeros({3}, DType::bfloat16));
+  ASSERT_EQ(d.dtype(), DType::float32);
+  d.accumulate(full({3}, 1, DType::bfloat16));
+  const Tensor small = full({3}, 0x1p-10, DType::bfloat16);
+  for (int i = 0; i < 4; ++i) d.accumulate(small);
+  EXPECT_EQ(first(d), 1 + 0x1p-8) << "a bfloat16 sum would have stayed 1";
+  d.accumulate(full({3}, 0x1p-20));
+  EXPECT_EQ(first(d), 1 + 0x1p-8 + 0x1p-20);
+  EXPECT_THROW(d.accumulate(zeros({3}, DType::float64)), Error);
+}
+
+TEST(Accumulate, AddsBfloat16InFloatAndRoundsOnce) {
+  Tensor d = full({300}, 1, DType::bfloat16);
+  d.accumulate(full({300}, 0x1p-8 + 0x1p-14, DType::bfloat16));
+  EXPECT_EQ(first(d), 1 + 0x1p-7);
+  EXPECT_THROW(d.accumulate(zeros({300})), Error) << "a float32 contribution would lose its digits";
+
+  Tensor strided = zeros({2, 3}), narrow = zeros({2, 3}, DType::bfloat16);
+  const Tensor x = arange(6, DType::bfloat16).reshape({3, 2}).transpose(0, 1);
+  strided.accumulate(x);
+  narrow.accumulate(x);
+  narrow.accumulate(x);
+  EXPECT_EQ(strided.data<float>()[1], 2);
+  EXPECT_EQ(static_cast<float>(narrow.data<bfloat16>()[1]), 4);
+}
+
+TEST(GradientTarget, HasTheDtypeOfTheGradient) {
+  Tensor fresh, buffer = gradient_buffer_like(zeros({2}, DType::bfloat16));
+  EXPECT_EQ(accumulate_into(&fresh, {2}, DType::bfloat16).dtype(), DType::bfloat16);
+  EXPECT_EQ(accumulate_into(&fresh, {2}, DType::bfloat16).dtype(), DType::bfloat16);
+  EXPECT_EQ(accumulate_into(&buffer, {2}, DType::bfloat16).dtype(), DType::float32);
+  EXPECT_THROW(accumulate_into(&fresh, {2}, DType::float32), Error);
+}
+
 TEST(GradientTarget, AsksToStoreOnlyWhereNothingIsYet) {
   Tensor fresh;
   EXPECT_FALSE(accumulate_into(&fresh, {2}, DType::float32).add());

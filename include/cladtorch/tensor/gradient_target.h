@@ -12,25 +12,31 @@ namespace cladtorch {
 ///       kernel(..., target.data<float>(), target.add());
 ///     }
 ///
-/// The writer must cover every element when add() is false.
+/// The writer must cover every element when add() is false. An operation on bfloat16 asks dtype() what to
+/// write: the buffer of a bfloat16 parameter's gradient is float32, so that small contributions are not lost.
 class GradientTarget {
  public:
+  /// T is dtype()'s element type.
   template <class T>
   T* data() const {
     return static_cast<T*>(data_);
   }
+  /// That of *d: the one asked for, or float32 instead of bfloat16.
+  DType dtype() const { return dtype_; }
   bool add() const { return add_; }
 
  private:
   friend GradientTarget accumulate_into(Tensor* d, const Shape& shape, DType dtype);
   GradientTarget(Tensor* d, const Shape& shape, DType dtype);
   void* data_;
+  DType dtype_;
   bool add_;
 };
 
 /// Prepares *d to receive a contribution of the given shape: an undefined *d gets fresh storage, a gradient
 /// buffer marked zero is taken over, both to be stored into; shared storage is copied first, the rest is
-/// added to in place. Throws Error if *d is defined with another shape or dtype.
+/// added to in place. Throws Error if *d is defined with another shape or dtype, except that a float32 *d
+/// takes contributions of bfloat16.
 GradientTarget accumulate_into(Tensor* d, const Shape& shape, DType dtype);
 
 }  // namespace cladtorch

@@ -96,7 +96,7 @@ class CLAD_OPAQUE Tensor {
   // Gradients.
   /// this += d, where an undefined `this` is zero and takes d, and an undefined d adds nothing. Writes in
   /// place only into storage that no other handle shares or into a gradient buffer. Throws Error if shapes or
-  /// dtypes differ.
+  /// dtypes differ, except that float32 takes bfloat16.
   void accumulate(const Tensor& d);
   void accumulate(Tensor&& d);
   bool is_gradient_buffer() const { return defined() && storage_->gradient_buffer; }
@@ -131,8 +131,8 @@ std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 /// Writes the tensor and a newline to standard output.
 void print(const Tensor& tensor);
 
-/// A buffer of `parameter`'s shape, dtype and device, marked zero, to which gradients are added in place.
-/// Undefined if `parameter` is undefined.
+/// A buffer of `parameter`'s shape, dtype and device, marked zero, to which gradients are added in place;
+/// float32 for a bfloat16 parameter. Undefined if `parameter` is undefined.
 Tensor gradient_buffer_like(const Tensor& parameter);
 
 }  // namespace cladtorch
