@@ -1,0 +1,10 @@
+# Cross compilation for 64-bit Arm with Debian's g++; programs run under QEMU. See tools/test-aarch64.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+file(GLOB compilers /usr/bin/aarch64-linux-gnu-g++*)
+if(NOT compilers)
+  message(FATAL_ERROR "no aarch64-linux-gnu-g++ in /usr/bin: apt-get install g++-aarch64-linux-gnu")
+endif()
+list(GET compilers 0 CMAKE_CXX_COMPILER)
+string(REPLACE g++ gcc CMAKE_C_COMPILER ${CMAKE_CXX_COMPILER})
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64;-L;/usr/aarch64-linux-gnu)
