@@ -1,12 +1,7 @@
 #include "cladtorch/ops/embedding.h"
 
-#include <algorithm>
-#include <cstring>
-
 #include "cladtorch/ops/count.h"
-#include "cladtorch/tensor/gradient_target.h"
-#include "cladtorch/tensor/parallel.h"
-#include "ops/common/rows.h"
+#include "ops/embedding/embedding_kernel.h"
 #include "tensor/dispatch.h"
 
 namespace cladtorch {
@@ -25,13 +20,8 @@ Tensor embedding(const Tensor& indices, const Tensor& weight) {
   Shape shape = indices.shape();
   shape.push_back(n);
   Tensor y = Tensor::empty(shape, weight.dtype());
-  const size_t row_bytes = static_cast<size_t>(n) * size_of(weight.dtype());
-  const auto* from = static_cast<const std::byte*>(table.data());
-  auto* to = static_cast<std::byte*>(y.data());
-  parallel_for(count, detail::row_grain(n), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i)
-      std::memcpy(to + static_cast<size_t>(i) * row_bytes, from + static_cast<size_t>(index[i]) * row_bytes,
-                  row_bytes);
+  detail::dispatch_any(weight.dtype(), [&]<class T>(T) {
+    detail::gather_rows<T>(count, n, index, table.data<T>(), y.data<T>());
   });
   return y;
 }
@@ -48,28 +38,14 @@ Tensor embedding_reverse_forw(const Tensor& indices, const Tensor& weight,
   return ::cladtorch::embedding(indices, weight);
 }
 
-// Threads share the columns, not the rows: each walks the indices in order, so repeated ones add up in order.
 void embedding_pullback(const Tensor& indices, const Tensor&, Tensor d_y, Tensor*, Tensor* d_weight,
                         pullback_state<EmbeddingState>& state) {
   if (!d_y.defined() || !d_weight) return;
   const Tensor picked = indices.contiguous(), d = d_y.contiguous();
-  const GradientTarget target = accumulate_into(d_weight, state.data.weight, state.data.dtype);
-  const int32_t* index = picked.data<int32_t>();
-  const int64_t count = indices.numel(), n = state.data.weight[1];
   detail::dispatch_floating("embedding", state.data.dtype, [&]<class T>(T) {
-    const T* from = d.data<T>();
-    T* to = target.data<T>();
-    if (!target.add()) {
-      parallel_for(state.data.weight.numel(), 1 << 16,
-                   [&](int64_t begin, int64_t end) { std::fill(to + begin, to + end, T(0)); });
-    }
-    constexpr int64_t columns = 64;
-    parallel_for(n, columns, [&](int64_t begin, int64_t end) {
-      for (int64_t i = 0; i < count; ++i) {
-        T* const row = to + index[i] * n;
-        for (int64_t j = begin; j < end; ++j) row[j] += from[i * n + j];
-      }
-    });
+    detail::scatter_rows<T>(indices.numel(), state.data.weight[0], state.data.weight[1],
+                            picked.data<int32_t>(), d.data<T>(),
+                            detail::target_in<T>(d_weight, state.data.weight));
   });
 }
 

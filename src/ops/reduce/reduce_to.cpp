@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "cladtorch/tensor/gradient_target.h"
 #include "tensor/dispatch.h"
 #include "tensor/strided.h"
 
@@ -33,6 +32,8 @@ Split split(const Tensor& x, const Shape& shape) {
   return result;
 }
 
+constexpr int64_t columns = 256;  // outputs that one task sums: they stay in the first-level cache
+
 /// Adds all summed elements to `n` outputs, `step` apart in x and `out_step` apart in out.
 template <class T>
 void add_summed(const StridedLoop<1>& summed, const T* x, int64_t step, T* out, int64_t out_step, int64_t n) {
@@ -62,12 +63,16 @@ void accumulate_reduced(Tensor* d, Tensor x, const Shape& shape) {
   dispatch_floating("sum_to", x.dtype(), [&]<class T>(T) {
     T* const out = target.data<T>();
     const T* const data = x.data<T>();
-    if (!target.add()) std::fill_n(out, shape.numel(), T(0));
     const StridedLoop<2> kept(dims.kept, {dims.kept_out_strides, dims.kept_strides});
     const StridedLoop<1> summed(dims.summed, {dims.summed_strides});
-    constexpr int64_t columns = 256;  // outputs that one task sums: they stay in the first-level cache
     const int64_t length = kept.row_length(), out_step = kept.strides[0].back(),
                   step = kept.strides[1].back();
+    if (kept.rows() == 1 && summed.rows() == 1 && out_step == 1 && step == 1 &&
+        summed.strides[0].back() == length) {
+      sum_rows(summed.row_length(), length, data, Target<T>{out, target.add()});
+      return;
+    }
+    if (!target.add()) std::fill_n(out, shape.numel(), T(0));
     const int64_t pieces_per_row = (length + columns - 1) / columns;
     parallel_for(kept.rows() * pieces_per_row, std::max<int64_t>(1, columns / std::max<int64_t>(length, 1)),
                  [&](int64_t begin, int64_t end) {
@@ -81,5 +86,18 @@ void accumulate_reduced(Tensor* d, Tensor x, const Shape& shape) {
                  });
   });
 }
+
+template <class T>
+void sum_rows(int64_t rows, int64_t n, const T* x, Target<T> sum) {
+  parallel_for(n, columns, [&](int64_t begin, int64_t end) {
+    if (!sum.add) std::fill(sum.data + begin, sum.data + end, T(0));
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t i = begin; i < end; ++i) sum.data[i] += x[row * n + i];
+    }
+  });
+}
+
+template void sum_rows(int64_t, int64_t, const float*, Target<float>);
+template void sum_rows(int64_t, int64_t, const double*, Target<double>);
 
 }  // namespace cladtorch::detail

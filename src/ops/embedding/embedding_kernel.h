@@ -1,0 +1,42 @@
+// Rows of a table in raw memory.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include "cladtorch/tensor/parallel.h"
+#include "ops/common/rows.h"
+#include "ops/common/target.h"
+
+namespace cladtorch::detail {
+
+/// y row i = row index[i] of the table; rows are n elements of T, of any type.
+template <class T>
+void gather_rows(int64_t count, int64_t n, const int32_t* index, const T* table, T* y) {
+  parallel_for(count, row_grain(n), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      std::memcpy(y + i * n, table + index[i] * n, static_cast<size_t>(n) * sizeof(T));
+  });
+}
+
+/// Row index[i] of d_table [rows, n] += row i of d_y, or that of zeros. Threads share the columns, not the
+/// rows: each walks the indices in order, so repeated ones add up in order.
+template <class T>
+void scatter_rows(int64_t count, int64_t rows, int64_t n, const int32_t* index, const T* d_y,
+                  Target<T> d_table) {
+  if (!d_table.add) {
+    parallel_for(rows * n, 1 << 16, [&](int64_t begin, int64_t end) {
+      std::fill(d_table.data + begin, d_table.data + end, T(0));
+    });
+  }
+  constexpr int64_t columns = 64;
+  parallel_for(n, columns, [&](int64_t begin, int64_t end) {
+    for (int64_t i = 0; i < count; ++i) {
+      T* const row = d_table.data + index[i] * n;
+      for (int64_t j = begin; j < end; ++j) row[j] += d_y[i * n + j];
+    }
+  });
+}
+
+}  // namespace cladtorch::detail
