@@ -2,11 +2,17 @@
 #pragma once
 
 #include <type_traits>
+#include <utility>
 
 #include "cladtorch/error.h"
 #include "cladtorch/tensor/dtype.h"
+#include "cladtorch/tensor/gradient_target.h"
 
 namespace cladtorch::detail {
+
+/// What elements of T are summed in.
+template <class T>
+using SumOf = std::conditional_t<std::is_same_v<T, bfloat16>, float, T>;
 
 /// Calls f(T{}) with the element type of any dtype.
 template <class F>
@@ -31,6 +37,23 @@ decltype(auto) dispatch_floating(const char* operation, DType dtype, F&& f) {
           ": expected float32 or float64, got ", dtype, "; convert with to()");
   if (dtype == DType::float64) return f(double{});
   return f(float{});
+}
+
+/// The same for bfloat16 too: for operations that take it and compute in float.
+template <class F>
+decltype(auto) dispatch_real(const char* operation, DType dtype, F&& f) {
+  if (dtype == DType::bfloat16) return f(bfloat16{});
+  return dispatch_floating(operation, dtype, std::forward<F>(f));
+}
+
+/// Calls f(out, add) with the memory of a target for contributions of T: that of T, or of float for bfloat16.
+template <class T, class F>
+void write_to(const GradientTarget& target, F&& f) {
+  if (std::is_same_v<T, bfloat16> && target.dtype() == DType::float32) {
+    f(target.data<float>(), target.add());
+  } else {
+    f(target.data<T>(), target.add());
+  }
 }
 
 template <class To, class From>

@@ -7,6 +7,7 @@ namespace cladtorch {
 
 /// a [..., M, K] times b [..., K, N] gives [..., M, N]; leading dimensions broadcast by PyTorch's rules. Both
 /// must have rank 2 or more and one floating dtype; any strides. Throws Error naming both shapes otherwise.
+/// In all products of bfloat16, sums are in float32 and rounded once.
 Tensor matmul(const Tensor& a, const Tensor& b);
 
 /// x [..., in] times weight [out, in] transposed, plus bias [out]: [..., out] (PyTorch's nn.Linear layout).

@@ -9,8 +9,9 @@ namespace cladtorch::detail {
 /// shared instead of copied.
 void accumulate_reduced(Tensor* d, Tensor x, const Shape& shape);
 
-/// The sum of dense rows x [rows, n], added one after the other. T is float or double.
-template <class T>
-void sum_rows(int64_t rows, int64_t n, const T* x, Target<T> sum);
+/// The sum of dense rows x [rows, n], added one after the other. T is float or double, and Out the
+/// same; or T is bfloat16, sums are in float, and Out is either.
+template <class T, class Out>
+void sum_rows(int64_t rows, int64_t n, const T* x, Target<Out> sum);
 
 }  // namespace cladtorch::detail

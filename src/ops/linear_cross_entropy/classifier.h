@@ -12,12 +12,16 @@
 #include "ops/matmul/gemm.h"
 #include "ops/softmax/softmax_math.h"
 #include "simd/kernels.h"
+#include "tensor/bfloat16_kernels.h"
 
 namespace cladtorch::detail {
 
+/// T is float, double or bfloat16; sums, scores and all that is computed from them are in Sum.
 template <class T>
 class Classifier {
  public:
+  using Sum = SumOf<T>;
+
   /// x [rows, C], weight [V, C], target [rows] in [0, V).
   Classifier(int64_t rows, int64_t vocabulary, int64_t channels, const T* x, const T* weight,
              const int32_t* target)
@@ -33,28 +37,33 @@ class Classifier {
 
   /// The same; writes the gradient of `factor` times it to d_x [rows, C], and what d_weight() needs to
   /// exponentials [V, rows] (each chunk of V transposed) and row_factors [rows].
-  double loss_and_d_x(double factor, T* d_x, T* exponentials, T* row_factors) const {
+  double loss_and_d_x(double factor, T* d_x, T* exponentials, Sum* row_factors) const {
     return forward(factor, d_x, exponentials, row_factors);
   }
 
   /// d_weight [V, C] = or += the gradient of `factor * cotangent` times the loss.
-  void d_weight(double factor, double cotangent, const T* exponentials, const T* row_factors, T* d_weight,
+  template <class Out>
+  void d_weight(double factor, double cotangent, const T* exponentials, const Sum* row_factors, Out* d_weight,
                 bool add) const {
-    Tensor scaled_x = make({rows_, channels_});
+    Tensor scaled_x = make<T>({rows_, channels_});
     T* const scaled = scaled_x.data<T>();
     for_each_row([&](int64_t row) {
-      const T by = row_factors[row] * static_cast<T>(cotangent);
-      for (int64_t i = row * channels_; i < (row + 1) * channels_; ++i) scaled[i] = by * x_[i];
+      const Sum by = row_factors[row] * static_cast<Sum>(cotangent);
+      for (int64_t i = row * channels_; i < (row + 1) * channels_; ++i)
+        scaled[i] = static_cast<T>(by * static_cast<Sum>(x_[i]));
     });
-    const T of_target = static_cast<T>(factor * cotangent);
+    const Sum of_target = static_cast<Sum>(factor * cotangent);
     parallel_for(vocabulary_, chunk, [&](int64_t begin, int64_t end) {
       const int64_t n = end - begin;
       gemm<T>(n, channels_, rows_, {exponentials + begin * rows_, 1, n}, {scaled, channels_, 1},
               d_weight + begin * channels_, channels_, add);
       for (int64_t row = 0; row < rows_; ++row) {
         if (target_[row] < begin || target_[row] >= end) continue;
-        T* const out = d_weight + target_[row] * channels_;
-        for (int64_t i = 0; i < channels_; ++i) out[i] -= of_target * x_[row * channels_ + i];
+        Out* const out = d_weight + target_[row] * channels_;
+        for (int64_t i = 0; i < channels_; ++i) {
+          const Sum less = of_target * static_cast<Sum>(x_[row * channels_ + i]);
+          out[i] = static_cast<Out>(static_cast<Sum>(out[i]) - less);
+        }
       }
     });
   }
@@ -63,9 +72,13 @@ class Classifier {
   static constexpr int64_t chunk = 512;       // of the vocabulary: with 768 channels, most of a level-2 cache
   static constexpr int64_t most_pieces = 32;  // that threads share out, each with sums of its own
   static constexpr int64_t most_partial_sums = int64_t{1} << 23;  // elements of all those sums for d_x
+  static constexpr bool exact = std::is_same_v<T, Sum>;           // whether T holds a Sum
   static constexpr double largest_log = 30;                       // of Z: far inside float's range
 
-  static Tensor make(const Shape& shape) { return Tensor::empty(shape, dtype_of<T>::value); }
+  template <class Element>
+  static Tensor make(const Shape& shape) {
+    return Tensor::empty(shape, dtype_of<Element>::value);
+  }
 
   template <class F>
   void for_each_row(F f) const {
@@ -74,39 +87,46 @@ class Classifier {
     });
   }
 
-  static T dot(int64_t n, const T* a, const T* b) {
+  static Sum dot(int64_t n, const T* a, const T* b) {
     if constexpr (std::is_same_v<T, float>) {
       return simd::kernels().dot(n, a, b);
     } else {
-      T sum = 0;
-      for (int64_t i = 0; i < n; ++i) sum += a[i] * b[i];
+      Sum sum = 0;
+      for (int64_t i = 0; i < n; ++i) sum += static_cast<Sum>(a[i]) * static_cast<Sum>(b[i]);
       return sum;
     }
   }
   /// Replaces the scores of one row by exp(score - shift); returns their sum.
-  static T exponentiate(int64_t n, T* scores, T shift) {
-    if constexpr (std::is_same_v<T, float>) {
+  static Sum exponentiate(int64_t n, Sum* scores, Sum shift) {
+    if constexpr (std::is_same_v<Sum, float>) {
       return simd::kernels().exp_and_sum(n, scores, shift, scores);
     } else {
-      T sum = 0;
+      Sum sum = 0;
       for (int64_t i = 0; i < n; ++i) sum += scores[i] = std::exp(scores[i] - shift);
       return sum;
     }
   }
 
-  double forward(double factor, T* d_x, T* exponentials, T* row_factors) const {
-    Tensor of_target = make({rows_}), shifts = make({rows_}), totals = make({rows_});
-    T *const score = of_target.data<T>(), *const shift = shifts.data<T>(), *const total = totals.data<T>();
+  double forward(double factor, T* d_x, T* exponentials, Sum* row_factors) const {
+    Tensor of_target = make<Sum>({rows_}), shifts = make<Sum>({rows_}), totals = make<Sum>({rows_});
+    Sum *const score = of_target.data<Sum>(), *const shift = shifts.data<Sum>(),
+               *const total = totals.data<Sum>();
     for_each_row([&](int64_t row) {
       score[row] = dot(channels_, x_ + row * channels_, weight_ + target_[row] * channels_);
       shift[row] = score[row];
     });
-    // With one piece its sums are the result.
-    Tensor partial = d_x && pieces_ > 1 ? make({pieces_, rows_, channels_}) : Tensor();
-    T* const d_x_sums = partial.defined() ? partial.data<T>() : d_x;
+    Tensor partial;
+    Sum* d_x_sums = nullptr;
+    if (d_x) {
+      if constexpr (exact) d_x_sums = d_x;  // with one piece its sums are the result
+      if (!exact || pieces_ > 1) {
+        partial = make<Sum>({pieces_, rows_, channels_});
+        d_x_sums = partial.data<Sum>();
+      }
+    }
     sum_exponentials(shift, total, d_x_sums, exponentials);
     const double limit = std::exp(largest_log);
-    if (std::any_of(total, total + rows_, [&](T z) { return static_cast<double>(z) > limit; })) {
+    if (std::any_of(total, total + rows_, [&](Sum z) { return static_cast<double>(z) > limit; })) {
       find_maxima(shift);
       sum_exponentials(shift, total, d_x_sums, exponentials);
     }
@@ -118,18 +138,19 @@ class Classifier {
   }
 
   /// Calls use(piece, first, n, scores) with the scores [rows, n] of each chunk of the vocabulary, `first` of
-  /// them; they lie in `all`, or in memory of the thread if that is null.
+  /// them; they lie in `all` if it takes them exactly, else in memory of the thread.
   template <class Use>
   void for_each_chunk(T* all, Use use) const {
     const auto scratch = [&] {
       thread_local Scratch memory;
-      return all ? nullptr : memory.get<T>(rows_ * std::min(chunk, vocabulary_));
+      return exact && all ? nullptr : memory.get<Sum>(rows_ * std::min(chunk, vocabulary_));
     };
     parallel_for(vocabulary_, piece_, scratch, [&](int64_t begin, int64_t end) {
-      T* const own = scratch();
+      Sum* const own = scratch();
       for (int64_t v = begin; v < end; v += chunk) {
         const int64_t n = std::min(chunk, end - v);
-        T* const scores = all ? all + v * rows_ : own;
+        Sum* scores = own;
+        if constexpr (exact) scores = all ? all + v * rows_ : own;
         gemm<T>(rows_, n, channels_, {x_, channels_, 1}, {weight_ + v * channels_, 1, channels_}, scores, n,
                 false);
         use(begin / piece_, v, n, scores);
@@ -138,20 +159,23 @@ class Classifier {
   }
 
   /// total = sums of exp(score - shift); d_x_sums [pieces, rows, C] = exponentials times weight, unless null.
-  void sum_exponentials(const T* shift, T* total, T* d_x_sums, T* exponentials) const {
-    Tensor partial = make({pieces_, rows_});
-    T* const sums = partial.data<T>();
-    for_each_chunk(exponentials, [&](int64_t piece, int64_t v, int64_t n, T* scores) {
+  void sum_exponentials(const Sum* shift, Sum* total, Sum* d_x_sums, T* exponentials) const {
+    Tensor partial = make<Sum>({pieces_, rows_});
+    Sum* const sums = partial.data<Sum>();
+    for_each_chunk(exponentials, [&](int64_t piece, int64_t v, int64_t n, Sum* scores) {
       const bool first = v == piece * piece_;
       parallel_for(rows_, row_grain(n), [&](int64_t begin, int64_t end) {
         for (int64_t row = begin; row < end; ++row) {
-          T& sum = sums[piece * rows_ + row];
-          sum = (first ? T(0) : sum) + exponentiate(n, scores + row * n, shift[row]);
+          Sum& sum = sums[piece * rows_ + row];
+          sum = (first ? Sum(0) : sum) + exponentiate(n, scores + row * n, shift[row]);
+          if constexpr (!exact)
+            if (exponentials) narrow(n, scores + row * n, exponentials + v * rows_ + row * n);
         }
       });
       if (d_x_sums) {
-        gemm<T>(rows_, channels_, n, {scores, n, 1}, {weight_ + v * channels_, channels_, 1},
-                d_x_sums + piece * rows_ * channels_, channels_, !first);
+        gemm<T>(rows_, channels_, n, {exponentials + v * rows_, n, 1},
+                {weight_ + v * channels_, channels_, 1}, d_x_sums + piece * rows_ * channels_, channels_,
+                !first);
       }
     });
     for (int64_t row = 0; row < rows_; ++row) {
@@ -160,37 +184,39 @@ class Classifier {
     }
   }
 
-  void find_maxima(T* largest) const {
-    Tensor partial = make({pieces_, rows_});
-    T* const maxima = partial.data<T>();
-    for_each_chunk(nullptr, [&](int64_t piece, int64_t v, int64_t n, const T* scores) {
+  void find_maxima(Sum* largest) const {
+    Tensor partial = make<Sum>({pieces_, rows_});
+    Sum* const maxima = partial.data<Sum>();
+    for_each_chunk(nullptr, [&](int64_t piece, int64_t v, int64_t n, const Sum* scores) {
       for (int64_t row = 0; row < rows_; ++row) {
-        T& m = maxima[piece * rows_ + row];
-        const T pair[] = {v == piece * piece_ ? scores[row * n] : m, maximum(n, scores + row * n)};
+        Sum& m = maxima[piece * rows_ + row];
+        const Sum pair[] = {v == piece * piece_ ? scores[row * n] : m, maximum(n, scores + row * n)};
         m = maximum(2, pair);
       }
     });
     for (int64_t row = 0; row < rows_; ++row) {
       largest[row] = maxima[row];
       for (int64_t piece = 1; piece < pieces_; ++piece) {
-        const T pair[] = {largest[row], maxima[piece * rows_ + row]};
+        const Sum pair[] = {largest[row], maxima[piece * rows_ + row]};
         largest[row] = maximum(2, pair);
       }
     }
   }
 
-  void finish_d_x(double factor, const T* total, const T* sums, T* d_x, T* row_factors) const {
+  /// Adds the pieces' sums [pieces, rows, C] in order, in place.
+  void finish_d_x(double factor, const Sum* total, Sum* sums, T* d_x, Sum* row_factors) const {
     const int64_t size = rows_ * channels_;
     for_each_row([&](int64_t row) {
-      row_factors[row] = static_cast<T>(factor / static_cast<double>(total[row]));
+      row_factors[row] = static_cast<Sum>(factor / static_cast<double>(total[row]));
+      Sum* const sum = sums + row * channels_;
       T* const out = d_x + row * channels_;
       const T* const of_target = weight_ + target_[row] * channels_;
-      for (int64_t piece = 0; piece < pieces_; ++piece) {
-        const T* const in = sums + piece * size + row * channels_;
-        for (int64_t i = 0; i < channels_; ++i) out[i] = piece == 0 ? in[i] : out[i] + in[i];
+      for (int64_t piece = 1; piece < pieces_; ++piece)
+        for (int64_t i = 0; i < channels_; ++i) sum[i] += sum[piece * size + i];
+      for (int64_t i = 0; i < channels_; ++i) {
+        out[i] = static_cast<T>(row_factors[row] * sum[i] -
+                                static_cast<Sum>(factor) * static_cast<Sum>(of_target[i]));
       }
-      for (int64_t i = 0; i < channels_; ++i)
-        out[i] = row_factors[row] * out[i] - static_cast<T>(factor) * of_target[i];
     });
   }
 

@@ -108,15 +108,16 @@ Tensor forward(const Tensor& x, const Tensor& weight, const Tensor& targets, int
   const double factor = counted == 0 ? 0 : 1 / static_cast<double>(counted);
   const int64_t blocks = std::max<int64_t>(1, blocks_of(counted, vocabulary));
   const int64_t block_rows = (counted + blocks - 1) / blocks;
+  const DType sum_dtype = x.dtype() == DType::bfloat16 ? DType::float32 : x.dtype();
   double total = 0;
-  detail::dispatch_floating("linear_cross_entropy", x.dtype(), [&]<class T>(T) {
-    const auto make = [&](const Shape& shape) { return Tensor::empty(shape, x.dtype()); };
+  detail::dispatch_real("linear_cross_entropy", x.dtype(), [&]<class T>(T) {
+    using Sum = detail::SumOf<T>;
     Tensor d_x, d_weight, exponentials, row_factors;
     if (state) {
-      d_x = make({counted, channels});
-      exponentials = make({vocabulary, block_rows});
-      row_factors = make({block_rows});
-      if (blocks > 1) d_weight = make({vocabulary, channels});
+      d_x = Tensor::empty({counted, channels}, x.dtype());
+      exponentials = Tensor::empty({vocabulary, block_rows}, x.dtype());
+      row_factors = Tensor::empty({block_rows}, sum_dtype);
+      if (blocks > 1) d_weight = Tensor::empty({vocabulary, channels}, sum_dtype);
     }
     for (int64_t begin = 0; begin < counted; begin += block_rows) {
       const detail::Classifier<T> block(std::min(block_rows, counted - begin), vocabulary, channels,
@@ -127,9 +128,9 @@ Tensor forward(const Tensor& x, const Tensor& weight, const Tensor& targets, int
         continue;
       }
       total += block.loss_and_d_x(factor, d_x.data<T>() + begin * channels, exponentials.data<T>(),
-                                  row_factors.data<T>());
+                                  row_factors.data<Sum>());
       if (blocks > 1) {
-        block.d_weight(factor, 1, exponentials.data<T>(), row_factors.data<T>(), d_weight.data<T>(),
+        block.d_weight(factor, 1, exponentials.data<T>(), row_factors.data<Sum>(), d_weight.data<Sum>(),
                        begin > 0);
       }
     }
@@ -146,25 +147,34 @@ Tensor forward(const Tensor& x, const Tensor& weight, const Tensor& targets, int
       state->row_factors = std::move(row_factors);
     }
   });
-  Tensor y = Tensor::empty({}, x.dtype());
+  Tensor y = Tensor::empty({}, sum_dtype);
   y.fill_(factor * total);
   return y;
 }
 
-/// *d += factor * x.
-void accumulate_scaled(Tensor* d, const Tensor& x, double factor) {
-  detail::dispatch_floating("linear_cross_entropy", x.dtype(), [&]<class T>(T) {
-    const GradientTarget target = accumulate_into(d, x.shape(), x.dtype());
+/// *d += factor * x, a contribution of the given dtype.
+void accumulate_scaled(Tensor* d, const Tensor& x, double factor, DType dtype) {
+  using detail::convert;
+  detail::dispatch_real("linear_cross_entropy", x.dtype(), [&]<class T>(T) {
+    using Sum = detail::SumOf<T>;
     const T* const in = x.data<T>();
-    T* const out = target.data<T>();
-    const auto by = static_cast<T>(factor);
-    parallel_for(x.numel(), detail::pointwise_grain, [&](int64_t begin, int64_t end) {
-      if (target.add()) {
-        for (int64_t i = begin; i < end; ++i) out[i] += by * in[i];
-      } else {
-        for (int64_t i = begin; i < end; ++i) out[i] = by * in[i];
-      }
-    });
+    const auto by = static_cast<Sum>(factor);
+    const auto write = [&]<class Out>(Out* out, bool add) {
+      parallel_for(x.numel(), detail::pointwise_grain, [&](int64_t begin, int64_t end) {
+        if (add) {
+          for (int64_t i = begin; i < end; ++i)
+            out[i] = convert<Out>(convert<Sum>(out[i]) + by * convert<Sum>(in[i]));
+        } else {
+          for (int64_t i = begin; i < end; ++i) out[i] = convert<Out>(by * convert<Sum>(in[i]));
+        }
+      });
+    };
+    const GradientTarget target = accumulate_into(d, x.shape(), dtype);
+    if (target.dtype() == DType::bfloat16) {
+      write(target.data<bfloat16>(), target.add());
+    } else {
+      write(target.data<Sum>(), target.add());
+    }
   });
 }
 
@@ -195,22 +205,24 @@ void linear_cross_entropy_pullback(const Tensor&, const Tensor&, const Tensor&, 
   if (!d_y.defined()) return;
   const double cotangent = d_y.item();
   if (d_weight && s.d_weight.defined()) {
-    accumulate_scaled(d_weight, s.d_weight, cotangent);
+    accumulate_scaled(d_weight, s.d_weight, cotangent, s.d_x.dtype());
   } else if (d_weight) {
     const int64_t vocabulary = s.weight_shape[0], channels = s.weight_shape[1];
     const GradientTarget target = accumulate_into(d_weight, s.weight_shape, s.d_x.dtype());
-    detail::dispatch_floating("linear_cross_entropy", s.d_x.dtype(), [&]<class T>(T) {
+    detail::dispatch_real("linear_cross_entropy", s.d_x.dtype(), [&]<class T>(T) {
       const detail::Classifier<T> block(s.targets.numel(), vocabulary, channels, s.x.data<T>(), nullptr,
                                         s.targets.data<int32_t>());
-      block.d_weight(s.factor, cotangent, s.exponentials.data<T>(), s.row_factors.data<T>(), target.data<T>(),
-                     target.add());
+      detail::write_to<T>(target, [&](auto* d, bool add) {
+        block.d_weight(s.factor, cotangent, s.exponentials.data<T>(), s.row_factors.data<detail::SumOf<T>>(),
+                       d, add);
+      });
     });
   }
   if (!d_x) return;
   if (cotangent == 1) {
     d_x->accumulate(s.d_x);  // shares the memory if it is the first contribution
   } else {
-    accumulate_scaled(d_x, s.d_x, cotangent);
+    accumulate_scaled(d_x, s.d_x, cotangent, s.d_x.dtype());
   }
 }
 

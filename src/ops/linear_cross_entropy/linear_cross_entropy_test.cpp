@@ -104,6 +104,34 @@ TEST(LinearCrossEntropy, FloatAgreesWithDouble) {
   }
 }
 
+/// The exponentials and x / Z are rounded to bfloat16 once each, at random.
+TEST(LinearCrossEntropy, Bfloat16AgreesWithDoubleAndComputesTheLossInFloat) {
+  struct Size {
+    int64_t rows, classes, channels;
+  };
+  for (const Size& size : std::vector<Size>{{1, 9001, 40}, {70, 9001, 40}, {260, 60001, 2}}) {
+    Tensors x = normals({{size.rows, size.channels}, {size.classes, size.channels}});
+    for (Tensor& t : x) t = t.to(DType::bfloat16);
+    const Tensor targets = targets_for({size.rows}, size.classes);
+    const Result expected = separate(x[0].to(DType::float64), x[1].to(DType::float64), targets, -2.5),
+                 got = fused(x[0], x[1], targets, -2.5);
+    EXPECT_EQ(got.loss.dtype(), DType::float32);
+    EXPECT_EQ(got.d_x.dtype(), DType::bfloat16);
+    EXPECT_EQ(got.d_weight.dtype(), DType::bfloat16);
+    EXPECT_LE(relative_difference(got.loss, expected.loss), 1e-6);
+    EXPECT_LE(relative_difference(got.d_x, expected.d_x), 0x1p-7);
+    EXPECT_LE(relative_difference(got.d_weight, expected.d_weight), 0x1p-7);
+
+    Tensor d_weight = gradient_buffer_like(x[1]);
+    clad::pullback_state<LinearCrossEntropyState> state;
+    pullbacks::linear_cross_entropy_reverse_forw(x[0], x[1], targets, -100, state);
+    pullbacks::linear_cross_entropy_pullback({}, {}, {}, -100, full({}, -2.5), nullptr, &d_weight, nullptr,
+                                             state);
+    EXPECT_EQ(d_weight.dtype(), DType::float32);
+    EXPECT_LE(relative_difference(d_weight, expected.d_weight), 0x1p-8);
+  }
+}
+
 TEST(LinearCrossEntropy, FloatStaysFiniteWhenTheTargetIsVeryUnlikely) {
   for (double size : {10.0, 100.0, 1e5}) {
     Tensors x = normals({{6, 8}, {700, 8}});

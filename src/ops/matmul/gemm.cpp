@@ -41,16 +41,9 @@ void gemm_by_dots(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixVi
   });
 }
 
-}  // namespace
-
 template <class T>
-void gemm(int64_t m, int64_t n, int64_t k, MatrixView<T> a, MatrixView<T> b, T* c, int64_t c_row, bool add,
-          const T* bias) {
-  if (m == 0 || n == 0) return;
-  if (k == 0) {
-    gemm_reference(m, n, k, a, b, c, c_row, add, bias);
-    return;
-  }
+void multiply_blocks(int64_t m, int64_t n, int64_t k, MatrixView<T> a, MatrixView<T> b, T* c, int64_t c_row,
+                     bool add, const T* bias) {
   if constexpr (sizeof(T) == 4) {
     if (m <= rows_without_packing && a.column == 1 && b.row == 1)
       return gemm_by_dots(m, n, k, a, b, c, c_row, add, bias);
@@ -65,9 +58,53 @@ void gemm(int64_t m, int64_t n, int64_t k, MatrixView<T> a, MatrixView<T> b, T* 
   }
 }
 
-template void gemm(int64_t, int64_t, int64_t, MatrixView<float>, MatrixView<float>, float*, int64_t, bool,
-                   const float*);
-template void gemm(int64_t, int64_t, int64_t, MatrixView<double>, MatrixView<double>, double*, int64_t, bool,
-                   const double*);
+/// A dense copy in float.
+MatrixView<float> widened(int64_t rows, int64_t columns, MatrixView<bfloat16> x, float* to) {
+  parallel_for(rows, divided_up(1 << 14, columns), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      for (int64_t j = 0; j < columns; ++j)
+        to[i * columns + j] = static_cast<float>(x.data[i * x.row + j * x.column]);
+  });
+  return {to, columns, 1};
+}
+
+template <class Out>
+void multiply_widened(int64_t m, int64_t n, int64_t k, MatrixView<bfloat16> a, MatrixView<bfloat16> b, Out* c,
+                      int64_t c_row, bool add, const bfloat16* bias) {
+  thread_local Scratch scratch;
+  float* const wide = scratch.get<float>(m * k + k * n + m * n + n);
+  float *const wide_b = wide + m * k, *const sums = wide_b + k * n, *const wide_bias = sums + m * n;
+  if (bias) widened(1, n, {bias, n, 1}, wide_bias);
+  multiply_blocks<float>(m, n, k, widened(m, k, a, wide), widened(k, n, b, wide_b), sums, n, false,
+                         bias ? wide_bias : nullptr);
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      Out& out = c[i * c_row + j];
+      out = static_cast<Out>((add ? static_cast<float>(out) : 0.0f) + sums[i * n + j]);
+    }
+}
+
+}  // namespace
+
+template <class In, class Out>
+void gemm(int64_t m, int64_t n, int64_t k, MatrixView<In> a, MatrixView<In> b, Out* c, int64_t c_row,
+          bool add, const In* bias) {
+  if (m == 0 || n == 0) return;
+  if (k == 0) {
+    gemm_reference(m, n, k, a, b, c, c_row, add, bias);
+  } else if constexpr (std::is_same_v<In, bfloat16>) {
+    multiply_widened(m, n, k, a, b, c, c_row, add, bias);
+  } else {
+    multiply_blocks(m, n, k, a, b, c, c_row, add, bias);
+  }
+}
+
+#define CLADTORCH_GEMM(In, Out)                                                                      \
+  template void gemm(int64_t, int64_t, int64_t, MatrixView<In>, MatrixView<In>, Out*, int64_t, bool, \
+                     const In*)
+CLADTORCH_GEMM(float, float);
+CLADTORCH_GEMM(double, double);
+CLADTORCH_GEMM(bfloat16, float);
+CLADTORCH_GEMM(bfloat16, bfloat16);
 
 }  // namespace cladtorch::detail

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "tensor/dispatch.h"
+
 namespace cladtorch::detail {
 
 /// Element (i, j) is data[i * row + j * column].
@@ -14,21 +16,25 @@ struct MatrixView {
 
 /// c [m, n] (rows c_row apart, columns adjacent) = or += a [m, k] b [k, n], plus bias [n] unless null.
 /// Parallel. Every element is summed in an order that depends on the sizes alone, so the result does not
-/// depend on the number of threads. T is float or double.
-template <class T>
-void gemm(int64_t m, int64_t n, int64_t k, MatrixView<T> a, MatrixView<T> b, T* c, int64_t c_row, bool add,
-          const T* bias = nullptr);
+/// depend on the number of threads. In is float or double, and Out the same; or In is bfloat16, sums are in
+/// float, and Out is float or bfloat16, to which the finished sum is rounded once.
+template <class In, class Out>
+void gemm(int64_t m, int64_t n, int64_t k, MatrixView<In> a, MatrixView<In> b, Out* c, int64_t c_row,
+          bool add, const In* bias = nullptr);
 
 /// The same by three plain loops: what gemm is tested against.
-template <class T>
-void gemm_reference(int64_t m, int64_t n, int64_t k, MatrixView<T> a, MatrixView<T> b, T* c, int64_t c_row,
-                    bool add, const T* bias = nullptr) {
+template <class In, class Out>
+void gemm_reference(int64_t m, int64_t n, int64_t k, MatrixView<In> a, MatrixView<In> b, Out* c,
+                    int64_t c_row, bool add, const In* bias = nullptr) {
+  using Sum = SumOf<In>;
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t j = 0; j < n; ++j) {
-      T sum = (add ? c[i * c_row + j] : T(0)) + (bias ? bias[j] : T(0));
+      Sum sum =
+          (add ? static_cast<Sum>(c[i * c_row + j]) : Sum(0)) + (bias ? static_cast<Sum>(bias[j]) : Sum(0));
       for (int64_t p = 0; p < k; ++p)
-        sum += a.data[i * a.row + p * a.column] * b.data[p * b.row + j * b.column];
-      c[i * c_row + j] = sum;
+        sum += static_cast<Sum>(a.data[i * a.row + p * a.column]) *
+               static_cast<Sum>(b.data[p * b.row + j * b.column]);
+      c[i * c_row + j] = static_cast<Out>(sum);
     }
   }
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "cladtorch/random.h"
@@ -21,14 +22,19 @@ template <class T>
 std::vector<T> normals(int64_t n, uint64_t seed) {
   Random random(seed);
   std::vector<T> values(static_cast<size_t>(n));
-  for (T& value : values) value = static_cast<T>(random.normal());
+  for (T& value : values) value = static_cast<T>(static_cast<SumOf<T>>(random.normal()));
   return values;
 }
 
 template <class T>
-std::vector<T> run(const Case& x, bool reference) {
+double wide(T value) {
+  return static_cast<double>(static_cast<SumOf<T>>(value));
+}
+
+template <class T, class Out = T>
+std::vector<Out> run(const Case& x, bool reference) {
   const auto a = normals<T>(x.m * x.k, 1), b = normals<T>(x.k * x.n, 2), bias = normals<T>(x.n, 3);
-  auto c = normals<T>(x.m * (x.n + 3), 4);
+  auto c = normals<Out>(x.m * (x.n + 3), 4);
   const MatrixView<T> a_view =
       x.a_transposed ? MatrixView<T>{a.data(), 1, x.m} : MatrixView<T>{a.data(), x.k, 1};
   const MatrixView<T> b_view =
@@ -42,17 +48,19 @@ std::vector<T> run(const Case& x, bool reference) {
   return c;
 }
 
-template <class T>
-void compare(double epsilon) {
+/// `epsilon` of sums, `rounding` of the result.
+template <class T, class Out = T>
+void compare(double epsilon, double rounding = 0) {
   for (int64_t m : {0, 1, 2, 5, 7, 65, 200}) {
     for (int64_t n : {0, 1, 15, 63, 65, 130}) {
       for (int64_t k : {0, 1, 17, 385}) {
         for (int flags = 0; flags < 16; ++flags) {
           const Case x{m, n, k, (flags & 1) != 0, (flags & 2) != 0, (flags & 4) != 0, (flags & 8) != 0};
           if (flags > 3 && m * n * k > 30000) continue;
-          const std::vector<T> got = run<T>(x, false), expected = run<T>(x, true);
+          const std::vector<Out> got = run<T, Out>(x, false), expected = run<T, Out>(x, true);
           for (size_t i = 0; i < got.size(); ++i) {
-            ASSERT_NEAR(got[i], expected[i], epsilon * (8 + 4 * double(k)))
+            ASSERT_NEAR(wide(got[i]), wide(expected[i]),
+                        epsilon * (8 + 4 * double(k)) + rounding * std::abs(wide(expected[i])))
                 << m << ' ' << n << ' ' << k << ' ' << flags;
           }
         }
@@ -63,6 +71,12 @@ void compare(double epsilon) {
 
 TEST(Gemm, MatchesPlainLoopsInFloatForAllLayoutsAndEdgeSizes) { compare<float>(0x1p-23); }
 TEST(Gemm, MatchesPlainLoopsInDoubleForAllLayoutsAndEdgeSizes) { compare<double>(0x1p-52); }
+TEST(Gemm, MatchesPlainLoopsFromBfloat16ToFloatForAllLayoutsAndEdgeSizes) {
+  compare<bfloat16, float>(0x1p-23);
+}
+TEST(Gemm, MatchesPlainLoopsFromBfloat16ToItselfInFloatForAllLayoutsAndEdgeSizes) {
+  compare<bfloat16, bfloat16>(0x1p-23, 0x1p-7);  // a sum beside the middle of two values may go either way
+}
 
 /// Sizes that take each of the ways through the blocked product, aligned so that results may be stored past
 /// the caches.
@@ -83,18 +97,16 @@ const Case blocked_cases[] = {
 
 /// Multiplies both sides with a random vector: every element of c counts, in the time of one pass over each
 /// operand.
-template <class T>
+template <class T, class Out = T>
 void check_by_projection(const Case& x, double tolerance) {
   const auto a = normals<T>(x.m * x.k, 1), b = normals<T>(x.k * x.n, 2), bias = normals<T>(x.n, 3);
   const auto v = normals<double>(x.n, 4);
   const int64_t a_row = x.a_transposed ? 1 : x.k, a_column = x.a_transposed ? x.m : 1;
   const int64_t b_row = x.b_transposed ? 1 : x.n, b_column = x.b_transposed ? x.k : 1;
-  Tensor c = ones({x.m, x.n}, dtype_of<T>::value);
-  gemm<T>(x.m, x.n, x.k, {a.data(), a_row, a_column}, {b.data(), b_row, b_column}, c.data<T>(), x.n, x.add,
+  Tensor c = ones({x.m, x.n}, dtype_of<Out>::value);
+  gemm<T>(x.m, x.n, x.k, {a.data(), a_row, a_column}, {b.data(), b_row, b_column}, c.data<Out>(), x.n, x.add,
           x.with_bias ? bias.data() : nullptr);
-  const auto at = [](const auto& values, int64_t i) {
-    return static_cast<double>(values[static_cast<size_t>(i)]);
-  };
+  const auto at = [](const auto& values, int64_t i) { return wide(values[static_cast<size_t>(i)]); };
   std::vector<double> b_v(static_cast<size_t>(x.k));
   for (int64_t p = 0; p < x.k; ++p)
     for (int64_t j = 0; j < x.n; ++j)
@@ -105,7 +117,7 @@ void check_by_projection(const Case& x, double tolerance) {
   for (int64_t i = 0; i < x.m; ++i) {
     double expected = constant, got = 0;
     for (int64_t p = 0; p < x.k; ++p) expected += at(a, i * a_row + p * a_column) * at(b_v, p);
-    for (int64_t j = 0; j < x.n; ++j) got += static_cast<double>(c.data<T>()[i * x.n + j]) * at(v, j);
+    for (int64_t j = 0; j < x.n; ++j) got += wide(c.data<Out>()[i * x.n + j]) * at(v, j);
     ASSERT_NEAR(got, expected, tolerance * std::sqrt(static_cast<double>(x.k * x.n)))
         << "row " << i << " of " << x.m << ' ' << x.n << ' ' << x.k;
   }
@@ -118,17 +130,36 @@ TEST(Gemm, IsRightOnEveryWayThroughTheBlocksInDouble) {
   for (const Case& x : blocked_cases) check_by_projection<double>(x, 1e-12);
 }
 
-TEST(Gemm, DoesNotDependOnTheNumberOfThreads) {
+TEST(Gemm, IsRightOnEveryWayThroughTheBlocksFromBfloat16ToFloat) {
+  for (const Case& x : blocked_cases) check_by_projection<bfloat16, float>(x, 1e-4);
+}
+/// Each element is rounded by up to 1/256 of it, at random: 1e-2 is 6 standard deviations of their sum.
+TEST(Gemm, IsRightOnEveryWayThroughTheBlocksFromBfloat16ToItselfInFloat) {
+  for (const Case& x : blocked_cases) check_by_projection<bfloat16>(x, 1e-2);
+}
+
+template <class T, class Out = T>
+void expect_equal_bits_for_any_threads() {
   const int before = num_threads();
   for (const Case& x : blocked_cases) {
     set_num_threads(1);
-    const std::vector<float> one = run<float>(x, false);
+    const std::vector<Out> one = run<T, Out>(x, false);
     for (int threads : {3, 64}) {
       set_num_threads(threads);
-      EXPECT_EQ(run<float>(x, false), one) << threads << " threads: " << x.m << ' ' << x.n << ' ' << x.k;
+      const std::vector<Out> got = run<T, Out>(x, false);
+      EXPECT_EQ(std::memcmp(got.data(), one.data(), one.size() * sizeof(Out)), 0)
+          << threads << " threads: " << x.m << ' ' << x.n << ' ' << x.k;
     }
   }
   set_num_threads(before);
+}
+
+TEST(Gemm, DoesNotDependOnTheNumberOfThreadsInFloat) { expect_equal_bits_for_any_threads<float>(); }
+TEST(Gemm, DoesNotDependOnTheNumberOfThreadsFromBfloat16ToFloat) {
+  expect_equal_bits_for_any_threads<bfloat16, float>();
+}
+TEST(Gemm, DoesNotDependOnTheNumberOfThreadsFromBfloat16ToItselfInFloat) {
+  expect_equal_bits_for_any_threads<bfloat16>();
 }
 
 TEST(Gemm, NanReachesExactlyItsRow) {

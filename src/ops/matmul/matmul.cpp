@@ -15,8 +15,8 @@ Shape batch_of(const Shape& shape) {
 Tensor transposed(const Tensor& x) { return x.transpose(-1, -2); }
 
 /// Products of all matrices in a batch; operands' leading dimensions broadcast to those of the dense result.
-template <class T>
-void batched_gemm(const Shape& y_shape, const Tensor& a, const Tensor& b, T* y, bool add) {
+template <class T, class Out>
+void batched_gemm(const Shape& y_shape, const Tensor& a, const Tensor& b, Out* y, bool add) {
   const int64_t m = y_shape[y_shape.rank() - 2], n = y_shape.back(), k = a.size(-1);
   const Shape batch = batch_of(y_shape);
   const auto batch_strides = [&](const Tensor& x) {
@@ -48,13 +48,14 @@ void accumulate_product(Tensor* d, const Shape& shape, const Tensor& a, const Te
   Shape full = broadcast_shapes("matmul", batch_of(a.shape()), batch_of(b.shape()));
   full.push_back(a.size(-2));
   full.push_back(b.size(-1));
-  detail::dispatch_floating("matmul", a.dtype(), [&]<class T>(T) {
+  detail::dispatch_real("matmul", a.dtype(), [&]<class T>(T) {
+    const auto multiply = [&](auto* out, bool add) { batched_gemm<T>(full, a, b, out, add); };
     if (full == shape) {
-      const GradientTarget target = accumulate_into(d, shape, a.dtype());
-      batched_gemm(full, a, b, target.data<T>(), target.add());
+      detail::write_to<T>(accumulate_into(d, shape, a.dtype()), multiply);
     } else {
-      Tensor product = Tensor::empty(full, a.dtype());
-      batched_gemm(full, a, b, product.data<T>(), false);
+      Tensor product = Tensor::empty(full, d->defined() ? d->dtype() : a.dtype());
+      detail::write_to<T>(accumulate_into(&product, full, a.dtype()),
+                          [&](auto* out, bool) { multiply(out, false); });
       detail::accumulate_reduced(d, std::move(product), shape);
     }
   });
@@ -82,8 +83,8 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   shape.push_back(b.size(-1));
   detail::count_op();
   Tensor y = Tensor::empty(shape, a.dtype());
-  detail::dispatch_floating("matmul", a.dtype(),
-                            [&]<class T>(T) { batched_gemm(shape, a, b, y.data<T>(), false); });
+  detail::dispatch_real("matmul", a.dtype(),
+                        [&]<class T>(T) { batched_gemm<T>(shape, a, b, y.data<T>(), false); });
   return y;
 }
 
@@ -100,7 +101,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   Tensor y = Tensor::empty(x.shape().with(x.dim() - 1, out), x.dtype());
   if (y.numel() == 0) return y;
   const Tensor rows = x.reshape({y.numel() / out, in}), dense_bias = bias.contiguous();
-  detail::dispatch_floating("linear", x.dtype(), [&]<class T>(T) {
+  detail::dispatch_real("linear", x.dtype(), [&]<class T>(T) {
     detail::gemm<T>(rows.size(0), out, in, view_of<T>(rows), transposed_view_of<T>(weight), y.data<T>(), out,
                     false, bias.defined() ? dense_bias.data<T>() : nullptr);
   });
@@ -126,16 +127,18 @@ void linear_pullback(const Tensor& x, const Tensor& weight, const Tensor& bias, 
   if (!d_y.defined()) return;
   const int64_t out = weight.size(0), in = weight.size(1), rows = out == 0 ? 0 : d_y.numel() / out;
   const Tensor d_rows = d_y.reshape({rows, out}), x_rows = x.reshape({rows, in});
-  detail::dispatch_floating("linear", x.dtype(), [&]<class T>(T) {
+  detail::dispatch_real("linear", x.dtype(), [&]<class T>(T) {
     if (d_weight) {
       const GradientTarget target = accumulate_into(d_weight, weight.shape(), x.dtype());
-      detail::gemm<T>(out, in, rows, transposed_view_of<T>(d_rows), view_of<T>(x_rows), target.data<T>(), in,
-                      target.add());
+      detail::write_to<T>(target, [&](auto* d, bool add) {
+        detail::gemm(out, in, rows, transposed_view_of<T>(d_rows), view_of<T>(x_rows), d, in, add);
+      });
     }
     if (d_x) {
       const GradientTarget target = accumulate_into(d_x, x.shape(), x.dtype());
-      detail::gemm<T>(rows, in, out, view_of<T>(d_rows), view_of<T>(weight), target.data<T>(), in,
-                      target.add());
+      detail::write_to<T>(target, [&](auto* d, bool add) {
+        detail::gemm(rows, in, out, view_of<T>(d_rows), view_of<T>(weight), d, in, add);
+      });
     }
   });
   if (d_bias && bias.defined()) detail::accumulate_reduced(d_bias, d_rows, bias.shape());

@@ -99,5 +99,65 @@ TEST(Linear, FloatAgreesWithDouble) {
   }
 }
 
+/// Operands in bfloat16, and the same values in double.
+struct Rounded {
+  Tensors narrow, exact;
+  Rounded(std::initializer_list<Shape> shapes) {
+    for (const Tensor& x : normals(shapes)) {
+      narrow.push_back(x.to(DType::bfloat16));
+      exact.push_back(narrow.back().to(DType::float64));
+    }
+  }
+};
+
+TEST(Linear, OfBfloat16RoundsOnlyItsResultsInFloat) {
+  for (int64_t rows : {1, 4, 5, 130}) {
+    const Rounded x({{rows, 400}, {300, 400}, {300}, {rows, 300}});
+    const Tensor y = linear(x.narrow[0], x.narrow[1], x.narrow[2]);
+    EXPECT_EQ(y.dtype(), DType::bfloat16);
+    EXPECT_LT(testing::relative_difference(y, linear(x.exact[0], x.exact[1], x.exact[2])), 0x1p-8);
+
+    std::vector<Tensor> got(3), expected(3);
+    pullbacks::linear_pullback(x.exact[0], x.exact[1], x.exact[2], x.exact[3], &expected[0], &expected[1],
+                               &expected[2]);
+    pullbacks::linear_pullback(x.narrow[0], x.narrow[1], x.narrow[2], x.narrow[3], &got[0], &got[1], &got[2]);
+    for (size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(got[i].dtype(), DType::bfloat16);
+      EXPECT_LT(testing::relative_difference(got[i], expected[i]), 0x1p-8) << i;
+    }
+  }
+}
+
+TEST(Linear, OfBfloat16AddsToTheBuffersOfItsParametersInFloat) {
+  const Rounded x({{70, 40}, {30, 40}, {30}, {70, 30}});
+  Tensor d_weight = gradient_buffer_like(x.narrow[1]), d_bias = gradient_buffer_like(x.narrow[2]);
+  Tensor expected_weight, expected_bias;
+  for (int i = 0; i < 2; ++i) {
+    pullbacks::linear_pullback(x.narrow[0], x.narrow[1], x.narrow[2], x.narrow[3], nullptr, &d_weight,
+                               &d_bias);
+    pullbacks::linear_pullback(x.exact[0], x.exact[1], x.exact[2], x.exact[3], nullptr, &expected_weight,
+                               &expected_bias);
+    EXPECT_EQ(d_weight.dtype(), DType::float32);
+    EXPECT_LT(testing::relative_difference(d_weight, expected_weight), 1e-6);
+    EXPECT_LT(testing::relative_difference(d_bias, expected_bias), 1e-6);
+  }
+}
+
+TEST(Matmul, OfBfloat16RoundsOnlyItsResultsInFloat) {
+  for (const Shape& shape : {Shape{2, 3, 70, 9}, {70, 9}}) {
+    const Rounded x({shape, {2, 3, 9, 33}, {2, 3, 70, 33}});
+    EXPECT_LT(testing::relative_difference(matmul(x.narrow[0], x.narrow[1]), matmul(x.exact[0], x.exact[1])),
+              0x1p-8);
+    Tensor d_a, d_b, expected_a, expected_b;
+    Tensor d_parameter = gradient_buffer_like(x.narrow[0]);
+    pullbacks::matmul_pullback(x.narrow[0], x.narrow[1], x.narrow[2], &d_a, &d_b);
+    pullbacks::matmul_pullback(x.narrow[0], x.narrow[1], x.narrow[2], &d_parameter, nullptr);
+    pullbacks::matmul_pullback(x.exact[0], x.exact[1], x.exact[2], &expected_a, &expected_b);
+    EXPECT_LT(testing::relative_difference(d_a, expected_a), 0x1p-6);  // a batch of rounded products is added
+    EXPECT_LT(testing::relative_difference(d_b, expected_b), 0x1p-8);
+    EXPECT_LT(testing::relative_difference(d_parameter, expected_a), 1e-6);
+  }
+}
+
 }  // namespace
 }  // namespace cladtorch

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tensor/bfloat16_kernels.h"
 #include "tensor/dispatch.h"
 #include "tensor/strided.h"
 
@@ -34,19 +35,35 @@ Split split(const Tensor& x, const Shape& shape) {
 
 constexpr int64_t columns = 256;  // outputs that one task sums: they stay in the first-level cache
 
-/// Adds all summed elements to `n` outputs, `step` apart in x and `out_step` apart in out.
+/// Adds x [n], whose elements are `step` apart, to sums.
 template <class T>
-void add_summed(const StridedLoop<1>& summed, const T* x, int64_t step, T* out, int64_t out_step, int64_t n) {
+void add_row(const T* x, int64_t step, int64_t n, SumOf<T>* sums) {
+  if (step != 1) {
+    for (int64_t j = 0; j < n; ++j) sums[j] += static_cast<SumOf<T>>(x[j * step]);
+  } else if constexpr (std::is_same_v<T, bfloat16>) {
+    add_to(n, x, sums);
+  } else {
+    for (int64_t j = 0; j < n; ++j) sums[j] += x[j];
+  }
+}
+
+/// Calls add_to_sums(sums) with n <= columns sums that start from zero or from what lies in `to`, `to_step`
+/// apart, where they end.
+template <class Sum, class Out, class F>
+void sum_into(Out* to, int64_t to_step, int64_t n, bool add, F add_to_sums) {
+  Sum sums[columns];
+  for (int64_t j = 0; j < n; ++j) sums[j] = add ? static_cast<Sum>(to[j * to_step]) : Sum(0);
+  add_to_sums(sums);
+  for (int64_t j = 0; j < n; ++j) to[j * to_step] = static_cast<Out>(sums[j]);
+}
+
+/// Adds all summed elements to `n` sums; the elements of one term are `step` apart in x.
+template <class T>
+void add_summed(const StridedLoop<1>& summed, const T* x, int64_t step, int64_t n, SumOf<T>* sums) {
   const int64_t length = summed.row_length(), stride = summed.strides[0].back();
   for (int64_t row = 0; row < summed.rows(); ++row) {
     const T* from = x + summed.row_offsets(row)[0];
-    for (int64_t i = 0; i < length; ++i, from += stride) {
-      if (step == 1 && out_step == 1) {
-        for (int64_t j = 0; j < n; ++j) out[j] += from[j];
-      } else {
-        for (int64_t j = 0; j < n; ++j) out[j * out_step] += from[j * step];
-      }
-    }
+    for (int64_t i = 0; i < length; ++i, from += stride) add_row(from, step, n, sums);
   }
 }
 
@@ -60,44 +77,43 @@ void accumulate_reduced(Tensor* d, Tensor x, const Shape& shape) {
   }
   const Split dims = split(x, shape);
   const GradientTarget target = accumulate_into(d, shape, x.dtype());
-  dispatch_floating("sum_to", x.dtype(), [&]<class T>(T) {
-    T* const out = target.data<T>();
+  const StridedLoop<2> kept(dims.kept, {dims.kept_out_strides, dims.kept_strides});
+  const StridedLoop<1> summed(dims.summed, {dims.summed_strides});
+  const int64_t length = kept.row_length(), out_step = kept.strides[0].back(), step = kept.strides[1].back();
+  const bool dense_rows = kept.rows() == 1 && summed.rows() == 1 && out_step == 1 && step == 1 &&
+                          summed.strides[0].back() == length;
+  const int64_t pieces_per_row = (length + columns - 1) / columns;
+  dispatch_real("sum_to", x.dtype(), [&]<class T>(T) {
     const T* const data = x.data<T>();
-    const StridedLoop<2> kept(dims.kept, {dims.kept_out_strides, dims.kept_strides});
-    const StridedLoop<1> summed(dims.summed, {dims.summed_strides});
-    const int64_t length = kept.row_length(), out_step = kept.strides[0].back(),
-                  step = kept.strides[1].back();
-    if (kept.rows() == 1 && summed.rows() == 1 && out_step == 1 && step == 1 &&
-        summed.strides[0].back() == length) {
-      sum_rows(summed.row_length(), length, data, Target<T>{out, target.add()});
-      return;
-    }
-    if (!target.add()) std::fill_n(out, shape.numel(), T(0));
-    const int64_t pieces_per_row = (length + columns - 1) / columns;
-    parallel_for(kept.rows() * pieces_per_row, std::max<int64_t>(1, columns / std::max<int64_t>(length, 1)),
-                 [&](int64_t begin, int64_t end) {
-                   for (int64_t piece = begin; piece < end; ++piece) {
-                     const auto offsets = kept.row_offsets(piece / pieces_per_row);
-                     const int64_t first = piece % pieces_per_row * columns;
-                     add_summed(summed, data + offsets[1] + first * step, step,
-                                out + offsets[0] + first * out_step, out_step,
-                                std::min(columns, length - first));
-                   }
-                 });
+    write_to<T>(target, [&]<class Out>(Out* out, bool add) {
+      if (dense_rows) return sum_rows(summed.row_length(), length, data, Target<Out>{out, add});
+      const auto sum_pieces = [&](int64_t begin, int64_t end) {
+        for (int64_t piece = begin; piece < end; ++piece) {
+          const auto offsets = kept.row_offsets(piece / pieces_per_row);
+          const int64_t first = piece % pieces_per_row * columns, n = std::min(columns, length - first);
+          sum_into<SumOf<T>>(out + offsets[0] + first * out_step, out_step, n, add, [&](SumOf<T>* sums) {
+            add_summed(summed, data + offsets[1] + first * step, step, n, sums);
+          });
+        }
+      };
+      parallel_for(kept.rows() * pieces_per_row, std::max<int64_t>(1, columns / std::max<int64_t>(length, 1)),
+                   sum_pieces);
+    });
   });
 }
 
-template <class T>
-void sum_rows(int64_t rows, int64_t n, const T* x, Target<T> sum) {
+template <class T, class Out>
+void sum_rows(int64_t rows, int64_t n, const T* x, Target<Out> sum) {
   parallel_for(n, columns, [&](int64_t begin, int64_t end) {
-    if (!sum.add) std::fill(sum.data + begin, sum.data + end, T(0));
-    for (int64_t row = 0; row < rows; ++row) {
-      for (int64_t i = begin; i < end; ++i) sum.data[i] += x[row * n + i];
-    }
+    sum_into<SumOf<T>>(sum.data + begin, 1, end - begin, sum.add, [&](SumOf<T>* sums) {
+      for (int64_t row = 0; row < rows; ++row) add_row(x + row * n + begin, 1, end - begin, sums);
+    });
   });
 }
 
 template void sum_rows(int64_t, int64_t, const float*, Target<float>);
 template void sum_rows(int64_t, int64_t, const double*, Target<double>);
+template void sum_rows(int64_t, int64_t, const bfloat16*, Target<float>);
+template void sum_rows(int64_t, int64_t, const bfloat16*, Target<bfloat16>);
 
 }  // namespace cladtorch::detail
