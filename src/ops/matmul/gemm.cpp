@@ -10,6 +10,7 @@
 // operand shared by all threads, and over panels of columns with the packed left operand shared.
 #include "ops/matmul/gemm.h"
 
+#include "ops/matmul/cblas.h"
 #include "ops/matmul/product_by_columns.h"
 #include "ops/matmul/product_by_rows.h"
 
@@ -94,7 +95,7 @@ void gemm(int64_t m, int64_t n, int64_t k, MatrixView<In> a, MatrixView<In> b, O
     gemm_reference(m, n, k, a, b, c, c_row, add, bias);
   } else if constexpr (std::is_same_v<In, bfloat16>) {
     multiply_widened(m, n, k, a, b, c, c_row, add, bias);
-  } else {
+  } else if (!gemm_by_cblas(m, n, k, a, b, c, c_row, add, bias)) {
     multiply_blocks(m, n, k, a, b, c, c_row, add, bias);
   }
 }

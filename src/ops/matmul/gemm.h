@@ -16,8 +16,9 @@ struct MatrixView {
 
 /// c [m, n] (rows c_row apart, columns adjacent) = or += a [m, k] b [k, n], plus bias [n] unless null.
 /// Parallel. Every element is summed in an order that depends on the sizes alone, so the result does not
-/// depend on the number of threads. In is float or double, and Out the same; or In is bfloat16, sums are in
-/// float, and Out is float or bfloat16, to which the finished sum is rounded once.
+/// depend on the number of threads (unless the library was built with CLADTORCH_CBLAS, which leaves larger
+/// products of float and double to another library). In is float or double, and Out the same; or In is
+/// bfloat16, sums are in float, and Out is float or bfloat16, to which the finished sum is rounded once.
 template <class In, class Out>
 void gemm(int64_t m, int64_t n, int64_t k, MatrixView<In> a, MatrixView<In> b, Out* c, int64_t c_row,
           bool add, const In* bias = nullptr);

@@ -154,7 +154,12 @@ void expect_equal_bits_for_any_threads() {
   set_num_threads(before);
 }
 
-TEST(Gemm, DoesNotDependOnTheNumberOfThreadsInFloat) { expect_equal_bits_for_any_threads<float>(); }
+TEST(Gemm, DoesNotDependOnTheNumberOfThreadsInFloat) {
+#if defined(CLADTORCH_CBLAS)
+  GTEST_SKIP() << "the order of the sums is the CBLAS library's";
+#endif
+  expect_equal_bits_for_any_threads<float>();
+}
 TEST(Gemm, DoesNotDependOnTheNumberOfThreadsFromBfloat16ToFloat) {
   expect_equal_bits_for_any_threads<bfloat16, float>();
 }
