@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <utility>
 
 #include "cladtorch/tensor/parallel.h"
-#include "cladtorch/tensor/tensor.h"
 #include "ops/common/rows.h"
 #include "ops/common/scratch.h"
 #include "ops/matmul/gemm.h"
@@ -16,17 +17,52 @@
 
 namespace cladtorch::detail {
 
+/// Takes pieces of one memory, one after the other. Without a memory it only counts their bytes.
+class WorkMemory {
+ public:
+  explicit WorkMemory(std::byte* memory) : memory_(memory) {}
+
+  template <class Element>
+  static constexpr int64_t bytes(int64_t count) {
+    return (count * static_cast<int64_t>(sizeof(Element)) + 63) / 64 * 64;
+  }
+  template <class Element>
+  Element* take(int64_t count) {
+    const int64_t first = std::exchange(used_, used_ + bytes<Element>(count));
+    return memory_ ? reinterpret_cast<Element*>(memory_ + first) : nullptr;
+  }
+  int64_t used() const { return used_; }
+
+ private:
+  std::byte* memory_;
+  int64_t used_ = 0;
+};
+
 /// T is float, double or bfloat16; sums, scores and all that is computed from them are in Sum.
 template <class T>
 class Classifier {
  public:
   using Sum = SumOf<T>;
 
-  /// x [rows, C], weight [V, C], target [rows] in [0, V).
+  /// Bytes of memory that suffice for any number of rows up to `rows`.
+  static int64_t work(int64_t rows, int64_t vocabulary, int64_t channels) {
+    const int64_t pieces = std::min(most_pieces, chunks_of(vocabulary)), elements = rows * channels;
+    const int64_t sums = std::min(pieces * elements, std::max(most_partial_sums, elements));
+    return WorkMemory::bytes<Sum>(rows) * 3 + WorkMemory::bytes<Sum>(pieces * rows) +
+           WorkMemory::bytes<Sum>(sums) + WorkMemory::bytes<T>(elements);
+  }
+
+  /// x [rows, C], weight [V, C], target [rows] in [0, V), and memory to work in, at a multiple of 64 bytes.
   Classifier(int64_t rows, int64_t vocabulary, int64_t channels, const T* x, const T* weight,
-             const int32_t* target)
-      : rows_(rows), vocabulary_(vocabulary), channels_(channels), x_(x), weight_(weight), target_(target) {
-    const int64_t chunks = (vocabulary + chunk - 1) / chunk;
+             const int32_t* target, std::byte* work)
+      : rows_(rows),
+        vocabulary_(vocabulary),
+        channels_(channels),
+        x_(x),
+        weight_(weight),
+        target_(target),
+        work_(work) {
+    const int64_t chunks = chunks_of(vocabulary);
     const int64_t pieces = std::clamp<int64_t>(most_partial_sums / (rows * channels + 1), 1, most_pieces);
     piece_ = std::max<int64_t>(1, (chunks + pieces - 1) / pieces) * chunk;
     pieces_ = (vocabulary + piece_ - 1) / piece_;
@@ -45,8 +81,7 @@ class Classifier {
   template <class Out>
   void d_weight(double factor, double cotangent, const T* exponentials, const Sum* row_factors, Out* d_weight,
                 bool add) const {
-    Tensor scaled_x = make<T>({rows_, channels_});
-    T* const scaled = scaled_x.data<T>();
+    T* const scaled = WorkMemory(work_).take<T>(rows_ * channels_);
     for_each_row([&](int64_t row) {
       const Sum by = row_factors[row] * static_cast<Sum>(cotangent);
       for (int64_t i = row * channels_; i < (row + 1) * channels_; ++i)
@@ -75,10 +110,7 @@ class Classifier {
   static constexpr bool exact = std::is_same_v<T, Sum>;           // whether T holds a Sum
   static constexpr double largest_log = 30;                       // of Z: far inside float's range
 
-  template <class Element>
-  static Tensor make(const Shape& shape) {
-    return Tensor::empty(shape, dtype_of<Element>::value);
-  }
+  static int64_t chunks_of(int64_t vocabulary) { return (vocabulary + chunk - 1) / chunk; }
 
   template <class F>
   void for_each_row(F f) const {
@@ -108,27 +140,23 @@ class Classifier {
   }
 
   double forward(double factor, T* d_x, T* exponentials, Sum* row_factors) const {
-    Tensor of_target = make<Sum>({rows_}), shifts = make<Sum>({rows_}), totals = make<Sum>({rows_});
-    Sum *const score = of_target.data<Sum>(), *const shift = shifts.data<Sum>(),
-               *const total = totals.data<Sum>();
+    WorkMemory work(work_);
+    Sum *const score = work.take<Sum>(rows_), *const shift = work.take<Sum>(rows_);
+    Sum *const total = work.take<Sum>(rows_), *const of_pieces = work.take<Sum>(pieces_ * rows_);
     for_each_row([&](int64_t row) {
       score[row] = dot(channels_, x_ + row * channels_, weight_ + target_[row] * channels_);
       shift[row] = score[row];
     });
-    Tensor partial;
     Sum* d_x_sums = nullptr;
     if (d_x) {
       if constexpr (exact) d_x_sums = d_x;  // with one piece its sums are the result
-      if (!exact || pieces_ > 1) {
-        partial = make<Sum>({pieces_, rows_, channels_});
-        d_x_sums = partial.data<Sum>();
-      }
+      if (!exact || pieces_ > 1) d_x_sums = work.take<Sum>(pieces_ * rows_ * channels_);
     }
-    sum_exponentials(shift, total, d_x_sums, exponentials);
+    sum_exponentials(shift, of_pieces, total, d_x_sums, exponentials);
     const double limit = std::exp(largest_log);
     if (std::any_of(total, total + rows_, [&](Sum z) { return static_cast<double>(z) > limit; })) {
-      find_maxima(shift);
-      sum_exponentials(shift, total, d_x_sums, exponentials);
+      find_maxima(of_pieces, shift);
+      sum_exponentials(shift, of_pieces, total, d_x_sums, exponentials);
     }
     if (d_x) finish_d_x(factor, total, d_x_sums, d_x, row_factors);
     double sum = 0;
@@ -158,10 +186,9 @@ class Classifier {
     });
   }
 
-  /// total = sums of exp(score - shift); d_x_sums [pieces, rows, C] = exponentials times weight, unless null.
-  void sum_exponentials(const Sum* shift, Sum* total, Sum* d_x_sums, T* exponentials) const {
-    Tensor partial = make<Sum>({pieces_, rows_});
-    Sum* const sums = partial.data<Sum>();
+  /// sums [pieces, rows] and total [rows] = sums of exp(score - shift); d_x_sums [pieces, rows, C] =
+  /// exponentials times weight, unless null.
+  void sum_exponentials(const Sum* shift, Sum* sums, Sum* total, Sum* d_x_sums, T* exponentials) const {
     for_each_chunk(exponentials, [&](int64_t piece, int64_t v, int64_t n, Sum* scores) {
       const bool first = v == piece * piece_;
       parallel_for(rows_, row_grain(n), [&](int64_t begin, int64_t end) {
@@ -184,9 +211,8 @@ class Classifier {
     }
   }
 
-  void find_maxima(Sum* largest) const {
-    Tensor partial = make<Sum>({pieces_, rows_});
-    Sum* const maxima = partial.data<Sum>();
+  /// maxima [pieces, rows] and largest [rows] of the scores.
+  void find_maxima(Sum* maxima, Sum* largest) const {
     for_each_chunk(nullptr, [&](int64_t piece, int64_t v, int64_t n, const Sum* scores) {
       for (int64_t row = 0; row < rows_; ++row) {
         Sum& m = maxima[piece * rows_ + row];
@@ -223,6 +249,7 @@ class Classifier {
   int64_t rows_, vocabulary_, channels_;
   const T *x_, *weight_;
   const int32_t* target_;
+  std::byte* work_;
   int64_t piece_, pieces_;
 };
 

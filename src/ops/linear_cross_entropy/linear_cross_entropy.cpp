@@ -15,30 +15,17 @@
 // The pullback's cotangent is a factor that is not known yet. When all rows fit one block, the exponentials
 // wait for it, and d_W is written straight to its place. Otherwise d_W is accumulated block by block for a
 // cotangent of 1, in memory of W's size, and added in the pullback.
-#include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "cladtorch/ops/count.h"
 #include "cladtorch/ops/loss.h"
-#include "cladtorch/tensor/factories.h"
 #include "cladtorch/tensor/gradient_target.h"
 #include "ops/common/elementwise.h"
 #include "ops/cross_entropy/targets.h"
-#include "ops/linear_cross_entropy/classifier.h"
+#include "ops/linear_cross_entropy/linear_cross_entropy_kernel.h"
 
 namespace cladtorch {
 namespace {
-
-/// Scores of one block: 54 MB in float, a third of GPT-2's W. With its vocabulary a block has 256 rows,
-/// enough to hide reading W and updating d_W behind the products.
-constexpr int64_t block_scores = int64_t{13} << 20;
-constexpr int64_t smallest_block = 128;
-
-int64_t blocks_of(int64_t rows, int64_t vocabulary) {
-  const int64_t most = std::max(smallest_block, block_scores / vocabulary / 64 * 64);
-  return (rows + most - 1) / most;
-}
 
 /// Throws Error unless the operands fit; returns how many rows count.
 int64_t check(const Tensor& x, const Tensor& weight, const Tensor& targets, int64_t ignore_index) {
@@ -51,49 +38,36 @@ int64_t check(const Tensor& x, const Tensor& weight, const Tensor& targets, int6
   return detail::count_targets("linear_cross_entropy", targets, weight.size(0), ignore_index);
 }
 
-/// The places of the rows that count; undefined if all do.
-Tensor places_of(const Tensor& targets, int64_t counted, int64_t ignore_index) {
-  if (counted == targets.numel()) return {};
-  Tensor places = Tensor::empty({counted}, DType::int32);
-  int32_t* place = places.data<int32_t>();
-  for (int64_t i = 0; i < targets.numel(); ++i) {
-    if (targets.data<int32_t>()[i] != ignore_index) *place++ = static_cast<int32_t>(i);
-  }
-  return places;
-}
-
-/// Calls copy(packed row, whole row, bytes of one) for each row that counts.
-template <class Copy>
-void for_each_place(const Tensor& places, size_t row_bytes, Copy copy) {
-  for (int64_t i = 0; i < places.numel(); ++i) {
-    const auto place = static_cast<size_t>(places.data<int32_t>()[i]);
-    copy(static_cast<size_t>(i) * row_bytes, place * row_bytes);
-  }
-}
-
-/// The rows that count, one after the other.
-Tensor packed_rows(const Tensor& dense, const Tensor& places, int64_t row_length) {
-  if (!places.defined()) return dense;
-  Tensor packed = Tensor::empty({places.numel(), row_length}, dense.dtype());
-  const size_t bytes = static_cast<size_t>(row_length) * size_of(dense.dtype());
-  const auto* from = static_cast<const std::byte*>(dense.data());
-  auto* to = static_cast<std::byte*>(packed.data());
-  for_each_place(places, bytes,
-                 [&](size_t row, size_t place) { std::memcpy(to + row, from + place, bytes); });
+/// The rows that count, one after the other: `dense` itself if all do.
+Tensor packed_rows(const Tensor& dense, const Tensor& targets, int64_t counted, int64_t ignore_index,
+                   int64_t length) {
+  if (counted == targets.numel()) return dense;
+  Tensor packed = Tensor::empty({counted, length}, dense.dtype());
+  detail::dispatch_any(dense.dtype(), [&]<class T>(T) {
+    detail::pack_rows<T>(targets.numel(), targets.data<int32_t>(), ignore_index, length, dense.data<T>(),
+                         packed.data<T>());
+  });
   return packed;
 }
 
 /// Undoes packed_rows: zero where no row counts.
-Tensor unpacked_rows(Tensor packed, const Tensor& places, const Shape& shape) {
-  if (!places.defined()) return packed.reshape(shape);
-  Tensor whole = zeros(shape, packed.dtype());
-  const size_t bytes = static_cast<size_t>(shape.back()) * size_of(packed.dtype());
-  const auto* from = static_cast<const std::byte*>(packed.data());
-  auto* to = static_cast<std::byte*>(whole.data());
-  for_each_place(places, bytes,
-                 [&](size_t row, size_t place) { std::memcpy(to + place, from + row, bytes); });
+Tensor unpacked_rows(const Tensor& packed, const Tensor& targets, int64_t counted, int64_t ignore_index,
+                     const Shape& shape) {
+  if (counted == targets.numel()) return packed.reshape(shape);
+  Tensor whole = Tensor::empty(shape, packed.dtype());
+  detail::dispatch_any(packed.dtype(), [&]<class T>(T) {
+    detail::unpack_rows<T>(targets.numel(), targets.data<int32_t>(), ignore_index, shape.back(),
+                           packed.data<T>(), whole.data<T>());
+  });
   return whole;
 }
+
+/// Memory for Classifier<T> to work in.
+template <class T>
+Tensor work_for(int64_t rows, int64_t vocabulary, int64_t channels) {
+  return Tensor::empty({detail::Classifier<T>::work(rows, vocabulary, channels) / 4});
+}
+std::byte* bytes_of(Tensor& work) { return static_cast<std::byte*>(work.data()); }
 
 /// The mean loss; with a state, also what the pullback needs.
 Tensor forward(const Tensor& x, const Tensor& weight, const Tensor& targets, int64_t ignore_index,
@@ -102,43 +76,30 @@ Tensor forward(const Tensor& x, const Tensor& weight, const Tensor& targets, int
   detail::count_op();
   const int64_t vocabulary = weight.size(0), channels = weight.size(1);
   const Tensor dense_targets = targets.contiguous(), dense_weight = weight.contiguous();
-  const Tensor places = places_of(dense_targets, counted, ignore_index);
-  const Tensor rows = packed_rows(x.contiguous(), places, channels),
-               picked = packed_rows(dense_targets, places, 1);
-  const double factor = counted == 0 ? 0 : 1 / static_cast<double>(counted);
-  const int64_t blocks = std::max<int64_t>(1, blocks_of(counted, vocabulary));
-  const int64_t block_rows = (counted + blocks - 1) / blocks;
+  const Tensor rows = packed_rows(x.contiguous(), dense_targets, counted, ignore_index, channels),
+               picked = packed_rows(dense_targets, dense_targets, counted, ignore_index, 1);
+  const detail::ClassifierBlocks blocks(counted, vocabulary, channels);
   const DType sum_dtype = x.dtype() == DType::bfloat16 ? DType::float32 : x.dtype();
-  double total = 0;
+  double mean = 0;
   detail::dispatch_real("linear_cross_entropy", x.dtype(), [&]<class T>(T) {
     using Sum = detail::SumOf<T>;
-    Tensor d_x, d_weight, exponentials, row_factors;
-    if (state) {
-      d_x = Tensor::empty({counted, channels}, x.dtype());
-      exponentials = Tensor::empty({vocabulary, block_rows}, x.dtype());
-      row_factors = Tensor::empty({block_rows}, sum_dtype);
-      if (blocks > 1) d_weight = Tensor::empty({vocabulary, channels}, sum_dtype);
-    }
-    for (int64_t begin = 0; begin < counted; begin += block_rows) {
-      const detail::Classifier<T> block(std::min(block_rows, counted - begin), vocabulary, channels,
-                                        rows.data<T>() + begin * channels, dense_weight.data<T>(),
-                                        picked.data<int32_t>() + begin);
-      if (!state) {
-        total += block.loss();
-        continue;
-      }
-      total += block.loss_and_d_x(factor, d_x.data<T>() + begin * channels, exponentials.data<T>(),
-                                  row_factors.data<Sum>());
-      if (blocks > 1) {
-        block.d_weight(factor, 1, exponentials.data<T>(), row_factors.data<Sum>(), d_weight.data<Sum>(),
-                       begin > 0);
-      }
-    }
-    if (!state) return;
-    state->d_x = unpacked_rows(std::move(d_x), places, x.shape());
+    Tensor work = work_for<T>(blocks.block_rows, vocabulary, channels);
+    const auto run = [&](const detail::ClassifierGradients<T>* kept) {
+      mean = detail::mean_loss(blocks, rows.data<T>(), dense_weight.data<T>(), picked.data<int32_t>(), kept,
+                               bytes_of(work));
+    };
+    if (!state) return run(nullptr);
+    Tensor d_x = Tensor::empty({counted, channels}, x.dtype());
+    Tensor exponentials = Tensor::empty({vocabulary, blocks.block_rows}, x.dtype());
+    Tensor row_factors = Tensor::empty({blocks.block_rows}, sum_dtype), d_weight;
+    if (blocks.count > 1) d_weight = Tensor::empty({vocabulary, channels}, sum_dtype);
+    const detail::ClassifierGradients<T> kept{d_x.data<T>(), exponentials.data<T>(), row_factors.data<Sum>(),
+                                              d_weight.defined() ? d_weight.data<Sum>() : nullptr};
+    run(&kept);
+    state->d_x = unpacked_rows(d_x, dense_targets, counted, ignore_index, x.shape());
     state->weight_shape = weight.shape();
-    state->factor = factor;
-    if (blocks > 1) {
+    state->factor = blocks.factor();
+    if (blocks.count > 1) {
       state->d_weight = std::move(d_weight);
     } else {
       state->x = rows;
@@ -148,32 +109,21 @@ Tensor forward(const Tensor& x, const Tensor& weight, const Tensor& targets, int
     }
   });
   Tensor y = Tensor::empty({}, sum_dtype);
-  y.fill_(factor * total);
+  y.fill_(mean);
   return y;
 }
 
 /// *d += factor * x, a contribution of the given dtype.
 void accumulate_scaled(Tensor* d, const Tensor& x, double factor, DType dtype) {
-  using detail::convert;
   detail::dispatch_real("linear_cross_entropy", x.dtype(), [&]<class T>(T) {
-    using Sum = detail::SumOf<T>;
-    const T* const in = x.data<T>();
-    const auto by = static_cast<Sum>(factor);
-    const auto write = [&]<class Out>(Out* out, bool add) {
-      parallel_for(x.numel(), detail::pointwise_grain, [&](int64_t begin, int64_t end) {
-        if (add) {
-          for (int64_t i = begin; i < end; ++i)
-            out[i] = convert<Out>(convert<Sum>(out[i]) + by * convert<Sum>(in[i]));
-        } else {
-          for (int64_t i = begin; i < end; ++i) out[i] = convert<Out>(by * convert<Sum>(in[i]));
-        }
-      });
+    const auto write = [&](auto* out, bool add) {
+      detail::add_scaled(x.numel(), x.data<T>(), factor, out, add);
     };
     const GradientTarget target = accumulate_into(d, x.shape(), dtype);
     if (target.dtype() == DType::bfloat16) {
       write(target.data<bfloat16>(), target.add());
     } else {
-      write(target.data<Sum>(), target.add());
+      write(target.data<detail::SumOf<T>>(), target.add());
     }
   });
 }
@@ -210,8 +160,9 @@ void linear_cross_entropy_pullback(const Tensor&, const Tensor&, const Tensor&, 
     const int64_t vocabulary = s.weight_shape[0], channels = s.weight_shape[1];
     const GradientTarget target = accumulate_into(d_weight, s.weight_shape, s.d_x.dtype());
     detail::dispatch_real("linear_cross_entropy", s.d_x.dtype(), [&]<class T>(T) {
+      Tensor work = ::cladtorch::work_for<T>(s.targets.numel(), vocabulary, channels);
       const detail::Classifier<T> block(s.targets.numel(), vocabulary, channels, s.x.data<T>(), nullptr,
-                                        s.targets.data<int32_t>());
+                                        s.targets.data<int32_t>(), ::cladtorch::bytes_of(work));
       detail::write_to<T>(target, [&](auto* d, bool add) {
         block.d_weight(s.factor, cotangent, s.exponentials.data<T>(), s.row_factors.data<detail::SumOf<T>>(),
                        d, add);
