@@ -52,9 +52,10 @@ struct AttentionGradient {
 struct LayerNormGradient {
   int64_t length;
   const float *x, *weight, *mean, *rstd, *d_y;
-  float* d_x;        ///< null if not wanted
-  bool add;          ///< to what d_x holds
-  float* projected;  ///< [rows], unless null: the sum of d_y weight z, with z = (x - mean) rstd
+  float* d_x;             ///< null if not wanted
+  bool add;               ///< to what d_x holds
+  float* projected;       ///< [rows], unless null: the sum of d_y weight z, with z = (x - mean) rstd
+  bool add_sums = false;  ///< to what the gradients of weight and bias hold
 };
 
 /// Kernels check nothing. Row kernels reduce in an order that depends on the length alone.
@@ -83,7 +84,7 @@ struct Kernels {
   /// bias may be null.
   void (*layer_norm_row)(int64_t n, const float* x, const float* weight, const float* bias, float epsilon,
                          float* y, float* mean, float* rstd);
-  /// d_x of rows [begin, end), and the rows' sums for weight and bias, stored. Either of the two may be null.
+  /// d_x of rows [begin, end), and the rows' sums for weight and bias. Either of the two may be null.
   void (*layer_norm_pullback)(const LayerNormGradient& rows, int64_t begin, int64_t end, float* d_weight,
                               float* d_bias);
 

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "cladtorch/tensor/tensor.h"
+#include "tensor/bfloat16_kernels.h"
 #include "tensor/dispatch.h"
 #include "tensor/strided.h"
 
@@ -17,9 +18,14 @@ void copy_elements(To* out, const Shape& out_strides, const From* in, const Shap
     const From* const x = in + offsets[1];
     if (std::is_same_v<To, From> && steps[0] == 1 && steps[1] == 1) {
       std::memcpy(static_cast<void*>(y), x, static_cast<size_t>(n) * sizeof(To));
-    } else {
-      for (int64_t i = 0; i < n; ++i) y[i * steps[0]] = detail::convert<To>(x[i * steps[1]]);
+      return;
     }
+    if constexpr (std::is_same_v<To, float> && std::is_same_v<From, bfloat16>) {
+      if (steps[0] == 1 && steps[1] == 1) return detail::widen(n, x, y);
+    } else if constexpr (std::is_same_v<To, bfloat16> && std::is_same_v<From, float>) {
+      if (steps[0] == 1 && steps[1] == 1) return detail::narrow(n, x, y);
+    }
+    for (int64_t i = 0; i < n; ++i) y[i * steps[0]] = detail::convert<To>(x[i * steps[1]]);
   });
 }
 

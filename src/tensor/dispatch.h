@@ -10,9 +10,12 @@
 
 namespace cladtorch::detail {
 
-/// What elements of T are summed in.
+/// What elements of T are computed in: bfloat16 in float.
 template <class T>
-using SumOf = std::conditional_t<std::is_same_v<T, bfloat16>, float, T>;
+using Computed = std::conditional_t<std::is_same_v<T, bfloat16>, float, T>;
+constexpr DType computed_in(DType dtype) { return dtype == DType::bfloat16 ? DType::float32 : dtype; }
+template <class T>
+using SumOf = Computed<T>;
 
 /// Calls f(T{}) with the element type of any dtype.
 template <class F>
@@ -49,11 +52,10 @@ decltype(auto) dispatch_real(const char* operation, DType dtype, F&& f) {
 /// Calls f(out, add) with the memory of a target for contributions of T: that of T, or of float for bfloat16.
 template <class T, class F>
 void write_to(const GradientTarget& target, F&& f) {
-  if (std::is_same_v<T, bfloat16> && target.dtype() == DType::float32) {
-    f(target.data<float>(), target.add());
-  } else {
-    f(target.data<T>(), target.add());
+  if constexpr (std::is_same_v<T, bfloat16>) {
+    if (target.dtype() == DType::float32) return f(target.data<float>(), target.add());
   }
+  f(target.data<T>(), target.add());
 }
 
 template <class To, class From>

@@ -1,6 +1,9 @@
 #include "cladtorch/tensor/factories.h"
 
+#include <algorithm>
+
 #include "cladtorch/tensor/parallel.h"
+#include "tensor/bfloat16_kernels.h"
 #include "tensor/dispatch.h"
 #include "tensor/random_normal.h"
 
@@ -22,7 +25,7 @@ Tensor random_tensor(const char* operation, const Shape& shape, Random& random, 
   const auto words_before = [=](int64_t values) {
     return start + static_cast<uint64_t>((values + 1) / 2) * words_per_pair;
   };
-  detail::dispatch_floating(operation, dtype, [&]<class T>(T) {
+  detail::dispatch_real(operation, dtype, [&]<class T>(T) {
     T* out = result.data<T>();
     parallel_for(n, values_per_piece, [&](int64_t begin, int64_t end) {
       Random stream(random.seed(), random.stream());
@@ -32,6 +35,23 @@ Tensor random_tensor(const char* operation, const Shape& shape, Random& random, 
   });
   random.seek(words_before(n));
   return result;
+}
+
+template <class T>
+void fill_normal(const detail::NormalStream& from, int64_t n, T* out) {
+  detail::fill_normal(from, n, out);
+}
+
+/// The floats of the same stream, rounded.
+void fill_normal(detail::NormalStream from, int64_t n, bfloat16* out) {
+  constexpr int64_t block = 512;
+  float values[block];
+  for (int64_t i = 0; i < n; i += block) {
+    const int64_t count = std::min(block, n - i);
+    detail::fill_normal(from, count, values);
+    detail::narrow(count, values, out + i);
+    from.first_word += block / 2 * words_per_pair;
+  }
 }
 
 }  // namespace
@@ -60,7 +80,7 @@ Tensor arange(int64_t n, DType dtype) {
 
 Tensor normal(const Shape& shape, Random& random, double mean, double deviation, DType dtype) {
   return random_tensor("normal", shape, random, dtype, [=](const Random& r, int64_t n, auto* out) {
-    detail::fill_normal({r.seed(), r.stream(), r.position(), mean, deviation}, n, out);
+    fill_normal({r.seed(), r.stream(), r.position(), mean, deviation}, n, out);
   });
 }
 
@@ -68,7 +88,7 @@ Tensor randn(const Shape& shape, Random& random, DType dtype) { return normal(sh
 
 Tensor rand(const Shape& shape, Random& random, DType dtype) {
   return random_tensor("rand", shape, random, dtype, []<class T>(Random& r, int64_t n, T* out) {
-    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(r.uniform());
+    for (int64_t i = 0; i < n; ++i) out[i] = detail::convert<T>(r.uniform());
   });
 }
 

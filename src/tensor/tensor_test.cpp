@@ -86,6 +86,30 @@ TEST(Tensor, ConvertsBetweenAllDtypes) {
   EXPECT_TRUE(x.to(DType::float64).shares_storage_with(x));
 }
 
+TEST(BFloat16, RandomValuesAreThoseOfFloat32Rounded) {
+  for (int64_t n : {1, 511, 513, 2000}) {
+    Random wide(7), narrow(7);
+    randn({3}, wide);  // leaves the stream inside a pair
+    randn({3}, narrow);
+    const Tensor x = normal({n}, wide, 1, 0.02).to(DType::bfloat16),
+                 y = normal({n}, narrow, 1, 0.02, DType::bfloat16), u = rand({n}, wide).to(DType::bfloat16),
+                 v = rand({n}, narrow, DType::bfloat16);
+    for (int64_t i = 0; i < n; ++i) {
+      ASSERT_EQ(y.data<bfloat16>()[i].bits, x.data<bfloat16>()[i].bits) << i;
+      ASSERT_EQ(v.data<bfloat16>()[i].bits, u.data<bfloat16>()[i].bits) << i;
+    }
+    EXPECT_EQ(wide.position(), narrow.position());
+  }
+}
+
+TEST(BFloat16, StridedAndDenseConversionsAgree) {
+  const Tensor x = arange(700, DType::float32).reshape({7, 100});
+  const Tensor dense = x.transpose(0, 1).to(DType::bfloat16), strided = x.to(DType::bfloat16).transpose(0, 1);
+  for (int64_t i = 0; i < 700; ++i)
+    ASSERT_EQ(dense.data<bfloat16>()[i].bits, strided.contiguous().data<bfloat16>()[i].bits);
+  EXPECT_EQ(strided.to(DType::float32).select(0, 3).select(0, 1).item(), 103);
+}
+
 TEST(BFloat16, RoundsToNearestEvenAndKeepsNan) {
   EXPECT_EQ(static_cast<float>(bfloat16(1.00390625f)), 1.0f);       // 1 + 2^-8 ties to even
   EXPECT_EQ(static_cast<float>(bfloat16(1.01171875f)), 1.015625f);  // 1 + 3 * 2^-8 ties to even
@@ -96,6 +120,7 @@ TEST(BFloat16, RoundsToNearestEvenAndKeepsNan) {
 TEST(Tensor, PrintsValuesShapeAndDtype) {
   EXPECT_EQ(from_values<int32_t>({2, 2}, {1, 2, 3, 4}).to_string(),
             "tensor([[1, 2],\n        [3, 4]], shape=[2,2], dtype=int32)");
+  EXPECT_EQ(full({1}, 0.5, DType::bfloat16).to_string(), "tensor([0.5000], shape=[1], dtype=bfloat16)");
   EXPECT_EQ(full({}, 0.5).to_string(), "tensor(0.5000, shape=[], dtype=float32)");
   EXPECT_EQ(arange(2000).to_string(), "tensor([0, 1, 2, ..., 1997, 1998, 1999], shape=[2000], dtype=int32)");
   EXPECT_EQ(Tensor().to_string(), "tensor(undefined)");

@@ -1,4 +1,4 @@
-// Losses: tensors with one element.
+// Losses: tensors with one element. That of bfloat16 operands is float32: bfloat16 would leave three digits.
 #pragma once
 
 #include "cladtorch/tensor/tensor.h"

@@ -17,7 +17,8 @@ Tensor zeros_like(const Tensor& other);
 /// 0, 1, ..., n - 1. Indices are int32 throughout the library.
 Tensor arange(int64_t n, DType dtype = DType::int32);
 
-/// Normal values; element i depends only on the generator's state and i. Advances the generator.
+/// Normal values; element i depends only on the generator's state and i. Advances the generator. In bfloat16
+/// they are the float32 values of the same generator, rounded.
 Tensor normal(const Shape& shape, Random& random, double mean, double deviation,
               DType dtype = DType::float32);
 /// Standard normal values.

@@ -13,8 +13,8 @@ Tensor activation(const char* operation, const Tensor& x) {
   detail::count_op();
   const Tensor dense = x.contiguous();
   Tensor y = Tensor::empty(x.shape(), x.dtype());
-  detail::dispatch_floating(operation, x.dtype(), [&]<class T>(T) {
-    detail::map(x.numel(), dense.data<T>(), y.data<T>(), [](T v) { return Math::value(v); });
+  detail::dispatch_real(operation, x.dtype(), [&]<class T>(T) {
+    detail::map(x.numel(), dense.data<T>(), y.data<T>(), [](auto v) { return Math::value(v); });
   });
   return y;
 }
@@ -24,10 +24,11 @@ template <class Math>
 void activation_pullback(const Tensor& at, const Tensor& d_y, Tensor* d_x) {
   if (!d_y.defined() || !d_x) return;
   const Tensor dense = at.contiguous(), d = d_y.contiguous();
-  const GradientTarget target = accumulate_into(d_x, at.shape(), at.dtype());
-  detail::dispatch_floating("pullback", at.dtype(), [&]<class T>(T) {
-    detail::map2(at.numel(), dense.data<T>(), d.data<T>(), target.data<T>(), target.add(),
-                 [](T v, T dv) { return dv * Math::derivative(v); });
+  detail::dispatch_real("pullback", at.dtype(), [&]<class T>(T) {
+    detail::contribute<T>(d_x, at.shape(), [&](detail::Target<T> target) {
+      detail::map2(at.numel(), dense.data<T>(), d.data<T>(), target,
+                   [](auto v, auto dv) { return dv * Math::derivative(v); });
+    });
   });
 }
 

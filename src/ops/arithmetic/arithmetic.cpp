@@ -12,25 +12,29 @@ Tensor binary(const char* operation, const Tensor& a, const Tensor& b, F f) {
   detail::check_operands(operation, a, b);
   detail::count_op();
   Tensor y = Tensor::empty(broadcast_shapes(operation, a.shape(), b.shape()), a.dtype());
-  detail::dispatch_floating(operation, a.dtype(),
-                            [&]<class T>(T) { detail::zip(y.shape(), a, b, y.data<T>(), false, f); });
+  detail::dispatch_real(operation, a.dtype(), [&]<class T>(T) {
+    detail::zip<T>(y.shape(), a, b, detail::Target<T>{y.data<T>()}, f);
+  });
   return y;
 }
 
 /// *d += f(u, v), where u and v broadcast to the shape of u; summed back to `shape`.
 template <class F>
 void accumulate_zip(Tensor* d, const Shape& shape, const Tensor& u, const Tensor& v, F f) {
-  detail::dispatch_floating("pullback", u.dtype(), [&]<class T>(T) {
+  detail::dispatch_real("pullback", u.dtype(), [&]<class T>(T) {
     if (u.shape() == shape) {
-      const GradientTarget target = accumulate_into(d, shape, u.dtype());
-      detail::zip(shape, u, v, target.data<T>(), target.add(), f);
+      detail::contribute<T>(d, shape,
+                            [&](detail::Target<T> target) { detail::zip<T>(shape, u, v, target, f); });
     } else {
-      Tensor product = Tensor::empty(u.shape(), u.dtype());
-      detail::zip(u.shape(), u, v, product.data<T>(), false, f);
-      detail::accumulate_reduced(d, std::move(product), shape);
+      Tensor product;
+      detail::zip<T>(u.shape(), u, v, detail::target_in<detail::Computed<T>>(&product, u.shape()), f);
+      detail::accumulate_reduced(d, std::move(product), shape, u.dtype());
     }
   });
 }
+
+/// What sums of several terms are formed from: bfloat16 in float.
+Tensor widened(const Tensor& x) { return x.to(detail::computed_in(x.dtype())); }
 
 constexpr auto multiply = [](auto x, auto y) { return x * y; };
 
@@ -40,8 +44,8 @@ Tensor unary(const char* operation, const Tensor& x, F f) {
   detail::count_op();
   Tensor y = Tensor::empty(x.shape(), x.dtype());
   const Tensor dense = x.contiguous();
-  detail::dispatch_floating(operation, x.dtype(),
-                            [&]<class T>(T) { detail::map(x.numel(), dense.data<T>(), y.data<T>(), f); });
+  detail::dispatch_real(operation, x.dtype(),
+                        [&]<class T>(T) { detail::map(x.numel(), dense.data<T>(), y.data<T>(), f); });
   return y;
 }
 
@@ -70,6 +74,7 @@ Tensor add_scalar(const Tensor& x, double value) {
 namespace clad::custom_derivatives::cladtorch {
 using ::cladtorch::accumulate_zip;
 using ::cladtorch::multiply;
+using ::cladtorch::widened;
 using ::cladtorch::detail::accumulate_reduced;
 
 Tensor add_reverse_forw(const Tensor& a, const Tensor& b, pullback_state<BroadcastState>& state) {
@@ -106,9 +111,10 @@ void div_pullback(const Tensor& a, const Tensor& b, Tensor d_y, Tensor* d_a, Ten
   const auto divide = [](auto d, auto divisor) { return d / divisor; };
   if (d_a) accumulate_zip(d_a, a.shape(), d_y, b, divide);
   if (!d_b) return;
-  Tensor quotient;  // d_b = -d_y a / b^2
-  accumulate_zip(&quotient, d_y.shape(), d_y, a, [](auto d, auto x) { return -d * x; });
-  accumulate_zip(d_b, b.shape(), quotient, b, [](auto d, auto x) { return d / (x * x); });
+  Tensor product, quotient;  // d_b = -d_y a / b^2
+  accumulate_zip(&product, d_y.shape(), widened(d_y), widened(a), [](auto d, auto x) { return -d * x; });
+  accumulate_zip(&quotient, d_y.shape(), product, widened(b), [](auto d, auto x) { return d / (x * x); });
+  accumulate_reduced(d_b, std::move(quotient), b.shape(), b.dtype());
 }
 
 void scale_pullback(const Tensor& x, double factor, Tensor d_y, Tensor* d_x, double* d_factor) {
@@ -116,7 +122,7 @@ void scale_pullback(const Tensor& x, double factor, Tensor d_y, Tensor* d_x, dou
   if (d_factor) {
     Tensor total;
     Tensor products;
-    accumulate_zip(&products, d_y.shape(), d_y, x, multiply);
+    accumulate_zip(&products, d_y.shape(), widened(d_y), widened(x), multiply);
     accumulate_reduced(&total, products.flatten(), {});
     *d_factor += total.item();
   }
@@ -130,7 +136,7 @@ void add_scalar_pullback(const Tensor&, double, Tensor d_y, Tensor* d_x, double*
   if (!d_y.defined()) return;
   if (d_value) {
     Tensor total;
-    accumulate_reduced(&total, d_y.flatten(), {});
+    accumulate_reduced(&total, widened(d_y.flatten()), {});
     *d_value += total.item();
   }
   if (d_x) d_x->accumulate(std::move(d_y));

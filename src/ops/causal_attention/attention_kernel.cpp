@@ -10,13 +10,6 @@
 namespace cladtorch::detail {
 namespace {
 
-/// Memory of the calling thread.
-template <class T>
-T* thread_scratch(int64_t elements) {
-  thread_local Scratch scratch;
-  return scratch.get<T>(elements);
-}
-
 /// Calls task(i, scratch) for i < count, in parallel, with `elements` of T to work in.
 template <class T, class Task>
 void for_each_task(int64_t count, int64_t elements, Task&& task) {

@@ -9,6 +9,10 @@ namespace cladtorch::detail {
 /// shared instead of copied.
 void accumulate_reduced(Tensor* d, Tensor x, const Shape& shape);
 
+/// The same for float32 terms of a gradient of `dtype`: a sum that belongs to a bfloat16 gradient is rounded
+/// once.
+void accumulate_reduced(Tensor* d, Tensor x, const Shape& shape, DType dtype);
+
 /// The sum of dense rows x [rows, n], added one after the other. T is float or double, and Out the
 /// same; or T is bfloat16, sums are in float, and Out is either.
 template <class T, class Out>

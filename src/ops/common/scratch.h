@@ -32,4 +32,11 @@ class Scratch {
   size_t bytes_ = 0;
 };
 
+/// That of the calling thread.
+template <class T>
+T* thread_scratch(int64_t count) {
+  thread_local Scratch scratch;
+  return scratch.get<T>(count);
+}
+
 }  // namespace cladtorch::detail

@@ -6,9 +6,8 @@
 
 #include "cladtorch/ops/count.h"
 #include "cladtorch/ops/loss.h"
-#include "cladtorch/tensor/gradient_target.h"
-#include "cladtorch/tensor/parallel.h"
 #include "ops/common/rows.h"
+#include "ops/common/target.h"
 #include "ops/cross_entropy/targets.h"
 #include "ops/softmax/softmax_math.h"
 #include "simd/kernels.h"
@@ -31,29 +30,31 @@ Tensor forward(const Tensor& logits, const Tensor& targets, int64_t ignore_index
   detail::count_op();
   const Tensor dense = logits.contiguous(), picked = targets.contiguous();
   const int64_t rows = detail::row_count(logits), n = detail::row_length(logits);
-  state.log_sum_exp = Tensor::empty({rows}, logits.dtype());
+  const DType dtype = detail::computed_in(logits.dtype());
+  state.log_sum_exp = Tensor::empty({rows}, dtype);
   double total = 0;
-  detail::dispatch_floating("cross_entropy", logits.dtype(), [&]<class T>(T) {
+  detail::dispatch_real("cross_entropy", logits.dtype(), [&]<class T>(T) {
     const T* const x = dense.data<T>();
     const int32_t* const target = picked.data<int32_t>();
-    T* const lse = state.log_sum_exp.data<T>();
-    parallel_for(rows, detail::row_grain(n), [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        if (target[row] == ignore_index) {
-          lse[row] = 0;
-        } else if constexpr (std::is_same_v<T, float>) {
-          lse[row] = simd::kernels().log_sum_exp(n, x + row * n);
-        } else {
-          lse[row] = detail::log_sum_exp(n, x + row * n);
-        }
+    auto* const lse = state.log_sum_exp.data<detail::Computed<T>>();
+    detail::for_each_row<T>(rows, n, 1, [&](int64_t row, const auto& memory) {
+      if (target[row] == ignore_index) {
+        lse[row] = 0;
+        return;
+      }
+      const auto* const scores = detail::readable(n, x + row * n, memory[0]);
+      if constexpr (std::is_same_v<T, double>) {
+        lse[row] = detail::log_sum_exp(n, scores);
+      } else {
+        lse[row] = simd::kernels().log_sum_exp(n, scores);
       }
     });
     for (int64_t row = 0; row < rows; ++row) {
       if (target[row] != ignore_index)
-        total += static_cast<double>(lse[row]) - static_cast<double>(x[row * n + target[row]]);
+        total += static_cast<double>(lse[row]) - detail::convert<double>(x[row * n + target[row]]);
     }
   });
-  Tensor y = Tensor::empty({}, logits.dtype());
+  Tensor y = Tensor::empty({}, dtype);
   y.fill_(state.counted == 0 ? 0 : total / static_cast<double>(state.counted));
   return y;
 }
@@ -70,6 +71,7 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, int64_t ignore
 namespace clad::custom_derivatives::cladtorch {
 using namespace ::cladtorch;
 namespace detail = ::cladtorch::detail;
+namespace simd = ::cladtorch::simd;
 
 Tensor cross_entropy_reverse_forw(const Tensor& logits, const Tensor& targets, int64_t ignore_index,
                                   pullback_state<CrossEntropyState>& state) {
@@ -80,30 +82,31 @@ void cross_entropy_pullback(const Tensor& logits, const Tensor& targets, int64_t
                             Tensor* d_logits, Tensor*, pullback_state<CrossEntropyState>& state) {
   if (!d_y.defined() || !d_logits) return;
   const Tensor dense = logits.contiguous(), picked = targets.contiguous();
-  const GradientTarget target = accumulate_into(d_logits, logits.shape(), logits.dtype());
   const int64_t rows = detail::row_count(logits), n = detail::row_length(logits);
   const double weight = d_y.item() / static_cast<double>(std::max<int64_t>(1, state.data.counted));
-  detail::dispatch_floating("cross_entropy", logits.dtype(), [&]<class T>(T) {
-    const T *const x = dense.data<T>(), *const lse = state.data.log_sum_exp.template data<T>();
+  detail::dispatch_real("cross_entropy", logits.dtype(), [&]<class T>(T) {
+    using C = detail::Computed<T>;
+    const T* const x = dense.data<T>();
+    const C* const lse = state.data.log_sum_exp.template data<C>();
     const int32_t* const index = picked.data<int32_t>();
-    T* const d_x = target.data<T>();
-    const auto factor = static_cast<T>(weight);
-    parallel_for(rows, detail::row_grain(n), [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        const T* const in = x + row * n;
-        T* const out = d_x + row * n;
+    const auto factor = static_cast<C>(weight);
+    detail::contribute<T>(d_logits, logits.shape(), [&](detail::Target<T> d_x) {
+      detail::for_each_row<T>(rows, n, 2, [&](int64_t row, const auto& memory) {
+        T* const out = d_x.data + row * n;
         if (index[row] == ignore_index) {
-          if (!target.add()) std::fill(out, out + n, T(0));
-          continue;
+          if (!d_x.add) std::fill(out, out + n, T{});
+          return;
         }
-        if constexpr (std::is_same_v<T, float>) {
-          simd::kernels().scaled_exp(n, in, lse[row], factor, out, target.add());
-        } else {
+        const C* const in = detail::readable(n, x + row * n, memory[0]);
+        const detail::Written<T> to(n, out, d_x.add, memory[1]);
+        if constexpr (std::is_same_v<T, double>) {
           for (int64_t i = 0; i < n; ++i)
-            out[i] = (target.add() ? out[i] : T(0)) + factor * std::exp(in[i] - lse[row]);
+            to.data()[i] = (d_x.add ? to.data()[i] : C(0)) + factor * std::exp(in[i] - lse[row]);
+        } else {
+          simd::kernels().scaled_exp(n, in, lse[row], factor, to.data(), d_x.add);
         }
-        out[index[row]] -= factor;
-      }
+        to.data()[index[row]] -= factor;
+      });
     });
   });
 }

@@ -11,9 +11,11 @@ thread_local TrainingScope* current_scope = nullptr;
 
 /// *to = or += x where the mask keeps an element, scaled; four elements share one block of random words.
 template <class T>
-void masked_scale(const DropoutState& state, double probability, int64_t n, const T* x, T* to, bool add) {
+void masked_scale(const DropoutState& state, double probability, int64_t n, const T* x,
+                  detail::Target<T> to) {
+  using C = detail::Computed<T>;
   const auto threshold = static_cast<uint32_t>(probability * 0x1p32);
-  const T factor = static_cast<T>(1 / (1 - probability));
+  const auto factor = static_cast<C>(1 / (1 - probability));
   parallel_for(n, detail::pointwise_grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i += 4) {  // pieces begin at multiples of 4
       const auto block = static_cast<uint64_t>(i) / 4;
@@ -22,8 +24,8 @@ void masked_scale(const DropoutState& state, double probability, int64_t n, cons
                       static_cast<uint32_t>(state.stream), static_cast<uint32_t>(state.stream >> 32)},
                      state.seed);
       for (int64_t j = i; j < std::min(i + 4, end); ++j) {
-        const T value = words[static_cast<size_t>(j - i)] >= threshold ? x[j] * factor : T(0);
-        to[j] = add ? to[j] + value : value;
+        const C value = words[static_cast<size_t>(j - i)] >= threshold ? static_cast<C>(x[j]) * factor : C(0);
+        to.data[j] = static_cast<T>(to.add ? static_cast<C>(to.data[j]) + value : value);
       }
     }
   });
@@ -37,8 +39,8 @@ Tensor forward(const Tensor& x, double probability, const DropoutState& state) {
   detail::count_op();
   const Tensor dense = x.contiguous();
   Tensor y = Tensor::empty(x.shape(), x.dtype());
-  detail::dispatch_floating("dropout", x.dtype(), [&]<class T>(T) {
-    masked_scale(state, probability, x.numel(), dense.data<T>(), y.data<T>(), false);
+  detail::dispatch_real("dropout", x.dtype(), [&]<class T>(T) {
+    masked_scale(state, probability, x.numel(), dense.data<T>(), detail::Target<T>{y.data<T>()});
   });
   return y;
 }
@@ -78,10 +80,10 @@ void dropout_pullback(const Tensor&, double probability, Tensor d_y, Tensor* d_x
     return;
   }
   const Tensor d = d_y.contiguous();
-  const GradientTarget target = accumulate_into(d_x, d.shape(), d.dtype());
-  detail::dispatch_floating("dropout", d.dtype(), [&]<class T>(T) {
-    ::cladtorch::masked_scale(state.data, probability, d.numel(), d.data<T>(), target.data<T>(),
-                              target.add());
+  detail::dispatch_real("dropout", d.dtype(), [&]<class T>(T) {
+    detail::contribute<T>(d_x, d.shape(), [&](detail::Target<T> target) {
+      ::cladtorch::masked_scale(state.data, probability, d.numel(), d.data<T>(), target);
+    });
   });
 }
 

@@ -42,10 +42,12 @@ void embedding_pullback(const Tensor& indices, const Tensor&, Tensor d_y, Tensor
                         pullback_state<EmbeddingState>& state) {
   if (!d_y.defined() || !d_weight) return;
   const Tensor picked = indices.contiguous(), d = d_y.contiguous();
-  detail::dispatch_floating("embedding", state.data.dtype, [&]<class T>(T) {
-    detail::scatter_rows<T>(indices.numel(), state.data.weight[0], state.data.weight[1],
-                            picked.data<int32_t>(), d.data<T>(),
-                            detail::target_in<T>(d_weight, state.data.weight));
+  const Shape& shape = state.data.weight;
+  detail::dispatch_real("embedding", state.data.dtype, [&]<class T>(T) {
+    detail::contribute_sum<T>(d_weight, shape, [&](auto target) {
+      detail::scatter_rows<T>(indices.numel(), shape[0], shape[1], picked.data<int32_t>(), d.data<T>(),
+                              target);
+    });
   });
 }
 

@@ -21,20 +21,26 @@ void gather_rows(int64_t count, int64_t n, const int32_t* index, const T* table,
 }
 
 /// Row index[i] of d_table [rows, n] += row i of d_y, or that of zeros. Threads share the columns, not the
-/// rows: each walks the indices in order, so repeated ones add up in order.
+/// rows: each walks the indices in order, so repeated ones add up in order. Sums of bfloat16 are in float.
 template <class T>
 void scatter_rows(int64_t count, int64_t rows, int64_t n, const int32_t* index, const T* d_y,
-                  Target<T> d_table) {
+                  Target<Computed<T>> d_table) {
+  using Sum = Computed<T>;
   if (!d_table.add) {
     parallel_for(rows * n, 1 << 16, [&](int64_t begin, int64_t end) {
-      std::fill(d_table.data + begin, d_table.data + end, T(0));
+      std::fill(d_table.data + begin, d_table.data + end, Sum(0));
     });
   }
   constexpr int64_t columns = 64;
   parallel_for(n, columns, [&](int64_t begin, int64_t end) {
     for (int64_t i = 0; i < count; ++i) {
-      T* const row = d_table.data + index[i] * n;
-      for (int64_t j = begin; j < end; ++j) row[j] += d_y[i * n + j];
+      Sum* const row = d_table.data + index[i] * n;
+      const T* const from = d_y + i * n;
+      if constexpr (std::is_same_v<T, bfloat16>) {
+        add_to(end - begin, from + begin, row + begin);
+      } else {
+        for (int64_t j = begin; j < end; ++j) row[j] += from[j];
+      }
     }
   });
 }

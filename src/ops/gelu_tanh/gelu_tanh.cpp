@@ -9,8 +9,8 @@ Tensor gelu_tanh(const Tensor& x) {
   detail::count_op();
   const Tensor dense = x.contiguous();
   Tensor y = Tensor::empty(x.shape(), x.dtype());
-  detail::dispatch_floating("gelu_tanh", x.dtype(),
-                            [&]<class T>(T) { detail::gelu_tanh(x.numel(), dense.data<T>(), y.data<T>()); });
+  detail::dispatch_real("gelu_tanh", x.dtype(),
+                        [&]<class T>(T) { detail::gelu_tanh(x.numel(), dense.data<T>(), y.data<T>()); });
   return y;
 }
 
@@ -23,8 +23,10 @@ namespace detail = ::cladtorch::detail;
 void gelu_tanh_pullback(const Tensor& x, Tensor d_y, Tensor* d_x) {
   if (!d_y.defined() || !d_x) return;
   const Tensor dense = x.contiguous(), d = d_y.contiguous();
-  detail::dispatch_floating("gelu_tanh", x.dtype(), [&]<class T>(T) {
-    detail::gelu_tanh_pullback(x.numel(), dense.data<T>(), d.data<T>(), detail::target_in<T>(d_x, x.shape()));
+  detail::dispatch_real("gelu_tanh", x.dtype(), [&]<class T>(T) {
+    detail::contribute<T>(d_x, x.shape(), [&](detail::Target<T> target) {
+      detail::gelu_tanh_pullback(x.numel(), dense.data<T>(), d.data<T>(), target);
+    });
   });
 }
 

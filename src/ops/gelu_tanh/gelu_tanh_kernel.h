@@ -1,4 +1,4 @@
-// GELU of dense memory.
+// GELU of dense memory, for every floating type.
 #pragma once
 
 #include <cmath>
@@ -23,23 +23,22 @@ struct ScalarExp {
 
 template <class T>
 void gelu_tanh(int64_t n, const T* x, T* y) {
-  if constexpr (std::is_same_v<T, float>) {
-    parallel_for(n, pointwise_grain, [&](int64_t begin, int64_t end) {
-      simd::kernels().gelu_tanh(end - begin, x + begin, y + begin);
-    });
-  } else {
+  if constexpr (std::is_same_v<T, double>) {
     map(n, x, y, [](T v) { return gelu_tanh_value<T>(v, ScalarExp{}); });
+  } else {
+    pointwise(n, Target<T>{y}, simd::kernels().gelu_tanh, x);
   }
 }
 
 template <class T>
 void gelu_tanh_pullback(int64_t n, const T* x, const T* d_y, Target<T> d_x) {
-  if constexpr (std::is_same_v<T, float>) {
-    parallel_for(n, pointwise_grain, [&](int64_t begin, int64_t end) {
-      simd::kernels().gelu_tanh_pullback(end - begin, x + begin, d_y + begin, d_x.data + begin, d_x.add);
-    });
+  if constexpr (std::is_same_v<T, double>) {
+    map2(n, x, d_y, d_x, [](T v, T d) { return d * gelu_tanh_derivative<T>(v, ScalarExp{}); });
   } else {
-    map2(n, x, d_y, d_x.data, d_x.add, [](T v, T d) { return d * gelu_tanh_derivative<T>(v, ScalarExp{}); });
+    const auto kernel = [&](int64_t count, const float* at, const float* d, float* to) {
+      simd::kernels().gelu_tanh_pullback(count, at, d, to, d_x.add);
+    };
+    pointwise(n, d_x, kernel, x, d_y);
   }
 }
 

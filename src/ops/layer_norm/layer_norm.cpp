@@ -21,14 +21,17 @@ Tensor forward(const Tensor& x, const Tensor& weight, const Tensor& bias, double
                LayerNormState* state) {
   check(x, weight, bias);
   detail::count_op();
-  const Tensor dense = x.contiguous(), w = weight.contiguous(), b = bias.contiguous();
+  const DType computed = detail::computed_in(x.dtype());
+  const Tensor dense = x.contiguous(), w = weight.to(computed).contiguous(),
+               b = bias.to(computed).contiguous();
   Tensor y = Tensor::empty(x.shape(), x.dtype());
   const int64_t n = detail::row_length(x), rows = detail::row_count(x);
-  if (state) *state = {Tensor::empty({rows}, x.dtype()), Tensor::empty({rows}, x.dtype())};
-  detail::dispatch_floating("layer_norm", x.dtype(), [&]<class T>(T) {
-    detail::layer_norm<T>(rows, n, dense.data<T>(), w.data<T>(), b.defined() ? b.data<T>() : nullptr, epsilon,
-                          y.data<T>(), state ? state->mean.data<T>() : nullptr,
-                          state ? state->rstd.data<T>() : nullptr);
+  if (state) *state = {Tensor::empty({rows}, computed), Tensor::empty({rows}, computed)};
+  detail::dispatch_real("layer_norm", x.dtype(), [&]<class T>(T) {
+    using C = detail::Computed<T>;
+    detail::layer_norm<T>(rows, n, dense.data<T>(), w.data<C>(), b.defined() ? b.data<C>() : nullptr, epsilon,
+                          y.data<T>(), state ? state->mean.data<C>() : nullptr,
+                          state ? state->rstd.data<C>() : nullptr);
   });
   return y;
 }
@@ -55,14 +58,21 @@ void layer_norm_pullback(const Tensor& x, const Tensor& weight, const Tensor& bi
                          pullback_state<LayerNormState>& state) {
   if (!d_y.defined()) return;
   if (!bias.defined()) d_bias = nullptr;
-  const Tensor dense = x.contiguous(), w = weight.contiguous(), d = d_y.contiguous();
+  const DType computed = detail::computed_in(x.dtype());
+  const Tensor dense = x.contiguous(), w = weight.to(computed).contiguous(), d = d_y.contiguous();
   const int64_t n = detail::row_length(x), rows = detail::row_count(x);
-  Tensor work = Tensor::empty({detail::layer_norm_pullback_work(rows, n)}, x.dtype());
-  detail::dispatch_floating("layer_norm", x.dtype(), [&]<class T>(T) {
-    detail::layer_norm_pullback<T>(
-        rows, n, dense.data<T>(), w.data<T>(), state.data.mean.data<T>(), state.data.rstd.data<T>(),
-        d.data<T>(), detail::target_in<T>(d_x, x.shape()), detail::target_in<T>(d_weight, weight.shape()),
-        detail::target_in<T>(d_bias, bias.shape()), d_epsilon, work.data<T>());
+  Tensor work = Tensor::empty({detail::layer_norm_pullback_work(rows, n)}, computed);
+  detail::dispatch_real("layer_norm", x.dtype(), [&]<class T>(T) {
+    using C = detail::Computed<T>;
+    detail::contribute<T>(d_x, x.shape(), [&](auto to_x) {
+      detail::contribute_sum<T>(d_weight, weight.shape(), [&](auto to_weight) {
+        detail::contribute_sum<T>(d_bias, bias.shape(), [&](auto to_bias) {
+          detail::layer_norm_pullback<T>(rows, n, dense.data<T>(), w.data<C>(), state.data.mean.data<C>(),
+                                         state.data.rstd.data<C>(), d.data<T>(), to_x, to_weight, to_bias,
+                                         d_epsilon, work.data<C>());
+        });
+      });
+    });
   });
 }
 

@@ -20,21 +20,43 @@ int64_t pullback_pieces(int64_t rows) {
   return (rows + grain - 1) / grain;
 }
 
+constexpr int64_t widened_rows = 4;  // that the kernel takes together
+
+/// Rows [begin, end) of bfloat16, a few at a time, so that their floats stay in a cache.
+void widened_pullback(const simd::LayerNormGradient& rows, const bfloat16* x, const bfloat16* d_y,
+                      bfloat16* d_x, int64_t begin, int64_t end, const RowMemory<bfloat16>& memory,
+                      float* d_weight, float* d_bias) {
+  const int64_t n = rows.length;
+  for (int64_t row = begin; row < end; row += widened_rows) {
+    const int64_t count = std::min(widened_rows, end - row), elements = count * n;
+    simd::LayerNormGradient part = rows;
+    part.x = readable(elements, x + row * n, memory[0]);
+    part.d_y = readable(elements, d_y + row * n, memory[widened_rows]);
+    part.mean += row;
+    part.rstd += row;
+    if (part.projected) part.projected += row;
+    part.add_sums = row > begin;
+    const Written<bfloat16> to(d_x ? elements : 0, d_x ? d_x + row * n : nullptr, rows.add,
+                               memory[2 * widened_rows]);
+    if (d_x) part.d_x = to.data();
+    simd::kernels().layer_norm_pullback(part, 0, count, d_weight, d_bias);
+  }
+}
+
 }  // namespace
 
 template <class T>
-void layer_norm(int64_t rows, int64_t n, const T* x, const T* weight, const T* bias, double epsilon, T* y,
-                T* mean, T* rstd) {
-  parallel_for(rows, row_grain(n), [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      T *const mean_out = mean ? mean + row : nullptr, *const rstd_out = rstd ? rstd + row : nullptr;
-      if constexpr (std::is_same_v<T, float>) {
-        simd::kernels().layer_norm_row(n, x + row * n, weight, bias, static_cast<float>(epsilon), y + row * n,
-                                       mean_out, rstd_out);
-      } else {
-        layer_norm_row(n, x + row * n, weight, bias, static_cast<T>(epsilon), y + row * n, mean_out,
-                       rstd_out);
-      }
+void layer_norm(int64_t rows, int64_t n, const T* x, const Computed<T>* weight, const Computed<T>* bias,
+                double epsilon, T* y, Computed<T>* mean, Computed<T>* rstd) {
+  for_each_row<T>(rows, n, 2, [&](int64_t row, const RowMemory<T>& memory) {
+    const auto* const from = readable(n, x + row * n, memory[0]);
+    const Written<T> to(n, y + row * n, false, memory[1]);
+    auto *const mean_out = mean ? mean + row : nullptr, *const rstd_out = rstd ? rstd + row : nullptr;
+    if constexpr (std::is_same_v<T, double>) {
+      layer_norm_row(n, from, weight, bias, epsilon, to.data(), mean_out, rstd_out);
+    } else {
+      simd::kernels().layer_norm_row(n, from, weight, bias, static_cast<float>(epsilon), to.data(), mean_out,
+                                     rstd_out);
     }
   });
 }
@@ -44,16 +66,21 @@ int64_t layer_norm_pullback_work(int64_t rows, int64_t n) { return 2 * pullback_
 // Rows are shared out in pieces of fixed size; each piece sums its share of d_weight and d_bias into rows of
 // its own, which are then added in order, so the sums do not depend on the number of threads.
 template <class T>
-void layer_norm_pullback(int64_t rows, int64_t n, const T* x, const T* weight, const T* mean, const T* rstd,
-                         const T* d_y, Target<T> d_x, Target<T> d_weight, Target<T> d_bias, double* d_epsilon,
-                         T* work) {
+void layer_norm_pullback(int64_t rows, int64_t n, const T* x, const Computed<T>* weight,
+                         const Computed<T>* mean, const Computed<T>* rstd, const T* d_y, Target<T> d_x,
+                         Target<Computed<T>> d_weight, Target<Computed<T>> d_bias, double* d_epsilon,
+                         Computed<T>* work) {
+  using C = Computed<T>;
   const int64_t grain = pullback_grain(rows), pieces = pullback_pieces(rows);
-  T *const weight_parts = work, *const bias_parts = work + pieces * n;
-  T* const sums = d_epsilon ? work + 2 * pieces * n : nullptr;
-  parallel_for(rows, grain, [&](int64_t begin, int64_t end) {
-    T* const d_w = d_weight ? weight_parts + begin / grain * n : nullptr;
-    T* const d_b = d_bias ? bias_parts + begin / grain * n : nullptr;
-    if constexpr (std::is_same_v<T, float>) {
+  C *const weight_parts = work, *const bias_parts = work + pieces * n;
+  C* const sums = d_epsilon ? work + 2 * pieces * n : nullptr;
+  const auto piece = [&](int64_t begin, int64_t end, [[maybe_unused]] const RowMemory<T>& memory) {
+    C* const d_w = d_weight ? weight_parts + begin / grain * n : nullptr;
+    C* const d_b = d_bias ? bias_parts + begin / grain * n : nullptr;
+    if constexpr (std::is_same_v<T, bfloat16>) {
+      widened_pullback({n, nullptr, weight, mean, rstd, nullptr, nullptr, d_x.add, sums}, x, d_y, d_x.data,
+                       begin, end, memory, d_w, d_b);
+    } else if constexpr (std::is_same_v<T, float>) {
       simd::kernels().layer_norm_pullback({n, x, weight, mean, rstd, d_y, d_x.data, d_x.add, sums}, begin,
                                           end, d_w, d_b);
     } else {
@@ -65,21 +92,20 @@ void layer_norm_pullback(int64_t rows, int64_t n, const T* x, const T* weight, c
         if (sums) sums[row] = sum;
       }
     }
-  });
+  };
+  for_each_row_piece<T>(rows, grain, n, 3 * widened_rows, piece);
   for (int64_t row = 0; sums && row < rows; ++row)
     *d_epsilon -= 0.5 * static_cast<double>(rstd[row] * rstd[row] * sums[row]);
   if (d_weight) sum_rows(pieces, n, weight_parts, d_weight);
   if (d_bias) sum_rows(pieces, n, bias_parts, d_bias);
 }
 
-template void layer_norm(int64_t, int64_t, const float*, const float*, const float*, double, float*, float*,
-                         float*);
-template void layer_norm(int64_t, int64_t, const double*, const double*, const double*, double, double*,
-                         double*, double*);
-template void layer_norm_pullback(int64_t, int64_t, const float*, const float*, const float*, const float*,
-                                  const float*, Target<float>, Target<float>, Target<float>, double*, float*);
-template void layer_norm_pullback(int64_t, int64_t, const double*, const double*, const double*,
-                                  const double*, const double*, Target<double>, Target<double>,
-                                  Target<double>, double*, double*);
+#define CLADTORCH_LAYER_NORM(T, C)                                                                      \
+  template void layer_norm(int64_t, int64_t, const T*, const C*, const C*, double, T*, C*, C*);         \
+  template void layer_norm_pullback(int64_t, int64_t, const T*, const C*, const C*, const C*, const T*, \
+                                    Target<T>, Target<C>, Target<C>, double*, C*);
+CLADTORCH_LAYER_NORM(float, float)
+CLADTORCH_LAYER_NORM(double, double)
+CLADTORCH_LAYER_NORM(bfloat16, float)
 
 }  // namespace cladtorch::detail

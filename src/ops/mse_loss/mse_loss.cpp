@@ -11,12 +11,12 @@ Tensor mse_loss(const Tensor& prediction, const Tensor& target) {
           target.shape());
   detail::count_op();
   const Tensor p = prediction.contiguous(), t = target.contiguous();
-  Tensor y = Tensor::empty({}, p.dtype());
-  detail::dispatch_floating("mse_loss", p.dtype(), [&]<class T>(T) {
+  Tensor y = Tensor::empty({}, detail::computed_in(p.dtype()));
+  detail::dispatch_real("mse_loss", p.dtype(), [&]<class T>(T) {
     const T *const a = p.data<T>(), *const b = t.data<T>();
     double sum = 0;
     for (int64_t i = 0; i < p.numel(); ++i) {
-      const double difference = static_cast<double>(a[i]) - static_cast<double>(b[i]);
+      const double difference = detail::convert<double>(a[i]) - detail::convert<double>(b[i]);
       sum += difference * difference;
     }
     y.fill_(sum / static_cast<double>(p.numel()));
@@ -35,15 +35,17 @@ void mse_loss_pullback(const Tensor& prediction, const Tensor& target, Tensor d_
   if (!d_y.defined()) return;
   const Tensor p = prediction.contiguous(), t = target.contiguous();
   const double factor = 2 * d_y.item() / static_cast<double>(p.numel());
-  detail::dispatch_floating("mse_loss", p.dtype(), [&]<class T>(T) {
-    const auto accumulate = [&](Tensor* d, T weight) {
+  detail::dispatch_real("mse_loss", p.dtype(), [&]<class T>(T) {
+    using C = detail::Computed<T>;
+    const auto accumulate = [&](Tensor* d, C weight) {
       if (!d) return;
-      const GradientTarget to = accumulate_into(d, p.shape(), p.dtype());
-      detail::map2(p.numel(), p.data<T>(), t.data<T>(), to.data<T>(), to.add(),
-                   [weight](T a, T b) { return weight * (a - b); });
+      detail::contribute<T>(d, p.shape(), [&](detail::Target<T> to) {
+        detail::map2(p.numel(), p.data<T>(), t.data<T>(), to,
+                     [weight](C a, C b) { return weight * (a - b); });
+      });
     };
-    accumulate(d_prediction, static_cast<T>(factor));
-    accumulate(d_target, static_cast<T>(-factor));
+    accumulate(d_prediction, static_cast<C>(factor));
+    accumulate(d_target, static_cast<C>(-factor));
   });
 }
 

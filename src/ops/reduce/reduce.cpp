@@ -18,14 +18,14 @@ double sum_of(const char* operation, const Tensor& x) {
   const int64_t n = dense.numel();
   const int64_t grain = std::max(piece, (n + most_pieces - 1) / most_pieces);
   double parts[most_pieces] = {};
-  detail::dispatch_floating(operation, x.dtype(), [&]<class T>(T) {
+  detail::dispatch_real(operation, x.dtype(), [&]<class T>(T) {
     const T* data = dense.data<T>();
     parallel_for(n, grain, [&](int64_t begin, int64_t end) {
       double& sum = parts[begin / grain];
       if constexpr (std::is_same_v<T, float>) {
         sum = simd::kernels().sum(end - begin, data + begin);
       } else {
-        for (int64_t i = begin; i < end; ++i) sum += data[i];
+        for (int64_t i = begin; i < end; ++i) sum += detail::convert<double>(data[i]);
       }
     });
   });

@@ -37,9 +37,9 @@ constexpr int64_t columns = 256;  // outputs that one task sums: they stay in th
 
 /// Adds x [n], whose elements are `step` apart, to sums.
 template <class T>
-void add_row(const T* x, int64_t step, int64_t n, SumOf<T>* sums) {
+void add_row(const T* x, int64_t step, int64_t n, Computed<T>* sums) {
   if (step != 1) {
-    for (int64_t j = 0; j < n; ++j) sums[j] += static_cast<SumOf<T>>(x[j * step]);
+    for (int64_t j = 0; j < n; ++j) sums[j] += static_cast<Computed<T>>(x[j * step]);
   } else if constexpr (std::is_same_v<T, bfloat16>) {
     add_to(n, x, sums);
   } else {
@@ -59,7 +59,7 @@ void sum_into(Out* to, int64_t to_step, int64_t n, bool add, F add_to_sums) {
 
 /// Adds all summed elements to `n` sums; the elements of one term are `step` apart in x.
 template <class T>
-void add_summed(const StridedLoop<1>& summed, const T* x, int64_t step, int64_t n, SumOf<T>* sums) {
+void add_summed(const StridedLoop<1>& summed, const T* x, int64_t step, int64_t n, Computed<T>* sums) {
   const int64_t length = summed.row_length(), stride = summed.strides[0].back();
   for (int64_t row = 0; row < summed.rows(); ++row) {
     const T* from = x + summed.row_offsets(row)[0];
@@ -91,9 +91,10 @@ void accumulate_reduced(Tensor* d, Tensor x, const Shape& shape) {
         for (int64_t piece = begin; piece < end; ++piece) {
           const auto offsets = kept.row_offsets(piece / pieces_per_row);
           const int64_t first = piece % pieces_per_row * columns, n = std::min(columns, length - first);
-          sum_into<SumOf<T>>(out + offsets[0] + first * out_step, out_step, n, add, [&](SumOf<T>* sums) {
-            add_summed(summed, data + offsets[1] + first * step, step, n, sums);
-          });
+          sum_into<Computed<T>>(out + offsets[0] + first * out_step, out_step, n, add,
+                                [&](Computed<T>* sums) {
+                                  add_summed(summed, data + offsets[1] + first * step, step, n, sums);
+                                });
         }
       };
       parallel_for(kept.rows() * pieces_per_row, std::max<int64_t>(1, columns / std::max<int64_t>(length, 1)),
@@ -102,10 +103,20 @@ void accumulate_reduced(Tensor* d, Tensor x, const Shape& shape) {
   });
 }
 
+void accumulate_reduced(Tensor* d, Tensor x, const Shape& shape, DType dtype) {
+  if (!d || dtype == x.dtype() || (d->defined() && d->dtype() == x.dtype())) {
+    accumulate_reduced(d, std::move(x), shape);
+    return;
+  }
+  Tensor sum;
+  accumulate_reduced(&sum, std::move(x), shape);
+  d->accumulate(sum.to(dtype));
+}
+
 template <class T, class Out>
 void sum_rows(int64_t rows, int64_t n, const T* x, Target<Out> sum) {
   parallel_for(n, columns, [&](int64_t begin, int64_t end) {
-    sum_into<SumOf<T>>(sum.data + begin, 1, end - begin, sum.add, [&](SumOf<T>* sums) {
+    sum_into<Computed<T>>(sum.data + begin, 1, end - begin, sum.add, [&](Computed<T>* sums) {
       for (int64_t row = 0; row < rows; ++row) add_row(x + row * n + begin, 1, end - begin, sums);
     });
   });

@@ -2,9 +2,8 @@
 
 #include "cladtorch/ops/count.h"
 #include "cladtorch/ops/normalization.h"
-#include "cladtorch/tensor/gradient_target.h"
-#include "cladtorch/tensor/parallel.h"
 #include "ops/common/rows.h"
+#include "ops/common/target.h"
 #include "simd/kernels.h"
 #include "tensor/dispatch.h"
 
@@ -16,16 +15,16 @@ Tensor softmax(const Tensor& x) {
   const Tensor dense = x.contiguous();
   Tensor y = Tensor::empty(x.shape(), x.dtype());
   const int64_t n = detail::row_length(x);
-  detail::dispatch_floating("softmax", x.dtype(), [&]<class T>(T) {
+  detail::dispatch_real("softmax", x.dtype(), [&]<class T>(T) {
     const T* in = dense.data<T>();
     T* out = y.data<T>();
-    parallel_for(detail::row_count(x), detail::row_grain(n), [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        if constexpr (std::is_same_v<T, float>) {
-          simd::kernels().softmax_row(n, in + row * n, out + row * n);
-        } else {
-          detail::softmax_row(n, in + row * n, out + row * n);
-        }
+    detail::for_each_row<T>(detail::row_count(x), n, 2, [&](int64_t row, const auto& memory) {
+      const auto* const from = detail::readable(n, in + row * n, memory[0]);
+      const detail::Written<T> to(n, out + row * n, false, memory[1]);
+      if constexpr (std::is_same_v<T, double>) {
+        detail::softmax_row(n, from, to.data());
+      } else {
+        simd::kernels().softmax_row(n, from, to.data());
       }
     });
   });
@@ -47,20 +46,20 @@ void softmax_pullback(const Tensor&, Tensor d_y, Tensor* d_x, pullback_state<Out
   if (!d_y.defined() || !d_x) return;
   const Tensor& y = state.data.y;
   const Tensor d = d_y.contiguous();
-  const GradientTarget target = accumulate_into(d_x, y.shape(), y.dtype());
   const int64_t n = detail::row_length(y);
-  detail::dispatch_floating("softmax", y.dtype(), [&]<class T>(T) {
+  detail::dispatch_real("softmax", y.dtype(), [&]<class T>(T) {
     const T *out = y.data<T>(), *d_out = d.data<T>();
-    T* d_in = target.data<T>();
-    parallel_for(detail::row_count(y), detail::row_grain(n), [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        if constexpr (std::is_same_v<T, float>) {
-          simd::kernels().softmax_pullback_row(n, out + row * n, d_out + row * n, d_in + row * n,
-                                               target.add());
+    detail::contribute<T>(d_x, y.shape(), [&](detail::Target<T> target) {
+      detail::for_each_row<T>(detail::row_count(y), n, 3, [&](int64_t row, const auto& memory) {
+        const auto* const probabilities = detail::readable(n, out + row * n, memory[0]);
+        const auto* const from = detail::readable(n, d_out + row * n, memory[1]);
+        const detail::Written<T> to(n, target.data + row * n, target.add, memory[2]);
+        if constexpr (std::is_same_v<T, double>) {
+          detail::softmax_pullback_row(n, probabilities, from, to.data(), target.add);
         } else {
-          detail::softmax_pullback_row(n, out + row * n, d_out + row * n, d_in + row * n, target.add());
+          simd::kernels().softmax_pullback_row(n, probabilities, from, to.data(), target.add);
         }
-      }
+      });
     });
   });
 }

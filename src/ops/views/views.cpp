@@ -145,7 +145,9 @@ Tensor to_reverse_forw(const Tensor* self, DType dtype, State& state) {
   return self->to(dtype);
 }
 void to_pullback(const Tensor*, DType, Tensor d_y, Tensor* d_self, State& state) {
-  if (d_self && d_y.defined()) d_self->accumulate(d_y.to(state.data.dtype));
+  if (!d_self || !d_y.defined()) return;
+  // A buffer of float32 for a bfloat16 parameter takes the contribution before it is rounded.
+  d_self->accumulate(d_self->defined() && d_self->dtype() == d_y.dtype() ? d_y : d_y.to(state.data.dtype));
 }
 
 }  // namespace clad::custom_derivatives::class_functions

@@ -122,6 +122,7 @@ void differentiate_rows(const LayerNormGradient& g, int64_t row, float* d_weight
 void layer_norm_pullback(const LayerNormGradient& g, int64_t begin, int64_t end, float* d_weight,
                          float* d_bias) {
   int64_t row = begin;
-  for (; row + 4 <= end; row += 4) differentiate_rows<4>(g, row, d_weight, d_bias, row == begin);
-  for (; row < end; ++row) differentiate_rows<1>(g, row, d_weight, d_bias, row == begin);
+  const auto first = [&] { return row == begin && !g.add_sums; };
+  for (; row + 4 <= end; row += 4) differentiate_rows<4>(g, row, d_weight, d_bias, first());
+  for (; row < end; ++row) differentiate_rows<1>(g, row, d_weight, d_bias, first());
 }
