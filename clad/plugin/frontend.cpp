@@ -92,7 +92,7 @@ struct ModifiedFinder : RecursiveASTVisitor<ModifiedFinder> {
   }
   bool VisitCallExpr(CallExpr* e) {
     const FunctionDecl* f = e->getDirectCallee();
-    if (!f || is_move(f)) return true;
+    if (!f || is_move(f) || is_checkpoint(f)) return true;
     unsigned first =
         isa<CXXOperatorCallExpr>(e) && isa<CXXMethodDecl>(f) && !cast<CXXMethodDecl>(f)->isStatic() ? 1 : 0;
     if (const auto* method = dyn_cast<CXXMethodDecl>(f);

@@ -123,13 +123,14 @@ class Frontend {
   ir::Expr* swap(const clang::Expr* first, const clang::Expr* second, ir::Loc at);
 
   // Calls: frontend_call.cpp
+  ir::Expr* checkpoint(const clang::CallExpr* e);
   ir::Expr* call(const clang::CallExpr* e);
   ir::Expr* operator_call(const clang::CXXOperatorCallExpr* e, const clang::FunctionDecl* callee);
   ir::Expr* container_member(const clang::CXXMemberCallExpr* e, const clang::CXXMethodDecl* method);
   ir::Expr* finish_call(std::unique_ptr<ir::CallInfo> info, const clang::FunctionDecl* callee,
                         clang::QualType result, const clang::Expr* at, bool object_mutable);
-  ir::Expr* inline_call(const clang::FunctionDecl* callee, const std::vector<const clang::Expr*>& args,
-                        const clang::Expr* object);
+  ir::Expr* inline_call(const clang::Expr* call, const clang::FunctionDecl* callee,
+                        const std::vector<const clang::Expr*>& args, const clang::Expr* object);
   void add_argument(ir::CallInfo& info, const clang::Expr* e, clang::QualType param, bool library = false);
   void add_arguments(ir::CallInfo& info, const clang::FunctionDecl* callee,
                      llvm::ArrayRef<const clang::Expr*> args);
@@ -171,6 +172,7 @@ class Frontend {
   std::set<const ir::Var*> unstable_;  ///< variables whose value may differ between two statements
   std::set<const clang::FunctionDecl*> callees_;
   std::set<const clang::FunctionDecl*> inlining_;
+  std::set<const clang::Expr*> checkpoints_;   ///< calls that clad::checkpoint is put around
   std::set<const clang::ValueDecl*> refused_;  ///< declarations that an error has been reported for
   bool tainted_ = false;  ///< this statement uses one: what else is wrong follows from it
   int inline_depth_ = 0;
@@ -180,6 +182,8 @@ class Frontend {
 const clang::Expr* strip(const clang::Expr* e);
 /// Whether the function's plain name is one of these.
 bool named(const clang::FunctionDecl* f, std::initializer_list<llvm::StringRef> names);
+/// clad::checkpoint, the identity that is put around a call.
+bool is_checkpoint(const clang::FunctionDecl* f);
 /// Spelling of an operator function in names of custom derivatives: "operator_plus".
 std::string operator_word(const clang::FunctionDecl* decl);
 /// Qualified spelling of a function in generated code, template arguments included.

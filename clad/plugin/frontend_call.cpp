@@ -19,6 +19,12 @@ const clang::Expr* only_return(const FunctionDecl* f) {
   return ret ? ret->getRetValue() : nullptr;
 }
 
+/// Whether every call of the function is a checkpoint (CLAD_CHECKPOINT).
+bool is_checkpointed(const FunctionDecl* f) {
+  return llvm::any_of(f->specific_attrs<AnnotateAttr>(),
+                      [](const AnnotateAttr* attr) { return attr->getAnnotation() == "clad::checkpoint"; });
+}
+
 bool is_plain_path(const clang::Expr* e) {
   e = strip(e);
   if (const auto* m = dyn_cast<MemberExpr>(e))
@@ -113,8 +119,8 @@ void Frontend::add_argument(ir::CallInfo& info, const clang::Expr* e, QualType p
   info.args.push_back(arg);
 }
 
-ir::Expr* Frontend::inline_call(const FunctionDecl* callee, const std::vector<const clang::Expr*>& args,
-                                const clang::Expr* object) {
+ir::Expr* Frontend::inline_call(const clang::Expr* call, const FunctionDecl* callee,
+                                const std::vector<const clang::Expr*>& args, const clang::Expr* object) {
   const clang::Expr* returned = only_return(callee);
   const bool functor = is_arithmetic_functor(callee);
   if (!returned || inlining_.count(callee) || inline_depth_ > 16 || (compat::in_std(callee) && !functor))
@@ -149,7 +155,11 @@ ir::Expr* Frontend::inline_call(const FunctionDecl* callee, const std::vector<co
   std::swap(self, self_);
   inlining_.insert(callee);
   ++inline_depth_;
+  const clang::Expr* inner = strip(returned);  // a checkpoint of this call is one of the call it passes on to
+  const bool again = checkpoints_.count(call) || is_checkpointed(callee);
+  if (again) checkpoints_.insert(inner);
   ir::Expr* result_path = value(returned);
+  if (again) checkpoints_.erase(inner);
   --inline_depth_;
   inlining_.erase(callee);
   std::swap(self, self_);
@@ -166,6 +176,7 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
     info->args[0].mutable_ =
         object_mutable || info->args[0].expr->type->has_pointer || info->args[0].expr->type->reaches_integers;
   info->callee = callee;
+  info->checkpoint = checkpoints_.count(at) || is_checkpointed(callee);
   callees_.insert(callee->getCanonicalDecl());
   bool input = false, output = type->differentiable;
   for (ir::CallInfo::Arg& a : info->args) {
@@ -366,7 +377,7 @@ ir::Expr* Frontend::operator_call(const CXXOperatorCallExpr* e, const FunctionDe
     }
   }
   std::vector<const clang::Expr*> rest(e->arg_begin() + (method ? 1 : 0), e->arg_end());
-  if (ir::Expr* inlined = inline_call(callee, rest, method ? first : nullptr)) return inlined;
+  if (ir::Expr* inlined = inline_call(e, callee, rest, method ? first : nullptr)) return inlined;
   auto info = std::make_unique<ir::CallInfo>();
   info->is_operator = e->getNumArgs() <= 2 && e->getOperator() != OO_Subscript &&
                       e->getOperator() != OO_Call && e->getOperator() != OO_Arrow &&
@@ -382,6 +393,18 @@ ir::Expr* Frontend::operator_call(const CXXOperatorCallExpr* e, const FunctionDe
   return finish_call(std::move(info), callee, callee->getReturnType(), e, method && !method->isConst());
 }
 
+/// clad::checkpoint(f(x)) is f(x), marked.
+ir::Expr* Frontend::checkpoint(const CallExpr* e) {
+  const clang::Expr* inner = strip(e->getArg(0));
+  if (!isa<CallExpr>(inner))
+    return fail(e->getArg(0)->getExprLoc(),
+                "clad::checkpoint goes around a call, as in clad::checkpoint(f(x)); this is none");
+  checkpoints_.insert(inner);
+  ir::Expr* result = value(e->getArg(0));
+  checkpoints_.erase(inner);
+  return result;
+}
+
 ir::Expr* Frontend::call(const CallExpr* e) {
   const FunctionDecl* callee = e->getDirectCallee();
   if (!callee) {
@@ -394,6 +417,7 @@ ir::Expr* Frontend::call(const CallExpr* e) {
                 "cannot differentiate a call through a function pointer or pointer to member; call the "
                 "function by its name");
   }
+  if (is_checkpoint(callee)) return checkpoint(e);
   if (compat::in_std(callee) && e->getNumArgs() == 1 &&
       named(callee, {"move", "forward", "as_const", "move_if_noexcept"}))
     return value(e->getArg(0));
@@ -445,7 +469,7 @@ ir::Expr* Frontend::call(const CallExpr* e) {
   }
   const std::vector<const clang::Expr*> arguments(e->arg_begin(), e->arg_end());
   if (info->problem.empty())
-    if (ir::Expr* inlined = inline_call(callee, arguments, object)) return inlined;
+    if (ir::Expr* inlined = inline_call(e, callee, arguments, object)) return inlined;
   if (object) {
     info->is_method = true;
     info->name = method->getNameAsString();

@@ -154,6 +154,8 @@ struct CallInfo {
   bool is_constructor = false;
   bool reversible = false;  ///< inactive, but reversed to put back what it changes
   bool lifted = false;      ///< a lambda's operator(): captures are passed first
+  bool checkpoint =
+      false;  ///< the user wants it to run again in the reverse sweep instead of keeping a state
   struct Arg {
     Expr* expr = nullptr;
     const Type* param_type = nullptr;
@@ -175,6 +177,10 @@ struct CallInfo {
   bool adjoints_for_all = false;  ///< of Custom: Clad's form, an adjoint pointer for every parameter
   bool value_cotangent = true;    ///< the callee returns a differentiable value
   bool forward_takes_adjoints = false;
+
+  // Filled in by the reverse transformation.
+  bool recomputed = false;  ///< the primal runs now, the forward sweep with a state of its own later
+  std::string moment;       ///< of a recomputed call: the member that says when it ran
 };
 
 struct Stmt {
@@ -235,6 +241,7 @@ struct Function {
   bool has_state = false;
   bool has_reverse = false;
   bool writes_outside = false;    ///< changes memory of the caller
+  std::vector<bool> changes;      ///< the parameters whose memory it may change
   bool always_forward = false;    ///< the primal cannot be called in its place (lifted lambda, constructor)
   std::vector<bool> needs_param;  ///< the reverse sweep reads the primal parameter
 

@@ -26,15 +26,21 @@ std::string Module::base_name(const FunctionDecl* function) const {
   return name;
 }
 
-/// Whether running the statements changes memory that belongs to the caller.
-static bool writes_outside(const ir::Body& body) {
+/// Finds the parameters through which running the statements may change memory of the caller.
+static void find_changes(const ir::Body& body, ir::Function& fn) {
+  auto change = [&](const ir::Var* root) {
+    fn.writes_outside = true;
+    bool known = false;
+    for (std::size_t i = 0; i < fn.params.size(); ++i)
+      if (fn.params[i].var == root) known = fn.changes[i] = true;
+    if (!known) fn.changes.assign(fn.params.size(), true);
+  };
   for (const ir::Stmt* s : body) {
-    if (s->kind == ir::Stmt::Assign && ir::is_outside(s->lhs)) return true;
+    if (s->kind == ir::Stmt::Assign && ir::is_outside(s->lhs)) change(ir::root(s->lhs));
     for (const ir::Var* v : s->touched)
-      if (v->external) return true;
-    if (writes_outside(s->init) || writes_outside(s->body) || writes_outside(s->other)) return true;
+      if (v->external) change(v);
+    for (const ir::Body* inner : {&s->init, &s->body, &s->other}) find_changes(*inner, fn);
   }
-  return false;
 }
 
 Module::Instance* Module::instance(const FunctionDecl* function, const std::vector<bool>& mask,
@@ -76,7 +82,8 @@ Module::Instance* Module::instance(const FunctionDecl* function, const std::vect
   if (diagnose_.errors() != errors) return fail();
   resolve_calls(in.fn.body, in);
   if (diagnose_.errors() != errors) return fail();
-  in.fn.writes_outside = writes_outside(in.fn.body);
+  in.fn.changes.assign(in.fn.params.size(), false);
+  find_changes(in.fn.body, in.fn);
   in.sweeps = std::make_unique<ReverseTransform>(in.fn, diagnose_);
   in.sweeps->run();
   if (diagnose_.errors() != errors) return fail();

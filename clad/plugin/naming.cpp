@@ -23,6 +23,12 @@ bool named(const FunctionDecl* f, std::initializer_list<llvm::StringRef> names) 
   return false;
 }
 
+bool is_checkpoint(const FunctionDecl* f) {
+  if (!named(f, {"checkpoint"})) return false;
+  const auto* space = dyn_cast<NamespaceDecl>(f->getDeclContext());
+  return space && space->getName() == "clad" && space->getParent()->isTranslationUnit();
+}
+
 std::string operator_word(const FunctionDecl* decl) {
   const bool unary = decl->getNumParams() + (isa<CXXMethodDecl>(decl) ? 1 : 0) == 1;
   switch (decl->getOverloadedOperator()) {

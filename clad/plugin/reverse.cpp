@@ -270,11 +270,22 @@ void ReverseTransform::assign(const Stmt* s, List& out) {
   if (t->dynamic_shape) out.push_back(line({d, " = clad::zero_like(", lhs, ");"}));
 }
 
+/// Whether a checkpoint leaves something to compute again. An operation with a pullback of its own has a
+/// state only if the pullback says so, and one that changes its arguments keeps it.
+static bool is_recomputed(const ir::CallInfo& c) {
+  if (!c.checkpoint) return false;
+  if (c.kind == ir::CallInfo::Generated) return c.generated->has_state || c.generated->recursive;
+  return c.kind == ir::CallInfo::Custom && !c.state_type.empty() && !c.forward_takes_adjoints &&
+         std::none_of(c.args.begin(), c.args.end(), [](const auto& a) { return a.mutable_; });
+}
+
 void ReverseTransform::call(const Stmt* s, List& out) {
-  const ir::CallInfo& c = *s->call;
+  ir::CallInfo& c = *s->call;
+  c.recomputed = is_recomputed(c);
   const bool unused = s->var && s->var->active && !s->var->shadow &&
                       std::none_of(c.args.begin(), c.args.end(), [](const auto& a) { return a.mutable_; });
   if (unused && c.kind != ir::CallInfo::Inactive) {
+    if (c.recomputed) return;
     if (c.kind == ir::CallInfo::Custom && c.forward_name.empty()) return;
     if (c.kind == ir::CallInfo::Generated && !c.generated->has_state && !c.generated->always_forward &&
         !c.generated->recursive)
@@ -309,10 +320,11 @@ Expr* ReverseTransform::as_argument(Expr* e) {
 void ReverseTransform::generated_call(const Stmt* s, List& out) {
   ir::CallInfo& c = *s->call;
   const ir::Function& f = *c.generated;
+  std::string state;
   if (f.has_state || f.recursive) {
-    c.state_name = fn_.unique(f.name);
     c.state_type = f.recursive ? "clad::boxed<" + f.name + "_state>" : f.name + "_state";
-    region_->members.push_back({c.state_type, c.state_name, nullptr});
+    if (c.recomputed) keep_arguments(s, out);
+    state = (f.recursive ? "*" : "") + place_state(s, f.name, f.name + "_fwd", out);
   }
   if (!f.has_reverse && !f.recursive) return;
   std::vector<Reverse::Part> parts{f.name + "_rev("};
@@ -322,7 +334,7 @@ void ReverseTransform::generated_call(const Stmt* s, List& out) {
   };
   for (std::size_t i = 0; i < c.args.size(); ++i)
     if (f.recursive || f.needs_param[i]) add(static_cast<const Expr*>(as_argument(c.args[i].expr)));
-  if (!c.state_name.empty()) add((f.recursive ? "*" : "") + region_->record + "." + c.state_name);
+  if (!state.empty()) add(state);
   List before, after;
   if (f.seed) {
     if (!s->var) {  // the value is dropped: its cotangent is zero
@@ -346,16 +358,76 @@ void ReverseTransform::generated_call(const Stmt* s, List& out) {
   for (Reverse& r : before) out.push_back(std::move(r));
   out.push_back(line(std::move(parts)));
   for (Reverse& r : after) out.push_back(std::move(r));
+  if (c.recomputed) out.push_back(line({"}"}));
+}
+
+/// Makes room for a call's state: in the record, or, where the call is recomputed, in a scope of the reverse
+/// sweep that opens here and that the caller closes. Says how the reverse sweep names it.
+std::string ReverseTransform::place_state(const Stmt* s, const std::string& name, const std::string& forward,
+                                          List& out) {
+  ir::CallInfo& c = *s->call;
+  if (!c.recomputed) {
+    c.state_name = fn_.unique(name);
+    region_->members.push_back({c.state_type, c.state_name, nullptr});
+    return region_->record + "." + c.state_name;
+  }
+  c.moment = fn_.unique(name + "_moment");
+  region_->members.push_back({"clad::moment", c.moment, nullptr});
+  const std::string again = fn_.unique("again");
+  std::vector<Reverse::Part> parts{"clad::replay(" + region_->record + "." + c.moment + ", [&] { " + forward +
+                                   "("};
+  for (const ir::CallInfo::Arg& a : c.args) {
+    if (c.kind == ir::CallInfo::Custom && a.object)
+      parts.emplace_back(fn_.make(Expr::AddressOf, a.expr->type, "", {a.expr}));
+    else
+      parts.emplace_back(as_argument(a.expr));
+    parts.emplace_back(", ");
+  }
+  const bool boxed = c.kind == ir::CallInfo::Generated && c.generated->recursive;
+  parts.emplace_back((boxed ? "*" : "") + again + "); });");
+  out.push_back(line({"{"}));
+  out.push_back(line({c.state_type + " " + again + ";"}));
+  out.push_back(line(std::move(parts)));
+  return again;
+}
+
+/// A call that is recomputed sees its arguments as they were before it ran for the first time.
+void ReverseTransform::keep_arguments(const Stmt* s, List& out) {
+  const ir::Function& f = *s->call->generated;
+  for (std::size_t i = 0; i < s->call->args.size(); ++i) {
+    const ir::CallInfo::Arg& a = s->call->args[i];
+    if (!a.moved && (!a.mutable_ || !(f.recursive || f.changes[i]))) continue;
+    const Type* t = a.expr->type;
+    const Var* root = ir::root(a.expr);
+    std::string why;
+    if (t->kind == Type::Pointer)
+      why = "what a pointer refers to; pass an array, a std::vector or a reference";
+    else if (t->has_pointer || (t->is_class() && t->reaches_integers) ||
+             (t->kind == Type::Other && t->differentiable))
+      why = "what the pointers of '" + t->name + "' refer to";
+    else if (!t->copyable)
+      why = "an object of '" + t->name + "', which cannot be copied";
+    else if (!root && ir::is_path(a.expr))
+      why = "a global variable";
+    if (why.empty()) {
+      save(s, a.expr, out);
+      continue;
+    }
+    diagnose_.error(s->loc, "cannot compute this call of '" + f.primal_name +
+                                "' again in the backward pass: it may change " + why);
+    return;
+  }
 }
 
 void ReverseTransform::custom_call(const Stmt* s, List& out) {
   ir::CallInfo& c = *s->call;
+  std::string state;
   if (!c.forward_name.empty()) {
     if (!c.state_type.empty()) {
       // "clad::custom_derivatives::f_pullback" keeps its state in a member named after f.
       std::string base = c.reverse_name.substr(c.reverse_name.rfind(':') + 1);
-      c.state_name = fn_.unique(base.substr(0, base.size() - std::string("_pullback").size()));
-      region_->members.push_back({c.state_type, c.state_name, nullptr});
+      base.resize(base.size() - std::string("_pullback").size());
+      state = place_state(s, base, c.forward_name, out);
     }
   } else {
     // Without a forward function of its own the pullback sees its arguments as they were before the call.
@@ -416,11 +488,12 @@ void ReverseTransform::custom_call(const Stmt* s, List& out) {
       add(static_cast<const Expr*>(fn_.make(Expr::AddressOf, t, "", {fn_.ref(ignored)})));
     }
   }
-  if (!c.state_name.empty()) add(region_->record + "." + c.state_name);
+  if (!state.empty()) add(state);
   parts.emplace_back(");");
   for (Reverse& r : before) out.push_back(std::move(r));
   out.push_back(line(std::move(parts)));
   for (Reverse& r : after) out.push_back(std::move(r));
+  if (c.recomputed) out.push_back(line({"}"}));
 }
 
 }  // namespace clad

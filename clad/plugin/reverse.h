@@ -64,6 +64,8 @@ class ReverseTransform {
   void call(const ir::Stmt* s, List& out);
   void custom_call(const ir::Stmt* s, List& out);
   void generated_call(const ir::Stmt* s, List& out);
+  std::string place_state(const ir::Stmt* s, const std::string& name, const std::string& forward, List& out);
+  void keep_arguments(const ir::Stmt* s, List& out);
   void save(const ir::Stmt* s, const ir::Expr* what, List& out);
   void prologue(const ir::Body& statements, List& out);
   void find_returned(const ir::Body& statements);
@@ -94,6 +96,7 @@ class ReverseTransform {
   void forward(const ir::Stmt* s, Text& out) const;
   void forward_decl(const ir::Stmt* s, Text& out) const;
   void forward_call(const ir::Stmt* s, Text& out) const;
+  void forward_moment(const ir::Stmt* s, Text& out) const;
   void forward_loop(const ir::Stmt* s, Text& out) const;
   std::string simple(const ir::Stmt* s) const;
   std::string call_text(const ir::Stmt* s) const;

@@ -28,6 +28,13 @@ std::string with_comment(std::string text, const std::string& comment) {
 std::string ReverseTransform::call_text(const Stmt* s) const {
   const ir::CallInfo& c = *s->call;
   std::string state = c.state_name.empty() ? "" : region_->record + "." + c.state_name;
+  if (c.recomputed) {
+    if (c.kind != ir::CallInfo::Generated || !c.generated->always_forward) return print(c.primal);
+    std::string args = arguments(c.args);
+    if (!args.empty()) args += ", ";
+    return c.generated->name + "_fwd(" + args +
+           (c.generated->recursive ? "*" + c.state_type : "clad::discarded<" + c.state_type + ">") + "())";
+  }
   if (c.kind == ir::CallInfo::Generated) {
     const ir::Function& f = *c.generated;
     if (!f.has_state && !f.always_forward && !f.recursive) return print(c.primal);
@@ -122,7 +129,13 @@ void ReverseTransform::forward_decl(const Stmt* s, Text& out) const {
   out.line(v->type->name + " " + v->name + init + ";", loc);
 }
 
+/// Before a call that will be recomputed: says from where on.
+void ReverseTransform::forward_moment(const Stmt* s, Text& out) const {
+  if (!s->call->moment.empty()) out.line(region_->record + "." + s->call->moment + " = clad::now();", s->loc);
+}
+
 void ReverseTransform::forward_call(const Stmt* s, Text& out) const {
+  forward_moment(s, out);
   std::string call = call_text(s);
   const Var* v = s->var;
   if (!v)
@@ -255,6 +268,7 @@ void ReverseTransform::forward(const ir::Body& statements, Text& out) const {
   for (std::size_t i = 0; i < statements.size(); ++i) {
     const Stmt* s = statements[i];
     if (s->var && s->var->returned && !stored(s->var) && saves_.count(s) == 0) {
+      forward_moment(s, out);
       out.line("return " + call_text(s) + ";", s->loc);
       ++i;  // the return statement
       continue;

@@ -20,6 +20,7 @@
 #include "clad/Differentiator/BuiltinDerivatives.h"
 #include "clad/Differentiator/STLBuiltins.h"
 #include "clad/Differentiator/Tape.h"
+#include "clad/checkpoint.h"
 #include "clad/opaque.h"
 
 #if defined(__clang__)
