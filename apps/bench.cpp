@@ -21,6 +21,8 @@ void add_bench(CLI::App& app, Action& action) {
   command->add_option("--dtype", options->dtype, "fp32")->capture_default_str();
   command->add_option("--threads", options->threads, "threads (default: all cores)");
   command->add_option("--iters", options->iters, "timed steps; medians are shown")->capture_default_str();
+  command->add_flag("--gradient-checkpointing", options->gradient_checkpointing,
+                    "compute each block again in the backward pass: less memory");
   command->add_flag("--json", *json, "one JSON object instead of a table");
   command->add_option("--load", options->load, "use the weights and tokens of a folder that --dump wrote");
   command->add_option("--dump", *dump,

@@ -17,7 +17,7 @@ std::string describe_keys() {
   for (const train::ConfigField& field : train::config_fields(defaults)) {
     const std::string value =
         std::visit([](auto* pointer) { return fmt::format("{}", *pointer); }, field.value);
-    text += fmt::format("  {:<26} {:<18} {}\n", field.key, value.empty() ? "-" : value, field.help);
+    text += fmt::format("  {:<28} {:<18} {}\n", field.key, value.empty() ? "-" : value, field.help);
   }
   return text;
 }

@@ -29,11 +29,17 @@ const BenchOptions& checked(const BenchOptions& options) {
   return options;
 }
 
-GPT2 make_model(const BenchOptions& options) {
+GPT2 made_or_loaded(const BenchOptions& options) {
   if (!options.load.empty()) return load_gpt2(options.load / dump_weights);
   GPT2Config config = gpt2_preset(options.model);
   config.n_positions = std::max(config.n_positions, options.seq);
   return GPT2(config);
+}
+
+GPT2 make_model(const BenchOptions& options) {
+  GPT2 model = made_or_loaded(options);
+  model.config.gradient_checkpointing = options.gradient_checkpointing;
+  return model;
 }
 
 Tensor random_tokens(const BenchOptions& options, int64_t vocab_size, uint64_t seed) {

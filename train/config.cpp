@@ -32,7 +32,7 @@ const ConfigField& find_field(const std::vector<ConfigField>& fields, const std:
 }
 
 [[noreturn]] void wrong_type(const ConfigField& field, const std::string& where, const std::string& got) {
-  const char* expected[] = {"an integer", "a number", "a string"};
+  const char* expected[] = {"an integer", "a number", "true or false", "a string"};
   throw UsageError(
       fmt::format("{}{} expects {}, got {}", where, field.key, expected[field.value.index()], got));
 }
@@ -46,6 +46,9 @@ void assign(const ConfigField& field, const toml::node& node, const std::string&
   } else if (auto* const* number = std::get_if<double*>(&field.value)) {
     if (!node.is_number()) wrong_type(field, where + ": ", shown.str());
     **number = *node.value<double>();
+  } else if (auto* const* choice = std::get_if<bool*>(&field.value)) {
+    if (!node.is_boolean()) wrong_type(field, where + ": ", shown.str());
+    **choice = *node.value<bool>();
   } else {
     if (!node.is_string()) wrong_type(field, where + ": ", shown.str());
     *std::get<std::string*>(field.value) = *node.value<std::string>();
@@ -76,12 +79,13 @@ void check_field(const ConfigField& field) {
     expect(std::isfinite(**number) && **number >= static_cast<double>(field.least) &&
                (!limited || **number <= static_cast<double>(field.most)),
            fmt::format("{} is {}, expected {}", field.key, **number, range));
-  } else {
-    expect(data::utf8::is_valid(*std::get<std::string*>(field.value)),
+  } else if (auto* const* text = std::get_if<std::string*>(&field.value)) {
+    expect(data::utf8::is_valid(**text),
            fmt::format("{} is not UTF-8, as config.toml must be; choose another name", field.key));
   }
 }
 
+std::string toml_value(bool value) { return value ? "true" : "false"; }
 std::string toml_value(int64_t value) { return std::to_string(value); }
 
 /// The fewest digits that read back as the same number.
@@ -127,6 +131,8 @@ std::vector<ConfigField> config_fields(TrainConfig& c) {
       {"model.context", "tokens the model looks back, the sequence length in training", &c.model.context, 1,
        1'000'000},
       {"model.dropout", "probability of dropping an activation in training", &c.model.dropout},
+      {"model.gradient_checkpointing", "compute each block again in the backward pass: less memory",
+       &c.model.gradient_checkpointing},
       {"optimizer.lr", "peak learning rate", &c.optimizer.lr},
       {"optimizer.beta1", "decay of the first moment", &c.optimizer.beta1},
       {"optimizer.beta2", "decay of the second moment", &c.optimizer.beta2},
@@ -195,6 +201,9 @@ void set_config(TrainConfig& config, const std::string& assignment) {
     parse(field, text, **integer);
   } else if (auto* const* number = std::get_if<double*>(&field.value)) {
     parse(field, text, **number);
+  } else if (auto* const* choice = std::get_if<bool*>(&field.value)) {
+    if (text != "true" && text != "false") wrong_type(field, "", "'" + text + "'");
+    **choice = text == "true";
   } else {
     *std::get<std::string*>(field.value) = text;
   }

@@ -35,6 +35,7 @@ TEST(Config, IsReadBackFromItsOwnFile) {
   config.data.text = "a \"quoted\" \\ path/ä.txt";
   config.optimizer.lr = 0.1 + 0.2;
   config.optimizer.clip = 1.0;
+  config.model.gradient_checkpointing = true;
   config.run.seed = std::numeric_limits<int64_t>::max();
   io::TemporaryFolder folder;
   io::write_file(folder / "c.toml", config_toml(config));
@@ -68,6 +69,14 @@ TEST(Config, TakesAnIntegerWhereANumberIsExpected) {
   EXPECT_EQ(config.optimizer.lr, 1e-3);
 }
 
+TEST(Config, ReadsAChoice) {
+  TrainConfig config;
+  for (const bool choice : {true, false}) {
+    set_config(config, std::string("model.gradient_checkpointing=") + (choice ? "true" : "false"));
+    EXPECT_EQ(config.model.gradient_checkpointing, choice);
+  }
+}
+
 TEST(Config, SuggestsTheKeyThatWasMeant) {
   EXPECT_THAT(error_of_file("[optimizer]\nlearning = 1\nlr = 1\n"),
               HasSubstr("c.toml:2: unknown key 'optimizer.learning'"));
@@ -93,6 +102,10 @@ TEST(Config, NamesTheKeyWhoseValueHasTheWrongType) {
               AllOf(HasSubstr("train.steps expects an integer"), HasSubstr("many")));
   EXPECT_THAT(error_of_file("[train]\nsteps = 1.5\n"), HasSubstr("train.steps expects an integer"));
   EXPECT_THAT(error_of_file("[run]\nname = 5\n"), HasSubstr("run.name expects a string"));
+  EXPECT_THAT(error_of_file("[model]\ngradient_checkpointing = 1\n"),
+              HasSubstr("model.gradient_checkpointing expects true or false, got 1"));
+  EXPECT_THAT(error_of_set("model.gradient_checkpointing=yes"),
+              HasSubstr("model.gradient_checkpointing expects true or false, got 'yes'"));
   EXPECT_THAT(error_of_set("train.steps=1.5"), HasSubstr("train.steps expects an integer"));
   EXPECT_THAT(error_of_set("optimizer.lr=fast"), HasSubstr("optimizer.lr expects a number"));
   EXPECT_THAT(error_of_set("optimizer.lr"), HasSubstr("section.key=value"));

@@ -38,6 +38,7 @@ GPT2Config gpt2_config(const TrainConfig& config, int64_t vocab_size) {
   model.n_head = config.model.heads;
   model.n_embd = config.model.channels;
   model.dropout = config.model.dropout;
+  model.gradient_checkpointing = config.model.gradient_checkpointing;
   validate(model);
   return model;
 }
@@ -99,6 +100,7 @@ void Trainer::restore(const std::filesystem::path& checkpoint) {
               found.vocab_size == expected.vocab_size,
           "resume '", checkpoint.string(),
           "': the model keys of the configuration differ from the checkpoint's");
+  model.config.gradient_checkpointing = expected.gradient_checkpointing;  // how it is trained, not what it is
   build(std::move(model));
   load_optimizer(checkpoint, *optimizer_);
   require(std::isfinite(TensorList(*model_).norm()) && std::isfinite(optimizer_->first_moments().norm()) &&

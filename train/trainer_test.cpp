@@ -194,6 +194,19 @@ TEST(Trainer, RefusesADamagedCheckpointAndAnotherSeed) {
   EXPECT_THAT(restore(), HasSubstr("not finite"));
 }
 
+TEST(Trainer, ARunGoesOnWithTheCheckpointingOfItsConfiguration) {
+  io::TemporaryFolder folder;
+  TrainConfig config = small_config();
+  Trainer(config, stories(), quadratic_objective).save(folder / "c");
+  for (const bool choice : {true, false}) {
+    config.model.gradient_checkpointing = choice;
+    Trainer trainer(config, stories(), quadratic_objective);
+    EXPECT_EQ(trainer.model().config.gradient_checkpointing, choice);
+    trainer.restore(folder / "c");
+    EXPECT_EQ(trainer.model().config.gradient_checkpointing, choice);
+  }
+}
+
 TEST(Trainer, DoesNotBringBackAFolderThatWasRemoved) {
   io::TemporaryFolder folder;
   Trainer trainer(small_config(), stories(), quadratic_objective);

@@ -131,6 +131,49 @@ TEST(GPT2Gradient, RunsEveryForwardOperationOnce) {
   }
 }
 
+TEST(GPT2Gradient, WithCheckpointingRunsTheBlocksTwice) {
+  GPT2Config config = small_config(DType::float32, 3);
+  config.gradient_checkpointing = true;
+  const GPT2 model(config);
+  const Batch batch = batch_for(config);
+  GPT2 gradient = like(model);
+  const int64_t start = op_count();
+  loss_and_gradient(model, batch.tokens, batch.targets, &gradient);
+  EXPECT_EQ(op_count() - start, (3 + 10 * 3 + 2) + 10 * 3);
+}
+
+TEST(GPT2Gradient, WithCheckpointingIsTheSameToTheBit) {
+  const int before = num_threads();
+  for (const double dropout : {0.0, 0.25}) {
+    GPT2Config config = gpt2_preset("toy");
+    config.n_layer = 4;
+    config.dropout = dropout;
+    GPT2 model(config);
+    const Batch batch = batch_for(config, 3, 40);
+    const auto gradient_with = [&](bool checkpointing, int threads) {
+      model.config.gradient_checkpointing = checkpointing;
+      set_num_threads(threads);
+      const TrainingScope scope(5, 9);
+      GPT2 gradient = like(model);
+      std::vector<Tensor> result;
+      for (int micro_batch = 0; micro_batch < 2; ++micro_batch) {  // the second one draws other masks
+        const double value = loss_and_gradient(model, batch.tokens, batch.targets, &gradient);
+        result.push_back(full({}, value, DType::float64));
+      }
+      for_each_parameter(gradient, [&](const std::string&, Tensor& d) { result.push_back(d); });
+      return result;
+    };
+    const std::vector<Tensor> expected = gradient_with(false, 1);
+    for (const int threads : {1, 3}) {
+      const std::vector<Tensor> found = gradient_with(true, threads);
+      ASSERT_EQ(found.size(), expected.size());
+      for (size_t i = 0; i < found.size(); ++i)
+        EXPECT_EQ(relative_difference(found[i], expected[i]), 0) << i << ", dropout " << dropout;
+    }
+  }
+  set_num_threads(before);
+}
+
 TEST(GPT2Gradient, DoesNotDependOnTheNumberOfThreads) {
   GPT2Config config = gpt2_preset("toy");
   const GPT2 model(config);

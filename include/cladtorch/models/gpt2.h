@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include <clad/checkpoint.h>
+
 #include "cladtorch/nn/nn.h"
 
 namespace cladtorch {
@@ -19,6 +21,9 @@ struct GPT2Config {
   bool bias = true;
   double layer_norm_epsilon = 1e-5;
   DType dtype = DType::float32;
+  /// Keep only the input of each block for the backward pass, which runs the block again: less memory, more
+  /// time, the same gradients.
+  bool gradient_checkpointing = false;
 };
 
 /// "gpt2" (124M), "gpt2-medium" (355M), "gpt2-large" (774M), "gpt2-xl" (1558M), or "toy" (2 layers of 32
@@ -51,7 +56,12 @@ struct GPT2 {
   /// Final hidden states [B, T, C] of int32 token ids [B, T].
   Tensor forward(const Tensor& ids) const {
     Tensor x = embedding_dropout(wte(ids) + wpe(arange(checked_length(ids))));
-    for (const nn::Block& block : h) x = block.forward(x);
+    for (const nn::Block& block : h) {
+      if (config.gradient_checkpointing)
+        x = clad::checkpoint(block.forward(x));
+      else
+        x = block.forward(x);
+    }
     return ln_f(x);
   }
   Tensor operator()(const Tensor& ids) const { return forward(ids); }

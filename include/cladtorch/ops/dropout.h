@@ -29,6 +29,9 @@ struct DropoutState {
   uint64_t seed = 0, stream = 0;
   /// Takes the next stream of the thread's scope; inactive outside any scope.
   static DropoutState draw();
+  /// How many the thread's scope has given; a call that is computed again goes back to where it began.
+  static uint64_t drawn();
+  static void rewind(uint64_t drawn);
 };
 
 /// Inside a TrainingScope: each element is 0 with `probability`, else divided by 1 - probability. Outside: x

@@ -18,6 +18,7 @@ struct BenchOptions {
   std::string dtype = "fp32";
   int64_t threads = 0;  ///< 0: all cores
   int64_t iters = 10;
+  bool gradient_checkpointing = false;
   /// A folder that dump_bench wrote: its weights and the first rows and columns of its tokens are used
   /// instead of random ones, and `model` is ignored.
   std::filesystem::path load{};

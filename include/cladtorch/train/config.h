@@ -34,6 +34,7 @@ struct TrainConfig {
     int64_t channels = 128;
     int64_t context = 128;
     double dropout = 0.0;
+    bool gradient_checkpointing = false;
   } model;
   struct Optimizer {
     double lr = 4e-3;
@@ -75,7 +76,7 @@ struct TrainConfig {
 struct ConfigField {
   std::string key;
   std::string help;
-  std::variant<int64_t*, double*, std::string*> value;
+  std::variant<int64_t*, double*, bool*, std::string*> value;
   int64_t least = 0;
   int64_t most = std::numeric_limits<int64_t>::max();
 };

@@ -1,5 +1,7 @@
 #include "cladtorch/ops/dropout.h"
 
+#include <clad/checkpoint.h>
+
 #include "cladtorch/ops/count.h"
 #include "cladtorch/random.h"
 #include "ops/common/elementwise.h"
@@ -57,6 +59,15 @@ DropoutState DropoutState::draw() {
   if (!scope) return {};
   // 2^40 steps of 2^24 calls each.
   return {true, scope->seed_, scope->step_ << 24 | (scope->calls_++ & 0xffffffu)};
+}
+
+uint64_t DropoutState::drawn() { return current_scope ? current_scope->calls_ : 0; }
+void DropoutState::rewind(uint64_t drawn) {
+  if (current_scope) current_scope->calls_ = static_cast<uint32_t>(drawn);
+}
+
+namespace {
+const clad::replayed masks(DropoutState::drawn, DropoutState::rewind);
 }
 
 Tensor dropout(const Tensor& x, double probability) { return forward(x, probability, DropoutState::draw()); }

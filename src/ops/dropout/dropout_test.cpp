@@ -1,5 +1,7 @@
 #include "cladtorch/ops/dropout.h"
 
+#include <clad/checkpoint.h>
+
 #include "cladtorch/tensor/parallel.h"
 #include "tests/support/gradcheck.h"
 
@@ -47,6 +49,20 @@ TEST(Dropout, MasksDependOnSeedStepAndCallOnly) {
   set_num_threads(1);
   EXPECT_EQ(relative_difference(draw(1, 2, 1), reference), 0);
   set_num_threads(before);
+}
+
+TEST(Dropout, WhatIsComputedAgainDrawsTheSameMasks) {
+  const Tensor x = ones({1000});
+  const TrainingScope scope(1, 2);
+  dropout(x, 0.5);
+  const clad::moment then = clad::now();
+  const Tensor first = dropout(x, 0.5), second = dropout(x, 0.5);
+  Tensor again;
+  clad::replay(then, [&] { again = dropout(x, 0.5); });
+  EXPECT_EQ(relative_difference(again, first), 0);
+  const Tensor third = dropout(x, 0.5);
+  EXPECT_GT(relative_difference(third, first), 0);
+  EXPECT_GT(relative_difference(third, second), 0) << "the masks go on where they were";
 }
 
 TEST(Dropout, GradientUsesTheMaskOfTheForward) {
