@@ -3,18 +3,25 @@
 
 #include <cstdint>
 
+#include "cladtorch/tensor/dtype.h"
+
 namespace cladtorch::simd {
+
+/// Two elements that follow one another along the depth of a product, the first in the lower half.
+struct BfloatPair {
+  uint32_t bits;
+};
 
 /// One tile of a product: C (+)= A B. A(i, p) is a[i * a_row + p * a_depth]; B(p, j) is b[p * b_depth + j],
 /// readable up to the next multiple of the vector length past `columns`.
-template <class T>
+template <class T, class Sum = T>
 struct GemmTile {
   int64_t rows = 0, columns = 0, depth = 0;
   const T* a = nullptr;
   int64_t a_row = 0, a_depth = 0;
   const T* b = nullptr;
   int64_t b_depth = 0;
-  T* c = nullptr;
+  Sum* c = nullptr;
   int64_t c_row = 0;
   bool add = false;
   bool stream = false;          ///< store past the cache: c and c_row are multiples of the vector, not `add`
@@ -22,12 +29,12 @@ struct GemmTile {
   int64_t ahead_step = 0;       ///< in bytes
 };
 
-template <class T>
+template <class T, class Sum = T>
 struct GemmKernel {
-  int64_t lanes;             ///< elements per vector
+  int64_t lanes;             ///< columns per vector
   int64_t vectors;           ///< most vectors of columns in a tile
   const int64_t* most_rows;  ///< most rows of a tile, by its vectors
-  void (*run)(const GemmTile<T>& tile);
+  void (*run)(const GemmTile<T, Sum>& tile);
 };
 
 /// Heads of one sequence in memory: row t of q, k, v starts at t * row.
@@ -65,9 +72,22 @@ struct Kernels {
 
   GemmKernel<float> gemm_float;
   GemmKernel<double> gemm_double;
+  /// Multiplies pairs and adds both products to a float, flushing denormal numbers. No `run` where widening
+  /// to float is faster: see dispatch.cpp.
+  GemmKernel<BfloatPair, float> gemm_pairs;
   /// to[p * panel + i] = from[i * line + p] for i < lines, p < depth.
   void (*transpose)(int64_t lines, int64_t depth, const float* from, int64_t line, float* to, int64_t panel);
+  /// The same, converted.
+  void (*transpose_widened)(int64_t lines, int64_t depth, const bfloat16* from, int64_t line, float* to,
+                            int64_t panel);
+  /// to[i * to_line + j] = from[i * line + j] for i < lines, j < n.
+  void (*widen)(int64_t lines, int64_t n, const bfloat16* from, int64_t line, float* to, int64_t to_line);
+  /// to[i * to_line + j] is the pair of first[i * line + j] and second[i * line + j], or zero if `second` is
+  /// null.
+  void (*pair)(int64_t lines, int64_t n, const bfloat16* first, const bfloat16* second, int64_t line,
+               BfloatPair* to, int64_t to_line);
   float (*dot)(int64_t n, const float* a, const float* b);
+  float (*dot_widened)(int64_t n, const float* a, const bfloat16* b);
 
   void (*gelu_tanh)(int64_t n, const float* x, float* y);
   void (*gelu_tanh_pullback)(int64_t n, const float* x, const float* d_y, float* d_x, bool add);
@@ -109,7 +129,7 @@ struct Kernels {
 };
 
 /// The widest set that this processor runs, or the one named by the environment variable CLADTORCH_SIMD
-/// (portable, avx2, avx512) if it runs here.
+/// (portable, avx2, avx512, avx512bf16) if it runs here.
 const Kernels& kernels();
 
 /// By name, or null if unknown or not supported by this processor: for tests and benchmarks.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <bit>
 #include <cmath>
 #include <vector>
 
@@ -32,22 +33,50 @@ std::vector<float> normals(int64_t n, uint64_t seed, double deviation = 1) {
   return values;
 }
 
+/// Halves of random values.
+std::vector<bfloat16> rounded_normals(int64_t n, uint64_t seed) {
+  std::vector<bfloat16> values;
+  for (float value : normals(n, seed)) values.push_back(bfloat16(value));
+  return values;
+}
+
+template <class T>
+T random_element(Random& random) {
+  return static_cast<T>(random.normal());
+}
+template <>
+BfloatPair random_element(Random& random) {
+  const auto half = [&] { return uint32_t{bfloat16(static_cast<float>(random.normal())).bits}; };
+  const uint32_t low = half();
+  return {low | half() << 16};
+}
+
+template <class T>
+double product(T a, T b) {
+  return double(a) * double(b);
+}
+template <>
+double product(BfloatPair a, BfloatPair b) {
+  const auto half = [](uint32_t bits) { return double(std::bit_cast<float>(bits)); };
+  return half(a.bits << 16) * half(b.bits << 16) + half(a.bits & 0xffff0000u) * half(b.bits & 0xffff0000u);
+}
+
 /// Random values from the second one on: the first is skipped to leave the rest unaligned.
 template <class T>
 std::vector<T> tile_operand(int64_t n, uint64_t seed) {
   Random random(seed);
   std::vector<T> values(static_cast<size_t>(n) + 1);
-  for (T& x : values) x = static_cast<T>(random.normal());
+  for (T& x : values) x = random_element<T>(random);
   return values;
 }
 
-template <class T>
-void check_tile(const GemmKernel<T>& kernel, int64_t rows, int64_t columns, bool transposed, bool add,
+template <class T, class Sum>
+void check_tile(const GemmKernel<T, Sum>& kernel, int64_t rows, int64_t columns, bool transposed, bool add,
                 double tolerance) {
   const int64_t depth = 13, padded = kernel.vectors * kernel.lanes + 8;
   const auto a = tile_operand<T>(rows * depth, 1), b = tile_operand<T>(depth * padded, 2);
   const int64_t a_row = transposed ? 1 : depth, a_depth = transposed ? rows : 1;
-  std::vector<T> c(static_cast<size_t>(rows * padded), T(2));
+  std::vector<Sum> c(static_cast<size_t>(rows * padded), Sum(2));
   kernel.run({.rows = rows,
               .columns = columns,
               .depth = depth,
@@ -64,14 +93,14 @@ void check_tile(const GemmKernel<T>& kernel, int64_t rows, int64_t columns, bool
     for (int64_t j = 0; j < padded; ++j) {
       double expected = add || j >= columns ? 2 : 0;
       for (int64_t p = 0; p < depth && j < columns; ++p)
-        expected += double(a[size_t(1 + i * a_row + p * a_depth)]) * double(b[size_t(1 + p * padded + j)]);
+        expected += product(a[size_t(1 + i * a_row + p * a_depth)], b[size_t(1 + p * padded + j)]);
       ASSERT_NEAR(double(c[size_t(i * padded + j)]), expected, tolerance) << rows << 'x' << columns;
     }
   }
 }
 
-template <class T>
-void check_tiles(const GemmKernel<T>& kernel, double tolerance) {
+template <class T, class Sum>
+void check_tiles(const GemmKernel<T, Sum>& kernel, double tolerance) {
   for (int64_t columns = 1; columns <= kernel.vectors * kernel.lanes; ++columns)
     for (int64_t rows = 1; rows <= kernel.most_rows[(columns + kernel.lanes - 1) / kernel.lanes]; ++rows)
       for (bool transposed : {false, true})
@@ -81,6 +110,7 @@ void check_tiles(const GemmKernel<T>& kernel, double tolerance) {
 TEST_P(Simd, GemmTilesOfEverySizeMatchPlainSums) {
   check_tiles(kernels_->gemm_float, 1e-4);
   check_tiles(kernels_->gemm_double, 1e-12);
+  if (kernels_->gemm_pairs.run) check_tiles(kernels_->gemm_pairs, 1e-4);
 }
 
 TEST_P(Simd, ATileStoredPastTheCachesHasTheSameValues) {
@@ -119,12 +149,54 @@ TEST_P(Simd, TransposeMovesEveryElement) {
   }
 }
 
+TEST_P(Simd, TransposeWidenedMovesEveryElement) {
+  for (int64_t lines : {1, 3, 4, 6, 9, 16, 23, 48}) {
+    for (int64_t depth : {1, 4, 15, 16, 21}) {
+      const std::vector<bfloat16> from = rounded_normals(lines * (depth + 2), 1);
+      std::vector<float> to(static_cast<size_t>(depth * 50), -1.0f);
+      kernels_->transpose_widened(lines, depth, from.data() + 1, depth + 2, to.data(), 50);
+      for (int64_t p = 0; p < depth; ++p)
+        for (int64_t i = 0; i < 50; ++i)
+          ASSERT_EQ(to[size_t(p * 50 + i)], i < lines ? float(from[size_t(1 + i * (depth + 2) + p)]) : -1.0f);
+    }
+  }
+}
+
+TEST_P(Simd, WidenAndPairMoveEveryElementOfTheirLines) {
+  constexpr int64_t lines = 3;
+  for (int64_t n : lengths()) {
+    const int64_t line = n + 5, to_line = n + 2;
+    const std::vector<bfloat16> first = rounded_normals(lines * line, 1),
+                                second = rounded_normals(lines * line, 2);
+    std::vector<float> wide(static_cast<size_t>(lines * to_line), -1.0f);
+    std::vector<BfloatPair> pairs(wide.size(), BfloatPair{7}), halves = pairs;
+    kernels_->widen(lines, n, first.data() + 1, line, wide.data(), to_line);
+    kernels_->pair(lines, n, first.data() + 1, second.data() + 1, line, pairs.data(), to_line);
+    kernels_->pair(lines, n, first.data() + 1, nullptr, line, halves.data(), to_line);
+    for (int64_t i = 0; i < lines; ++i) {
+      for (int64_t j = 0; j < to_line; ++j) {
+        const size_t from = size_t(1 + i * line + j), to = size_t(i * to_line + j);
+        const uint32_t low = first[from].bits, high = uint32_t{second[from].bits} << 16;
+        ASSERT_EQ(wide[to], j < n ? float(first[from]) : -1.0f);
+        ASSERT_EQ(pairs[to].bits, j < n ? low | high : 7);
+        ASSERT_EQ(halves[to].bits, j < n ? low : 7);
+      }
+    }
+  }
+}
+
 TEST_P(Simd, DotMatchesAPlainSum) {
   for (int64_t n : lengths()) {
     const std::vector<float> a = normals(n, 1), b = normals(n, 2);
-    double expected = 0;
-    for (int64_t i = 1; i <= n; ++i) expected += double(a[size_t(i)]) * double(b[size_t(i)]);
-    EXPECT_NEAR(kernels_->dot(n, a.data() + 1, b.data() + 1), expected, 1e-6 * double(n) + 1e-12) << n;
+    const std::vector<bfloat16> c = rounded_normals(n, 3);
+    double expected = 0, expected_widened = 0;
+    for (size_t i = 1; i <= size_t(n); ++i) {
+      expected += double(a[i]) * double(b[i]);
+      expected_widened += double(a[i]) * double(float(c[i]));
+    }
+    const double tolerance = 1e-6 * double(n) + 1e-12;
+    EXPECT_NEAR(kernels_->dot(n, a.data() + 1, b.data() + 1), expected, tolerance) << n;
+    EXPECT_NEAR(kernels_->dot_widened(n, a.data() + 1, c.data() + 1), expected_widened, tolerance) << n;
   }
 }
 
@@ -260,7 +332,7 @@ TEST_P(Simd, PartsOfVectorsReachNoFurtherThanTheirElements) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Sets, Simd, testing::Values("portable", "avx2", "avx512"),
+INSTANTIATE_TEST_SUITE_P(Sets, Simd, testing::Values("portable", "avx2", "avx512", "avx512bf16"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

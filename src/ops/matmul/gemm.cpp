@@ -19,70 +19,51 @@ namespace {
 
 constexpr int64_t rows_without_packing = 4;  // so few rows are memory-bound: plain dot products
 
-/// The product itself, or that of the transposes if this spares packing the larger operand against its grain.
-template <class T>
-Product<T> arranged(int64_t m, int64_t n, int64_t k, MatrixView<T> a, MatrixView<T> b, T* c, int64_t c_row,
-                    bool add, const T* bias) {
-  if (b.column == 1 || (a.row != 1 && m > n)) return Product<T>(m, n, k, a, b, c, c_row, add, bias, false);
-  return Product<T>(n, m, k, {b.data, b.column, b.row}, {a.data, a.column, a.row}, c, c_row, add, bias, true);
-}
-
 /// A few rows of A times the transpose of a row-major matrix, without packing: memory-bound.
-void gemm_by_dots(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float> b, float* c,
-                  int64_t c_row, bool add, const float* bias) {
-  const auto dot = simd::kernels().dot;
+template <class In, class Out>
+void multiply_by_dots(int64_t m, int64_t n, int64_t k, MatrixView<In> a, MatrixView<In> b, Out* c,
+                      int64_t c_row, bool add, const In* bias) {
+  const simd::Kernels& kernels = simd::kernels();
+  thread_local Scratch scratch;
+  const float* rows = nullptr;  // of A, k apart, if they had to be widened
+  if constexpr (std::is_same_v<In, bfloat16>) {
+    float* const widened = scratch.get<float>(m * k);
+    kernels.widen(m, k, a.data, a.row, widened, k);
+    rows = widened;
+  }
   parallel_for(n, 64, [&](int64_t begin, int64_t end) {
     for (int64_t j = begin; j < end; ++j) {
       for (int64_t i = 0; i < m; ++i) {
-        float& out = c[i * c_row + j];
-        const float value = dot(k, a.data + i * a.row, b.data + j * b.column);
-        out = (add ? out : 0.0f) + value + (bias ? bias[j] : 0.0f);
+        Out& out = c[i * c_row + j];
+        float value = 0;
+        if constexpr (std::is_same_v<In, bfloat16>) {
+          value = kernels.dot_widened(k, rows + i * k, b.data + j * b.column);
+        } else {
+          value = kernels.dot(k, a.data + i * a.row, b.data + j * b.column);
+        }
+        out = static_cast<Out>((add ? static_cast<float>(out) : 0.0f) + value +
+                               (bias ? static_cast<float>(bias[j]) : 0.0f));
       }
     }
   });
 }
 
-template <class T>
-void multiply_blocks(int64_t m, int64_t n, int64_t k, MatrixView<T> a, MatrixView<T> b, T* c, int64_t c_row,
-                     bool add, const T* bias) {
-  if constexpr (sizeof(T) == 4) {
-    if (m <= rows_without_packing && a.column == 1 && b.row == 1)
-      return gemm_by_dots(m, n, k, a, b, c, c_row, add, bias);
-  }
-  const Product<T> product = arranged(m, n, k, a, b, c, c_row, add, bias);
+template <class Operand, class In, class Out>
+void multiply_blocks(int64_t m, int64_t n, int64_t k, MatrixView<In> a, MatrixView<In> b, Out* c,
+                     int64_t c_row, bool add, const In* bias) {
+  // The product of the transposes spares packing the larger operand against its grain.
+  const bool straight = b.column == 1 || (a.row != 1 && m > n);
+  using P = Product<In, Out, Operand>;
+  const P product =
+      straight ? P(m, n, k, a, b, c, c_row, add, bias, false)
+               : P(n, m, k, {b.data, b.column, b.row}, {a.data, a.column, a.row}, c, c_row, add, bias, true);
   const int64_t output = product.rows * product.columns;
   const bool output_is_largest = output >= product.rows * k && output >= product.columns * k;
   if (product.transposed || product.rows >= product.columns || output_is_largest) {
-    ProductByRows<T>(product).run();
+    ProductByRows<In, Out, Operand>(product).run();
   } else {
-    ProductByColumns<T>(product).run();
+    ProductByColumns<In, Out, Operand>(product).run();
   }
-}
-
-/// A dense copy in float.
-MatrixView<float> widened(int64_t rows, int64_t columns, MatrixView<bfloat16> x, float* to) {
-  parallel_for(rows, divided_up(1 << 14, columns), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i)
-      for (int64_t j = 0; j < columns; ++j)
-        to[i * columns + j] = static_cast<float>(x.data[i * x.row + j * x.column]);
-  });
-  return {to, columns, 1};
-}
-
-template <class Out>
-void multiply_widened(int64_t m, int64_t n, int64_t k, MatrixView<bfloat16> a, MatrixView<bfloat16> b, Out* c,
-                      int64_t c_row, bool add, const bfloat16* bias) {
-  thread_local Scratch scratch;
-  float* const wide = scratch.get<float>(m * k + k * n + m * n + n);
-  float *const wide_b = wide + m * k, *const sums = wide_b + k * n, *const wide_bias = sums + m * n;
-  if (bias) widened(1, n, {bias, n, 1}, wide_bias);
-  multiply_blocks<float>(m, n, k, widened(m, k, a, wide), widened(k, n, b, wide_b), sums, n, false,
-                         bias ? wide_bias : nullptr);
-  for (int64_t i = 0; i < m; ++i)
-    for (int64_t j = 0; j < n; ++j) {
-      Out& out = c[i * c_row + j];
-      out = static_cast<Out>((add ? static_cast<float>(out) : 0.0f) + sums[i * n + j]);
-    }
 }
 
 }  // namespace
@@ -93,10 +74,21 @@ void gemm(int64_t m, int64_t n, int64_t k, MatrixView<In> a, MatrixView<In> b, O
   if (m == 0 || n == 0) return;
   if (k == 0) {
     gemm_reference(m, n, k, a, b, c, c_row, add, bias);
-  } else if constexpr (std::is_same_v<In, bfloat16>) {
-    multiply_widened(m, n, k, a, b, c, c_row, add, bias);
-  } else if (!gemm_by_cblas(m, n, k, a, b, c, c_row, add, bias)) {
-    multiply_blocks(m, n, k, a, b, c, c_row, add, bias);
+    return;
+  }
+  if constexpr (!std::is_same_v<In, bfloat16>) {
+    if (gemm_by_cblas(m, n, k, a, b, c, c_row, add, bias)) return;
+  }
+  if constexpr (!std::is_same_v<In, double>) {
+    if (m <= rows_without_packing && a.column == 1 && b.row == 1)
+      return multiply_by_dots(m, n, k, a, b, c, c_row, add, bias);
+  }
+  if constexpr (!std::is_same_v<In, bfloat16>) {
+    multiply_blocks<In>(m, n, k, a, b, c, c_row, add, bias);
+  } else if (simd::kernels().gemm_pairs.run) {
+    multiply_blocks<simd::BfloatPair>(m, n, k, a, b, c, c_row, add, bias);
+  } else {
+    multiply_blocks<float>(m, n, k, a, b, c, c_row, add, bias);
   }
 }
 

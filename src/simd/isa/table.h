@@ -19,6 +19,7 @@ namespace {
 #include "simd/isa/vector.h"
 // After vector.h, in this order.
 #include "simd/isa/gemm.h"
+#include "simd/isa/packing.h"
 #include "simd/isa/pointwise.h"
 #include "simd/isa/rows.h"
 // After rows.h.
@@ -39,8 +40,13 @@ const Kernels table = {
     .vector_length = CLADTORCH_VECTOR_FLOATS,
     .gemm_float = {lanes<float>, tile_vectors, most_rows, gemm_tile<float>},
     .gemm_double = {lanes<double>, tile_vectors, most_rows, gemm_tile<double>},
-    .transpose = transpose,
+    .gemm_pairs = {},
+    .transpose = transpose<float>,
+    .transpose_widened = transpose<bfloat16>,
+    .widen = widen,
+    .pair = pair,
     .dot = dot,
+    .dot_widened = dot_widened,
     .gelu_tanh = gelu_tanh,
     .gelu_tanh_pullback = gelu_tanh_pullback,
     .sum = sum,
