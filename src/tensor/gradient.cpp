@@ -108,6 +108,25 @@ Tensor gradient_buffer_like(const Tensor& parameter) {
   return buffer;
 }
 
+Tensor gradient_buffer_in(const Tensor& memory, int64_t offset, const Shape& shape) {
+  require(
+      memory.defined() && memory.is_contiguous() && offset >= 0 && offset + shape.numel() <= memory.numel(),
+      "gradient_buffer_in: ", shape, " at element ", offset, " does not fit into dense memory of ",
+      memory.shape());
+  require(!memory.storage_->workspace, "gradient_buffer_in: the memory belongs to a workspace's step");
+  Tensor buffer;
+  buffer.dtype_ = memory.dtype_;
+  buffer.shape_ = shape;
+  buffer.strides_ = contiguous_strides(shape);
+  const size_t element = size_of(memory.dtype_);
+  buffer.storage_ = detail::StorageHandle(detail::part_of_storage(
+      memory.storage_.get(), memory.storage_->data + static_cast<size_t>(memory.offset_ + offset) * element,
+      static_cast<size_t>(shape.numel()) * element));
+  buffer.storage_->gradient_buffer = true;
+  buffer.storage_->zero = true;
+  return buffer;
+}
+
 GradientTarget::GradientTarget(Tensor* d, const Shape& shape, DType dtype) {
   if (!d->defined()) {
     *d = Tensor::empty(shape, dtype);

@@ -2,6 +2,7 @@
 
 #include "cladtorch/tensor/factories.h"
 #include "cladtorch/tensor/gradient_target.h"
+#include "cladtorch/tensor/workspace.h"
 
 namespace cladtorch {
 namespace {
@@ -131,6 +132,29 @@ TEST(GradientTarget, AsksToStoreOnlyWhereNothingIsYet) {
   EXPECT_FALSE(accumulate_into(&buffer, {2}, DType::float32).add());
   EXPECT_TRUE(accumulate_into(&buffer, {2}, DType::float32).add());
   EXPECT_THROW(accumulate_into(&buffer, {3}, DType::float32), Error);
+}
+
+TEST(GradientBuffer, MayLieInTheMemoryOfAnotherTensor) {
+  Tensor first, second, memory = full({10}, 7);
+  first = gradient_buffer_in(memory, 2, {2, 2});
+  second = gradient_buffer_in(memory, 6, {4});
+  EXPECT_TRUE(first.is_marked_zero());
+  EXPECT_EQ(memory.data<float>()[2], 7) << "the mark writes nothing";
+  first.accumulate(ones({2, 2}));
+  EXPECT_EQ(memory.data<float>()[2], 1) << "stored, not added";
+  EXPECT_TRUE(second.is_marked_zero());
+  EXPECT_EQ(second.data<float>(), memory.data<float>() + 6);
+  EXPECT_EQ(memory.data<float>()[9], 0);
+  EXPECT_THROW(gradient_buffer_in(memory, 7, {4}), Error);
+  EXPECT_THROW(gradient_buffer_in(memory, -1, {4}), Error);
+
+  memory = Tensor();
+  first.accumulate(ones({2, 2}));
+  EXPECT_EQ(first.data<float>()[3], 2) << "the memory lives on";
+  Workspace workspace;
+  const Workspace::Step step(workspace);
+  const Tensor planned = zeros({4});
+  EXPECT_THROW(gradient_buffer_in(planned, 0, {4}), Error);
 }
 
 }  // namespace

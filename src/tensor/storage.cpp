@@ -49,11 +49,7 @@ class HeaderPool {
   std::vector<Storage*> blocks_;  // keeps the headers reachable for leak checkers
 };
 
-}  // namespace
-
-Storage* allocate_storage(size_t bytes, Device device) {
-  require(device.type == DeviceType::cpu, "allocate: device ", device,
-          " is not available in this build; use cpu");
+Storage* make_header(size_t bytes, Device device) {
   Storage* storage = HeaderPool::instance().take();
   storage->references.store(1, std::memory_order_relaxed);
   storage->device = device;
@@ -61,6 +57,16 @@ Storage* allocate_storage(size_t bytes, Device device) {
   storage->bytes = bytes;
   storage->workspace = nullptr;
   storage->data = nullptr;
+  storage->owner = nullptr;
+  return storage;
+}
+
+}  // namespace
+
+Storage* allocate_storage(size_t bytes, Device device) {
+  require(device.type == DeviceType::cpu, "allocate: device ", device,
+          " is not available in this build; use cpu");
+  Storage* storage = make_header(bytes, device);
   try {
     if (Workspace* workspace = current_workspace()) {
       workspace->implementation_->allocate(*storage, workspace);
@@ -74,9 +80,21 @@ Storage* allocate_storage(size_t bytes, Device device) {
   return storage;
 }
 
+Storage* part_of_storage(Storage* owner, std::byte* data, size_t bytes) {
+  Storage* storage = make_header(bytes, owner->device);
+  owner->references.fetch_add(1, std::memory_order_relaxed);
+  storage->owner = owner;
+  storage->data = data;
+  return storage;
+}
+
 void free_storage(Storage* storage) noexcept {
   if (storage->workspace) storage->workspace->implementation_->release(*storage);
-  if (!storage->in_arena) free_bytes(storage->data, storage->bytes);
+  if (storage->owner) {
+    const StorageHandle released(storage->owner);
+  } else if (!storage->in_arena) {
+    free_bytes(storage->data, storage->bytes);
+  }
   HeaderPool::instance().give(storage);
 }
 

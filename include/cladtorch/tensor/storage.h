@@ -26,12 +26,15 @@ struct Storage {
   Workspace* workspace = nullptr;  ///< told when the block is released; null once the block is on its own
   int64_t sequence = -1;           ///< number of this allocation within the workspace's step
   bool in_arena = false;           ///< data belongs to the workspace's arena, not to the heap
+  Storage* owner = nullptr;        ///< data is a part of this one's, which it keeps alive
   Storage* next_free = nullptr;
 };
 
 /// A block of at least `bytes` (64-byte aligned, contents undefined) with one reference, from the thread's
 /// open workspace step or else from the heap.
 Storage* allocate_storage(size_t bytes, Device device);
+/// The `bytes` at `data`, which lie in `owner` and keep it alive, as a block with marks of its own.
+Storage* part_of_storage(Storage* owner, std::byte* data, size_t bytes);
 void free_storage(Storage* storage) noexcept;
 
 /// Shared owner of a Storage.

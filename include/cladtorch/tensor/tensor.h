@@ -116,6 +116,7 @@ class CLAD_OPAQUE Tensor {
  private:
   friend class GradientTarget;
   friend Tensor gradient_buffer_like(const Tensor& parameter);
+  friend Tensor gradient_buffer_in(const Tensor& memory, int64_t offset, const Shape& shape);
   void* raw_data(DType wanted);
   void accumulate_in_place(const Tensor& d);
   void write_pending_zero();
@@ -134,5 +135,10 @@ void print(const Tensor& tensor);
 /// A buffer of `parameter`'s shape, dtype and device, marked zero, to which gradients are added in place;
 /// float32 for a bfloat16 parameter. Undefined if `parameter` is undefined.
 Tensor gradient_buffer_like(const Tensor& parameter);
+
+/// The same with the memory of a dense tensor, from its element `offset` on, for as long as either lives.
+/// What is marked in the buffer says nothing about `memory`. Throws Error if it does not fit or if `memory`
+/// was made in an open Workspace::Step.
+Tensor gradient_buffer_in(const Tensor& memory, int64_t offset, const Shape& shape);
 
 }  // namespace cladtorch
