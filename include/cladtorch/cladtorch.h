@@ -1,6 +1,7 @@
-// The whole library for model code: tensors, operations, layers.
+// The whole library for model code: tensors, operations, layers, and kernels on raw memory.
 #pragma once
 
+#include "cladtorch/kernels/kernels.h"
 #include "cladtorch/nn/nn.h"
 #include "cladtorch/ops/ops.h"
 #include "cladtorch/tensor/factories.h"

@@ -1,0 +1,34 @@
+// What a pullback on raw memory needs to know about the memory of gradients.
+#pragma once
+
+#include <cstdint>
+
+namespace cladtorch::kernels {
+
+/// Where a pullback writes, and whether to add to what lies there or to store over it.
+template <class T>
+struct Contribution {
+  T* data;  ///< null if the gradient is not wanted
+  bool add;
+};
+
+/// Prepares d [count] for a contribution that covers it: stored if `d` is a whole block of a GradientArena
+/// that is marked zero, added otherwise. `d` may be null. T is float or double, here and below.
+template <class T>
+Contribution<T> contribute_to(T* d, int64_t count);
+
+/// Whether there is nothing to pull back from the cotangent d [count]: it is null, or marked zero.
+template <class T>
+bool is_zero(T* d, int64_t count);
+
+/// Ends the pullback of a kernel that wrote a result whose cotangent is d [count]: before that kernel the
+/// memory of the result held something else, whose cotangent is zero. Marks a whole block, which costs
+/// nothing, and writes zeros into other memory.
+template <class T>
+void clear_cotangent(T* d, int64_t count);
+
+/// Throws Error unless the cotangent d [count] is zero: for results that have no derivative.
+template <class T>
+void require_no_cotangent(const char* result, T* d, int64_t count);
+
+}  // namespace cladtorch::kernels
