@@ -2,22 +2,26 @@
 // the weights are used once or twice and copying them costs as much as multiplying by them:
 //
 //   forward    y = x W^T      W stays in place as the left operand of y^T = W x^T; x^T is packed
-//   gradient   dx = dy W      W stays in place as the right operand; dy is packed
+//   gradient   dx = dy W      for few tokens W stays in place as the right operand and dy is packed; for
+//                             more, as the left one of dx^T = W^T dy^T, and dy^T is packed
 //   gradient   dW = dy^T x    both operands are packed, dW is written front to back, past the caches
 //
 // The left operand of a tile is broadcast element by element, so it may have any strides; the right one is
-// read by vectors along its columns. Two loops follow from that: over blocks of rows with the packed right
-// operand shared by all threads, and over panels of columns with the packed left operand shared.
+// read by vectors along its columns. Three loops follow from that: over blocks of rows with the packed right
+// operand shared by all threads, over panels of columns with the packed left operand shared, and down the
+// depth in pieces with the left operand in place.
 #include "ops/matmul/gemm.h"
 
 #include "ops/matmul/cblas.h"
 #include "ops/matmul/product_by_columns.h"
 #include "ops/matmul/product_by_rows.h"
+#include "ops/matmul/product_in_pieces.h"
 
 namespace cladtorch::detail {
 namespace {
 
 constexpr int64_t rows_without_packing = 4;  // so few rows are memory-bound: plain dot products
+constexpr int64_t rows_for_pieces = 48;      // enough to hide reading the right operand
 
 /// A few rows of A times the transpose of a row-major matrix, without packing: memory-bound.
 template <class In, class Out>
@@ -51,12 +55,18 @@ void multiply_by_dots(int64_t m, int64_t n, int64_t k, MatrixView<In> a, MatrixV
 template <class Operand, class In, class Out>
 void multiply_blocks(int64_t m, int64_t n, int64_t k, MatrixView<In> a, MatrixView<In> b, Out* c,
                      int64_t c_row, bool add, const In* bias) {
+  using P = Product<In, Out, Operand>;
+  const auto transposed = [&] {
+    return P(n, m, k, {b.data, b.column, b.row}, {a.data, a.column, a.row}, c, c_row, add, bias, true);
+  };
+  if (m >= rows_for_pieces && m < n && a.column == 1 && b.column == 1) {
+    const P product = transposed();
+    if (ProductInPieces<In, Out, Operand>::suits(product))
+      return ProductInPieces<In, Out, Operand>(product).run();
+  }
   // The product of the transposes spares packing the larger operand against its grain.
   const bool straight = b.column == 1 || (a.row != 1 && m > n);
-  using P = Product<In, Out, Operand>;
-  const P product =
-      straight ? P(m, n, k, a, b, c, c_row, add, bias, false)
-               : P(n, m, k, {b.data, b.column, b.row}, {a.data, a.column, a.row}, c, c_row, add, bias, true);
+  const P product = straight ? P(m, n, k, a, b, c, c_row, add, bias, false) : transposed();
   const int64_t output = product.rows * product.columns;
   const bool output_is_largest = output >= product.rows * k && output >= product.columns * k;
   if (product.transposed || product.rows >= product.columns || output_is_largest) {

@@ -83,10 +83,12 @@ TEST(Gemm, MatchesPlainLoopsFromBfloat16ToItselfInFloatForAllLayoutsAndEdgeSizes
 const Case blocked_cases[] = {
     {16, 768, 300, false, false, false, false},    // slices of the depth, right operand in place
     {40, 208, 500, false, false, true, true},      // the same, added to c
-    {100, 400, 450, false, false, false, true},    // one slice in place
-    {150, 400, 260, false, false, true, false},    // packed, several blocks of columns
-    {300, 500, 600, false, false, false, false},   // several blocks of rows, partial vectors
-    {192, 208, 22000, false, false, false, true},  // several chunks of the depth
+    {150, 400, 460, true, false, true, false},     // packed, several blocks of columns
+    {300, 500, 600, true, false, false, false},    // several blocks of rows, partial vectors
+    {192, 208, 22000, true, false, false, true},   // several chunks of the depth
+    {50, 300, 450, false, false, false, true},     // pieces in slices of the depth
+    {150, 1000, 260, false, false, true, false},   // one slice in pieces, several blocks, added to c
+    {192, 209, 22000, false, false, false, true},  // pieces in several chunks, partial vectors
     {50, 300, 1500, false, true, false, true},     // transposed, one panel
     {150, 300, 2500, false, true, true, true},     // transposed, several panels in pieces of the depth
     {20, 100, 5000, false, true, false, false},    // transposed, several chunks of the depth
