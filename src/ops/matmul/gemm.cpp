@@ -21,7 +21,7 @@ namespace cladtorch::detail {
 namespace {
 
 constexpr int64_t rows_without_packing = 4;  // so few rows are memory-bound: plain dot products
-constexpr int64_t rows_for_pieces = 48;      // enough to hide reading the right operand
+constexpr int64_t rows_for_pieces = 24;      // enough to hide reading the right operand
 
 /// A few rows of A times the transpose of a row-major matrix, without packing: memory-bound.
 template <class In, class Out>

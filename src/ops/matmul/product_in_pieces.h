@@ -24,18 +24,18 @@ class ProductInPieces {
   }
 
   explicit ProductInPieces(const X& product) : x_(product) {
-    const int64_t most_slices = std::max<int64_t>(1, slices_times_columns / x_.columns);
-    slice_depth_ = rounded_up(divided_up(x_.depth, most_slices), piece_depth);
+    piece_depth_ = x_.columns <= 32 ? 32 : 64;
+    slice_depth_ = rounded_up(divided_up(x_.depth, x_.columns <= 64 ? 2 : 1), piece_depth_);
     slices_ = divided_up(x_.depth, slice_depth_);
     if (slices_ == 1 && !X::rounds) {
       const int64_t most = elements<Operand>(shared_bytes) / x_.columns;
-      slice_depth_ = rounded_up(EvenSplit(x_.depth, std::max(most, piece_depth)).size, piece_depth);
+      slice_depth_ = rounded_up(EvenSplit(x_.depth, std::max(most, piece_depth_)).size, piece_depth_);
     }
     chunk_depth_ = slices_ == 1 ? slice_depth_ : x_.depth;  // few columns: the packed operand is small
     const int64_t panels = std::max<int64_t>(1, most_block_columns / x_.panel);
     block_columns_ = EvenSplit(x_.panels(), panels).size * x_.panel;
     column_blocks_ = divided_up(x_.columns, block_columns_);
-    const int64_t wanted = divided_up(3 * num_threads(), column_blocks_ * slices_);
+    const int64_t wanted = divided_up(num_threads(), column_blocks_ * slices_);
     const int64_t fair = std::clamp(divided_up(x_.rows, wanted), least_block_rows, most_block_rows);
     block_rows_ = rounded_up(EvenSplit(x_.rows, fair).size, x_.tile_rows);
     row_blocks_ = divided_up(x_.rows, block_rows_);
@@ -52,9 +52,8 @@ class ProductInPieces {
   }
 
  private:
-  static constexpr int64_t piece_depth = 64;
-  static constexpr int64_t slices_times_columns = 128;  // slices cost memory for as many results
-  static constexpr int64_t least_block_rows = 384, most_block_rows = 768, most_block_columns = 128;
+  // Long stretches of memory are read faster: blocks have fewer rows only where there are more threads.
+  static constexpr int64_t least_block_rows = 96, most_block_rows = 768, most_block_columns = 128;
   static constexpr int64_t turned_columns = 16;      // that are turned around at once
   static constexpr int64_t shared_bytes = 16 << 20;  // of the packed right operand
   static constexpr bool in_place = std::is_same_v<In, Operand>;
@@ -81,7 +80,7 @@ class ProductInPieces {
         });
     const int64_t sums_size = block_rows_ * (block_columns_ + turned_columns);
     const auto own_memory = [&] {
-      return X::template own_memory<Sum>(sums_size + (in_place ? 0 : piece_depth * block_rows_));
+      return X::template own_memory<Sum>(sums_size + (in_place ? 0 : piece_depth_ * block_rows_));
     };
     const auto multiply_blocks = [&](int64_t from, int64_t end) {
       Sum* const sums = own_memory();
@@ -137,9 +136,9 @@ class ProductInPieces {
   void multiply(const Block& block, const Right& right, Operand* left, Sum* sums) const {
     const int64_t width = width_of(block);
     const int64_t tiles = width / x_.panel * divided_up(block.rows(), x_.tile_rows);
-    for (int64_t p = block.depth_begin; p < block.depth_end; p += piece_depth) {
-      const int64_t depth = std::min(piece_depth, block.depth_end - p);
-      const int64_t next = std::min(piece_depth, block.depth_end - p - depth);
+    for (int64_t p = block.depth_begin; p < block.depth_end; p += piece_depth_) {
+      const int64_t depth = std::min(piece_depth_, block.depth_end - p);
+      const int64_t next = std::min(piece_depth_, block.depth_end - p - depth);
       const int64_t first = right.first + p;
       Ahead ahead(x_.left_at(block.row_begin, next ? first + depth : first), x_.left.column, block.rows(),
                   next * X::per_step, tiles);
@@ -231,7 +230,8 @@ class ProductInPieces {
   }
 
   const X& x_;
-  int64_t block_rows_, row_blocks_, block_columns_, column_blocks_, slice_depth_, slices_, chunk_depth_;
+  int64_t piece_depth_, block_rows_, row_blocks_, block_columns_, column_blocks_, slice_depth_, slices_,
+      chunk_depth_;
 };
 
 }  // namespace cladtorch::detail
