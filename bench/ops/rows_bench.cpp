@@ -66,6 +66,12 @@ void layer_norm_backward(benchmark::State& state) {
     return d_x;
   });
 }
+void tanh_forward(benchmark::State& state) {
+  memory_bound(state, 768, 2, [](const Tensor& x) { return tanh(x); });
+}
+void sigmoid_forward(benchmark::State& state) {
+  memory_bound(state, 768, 2, [](const Tensor& x) { return sigmoid(x); });
+}
 void dropout_forward(benchmark::State& state) {
   memory_bound(state, 768, 2, [](const Tensor& x) {
     const TrainingScope scope(1, 1);
@@ -115,6 +121,8 @@ BENCHMARK(softmax_forward)->Apply(row_counts);
 BENCHMARK(softmax_backward)->Apply(row_counts);
 BENCHMARK(layer_norm_forward)->Apply(row_counts);
 BENCHMARK(layer_norm_backward)->Apply(row_counts);
+BENCHMARK(tanh_forward)->Apply(row_counts);
+BENCHMARK(sigmoid_forward)->Apply(row_counts);
 BENCHMARK(dropout_forward)->Apply(row_counts);
 BENCHMARK(embedding_forward)->Apply(row_counts);
 BENCHMARK(embedding_backward)->Apply(row_counts);

@@ -65,6 +65,14 @@ struct LayerNormGradient {
   bool add_sums = false;  ///< to what the gradients of weight and bias hold
 };
 
+/// Which elements a dropout keeps: those whose random word is not below `threshold`. Element i has word i % 4
+/// of block i / 4 of the stream.
+struct DropoutMask {
+  uint64_t seed, stream;
+  uint32_t threshold;
+  float factor;  ///< of the elements that are kept
+};
+
 /// Kernels check nothing. Row kernels reduce in an order that depends on the length alone.
 struct Kernels {
   const char* name;
@@ -91,6 +99,11 @@ struct Kernels {
 
   void (*gelu_tanh)(int64_t n, const float* x, float* y);
   void (*gelu_tanh_pullback)(int64_t n, const float* x, const float* d_y, float* d_x, bool add);
+
+  void (*tanh)(int64_t n, const float* x, float* y);
+  void (*sigmoid)(int64_t n, const float* x, float* y);
+  /// Of elements first, first + 1, ...; first is a multiple of 4.
+  void (*dropout)(const DropoutMask& mask, int64_t first, int64_t n, const float* x, float* y, bool add);
 
   double (*sum)(int64_t n, const float* x);
   void (*softmax_row)(int64_t n, const float* x, float* y);

@@ -224,6 +224,42 @@ TEST_P(Simd, ExpKeepsNanAndVanishesAtMinusInfinity) {
   EXPECT_GT(y[4], 1e38f);
 }
 
+TEST_P(Simd, TanhAndSigmoidAreAccurateToFourUnitsInTheLastPlace) {
+  std::vector<float> x;
+  for (float v = 1e-8f; v < 120; v *= 1.0007f) x.insert(x.end(), {v, -v});
+  x.insert(x.end(), {0.0f, INFINITY, -INFINITY});
+  std::vector<float> tanh(x.size()), sigmoid(x.size());
+  kernels_->tanh(int64_t(x.size()), x.data(), tanh.data());
+  kernels_->sigmoid(int64_t(x.size()), x.data(), sigmoid.data());
+  const auto near = [](float got, double expected) {
+    return std::abs(double(got) - expected) <= 4 * 0x1p-23 * std::abs(expected) + 1e-37;
+  };
+  for (size_t i = 0; i < x.size(); ++i) {
+    ASSERT_TRUE(near(tanh[i], std::tanh(double(x[i])))) << x[i] << ' ' << tanh[i];
+    ASSERT_TRUE(near(sigmoid[i], 1 / (1 + std::exp(-double(x[i]))))) << x[i] << ' ' << sigmoid[i];
+  }
+  const float nan = NAN;
+  float y[2];
+  kernels_->tanh(1, &nan, y);
+  kernels_->sigmoid(1, &nan, y + 1);
+  EXPECT_TRUE(std::isnan(y[0]) && std::isnan(y[1]));
+}
+
+TEST_P(Simd, DropoutTakesTheWordsOfItsStream) {
+  const DropoutMask mask{7, uint64_t{9} << 33 | 5, 0x40000000u, 4.0f / 3};
+  constexpr int64_t first = 4 * 0x3ffffffcll, n = 203;  // the block number passes 2^32
+  std::vector<float> x(n), y(n, 1), stored(n);
+  for (int64_t i = 0; i < n; ++i) x[size_t(i)] = float(i + 1);
+  kernels_->dropout(mask, first, n, x.data(), y.data(), true);
+  kernels_->dropout(mask, first, n, x.data(), stored.data(), false);
+  for (int64_t i = 0; i < n; ++i) {
+    const bool kept = random_word(mask.seed, mask.stream, uint64_t(first + i)) >= mask.threshold;
+    const float expected = kept ? x[size_t(i)] * mask.factor : 0.0f;
+    EXPECT_EQ(stored[size_t(i)], expected) << i;
+    EXPECT_FLOAT_EQ(y[size_t(i)], 1 + expected) << i;
+  }
+}
+
 TEST_P(Simd, GeluAndItsPullbackMatchDoubleArithmetic) {
   const auto gelu = [](double v) {
     return v / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v)));

@@ -5,44 +5,13 @@
 #include <bit>
 #include <cmath>
 
-#include "cladtorch/random.h"
+#include "tensor/random_words.h"
 
 namespace cladtorch::detail {
 namespace {
 
-constexpr int lanes = 16;                                // pairs, and Philox blocks, computed together
+constexpr int lanes = philox_lanes;                      // pairs of values computed together
 constexpr double round_to_integer = 6755399441055744.0;  // 1.5 * 2^52: the sum's low bits are the integer
-
-/// Blocks first, first + 1, ... of the stream, one after the other.
-[[gnu::always_inline]] inline void random_words(uint64_t seed, uint64_t stream, uint64_t first,
-                                                uint32_t* words) {
-  uint32_t a[lanes], b[lanes], c[lanes], d[lanes];
-  for (int i = 0; i < lanes; ++i) {
-    const uint64_t block = first + static_cast<uint64_t>(i);
-    a[i] = static_cast<uint32_t>(block);
-    b[i] = static_cast<uint32_t>(block >> 32);
-    c[i] = static_cast<uint32_t>(stream);
-    d[i] = static_cast<uint32_t>(stream >> 32);
-  }
-  auto key0 = static_cast<uint32_t>(seed), key1 = static_cast<uint32_t>(seed >> 32);
-  for (int round = 0; round < 10; ++round) {  // as philox4x32
-    for (int i = 0; i < lanes; ++i) {
-      const uint64_t product0 = uint64_t{0xD2511F53u} * a[i], product1 = uint64_t{0xCD9E8D57u} * c[i];
-      a[i] = static_cast<uint32_t>(product1 >> 32) ^ b[i] ^ key0;
-      b[i] = static_cast<uint32_t>(product1);
-      c[i] = static_cast<uint32_t>(product0 >> 32) ^ d[i] ^ key1;
-      d[i] = static_cast<uint32_t>(product0);
-    }
-    key0 += 0x9E3779B9u;
-    key1 += 0xBB67AE85u;
-  }
-  for (int i = 0; i < lanes; ++i) {
-    words[4 * i] = a[i];
-    words[4 * i + 1] = b[i];
-    words[4 * i + 2] = c[i];
-    words[4 * i + 3] = d[i];
-  }
-}
 
 /// In [0, 1) with 53 bits. Signed integers convert to double in vectors everywhere, unsigned ones do not.
 [[gnu::always_inline]] inline double uniform(uint32_t high, uint32_t low) {

@@ -7,15 +7,23 @@
 namespace cladtorch {
 namespace {
 
+template <class Math, class T>
+void values(int64_t n, const T* x, T* y) {
+  if constexpr (!std::is_same_v<T, double> && requires { Math::kernel(); }) {
+    detail::pointwise(n, detail::Target<T>{y}, Math::kernel(), x);
+  } else {
+    detail::map(n, x, y, [](auto v) { return Math::value(v); });
+  }
+}
+
 template <class Math>
 Tensor activation(const char* operation, const Tensor& x) {
   require(x.defined(), operation, ": the tensor is undefined");
   detail::count_op();
   const Tensor dense = x.contiguous();
   Tensor y = Tensor::empty(x.shape(), x.dtype());
-  detail::dispatch_real(operation, x.dtype(), [&]<class T>(T) {
-    detail::map(x.numel(), dense.data<T>(), y.data<T>(), [](auto v) { return Math::value(v); });
-  });
+  detail::dispatch_real(operation, x.dtype(),
+                        [&]<class T>(T) { values<Math, T>(x.numel(), dense.data<T>(), y.data<T>()); });
   return y;
 }
 

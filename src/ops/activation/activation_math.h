@@ -1,7 +1,10 @@
-// Values and derivatives of relu, tanh and sigmoid for float and double.
+// Values and derivatives of relu, tanh and sigmoid for float and double; kernel() is what computes values of
+// float.
 #pragma once
 
 #include <cmath>
+
+#include "simd/kernels.h"
 
 namespace cladtorch::detail {
 
@@ -19,6 +22,7 @@ struct Relu {
 
 /// Derivatives of the next two are written in terms of y.
 struct Tanh {
+  static auto kernel() { return simd::kernels().tanh; }
   template <class T>
   static T value(T x) {
     return std::tanh(x);
@@ -30,6 +34,7 @@ struct Tanh {
 };
 
 struct Sigmoid {
+  static auto kernel() { return simd::kernels().sigmoid; }
   /// exp never overflows: its argument is not positive.
   template <class T>
   static T value(T x) {

@@ -5,29 +5,40 @@
 #include "cladtorch/ops/count.h"
 #include "cladtorch/random.h"
 #include "ops/common/elementwise.h"
+#include "simd/kernels.h"
 
 namespace cladtorch {
 namespace {
 
 thread_local TrainingScope* current_scope = nullptr;
 
-/// *to = or += x where the mask keeps an element, scaled; four elements share one block of random words.
+/// The reference, and for double: four elements share one block of random words.
+void masked_scale(const simd::DropoutMask& mask, double factor, int64_t first, int64_t n, const double* x,
+                  double* y, bool add) {
+  for (int64_t i = 0; i < n; ++i) {
+    const bool kept = random_word(mask.seed, mask.stream, static_cast<uint64_t>(first + i)) >= mask.threshold;
+    y[i] = (add ? y[i] : 0.0) + (kept ? x[i] * factor : 0.0);
+  }
+}
+
+/// *to = or += x where the mask keeps an element, scaled.
 template <class T>
 void masked_scale(const DropoutState& state, double probability, int64_t n, const T* x,
                   detail::Target<T> to) {
-  using C = detail::Computed<T>;
-  const auto threshold = static_cast<uint32_t>(probability * 0x1p32);
-  const auto factor = static_cast<C>(1 / (1 - probability));
+  const double factor = 1 / (1 - probability);
+  const simd::DropoutMask mask{state.seed, state.stream, static_cast<uint32_t>(probability * 0x1p32),
+                               static_cast<float>(factor)};
+  // Pieces and blocks begin at multiples of 4.
   parallel_for(n, detail::pointwise_grain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; i += 4) {  // pieces begin at multiples of 4
-      const auto block = static_cast<uint64_t>(i) / 4;
-      const std::array<uint32_t, 4> words =
-          philox4x32({static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32),
-                      static_cast<uint32_t>(state.stream), static_cast<uint32_t>(state.stream >> 32)},
-                     state.seed);
-      for (int64_t j = i; j < std::min(i + 4, end); ++j) {
-        const C value = words[static_cast<size_t>(j - i)] >= threshold ? static_cast<C>(x[j]) * factor : C(0);
-        to.data[j] = static_cast<T>(to.add ? static_cast<C>(to.data[j]) + value : value);
+    if constexpr (std::is_same_v<T, double>) {
+      masked_scale(mask, factor, begin, end - begin, x + begin, to.data + begin, to.add);
+    } else {
+      for (int64_t i = begin; i < end; i += detail::widened_block) {
+        const int64_t count = std::min(detail::widened_block, end - i);
+        float memory[2][detail::widened_block];
+        const detail::Written<T> out(count, to.data + i, to.add, memory[0]);
+        simd::kernels().dropout(mask, i, count, detail::readable(count, x + i, memory[1]), out.data(),
+                                to.add);
       }
     }
   });

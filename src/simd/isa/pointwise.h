@@ -18,6 +18,44 @@ void gelu_tanh_pullback(int64_t n, const float* x, const float* d_y, float* d_x,
   });
 }
 
+/// In terms of e = exp(-2 |x|), which loses nothing but where tanh(x) is near x: there a Taylor sum.
+inline Floats tanh(Floats x) {
+  const Floats size = x < 0.0f ? -x : x;
+  const Floats e = exp(-2.0f * size);
+  const Floats far = (1.0f - e) * reciprocal(1.0f + e), z = x * x;
+  Floats near = z * broadcast(62.0f / 2835) - broadcast(17.0f / 315);
+  near = near * z + broadcast(2.0f / 15);
+  near = near * z - broadcast(1.0f / 3);
+  return size < 0.25f ? x + x * z * near : (x < 0.0f ? -far : far);
+}
+
+void tanh(int64_t n, const float* x, float* y) {
+  each_vector(n, [&](int64_t i, auto part) { part.put(y + i, tanh(part.get(x + i, 0))); });
+}
+
+void sigmoid(int64_t n, const float* x, float* y) {
+  each_vector(n, [&](int64_t i, auto part) {
+    const Floats v = part.get(x + i, 0), e = exp(v < 0.0f ? v : -v);
+    const Floats upper = reciprocal(1.0f + e);
+    part.put(y + i, v < 0.0f ? e * upper : upper);
+  });
+}
+
+void dropout(const DropoutMask& mask, int64_t first, int64_t n, const float* x, float* y, bool add) {
+  constexpr int64_t block = 4 * detail::philox_lanes;
+  uint32_t words[block];
+  for (int64_t done = 0; done < n; done += block) {
+    detail::random_words(mask.seed, mask.stream, static_cast<uint64_t>(first + done) / 4, words);
+    const int64_t count = n - done < block ? n - done : block;
+    const float* const from = x + done;
+    float* const to = y + done;
+    for (int64_t i = 0; i < count; ++i) {
+      const float value = words[i] >= mask.threshold ? from[i] * mask.factor : 0.0f;
+      to[i] = add ? to[i] + value : value;
+    }
+  }
+}
+
 void scaled_exp(int64_t n, const float* x, float shift, float factor, float* y, bool add) {
   each_vector(n, [&](int64_t i, auto part) {
     const Floats value = factor * exp(part.get(x + i, 0) - shift);

@@ -13,6 +13,7 @@
 
 #include "ops/gelu_tanh/gelu_tanh_math.h"
 #include "simd/kernels.h"
+#include "tensor/random_words.h"
 
 namespace cladtorch::simd::CLADTORCH_ISA {
 namespace {
@@ -49,6 +50,9 @@ const Kernels table = {
     .dot_widened = dot_widened,
     .gelu_tanh = gelu_tanh,
     .gelu_tanh_pullback = gelu_tanh_pullback,
+    .tanh = tanh,
+    .sigmoid = sigmoid,
+    .dropout = dropout,
     .sum = sum,
     .softmax_row = softmax_row,
     .softmax_pullback_row = softmax_pullback_row,
