@@ -1,6 +1,6 @@
 // Speed of single operations at the sizes of GPT-2 124M, forward and pullback, each verified before it is
 // timed: time, rate, and percentage of the ceiling measured beside it. For arithmetic that is multiply-adds
-// in registers ("peak"), for the rest a copy of as many bytes.
+// in registers ("peak"), of floats also where operands are bfloat16; for the rest a copy of as many bytes.
 //
 //   ops_bench --benchmark_filter=linear --benchmark_repetitions=5
 #include "bench/ops/support.h"
@@ -14,12 +14,16 @@ void peak(benchmark::State& state) {
 BENCHMARK(peak)->UseRealTime();
 
 struct LinearCase {
+  DType dtype;
   Tensor x, weight, bias, d_y;
   explicit LinearCase(const benchmark::State& state)
-      : x(normal({state.range(0), state.range(1)}, 1)),
-        weight(normal({state.range(2), state.range(1)}, 2)),
-        bias(normal({state.range(2)}, 3)),
-        d_y(normal({state.range(0), state.range(2)}, 4)) {}
+      : dtype(state.range(3) ? DType::bfloat16 : DType::float32),
+        x(normal({state.range(0), state.range(1)}, 1).to(dtype)),
+        weight(normal({state.range(2), state.range(1)}, 2).to(dtype)),
+        bias(normal({state.range(2)}, 3).to(dtype)),
+        d_y(normal({state.range(0), state.range(2)}, 4).to(dtype)) {}
+  /// Of results in dtype.
+  double tolerance() const { return dtype == DType::bfloat16 ? 0x1p-8 : 1e-5; }
   /// A few rows, for verification.
   static Tensor some(const Tensor& t) { return t.narrow(0, 0, std::min<int64_t>(2, t.size(0))); }
   double flops() const { return 2.0 * double(x.numel()) * double(weight.size(0)); }
@@ -29,7 +33,7 @@ void linear_forward(benchmark::State& state) {
   const LinearCase c(state);
   const Tensor expected =
       linear(c.some(c.x).to(DType::float64), c.weight.to(DType::float64), c.bias.to(DType::float64));
-  verify(agrees(c.some(linear(c.x, c.weight, c.bias)), expected, 1e-5), "linear");
+  verify(agrees(c.some(linear(c.x, c.weight, c.bias)), expected, c.tolerance()), "linear");
   time_steps(state, c.flops(), 0, [&] { benchmark::DoNotOptimize(linear(c.x, c.weight, c.bias)); });
 }
 
@@ -39,7 +43,7 @@ void linear_d_x(benchmark::State& state) {
   pullbacks::linear_pullback(c.some(c.x).to(DType::float64), c.weight.to(DType::float64), {},
                              c.some(c.d_y).to(DType::float64), &expected, nullptr, nullptr);
   pullbacks::linear_pullback(c.x, c.weight, c.bias, c.d_y, &d_x, nullptr, nullptr);
-  verify(agrees(c.some(d_x), expected, 1e-5), "linear_d_x");
+  verify(agrees(c.some(d_x), expected, c.tolerance()), "linear_d_x");
   time_steps(state, c.flops(), 0, [&] {
     Tensor d;
     pullbacks::linear_pullback(c.x, c.weight, c.bias, c.d_y, &d, nullptr, nullptr);
@@ -61,12 +65,14 @@ void linear_d_weight(benchmark::State& state) {
 
 void linear_sizes(benchmark::internal::Benchmark* b) {
   for (int64_t tokens : {1, 16, 64, 256}) {
-    b->Args({tokens, 768, 768})
-        ->Args({tokens, 768, 3072})
-        ->Args({tokens, 3072, 768})
-        ->Args({tokens, 768, 50257});
+    for (int64_t bf16 : {0, 1}) {
+      b->Args({tokens, 768, 768, bf16})
+          ->Args({tokens, 768, 3072, bf16})
+          ->Args({tokens, 3072, 768, bf16})
+          ->Args({tokens, 768, 50257, bf16});
+    }
   }
-  b->ArgNames({"tokens", "in", "out"})->UseRealTime()->Unit(benchmark::kMillisecond);
+  b->ArgNames({"tokens", "in", "out", "bf16"})->UseRealTime()->Unit(benchmark::kMillisecond);
 }
 BENCHMARK(linear_forward)->Apply(linear_sizes);
 BENCHMARK(linear_d_x)->Apply(linear_sizes);
@@ -75,7 +81,10 @@ BENCHMARK(linear_d_weight)->Apply(linear_sizes);
 /// The loss of a language model and its gradients, against three products of its size.
 void linear_cross_entropy_backward(benchmark::State& state) {
   // Scores of the size that a model has: rows whose loss exceeds 30 nats would be swept twice.
-  const Tensor x = scale(normal({state.range(0), 768}, 1), 0.05), weight = normal({50257, 768}, 2);
+  const DType dtype = state.range(1) ? DType::bfloat16 : DType::float32;
+  const double tolerance = dtype == DType::bfloat16 ? 0x1p-7 : 1e-4;
+  const Tensor x = scale(normal({state.range(0), 768}, 1), 0.05).to(dtype),
+               weight = normal({50257, 768}, 2).to(dtype);
   Tensor targets = empty({x.size(0)}, DType::int32);
   for (int64_t i = 0; i < x.size(0); ++i) targets.data<int32_t>()[i] = static_cast<int32_t>(i * 37);
   Tensor d_weight = gradient_buffer_like(weight);
@@ -83,16 +92,16 @@ void linear_cross_entropy_backward(benchmark::State& state) {
     clad::pullback_state<LinearCrossEntropyState> s;
     Tensor d_rows;
     const Tensor y = pullbacks::linear_cross_entropy_reverse_forw(rows, table, wanted, -100, s);
-    pullbacks::linear_cross_entropy_pullback({}, {}, {}, -100, ones({}, rows.dtype()), &d_rows, d_table,
-                                             nullptr, s);
+    pullbacks::linear_cross_entropy_pullback({}, {}, {}, -100, ones({}, y.dtype()), &d_rows, d_table, nullptr,
+                                             s);
     return d_rows;
   };
   {
     const Tensor some = LinearCase::some(x), wanted = targets.narrow(0, 0, some.size(0));
     Tensor exact;
     verify(agrees(gradients(some, weight, wanted, &d_weight),
-                  gradients(some.to(DType::float64), weight.to(DType::float64), wanted, &exact), 1e-4) &&
-               agrees(d_weight, exact, 1e-4),
+                  gradients(some.to(DType::float64), weight.to(DType::float64), wanted, &exact), tolerance) &&
+               agrees(d_weight, exact, tolerance),
            "linear_cross_entropy");
   }
   time_steps(state, 6.0 * double(x.numel()) * 50257, 0, [&] {
@@ -101,11 +110,8 @@ void linear_cross_entropy_backward(benchmark::State& state) {
   });
 }
 BENCHMARK(linear_cross_entropy_backward)
-    ->ArgName("tokens")
-    ->Arg(16)
-    ->Arg(64)
-    ->Arg(256)
-    ->Arg(1024)
+    ->ArgNames({"tokens", "bf16"})
+    ->ArgsProduct({{16, 64, 256, 1024}, {0, 1}})
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond);
 
