@@ -158,8 +158,7 @@ int main(int count, char** arguments) {
   }
   std::printf("%d threads, %d rounds\n\n", num_threads(), rounds);
   std::printf(
-      "| B,T | style | median ms | least ms | median of ratios | ratio of least "
-      "|\n|---|---|---|---|---|---|\n");
+      "| B,T | style | ms | of hand-ordered | processor ms | of hand-ordered |\n|---|---|---|---|---|---|\n");
   bench::Model model;
   for (const auto& [batch, length] : {std::pair{1, 16}, {1, 64}, {4, 64}})
     bench::run(model, batch, length, rounds);

@@ -1,52 +1,15 @@
-// Counts every heap allocation of the process, operator new and malloc alike, during training steps.
+// Counts heap allocations during training steps.
 #include <gtest/gtest.h>
-
-#include <atomic>
-#include <cerrno>
-#include <cstdlib>
 
 #include "cladtorch/models/gpt2.h"
 #include "cladtorch/tensor/workspace.h"
+#include "tests/support/count_allocations.h"
 #include "tests/support/tokens.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define CLADTORCH_COUNTS_ALLOCATIONS 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define CLADTORCH_COUNTS_ALLOCATIONS 0
-#endif
-#endif
-#ifndef CLADTORCH_COUNTS_ALLOCATIONS
-#define CLADTORCH_COUNTS_ALLOCATIONS 1
-#endif
-
-namespace {
-std::atomic<long> allocations = 0;
-}
-
-#if CLADTORCH_COUNTS_ALLOCATIONS
-// glibc's own entry points; operator new ends in malloc or aligned_alloc.
-extern "C" {
-void* __libc_malloc(size_t);
-void* __libc_calloc(size_t, size_t);
-void* __libc_realloc(void*, size_t);
-void* __libc_memalign(size_t, size_t);
-void* malloc(size_t n) { return ++allocations, __libc_malloc(n); }
-void* calloc(size_t n, size_t size) { return ++allocations, __libc_calloc(n, size); }
-void* realloc(void* p, size_t n) { return ++allocations, __libc_realloc(p, n); }
-void* memalign(size_t alignment, size_t n) { return ++allocations, __libc_memalign(alignment, n); }
-void* aligned_alloc(size_t alignment, size_t n) { return ++allocations, __libc_memalign(alignment, n); }
-int posix_memalign(void** p, size_t alignment, size_t n) {
-  ++allocations;
-  *p = __libc_memalign(alignment, n);
-  return *p ? 0 : ENOMEM;
-}
-}
-#endif
 
 namespace cladtorch {
 namespace {
 
+using testing::allocations;
 using testing::random_tokens;
 
 /// Four training steps; checks that those after the first allocate nothing.
