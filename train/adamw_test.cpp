@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "cladtorch/tensor/gradient_target.h"
 #include "cladtorch/tensor/parallel.h"
 #include "io/temporary_folder.h"
 
@@ -170,6 +171,25 @@ TEST(ClipGradNorm, ShowsNotANumber) {
   f.draw_gradients();
   f.gradients[1].tensor.data<double>()[2] = NAN;
   EXPECT_TRUE(std::isnan(clip_grad_norm(f.gradients, 1.0)));
+}
+
+TEST(TensorList, ReadsForTheNormWhatNoOperationSummed) {
+  Fixture fixture(3, DType::float32);
+  TensorList& gradients = fixture.gradients;
+  gradients.prepare_norm();
+  fixture.draw_gradients();
+  double expected = 0;
+  for (const NamedTensor& g : gradients)
+    for (int64_t i = 0; i < g.tensor.numel(); ++i)
+      expected +=
+          static_cast<double>(g.tensor.data<float>()[i]) * static_cast<double>(g.tensor.data<float>()[i]);
+  EXPECT_NEAR(gradients.norm(), std::sqrt(expected), 1e-12);
+
+  gradients.prepare_norm();
+  gradients.mark_zero();
+  *accumulate_into(&gradients[1].tensor, gradients[1].tensor.shape(), DType::float32).squares() = 9;
+  EXPECT_EQ(gradients.norm(), 3);
+  EXPECT_NE(gradients.norm(), 3) << "what operations told is used once";
 }
 
 TEST(TensorList, RefusesWhatAnOptimizerCannotUpdate) {

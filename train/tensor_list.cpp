@@ -20,9 +20,10 @@ void piece_sums(const std::vector<NamedTensor>& tensors, const std::vector<Tenso
     for (int64_t i = first; i < last; ++i) {
       const auto& [tensor, begin, end] = pieces[static_cast<size_t>(i)];
       const Tensor& values = tensors[tensor].tensor;
-      const bool zero = values.is_marked_zero();
-      sums[static_cast<size_t>(i)] =
-          zero ? 0.0 : train::sum_of_squares(values.data<T>() + begin, end - begin);
+      const std::optional<double> known = values.squares();
+      sums[static_cast<size_t>(i)] = !known ? train::sum_of_squares(values.data<T>() + begin, end - begin)
+                                     : begin == 0 ? *known
+                                                  : 0.0;
     }
   });
 }
@@ -65,6 +66,10 @@ int64_t TensorList::numel() const {
   return count;
 }
 
+void TensorList::prepare_norm() {
+  for (NamedTensor& named : tensors_) named.tensor.want_squares(true);
+}
+
 double TensorList::norm() const {
   if (dtype_ == DType::float32) {
     piece_sums<float>(tensors_, pieces_, sums_);
@@ -73,6 +78,10 @@ double TensorList::norm() const {
   }
   double sum = 0;
   for (const double piece : sums_) sum += piece;
+  // What operations summed holds until somebody else writes, of which a list does not hear: it is used once.
+  for (const NamedTensor& named : tensors_) {
+    if (Tensor gradient = named.tensor; gradient.is_gradient_buffer()) gradient.want_squares(false);
+  }
   return std::sqrt(sum);
 }
 

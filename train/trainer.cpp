@@ -138,6 +138,7 @@ double Trainer::micro_batches(uint64_t step, bool dry) {
   const auto count = static_cast<uint64_t>(config_.train.accumulate);
   for (uint64_t micro = 0; micro < count; ++micro) {
     if (!dry) loader_.next(span_of(tokens_), span_of(targets_));
+    if (!dry && micro + 1 == count) gradients_->prepare_norm();
     Workspace::Step scope(workspace_);
     const TrainingScope training(static_cast<uint64_t>(config_.run.seed), step * count + micro);
     sum += objective_.value_and_gradient(*model_, tokens_, targets_, gradient_.get());

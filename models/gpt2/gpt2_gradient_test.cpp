@@ -117,6 +117,38 @@ TEST(GPT2Gradient, AccumulatesUntilItIsMarkedZero) {
   compare(1);
 }
 
+TEST(GPT2Gradient, HasTheNormsThatOperationsSummedOnTheWay) {
+  const GPT2Config config = gpt2_preset("toy");
+  const GPT2 model(config);
+  for (int64_t batch : {1, 6}) {
+    const Batch x = batch_for(config, batch, 60);
+    GPT2 gradient = like(model);
+    std::vector<Tensor> gradients;
+    for_each_parameter(gradient, [&](const std::string&, Tensor& d) {
+      d.want_squares(true);
+      gradients.push_back(d);
+    });
+    for (int micro = 0; micro < 2; ++micro) {
+      loss_and_gradient(model, x.tokens, x.targets, &gradient);
+      int64_t known = 0;
+      for (const Tensor& d : gradients) {
+        if (!d.squares()) continue;
+        const double expected = testing::dot(d.to(DType::float64), d.to(DType::float64));
+        EXPECT_NEAR(*d.squares(), expected, 1e-5 * expected) << d.shape();
+        ++known;
+      }
+      EXPECT_GE(known, 2 + 3 * config.n_layer) << "both tables and most weights of each layer";
+    }
+    gradients[0].data();
+    EXPECT_FALSE(gradients[0].squares()) << "who has the memory may write it";
+    EXPECT_TRUE(gradients[1].squares());
+    gradients[1].want_squares(false);
+    EXPECT_FALSE(gradients[1].squares());
+    gradients[1].mark_zero();
+    EXPECT_EQ(gradients[1].squares(), 0);
+  }
+}
+
 TEST(GPT2Gradient, RunsEveryForwardOperationOnce) {
   for (int64_t n_layer : {1, 12}) {
     const GPT2 model(small_config(DType::float32, n_layer));

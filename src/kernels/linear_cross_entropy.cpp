@@ -114,15 +114,15 @@ void linear_cross_entropy_forward_pullback(T* work, const T* inp, const T*, cons
   const auto& kept = places.gradients;
   if (const auto d = target_at<T>("linear_cross_entropy_forward", d_weight, V * C, nullptr)) {
     if (blocks.count > 1) {
-      detail::add_scaled(V * C, kept.d_weight, d_loss, d.data, d.add);
+      detail::add_scaled(V * C, kept.d_weight, d_loss, d.data, d.add, d.squares);
     } else {
       const auto rows = packed(places, inp, targets, N, C, blocks.rows);
       const detail::Classifier<T> block(blocks.rows, V, C, rows.inp, nullptr, rows.targets, places.block);
-      block.d_weight(blocks.factor(), d_loss, kept.exponentials, kept.row_factors, d.data, d.add);
+      block.d_weight(blocks.factor(), d_loss, kept.exponentials, kept.row_factors, d.data, d.add, d.squares);
     }
   }
   if (const auto d = target_at<T>("linear_cross_entropy_forward", d_inp, N * C, nullptr))
-    detail::add_scaled(N * C, kept.d_x, d_loss, d.data, d.add);
+    detail::add_scaled(N * C, kept.d_x, d_loss, d.data, d.add, d.squares);
 }
 
 template float linear_cross_entropy_forward_reverse_forw(float*, const float*, const float*, const int32_t*,

@@ -24,6 +24,7 @@ struct GemmTile {
   Sum* c = nullptr;
   int64_t c_row = 0;
   bool add = false;
+  double* squares = nullptr;    ///< unless null, gets the sum of the squares of the tile's elements of c
   bool stream = false;          ///< store past the cache: c and c_row are multiples of the vector, not `add`
   const void* ahead = nullptr;  ///< one line is prefetched per step of the depth, from here on
   int64_t ahead_step = 0;       ///< in bytes

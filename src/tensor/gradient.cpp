@@ -1,4 +1,5 @@
 // Accumulation of gradients: Tensor::accumulate, gradient buffers, and the targets that pullbacks write to.
+#include <cmath>
 #include <type_traits>
 
 #include "cladtorch/tensor/factories.h"
@@ -99,6 +100,18 @@ void Tensor::mark_zero() {
   storage_->zero = true;
 }
 
+void Tensor::want_squares(bool wanted) {
+  require(is_gradient_buffer(), "want_squares: not a gradient buffer; make one with gradient_buffer_like()");
+  storage_->squares_wanted = wanted;
+  storage_->squares = detail::Storage::unknown;
+}
+
+std::optional<double> Tensor::squares() const {
+  if (is_marked_zero()) return 0;
+  if (!defined() || std::isnan(storage_->squares)) return std::nullopt;
+  return storage_->squares;
+}
+
 Tensor gradient_buffer_like(const Tensor& parameter) {
   if (!parameter.defined()) return {};
   const DType dtype = parameter.dtype() == DType::bfloat16 ? DType::float32 : parameter.dtype();
@@ -143,6 +156,11 @@ GradientTarget::GradientTarget(Tensor* d, const Shape& shape, DType dtype) {
             d->strides());
     add_ = !(storage.zero && whole);
     if (!add_) storage.zero = false;
+    if (whole && storage.squares_wanted) {
+      squares_ = &storage.squares;
+      squares_before_ = add_ ? storage.squares : 0;
+    }
+    storage.squares = detail::Storage::unknown;
   } else {
     if (!d->storage_.unique() || !d->is_contiguous()) *d = d->clone();
     add_ = true;

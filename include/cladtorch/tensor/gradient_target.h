@@ -25,12 +25,20 @@ class GradientTarget {
   DType dtype() const { return dtype_; }
   bool add() const { return add_; }
 
+  /// Null unless somebody asked (Tensor::want_squares): then the writer may leave there the sum of the
+  /// squares of all elements as they are after the write.
+  double* squares() const { return squares_; }
+  /// Their sum before the write; NaN if it is not known.
+  double squares_before() const { return squares_before_; }
+
  private:
   friend GradientTarget accumulate_into(Tensor* d, const Shape& shape, DType dtype);
   GradientTarget(Tensor* d, const Shape& shape, DType dtype);
   void* data_;
   DType dtype_;
   bool add_;
+  double* squares_ = nullptr;
+  double squares_before_ = detail::Storage::unknown;
 };
 
 /// Prepares *d to receive a contribution of the given shape: an undefined *d gets fresh storage, a gradient

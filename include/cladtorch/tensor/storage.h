@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "cladtorch/tensor/dtype.h"
@@ -17,10 +18,14 @@ namespace detail {
 /// One block of memory and its bookkeeping. Headers come from a process-wide pool, so a recycled one costs no
 /// heap.
 struct Storage {
+  static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
   std::atomic<int> references{1};
   Device device;
   bool gradient_buffer = false;  ///< contributions are added in place even when handles are shared
   bool zero = false;             ///< stands for zero whatever the bytes say; the first contribution is stored
+  bool squares_wanted = false;   ///< of those who write a gradient buffer: see Tensor::want_squares
+  double squares = unknown;      ///< sum of the squares of all elements, if the last writer left it
   std::byte* data = nullptr;
   size_t bytes = 0;
   Workspace* workspace = nullptr;  ///< told when the block is released; null once the block is on its own

@@ -4,6 +4,7 @@
 #include <clad/opaque.h>
 
 #include <iosfwd>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,6 +47,7 @@ class CLAD_OPAQUE Tensor {
   /// that is marked zero writes the zeros first.
   template <class T>
   T* data() {
+    forget_squares();
     return static_cast<T*>(raw_data(dtype_of<T>::value));
   }
   template <class T>
@@ -53,7 +55,10 @@ class CLAD_OPAQUE Tensor {
     return static_cast<const T*>(const_cast<Tensor*>(this)->raw_data(dtype_of<T>::value));
   }
   /// First element, untyped.
-  void* data() { return raw_data(dtype_); }
+  void* data() {
+    forget_squares();
+    return raw_data(dtype_);
+  }
   const void* data() const { return const_cast<Tensor*>(this)->raw_data(dtype_); }
 
   /// The only element, converted. Throws Error unless numel() is 1.
@@ -104,6 +109,11 @@ class CLAD_OPAQUE Tensor {
   bool is_marked_zero() const { return defined() && storage_->zero; }
   /// Makes the whole storage stand for zero: no memory pass. Gradient buffers only, else throws Error.
   void mark_zero();
+  /// Asks operations that write this gradient buffer from now on to sum the squares of its elements on the
+  /// way, while they are in registers: for the norm. Gradient buffers only, else throws Error.
+  void want_squares(bool wanted);
+  /// The sum of the squares of all elements, if the last operation that wrote them left it.
+  std::optional<double> squares() const;
 
   /// Whether both handles share one storage.
   bool shares_storage_with(const Tensor& other) const {
@@ -120,6 +130,9 @@ class CLAD_OPAQUE Tensor {
   void* raw_data(DType wanted);
   void accumulate_in_place(const Tensor& d);
   void write_pending_zero();
+  void forget_squares() {
+    if (storage_) storage_->squares = detail::Storage::unknown;
+  }
   Tensor view(const Shape& shape, const Shape& strides, int64_t offset) const;
 
   detail::StorageHandle storage_;

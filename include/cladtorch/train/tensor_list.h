@@ -47,6 +47,9 @@ class TensorList {
   /// Euclidean norm over all elements. Sums each piece in double and then the pieces in order: the same bits
   /// on any number of threads. A buffer marked zero counts as zero and is not touched.
   double norm() const;
+  /// Asks the operations that write these gradient buffers from now on to sum squares on the way. The next
+  /// norm() then reads only the tensors for which none did. For the last of several micro-batches.
+  void prepare_norm();
   /// Multiplies every element.
   void scale(double factor);
   /// Makes every gradient buffer stand for zero.

@@ -10,8 +10,10 @@ namespace cladtorch::detail {
 
 template <class T>
 struct Target {
-  T* data = nullptr;  ///< null if the gradient is not wanted
-  bool add = false;   ///< to what lies there; else every element is stored
+  T* data = nullptr;          ///< null if the gradient is not wanted
+  bool add = false;           ///< to what lies there; else every element is stored
+  double* squares = nullptr;  ///< unless null, for the sum of the squares of all elements after the write
+  double squares_before = 0;  ///< that sum before it, or NaN
 
   explicit operator bool() const { return data != nullptr; }
 };
@@ -21,7 +23,7 @@ template <class T>
 Target<T> target_in(Tensor* d, const Shape& shape) {
   if (!d) return {};
   const GradientTarget target = accumulate_into(d, shape, dtype_of<T>::value);
-  return {target.data<T>(), target.add()};
+  return {target.data<T>(), target.add(), target.squares(), target.squares_before()};
 }
 
 /// Calls write(target) with memory for a contribution of T to *d, which is added to *d if that is a float32

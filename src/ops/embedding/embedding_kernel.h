@@ -7,6 +7,7 @@
 
 #include "cladtorch/tensor/parallel.h"
 #include "ops/common/rows.h"
+#include "ops/common/scratch.h"
 #include "ops/common/target.h"
 
 namespace cladtorch::detail {
@@ -32,17 +33,32 @@ void scatter_rows(int64_t count, int64_t rows, int64_t n, const int32_t* index, 
     });
   }
   constexpr int64_t columns = 64;
+  thread_local Scratch scratch;
+  double* const grown =
+      d_table.squares ? scratch.get<double>(n / columns + 1) : nullptr;  // by block of columns
   parallel_for(n, columns, [&](int64_t begin, int64_t end) {
+    double growth = 0;
+    const auto squares_of = [&](const Sum* row) {
+      double sum = 0;
+      for (int64_t j = begin; j < end; ++j) sum += static_cast<double>(row[j]) * static_cast<double>(row[j]);
+      return sum;
+    };
     for (int64_t i = 0; i < count; ++i) {
       Sum* const row = d_table.data + index[i] * n;
       const T* const from = d_y + i * n;
+      if (grown) growth -= squares_of(row);
       if constexpr (std::is_same_v<T, bfloat16>) {
         add_to(end - begin, from + begin, row + begin);
       } else {
         for (int64_t j = begin; j < end; ++j) row[j] += from[j];
       }
+      if (grown) growth += squares_of(row);
     }
+    if (grown) grown[begin / columns] = growth;
   });
+  if (!grown) return;
+  *d_table.squares = d_table.squares_before;
+  for (int64_t begin = 0; begin < n; begin += columns) *d_table.squares += grown[begin / columns];
 }
 
 }  // namespace cladtorch::detail

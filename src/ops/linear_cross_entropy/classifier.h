@@ -77,10 +77,11 @@ class Classifier {
     return forward(factor, d_x, exponentials, row_factors);
   }
 
-  /// d_weight [V, C] = or += the gradient of `factor * cotangent` times the loss.
+  /// d_weight [V, C] = or += the gradient of `factor * cotangent` times the loss. Unless null, *squares gets
+  /// the sum of the squares of all its elements, or NaN.
   template <class Out>
   void d_weight(double factor, double cotangent, const T* exponentials, const Sum* row_factors, Out* d_weight,
-                bool add) const {
+                bool add, double* squares) const {
     T* const scaled = WorkMemory(work_).take<T>(rows_ * channels_);
     for_each_row([&](int64_t row) {
       const Sum by = row_factors[row] * static_cast<Sum>(cotangent);
@@ -88,19 +89,30 @@ class Classifier {
         scaled[i] = static_cast<T>(by * static_cast<Sum>(x_[i]));
     });
     const Sum of_target = static_cast<Sum>(factor * cotangent);
+    thread_local Scratch scratch;
+    double* const of_chunk = squares ? scratch.get<double>(chunks_of(vocabulary_)) : nullptr;
     parallel_for(vocabulary_, chunk, [&](int64_t begin, int64_t end) {
       const int64_t n = end - begin;
+      double sum = 0;
       gemm<T>(n, channels_, rows_, {exponentials + begin * rows_, 1, n}, {scaled, channels_, 1},
-              d_weight + begin * channels_, channels_, add);
+              d_weight + begin * channels_, channels_, add, static_cast<const T*>(nullptr),
+              of_chunk ? &sum : nullptr);
       for (int64_t row = 0; row < rows_; ++row) {
         if (target_[row] < begin || target_[row] >= end) continue;
         Out* const out = d_weight + target_[row] * channels_;
         for (int64_t i = 0; i < channels_; ++i) {
+          const Sum before = static_cast<Sum>(out[i]);
           const Sum less = of_target * static_cast<Sum>(x_[row * channels_ + i]);
-          out[i] = static_cast<Out>(static_cast<Sum>(out[i]) - less);
+          out[i] = static_cast<Out>(before - less);
+          const auto after = static_cast<double>(static_cast<Sum>(out[i]));
+          sum += after * after - static_cast<double>(before) * static_cast<double>(before);
         }
       }
+      if (of_chunk) of_chunk[begin / chunk] = sum;
     });
+    if (!squares) return;
+    *squares = 0;
+    for (int64_t i = 0; i < chunks_of(vocabulary_); ++i) *squares += of_chunk[i];
   }
 
  private:

@@ -116,10 +116,10 @@ Tensor forward(const Tensor& x, const Tensor& weight, const Tensor& targets, int
 /// *d += factor * x, a contribution of the given dtype.
 void accumulate_scaled(Tensor* d, const Tensor& x, double factor, DType dtype) {
   detail::dispatch_real("linear_cross_entropy", x.dtype(), [&]<class T>(T) {
-    const auto write = [&](auto* out, bool add) {
-      detail::add_scaled(x.numel(), x.data<T>(), factor, out, add);
-    };
     const GradientTarget target = accumulate_into(d, x.shape(), dtype);
+    const auto write = [&](auto* out, bool add) {
+      detail::add_scaled(x.numel(), x.data<T>(), factor, out, add, target.squares());
+    };
     if (target.dtype() == DType::bfloat16) {
       write(target.data<bfloat16>(), target.add());
     } else {
@@ -165,7 +165,7 @@ void linear_cross_entropy_pullback(const Tensor&, const Tensor&, const Tensor&, 
                                         s.targets.data<int32_t>(), ::cladtorch::bytes_of(work));
       detail::write_to<T>(target, [&](auto* d, bool add) {
         block.d_weight(s.factor, cotangent, s.exponentials.data<T>(), s.row_factors.data<detail::SumOf<T>>(),
-                       d, add);
+                       d, add, target.squares());
       });
     });
   }

@@ -83,24 +83,41 @@ double mean_loss(const ClassifierBlocks& blocks, const T* x, const T* weight, co
     total += block.loss_and_d_x(blocks.factor(), kept->d_x + begin * blocks.channels, kept->exponentials,
                                 kept->row_factors);
     if (blocks.count > 1)
-      block.d_weight(blocks.factor(), 1, kept->exponentials, kept->row_factors, kept->d_weight, begin > 0);
+      block.d_weight(blocks.factor(), 1, kept->exponentials, kept->row_factors, kept->d_weight, begin > 0,
+                     nullptr);
   }
   return blocks.factor() * total;
 }
 
-/// out [n] = or += factor * x, for sums or gradients x.
+/// out [n] = or += factor * x, for sums or gradients x. Unless null, *squares gets the sum of the squares of
+/// out.
 template <class T, class Out>
-void add_scaled(int64_t n, const T* x, double factor, Out* out, bool add) {
+void add_scaled(int64_t n, const T* x, double factor, Out* out, bool add, double* squares) {
   using Sum = SumOf<T>;
   const auto by = static_cast<Sum>(factor);
-  parallel_for(n, 1 << 14, [&](int64_t begin, int64_t end) {
+  constexpr int64_t grain = 1 << 14;
+  thread_local Scratch scratch;
+  double* const of_piece = squares ? scratch.get<double>(n / grain + 1) : nullptr;
+  parallel_for(n, grain, [&](int64_t begin, int64_t end) {
     if (add) {
       for (int64_t i = begin; i < end; ++i)
         out[i] = convert<Out>(convert<Sum>(out[i]) + by * convert<Sum>(x[i]));
     } else {
       for (int64_t i = begin; i < end; ++i) out[i] = convert<Out>(by * convert<Sum>(x[i]));
     }
+    if (!of_piece) return;
+    double sums[8] = {};  // several, so that no addition waits for the one before
+    for (int64_t i = begin; i < end; ++i) {
+      const auto value = static_cast<double>(convert<Sum>(out[i]));
+      sums[i % 8] += value * value;
+    }
+    double sum = 0;
+    for (const double part : sums) sum += part;
+    of_piece[begin / grain] = sum;
   });
+  if (!squares) return;
+  *squares = 0;
+  for (int64_t i = 0; i * grain < n; ++i) *squares += of_piece[i];
 }
 
 }  // namespace cladtorch::detail

@@ -12,6 +12,8 @@
 // depth in pieces with the left operand in place.
 #include "ops/matmul/gemm.h"
 
+#include <limits>
+
 #include "ops/matmul/cblas.h"
 #include "ops/matmul/product_by_columns.h"
 #include "ops/matmul/product_by_rows.h"
@@ -54,7 +56,7 @@ void multiply_by_dots(int64_t m, int64_t n, int64_t k, MatrixView<In> a, MatrixV
 
 template <class Operand, class In, class Out>
 void multiply_blocks(int64_t m, int64_t n, int64_t k, MatrixView<In> a, MatrixView<In> b, Out* c,
-                     int64_t c_row, bool add, const In* bias) {
+                     int64_t c_row, bool add, const In* bias, double* squares) {
   using P = Product<In, Out, Operand>;
   const auto transposed = [&] {
     return P(n, m, k, {b.data, b.column, b.row}, {a.data, a.column, a.row}, c, c_row, add, bias, true);
@@ -70,7 +72,7 @@ void multiply_blocks(int64_t m, int64_t n, int64_t k, MatrixView<In> a, MatrixVi
   const int64_t output = product.rows * product.columns;
   const bool output_is_largest = output >= product.rows * k && output >= product.columns * k;
   if (product.transposed || product.rows >= product.columns || output_is_largest) {
-    ProductByRows<In, Out, Operand>(product).run();
+    ProductByRows<In, Out, Operand>(product).run(squares);
   } else {
     ProductByColumns<In, Out, Operand>(product).run();
   }
@@ -80,7 +82,8 @@ void multiply_blocks(int64_t m, int64_t n, int64_t k, MatrixView<In> a, MatrixVi
 
 template <class In, class Out>
 void gemm(int64_t m, int64_t n, int64_t k, MatrixView<In> a, MatrixView<In> b, Out* c, int64_t c_row,
-          bool add, const In* bias) {
+          bool add, const In* bias, double* squares) {
+  if (squares) *squares = std::numeric_limits<double>::quiet_NaN();
   if (m == 0 || n == 0) return;
   if (k == 0) {
     gemm_reference(m, n, k, a, b, c, c_row, add, bias);
@@ -94,17 +97,17 @@ void gemm(int64_t m, int64_t n, int64_t k, MatrixView<In> a, MatrixView<In> b, O
       return multiply_by_dots(m, n, k, a, b, c, c_row, add, bias);
   }
   if constexpr (!std::is_same_v<In, bfloat16>) {
-    multiply_blocks<In>(m, n, k, a, b, c, c_row, add, bias);
+    multiply_blocks<In>(m, n, k, a, b, c, c_row, add, bias, squares);
   } else if (simd::kernels().gemm_pairs.run) {
-    multiply_blocks<simd::BfloatPair>(m, n, k, a, b, c, c_row, add, bias);
+    multiply_blocks<simd::BfloatPair>(m, n, k, a, b, c, c_row, add, bias, squares);
   } else {
-    multiply_blocks<float>(m, n, k, a, b, c, c_row, add, bias);
+    multiply_blocks<float>(m, n, k, a, b, c, c_row, add, bias, squares);
   }
 }
 
 #define CLADTORCH_GEMM(In, Out)                                                                      \
   template void gemm(int64_t, int64_t, int64_t, MatrixView<In>, MatrixView<In>, Out*, int64_t, bool, \
-                     const In*)
+                     const In*, double*)
 CLADTORCH_GEMM(float, float);
 CLADTORCH_GEMM(double, double);
 CLADTORCH_GEMM(bfloat16, float);

@@ -19,9 +19,12 @@ struct MatrixView {
 /// depend on the number of threads (unless the library was built with CLADTORCH_CBLAS, which leaves larger
 /// products of float and double to another library). In is float or double, and Out the same; or In is
 /// bfloat16, sums are in float, and Out is float or bfloat16, to which the finished sum is rounded once.
+///
+/// If `squares` is not null, it gets the sum of the squares of c's elements where that costs next to nothing,
+/// else NaN. Gradients of weights for fewer tokens than a weight has rows or columns have it.
 template <class In, class Out>
 void gemm(int64_t m, int64_t n, int64_t k, MatrixView<In> a, MatrixView<In> b, Out* c, int64_t c_row,
-          bool add, const In* bias = nullptr);
+          bool add, const In* bias = nullptr, double* squares = nullptr);
 
 /// The same by three plain loops: what gemm is tested against.
 template <class In, class Out>

@@ -169,6 +169,42 @@ TEST(Gemm, DoesNotDependOnTheNumberOfThreadsFromBfloat16ToItselfInFloat) {
   expect_equal_bits_for_any_threads<bfloat16>();
 }
 
+/// Whether gemm told the sum of the squares of what it left in c.
+template <class T, class Out>
+bool squares_are_told(const Case& x) {
+  const auto a = normals<T>(x.m * x.k, 1), b = normals<T>(x.k * x.n, 2);
+  Tensor c = ones({x.m, x.n}, dtype_of<Out>::value);
+  double squares = 0, expected = 0;
+  gemm<T>(x.m, x.n, x.k, {a.data(), x.a_transposed ? 1 : x.k, x.a_transposed ? x.m : 1},
+          {b.data(), x.b_transposed ? 1 : x.n, x.b_transposed ? x.k : 1}, c.data<Out>(), x.n, x.add,
+          static_cast<const T*>(nullptr), &squares);
+  for (int64_t i = 0; i < c.numel(); ++i) expected += wide(c.data<Out>()[i]) * wide(c.data<Out>()[i]);
+  if (std::isnan(squares)) return false;
+  EXPECT_NEAR(squares, expected, 1e-6 * expected) << x.m << ' ' << x.n << ' ' << x.k;
+  return true;
+}
+
+TEST(Gemm, TellsTheSumOfSquaresOfGradientsOfWeights) {
+#if defined(CLADTORCH_CBLAS)
+  GTEST_SKIP() << "a CBLAS library does not tell it";
+#endif
+  for (const Case& x : {Case{600, 528, 40, true, false, false, false},
+                        {600, 530, 40, true, false, true, false},
+                        {70, 50, 17, true, false, false, false},
+                        {600, 528, 1500, true, false, true, false}}) {
+    EXPECT_TRUE((squares_are_told<float, float>(x)));
+    EXPECT_TRUE((squares_are_told<double, double>(x)));
+    EXPECT_TRUE((squares_are_told<bfloat16, float>(x)));
+  }
+}
+TEST(Gemm, TellsNoWrongSumOfSquares) {
+  for (const Case& x : blocked_cases) {
+    squares_are_told<float, float>(x);
+    squares_are_told<bfloat16, bfloat16>(x);
+  }
+  EXPECT_FALSE((squares_are_told<float, float>({0, 5, 5, false, false, false, false})));
+}
+
 TEST(Gemm, NanReachesExactlyItsRow) {
   std::vector<float> a(4 * 3, 1), b(3 * 5, 1), c(4 * 5);
   a[1 * 3 + 2] = NAN;

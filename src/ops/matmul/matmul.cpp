@@ -131,7 +131,8 @@ void linear_pullback(const Tensor& x, const Tensor& weight, const Tensor& bias, 
     if (d_weight) {
       const GradientTarget target = accumulate_into(d_weight, weight.shape(), x.dtype());
       detail::write_to<T>(target, [&](auto* d, bool add) {
-        detail::gemm(out, in, rows, transposed_view_of<T>(d_rows), view_of<T>(x_rows), d, in, add);
+        detail::gemm(out, in, rows, transposed_view_of<T>(d_rows), view_of<T>(x_rows), d, in, add,
+                     static_cast<const T*>(nullptr), target.squares());
       });
     }
     if (d_x) {

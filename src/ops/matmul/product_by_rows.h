@@ -26,7 +26,19 @@ class ProductByRows {
     keeps_sums_ = X::rounds && chunk_ < x_.depth;
   }
 
-  void run() const {
+  /// *squares as gemm has it, unless null.
+  void run(double* squares = nullptr) {
+    if (!squares || x_.transposed || X::rounds || x_.bias) return multiply_all();
+    thread_local Scratch scratch;
+    const int64_t tiles = divided_up(x_.rows, x_.tile_rows) * x_.panels();
+    tile_squares_ = scratch.get<double>(tiles);
+    multiply_all();
+    *squares = 0;
+    for (int64_t i = 0; i < tiles; ++i) *squares += tile_squares_[i];
+  }
+
+ private:
+  void multiply_all() const {
     const int64_t right_size = right_columns() * chunk_;
     Operand* const right =
         X::template shared_memory<Operand>(right_size + (keeps_sums_ ? x_.rows * right_columns() : 0));
@@ -53,7 +65,6 @@ class ProductByRows {
     }
   }
 
- private:
   static constexpr int64_t shared_bytes = 16 << 20;  // of the packed right operand
   static constexpr int64_t group_bytes = 768
                                          << 10;  // of its panels, that stay in a core's second-level cache
@@ -138,6 +149,8 @@ class ProductByRows {
           tile.columns = x_.panel_columns(j);
           tile.b = right + j * rows.depth;
           tile.c = sums + (i - rows.begin) * tile.c_row + j - begin;
+          if (tile_squares_ && last)
+            tile.squares = tile_squares_ + i / x_.tile_rows * x_.panels() + j / x_.panel;
           x_.kernel().run(tile);
         }
       }
@@ -213,9 +226,10 @@ class ProductByRows {
 
   const X& x_;
   Left left_;
-  int64_t chunk_;    // of the depth
-  int64_t block_;    // rows of a task
-  int64_t group_;    // columns
+  int64_t chunk_;  // of the depth
+  int64_t block_;  // rows of a task
+  int64_t group_;  // columns
+  double* tile_squares_ = nullptr;
   bool keeps_sums_;  // from chunk to chunk, because c cannot hold them
 };
 

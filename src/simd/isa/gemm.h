@@ -73,6 +73,7 @@ void gemm_tile_of(const GemmTile<T, SumOf<T>>& x) {
   }
 
   const bool whole = x.columns == Vectors * step;
+  Vector<Sum> squares = {};
 #pragma GCC unroll 16
   for (int i = 0; i < Rows; ++i) {
     Sum* const c = x.c + i * x.c_row;
@@ -83,10 +84,26 @@ void gemm_tile_of(const GemmTile<T, SumOf<T>>& x) {
       for (int j = 0; j < Vectors; ++j) store_past_cache(c + j * step, sum[i][j]);
     } else {
 #pragma GCC unroll 8
-      for (int j = 0; j < Vectors; ++j)
-        store(c + j * step, x.add ? load(c + j * step) + sum[i][j] : sum[i][j]);
+      for (int j = 0; j < Vectors; ++j) {
+        if (x.add) sum[i][j] += load(c + j * step);
+        store(c + j * step, sum[i][j]);
+      }
+    }
+    if (!x.squares) continue;
+#pragma GCC unroll 8
+    for (int j = 0; j < Vectors; ++j) squares += sum[i][j] * sum[i][j];
+  }
+  if (!x.squares) return;
+  double total = 0;
+  if (whole) {
+    for (int64_t lane = 0; lane < step; ++lane) total += static_cast<double>(squares[lane]);
+  } else {
+    for (int64_t i = 0; i < Rows; ++i) {
+      const Sum* const c = x.c + i * x.c_row;
+      for (int64_t j = 0; j < x.columns; ++j) total += static_cast<double>(c[j]) * static_cast<double>(c[j]);
     }
   }
+  *x.squares = total;
 }
 
 template <class T>
