@@ -59,7 +59,7 @@ void gemm_tile_of(const GemmTile<T, SumOf<T>>& x) {
     decltype(Step<T>::right(b)) right[Vectors];
 #pragma GCC unroll 8
     for (int j = 0; j < Vectors; ++j) right[j] = Step<T>::right(b + j * step);
-    __builtin_prefetch(ahead);
+    __builtin_prefetch(ahead, 0, 2);  // into the second-level cache
 #pragma GCC unroll 16
     for (int i = 0; i < Rows; ++i) {
       const auto left = Step<T>::left(a[i / 3][i % 3 * a_row]);
