@@ -10,6 +10,7 @@
 #include "cladtorch/io/atomic_file.h"
 #include "cladtorch/tensor/parallel.h"
 #include "cladtorch/train/checkpoint.h"
+#include "cladtorch/train/config.h"
 #include "cladtorch/train/gpt2_file.h"
 #include "cladtorch/train/usage_error.h"
 
@@ -21,6 +22,7 @@ struct Options {
   std::string prompt;
   int64_t tokens = 500;
   int threads = 0;
+  std::string dtype = "fp32";
   train::SamplingOptions sampling{.temperature = 0.8};
 };
 
@@ -31,6 +33,7 @@ void check(const Options& options) {
   } catch (const Error& error) {
     throw train::UsageError(error.what());
   }
+  train::dtype_from_string(options.dtype, "generate: --dtype");
 }
 
 void write(std::string_view text) {
@@ -44,7 +47,8 @@ int run(const Options& options) {
   if (options.threads > 0) set_num_threads(options.threads);
   const std::filesystem::path checkpoint = train::find_checkpoint(options.from);
   const data::TokenizerPtr tokenizer = data::load_tokenizer(checkpoint / "tokenizer.json");
-  const GPT2 model = train::load_gpt2(checkpoint);
+  const GPT2 model =
+      train::load_gpt2(checkpoint).to(train::dtype_from_string(options.dtype, "generate: --dtype"));
   require(tokenizer->vocab_size() == model.config.vocab_size, "generate: '", checkpoint.string(),
           "' has a tokenizer of ", tokenizer->vocab_size(), " tokens and a model of ",
           model.config.vocab_size);
@@ -81,6 +85,9 @@ void add_generate(CLI::App& app, Action& action) {
       ->capture_default_str();
   command->add_option("--seed", options->sampling.seed, "seed of the draws")
       ->check(whole_number())
+      ->capture_default_str();
+  command->add_option("--dtype", options->dtype, "numbers that the model computes with: fp32 or bf16")
+      ->type_name("NAME")
       ->capture_default_str();
   command->add_option("--threads", options->threads, "threads (default: all cores)")
       ->check(whole_number(0, most_threads));

@@ -52,7 +52,7 @@ void add_train(CLI::App& app, Action& action) {
   add("--threads", "N", "run.threads", "threads (default: all cores)");
   add("--seed", "N", "run.seed", "seed of everything that is random");
   add("--device", "NAME", "run.device", "where to compute: cpu");
-  add("--dtype", "NAME", "run.dtype", "numbers of the model: fp32");
+  add("--dtype", "NAME", "run.dtype", "numbers that the model computes with: fp32 or bf16");
   command->add_option("--set", request->set, "override a key: --set optimizer.lr=1e-3 (may be repeated)")
       ->type_name("KEY=VALUE")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -4,6 +4,7 @@
 
 #include "cladtorch/tensor/gradient_target.h"
 #include "cladtorch/tensor/parallel.h"
+#include "tensor/dispatch.h"
 #include "train/loops.h"
 
 namespace cladtorch {
@@ -17,10 +18,19 @@ TensorList zeros_like_all(const TensorList& parameters) {
   return TensorList(std::move(tensors));
 }
 
+/// The parameters, or float32 copies of bfloat16 ones.
+TensorList masters_of(const TensorList& parameters) {
+  std::vector<NamedTensor> tensors;
+  for (const NamedTensor& named : parameters)
+    tensors.push_back({named.name, named.tensor.to(detail::computed_in(named.tensor.dtype()))});
+  return TensorList(std::move(tensors));
+}
+
+/// `rounded` are the bfloat16 copies of the masters, or the masters themselves.
 template <class T>
-void update_all(TensorList& parameters, TensorList& gradients, TensorList& first, TensorList& second,
-                const std::vector<char>& fresh, const AdamWOptions& options, int64_t steps,
-                double gradient_scale) {
+void update_all(TensorList& masters, TensorList& rounded, TensorList& gradients, TensorList& first,
+                TensorList& second, const std::vector<char>& fresh, const AdamWOptions& options,
+                int64_t steps, double gradient_scale) {
   const double correction1 = 1.0 - std::pow(options.beta1, static_cast<double>(steps));
   const double correction2 = 1.0 - std::pow(options.beta2, static_cast<double>(steps));
   train::AdamWCoefficients<T> plain{static_cast<T>(options.beta1),
@@ -33,14 +43,23 @@ void update_all(TensorList& parameters, TensorList& gradients, TensorList& first
   train::AdamWCoefficients<T> decayed = plain;
   decayed.keep = static_cast<T>(1.0 - options.lr * options.weight_decay);
 
-  const auto& pieces = parameters.pieces();
+  const auto& pieces = masters.pieces();
   parallel_for(static_cast<int64_t>(pieces.size()), 1, [&](int64_t from, int64_t to) {
     for (int64_t i = from; i < to; ++i) {
       const auto& [tensor, begin, end] = pieces[static_cast<size_t>(i)];
-      Tensor& p = parameters[tensor].tensor;
-      train::adamw_loop(p.data<T>() + begin, gradients[tensor].tensor.data<T>() + begin,
-                        first[tensor].tensor.data<T>() + begin, second[tensor].tensor.data<T>() + begin,
-                        fresh[tensor] != 0, end - begin, p.dim() >= 2 ? decayed : plain);
+      Tensor& p = masters[tensor].tensor;
+      T *const m = first[tensor].tensor.data<T>(), *const v = second[tensor].tensor.data<T>();
+      const T* const g = gradients[tensor].tensor.data<T>();
+      const bool is_fresh = fresh[tensor] != 0;
+      const train::AdamWCoefficients<T>& c = p.dim() >= 2 ? decayed : plain;
+      if constexpr (std::is_same_v<T, float>) {
+        const bool copy = rounded.dtype() == DType::bfloat16;
+        train::adamw_loop(p.data<T>() + begin, g + begin, m + begin, v + begin,
+                          copy ? rounded[tensor].tensor.data<bfloat16>() + begin : nullptr, is_fresh,
+                          end - begin, c);
+      } else {
+        train::adamw_loop(p.data<T>() + begin, g + begin, m + begin, v + begin, is_fresh, end - begin, c);
+      }
     }
   });
 }
@@ -48,17 +67,37 @@ void update_all(TensorList& parameters, TensorList& gradients, TensorList& first
 }  // namespace
 
 AdamW::AdamW(TensorList parameters, AdamWOptions options)
+    : AdamW(parameters, masters_of(parameters), options) {}
+
+AdamW::AdamW(TensorList parameters, TensorList masters, AdamWOptions options)
     : parameters_(std::move(parameters)),
-      first_(zeros_like_all(parameters_)),
-      second_(zeros_like_all(parameters_)),
-      fresh_(parameters_.size()),
-      options_(options) {}
+      masters_(std::move(masters)),
+      first_(zeros_like_all(masters_)),
+      second_(zeros_like_all(masters_)),
+      fresh_(masters_.size()),
+      options_(options) {
+  require(masters_.size() == parameters_.size(), "AdamW: ", parameters_.size(), " parameters, but ",
+          masters_.size(), " masters");
+  for (size_t i = 0; i < masters_.size(); ++i) {
+    Tensor& p = parameters_[i].tensor;
+    const Tensor& master = masters_[i].tensor;
+    require(master.shape() == p.shape() && master.dtype() == detail::computed_in(p.dtype()),
+            "AdamW: parameter '", parameters_[i].name, "' is ", p.shape(), " ", p.dtype(), ", its master ",
+            master.shape(), " ", master.dtype());
+    if (p.dtype() == DType::bfloat16) {
+      p.copy_from(master);
+    } else {
+      require(p.shares_storage_with(master), "AdamW: parameter '", parameters_[i].name, "' is ", p.dtype(),
+              ", so it must be its own master");
+    }
+  }
+}
 
 void AdamW::step(TensorList& gradients, double gradient_scale) {
-  require(gradients.size() == parameters_.size(), "AdamW: ", parameters_.size(), " parameters, but ",
+  require(gradients.size() == masters_.size(), "AdamW: ", masters_.size(), " parameters, but ",
           gradients.size(), " gradients");
   for (size_t i = 0; i < gradients.size(); ++i) {
-    const NamedTensor& p = parameters_[i];
+    const NamedTensor& p = masters_[i];
     NamedTensor& g = gradients[i];
     require(g.tensor.shape() == p.tensor.shape() && g.tensor.dtype() == p.tensor.dtype(),
             "AdamW: parameter '", p.name, "' is ", p.tensor.shape(), " ", p.tensor.dtype(), ", its gradient ",
@@ -71,11 +110,10 @@ void AdamW::step(TensorList& gradients, double gradient_scale) {
     accumulate_into(&second_[i].tensor, p.tensor.shape(), p.tensor.dtype());
   }
   ++steps_;
-  if (parameters_.dtype() == DType::float32) {
-    update_all<float>(parameters_, gradients, first_, second_, fresh_, options_, steps_, gradient_scale);
-  } else {
-    update_all<double>(parameters_, gradients, first_, second_, fresh_, options_, steps_, gradient_scale);
-  }
+  detail::dispatch_floating("AdamW", masters_.dtype(), [&]<class T>(T) {
+    update_all<T>(masters_, parameters_, gradients, first_, second_, fresh_, options_, steps_,
+                  gradient_scale);
+  });
   for (size_t i = 0; i < gradients.size(); ++i) {
     if (gradients[i].tensor.is_gradient_buffer()) gradients[i].tensor.mark_zero();
   }

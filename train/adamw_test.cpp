@@ -115,6 +115,61 @@ TEST(AdamW, WritesTheMomentsInTheFirstStepWithTheBitsOfWrittenZeros) {
   }
 }
 
+/// What a step does to bfloat16 parameters and their masters is what it does to float32 ones.
+TEST(AdamW, UpdatesFloat32MastersOfBfloat16ParametersAndRoundsThem) {
+  for (const int64_t rows : {1, 3, 7, 51, 250'000}) {
+    Fixture wide(rows, DType::float32);
+    std::vector<NamedTensor> rounded;
+    for (const NamedTensor& p : wide.parameters)
+      rounded.push_back({p.name, empty(p.tensor.shape(), DType::bfloat16)});
+    std::vector<NamedTensor> masters;
+    for (const NamedTensor& p : wide.parameters) masters.push_back({p.name, p.tensor.clone()});
+    AdamW plain(wide.parameters, {.lr = 1e-4});
+    AdamW optimizer{TensorList(rounded), TensorList(masters), {.lr = 1e-4}};
+    for (int step = 0; step < 3; ++step) {
+      wide.draw_gradients();
+      std::vector<NamedTensor> gradients;
+      for (size_t i = 0; i < 2; ++i) {
+        gradients.push_back({"g", gradient_buffer_like(rounded[i].tensor)});
+        gradients[i].tensor.copy_from(wide.gradients[i].tensor);
+      }
+      TensorList list(gradients);
+      optimizer.step(list);
+      plain.step(wide.gradients);
+    }
+    for (size_t i = 0; i < 2; ++i) {
+      const float *const expected = wide.parameters[i].tensor.data<float>(), *const master =
+                                                                                 optimizer.masters()[i]
+                                                                                     .tensor.data<float>();
+      const bfloat16* const copy = rounded[i].tensor.data<bfloat16>();
+      for (int64_t j = 0; j < rounded[i].tensor.numel(); ++j) {
+        ASSERT_EQ(master[j], expected[j]);
+        ASSERT_EQ(copy[j].bits, bfloat16(expected[j]).bits);
+      }
+    }
+  }
+}
+
+TEST(AdamW, AddsUpStepsThatAreSmallerThanADigitOfBfloat16) {
+  Tensor parameter = ones({8}, DType::bfloat16), gradient = gradient_buffer_like(parameter);
+  AdamW optimizer{TensorList(std::vector<NamedTensor>{{"p", parameter}}), {.lr = 1e-3}};
+  TensorList gradients{std::vector<NamedTensor>{{"p", gradient}}};
+  for (int step = 0; step < 10; ++step) {
+    gradient.accumulate(ones({8}, DType::bfloat16));
+    optimizer.step(gradients);
+  }
+  EXPECT_NEAR(optimizer.masters()[0].tensor.data<float>()[3], 0.99, 1e-5);
+  EXPECT_EQ(static_cast<float>(parameter.data<bfloat16>()[3]), static_cast<float>(bfloat16(0.99f)));
+}
+
+TEST(AdamW, NamesTheMasterThatDoesNotFit) {
+  const auto list = [](const Tensor& t) { return TensorList(std::vector<NamedTensor>{{"p", t}}); };
+  EXPECT_THAT(error_of<Error>([&] { AdamW(list(zeros({2}, DType::bfloat16)), list(zeros({3})), {}); }),
+              HasSubstr("AdamW: parameter 'p' is [2] bfloat16, its master [3] float32"));
+  EXPECT_THAT(error_of<Error>([&] { AdamW(list(zeros({2})), list(zeros({2})), {}); }),
+              HasSubstr("must be its own master"));
+}
+
 TEST(AdamW, NamesTheGradientThatDoesNotFit) {
   Fixture f, other(4);
   AdamW optimizer(f.parameters, {});

@@ -92,7 +92,7 @@ nlohmann::ordered_json bench_json(const BenchResult& r) {
 
 std::string bench_table(const BenchOptions& options, const BenchResult& r) {
   const GPT2Config config = gpt2_preset(options.model);
-  const double peak = measure_peak_flops(num_threads());
+  const double peak = measure_peak_flops(num_threads(), dtype_from_string(options.dtype));
   const double flops =
       flops_per_token(config, options.seq) * static_cast<double>(options.batch * options.seq);
   std::string text = fmt::format("{}, batch {}, {} tokens, {}, {} threads of {}\n\n", options.model,

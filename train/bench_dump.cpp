@@ -19,7 +19,7 @@ void dump_bench(const BenchOptions& options, const Objective& objective,
   for (const char* part : {dump_weights, dump_gradient}) io::create_writable_folder(folder / part);
   BenchStep step(options, objective);
   const double loss = step.forward_backward();
-  save_gpt2(step.model(), folder / dump_weights);
+  save_gpt2(step.master(), folder / dump_weights);
   save_gpt2(step.gradient(), folder / dump_gradient);
   io::write_safetensors(folder / dump_batch,
                         {{"tokens", stored(step.tokens())},

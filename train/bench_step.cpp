@@ -23,8 +23,7 @@ const BenchOptions& checked(const BenchOptions& options) {
   if (options.threads < 0 || options.threads > most_threads)
     throw UsageError(
         fmt::format("bench: --threads is {}, expected 0 (all cores) to {}", options.threads, most_threads));
-  if (options.dtype != "fp32")
-    throw UsageError(fmt::format("bench: --dtype is '{}', expected fp32", options.dtype));
+  dtype_from_string(options.dtype, "bench: --dtype");
   if (options.threads > 0) set_num_threads(static_cast<int>(options.threads));
   return options;
 }
@@ -76,10 +75,11 @@ Tensor make_batch(const BenchOptions& options, const char* name, int64_t vocab_s
 
 BenchStep::BenchStep(const BenchOptions& options, Objective objective)
     : objective_(std::move(objective)),
-      model_(make_model(checked(options))),
+      master_(make_model(checked(options))),
+      model_(master_.to(dtype_from_string(options.dtype))),
       gradient_(like(model_)),
       gradients_(gradient_),
-      optimizer_(model_, adamw),
+      optimizer_(TensorList(model_), TensorList(master_), adamw),
       tokens_(make_batch(options, "tokens", model_.config.vocab_size, 7)),
       targets_(make_batch(options, "targets", model_.config.vocab_size, 8)) {}
 

@@ -28,6 +28,8 @@ class BenchStep {
   }
 
   const GPT2& model() const { return model_; }
+  /// Its float32 weights, from which a bfloat16 model is rounded.
+  const GPT2& master() const { return master_; }
   const GPT2& gradient() const { return gradient_; }
   const Tensor& tokens() const { return tokens_; }
   const Tensor& targets() const { return targets_; }
@@ -35,7 +37,7 @@ class BenchStep {
 
  private:
   Objective objective_;
-  GPT2 model_, gradient_;
+  GPT2 master_, model_, gradient_;
   TensorList gradients_;
   AdamW optimizer_;
   Tensor tokens_, targets_;

@@ -120,7 +120,7 @@ std::vector<ConfigField> config_fields(TrainConfig& c) {
       {"run.seed", "seed of initialization, shuffling, dropout and samples", &c.run.seed},
       {"run.threads", "threads; 0: all cores", &c.run.threads, 0, 1024},
       {"run.device", "where to compute: cpu", &c.run.device},
-      {"run.dtype", "numbers of the model: fp32", &c.run.dtype},
+      {"run.dtype", "numbers that the model computes with: fp32 or bf16", &c.run.dtype},
       {"data.text", "text file, folder of them, or prepared tokens; empty: built-in stories", &c.data.text},
       {"data.vocabulary", "char or byte", &c.data.vocabulary},
       {"data.sampling", "shuffled_windows or random_offsets", &c.data.sampling},
@@ -232,7 +232,7 @@ void check_config(const TrainConfig& c) {
     expect(value < 1, fmt::format("{} is {}, expected less than 1", key, value));
   }
   expect(c.run.device == "cpu", fmt::format("run.device is '{}', expected cpu", c.run.device));
-  expect(c.run.dtype == "fp32", fmt::format("run.dtype is '{}', expected fp32", c.run.dtype));
+  dtype_from_string(c.run.dtype, "config: run.dtype");
   try {
     schedule_kind_from_string(c.schedule.kind);
     data::vocabulary_from_string(c.data.vocabulary);
@@ -240,6 +240,12 @@ void check_config(const TrainConfig& c) {
   } catch (const Error& error) {
     throw UsageError(std::string("config: ") + error.what());
   }
+}
+
+DType dtype_from_string(const std::string& name, const std::string& where) {
+  if (name == "fp32") return DType::float32;
+  if (name == "bf16") return DType::bfloat16;
+  throw UsageError(fmt::format("{} is '{}', expected fp32 or bf16", where, name));
 }
 
 std::string config_toml(const TrainConfig& config) {

@@ -26,11 +26,13 @@ std::string describe_model(const GPT2& model) {
 }
 
 std::string describe_memory(const MemoryUse& use) {
+  const std::string masters =
+      use.masters > 0 ? fmt::format("  masters {}", short_bytes(static_cast<double>(use.masters))) : "";
   return fmt::format(
-      "parameters {}  gradients {}  optimizer {}  activations {}  peak {}",
-      short_bytes(static_cast<double>(use.parameters)), short_bytes(static_cast<double>(use.gradients)),
-      short_bytes(static_cast<double>(use.optimizer)), short_bytes(static_cast<double>(use.activations)),
-      short_bytes(static_cast<double>(use.peak())));
+      "parameters {}{}  gradients {}  optimizer {}  activations {}  peak {}",
+      short_bytes(static_cast<double>(use.parameters)), masters,
+      short_bytes(static_cast<double>(use.gradients)), short_bytes(static_cast<double>(use.optimizer)),
+      short_bytes(static_cast<double>(use.activations)), short_bytes(static_cast<double>(use.peak())));
 }
 
 std::string describe_threads() {

@@ -104,7 +104,7 @@ void generate(const GPT2& model, std::span<const int32_t> prompt, int64_t tokens
     int32_t token = 0;
     {
       Workspace::Step step(workspace);
-      const Tensor logits = model.decode(as_batch(unread), cache);
+      const Tensor logits = model.decode(as_batch(unread), cache).to(DType::float32);
       token = sampler.draw({logits.data<float>(), static_cast<size_t>(logits.numel())});
     }
     emit(token);

@@ -8,9 +8,10 @@ namespace {
 /// Independent sums, so that the loop vectorizes without reordering additions.
 constexpr int chains = 32;
 
-template <bool Fresh, class T>
+template <bool Fresh, bool Rounded, class T>
 [[gnu::always_inline]] inline void adamw_elements(T* __restrict__ p, const T* __restrict__ g,
-                                                  T* __restrict__ m, T* __restrict__ v, int64_t count,
+                                                  T* __restrict__ m, T* __restrict__ v,
+                                                  bfloat16* __restrict__ rounded, int64_t count,
                                                   const AdamWCoefficients<T>& c) {
   for (int64_t i = 0; i < count; ++i) {
     const T gradient = g[i] * c.gradient_scale;
@@ -18,6 +19,7 @@ template <bool Fresh, class T>
     m[i] = Fresh ? first : c.beta1 * m[i] + first;
     v[i] = Fresh ? second : c.beta2 * v[i] + second;
     p[i] = c.keep * p[i] - c.step_size * m[i] / (std::sqrt(v[i]) * c.second_scale + c.eps);
+    if constexpr (Rounded) rounded[i] = bfloat16(p[i]);
   }
 }
 
@@ -25,10 +27,25 @@ template <class T>
 [[gnu::always_inline]] inline void adamw_body(T* p, const T* g, T* m, T* v, bool fresh, int64_t count,
                                               const AdamWCoefficients<T>& c) {
   if (fresh) {
-    adamw_elements<true>(p, g, m, v, count, c);
+    adamw_elements<true, false>(p, g, m, v, nullptr, count, c);
   } else {
-    adamw_elements<false>(p, g, m, v, count, c);
+    adamw_elements<false, false>(p, g, m, v, nullptr, count, c);
   }
+}
+
+[[gnu::always_inline]] inline void adamw_body(float* p, const float* g, float* m, float* v, bfloat16* rounded,
+                                              bool fresh, int64_t count, const AdamWCoefficients<float>& c) {
+  if (!rounded) return adamw_body(p, g, m, v, fresh, count, c);
+  if (fresh) {
+    adamw_elements<true, true>(p, g, m, v, rounded, count, c);
+  } else {
+    adamw_elements<false, true>(p, g, m, v, rounded, count, c);
+  }
+}
+
+[[gnu::always_inline]] inline double to_double(double value) { return value; }
+[[gnu::always_inline]] inline double to_double(bfloat16 value) {
+  return static_cast<double>(static_cast<float>(value));
 }
 
 template <class T>
@@ -37,22 +54,23 @@ template <class T>
   int64_t i = 0;
   for (; i + chains <= count; i += chains) {
     for (int lane = 0; lane < chains; ++lane) {
-      const double value = static_cast<double>(values[i + lane]);
+      const double value = to_double(values[i + lane]);
       lanes[lane] += value * value;
     }
   }
-  for (; i < count; ++i) lanes[0] += static_cast<double>(values[i]) * static_cast<double>(values[i]);
+  for (; i < count; ++i) lanes[0] += to_double(values[i]) * to_double(values[i]);
   double sum = 0;
   for (const double lane : lanes) sum += lane;
   return sum;
 }
 
-using AdamW = void (*)(float*, const float*, float*, float*, bool, int64_t, const AdamWCoefficients<float>&);
+using AdamW = void (*)(float*, const float*, float*, float*, bfloat16*, bool, int64_t,
+                       const AdamWCoefficients<float>&);
 using Squares = double (*)(const float*, int64_t);
 
-void adamw_portable(float* p, const float* g, float* m, float* v, bool fresh, int64_t count,
-                    const AdamWCoefficients<float>& c) {
-  adamw_body(p, g, m, v, fresh, count, c);
+void adamw_portable(float* p, const float* g, float* m, float* v, bfloat16* rounded, bool fresh,
+                    int64_t count, const AdamWCoefficients<float>& c) {
+  adamw_body(p, g, m, v, rounded, fresh, count, c);
 }
 double squares_portable(const float* values, int64_t count) { return squares_body(values, count); }
 
@@ -60,13 +78,13 @@ double squares_portable(const float* values, int64_t count) { return squares_bod
 #define CLADTORCH_AVX2 __attribute__((target("avx2,fma")))
 #define CLADTORCH_AVX512 __attribute__((target("avx512f,avx512vl,avx512dq,avx2,fma")))
 
-CLADTORCH_AVX2 void adamw_avx2(float* p, const float* g, float* m, float* v, bool fresh, int64_t count,
-                               const AdamWCoefficients<float>& c) {
-  adamw_body(p, g, m, v, fresh, count, c);
+CLADTORCH_AVX2 void adamw_avx2(float* p, const float* g, float* m, float* v, bfloat16* rounded, bool fresh,
+                               int64_t count, const AdamWCoefficients<float>& c) {
+  adamw_body(p, g, m, v, rounded, fresh, count, c);
 }
-CLADTORCH_AVX512 void adamw_avx512(float* p, const float* g, float* m, float* v, bool fresh, int64_t count,
-                                   const AdamWCoefficients<float>& c) {
-  adamw_body(p, g, m, v, fresh, count, c);
+CLADTORCH_AVX512 void adamw_avx512(float* p, const float* g, float* m, float* v, bfloat16* rounded,
+                                   bool fresh, int64_t count, const AdamWCoefficients<float>& c) {
+  adamw_body(p, g, m, v, rounded, fresh, count, c);
 }
 CLADTORCH_AVX2 double squares_avx2(const float* values, int64_t count) { return squares_body(values, count); }
 CLADTORCH_AVX512 double squares_avx512(const float* values, int64_t count) {
@@ -87,15 +105,16 @@ const Squares squares_kernel = squares_portable;
 
 }  // namespace
 
-void adamw_loop(float* p, const float* g, float* m, float* v, bool fresh, int64_t count,
+void adamw_loop(float* p, const float* g, float* m, float* v, bfloat16* rounded, bool fresh, int64_t count,
                 const AdamWCoefficients<float>& c) {
-  adamw_kernel(p, g, m, v, fresh, count, c);
+  adamw_kernel(p, g, m, v, rounded, fresh, count, c);
 }
 void adamw_loop(double* p, const double* g, double* m, double* v, bool fresh, int64_t count,
                 const AdamWCoefficients<double>& c) {
   adamw_body(p, g, m, v, fresh, count, c);
 }
 
+double sum_of_squares(const bfloat16* values, int64_t count) { return squares_body(values, count); }
 double sum_of_squares(const float* values, int64_t count) { return squares_kernel(values, count); }
 double sum_of_squares(const double* values, int64_t count) { return squares_body(values, count); }
 

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "cladtorch/tensor/dtype.h"
+
 namespace cladtorch::train {
 
 /// The numbers of one AdamW step, the same for all elements.
@@ -13,14 +15,16 @@ struct AdamWCoefficients {
 
 /// m and v become the new moments, p the new parameter:
 ///     p = keep * p - step_size * m / (sqrt(v) * second_scale + eps)
-/// Fresh moments are zero and not read. Float traffic is 28 bytes an element: the gradient read, the
-/// parameter and both moments read and written.
-void adamw_loop(float* p, const float* g, float* m, float* v, bool fresh, int64_t count,
+/// Fresh moments are zero and not read. `rounded`, unless null, receives the new parameter in bfloat16. Float
+/// traffic is 28 bytes an element, the gradient read, the parameter and both moments read and written; 30
+/// with the rounded copy.
+void adamw_loop(float* p, const float* g, float* m, float* v, bfloat16* rounded, bool fresh, int64_t count,
                 const AdamWCoefficients<float>& c);
 void adamw_loop(double* p, const double* g, double* m, double* v, bool fresh, int64_t count,
                 const AdamWCoefficients<double>& c);
 
 /// In double, in an order that depends on `count` alone.
+double sum_of_squares(const bfloat16* values, int64_t count);
 double sum_of_squares(const float* values, int64_t count);
 double sum_of_squares(const double* values, int64_t count);
 

@@ -103,4 +103,9 @@ double measure_peak_bf16_flops(int threads) {
   return 0;
 }
 
+double measure_peak_flops(int threads, DType dtype) {
+  const double plain = measure_peak_flops(threads);
+  return dtype == DType::bfloat16 ? std::max(plain, measure_peak_bf16_flops(threads)) : plain;
+}
+
 }  // namespace cladtorch::train

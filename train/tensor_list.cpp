@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "cladtorch/tensor/parallel.h"
+#include "tensor/dispatch.h"
 #include "train/loops.h"
 
 namespace cladtorch {
@@ -46,8 +47,8 @@ void scale_pieces(std::vector<NamedTensor>& tensors, const std::vector<TensorLis
 TensorList::TensorList(std::vector<NamedTensor> tensors) : tensors_(std::move(tensors)) {
   require(!tensors_.empty(), "TensorList: the model has no parameters");
   dtype_ = tensors_.front().tensor.dtype();
-  require(dtype_ == DType::float32 || dtype_ == DType::float64, "TensorList: '", tensors_.front().name,
-          "' is ", dtype_, ", expected float32 or float64");
+  require(is_floating(dtype_), "TensorList: '", tensors_.front().name, "' is ", dtype_,
+          ", expected float32, float64 or bfloat16");
   for (size_t i = 0; i < tensors_.size(); ++i) {
     const auto& [name, tensor] = tensors_[i];
     require(tensor.dtype() == dtype_, "TensorList: '", name, "' is ", tensor.dtype(), ", expected ", dtype_,
@@ -71,11 +72,7 @@ void TensorList::prepare_norm() {
 }
 
 double TensorList::norm() const {
-  if (dtype_ == DType::float32) {
-    piece_sums<float>(tensors_, pieces_, sums_);
-  } else {
-    piece_sums<double>(tensors_, pieces_, sums_);
-  }
+  detail::dispatch_real("norm", dtype_, [&]<class T>(T) { piece_sums<T>(tensors_, pieces_, sums_); });
   double sum = 0;
   for (const double piece : sums_) sum += piece;
   // What operations summed holds until somebody else writes, of which a list does not hear: it is used once.
@@ -86,11 +83,7 @@ double TensorList::norm() const {
 }
 
 void TensorList::scale(double factor) {
-  if (dtype_ == DType::float32) {
-    scale_pieces<float>(tensors_, pieces_, factor);
-  } else {
-    scale_pieces<double>(tensors_, pieces_, factor);
-  }
+  detail::dispatch_floating("scale", dtype_, [&]<class T>(T) { scale_pieces<T>(tensors_, pieces_, factor); });
 }
 
 void TensorList::mark_zero() {

@@ -71,15 +71,17 @@ Trainer::Trainer(const TrainConfig& config, const data::Dataset& data, Objective
   build(GPT2(gpt2_config(config, data.tokenizer->vocab_size()), static_cast<uint64_t>(config.run.seed)));
 }
 
-void Trainer::build(GPT2 model) {
-  model_ = std::make_unique<GPT2>(std::move(model));
+void Trainer::build(GPT2 master) {
+  master_ = std::make_unique<GPT2>(std::move(master));
+  model_ = std::make_unique<GPT2>(master_->to(dtype_from_string(config_.run.dtype)));
   gradient_ = std::make_unique<GPT2>(like(*model_));
   gradients_ = std::make_unique<TensorList>(*gradient_);
-  optimizer_ = std::make_unique<AdamW>(*model_, AdamWOptions{.lr = config_.optimizer.lr,
-                                                             .beta1 = config_.optimizer.beta1,
-                                                             .beta2 = config_.optimizer.beta2,
-                                                             .eps = config_.optimizer.eps,
-                                                             .weight_decay = config_.optimizer.weight_decay});
+  const AdamWOptions options = {.lr = config_.optimizer.lr,
+                                .beta1 = config_.optimizer.beta1,
+                                .beta2 = config_.optimizer.beta2,
+                                .eps = config_.optimizer.eps,
+                                .weight_decay = config_.optimizer.weight_decay};
+  optimizer_ = std::make_unique<AdamW>(TensorList(*model_), TensorList(*master_), options);
 }
 
 void Trainer::restore(const std::filesystem::path& checkpoint) {
@@ -103,7 +105,7 @@ void Trainer::restore(const std::filesystem::path& checkpoint) {
   model.config.gradient_checkpointing = expected.gradient_checkpointing;  // how it is trained, not what it is
   build(std::move(model));
   load_optimizer(checkpoint, *optimizer_);
-  require(std::isfinite(TensorList(*model_).norm()) && std::isfinite(optimizer_->first_moments().norm()) &&
+  require(std::isfinite(TensorList(*master_).norm()) && std::isfinite(optimizer_->first_moments().norm()) &&
               std::isfinite(optimizer_->second_moments().norm()),
           "resume '", checkpoint.string(), "': it holds numbers that are not finite; it cannot be continued");
   loader_.restore(state.loader);
@@ -116,9 +118,9 @@ void Trainer::restore(const std::filesystem::path& checkpoint) {
 
 void Trainer::save(const std::filesystem::path& checkpoint) {
   // An update from a finite gradient can still overflow; such weights must not replace good ones.
-  if (const double norm = TensorList(*model_).norm(); !std::isfinite(norm))
+  if (const double norm = TensorList(*master_).norm(); !std::isfinite(norm))
     diverged("the length of the weights", norm);
-  save_checkpoint(checkpoint, *model_, *optimizer_, state_, *data_.tokenizer);
+  save_checkpoint(checkpoint, *master_, *optimizer_, state_, *data_.tokenizer);
 }
 
 void Trainer::diverged(const char* what, double value) const {
@@ -152,9 +154,11 @@ MemoryUse Trainer::plan_memory() {
   gradients_->mark_zero();
   evaluate_batches(1);
   MemoryUse use;
-  use.parameters = static_cast<size_t>(gradients_->numel()) * size_of(gradients_->dtype());
-  use.gradients = use.parameters;
-  use.optimizer = 2 * use.parameters;
+  const auto count = static_cast<size_t>(gradients_->numel());
+  use.parameters = count * size_of(model_->config.dtype);
+  use.masters = model_->config.dtype == DType::bfloat16 ? count * size_of(DType::float32) : 0;
+  use.gradients = count * size_of(gradients_->dtype());
+  use.optimizer = 2 * use.gradients;
   use.activations = workspace_.statistics().arena_bytes;
   return use;
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "cladtorch/error.h"
@@ -148,6 +149,69 @@ TEST(Trainer, SavesNoWeightsThatAreNotFinite) {
               HasSubstr("the length of the weights is"));
   EXPECT_THAT(error_of<Diverged>([&] { overflowing.evaluate(); }), HasSubstr("validation loss is"));
   EXPECT_EQ(load_trainer_state(folder / "last").step, 0);
+}
+
+/// The quadratic of the rounded weights.
+Objective bfloat16_objective() {
+  Objective objective;
+  objective.value = [](const GPT2& m, const Tensor& x, const Tensor& y) {
+    return quadratic(m.to(DType::float32), x, y, nullptr);
+  };
+  objective.value_and_gradient = [](const GPT2& m, const Tensor& x, const Tensor& y, GPT2* g) {
+    EXPECT_EQ(m.wte.weight.dtype(), DType::bfloat16);
+    return quadratic(m.to(DType::float32), x, y, g);
+  };
+  return objective;
+}
+
+void expect_equal(const GPT2& a, const GPT2& b) {
+  std::vector<Tensor> expected;
+  for_each_parameter(a, [&](const std::string&, const Tensor& p) { expected.push_back(p); });
+  size_t i = 0;
+  for_each_parameter(b, [&](const std::string& name, const Tensor& p) {
+    ASSERT_EQ(p.dtype(), expected[i].dtype()) << name;
+    EXPECT_EQ(std::memcmp(p.data(), expected[i].data(), p.nbytes()), 0) << name;
+    ++i;
+  });
+}
+
+TEST(Trainer, ABfloat16RunBeginsWithTheRoundedWeightsOfTheFloat32RunAndSavesItsMasters) {
+  io::TemporaryFolder folder;
+  TrainConfig config = small_config();
+  const Trainer wide(config, stories(), quadratic_objective);
+  EXPECT_TRUE(wide.master().wte.weight.shares_storage_with(wide.model().wte.weight));
+  config.run.dtype = "bf16";
+  Trainer trainer(config, stories(), bfloat16_objective());
+  expect_equal(trainer.master(), wide.model());
+  expect_equal(trainer.model(), wide.model().to(DType::bfloat16));
+
+  losses(trainer, 7);
+  expect_equal(trainer.model(), trainer.master().to(DType::bfloat16));
+  trainer.save(folder / "c");
+  expect_equal(load_gpt2(folder / "c"), trainer.master());
+
+  Trainer resumed(config, stories(), bfloat16_objective());
+  resumed.restore(folder / "c");
+  EXPECT_EQ(losses(resumed, 5), losses(trainer, 5));
+  expect_equal(resumed.master(), trainer.master());
+  config.run.dtype = "fp32";
+  Trainer continued(config, stories(), quadratic_objective);
+  continued.restore(folder / "c");
+  losses(continued, 5);
+  EXPECT_EQ(continued.state().step, 12);
+}
+
+TEST(Trainer, CountsTheMemoryOfMastersApart) {
+  TrainConfig config = small_config();
+  const MemoryUse wide = Trainer(config, stories(), quadratic_objective).plan_memory();
+  config.run.dtype = "bf16";
+  const MemoryUse narrow = Trainer(config, stories(), bfloat16_objective()).plan_memory();
+  EXPECT_EQ(wide.masters, 0u);
+  EXPECT_EQ(narrow.masters, wide.parameters);
+  EXPECT_EQ(2 * narrow.parameters, wide.parameters);
+  EXPECT_EQ(narrow.gradients, wide.gradients);
+  EXPECT_EQ(narrow.optimizer, wide.optimizer);
+  EXPECT_EQ(narrow.peak() - narrow.activations, wide.peak() - wide.activations + narrow.parameters);
 }
 
 TEST(Trainer, RefusesACheckpointOfAnotherModelOrText) {

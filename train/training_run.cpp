@@ -108,7 +108,7 @@ class Session {
     if (state.step > 0)
       fmt::print(out_, "resume  {} at step {} of {}\n", config_.run.out, state.step, state.steps);
     std::fflush(out_);
-    peak_flops_ = measure_peak_flops(num_threads());
+    peak_flops_ = measure_peak_flops(num_threads(), trainer_.model().config.dtype);
   }
 
   bool train(RunLog& log) {
@@ -194,7 +194,8 @@ class Session {
     std::vector<ReportSample> samples;
     if (state.best_val) {
       const bool kept = fs::exists(file("best"));  // somebody may have moved it away
-      samples = kept ? draw_samples(config_, load_gpt2(file("best")), *data_.tokenizer)
+      const DType dtype = trainer_.model().config.dtype;
+      samples = kept ? draw_samples(config_, load_gpt2(file("best")).to(dtype), *data_.tokenizer)
                      : draw_samples(config_, trainer_.model(), *data_.tokenizer);
     }
     write_report(file("report.html"), run_report({.config = config_,

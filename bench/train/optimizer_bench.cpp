@@ -25,19 +25,20 @@ void rate(benchmark::State& state, double bytes) {
   state.counters["GB/s"] = benchmark::Counter(bytes * 1e-9, benchmark::Counter::kIsIterationInvariantRate);
 }
 
-/// Everything that AdamW keeps.
+/// Everything that AdamW keeps, for parameters of `dtype`.
 struct OptimizerCase {
-  Tensor parameter = draw(1), gradient = gradient_buffer_like(parameter), drawn = draw(2);
+  Tensor parameter, gradient = gradient_buffer_like(parameter), drawn = draw(2);
   TensorList gradients{std::vector<NamedTensor>{{"weight", gradient}}};
   AdamW optimizer{TensorList(std::vector<NamedTensor>{{"weight", parameter}}), {.lr = 1e-4}};
 
   /// After one step, whose first parameter is checked.
-  OptimizerCase() {
-    const double before = parameter.data<float>()[0], sign = drawn.data<float>()[0] > 0 ? 1 : -1;
+  explicit OptimizerCase(DType dtype) : parameter(draw(1).to(dtype)) {
+    const Tensor master = optimizer.masters()[0].tensor;
+    const double before = master.data<float>()[0], sign = drawn.data<float>()[0] > 0 ? 1 : -1;
     give_gradient();
     optimizer.step(gradients);
     const double expected = before * (1 - 1e-4 * optimizer.options().weight_decay) - 1e-4 * sign;
-    verify(std::abs(parameter.data<float>()[0] - expected) < 1e-6, "AdamW");
+    verify(std::abs(master.data<float>()[0] - expected) < 1e-6, "AdamW");
   }
   void give_gradient() { gradient.copy_from(drawn); }
   static void verify(bool correct, const char* what) {
@@ -47,21 +48,23 @@ struct OptimizerCase {
   }
 };
 
-void adamw(benchmark::State& state) {
-  OptimizerCase c;
+void adamw(benchmark::State& state, DType dtype) {
+  OptimizerCase c(dtype);
   for (auto _ : state) {
     state.PauseTiming();
     c.give_gradient();
     state.ResumeTiming();
     c.optimizer.step(c.gradients);
   }
-  rate(state, 28.0 * count);
+  rate(state, (dtype == DType::bfloat16 ? 30.0 : 28.0) * count);
 }
 
 /// What adamw() reads and writes, with an addition for all arithmetic.
-void adamw_traffic(benchmark::State& state) {
-  OptimizerCase c;
-  float* const p = c.parameter.data<float>();
+void adamw_traffic(benchmark::State& state, DType dtype) {
+  OptimizerCase c(dtype);
+  Tensor master = c.optimizer.masters()[0].tensor;
+  float* const p = master.data<float>();
+  uint16_t* const copy = dtype == DType::bfloat16 ? static_cast<uint16_t*>(c.parameter.data()) : nullptr;
   const float* const g = c.drawn.data<float>();
   float* const m = c.optimizer.first_moments()[0].tensor.data<float>();
   float* const v = c.optimizer.second_moments()[0].tensor.data<float>();
@@ -72,21 +75,25 @@ void adamw_traffic(benchmark::State& state) {
         v[i] += g[i];
         p[i] += g[i];
       }
+      if (!copy) return;
+      for (int64_t i = begin; i < end; ++i) copy[i] = static_cast<uint16_t>(i);
     });
   }
-  rate(state, 28.0 * count);
+  rate(state, (copy ? 30.0 : 28.0) * count);
 }
 
 void gradient_norm(benchmark::State& state) {
-  OptimizerCase c;
+  OptimizerCase c(DType::float32);
   c.give_gradient();
   c.verify(std::abs(c.gradients.norm() / std::sqrt(double(count)) - 1) < 1e-3, "norm");
   for (auto _ : state) benchmark::DoNotOptimize(c.gradients.norm());
   rate(state, 4.0 * count);
 }
 
-BENCHMARK(adamw)->UseRealTime()->Unit(benchmark::kMillisecond);
-BENCHMARK(adamw_traffic)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(adamw, float32, DType::float32)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(adamw_traffic, float32, DType::float32)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(adamw, bfloat16, DType::bfloat16)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(adamw_traffic, bfloat16, DType::bfloat16)->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(gradient_norm)->UseRealTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace

@@ -44,8 +44,8 @@ void validate(const GPT2Config& config) {
           config.dropout);
   require(config.layer_norm_epsilon > 0, "GPT2Config: layer_norm_epsilon must be positive, got ",
           config.layer_norm_epsilon);
-  require(config.dtype == DType::float32 || config.dtype == DType::float64,
-          "GPT2Config: dtype must be float32 or float64, got ", config.dtype);
+  require(is_floating(config.dtype), "GPT2Config: dtype must be float32, float64 or bfloat16, got ",
+          config.dtype);
 }
 
 KVCache::KVCache(const GPT2Config& config, int64_t batch) {
@@ -72,6 +72,15 @@ GPT2::GPT2(const GPT2Config& config, uint64_t seed) : embedding_dropout{config.d
   h.reserve(static_cast<size_t>(config.n_layer));
   for (int64_t i = 0; i < config.n_layer; ++i) h.emplace_back(block, random);
   ln_f = nn::LayerNorm(config.n_embd, config.bias, config.layer_norm_epsilon, config.dtype);
+}
+
+GPT2 GPT2::to(DType dtype) const {
+  GPT2 converted = *this;
+  converted.config.dtype = dtype;
+  validate(converted.config);
+  for_each_parameter(converted,
+                     [&](const std::string&, Tensor& parameter) { parameter = parameter.to(dtype); });
+  return converted;
 }
 
 int64_t GPT2::checked_length(const Tensor& ids) const {

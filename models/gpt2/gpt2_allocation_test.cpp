@@ -59,7 +59,12 @@ WorkspaceStatistics train(const GPT2Config& config, decltype(loss_and_gradient)&
   return statistics;
 }
 
-TEST(GPT2Allocations, ATrainingStepMakesNoneFromTheSecondOn) { train(gpt2_preset("toy"), loss_and_gradient); }
+TEST(GPT2Allocations, ATrainingStepMakesNoneFromTheSecondOn) {
+  GPT2Config config = gpt2_preset("toy");
+  train(config, loss_and_gradient);
+  config.dtype = DType::bfloat16;
+  train(config, loss_and_gradient);
+}
 
 TEST(GPT2Allocations, TheChoiceOfCheckpointingCostsNothing) {
   const WorkspaceStatistics chosen = train(gpt2_preset("toy"), loss_and_gradient);

@@ -206,22 +206,50 @@ TEST(GPT2Gradient, WithCheckpointingIsTheSameToTheBit) {
   set_num_threads(before);
 }
 
-TEST(GPT2Gradient, DoesNotDependOnTheNumberOfThreads) {
-  GPT2Config config = gpt2_preset("toy");
-  const GPT2 model(config);
-  const Batch batch = batch_for(config, 3, 40);
-  const int before = num_threads();
-  GPT2 one = like(model), three = like(model);
-  set_num_threads(1);
-  const double value = loss_and_gradient(model, batch.tokens, batch.targets, &one);
-  set_num_threads(3);
-  EXPECT_EQ(loss_and_gradient(model, batch.tokens, batch.targets, &three), value);
-  set_num_threads(before);
-  std::vector<Tensor> expected;
-  for_each_parameter(one, [&](const std::string&, Tensor& d) { expected.push_back(d); });
+/// Calls check(name, expected, got) for the tensors of two models of one structure.
+template <class Check>
+void for_each_pair(GPT2& expected, GPT2& got, Check check) {
+  std::vector<Tensor> tensors;
+  for_each_parameter(expected, [&](const std::string&, Tensor& t) { tensors.push_back(t); });
   size_t index = 0;
-  for_each_parameter(three, [&](const std::string& name, Tensor& d) {
-    EXPECT_EQ(relative_difference(d, expected[index++]), 0) << name;
+  for_each_parameter(got, [&](const std::string& name, Tensor& t) { check(name, tensors[index++], t); });
+}
+
+TEST(GPT2Gradient, DoesNotDependOnTheNumberOfThreads) {
+  for (DType dtype : {DType::float32, DType::bfloat16}) {
+    GPT2Config config = gpt2_preset("toy");
+    config.dtype = dtype;
+    const GPT2 model(config);
+    const Batch batch = batch_for(config, 3, 40);
+    const int before = num_threads();
+    GPT2 one = like(model), three = like(model);
+    set_num_threads(1);
+    const double value = loss_and_gradient(model, batch.tokens, batch.targets, &one);
+    set_num_threads(3);
+    EXPECT_EQ(loss_and_gradient(model, batch.tokens, batch.targets, &three), value);
+    set_num_threads(before);
+    for_each_pair(one, three, [&](const std::string& name, const Tensor& expected, const Tensor& got) {
+      EXPECT_EQ(relative_difference(got, expected), 0) << name << ' ' << dtype;
+    });
+  }
+}
+
+/// Rounding errors of activations are 2^-9 each, and independent; a wrong term would be of the size of 1.
+TEST(GPT2Gradient, InBfloat16IsThatOfFloat32UpToRounding) {
+  GPT2Config config = gpt2_preset("toy");
+  config.dtype = DType::float32;
+  const GPT2 narrow = perturbed(config).to(DType::bfloat16), wide = narrow.to(DType::float32);
+  const Batch batch = batch_for(config, 3, 40);
+  GPT2 gradient = like(narrow), expected = like(wide);
+  const double value = loss_and_gradient(narrow, batch.tokens, batch.targets, &gradient);
+  const double wide_value = loss_and_gradient(wide, batch.tokens, batch.targets, &expected);
+  EXPECT_NEAR(value, wide_value, 5e-3 * wide_value);
+  EXPECT_EQ(value, loss(narrow, batch.tokens, batch.targets));
+  for_each_pair(expected, gradient, [&](const std::string& name, const Tensor& d_wide, const Tensor& d) {
+    ASSERT_EQ(d.dtype(), DType::float32) << name;
+    const Tensor difference = (d - d_wide).to(DType::float64), size = d_wide.to(DType::float64);
+    EXPECT_LT(std::sqrt(testing::dot(difference, difference)), 0.03 * std::sqrt(testing::dot(size, size)))
+        << name;
   });
 }
 

@@ -102,5 +102,26 @@ TEST(GPT2, DecodingWithACacheEqualsTheForwardPass) {
             "GPT2::decode: 10 cached and 60 new tokens exceed n_positions = 64");
 }
 
+TEST(GPT2, ConvertedToBfloat16ItHasRoundedParametersAndDecodesAsItScores) {
+  const GPT2 wide(gpt2_preset("toy"), 3), narrow = wide.to(DType::bfloat16);
+  EXPECT_TRUE(wide.to(DType::float32).wte.weight.shares_storage_with(wide.wte.weight));
+  GPT2Config config = gpt2_preset("toy");
+  config.dtype = DType::bfloat16;
+  const GPT2 drawn(config, 3);
+  std::vector<Tensor> expected;
+  for_each_parameter(narrow, [&](const std::string&, const Tensor& p) { expected.push_back(p); });
+  size_t index = 0;
+  for_each_parameter(drawn, [&](const std::string& name, const Tensor& p) {
+    EXPECT_EQ(p.dtype(), DType::bfloat16);
+    EXPECT_EQ(relative_difference(p, expected[index++]), 0) << name;
+  });
+  const Tensor ids = random_tokens({2, 9}, 65, 1), scores = narrow.logits(ids);
+  EXPECT_EQ(scores.dtype(), DType::bfloat16);
+  EXPECT_LT(relative_difference(scores, wide.logits(ids)), 0.03);
+  KVCache cache(narrow.config, 2);
+  narrow.decode(ids.narrow(1, 0, 8), cache);
+  EXPECT_LT(relative_difference(narrow.decode(ids.narrow(1, 8, 1), cache), scores.select(1, 8)), 0.03);
+}
+
 }  // namespace
 }  // namespace cladtorch

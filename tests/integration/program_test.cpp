@@ -107,21 +107,63 @@ TEST_F(ProgramTest, ADefaultFolderIsNeverUsedTwice) {
 }
 
 TEST_F(ProgramTest, AKilledRunResumesBitForBit) {
-  succeed(small_train(slow_run));
-  fs::rename(folder_ / "run", folder_ / "straight");
-  {
-    Program killed(small_train(slow_run), {.folder = folder_.path()});
-    wait_for_log(killed, 13);
-    killed.send(SIGKILL);
-    ASSERT_EQ(killed.wait().code, 128 + SIGKILL);
+  for (const char* dtype : {"fp32", "bf16"}) {
+    std::vector<std::string> arguments = slow_run;
+    arguments.insert(arguments.end(), {"--dtype", dtype});
+    succeed(small_train(arguments));
+    fs::rename(folder_ / "run", folder_ / "straight");
+    {
+      Program killed(small_train(arguments), {.folder = folder_.path()});
+      wait_for_log(killed, 13);
+      killed.send(SIGKILL);
+      ASSERT_EQ(killed.wait().code, 128 + SIGKILL);
+    }
+    ASSERT_LT(count_lines(folder_ / "run" / "log.jsonl"), 20u);
+    EXPECT_THAT(succeed({"train", "--resume", "run"}).out, HasSubstr("resume  run at step 10 of 20"));
+    EXPECT_EQ(log_of(folder_ / "run"), log_of(folder_ / "straight"));
+    for (const char* file :
+         {"last/model.safetensors", "last/optimizer.safetensors", "best/model.safetensors"}) {
+      EXPECT_EQ(content(folder_ / "run" / file), content(folder_ / "straight" / file)) << file << dtype;
+    }
+    fs::remove_all(folder_ / "run");
+    fs::remove_all(folder_ / "straight");
   }
-  ASSERT_LT(count_lines(folder_ / "run" / "log.jsonl"), 20u);
-  EXPECT_THAT(succeed({"train", "--resume", "run"}).out, HasSubstr("resume  run at step 10 of 20"));
-  EXPECT_EQ(log_of(folder_ / "run"), log_of(folder_ / "straight"));
-  for (const char* file :
-       {"last/model.safetensors", "last/optimizer.safetensors", "best/model.safetensors"}) {
-    EXPECT_EQ(content(folder_ / "run" / file), content(folder_ / "straight" / file)) << file;
+}
+
+TEST_F(ProgramTest, Bfloat16TrainsLikeFloat32) {
+  const std::vector<std::string> longer = {"--set", "train.steps=200",      "--set", "train.eval_every=100",
+                                           "--set", "train.eval_batches=8", "--set", "train.log_every=200",
+                                           "--set", "train.batch=8"};
+  std::vector<nlohmann::json> logs[2];
+  for (const char* dtype : {"fp32", "bf16"}) {
+    std::vector<std::string> arguments = longer;
+    arguments.insert(arguments.end(), {"--dtype", dtype});
+    const std::string out = succeed(small_train(arguments)).out;
+    EXPECT_THAT(out, HasSubstr(std::string(", ") + dtype + "\n"));
+    EXPECT_EQ(out.find("masters") != std::string::npos, std::string(dtype) == "bf16");
+    fs::rename(folder_ / "run", folder_ / dtype);
+    logs[std::string(dtype) == "bf16"] = log_of(folder_ / dtype);
   }
+  ASSERT_EQ(logs[0].size(), 200u);
+  EXPECT_NE(logs[0].back()["loss"], logs[1].back()["loss"]);
+  EXPECT_NEAR(logs[1].front()["loss"].get<double>(), logs[0].front()["loss"].get<double>(), 1e-3);
+  const double val = logs[0].back()["val_loss"].get<double>();
+  EXPECT_LT(val, 0.9 * logs[0].front()["loss"].get<double>());
+  EXPECT_NEAR(logs[1].back()["val_loss"].get<double>(), val, 0.01);
+}
+
+TEST_F(ProgramTest, FloatAndBfloat16RunsContinueAndReadEachOther) {
+  succeed(small_train({"--dtype", "bf16"}));
+  const std::string weights = content(folder_ / "run/last/model.safetensors");
+  const auto text = [&](const char* dtype) {
+    return succeed({"generate", "--from", "run", "--tokens", "20", "--prompt", "The ", "--dtype", dtype}).out;
+  };
+  EXPECT_THAT(text("fp32"), StartsWith("The "));
+  EXPECT_THAT(text("bf16"), StartsWith("The "));
+  succeed({"train", "--resume", "run", "--dtype", "fp32", "--set", "train.steps=8"});
+  EXPECT_NE(content(folder_ / "run/last/model.safetensors"), weights);
+  succeed({"train", "--resume", "run", "--dtype", "bf16", "--set", "train.steps=10"});
+  EXPECT_EQ(log_of(folder_ / "run").size(), 10u);
 }
 
 TEST_F(ProgramTest, ARunKilledAgainAndAgainWhileItSavesEndsLikeAStraightOne) {
@@ -173,12 +215,17 @@ TEST_F(ProgramTest, CtrlCFinishesTheStepSavesAndSaysHowToGoOn) {
 TEST_F(ProgramTest, TheNumberOfThreadsChangesNoBit) {
   std::vector<std::string> dropout = slow_run;
   dropout.insert(dropout.end(), {"--set", "model.dropout=0.1"});
-  succeed(small_train(dropout));
-  fs::rename(folder_ / "run", folder_ / "one");
-  dropout.insert(dropout.end(), {"--threads", "3"});
-  succeed(small_train(dropout));
-  EXPECT_EQ(log_of(folder_ / "run"), log_of(folder_ / "one"));
-  EXPECT_EQ(content(folder_ / "run/last/model.safetensors"), content(folder_ / "one/last/model.safetensors"));
+  for (const char* dtype : {"fp32", "bf16"}) {
+    for (const char* threads : {"1", "3"}) {
+      std::vector<std::string> arguments = dropout;
+      arguments.insert(arguments.end(), {"--threads", threads, "--dtype", dtype});
+      succeed(small_train(arguments));
+      fs::rename(folder_ / "run", folder_ / (std::string(dtype) + threads));
+    }
+    const fs::path one = folder_ / (std::string(dtype) + "1"), three = folder_ / (std::string(dtype) + "3");
+    EXPECT_EQ(log_of(three), log_of(one));
+    EXPECT_EQ(content(three / "last/model.safetensors"), content(one / "last/model.safetensors"));
+  }
 }
 
 TEST_F(ProgramTest, ATimeLimitShortensTheRunAndItsSchedule) {
@@ -224,19 +271,21 @@ TEST_F(ProgramTest, DataAndInfoDescribeWhatIsThere) {
 }
 
 TEST_F(ProgramTest, BenchPrintsOneObjectWithItsKeys) {
-  const Outcome outcome = succeed(
-      {"bench", "--model", "toy", "--batch", "2", "--seq", "16", "--threads", "1", "--iters", "3", "--json"});
-  const auto json = nlohmann::ordered_json::parse(outcome.out);
-  std::vector<std::string> keys;
-  for (const auto& [key, value] : json.items()) {
-    keys.push_back(key);
-    EXPECT_TRUE(value.is_number()) << key;
+  for (const char* dtype : {"fp32", "bf16"}) {
+    const Outcome outcome = succeed({"bench", "--model", "toy", "--batch", "2", "--seq", "16", "--threads",
+                                     "1", "--iters", "3", "--json", "--dtype", dtype});
+    const auto json = nlohmann::ordered_json::parse(outcome.out);
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : json.items()) {
+      keys.push_back(key);
+      EXPECT_TRUE(value.is_number()) << key;
+    }
+    EXPECT_EQ(keys, (std::vector<std::string>{"forward_ms", "backward_ms", "forward_backward_ms",
+                                              "optimizer_ms", "step_ms", "first_step_ms", "tokens_per_s",
+                                              "peak_rss_mb", "arena_mb", "allocations_per_step", "loss"}));
+    EXPECT_NEAR(json["loss"].get<double>(), std::log(65.0), 0.2);
+    EXPECT_EQ(json["allocations_per_step"], 0) << dtype;
   }
-  EXPECT_EQ(keys, (std::vector<std::string>{"forward_ms", "backward_ms", "forward_backward_ms",
-                                            "optimizer_ms", "step_ms", "first_step_ms", "tokens_per_s",
-                                            "peak_rss_mb", "arena_mb", "allocations_per_step", "loss"}));
-  EXPECT_NEAR(json["loss"].get<double>(), std::log(65.0), 0.2);
-  EXPECT_EQ(json["allocations_per_step"], 0);
   EXPECT_THAT(succeed({"bench", "--model", "toy", "--batch", "1", "--seq", "8", "--iters", "2"}).out,
               HasSubstr("forward + backward"));
 }

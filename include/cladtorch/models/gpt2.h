@@ -20,7 +20,7 @@ struct GPT2Config {
   double dropout = 0;
   bool bias = true;
   double layer_norm_epsilon = 1e-5;
-  DType dtype = DType::float32;
+  DType dtype = DType::float32;  ///< of parameters and activations: float32, float64 or bfloat16
   /// Keep only the input of each block for the backward pass, which runs the block again: less memory, more
   /// time, the same gradients.
   bool gradient_checkpointing = false;
@@ -72,6 +72,9 @@ struct GPT2 {
   /// Inference: reads `ids` [B, T] after what the cache holds, appends to it, and returns the scores of the
   /// next token after the last of them, [B, vocab_size]. Throws Error when n_positions is exceeded.
   Tensor decode(const Tensor& ids, KVCache& cache) const;
+
+  /// The same model with parameters and activations of `dtype`; shares the parameters that have it already.
+  GPT2 to(DType dtype) const;
 
   /// T of ids [B, T]. Throws Error for another rank or more than n_positions.
   int64_t checked_length(const Tensor& ids) const;

@@ -16,8 +16,10 @@ struct AdamWOptions {
   double weight_decay = 0.01;  ///< of matrices (rank 2 and up) only: biases and norms are not decayed
 };
 
-/// Adam with decoupled weight decay, one fused pass over memory per step.
-/// Source: Loshchilov and Hutter, "Decoupled weight decay regularization", 2019.
+/// Adam with decoupled weight decay, one fused pass over memory per step. A bfloat16 parameter has a float32
+/// master: the update is applied to that, so that steps smaller than a bfloat16 digit add up, and the
+/// parameter is its rounded copy, written in the same pass. Source: Loshchilov and Hutter, "Decoupled weight
+/// decay regularization", 2019.
 ///
 ///     AdamW optimizer(model, {.lr = 6e-4});
 ///     optimizer.step(gradient);   // updates `model`, then marks `gradient` as zero
@@ -29,8 +31,12 @@ class AdamW {
   template <class Model>
     requires(!std::is_same_v<Model, TensorList>)
   AdamW(Model& model, AdamWOptions options) : AdamW(TensorList(model), options) {}
+  /// The same with masters of the caller's, whose storage is updated too: float32 tensors that match the
+  /// bfloat16 `parameters`, which become their rounded copies. For parameters of another dtype the masters
+  /// are the parameters themselves, and must share their storage. Throws Error if the lists do not fit.
+  AdamW(TensorList parameters, TensorList masters, AdamWOptions options);
 
-  /// One update with `gradient_scale` times the gradients, which match the parameters in order and shape;
+  /// One update with `gradient_scale` times the gradients, which match the masters in order, shape and dtype;
   /// marks them zero without writing them. Allocates nothing. Throws Error if the lists differ.
   void step(TensorList& gradients, double gradient_scale = 1.0);
   template <class Model>
@@ -43,6 +49,9 @@ class AdamW {
   const AdamWOptions& options() const { return options_; }
   void set_lr(double lr) { options_.lr = lr; }
 
+  /// What the updates are applied to: the parameters themselves, unless those are bfloat16.
+  const TensorList& masters() const { return masters_; }
+
   // The state, for checkpoints: the moments carry the parameters' names.
   int64_t steps() const { return steps_; }
   void set_steps(int64_t steps) { steps_ = steps; }
@@ -52,7 +61,7 @@ class AdamW {
   const TensorList& second_moments() const { return second_; }
 
  private:
-  TensorList parameters_, first_, second_;
+  TensorList parameters_, masters_, first_, second_;
   std::vector<char> fresh_;  // per parameter: the moments are zero and not written yet
   AdamWOptions options_;
   int64_t steps_ = 0;

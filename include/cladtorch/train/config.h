@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "cladtorch/tensor/dtype.h"
+
 namespace cladtorch::train {
 
 /// The keys are explained in docs/training.md and by `cladtorch train --help`; the defaults train the
@@ -94,6 +96,9 @@ void set_config(TrainConfig& config, const std::string& assignment);
 /// Throws UsageError naming the key whose value cannot work: heads that do not divide channels, no steps, a
 /// number out of its range, a name that is not UTF-8 ...
 void check_config(const TrainConfig& config);
+
+/// float32 for "fp32", bfloat16 for "bf16". Throws UsageError naming both, and `where`, for anything else.
+DType dtype_from_string(const std::string& name, const std::string& where = "run.dtype");
 
 /// The file that read_config reads back into an equal config.
 std::string config_toml(const TrainConfig& config);

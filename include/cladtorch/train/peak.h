@@ -2,6 +2,8 @@
 // clocks, so a percentage means little without the ceilings of the same run.
 #pragma once
 
+#include "cladtorch/tensor/dtype.h"
+
 namespace cladtorch::train {
 
 /// float32 operations per second that `threads` threads reach together in a loop of independent fused
@@ -11,6 +13,9 @@ double measure_peak_flops(int threads);
 /// The same for the dot product of bfloat16 pairs that accumulates in float32 (a pair counts four
 /// operations); 0 on a processor without that instruction.
 double measure_peak_bf16_flops(int threads);
+
+/// What products of `dtype` can reach: the larger of the two for bfloat16, which may be widened as well.
+double measure_peak_flops(int threads, DType dtype);
 
 /// Bytes per second between the cores and memory, for arrays that no cache holds.
 struct Bandwidth {

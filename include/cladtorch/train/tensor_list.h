@@ -26,7 +26,7 @@ class TensorList {
     int64_t begin, end;
   };
 
-  /// Every tensor must be dense and float32 or float64, all of one type; throws Error otherwise.
+  /// Every tensor must be dense and of a floating dtype, the same for all; throws Error otherwise.
   explicit TensorList(std::vector<NamedTensor> tensors);
   template <class Model>
     requires requires(Model& model) { for_each_parameter(model, [](const std::string&, Tensor&) {}); }
@@ -50,7 +50,7 @@ class TensorList {
   /// Asks the operations that write these gradient buffers from now on to sum squares on the way. The next
   /// norm() then reads only the tensors for which none did. For the last of several micro-batches.
   void prepare_norm();
-  /// Multiplies every element.
+  /// Multiplies every element. Throws Error for bfloat16: gradients are float32.
   void scale(double factor);
   /// Makes every gradient buffer stand for zero.
   void mark_zero();

@@ -33,10 +33,10 @@ class Diverged : public Error {
   using Error::Error;
 };
 
-/// Bytes by purpose.
+/// Bytes by purpose. `masters` are the float32 weights behind bfloat16 parameters.
 struct MemoryUse {
-  size_t parameters = 0, gradients = 0, optimizer = 0, activations = 0;
-  size_t peak() const { return parameters + gradients + optimizer + activations; }
+  size_t parameters = 0, gradients = 0, optimizer = 0, activations = 0, masters = 0;
+  size_t peak() const { return parameters + masters + gradients + optimizer + activations; }
 };
 
 class Trainer {
@@ -61,11 +61,15 @@ class Trainer {
   const TrainerState& state() const { return state_; }
   /// Changes the length of the run, and with it the learning rates still to come.
   void set_steps(int64_t steps) { state_.steps = steps; }
+  /// The model that computes: of run.dtype.
   const GPT2& model() const { return *model_; }
+  /// The float32 weights that updates are applied to and checkpoints hold: those of model(), unless that is
+  /// bfloat16.
+  const GPT2& master() const { return *master_; }
   int64_t tokens_per_step() const;
 
  private:
-  void build(GPT2 model);
+  void build(GPT2 master);
   double micro_batches(uint64_t step, bool dry);
   double evaluate_batches(int64_t count);
   [[noreturn]] void diverged(const char* what, double value) const;
@@ -77,7 +81,7 @@ class Trainer {
   data::Loader loader_;
   data::EvalBatches eval_batches_;
   Tensor tokens_, targets_;
-  std::unique_ptr<GPT2> model_, gradient_;
+  std::unique_ptr<GPT2> master_, model_, gradient_;
   std::unique_ptr<TensorList> gradients_;
   std::unique_ptr<AdamW> optimizer_;
   Workspace workspace_;  // training and evaluation take turns in one arena
