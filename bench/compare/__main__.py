@@ -120,6 +120,8 @@ class Comparison:
             if not supports(self.engines[0], dtype, self.scratch):
                 self.note(f"cladtorch knows no {dtype}")
                 able = self.engines[1:]
+            elif dtype != "fp32":
+                self.verify_rounded(dtype)
             for batch, seq in options.shapes:
                 case = Case(batch, seq, dtype, options.threads)
                 say(f"timing {describe_case(case)}, {self.minutes()} min so far")
@@ -135,6 +137,15 @@ class Comparison:
         )
         self.write()
         say(f"wrote {self.out / 'benchmarks.md'} and benchmarks.svg after {self.minutes()} min")
+
+    def verify_rounded(self, dtype: str) -> None:
+        """The same check in a dtype of fewer digits, on the first tokens."""
+        folder = self.scratch / dtype
+        folder.mkdir()
+        batch, seq = min(self.options.shapes, key=lambda shape: shape[0] * shape[1])
+        case = Case(batch, seq, dtype, self.options.threads)
+        dump_all(self.engines, self.options.model, case, folder, self.load)
+        self.results["verification"] += verify(self.engines, folder, dtype)
 
     def minutes(self) -> int:
         return round((time.monotonic() - self.begin) / 60)

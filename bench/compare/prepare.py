@@ -29,16 +29,19 @@ def available_peers(names: list[str], environments: Path, left_out: list[str]) -
     return engines
 
 
-def dump_all(engines: list[Engine], model: str, case: Case, folder: Path) -> None:
-    """Ours first: its weights and tokens are what the others load."""
+def dump_all(
+    engines: list[Engine], model: str, case: Case, folder: Path, load: Path | None = None
+) -> None:
+    """Ours first: its weights and tokens, random or those of `load`, are what the others load."""
     for engine in engines:
         say(f"{engine.title} computes loss and gradient at {describe_case(case)}")
         command = [*engine.command, *case.options(), "--dump", str(folder / engine.name)]
-        command += ["--model", model] if engine is engines[0] else ["--load", str(folder / engines[0].name)]
+        source = load or (folder / engines[0].name if engine is not engines[0] else None)
+        command += ["--load", str(source)] if source else ["--model", model]
         run_once(command, case.threads, folder / f"{engine.name}.log")
 
 
-def verify(engines: list[Engine], folder: Path) -> list[str]:
+def verify(engines: list[Engine], folder: Path, dtype: str = "fp32") -> list[str]:
     """One line for each peer. Raises Failed when one differs: comparing different work is worth nothing."""
     lines = []
     for engine in engines[1:]:
@@ -47,6 +50,7 @@ def verify(engines: list[Engine], folder: Path) -> list[str]:
             str(Path(__file__).with_name("verify.py")),
             str(folder / engines[0].name),
             str(folder / engine.name),
+            dtype,
         ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         line = f"{engine.title}: {(done.stdout or done.stderr).strip().splitlines()[-1]}"

@@ -31,10 +31,12 @@ class Verify(unittest.TestCase):
         save_file(gradient, self.folder / name / "gradient" / "model.safetensors")
         save_file({"loss": np.array(loss)}, self.folder / name / "batch.safetensors")
 
-    def outcome(self, gradient: dict[str, np.ndarray], loss: float = 10.82) -> tuple[int, str]:
+    def outcome(
+        self, gradient: dict[str, np.ndarray], loss: float = 10.82, *dtype: str
+    ) -> tuple[int, str]:
         self.write("actual", gradient, loss)
         with contextlib.redirect_stdout(io.StringIO()) as out:
-            code = verify.main([str(self.folder / "expected"), str(self.folder / "actual")])
+            code = verify.main([str(self.folder / "expected"), str(self.folder / "actual"), *dtype])
         return code, out.getvalue()
 
     def changed(self, name: str, value: np.ndarray) -> dict[str, np.ndarray]:
@@ -51,6 +53,14 @@ class Verify(unittest.TestCase):
 
     def test_refuses_another_loss(self) -> None:
         self.assertEqual(self.outcome(GRADIENT, 10.8202)[0], 1)
+
+    def test_accepts_the_rounding_of_bf16_where_it_is_asked_to(self) -> None:
+        code, text = self.outcome(self.changed("wte.weight", GRADIENT["wte.weight"] * 1.03), 10.84, "bf16")
+        self.assertEqual(code, 0, text)
+
+    def test_refuses_a_bf16_gradient_that_is_off_by_a_fifth(self) -> None:
+        changed = self.changed("wte.weight", GRADIENT["wte.weight"] * 1.2)
+        self.assertEqual(self.outcome(changed, 10.82, "bf16")[0], 1)
 
     def test_refuses_what_is_no_number(self) -> None:
         self.assertEqual(self.outcome(self.changed("wte.weight", GRADIENT["wte.weight"] * np.nan))[0], 1)
