@@ -1,7 +1,8 @@
 // Elementwise kernels. The tail goes through the same vector code, so a result does not depend on where an
 // element lies in its piece.
 struct ExpOfFloats {
-  Floats operator()(Floats x) const { return exp(x); }
+  /// Bounded so that one more than it has a normal reciprocal: denormal ones take 25 times as long.
+  Floats operator()(Floats x) const { return exp(x > 87.0f ? broadcast(87.0f) : x); }
   static Floats reciprocal_of(Floats x) { return reciprocal(x); }
 };
 
