@@ -67,6 +67,10 @@ template <class T, class Out, class F>
 void zip(const Shape& shape, const Tensor& a, const Tensor& b, Target<Out> out, F f) {
   using C = Computed<T>;
   const T *const a_data = a.data<T>(), *const b_data = b.data<T>();
+  if constexpr (std::is_same_v<T, Out>) {
+    const auto dense = [&](const Tensor& x) { return x.shape() == shape && x.is_contiguous(); };
+    if (dense(a) && dense(b)) return map2(shape.numel(), a_data, b_data, out, f);
+  }
   const StridedLoop<3> loop(shape,
                             {contiguous_strides(shape), broadcast_strides(a.shape(), a.strides(), shape),
                              broadcast_strides(b.shape(), b.strides(), shape)});
