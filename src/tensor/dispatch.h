@@ -14,8 +14,6 @@ namespace cladtorch::detail {
 template <class T>
 using Computed = std::conditional_t<std::is_same_v<T, bfloat16>, float, T>;
 constexpr DType computed_in(DType dtype) { return dtype == DType::bfloat16 ? DType::float32 : dtype; }
-template <class T>
-using SumOf = Computed<T>;
 
 /// Calls f(T{}) with the element type of any dtype.
 template <class F>

@@ -42,7 +42,7 @@ class WorkMemory {
 template <class T>
 class Classifier {
  public:
-  using Sum = SumOf<T>;
+  using Sum = Computed<T>;
 
   /// Bytes of memory that suffice for any number of rows up to `rows`.
   static int64_t work(int64_t rows, int64_t vocabulary, int64_t channels) {

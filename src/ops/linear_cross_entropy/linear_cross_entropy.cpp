@@ -82,7 +82,7 @@ Tensor forward(const Tensor& x, const Tensor& weight, const Tensor& targets, int
   const DType sum_dtype = x.dtype() == DType::bfloat16 ? DType::float32 : x.dtype();
   double mean = 0;
   detail::dispatch_real("linear_cross_entropy", x.dtype(), [&]<class T>(T) {
-    using Sum = detail::SumOf<T>;
+    using Sum = detail::Computed<T>;
     Tensor work = work_for<T>(blocks.block_rows, vocabulary, channels);
     const auto run = [&](const detail::ClassifierGradients<T>* kept) {
       mean = detail::mean_loss(blocks, rows.data<T>(), dense_weight.data<T>(), picked.data<int32_t>(), kept,
@@ -123,7 +123,7 @@ void accumulate_scaled(Tensor* d, const Tensor& x, double factor, DType dtype) {
     if (target.dtype() == DType::bfloat16) {
       write(target.data<bfloat16>(), target.add());
     } else {
-      write(target.data<detail::SumOf<T>>(), target.add());
+      write(target.data<detail::Computed<T>>(), target.add());
     }
   });
 }
@@ -164,8 +164,8 @@ void linear_cross_entropy_pullback(const Tensor&, const Tensor&, const Tensor&, 
       const detail::Classifier<T> block(s.targets.numel(), vocabulary, channels, s.x.data<T>(), nullptr,
                                         s.targets.data<int32_t>(), ::cladtorch::bytes_of(work));
       detail::write_to<T>(target, [&](auto* d, bool add) {
-        block.d_weight(s.factor, cotangent, s.exponentials.data<T>(), s.row_factors.data<detail::SumOf<T>>(),
-                       d, add, target.squares());
+        block.d_weight(s.factor, cotangent, s.exponentials.data<T>(),
+                       s.row_factors.data<detail::Computed<T>>(), d, add, target.squares());
       });
     });
   }

@@ -61,10 +61,10 @@ struct ClassifierBlocks {
 /// What the forward leaves for the pullback.
 template <class T>
 struct ClassifierGradients {
-  T* d_x = nullptr;                 ///< [rows, C] for a cotangent of 1
-  T* exponentials = nullptr;        ///< [V, block_rows] of the last block's scores
-  SumOf<T>* row_factors = nullptr;  ///< [block_rows]
-  SumOf<T>* d_weight = nullptr;     ///< [V, C] for a cotangent of 1; only for several blocks
+  T* d_x = nullptr;                    ///< [rows, C] for a cotangent of 1
+  T* exponentials = nullptr;           ///< [V, block_rows] of the last block's scores
+  Computed<T>* row_factors = nullptr;  ///< [block_rows]
+  Computed<T>* d_weight = nullptr;     ///< [V, C] for a cotangent of 1; only for several blocks
 };
 
 /// The mean loss of x [rows, C] under weight [V, C], all of whose targets [rows] count; with a `kept`, also
@@ -93,7 +93,7 @@ double mean_loss(const ClassifierBlocks& blocks, const T* x, const T* weight, co
 /// out.
 template <class T, class Out>
 void add_scaled(int64_t n, const T* x, double factor, Out* out, bool add, double* squares) {
-  using Sum = SumOf<T>;
+  using Sum = Computed<T>;
   const auto by = static_cast<Sum>(factor);
   constexpr int64_t grain = 1 << 14;
   thread_local Scratch scratch;

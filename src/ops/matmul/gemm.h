@@ -30,7 +30,7 @@ void gemm(int64_t m, int64_t n, int64_t k, MatrixView<In> a, MatrixView<In> b, O
 template <class In, class Out>
 void gemm_reference(int64_t m, int64_t n, int64_t k, MatrixView<In> a, MatrixView<In> b, Out* c,
                     int64_t c_row, bool add, const In* bias = nullptr) {
-  using Sum = SumOf<In>;
+  using Sum = Computed<In>;
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t j = 0; j < n; ++j) {
       Sum sum =

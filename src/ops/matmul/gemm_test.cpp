@@ -22,13 +22,13 @@ template <class T>
 std::vector<T> normals(int64_t n, uint64_t seed) {
   Random random(seed);
   std::vector<T> values(static_cast<size_t>(n));
-  for (T& value : values) value = static_cast<T>(static_cast<SumOf<T>>(random.normal()));
+  for (T& value : values) value = static_cast<T>(static_cast<Computed<T>>(random.normal()));
   return values;
 }
 
 template <class T>
 double wide(T value) {
-  return static_cast<double>(static_cast<SumOf<T>>(value));
+  return static_cast<double>(static_cast<Computed<T>>(value));
 }
 
 template <class T, class Out = T>

@@ -30,7 +30,7 @@ constexpr int64_t elements(int64_t bytes) {
 /// where finish() rounds them to c.
 template <class In, class Out, class Operand>
 struct Product {
-  using Sum = SumOf<In>;
+  using Sum = Computed<In>;
   using Tile = simd::GemmTile<Operand, Sum>;
   static constexpr bool widens = std::is_same_v<In, bfloat16> && std::is_same_v<Operand, float>;
   static constexpr bool rounds = !std::is_same_v<Out, Sum>;
