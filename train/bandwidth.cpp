@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cladtorch/train/peak.h"
+#include "tensor/instruction_sets.h"
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -66,8 +67,8 @@ void fill_words(std::byte* out, size_t bytes) {
   }
   _mm_sfence();
 }
-const auto sum_words = __builtin_cpu_supports("avx2") ? sum_avx2 : sum_portable;
-const auto mixed_words = __builtin_cpu_supports("avx2") ? mixed_avx2 : mixed_portable;
+const auto sum_words = detail::runs_avx2() ? sum_avx2 : sum_portable;
+const auto mixed_words = detail::runs_avx2() ? mixed_avx2 : mixed_portable;
 #else
 void fill_words(std::byte* out, size_t bytes) {
   std::fill_n(reinterpret_cast<float*>(out), bytes / sizeof(float), 1.0f);

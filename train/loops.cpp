@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "tensor/instruction_sets.h"
+
 namespace cladtorch::train {
 namespace {
 
@@ -91,13 +93,12 @@ CLADTORCH_AVX512 double squares_avx512(const float* values, int64_t count) {
   return squares_body(values, count);
 }
 
-bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
-bool has_avx512() {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-         __builtin_cpu_supports("avx512dq");
-}
-const AdamW adamw_kernel = has_avx512() ? adamw_avx512 : has_avx2() ? adamw_avx2 : adamw_portable;
-const Squares squares_kernel = has_avx512() ? squares_avx512 : has_avx2() ? squares_avx2 : squares_portable;
+const AdamW adamw_kernel = detail::runs_avx512() ? adamw_avx512
+                           : detail::runs_avx2() ? adamw_avx2
+                                                 : adamw_portable;
+const Squares squares_kernel = detail::runs_avx512() ? squares_avx512
+                               : detail::runs_avx2() ? squares_avx2
+                                                     : squares_portable;
 #else
 const AdamW adamw_kernel = adamw_portable;
 const Squares squares_kernel = squares_portable;

@@ -1,4 +1,5 @@
 #include "cladtorch/train/peak.h"
+#include "tensor/instruction_sets.h"
 
 #include <omp.h>
 
@@ -66,8 +67,8 @@ __attribute__((target("avx512f,avx512bf16"))) double avx512_bf16(float* sink) {
 
 Kernel widest() {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f")) return avx512;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2;
+  if (detail::runs_avx512()) return avx512;
+  if (detail::runs_avx2()) return avx2;
 #endif
   return portable;
 }
@@ -97,7 +98,7 @@ double measure_peak_flops(int threads) { return measure(widest(), threads); }
 
 double measure_peak_bf16_flops(int threads) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512bf16")) return measure(avx512_bf16, threads);
+  if (detail::runs_avx512() && __builtin_cpu_supports("avx512bf16")) return measure(avx512_bf16, threads);
 #endif
   static_cast<void>(threads);
   return 0;

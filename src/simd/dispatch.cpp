@@ -3,6 +3,7 @@
 #include <initializer_list>
 
 #include "simd/kernels.h"
+#include "tensor/instruction_sets.h"
 
 namespace cladtorch::simd {
 
@@ -40,15 +41,11 @@ bool is_fast() { return __builtin_cpu_is("amd"); }
 
 const Kernels* find_kernels(const char* name) {
 #if defined(CLADTORCH_X86)
-  const bool avx512_runs = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  if (!std::strcmp(name, "avx512")) return avx512_runs ? &avx512::table : nullptr;
+  if (!std::strcmp(name, "avx512")) return detail::runs_avx512() ? &avx512::table : nullptr;
   if (!std::strcmp(name, "avx512bf16")) {
-    return avx512_runs && __builtin_cpu_supports("avx512bf16") ? &avx512bf16::table() : nullptr;
+    return detail::runs_avx512() && __builtin_cpu_supports("avx512bf16") ? &avx512bf16::table() : nullptr;
   }
-  if (!std::strcmp(name, "avx2")) {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? &avx2::table : nullptr;
-  }
+  if (!std::strcmp(name, "avx2")) return detail::runs_avx2() ? &avx2::table : nullptr;
 #endif
   return std::strcmp(name, "portable") ? nullptr : &portable::table;
 }

@@ -1,5 +1,7 @@
 #include "tensor/bfloat16_kernels.h"
 
+#include "tensor/instruction_sets.h"
+
 namespace cladtorch::detail {
 namespace {
 
@@ -37,15 +39,7 @@ std::span<const Bfloat16Kernels> bfloat16_kernels() {
       avx512,
 #endif
   };
-  static const size_t count = [] {
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"))
-      return size_t{3};
-    if (__builtin_cpu_supports("avx2")) return size_t{2};
-#endif
-    return size_t{1};
-  }();
+  static const auto count = static_cast<size_t>(vector_sets());
   return {all, count};
 }
 

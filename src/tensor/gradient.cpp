@@ -108,7 +108,8 @@ void Tensor::want_squares(bool wanted) {
 
 std::optional<double> Tensor::squares() const {
   if (is_marked_zero()) return 0;
-  if (!defined() || std::isnan(storage_->squares)) return std::nullopt;
+  // Squares of large floats may overflow where those of doubles do not: then nobody knows either.
+  if (!defined() || !std::isfinite(storage_->squares)) return std::nullopt;
   return storage_->squares;
 }
 

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 
+#include "tensor/instruction_sets.h"
 #include "tensor/random_words.h"
 
 namespace cladtorch::detail {
@@ -108,15 +109,7 @@ std::span<const NormalKernels> normal_kernels() {
       {"avx512", float_avx512, double_avx512},
 #endif
   };
-  static const size_t count = [] {
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"))
-      return size_t{3};
-    if (__builtin_cpu_supports("avx2")) return size_t{2};
-#endif
-    return size_t{1};
-  }();
+  static const auto count = static_cast<size_t>(vector_sets());
   return {all, count};
 }
 
