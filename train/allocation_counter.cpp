@@ -6,17 +6,10 @@
 #include <cstdlib>
 #include <new>
 
+#include "tensor/sanitizers.h"
+
 // ThreadSanitizer brings its own operator new, which no program may replace; there nothing is counted.
-#if defined(__SANITIZE_THREAD__)
-#define CLADTORCH_COUNTS_ALLOCATIONS 0
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define CLADTORCH_COUNTS_ALLOCATIONS 0
-#endif
-#endif
-#ifndef CLADTORCH_COUNTS_ALLOCATIONS
-#define CLADTORCH_COUNTS_ALLOCATIONS 1
-#endif
+#define CLADTORCH_COUNTS_ALLOCATIONS (!CLADTORCH_THREAD_SANITIZER)
 
 namespace {
 

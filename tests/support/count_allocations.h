@@ -5,16 +5,10 @@
 #include <cerrno>
 #include <cstdlib>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define CLADTORCH_COUNTS_ALLOCATIONS 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define CLADTORCH_COUNTS_ALLOCATIONS 0
-#endif
-#endif
-#ifndef CLADTORCH_COUNTS_ALLOCATIONS
-#define CLADTORCH_COUNTS_ALLOCATIONS 1
-#endif
+#include "tensor/sanitizers.h"
+
+/// Whether it can: the sanitizers replace malloc themselves.
+#define CLADTORCH_COUNTS_ALLOCATIONS (!CLADTORCH_ADDRESS_SANITIZER && !CLADTORCH_THREAD_SANITIZER)
 
 namespace cladtorch::testing {
 inline std::atomic<long> allocations = 0;
