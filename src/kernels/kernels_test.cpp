@@ -143,7 +143,8 @@ std::vector<Kernel> kernels() {
           encoder(3, 7, 70),
           classifier(1, 2, 3, false),
           classifier(6, 5, 1030, true),
-          classifier(150, 3, 110000, false)};  // more than one block
+          classifier(150, 3, 110000, false),  // more than one block
+          classifier(150, 3, 110000, true)};  // one, though all rows would need more
 }
 
 Tensors normals(const std::vector<Shape>& shapes, uint64_t seed = 5) {

@@ -23,12 +23,13 @@ struct Places {
   int64_t bytes;     ///< of all
 
   Places(std::byte* memory, int64_t N, int64_t C, int64_t V) {
-    const int64_t most = ClassifierBlocks::most_rows(V), rows = std::min(N, most);
+    // One block keeps exponentials alone. Of several, each is smaller by the sums for the weights' gradient.
+    const int64_t most = ClassifierBlocks<T>::most_in_one(V, C), rows = std::min(N, most);
     WorkMemory work(memory);
     gradients = {.d_x = work.take<T>(N * C),
                  .exponentials = work.take<T>(V * rows),
-                 .row_factors = work.take<T>(rows),
-                 .d_weight = work.take<T>(N > most ? V * C : 0)};
+                 .row_factors = work.take<T>(rows)};
+    if (N > most) gradients.d_weight = gradients.exponentials + V * ClassifierBlocks<T>::most_of_several(V);
     packed_inp = work.take<T>(N * C);
     packed_d_inp = work.take<T>(N * C);
     packed_targets = work.take<int32_t>(N);
@@ -62,7 +63,7 @@ T forward(T* work, const T* inp, const T* weight, const int32_t* targets, int64_
   const Rows<T> counting = packed(places, inp, targets, N, C, rows);
   ClassifierGradients<T> kept = places.gradients;
   if (rows < N) kept.d_x = places.packed_d_inp;
-  const double mean = cladtorch::detail::mean_loss(ClassifierBlocks(rows, V, C), counting.inp, weight,
+  const double mean = cladtorch::detail::mean_loss(ClassifierBlocks<T>(rows, V, C), counting.inp, weight,
                                                    counting.targets, keeps ? &kept : nullptr, places.block);
   if (keeps) *counted = rows;
   if (keeps && rows < N)
@@ -110,7 +111,7 @@ void linear_cross_entropy_forward_pullback(T* work, const T* inp, const T*, cons
                                            pullback_state<ClassifierState>& state) {
   require_no_cotangent("linear_cross_entropy_forward: work", d_work, linear_cross_entropy_work<T>(N, C, V));
   const Places<T> places(reinterpret_cast<std::byte*>(work), N, C, V);
-  const detail::ClassifierBlocks blocks(state.data.counted, V, C);
+  const detail::ClassifierBlocks<T> blocks(state.data.counted, V, C);
   const auto& kept = places.gradients;
   if (const auto d = target_at<T>("linear_cross_entropy_forward", d_weight, V * C, nullptr)) {
     if (blocks.count > 1) {

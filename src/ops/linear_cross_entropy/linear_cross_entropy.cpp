@@ -12,9 +12,10 @@
 // them. So nothing is computed twice. Recomputing the scores in the pullback would store less, but take four
 // products of this size instead of three: a tenth of a whole step of GPT-2 124M.
 //
-// The pullback's cotangent is a factor that is not known yet. When all rows fit one block, the exponentials
-// wait for it, and d_W is written straight to its place. Otherwise d_W is accumulated block by block for a
-// cotangent of 1, in memory of W's size, and added in the pullback.
+// The pullback's cotangent is a factor that is not known yet. With one block the exponentials wait for it,
+// and d_W is written straight to its place. With several d_W is accumulated block by block for a cotangent of
+// 1, in memory of W's size, and added in the pullback. So one block may have the exponentials of several, and
+// of as many rows more as that memory would hold: 1024 rows of GPT-2 in float.
 #include <utility>
 
 #include "cladtorch/ops/count.h"
@@ -78,11 +79,11 @@ Tensor forward(const Tensor& x, const Tensor& weight, const Tensor& targets, int
   const Tensor dense_targets = targets.contiguous(), dense_weight = weight.contiguous();
   const Tensor rows = packed_rows(x.contiguous(), dense_targets, counted, ignore_index, channels),
                picked = packed_rows(dense_targets, dense_targets, counted, ignore_index, 1);
-  const detail::ClassifierBlocks blocks(counted, vocabulary, channels);
   const DType sum_dtype = x.dtype() == DType::bfloat16 ? DType::float32 : x.dtype();
   double mean = 0;
   detail::dispatch_real("linear_cross_entropy", x.dtype(), [&]<class T>(T) {
     using Sum = detail::Computed<T>;
+    const detail::ClassifierBlocks<T> blocks(counted, vocabulary, channels);
     Tensor work = work_for<T>(blocks.block_rows, vocabulary, channels);
     const auto run = [&](const detail::ClassifierGradients<T>* kept) {
       mean = detail::mean_loss(blocks, rows.data<T>(), dense_weight.data<T>(), picked.data<int32_t>(), kept,

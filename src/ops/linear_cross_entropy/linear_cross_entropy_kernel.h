@@ -36,6 +36,7 @@ void unpack_rows(int64_t n, const int32_t* targets, int64_t ignore_index, int64_
 }
 
 /// How rows that count are cut into blocks.
+template <class T>
 struct ClassifierBlocks {
   int64_t rows, vocabulary, channels;
   int64_t count;       ///< of blocks
@@ -43,16 +44,22 @@ struct ClassifierBlocks {
 
   ClassifierBlocks(int64_t rows, int64_t vocabulary, int64_t channels)
       : rows(rows), vocabulary(vocabulary), channels(channels) {
-    const int64_t most = most_rows(vocabulary);
-    count = std::max<int64_t>(1, (rows + most - 1) / most);
+    const int64_t most = rows <= most_in_one(vocabulary, channels) ? rows : most_of_several(vocabulary);
+    count = rows == 0 ? 1 : (rows + most - 1) / most;
     block_rows = (rows + count - 1) / count;
   }
 
-  /// Of one block. Its scores are 54 MB in float, a third of GPT-2's W. With its vocabulary that is 256 rows,
-  /// enough to hide reading W and updating d_W behind the products.
-  static int64_t most_rows(int64_t vocabulary) {
+  /// Rows of one of several blocks. Its exponentials are 54 MB in float, a third of GPT-2's W. With its
+  /// vocabulary that is 256 rows, enough to hide reading W and updating d_W behind the products.
+  static int64_t most_of_several(int64_t vocabulary) {
     constexpr int64_t block_scores = int64_t{13} << 20, smallest_block = 128;
     return std::max(smallest_block, block_scores / vocabulary / 64 * 64);
+  }
+  /// Rows that go through as one block: their exponentials take no more memory than those of one of several
+  /// blocks and the sums for d_W, which one block does without.
+  static int64_t most_in_one(int64_t vocabulary, int64_t channels) {
+    constexpr int64_t elements_per_sum = sizeof(Computed<T>) / sizeof(T);
+    return most_of_several(vocabulary) + channels * elements_per_sum;
   }
   /// What makes the sum of the rows' losses their mean.
   double factor() const { return rows == 0 ? 0 : 1 / static_cast<double>(rows); }
@@ -70,7 +77,7 @@ struct ClassifierGradients {
 /// The mean loss of x [rows, C] under weight [V, C], all of whose targets [rows] count; with a `kept`, also
 /// what the pullback needs. `work` holds Classifier<T>::work() bytes.
 template <class T>
-double mean_loss(const ClassifierBlocks& blocks, const T* x, const T* weight, const int32_t* targets,
+double mean_loss(const ClassifierBlocks<T>& blocks, const T* x, const T* weight, const int32_t* targets,
                  const ClassifierGradients<T>* kept, std::byte* work) {
   double total = 0;
   for (int64_t begin = 0; begin < blocks.rows; begin += blocks.block_rows) {

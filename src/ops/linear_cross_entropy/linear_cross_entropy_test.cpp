@@ -84,8 +84,8 @@ TEST(LinearCrossEntropy, EqualsTheTwoOperationsInOneChunkManyPiecesAndManyBlocks
   struct Size {
     int64_t rows, classes, channels;
   };
-  for (const Size& size :
-       std::vector<Size>{{3, 512, 4}, {5, 513, 4}, {9, 40000, 3}, {3, 16385, 1}, {260, 60000, 2}}) {
+  for (const Size& size : std::vector<Size>{
+           {3, 512, 4}, {5, 513, 4}, {9, 40000, 3}, {3, 16385, 1}, {140, 100001, 16}, {260, 60000, 2}}) {
     const Tensors x = normals({{size.rows, size.channels}, {size.classes, size.channels}});
     const Tensor targets = targets_for({size.rows}, size.classes);
     expect_equal(fused(x[0], x[1], targets, -2.5), separate(x[0], x[1], targets, -2.5), 1e-11);
