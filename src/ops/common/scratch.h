@@ -1,6 +1,8 @@
-// Memory that a thread keeps for its kernels, grown when a larger piece is asked for.
+// Memory that a thread keeps for its kernels, grown when a larger piece is asked for: by more than asked, so
+// that a thread which meets the largest piece of a loop only after a few steps does not allocate then.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <utility>
 
@@ -18,8 +20,8 @@ class Scratch {
   /// At least `count` elements, 64-byte aligned, contents undefined; valid until the next call.
   template <class T>
   T* get(int64_t count) {
-    const size_t bytes = static_cast<size_t>(count) * sizeof(T);
-    if (bytes > bytes_) {
+    if (const size_t needed = static_cast<size_t>(count) * sizeof(T); needed > bytes_) {
+      const size_t bytes = std::bit_ceil(needed);
       free_bytes(std::exchange(data_, nullptr), std::exchange(bytes_, 0));
       data_ = allocate_bytes(bytes);
       bytes_ = bytes;

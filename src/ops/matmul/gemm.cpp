@@ -22,7 +22,8 @@
 namespace cladtorch::detail {
 namespace {
 
-constexpr int64_t rows_without_packing = 4;  // so few rows are memory-bound: plain dot products
+constexpr int64_t rows_without_packing = 4;      // so few rows are memory-bound: plain dot products
+constexpr int64_t rows_to_repay_packing = 1024;  // of dy: then W is packed too
 
 /// Rows of dy from which dx is computed transposed, in pieces. The processors with pairs of bfloat16, AMD's
 /// Zen 4 and 5, read W slowly by vectors of a few rows: for 16 rows and GPT-2's layers 18 ms, and 14 in
@@ -67,6 +68,7 @@ void multiply_blocks(int64_t m, int64_t n, int64_t k, MatrixView<In> a, MatrixVi
   };
   if (m >= rows_for_pieces() && m < n && a.column == 1 && b.column == 1) {
     const P product = transposed();
+    if (m >= rows_to_repay_packing) return ProductByRows<In, Out, Operand>(product).run(squares);
     if (ProductInPieces<In, Out, Operand>::suits(product))
       return ProductInPieces<In, Out, Operand>(product).run();
   }

@@ -89,6 +89,7 @@ const Case blocked_cases[] = {
     {50, 300, 450, false, false, false, true},     // pieces in slices of the depth
     {150, 1000, 260, false, false, true, false},   // one slice in pieces, several blocks, added to c
     {192, 209, 22000, false, false, false, true},  // pieces in several chunks, partial vectors
+    {1030, 1100, 150, false, false, true, true},   // both packed, transposed, added to c
     {50, 300, 1500, false, true, false, true},     // transposed, one panel
     {150, 300, 2500, false, true, true, true},     // transposed, several panels in pieces of the depth
     {20, 100, 5000, false, true, false, false},    // transposed, several chunks of the depth
