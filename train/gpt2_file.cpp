@@ -1,9 +1,7 @@
 #include "cladtorch/train/gpt2_file.h"
 
-#include <bit>
-#include <cstring>
-
-#include "cladtorch/io/safetensors.h"
+#include "cladtorch/io/conversion.h"
+#include "cladtorch/io/safetensors_folder.h"
 
 namespace cladtorch::train {
 namespace {
@@ -29,49 +27,16 @@ bool is_redundant(const std::string& name) {
   return ends_with_any(name, {".attn.bias", ".attn.masked_bias"}) || name == "lm_head.weight";
 }
 
-/// IEEE half precision; source: IEEE 754-2008, binary16.
-float half_to_float(uint16_t half) {
-  const uint32_t sign = static_cast<uint32_t>(half & 0x8000u) << 16;
-  const uint32_t exponent = (half >> 10) & 0x1fu, fraction = half & 0x3ffu;
-  if (exponent == 0) {
-    const float magnitude = static_cast<float>(fraction) * 0x1p-24f;
-    return sign != 0 ? -magnitude : magnitude;
-  }
-  const uint32_t wide = exponent == 31 ? 0xffu : exponent + 112;
-  return std::bit_cast<float>(sign | wide << 23 | fraction << 13);
-}
-
-template <class Stored, class Convert>
-void widen(const io::StoredTensor& stored, float* out, Convert convert) {
-  for (size_t i = 0; i < stored.data.size() / sizeof(Stored); ++i) {
-    Stored value;
-    std::memcpy(&value, stored.data.data() + i * sizeof(Stored), sizeof value);
-    out[i] = convert(value);
-  }
-}
-
 /// The stored values as a dense float32 tensor of the stored shape.
 Tensor to_float(const io::StoredTensor& stored, const std::string& where) {
+  require(io::converts_to_float32(stored.type), where, " is ", io::stored_name(stored.type),
+          ", expected a floating type such as F32, F16 or BF16");
   Tensor values = empty(Shape(std::span<const int64_t>(stored.shape)));
-  float* out = values.data<float>();
-  switch (stored.type) {
-    case io::StoredType::f32:
-      if (!stored.data.empty()) std::memcpy(out, stored.data.data(), stored.data.size());
-      break;
-    case io::StoredType::f16:
-      widen<uint16_t>(stored, out, half_to_float);
-      break;
-    case io::StoredType::bf16:
-      widen<uint16_t>(stored, out,
-                      [](uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); });
-      break;
-    default:
-      fail(where, " is ", io::stored_name(stored.type), ", expected F32, F16 or BF16");
-  }
+  io::to_float32(stored, {values.data<float>(), static_cast<size_t>(values.numel())});
   return values;
 }
 
-const io::StoredTensor* find(const io::SafetensorsFile& file, const std::string& name) {
+const io::StoredTensor* find(const io::StoredTensors& file, const std::string& name) {
   for (const std::string& candidate : {name, "transformer." + name}) {
     if (const auto found = file.tensors().find(candidate); found != file.tensors().end())
       return &found->second;
@@ -80,13 +45,13 @@ const io::StoredTensor* find(const io::SafetensorsFile& file, const std::string&
 }
 
 /// Refuses a configuration far larger than the file before memory is asked for.
-void check_size(const GPT2Config& config, const io::SafetensorsFile& file) {
+void check_size(const GPT2Config& config, const io::StoredTensors& file) {
   const auto c = static_cast<double>(config.n_embd);
   const double rows = static_cast<double>(config.vocab_size) + static_cast<double>(config.n_positions);
   const double described = rows * c + static_cast<double>(config.n_layer) * (12 * c * c + 13 * c);
   double stored = 0;
   for (const auto& [name, tensor] : file.tensors()) {
-    stored += static_cast<double>(tensor.data.size() / io::stored_size(tensor.type));
+    stored += static_cast<double>(io::element_count(tensor));
   }
   require(described <= 4 * stored + 1e6, "read '", file.path().string(), "': it holds ", stored,
           " numbers, but config.json describes a model of ", described, "; is it another model's file?");
@@ -159,7 +124,7 @@ void save_gpt2(const GPT2& model, const std::filesystem::path& folder) {
 
 GPT2 load_gpt2(const std::filesystem::path& folder) {
   const std::string config_path = (folder / config_file).string();
-  const io::SafetensorsFile file(folder / model_file);
+  const io::SafetensorsFolder file(folder);
   const GPT2Config config = gpt2_config_from_json(io::read_json(config_path), config_path);
   check_size(config, file);
   GPT2 model(config);

@@ -4,11 +4,21 @@
 
 namespace cladtorch::io {
 
-Json read_json(const std::filesystem::path& path) {
+namespace {
+
+/// Copying and writing JSON call themselves for each level.
+constexpr int most_levels = 100;
+
+template <class AnyJson>
+AnyJson read_object(const std::filesystem::path& path) {
   const std::string text = read_file(path);
-  Json value;
+  const auto check_level = [&](int level, typename AnyJson::parse_event_t, AnyJson&) {
+    if (level <= most_levels) return true;
+    throw Error(fmt::format("read '{}': its JSON is nested more than {} deep", path.string(), most_levels));
+  };
+  AnyJson value;
   try {
-    value = Json::parse(text);
+    value = AnyJson::parse(text, check_level);
   } catch (const nlohmann::json::parse_error& error) {
     throw Error(fmt::format("read '{}': not JSON at byte {}; was the file cut off or edited?", path.string(),
                             error.byte));
@@ -19,6 +29,13 @@ Json read_json(const std::filesystem::path& path) {
     throw Error(fmt::format("read '{}': expected a JSON object, found {}", path.string(), value.type_name()));
   }
   return value;
+}
+
+}  // namespace
+
+Json read_json(const std::filesystem::path& path) { return read_object<Json>(path); }
+nlohmann::json read_large_json(const std::filesystem::path& path) {
+  return read_object<nlohmann::json>(path);
 }
 
 void write_json(const std::filesystem::path& path, const Json& value) {

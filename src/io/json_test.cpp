@@ -32,6 +32,15 @@ TEST(Json, NamesTheFileThatWasCutOff) {
   EXPECT_THAT(error_of([&] { read_json(folder / "x.json"); }), HasSubstr("expected a JSON object"));
 }
 
+TEST(Json, RefusesNestingThatWouldExhaustTheStack) {
+  TemporaryFolder folder;
+  const std::string shallow(50, '['), deep(1'000'000, '[');
+  folder.write("x.json", "{\"a\":" + shallow + std::string(50, ']') + "}");
+  EXPECT_EQ(error_of([&] { read_json(folder / "x.json"); }), "");
+  folder.write("x.json", "{\"a\":" + deep + std::string(1'000'000, ']') + "}");
+  EXPECT_THAT(error_of([&] { read_json(folder / "x.json"); }), HasSubstr("nested more than 100 deep"));
+}
+
 TEST(Json, NamesTheKeyThatIsMissingOrOfAnotherType) {
   const Json object = {{"step", "five"}};
   EXPECT_THAT(error_of([&] { json_field<int>(object, "lr", "f"); }), HasSubstr("'lr' is missing"));

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <set>
 
 #include "cladtorch/error.h"
 #include "cladtorch/io/atomic_file.h"
@@ -68,7 +69,19 @@ TEST(Safetensors, RefusesAHeaderThatIsCutOffOrTooLong) {
 
 TEST(Safetensors, RefusesAHeaderThatIsNotAnObjectOfTensors) {
   EXPECT_THAT(refusal(file_with("{", 0)), HasSubstr("not JSON"));
-  EXPECT_THAT(refusal(file_with("[]", 0)), HasSubstr("not a JSON object"));
+  for (const char* header : {"", "[]", "3", " {}"}) {
+    EXPECT_THAT(refusal(file_with(header, 0)), HasSubstr("not a JSON object")) << header;
+  }
+  EXPECT_THAT(refusal(file_with("{} {}", 0)), HasSubstr("not JSON"));
+  EXPECT_THAT(refusal(file_with(R"({"a":[{}]})", 0)), HasSubstr("'a' is not described"));
+  EXPECT_THAT(refusal(file_with(R"({"__metadata__":[]})", 0)), HasSubstr("__metadata__ is not an object"));
+  EXPECT_THAT(refusal(file_with(R"({"__metadata__":{"a":["b"]}})", 0)), HasSubstr("not a string"));
+  EXPECT_THAT(refusal(file_with(R"({"a":{"dtype":1,"shape":[],"data_offsets":[0,4]}})", 4)),
+              HasSubstr("dtype of 'a' is 1"));
+  EXPECT_THAT(refusal(file_with(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[4]}})", 4)),
+              HasSubstr("expected two"));
+  EXPECT_THAT(refusal(file_with(R"({"a":{"dtype":"U8","shape":{},"data_offsets":[0,4]}})", 4)),
+              HasSubstr("shape of 'a' is an object"));
   EXPECT_THAT(refusal(file_with(R"({"a":1})", 0)), HasSubstr("'a' is not described"));
   EXPECT_THAT(refusal(file_with(R"({"__metadata__":{"a":1}})", 0)), HasSubstr("not a string"));
   EXPECT_THAT(refusal(file_with(R"({"a":{"shape":[],"data_offsets":[0,4]}})", 4)), HasSubstr("no dtype"));
@@ -84,6 +97,46 @@ TEST(Safetensors, RefusesADuplicateName) {
                                 R"("a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})",
                                 2)),
               HasSubstr("'a' appears twice"));
+}
+
+TEST(Safetensors, RefusesDuplicateFieldsAndMetadata) {
+  EXPECT_THAT(refusal(file_with(R"({"a":{"dtype":"U8","shape":[1],"shape":[1],"data_offsets":[0,1]}})", 1)),
+              HasSubstr("'shape' appears twice"));
+  EXPECT_THAT(refusal(file_with(R"({"__metadata__":{"a":"1","a":"1"}})", 0)), HasSubstr("'a' appears twice"));
+  EXPECT_THAT(refusal(file_with(R"({"__metadata__":{},"__metadata__":{}})", 0)),
+              HasSubstr("'__metadata__' appears twice"));
+}
+
+TEST(Safetensors, PassesOverFieldsItDoesNotKnow) {
+  EXPECT_EQ(refusal(file_with(R"({"a":{"extra":{"dtype":[{"shape":3}]},"more":[[1,"x"],{}],"dtype":"U8",)"
+                              R"("no":null,"shape":[1],"data_offsets":[0,1]}})",
+                              1)),
+            "");
+}
+
+TEST(Safetensors, ReadsEveryTypeThatTheReferenceImplementationWrites) {
+  const SafetensorsFile file(CLADTORCH_TYPES_FILE);
+  std::set<StoredType> seen;
+  for (const auto& [name, tensor] : file.tensors()) seen.insert(tensor.type);
+  // PyTorch has no 6-bit floats; F4 counts its packed elements one by one.
+  EXPECT_EQ(seen.size(), 20u);
+  EXPECT_EQ(file.at("F4").shape, (std::vector<int64_t>{2, 6}));
+  EXPECT_EQ(file.at("F4").data.size(), 6u);
+  EXPECT_EQ(file.at("C64").data.size(), 16u);
+}
+
+TEST(Safetensors, SizesPackedTypesInBits) {
+  const auto packed = [](const char* type, const char* shape, size_t bytes) {
+    return refusal(file_with(std::string(R"({"a":{"dtype":")") + type + R"(","shape":)" + shape +
+                                 R"(,"data_offsets":[0,)" + std::to_string(bytes) + "]}}",
+                             bytes));
+  };
+  EXPECT_EQ(packed("F4", "[3,2]", 3), "");
+  EXPECT_EQ(packed("F6_E2M3", "[4]", 3), "");
+  EXPECT_EQ(packed("F6_E3M2", "[2,4]", 6), "");
+  EXPECT_THAT(packed("F4", "[3]", 2), HasSubstr("ends within a byte"));
+  EXPECT_THAT(packed("F6_E2M3", "[3]", 3), HasSubstr("ends within a byte"));
+  EXPECT_THAT(packed("F4", "[6]", 6), HasSubstr("its range holds 6"));
 }
 
 TEST(Safetensors, RefusesRangesThatDoNotFitOverlapOrLeaveHoles) {
@@ -103,18 +156,32 @@ TEST(Safetensors, RefusesRangesThatDoNotFitOverlapOrLeaveHoles) {
 }
 
 TEST(Safetensors, RefusesAShapeThatOverflows) {
-  EXPECT_THAT(
-      refusal(file_with(R"({"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,0]}})", 0)),
-      HasSubstr("overflows"));
+  for (const char* shape :
+       {"[4294967296,4294967296]", "[4294967296,4294967296,0]", "[0,4294967296,4294967296]",
+        "[9223372036854775807]", "[2305843009213693952,2]"}) {
+    EXPECT_THAT(
+        refusal(file_with(
+            std::string(R"({"a":{"dtype":"F32","shape":)") + shape + R"(,"data_offsets":[0,0]}})", 0)),
+        HasSubstr("overflows"))
+        << shape;
+  }
 }
 
 TEST(Safetensors, RefusesDimensionsThatNoTensorHas) {
-  for (const char* shape : {"[0,18446744073709551615]", "[1e999]", "[1.0]", "[[1]]"}) {
+  for (const char* shape : {"[0,18446744073709551615]", "[1e999]", "[1.0]", "[[1]]", "[{}]", "[true]"}) {
     EXPECT_NE(refusal(file_with(
                   std::string(R"({"a":{"dtype":"F32","shape":)") + shape + R"(,"data_offsets":[0,0]}})", 0)),
               "")
         << shape;
   }
+}
+
+TEST(Safetensors, RefusesMoreDimensionsThanAnyTensorHas) {
+  std::string shape = "0";
+  for (int i = 1; i < 65; ++i) shape += ",0";
+  EXPECT_THAT(
+      refusal(file_with(R"({"a":{"dtype":"F32","shape":[)" + shape + R"(],"data_offsets":[0,0]}})", 0)),
+      HasSubstr("longer than 64"));
 }
 
 TEST(Safetensors, RefusesEveryTruncationOfAGoodFile) {
@@ -134,6 +201,10 @@ TEST(WriteSafetensors, RefusesDuplicatesAndDataThatDoNotFit) {
               HasSubstr("two tensors"));
   EXPECT_THAT(error_of([&] { write_safetensors(folder / "x", {{"a", {StoredType::f64, {1}, one.data}}}); }),
               AllOf(HasSubstr("needs 8 bytes"), HasSubstr("got 4")));
+  EXPECT_THAT(error_of([&] { write_safetensors(folder / "x", {{"__metadata__", one}}); }),
+              HasSubstr("two tensors"));
+  EXPECT_THAT(error_of([&] { write_safetensors(folder / "x", {{"a", {StoredType::u8, {-4}, one.data}}}); }),
+              HasSubstr("a dimension of -4"));
   EXPECT_FALSE(std::filesystem::exists(folder / "x"));
 }
 

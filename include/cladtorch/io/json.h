@@ -17,8 +17,12 @@ namespace cladtorch::io {
 using Json = nlohmann::ordered_json;
 
 /// The object in `path`. Throws cladtorch::Error when the file cannot be read or does not hold one JSON
-/// object.
+/// object, or one that is nested more than a hundred deep.
 Json read_json(const std::filesystem::path& path);
+
+/// The same for files of any number of keys, which are sorted: io::Json looks for a key by comparing with all
+/// others.
+nlohmann::json read_large_json(const std::filesystem::path& path);
 
 /// Writes `value` to `path` atomically, indented, with a final newline.
 void write_json(const std::filesystem::path& path, const Json& value);

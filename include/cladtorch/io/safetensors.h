@@ -5,53 +5,69 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cladtorch/io/mapped_file.h"
+#include "cladtorch/io/stored_tensor.h"
 
 namespace cladtorch::io {
 
-enum class StoredType { boolean, u8, i8, i16, u16, f16, bf16, i32, u32, f32, i64, u64, f64 };
+/// Named tensors that were found in one file or several.
+class StoredTensors {
+ public:
+  const std::map<std::string, StoredTensor>& tensors() const { return tensors_; }
+  /// The strings that the file keeps beside the tensors.
+  const std::map<std::string, std::string>& metadata() const { return metadata_; }
+  bool contains(const std::string& name) const { return tensors_.contains(name); }
+  /// Throws cladtorch::Error naming the file when there is no such tensor.
+  const StoredTensor& at(const std::string& name) const;
+  /// The file that was opened: for messages.
+  const std::filesystem::path& path() const { return path_; }
 
-/// Bytes of one element.
-size_t stored_size(StoredType type);
-/// The format's own spelling: "F32", "BF16", ...
-const char* stored_name(StoredType type);
+ protected:
+  explicit StoredTensors(std::filesystem::path path) : path_(std::move(path)) {}
+  ~StoredTensors() = default;
+  StoredTensors(StoredTensors&&) = default;
+  StoredTensors& operator=(StoredTensors&&) = default;
 
-/// One tensor of a file: row-major, little-endian. `data` points to memory that somebody else keeps alive.
-struct StoredTensor {
-  StoredType type = StoredType::f32;
-  std::vector<int64_t> shape;
-  std::span<const std::byte> data;
+  std::filesystem::path path_;
+  std::map<std::string, StoredTensor> tensors_;
+  std::map<std::string, std::string> metadata_;
 };
 
 /// An opened file. The tensors' data live in the map and stay valid as long as this object.
-class SafetensorsFile {
+class SafetensorsFile : public StoredTensors {
  public:
   /// Maps `path` and checks all of it: header length (at most 100 MB) and JSON, duplicate names, types, that
   /// each byte range fits its shape, and that the ranges fill the data without overlap or hole. Throws
   /// cladtorch::Error.
   explicit SafetensorsFile(const std::filesystem::path& path);
 
-  const std::map<std::string, StoredTensor>& tensors() const { return tensors_; }
-  const std::map<std::string, std::string>& metadata() const { return metadata_; }
-  bool contains(const std::string& name) const { return tensors_.contains(name); }
-  /// Throws cladtorch::Error naming the file when there is no such tensor.
-  const StoredTensor& at(const std::string& name) const;
-  const std::filesystem::path& path() const { return path_; }
-
  private:
-  std::filesystem::path path_;
   MappedFile file_;
-  std::map<std::string, StoredTensor> tensors_;
-  std::map<std::string, std::string> metadata_;
 };
 
-/// Writes `tensors` in the given order, atomically. Throws on duplicate names or data that does not fit its
+/// What a file says of a tensor.
+struct TensorEntry {
+  std::string name;
+  StoredType type = StoredType::f32;
+  std::vector<int64_t> shape;
+};
+
+/// Gives the data of entry `index`; they stay valid until the next call. Called once for each entry, in
+/// order, so that one tensor at a time may be converted.
+using TensorData = std::function<std::span<const std::byte>(size_t index)>;
+
+/// Writes the tensors in the given order, atomically. Throws on duplicate names or data that does not fit its
 /// shape.
+void write_safetensors(const std::filesystem::path& path, std::span<const TensorEntry> entries,
+                       const TensorData& data, const std::map<std::string, std::string>& metadata = {});
+/// The same for tensors that are in memory.
 void write_safetensors(const std::filesystem::path& path,
                        const std::vector<std::pair<std::string, StoredTensor>>& tensors,
                        const std::map<std::string, std::string>& metadata = {});
