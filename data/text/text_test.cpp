@@ -47,6 +47,12 @@ TEST(Utf8, RejectsOverlongFormsSurrogatesAndWhatIsTooLarge) {
   }
 }
 
+TEST(Utf8, ReplacesOnlyTheBytesThatArePartOfNoCharacter) {
+  EXPECT_EQ(utf8::replace_invalid(""), "");
+  EXPECT_EQ(utf8::replace_invalid("\xe2\x82\xac \xf0\x9f\xa6\x8a"), "\u20ac \U0001f98a");
+  EXPECT_EQ(utf8::replace_invalid("a\xff\xe2\x82\x41\xc3"), "a\ufffd\ufffd\ufffdA\ufffd");
+}
+
 TEST(TextFiles, ReadsAFileInPiecesThatHoldWholeCharacters) {
   const TemporaryFolder folder;
   const std::string text = "h\xc3\xa9llo \xe2\x82\xac \xf0\x9f\xa6\x8a fox";

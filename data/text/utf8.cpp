@@ -34,6 +34,16 @@ bool is_valid(std::string_view text) {
   return true;
 }
 
+std::string replace_invalid(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const size_t bytes = decode_first(text).bytes;
+    result += bytes > 0 ? text.substr(0, bytes) : "\ufffd";
+    text.remove_prefix(std::max<size_t>(bytes, 1));
+  }
+  return result;
+}
+
 std::string encode(char32_t c) {
   const auto tail = [&](int shift) { return static_cast<char>(0x80 | ((c >> shift) & 0x3f)); };
   if (c < 0x80) return {static_cast<char>(c)};

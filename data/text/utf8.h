@@ -19,6 +19,9 @@ Decoded decode_first(std::string_view text);
 /// Whether `text` consists of whole characters.
 bool is_valid(std::string_view text);
 
+/// `text` with U+FFFD in the place of each byte that is part of no character.
+std::string replace_invalid(std::string_view text);
+
 /// `code_point` must be a Unicode scalar value.
 std::string encode(char32_t code_point);
 
