@@ -35,6 +35,7 @@ void add_train(CLI::App& app, Action& action);
 void add_generate(CLI::App& app, Action& action);
 void add_data(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);
+void add_report(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 
 }  // namespace cladtorch::apps

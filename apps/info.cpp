@@ -11,6 +11,7 @@
 #include "cladtorch/train/gpt2_file.h"
 #include "cladtorch/train/peak.h"
 #include "cladtorch/train/progress.h"
+#include "cladtorch/train/report.h"
 #include "cladtorch/train/system_info.h"
 
 namespace cladtorch::apps {
@@ -21,6 +22,15 @@ void describe_program() {
   fmt::print("processor  {} ({})\n", train::cpu_name(), fmt::join(train::cpu_features(), " "));
   fmt::print("threads    {}\n", num_threads());
   fmt::print("peak       {:.0f} GFLOP/s float32, measured\n", train::measure_peak_flops(num_threads()) / 1e9);
+}
+
+/// What the run `path`, or the one that the checkpoint `path` lies in, has reached.
+void describe_evaluation(const std::filesystem::path& path) {
+  for (const std::filesystem::path& run : {path, std::filesystem::absolute(path) / ".."}) {
+    if (!std::filesystem::exists(run / "run.json")) continue;
+    fmt::print("{}", train::evaluation_text(train::read_run(run)));
+    return;
+  }
 }
 
 void describe_checkpoint(const std::filesystem::path& path) {
@@ -41,6 +51,7 @@ void describe_checkpoint(const std::filesystem::path& path) {
     if (state.best_val) fmt::print(" (best {:.4f} at step {})", *state.best_val, state.best_step);
     fmt::print("\n");
   }
+  describe_evaluation(path);
 }
 
 }  // namespace

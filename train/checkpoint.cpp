@@ -48,6 +48,7 @@ io::Json to_json(const TrainerState& state) {
                    {"steps", state.steps},
                    {"configured_steps", state.configured_steps},
                    {"best_step", state.best_step},
+                   {"tokens", state.tokens},
                    {"seconds", state.seconds},
                    {"train_tokens", state.train_tokens},
                    {"loader", loader}};
@@ -94,6 +95,7 @@ TrainerState load_trainer_state(const fs::path& checkpoint) {
   state.best_step = io::json_field<int64_t>(json, "best_step", where);
   require(state.step >= 0 && state.steps >= 0, "read '", where, "': step ", state.step, " of ", state.steps,
           ", expected no negative number");
+  state.tokens = io::json_field_or<int64_t>(json, "tokens", where, 0);
   state.seconds = io::json_field<double>(json, "seconds", where);
   state.train_tokens = io::json_field<uint64_t>(json, "train_tokens", where);
   if (json.contains("best_val")) state.best_val = io::json_field<double>(json, "best_val", where);

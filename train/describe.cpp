@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "cladtorch/tensor/parallel.h"
 #include "cladtorch/train/progress.h"
 
@@ -37,14 +35,6 @@ std::string describe_memory(const MemoryUse& use) {
 
 std::string describe_threads() {
   return fmt::format("{} thread{}", num_threads(), num_threads() == 1 ? "" : "s");
-}
-
-double median_rate(const std::vector<StepRecord>& records) {
-  std::vector<double> rates;
-  for (const StepRecord& record : records) rates.push_back(record.tokens_per_second);
-  if (rates.empty()) return 0;
-  std::nth_element(rates.begin(), rates.begin() + static_cast<ptrdiff_t>(rates.size() / 2), rates.end());
-  return rates[rates.size() / 2];
 }
 
 }  // namespace cladtorch::train

@@ -2,11 +2,9 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "cladtorch/data/dataset.h"
 #include "cladtorch/train/config.h"
-#include "cladtorch/train/run_log.h"
 #include "cladtorch/train/trainer.h"
 
 namespace cladtorch::train {
@@ -19,8 +17,5 @@ std::string describe_model(const GPT2& model);
 std::string describe_memory(const MemoryUse& use);
 /// "1 thread", "2 threads".
 std::string describe_threads();
-
-/// Tokens per second of the middle step: unlike the mean, not moved by a busy minute of the machine.
-double median_rate(const std::vector<StepRecord>& records);
 
 }  // namespace cladtorch::train

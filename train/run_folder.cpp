@@ -11,7 +11,7 @@ namespace {
 
 /// What a run writes; none of it may be there before.
 constexpr const char* checkpoints[] = {"last", "best"};
-constexpr const char* files[] = {"config.toml", "log.jsonl", "report.html"};
+constexpr const char* files[] = {"config.toml", "run.json", "log.jsonl", "report.html"};
 
 bool holds_checkpoint(const fs::path& folder) {
   for (const char* name : checkpoints) {

@@ -181,8 +181,11 @@ StepRecord Trainer::step() {
   const double seconds = seconds_since(begin);
   record.tokens_per_second = static_cast<double>(tokens_per_step()) / seconds;
   state_.step = record.step;
+  state_.tokens += tokens_per_step();
   state_.loader = loader_.state();
   state_.seconds += seconds;
+  record.tokens = state_.tokens;
+  record.seconds = state_.seconds;
   return record;
 }
 

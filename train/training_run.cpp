@@ -9,14 +9,16 @@
 #include "cladtorch/tensor/parallel.h"
 #include "cladtorch/train/generate.h"
 #include "cladtorch/train/gpt2_file.h"
+#include "cladtorch/train/metrics.h"
 #include "cladtorch/train/peak.h"
 #include "cladtorch/train/progress.h"
+#include "cladtorch/train/report.h"
 #include "cladtorch/train/stop_signal.h"
 #include "cladtorch/train/system_info.h"
 #include "cladtorch/train/usage_error.h"
 #include "train/describe.h"
 #include "train/run_folder.h"
-#include "train/run_report.h"
+#include "train/samples.h"
 
 namespace cladtorch::train {
 namespace fs = std::filesystem;
@@ -81,9 +83,10 @@ class Session {
     config_.run.out = folder_.path().string();
     describe();
     io::write_file(file("config.toml"), config_toml(config_));
+    write_run_facts(file("run.json"), facts_);
     RunLog log(file("log.jsonl"), trainer_.state().step);
     const bool finished = train(log);
-    finish(log);
+    finish();
     return finished ? 0 : interrupted_exit_code;
   }
 
@@ -102,13 +105,24 @@ class Session {
   void describe() {
     fmt::print(out_, "cladtorch {}  {}  {}, {}, {}\n", version(), describe_model(trainer_.model()),
                config_.run.device, describe_threads(), config_.run.dtype);
-    memory_ = trainer_.plan_memory();
-    fmt::print(out_, "memory  {}\n{}\n", describe_memory(memory_), describe_text(config_, data_));
+    const MemoryUse memory = trainer_.plan_memory();
+    fmt::print(out_, "memory  {}\n{}\n", describe_memory(memory), describe_text(config_, data_));
     const TrainerState& state = trainer_.state();
     if (state.step > 0)
       fmt::print(out_, "resume  {} at step {} of {}\n", config_.run.out, state.step, state.steps);
     std::fflush(out_);
-    peak_flops_ = measure_peak_flops(num_threads(), trainer_.model().config.dtype);
+    const double peak_flops = measure_peak_flops(num_threads(), trainer_.model().config.dtype);
+    facts_ = {.version = version(),
+              .model = describe_model(trainer_.model()),
+              .hardware = fmt::format("{}, {}", cpu_name(), describe_threads()),
+              .memory = describe_memory(memory),
+              .parameters = parameter_count(trainer_.model()),
+              .vocab_size = data_.tokenizer->vocab_size(),
+              .tokenizer = data_.tokenizer->kind(),
+              .flops_per_token = flops_per_token(trainer_.model().config, config_.model.context),
+              .peak_flops = peak_flops,
+              .floor = data_.entropy_floor,
+              .bytes_per_token = bytes_per_token(trainer_.eval_batches(), *data_.tokenizer)};
   }
 
   bool train(RunLog& log) {
@@ -127,8 +141,8 @@ class Session {
     ProgressDisplay display(out_, config_.train.log_every);
     ProgressState progress{.val_loss = trainer_.state().val_loss,
                            .floor = data_.entropy_floor,
-                           .flops_per_token = flops_per_token(trainer_.model().config, config_.model.context),
-                           .peak_flops = peak_flops_};
+                           .flops_per_token = facts_.flops_per_token,
+                           .peak_flops = facts_.peak_flops};
     const double seconds_before = trainer_.state().seconds;
     double shown_rate = 0;
     Pace pace;
@@ -161,6 +175,7 @@ class Session {
         !stopping && (record.step % config_.train.eval_every == 0 || record.step == trainer_.state().steps);
     const double best_before = trainer_.state().best_val.value_or(INFINITY);
     if (evaluate) record.val_loss = trainer_.evaluate();
+    record.seconds = trainer_.state().seconds;
     log.write(record);
     if (evaluate && *record.val_loss < best_before) trainer_.save(file("best"));
     const int64_t save_every = config_.train.save_every;
@@ -189,29 +204,20 @@ class Session {
     trainer_.set_steps(steps);
   }
 
-  void finish(const RunLog& log) {
-    const TrainerState& state = trainer_.state();
-    std::vector<ReportSample> samples;
-    if (state.best_val) {
+  void finish() {
+    if (trainer_.state().best_val) {
       const bool kept = fs::exists(file("best"));  // somebody may have moved it away
       const DType dtype = trainer_.model().config.dtype;
-      samples = kept ? draw_samples(config_, load_gpt2(file("best")).to(dtype), *data_.tokenizer)
-                     : draw_samples(config_, trainer_.model(), *data_.tokenizer);
+      facts_.samples = kept ? draw_samples(config_, load_gpt2(file("best")).to(dtype), *data_.tokenizer)
+                            : draw_samples(config_, trainer_.model(), *data_.tokenizer);
+      write_run_facts(file("run.json"), facts_);
     }
-    write_report(file("report.html"), run_report({.config = config_,
-                                                  .data = data_,
-                                                  .trainer = trainer_,
-                                                  .memory = memory_,
-                                                  .peak_flops = peak_flops_,
-                                                  .records = log.records(),
-                                                  .samples = samples}));
-    if (state.best_val) {
-      const std::string above = above_floor(data_, state);
-      fmt::print(out_, "best val {:.4f}{}   checkpoint {}   ", *state.best_val,
-                 above.empty() ? "" : fmt::format(" ({} above the floor)", above), file("best").string());
-    }
+    const RunRecord run = read_run(folder_.path());
+    write_report(file("report.html"), {&run, 1});
+    fmt::print(out_, "{}", evaluation_text(run));
+    if (run.best()) fmt::print(out_, "checkpoint {}   ", file("best").string());
     fmt::print(out_, "report {}\n", file("report.html").string());
-    for (const ReportSample& sample : samples)
+    for (const ReportSample& sample : facts_.samples)
       fmt::print(out_, "sample:\n{}{}\n", sample.prompt, sample.text);
   }
 
@@ -220,8 +226,7 @@ class Session {
   std::FILE* out_;
   data::Dataset data_;
   Trainer trainer_;
-  MemoryUse memory_;
-  double peak_flops_ = 0;
+  RunFacts facts_;
   bool shortened_ = false;
 };
 

@@ -186,6 +186,19 @@ TEST_F(BadInput, TwoProcessesDoNotTrainInOneFolder) {
   EXPECT_TRUE(first.running());
 }
 
+TEST_F(BadInput, ARunThatCannotBeReportedIsNamed) {
+  expect_error({"report"}, usage_error_code, "runs");
+  expect_error({"report", "missing"}, runtime_error_code, "open 'missing': there is no such folder");
+  fs::create_directory(folder_ / "empty");
+  expect_error({"report", "empty"}, runtime_error_code, "there is no config.toml in it");
+  train();
+  expect_error({"report", "run", "run", "--out", "no/such/page.html"}, runtime_error_code,
+               "no/such/page.html");
+  expect_error({"report", "run", "--out", "empty"}, runtime_error_code, "it is no regular file");
+  write(folder_ / "run" / "log.jsonl", "{\"step\": 1\n{}\n");
+  expect_error({"report", "run"}, runtime_error_code, "log.jsonl:1': this line is no JSON object");
+}
+
 TEST_F(BadInput, AFolderThatVanishesStopsTheRun) {
   Program program(small_train({"--set", "train.steps=100000000"}), {.folder = folder_.path()});
   while (program.running() && !fs::exists(folder_ / "run" / "last")) ::usleep(500);

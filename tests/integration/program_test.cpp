@@ -42,6 +42,7 @@ std::vector<nlohmann::json> log_of(const fs::path& run) {
   for (std::string line; std::getline(lines, line);) {
     records.push_back(nlohmann::json::parse(line));
     records.back().erase("tokens_per_second");
+    records.back().erase("seconds");
   }
   return records;
 }
@@ -73,7 +74,7 @@ const std::vector<std::string> slow_run = {"--set", "model.channels=128", "--set
                                            "--set", "train.eval_every=10"};
 
 TEST_F(ProgramTest, HelpAndVersionAreThere) {
-  for (const char* command : {"train", "generate", "data", "info", "bench"}) {
+  for (const char* command : {"train", "generate", "data", "info", "report", "bench"}) {
     EXPECT_THAT(succeed({command, "--help"}).out, HasSubstr("--help")) << command;
   }
   EXPECT_THAT(succeed({"--help"}).out, AllOf(HasSubstr("train"), HasSubstr("generate"), HasSubstr("bench")));
@@ -86,14 +87,14 @@ TEST_F(ProgramTest, TrainingLeavesAllThatItPromises) {
                                  HasSubstr("memory  parameters"), HasSubstr("entropy"), HasSubstr("step 6/6"),
                                  HasSubstr("best val"), HasSubstr("above the floor"), HasSubstr("sample:")));
   EXPECT_THAT(outcome.out, AllOf(Not(HasSubstr("\r")), Not(HasSubstr("\x1b"))));
-  for (const char* file : {"config.toml", "log.jsonl", "report.html", "last/model.safetensors",
+  for (const char* file : {"config.toml", "run.json", "log.jsonl", "report.html", "last/model.safetensors",
                            "last/config.json", "last/optimizer.safetensors", "last/trainer_state.json",
                            "last/tokenizer.json", "best/model.safetensors"}) {
     EXPECT_TRUE(fs::exists(folder_ / "run" / file)) << file;
   }
   EXPECT_EQ(log_of(folder_ / "run").size(), 6u);
   EXPECT_THAT(content(folder_ / "run" / "report.html"),
-              AllOf(HasSubstr("<!doctype html>"), HasSubstr("\"validation\":[[3,")));
+              AllOf(HasSubstr("<!doctype html>"), HasSubstr("\"validation\":[[3,192,")));
 }
 
 TEST_F(ProgramTest, ADefaultFolderIsNeverUsedTwice) {
@@ -267,7 +268,33 @@ TEST_F(ProgramTest, DataAndInfoDescribeWhatIsThere) {
   EXPECT_THAT(succeed({"info"}).out, AllOf(HasSubstr("processor"), HasSubstr("GFLOP/s")));
   succeed(small_train());
   EXPECT_THAT(succeed({"info", "run"}).out,
-              AllOf(HasSubstr("1 layers, 2 heads, 16 channels"), HasSubstr("step 6 of 6")));
+              AllOf(HasSubstr("1 layers, 2 heads, 16 channels"), HasSubstr("step 6 of 6"),
+                    HasSubstr("perplexity"), HasSubstr("bits per byte"), HasSubstr("best val")));
+}
+
+TEST_F(ProgramTest, AReportIsMadeAgainAndComparesRuns) {
+  succeed(small_train());
+  fs::rename(folder_ / "run", folder_ / "first");
+  succeed(small_train({"--set", "optimizer.lr=1e-3"}));
+  const std::string page = content(folder_ / "run" / "report.html");
+  fs::remove(folder_ / "run" / "report.html");
+  EXPECT_THAT(succeed({"report", "run"}).out, AllOf(HasSubstr("6/6"), HasSubstr("best val")));
+  EXPECT_EQ(content(folder_ / "run" / "report.html"), page);
+
+  const Outcome outcome = succeed({"report", "first", "run", "--out", "compare.html"});
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("optimizer.lr"), HasSubstr("0.001"), HasSubstr("report compare.html")));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("run.out")));
+  EXPECT_THAT(content(folder_ / "compare.html"),
+              AllOf(HasSubstr("<h1>2 runs</h1>"), HasSubstr("\"name\":\"first\"")));
+}
+
+TEST_F(ProgramTest, ARunThatIsGoingOnCanBeReported) {
+  Program going(small_train({"--set", "train.steps=100000000"}), {.folder = folder_.path()});
+  wait_for_log(going, 5);
+  ASSERT_TRUE(going.running());
+  EXPECT_THAT(succeed({"report", "run"}).out, HasSubstr("/100000000"));
+  EXPECT_TRUE(fs::exists(folder_ / "run" / "report.html"));
 }
 
 TEST_F(ProgramTest, BenchPrintsOneObjectWithItsKeys) {

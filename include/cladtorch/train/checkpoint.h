@@ -20,6 +20,7 @@ struct TrainerState {
   std::optional<double> best_val{};
   int64_t best_step = 0;
   std::optional<double> val_loss{};  ///< of the last evaluation
+  int64_t tokens = 0;                ///< trained on so far
   double seconds = 0;                ///< spent training, over all sessions
   uint64_t train_tokens = 0;         ///< size of the training text: another text is refused
   data::LoaderState loader{};

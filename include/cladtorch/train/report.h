@@ -1,37 +1,27 @@
-// report.html: one page that shows a finished run and needs nothing else.
+// What runs reached, as text for a terminal and as one page that needs nothing else.
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
-#include <optional>
+#include <span>
 #include <string>
-#include <utility>
-#include <vector>
 
-#include "cladtorch/train/run_log.h"
+#include "cladtorch/train/run_record.h"
 
 namespace cladtorch::train {
 
-struct ReportSample {
-  std::string prompt, text;  ///< the text continues the prompt
-};
-
-struct Report {
-  std::string name;                                        ///< heading
-  std::string subtitle;                                    ///< the model in a few words
-  std::string footer;                                      ///< where and with what it ran
-  std::vector<std::pair<std::string, std::string>> tiles;  ///< label and figure, the most important first
-  std::vector<StepRecord> records;
-  std::string note;  ///< below the loss curves: how they compare
-  std::optional<double> floor;
-  std::vector<ReportSample> samples;
-  nlohmann::ordered_json config;  ///< sections of keys
-};
-
-/// The page as text. Long runs are averaged to some 1,500 points.
-std::string report_html(const Report& report);
+/// The page of one run, or of several side by side: figures, curves, samples, configuration. Figures and
+/// texts are readable without the script that draws the curves. Runs of one name are called by their paths.
+/// Long runs are averaged to some 1,500 points together. Throws Error without any run.
+std::string report_html(std::span<const RunRecord> runs);
 
 /// Writes the page to `path` atomically.
-void write_report(const std::filesystem::path& path, const Report& report);
+void write_report(const std::filesystem::path& path, std::span<const RunRecord> runs);
+
+/// One line a run, then the keys of the configuration that differ.
+std::string report_text(std::span<const RunRecord> runs);
+
+/// Loss, perplexity and, where known, bits per byte of the best and the latest evaluation and of the floor;
+/// "" before the first evaluation.
+std::string evaluation_text(const RunRecord& run);
 
 }  // namespace cladtorch::train

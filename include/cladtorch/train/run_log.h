@@ -16,9 +16,15 @@ struct StepRecord {
   double loss = 0;   ///< mean over the step's micro-batches, before the update
   double lr = 0;
   double grad_norm = 0;  ///< before clipping
+  int64_t tokens = 0;    ///< seen so far, this step's included
+  double seconds = 0;    ///< spent training and evaluating so far, over all sessions
   double tokens_per_second = 0;
   std::optional<double> val_loss{};  ///< after the update, when it was evaluated
 };
+
+/// Everything in the log `path`, in order; a last line that a kill cut off is left out. Throws Error naming
+/// the line that is no record or not later than the one before it.
+std::vector<StepRecord> read_run_log(const std::filesystem::path& path);
 
 /// Appends records to a file, each line flushed, so that a killed run keeps its log.
 class RunLog {
@@ -28,12 +34,9 @@ class RunLog {
   RunLog(const std::filesystem::path& path, int64_t step);
 
   void write(const StepRecord& record);
-  /// Everything in the file, in order.
-  const std::vector<StepRecord>& records() const { return records_; }
 
  private:
   std::filesystem::path path_;
-  std::vector<StepRecord> records_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
 };
 

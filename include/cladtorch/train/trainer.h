@@ -66,6 +66,7 @@ class Trainer {
   /// The float32 weights that updates are applied to and checkpoints hold: those of model(), unless that is
   /// bfloat16.
   const GPT2& master() const { return *master_; }
+  const data::EvalBatches& eval_batches() const { return eval_batches_; }
   int64_t tokens_per_step() const;
 
  private:

@@ -1,0 +1,24 @@
+// What a mean loss says, in the units in which models are compared.
+#pragma once
+
+#include <cmath>
+#include <numbers>
+#include <optional>
+
+#include "cladtorch/data/loader.h"
+#include "cladtorch/data/tokenizer.h"
+
+namespace cladtorch::train {
+
+/// e to the power of a mean loss in nats per token: as unsure as among so many equally likely tokens.
+inline double perplexity(double loss) { return std::exp(loss); }
+
+/// A mean loss in nats per token as bits per byte of text: comparable across vocabularies.
+inline double bits_per_byte(double loss, double bytes_per_token) {
+  return loss / std::numbers::ln2 / bytes_per_token;
+}
+
+/// Mean bytes of text of the tokens that `batches` score; nothing where they spell no text.
+std::optional<double> bytes_per_token(const data::EvalBatches& batches, const data::Tokenizer& tokenizer);
+
+}  // namespace cladtorch::train

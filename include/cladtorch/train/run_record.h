@@ -1,0 +1,59 @@
+// A run as its folder tells it: for reports, while it goes on and after its end.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cladtorch/train/run_log.h"
+
+namespace cladtorch::train {
+
+struct ReportSample {
+  std::string prompt, text;  ///< the text continues the prompt
+};
+
+/// What neither the configuration nor the log of a run says: its run.json.
+struct RunFacts {
+  std::string version;   ///< of the program
+  std::string model;     ///< in a few words
+  std::string hardware;  ///< processor and threads
+  std::string memory;
+  int64_t parameters = 0;
+  int64_t vocab_size = 0;
+  std::string tokenizer;                    ///< its kind
+  double flops_per_token = 0;               ///< forward and backward
+  double peak_flops = 0;                    ///< measured on this hardware; 0 where it was not
+  std::optional<double> floor{};            ///< nats per token that no model can beat
+  std::optional<double> bytes_per_token{};  ///< of the validation text
+  std::vector<ReportSample> samples{};      ///< drawn at the end
+};
+
+/// Writes `facts` to `path` atomically.
+void write_run_facts(const std::filesystem::path& path, const RunFacts& facts);
+/// Throws Error naming the file and what is wrong in it.
+RunFacts read_run_facts(const std::filesystem::path& path);
+
+struct RunRecord {
+  std::filesystem::path path;     ///< as it was asked for
+  std::string name;               ///< of its folder
+  nlohmann::ordered_json config;  ///< sections of keys, defaults filled in
+  RunFacts facts;
+  std::vector<StepRecord> records;  ///< none before the first step
+  int64_t steps = 0;                ///< of the whole run
+  std::string warning;              ///< what is missing in the log, in one line; empty where nothing is
+
+  /// The evaluation with the lowest loss, and the latest one; null before the first evaluation.
+  const StepRecord* best() const;
+  const StepRecord* last_evaluated() const;
+};
+
+/// Reads config.toml, run.json, log.jsonl and, where there is one, the state of last/. A line that a kill cut
+/// off at the end of the log is left out. Throws Error that names the file, and the line of the log, where it
+/// is missing or damaged.
+RunRecord read_run(const std::filesystem::path& folder);
+
+}  // namespace cladtorch::train
