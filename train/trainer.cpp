@@ -163,7 +163,7 @@ MemoryUse Trainer::plan_memory() {
   return use;
 }
 
-StepRecord Trainer::step() {
+StepRecord Trainer::step(const GradientObserver& observe) {
   const auto begin = Clock::now();
   const double count = static_cast<double>(config_.train.accumulate);
   StepRecord record;
@@ -173,6 +173,7 @@ StepRecord Trainer::step() {
   record.grad_norm = gradients_->norm() / count;
   if (!std::isfinite(record.loss)) diverged("the loss", record.loss);
   if (!std::isfinite(record.grad_norm)) diverged("the length of the gradient", record.grad_norm);
+  if (observe) observe(*gradients_, 1.0 / count);
   // The mean over micro-batches and the clipping are one factor, applied in the optimizer's own pass.
   const double clip = config_.optimizer.clip;
   const double clipping = clip > 0 && record.grad_norm > clip ? clip / record.grad_norm : 1.0;

@@ -19,6 +19,7 @@
 #include "train/describe.h"
 #include "train/run_folder.h"
 #include "train/samples.h"
+#include "train/telemetry.h"
 
 namespace cladtorch::train {
 namespace fs = std::filesystem;
@@ -85,8 +86,9 @@ class Session {
     io::write_file(file("config.toml"), config_toml(config_));
     write_run_facts(file("run.json"), facts_);
     RunLog log(file("log.jsonl"), trainer_.state().step);
-    const bool finished = train(log);
-    finish();
+    Telemetry telemetry(config_, folder_.path(), trainer_.state().step, facts_.bytes_per_token);
+    const bool finished = train(log, telemetry);
+    finish(telemetry);
     return finished ? 0 : interrupted_exit_code;
   }
 
@@ -125,9 +127,9 @@ class Session {
               .bytes_per_token = bytes_per_token(trainer_.eval_batches(), *data_.tokenizer)};
   }
 
-  bool train(RunLog& log) {
+  bool train(RunLog& log, Telemetry& telemetry) {
     try {
-      return loop(log);
+      return loop(log, telemetry);
     } catch (const Diverged& error) {
       if (!fs::exists(file("last"))) fail(error.what(), "; there is no checkpoint yet");
       fail(error.what(), "; the last good checkpoint is '", file("last").string(), "', of step ",
@@ -136,7 +138,7 @@ class Session {
   }
 
   /// Trains to the end (true) or to Ctrl-C (false).
-  bool loop(RunLog& log) {
+  bool loop(RunLog& log, Telemetry& telemetry) {
     const StopSignal stop;
     ProgressDisplay display(out_, config_.train.log_every);
     ProgressState progress{.val_loss = trainer_.state().val_loss,
@@ -147,9 +149,9 @@ class Session {
     double shown_rate = 0;
     Pace pace;
     while (trainer_.state().step < trainer_.state().steps) {
-      StepRecord record = trainer_.step();
+      StepRecord record = trainer_.step(telemetry.gradient_observer(trainer_.state().step + 1));
       const bool stopping = stop.requested();
-      evaluate_and_save(record, log, stopping);
+      evaluate_and_save(record, log, telemetry, stopping);
       if (record.val_loss) progress.val_loss = record.val_loss;
 
       pace.add_step(trainer_.state().seconds - seconds_before);
@@ -170,13 +172,17 @@ class Session {
   }
 
   /// What follows an update: the validation loss where it is due, the log, the checkpoints.
-  void evaluate_and_save(StepRecord& record, RunLog& log, bool stopping) {
-    const bool evaluate =
-        !stopping && (record.step % config_.train.eval_every == 0 || record.step == trainer_.state().steps);
+  void evaluate_and_save(StepRecord& record, RunLog& log, Telemetry& telemetry, bool stopping) {
+    const bool last = record.step == trainer_.state().steps;
+    const bool evaluate = !stopping && (record.step % config_.train.eval_every == 0 || last);
     const double best_before = trainer_.state().best_val.value_or(INFINITY);
     if (evaluate) record.val_loss = trainer_.evaluate();
     record.seconds = trainer_.state().seconds;
     log.write(record);
+    telemetry.write(record, trainer_.state().steps, trainer_.weights());
+    if (evaluate && !last && config_.log.samples) {
+      telemetry.write_samples(draw_samples(config_, trainer_.model(), *data_.tokenizer), record.step);
+    }
     if (evaluate && *record.val_loss < best_before) trainer_.save(file("best"));
     const int64_t save_every = config_.train.save_every;
     if (stopping || evaluate || (save_every > 0 && record.step % save_every == 0))
@@ -204,13 +210,14 @@ class Session {
     trainer_.set_steps(steps);
   }
 
-  void finish() {
+  void finish(Telemetry& telemetry) {
     if (trainer_.state().best_val) {
       const bool kept = fs::exists(file("best"));  // somebody may have moved it away
       const DType dtype = trainer_.model().config.dtype;
       facts_.samples = kept ? draw_samples(config_, load_gpt2(file("best")).to(dtype), *data_.tokenizer)
                             : draw_samples(config_, trainer_.model(), *data_.tokenizer);
       write_run_facts(file("run.json"), facts_);
+      telemetry.write_samples(facts_.samples, trainer_.state().step);
     }
     const RunRecord run = read_run(folder_.path());
     write_report(file("report.html"), {&run, 1});

@@ -297,6 +297,41 @@ TEST_F(ProgramTest, ARunThatIsGoingOnCanBeReported) {
   EXPECT_TRUE(fs::exists(folder_ / "run" / "report.html"));
 }
 
+/// The names of a run's event files, in order.
+std::vector<std::string> event_files(const fs::path& run) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(run)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("events.out.tfevents.")) names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+TEST_F(ProgramTest, EverySessionLeavesOneEventFileForTensorboard) {
+  succeed(small_train({"--set", "log.histograms_every=3", "--set", "log.samples=true"}));
+  ASSERT_EQ(event_files(folder_ / "run").size(), 1u);
+  const std::string first = content(folder_ / "run" / event_files(folder_ / "run")[0]);
+  for (const char* tag : {"train/loss", "val/bits_per_byte", "samples/text", "weights/wte.weight",
+                          "gradients/h.0.attn.c_attn.weight"}) {
+    EXPECT_THAT(first, HasSubstr(tag));
+  }
+  succeed({"train", "--resume", "run", "--steps", "8"});
+  ASSERT_EQ(event_files(folder_ / "run").size(), 2u);
+  EXPECT_EQ(content(folder_ / "run" / event_files(folder_ / "run")[0]), first);
+  succeed({"train", "--resume", "run", "--steps", "9", "--set", "log.tensorboard=false"});
+  EXPECT_EQ(event_files(folder_ / "run").size(), 2u);
+}
+
+TEST_F(ProgramTest, TelemetryChangesNoBitOfTheModel) {
+  succeed(small_train({"--set", "log.tensorboard=false"}));
+  fs::rename(folder_ / "run", folder_ / "silent");
+  succeed(small_train({"--set", "log.histograms_every=1", "--set", "log.samples=true"}));
+  EXPECT_EQ(log_of(folder_ / "run"), log_of(folder_ / "silent"));
+  EXPECT_EQ(content(folder_ / "run/last/model.safetensors"),
+            content(folder_ / "silent/last/model.safetensors"));
+}
+
 TEST_F(ProgramTest, BenchPrintsOneObjectWithItsKeys) {
   for (const char* dtype : {"fp32", "bf16"}) {
     const Outcome outcome = succeed({"bench", "--model", "toy", "--batch", "2", "--seq", "16", "--threads",

@@ -63,6 +63,12 @@ struct TrainConfig {
     int64_t log_every = 100;
     double max_minutes = 4.75;
   } train;
+  struct Log {
+    bool tensorboard = true;
+    int64_t scalars_every = 0;  // 0 means a thousandth of the run
+    int64_t histograms_every = 0;
+    bool samples = false;
+  } log;
   struct Sample {
     int64_t count = 3;
     int64_t tokens = 400;

@@ -39,6 +39,10 @@ struct MemoryUse {
   size_t peak() const { return parameters + masters + gradients + optimizer + activations; }
 };
 
+/// Sees a step's gradient before it is clipped and applied: the mean over the micro-batches is `gradients`
+/// times `scale`.
+using GradientObserver = std::function<void(const TensorList& gradients, double scale)>;
+
 class Trainer {
  public:
   /// A new run. `data` and its tokens must outlive the trainer.
@@ -53,7 +57,7 @@ class Trainer {
   MemoryUse plan_memory();
 
   /// One update. Throws Diverged, and updates nothing, when the loss or the gradient is not finite.
-  StepRecord step();
+  StepRecord step(const GradientObserver& observe = {});
 
   /// Mean loss over the fixed validation batches; remembers the best. Throws Diverged when it is not finite.
   double evaluate();
@@ -66,6 +70,8 @@ class Trainer {
   /// The float32 weights that updates are applied to and checkpoints hold: those of model(), unless that is
   /// bfloat16.
   const GPT2& master() const { return *master_; }
+  /// The float32 weights by name.
+  const TensorList& weights() const { return optimizer_->masters(); }
   const data::EvalBatches& eval_batches() const { return eval_batches_; }
   int64_t tokens_per_step() const;
 
