@@ -1,4 +1,4 @@
-// Causal attention at GPT-2's twelve heads of 64 channels.
+// Causal attention at GPT-2's twelve heads of 64 channels, and with four heads of keys and a window.
 #include "bench/ops/support.h"
 
 namespace cladtorch {
@@ -38,6 +38,54 @@ void causal_attention_backward(benchmark::State& state) {
   time_steps(state, attention_flops(batch, length, 5), 0,
              [&] { benchmark::DoNotOptimize(gradient(qkv, d_y, s)); });
 }
+
+/// Query-key pairs that a window leaves.
+double windowed_flops(int64_t length, int64_t window, double products) {
+  const double hidden = window ? double(length - std::min(length, window)) : 0;
+  return products * (double(length) * double(length + 1) - hidden * (hidden + 1)) * 768;
+}
+
+void grouped_attention_forward(benchmark::State& state) {
+  const int64_t length = state.range(0), window = state.range(1);
+  const Tensor q = normal({1, length, 768}, 1), k = normal({1, length, 256}, 2), v = normal(k.shape(), 3);
+  verify(
+      agrees(causal_attention(q, k, v, 12, window),
+             causal_attention(q.to(DType::float64), k.to(DType::float64), v.to(DType::float64), 12, window),
+             1e-5),
+      "causal_attention");
+  time_steps(state, windowed_flops(length, window, 2), 0,
+             [&] { benchmark::DoNotOptimize(causal_attention(q, k, v, 12, window)); });
+}
+
+void grouped_attention_backward(benchmark::State& state) {
+  const int64_t length = state.range(0), window = state.range(1);
+  const Tensor q = normal({1, length, 768}, 1), k = normal({1, length, 256}, 2), v = normal(k.shape(), 3),
+               d_y = normal(q.shape(), 4);
+  clad::pullback_state<AttentionState> s;
+  pullbacks::causal_attention_reverse_forw(q, k, v, 12, window, s);
+  const auto gradient = [&] {
+    Tensor d_q, d_k, d_v;
+    pullbacks::causal_attention_pullback(q, k, v, 12, window, d_y, &d_q, &d_k, &d_v, s);
+    return d_k;
+  };
+  {
+    const Tensor a = q.to(DType::float64), b = k.to(DType::float64), c = v.to(DType::float64);
+    clad::pullback_state<AttentionState> exact;
+    Tensor d_k;
+    pullbacks::causal_attention_reverse_forw(a, b, c, 12, window, exact);
+    pullbacks::causal_attention_pullback(a, b, c, 12, window, d_y.to(DType::float64), nullptr, &d_k, nullptr,
+                                         exact);
+    verify(agrees(gradient(), d_k, 1e-4), "causal_attention_pullback");
+  }
+  time_steps(state, windowed_flops(length, window, 5), 0, [&] { benchmark::DoNotOptimize(gradient()); });
+}
+
+void grouped_sizes(benchmark::internal::Benchmark* b) {
+  b->Args({256, 0})->Args({1024, 0})->Args({1024, 256});
+  b->ArgNames({"T", "window"})->UseRealTime()->Unit(benchmark::kMicrosecond);
+}
+BENCHMARK(grouped_attention_forward)->Apply(grouped_sizes);
+BENCHMARK(grouped_attention_backward)->Apply(grouped_sizes);
 
 void attention_sizes(benchmark::internal::Benchmark* b) {
   b->Args({1, 16})->Args({1, 64})->Args({4, 64})->Args({4, 256})->Args({1, 1024});

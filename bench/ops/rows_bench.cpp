@@ -66,6 +66,42 @@ void layer_norm_backward(benchmark::State& state) {
     return d_x;
   });
 }
+void rms_norm_forward(benchmark::State& state) {
+  const Tensor weight = normal({768}, 3);
+  memory_bound(state, 768, 2, [&](const Tensor& x) { return rms_norm(x, weight.to(x.dtype())); });
+}
+void rms_norm_backward(benchmark::State& state) {
+  const Tensor weight = normal({768}, 3);
+  clad::pullback_state<RMSNormState> s;
+  memory_bound_pullback(state, 768, 3, [&](const Tensor& x, const Tensor& d_y) {
+    const Tensor w = weight.to(x.dtype());
+    // The statistics are kept between calls: the forward is not timed.
+    if (!s.data.rstd.defined() || s.data.rstd.dtype() != x.dtype())
+      pullbacks::rms_norm_reverse_forw(x, w, 1e-6, s);
+    Tensor d_x, d_weight;
+    pullbacks::rms_norm_pullback(x, w, 1e-6, d_y, &d_x, &d_weight, nullptr, s);
+    return d_x;
+  });
+}
+void silu_forward(benchmark::State& state) {
+  memory_bound(state, 3072, 2, [](const Tensor& x) { return silu(x); });
+}
+void swiglu_forward(benchmark::State& state) {
+  const Tensor up = normal({state.range(0), 2048}, 3);
+  memory_bound(state, 2048, 3, [&](const Tensor& x) { return swiglu(x, up.to(x.dtype())); });
+}
+void swiglu_backward(benchmark::State& state) {
+  const Tensor up = normal({state.range(0), 2048}, 3);
+  memory_bound_pullback(state, 2048, 5, [&](const Tensor& x, const Tensor& d_y) {
+    Tensor d_gate, d_up;
+    pullbacks::swiglu_pullback(x, up.to(x.dtype()), d_y, &d_gate, &d_up);
+    return d_gate;
+  });
+}
+void rotary_embedding_forward(benchmark::State& state) {
+  const Tensor table = rotary_table(RotaryFrequencies({}, 64), 0, state.range(0));
+  memory_bound(state, 768, 2, [&](const Tensor& x) { return rotary_embedding(x.unsqueeze(0), table); });
+}
 void tanh_forward(benchmark::State& state) {
   memory_bound(state, 768, 2, [](const Tensor& x) { return tanh(x); });
 }
@@ -121,6 +157,12 @@ BENCHMARK(softmax_forward)->Apply(row_counts);
 BENCHMARK(softmax_backward)->Apply(row_counts);
 BENCHMARK(layer_norm_forward)->Apply(row_counts);
 BENCHMARK(layer_norm_backward)->Apply(row_counts);
+BENCHMARK(rms_norm_forward)->Apply(row_counts);
+BENCHMARK(rms_norm_backward)->Apply(row_counts);
+BENCHMARK(silu_forward)->Apply(row_counts);
+BENCHMARK(swiglu_forward)->Apply(row_counts);
+BENCHMARK(swiglu_backward)->Apply(row_counts);
+BENCHMARK(rotary_embedding_forward)->Apply(row_counts);
 BENCHMARK(tanh_forward)->Apply(row_counts);
 BENCHMARK(sigmoid_forward)->Apply(row_counts);
 BENCHMARK(dropout_forward)->Apply(row_counts);

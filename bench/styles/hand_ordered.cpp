@@ -44,9 +44,10 @@ void block_backward(const BlockParameters& w, const BlockActivations& a, const S
                      d_w.ln_2_weight, d_w.ln_2_bias);
   matmul_backward(stream, a.attention, w.attn_proj_weight, N, C, C, d.attention, d_w.attn_proj_weight,
                   d_w.attn_proj_bias);
-  const detail::AttentionLayout heads{s.B, s.T, C, s.heads};
-  detail::attention_pullback<float>(heads, a.qkv, a.attention, a.log_sum_exp, d.attention, To{d.qkv},
-                                    scratch(heads.statistics()));
+  const auto heads = detail::AttentionLayout::packed(s.B, s.T, C, s.heads);
+  detail::attention_pullback<float>(
+      heads, detail::AttentionInputs<float>::packed(a.qkv, C), a.attention, a.log_sum_exp, d.attention,
+      detail::AttentionTargets<float>::packed({d.qkv}, C), scratch(heads.statistics()));
   matmul_backward(d.qkv, a.ln_1, w.c_attn_weight, N, C, 3 * C, d.ln_1, d_w.c_attn_weight, d_w.c_attn_bias);
   layernorm_backward(d.ln_1, a.inp, w.ln_1_weight, a.ln_1_mean, a.ln_1_rstd, N, C, To{stream, true},
                      d_w.ln_1_weight, d_w.ln_1_bias);

@@ -96,6 +96,15 @@ TEST(Bfloat16Activation, ValuesAndGradientsAgreeWithFloat) {
                                          pullbacks::gelu_tanh_pullback(v[0], d_y, d[0]);
                                        },
                                        x));
+    EXPECT_TRUE(bfloat16_matches_float(
+        [](const Tensors& v) { return silu(v[0]); },
+        [](const Tensors& v, Tensor d_y, const Gradients& d) { pullbacks::silu_pullback(v[0], d_y, d[0]); },
+        x));
+    EXPECT_TRUE(bfloat16_matches_float([](const Tensors& v) { return swiglu(v[0], v[1]); },
+                                       [](const Tensors& v, Tensor d_y, const Gradients& d) {
+                                         pullbacks::swiglu_pullback(v[0], v[1], d_y, d[0], d[1]);
+                                       },
+                                       normals({shape, shape})));
     EXPECT_TRUE(bfloat16_matches_float([](const Tensors& v) { return tanh(v[0]); },
                                        [](const Tensors& v, Tensor d_y, const Gradients& d) {
                                          pullback_state<OutputState> state;
@@ -135,6 +144,31 @@ TEST(Bfloat16LayerNorm, ValuesAndGradientsAgreeWithFloat) {
                                                                         d[1], d[2], nullptr, state);
                                        },
                                        normals({shape, {shape.back()}, {shape.back()}})));
+  }
+}
+
+TEST(Bfloat16RMSNorm, ValuesAndGradientsAgreeWithFloat) {
+  for (const Shape& shape : {Shape{7}, {1, 16}, {3, 5}, {2, 3, 17}, {0, 4}, {133, 770}}) {
+    EXPECT_TRUE(bfloat16_matches_float([](const Tensors& x) { return rms_norm(x[0], x[1]); },
+                                       [](const Tensors& x, Tensor d_y, const Gradients& d) {
+                                         pullback_state<RMSNormState> state;
+                                         pullbacks::rms_norm_reverse_forw(x[0], x[1], 1e-6, state);
+                                         EXPECT_EQ(state.data.rstd.dtype(), DType::float32);
+                                         pullbacks::rms_norm_pullback(x[0], x[1], 1e-6, d_y, d[0], d[1],
+                                                                      nullptr, state);
+                                       },
+                                       normals({shape, {shape.back()}})));
+  }
+}
+
+TEST(Bfloat16Rotary, ValuesAndGradientAgreeWithFloat) {
+  for (const Shape& shape : {Shape{1, 1, 6}, {2, 5, 18}, {3, 70, 96}, {0, 3, 6}, {2, 0, 6}}) {
+    const Tensor table = rotary_table(RotaryFrequencies({}, 6), 3, shape[1]);
+    EXPECT_TRUE(bfloat16_matches_float([&](const Tensors& x) { return rotary_embedding(x[0], table); },
+                                       [&](const Tensors&, Tensor d_y, const Gradients& d) {
+                                         pullbacks::rotary_embedding_pullback({}, table, d_y, d[0], nullptr);
+                                       },
+                                       normals({shape})));
   }
 }
 
@@ -246,6 +280,21 @@ TEST(Bfloat16Attention, ValuesAndGradientAgreeWithFloat) {
   }
 }
 
+TEST(Bfloat16Attention, WithSharedKeysAndAWindowAgreesWithFloat) {
+  for (int64_t length : {1, 7, 70, 130}) {
+    for (int64_t window : {0, 3, 67}) {
+      EXPECT_TRUE(bfloat16_matches_float(
+          [&](const Tensors& x) { return causal_attention(x[0], x[1], x[2], 6, window); },
+          [&](const Tensors& x, Tensor d_y, const Gradients& d) {
+            pullback_state<AttentionState> state;
+            pullbacks::causal_attention_reverse_forw(x[0], x[1], x[2], 6, window, state);
+            pullbacks::causal_attention_pullback(x[0], x[1], x[2], 6, window, d_y, d[0], d[1], d[2], state);
+          },
+          normals({{2, length, 6 * 10}, {2, length, 2 * 10}, {2, length, 2 * 10}}), result_rounding));
+    }
+  }
+}
+
 TEST(Bfloat16Attention, ManyHeadsInGroupsAgreeWithFloatOnAnyNumberOfThreads) {
   const Tensor qkv = normals({{3, 512, 3 * 1024}})[0].to(DType::bfloat16);  // 48 heads: two groups
   const Tensor d_y = normals({{3, 512, 1024}}, 9)[0].to(DType::bfloat16), wide = qkv.to(DType::float32);
@@ -278,6 +327,19 @@ TEST(Bfloat16Attention, CachedPositionsGiveWhatAllAtOnceDo) {
   EXPECT_EQ(testing::error_of([&] { cached_attention(qkv, wide, values, 0, 2); }),
             "cached_attention: expected dense bfloat16 caches [2, capacity, 8], got [2,7,8] of float32 and "
             "[2,7,8] of bfloat16");
+}
+
+TEST(Bfloat16Attention, CachedPositionsWithSharedKeysAndAWindowGiveWhatAllAtOnceDo) {
+  const Tensors x = normals({{2, 6, 4 * 8}, {2, 6, 2 * 8}, {2, 6, 2 * 8}});
+  const Tensor q = x[0].to(DType::bfloat16), k = x[1].to(DType::bfloat16), v = x[2].to(DType::bfloat16);
+  Tensor keys = zeros({2, 7, 16}, DType::bfloat16), values = zeros({2, 7, 16}, DType::bfloat16);
+  const Tensor expected =
+      causal_attention(q.to(DType::float32), k.to(DType::float32), v.to(DType::float32), 4, 3);
+  for (const auto& [past, count] : {std::pair<int64_t, int64_t>{0, 3}, {3, 1}, {4, 2}}) {
+    const auto now = [&, past = past, count = count](const Tensor& t) { return t.narrow(1, past, count); };
+    EXPECT_TRUE(testing::is_rounded(cached_attention(now(q), now(k), now(v), keys, values, past, 4, 3),
+                                    now(expected)));
+  }
 }
 
 TEST(Bfloat16Views, AContributionToAWindowReachesAFloat32Buffer) {

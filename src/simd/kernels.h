@@ -38,11 +38,13 @@ struct GemmKernel {
   void (*run)(const GemmTile<T, Sum>& tile);
 };
 
-/// Heads of one sequence in memory: row t of q, k, v starts at t * row.
+/// Heads of one sequence in memory, by the elements from one position to the next.
 struct AttentionShape {
   int64_t length, head_size;
-  int64_t row;    ///< stride between positions of q, k and v (and of their gradients)
-  int64_t y_row;  ///< stride between positions of y (and of its gradient)
+  int64_t q_row;   ///< of q and its gradient
+  int64_t k_row;   ///< of k, v and their gradients
+  int64_t y_row;   ///< of y and its gradient
+  int64_t window;  ///< position t sees this many, itself the last; all before it if many more than length
 };
 
 /// One head's tensors and what its pullback writes. d_q, d_k and d_v lie as q, k and v do, d_y
@@ -53,10 +55,11 @@ struct AttentionGradient {
   const float* log_sum_exp;  ///< [length], from the forward
   const float* delta;        ///< [length], from attention_delta
   float *d_q, *d_k, *d_v;
-  bool add;  ///< to what the gradients hold
+  bool add_q, add_k, add_v;  ///< to what the gradients hold
 };
 
-/// Dense rows of a layer normalization and what its pullback writes.
+/// Dense rows of a layer normalization and what its pullback writes. Without `mean` it is that of RMS
+/// normalization: the mean is taken for 0.
 struct LayerNormGradient {
   int64_t length;
   const float *x, *weight, *mean, *rstd, *d_y;
@@ -100,6 +103,13 @@ struct Kernels {
 
   void (*gelu_tanh)(int64_t n, const float* x, float* y);
   void (*gelu_tanh_pullback)(int64_t n, const float* x, const float* d_y, float* d_x, bool add);
+  void (*silu)(int64_t n, const float* x, float* y);
+  void (*silu_pullback)(int64_t n, const float* x, const float* d_y, float* d_x, bool add);
+  /// y = silu(gate) up
+  void (*swiglu)(int64_t n, const float* gate, const float* up, float* y);
+  /// Either gradient may be null.
+  void (*swiglu_pullback)(int64_t n, const float* gate, const float* up, const float* d_y, float* d_gate,
+                          bool add_gate, float* d_up, bool add_up);
 
   void (*tanh)(int64_t n, const float* x, float* y);
   void (*sigmoid)(int64_t n, const float* x, float* y);
@@ -118,9 +128,15 @@ struct Kernels {
   /// bias may be null.
   void (*layer_norm_row)(int64_t n, const float* x, const float* weight, const float* bias, float epsilon,
                          float* y, float* mean, float* rstd);
+  void (*rms_norm_row)(int64_t n, const float* x, const float* weight, float epsilon, float* y, float* rstd);
   /// d_x of rows [begin, end), and the rows' sums for weight and bias. Either of the two may be null.
   void (*layer_norm_pullback)(const LayerNormGradient& rows, int64_t begin, int64_t end, float* d_weight,
                               float* d_bias);
+
+  /// Turns pairs (x[i], x[half + i]) of each of `heads` pieces of 2 half elements by the angle whose cosine
+  /// is table[i] and whose sine is table[half + i], or back.
+  void (*rotate)(int64_t heads, int64_t half, const float* x, const float* table, bool back, float* y,
+                 bool add);
 
   /// Attention works on tiles of `attention_tile` positions, the last of a head smaller. Scratch memory is
   /// 64-byte aligned; the sizes are in floats.
@@ -134,10 +150,11 @@ struct Kernels {
   void (*attention_delta)(const AttentionShape& shape, int64_t first_query, const float* y, const float* d_y,
                           float* delta);
   int64_t (*attention_pullback_scratch)(int64_t head_size);
-  /// d_k and d_v of one tile of keys and, if `to_queries`, its share of d_q: then the tiles of a head must be
-  /// called for in order, and attention_pullback_queries not at all.
-  void (*attention_pullback_keys)(const AttentionGradient& head, int64_t first_key, bool to_queries,
-                                  float* scratch);
+  /// d_k and d_v of one tile of keys, which `heads` share, and, if `to_queries`, its share of their d_q: then
+  /// the tiles must be called for in order, and attention_pullback_queries not at all. `first` is the first
+  /// of the heads; q, y and their gradients of the next lie head_size further, its statistics length further.
+  void (*attention_pullback_keys)(const AttentionGradient& first, int64_t heads, int64_t first_key,
+                                  bool to_queries, float* scratch);
   /// d_q of one tile of queries, bit for bit the sum of all key tiles' shares.
   void (*attention_pullback_queries)(const AttentionGradient& head, int64_t first_query, float* scratch);
 };

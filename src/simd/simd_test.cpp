@@ -280,6 +280,57 @@ TEST_P(Simd, GeluAndItsPullbackMatchDoubleArithmetic) {
   }
 }
 
+TEST_P(Simd, SiluAndSwigluAndTheirPullbacksMatchDoubleArithmetic) {
+  const auto gate = [](double v) { return 1 / (1 + std::exp(-v)); };
+  for (int64_t n : lengths()) {
+    const std::vector<float> x = normals(n, 3, 3), up = normals(n, 5), d_y = normals(n, 4);
+    const std::vector<float> ones(size_t(n) + 1, 1.0f);
+    std::vector<float> y = ones, z = ones, d_x = ones, d_gate = ones, d_up = ones;
+    kernels_->silu(n, x.data() + 1, y.data() + 1);
+    kernels_->swiglu(n, x.data() + 1, up.data() + 1, z.data() + 1);
+    kernels_->silu_pullback(n, x.data() + 1, d_y.data() + 1, d_x.data() + 1, true);
+    kernels_->swiglu_pullback(n, x.data() + 1, up.data() + 1, d_y.data() + 1, d_gate.data() + 1, false,
+                              d_up.data() + 1, true);
+    for (size_t i = 1; i <= size_t(n); ++i) {
+      const double v = x[i], u = up[i], d = d_y[i], s = gate(v), slope = s + v * s * (1 - s);
+      EXPECT_NEAR(y[i], v * s, 1e-6 * std::abs(v));
+      EXPECT_NEAR(z[i], v * s * u, 1e-6 * std::abs(v * u));
+      EXPECT_NEAR(d_x[i], 1 + d * slope, 2e-6 * (1 + std::abs(d)));
+      EXPECT_NEAR(d_gate[i], d * u * slope, 2e-6 * std::abs(d * u) + 1e-9);
+      EXPECT_NEAR(d_up[i], 1 + d * v * s, 2e-6 * (1 + std::abs(d * v)));
+    }
+    std::vector<float> alone = ones;
+    kernels_->swiglu_pullback(n, x.data() + 1, up.data() + 1, d_y.data() + 1, nullptr, false,
+                              alone.data() + 1, true);
+    EXPECT_EQ(alone, d_up);
+    alone = ones;
+    kernels_->swiglu_pullback(n, x.data() + 1, up.data() + 1, d_y.data() + 1, alone.data() + 1, false,
+                              nullptr, true);
+    EXPECT_EQ(alone, d_gate);
+  }
+}
+
+TEST_P(Simd, RotateTurnsPairsForthAndBack) {
+  for (int64_t half : lengths()) {
+    const int64_t n = 3 * 2 * half;
+    const std::vector<float> x = normals(n, 1);
+    std::vector<float> table(size_t(2 * half) + 1), y(size_t(n) + 1, 1.0f), back = y;
+    for (int64_t i = 0; i < half; ++i) {
+      table[size_t(1 + i)] = float(std::cos(0.3 * double(i)));
+      table[size_t(1 + half + i)] = float(std::sin(0.3 * double(i)));
+    }
+    kernels_->rotate(3, half, x.data() + 1, table.data() + 1, false, y.data() + 1, false);
+    kernels_->rotate(3, half, y.data() + 1, table.data() + 1, true, back.data() + 1, true);
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t at = i % (2 * half), pair = at % half, other = i + (at < half ? half : -half);
+      const double c = table[size_t(1 + pair)], s = table[size_t(1 + half + pair)];
+      const double turned = x[size_t(1 + i)] * c + x[size_t(1 + other)] * (at < half ? -s : s);
+      ASSERT_NEAR(y[size_t(1 + i)], turned, 1e-6);
+      ASSERT_NEAR(back[size_t(1 + i)], 1 + double(x[size_t(1 + i)]), 2e-6);
+    }
+  }
+}
+
 TEST_P(Simd, ResultsDoNotDependOnWhereAnElementLies) {
   const std::vector<float> x = normals(100, 5);
   std::vector<float> whole(101), piece(101);
@@ -335,6 +386,43 @@ TEST_P(Simd, LayerNormRowMatchesDoubleArithmeticWithALargeMean) {
   }
 }
 
+TEST_P(Simd, RmsNormAndItsPullbackMatchDoubleArithmetic) {
+  for (int64_t n : lengths()) {
+    if (n == 0) continue;
+    constexpr int64_t rows = 6;  // four together and two alone
+    const std::vector<float> x = normals(rows * n, 7), weight = normals(n, 8), d_y = normals(rows * n, 9);
+    std::vector<float> y(x.size()), rstd(rows), projected(rows), d_x(x.size(), 1.0f);
+    std::vector<float> d_weight(weight.size(), 1.0f);
+    for (int64_t r = 0; r < rows; ++r)
+      kernels_->rms_norm_row(n, x.data() + 1 + r * n, weight.data() + 1, 1e-3f, y.data() + 1 + r * n,
+                             &rstd[size_t(r)]);
+    kernels_->layer_norm_pullback({n, x.data() + 1, weight.data() + 1, nullptr, rstd.data(), d_y.data() + 1,
+                                   d_x.data() + 1, true, projected.data(), true},
+                                  0, rows, d_weight.data() + 1, nullptr);
+    std::vector<double> of_weight(size_t(n), 1);
+    for (int64_t r = 0; r < rows; ++r) {
+      const auto at = [&](const std::vector<float>& v, int64_t i) {
+        return double(v[size_t(1 + r * n + i)]);
+      };
+      double squares = 0, sum = 0;
+      for (int64_t i = 0; i < n; ++i) squares += at(x, i) * at(x, i) / double(n);
+      const double exact = 1 / std::sqrt(squares + 1e-3);
+      EXPECT_NEAR(rstd[size_t(r)], exact, 1e-6 * exact);
+      for (int64_t i = 0; i < n; ++i) {
+        sum += at(d_y, i) * weight[size_t(1 + i)] * at(x, i) * exact;
+        of_weight[size_t(i)] += at(d_y, i) * at(x, i) * exact;
+      }
+      EXPECT_NEAR(projected[size_t(r)], sum, 1e-5 * double(n));
+      for (int64_t i = 0; i < n; ++i) {
+        const double w = weight[size_t(1 + i)], z = at(x, i) * exact;
+        EXPECT_NEAR(at(y, i), z * w, 1e-5);
+        EXPECT_NEAR(at(d_x, i), 1 + exact * (at(d_y, i) * w - z * sum / double(n)), 2e-5 * (1 + exact));
+      }
+    }
+    for (int64_t i = 0; i < n; ++i) EXPECT_NEAR(d_weight[size_t(1 + i)], of_weight[size_t(i)], 2e-5);
+  }
+}
+
 /// Memory whose end is the end of what the process may touch.
 class Guarded {
  public:
@@ -363,6 +451,13 @@ TEST_P(Simd, PartsOfVectorsReachNoFurtherThanTheirElements) {
     kernels_->gelu_tanh_pullback(n, x, y, d, true);
     kernels_->layer_norm_row(n, x, y, d, 1e-5f, d, &mean, &rstd);
     kernels_->layer_norm_pullback({n, x, y, &mean, &rstd, y, d, true, nullptr}, 0, 1, d_weight, d_bias);
+    kernels_->rms_norm_row(n, x, y, 1e-5f, d, &rstd);
+    kernels_->layer_norm_pullback({n, x, y, nullptr, &rstd, y, d, true, nullptr}, 0, 1, d_weight, nullptr);
+    kernels_->silu(n, x, y);
+    kernels_->silu_pullback(n, x, y, d, true);
+    kernels_->swiglu(n, x, y, d);
+    kernels_->swiglu_pullback(n, x, y, d, d_weight, true, d_bias, false);
+    if (n % 2 == 0) kernels_->rotate(1, n / 2, x, y, false, d, true);
     EXPECT_EQ(kernels_->sum(n, x), 0);
     EXPECT_EQ(kernels_->dot(n, x, x), 0);
   }

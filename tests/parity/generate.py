@@ -42,6 +42,36 @@ def causal_attention(qkv, n_head=3):
     return y.transpose(1, 2).reshape(batch, length, channels // 3)
 
 
+def grouped_attention(q, k, v, n_head=4, window=5):
+    """As the Mistral model of transformers: heads of keys repeated, a window in the mask."""
+    batch, length, width = q.shape
+    size = width // n_head
+    q, k, v = (x.reshape(batch, length, -1, size).transpose(1, 2) for x in (q, k, v))
+    k, v = (x.repeat_interleave(n_head // x.shape[1], dim=1) for x in (k, v))
+    t = torch.arange(length)
+    seen = (t[None, :] <= t[:, None]) & (t[None, :] > t[:, None] - window)
+    y = F.scaled_dot_product_attention(q, k, v, attn_mask=seen)
+    return y.transpose(1, 2).reshape(batch, length, width)
+
+
+def rotary_embedding(x, size=6, theta=10000.0, first=2):
+    """In halves, as the Llama model of transformers."""
+    batch, length, width = x.shape
+    angles = torch.arange(first, first + length)[:, None] / theta ** (torch.arange(0, size, 2) / size)
+    cosine, sine = (f(angles).repeat(1, 2)[:, None, :] for f in (torch.cos, torch.sin))
+    heads = x.reshape(batch, length, -1, size)
+    turned = torch.cat((-heads[..., size // 2:], heads[..., : size // 2]), dim=-1)
+    return (heads * cosine + turned * sine).reshape(x.shape)
+
+
+def llama_operations():
+    case("silu", F.silu, x=normal(5, 31, scale=2.0))
+    case("swiglu", lambda gate, up: F.silu(gate) * up, gate=normal(5, 31, scale=2.0), up=normal(5, 31))
+    case("rms_norm", lambda x, w: F.rms_norm(x, (40,), w, 1e-6), x=normal(2, 7, 40), weight=normal(40))
+    case("rotary_embedding", rotary_embedding, x=normal(2, 9, 3 * 6))
+    case("grouped_attention", grouped_attention, q=normal(2, 23, 4 * 10), k=normal(2, 23, 2 * 10), v=normal(2, 23, 2 * 10))
+
+
 def operations():
     case("add", torch.add, a=normal(3, 4, 5), b=normal(4, 1))
     case("sub", torch.sub, a=normal(5), b=normal(3, 4, 5))
@@ -137,4 +167,5 @@ if __name__ == "__main__":
     operations()
     gpt2()
     linear_cross_entropy()
+    llama_operations()
     write(sys.argv[1])

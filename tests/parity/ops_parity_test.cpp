@@ -88,6 +88,36 @@ Operation attention_operation() {
             pullbacks::causal_attention_pullback(x[0], 3, std::move(d_y), d[0], state);
           }};
 }
+Operation rms_norm_operation() {
+  return {"rms_norm",
+          {"x", "weight"},
+          [](const Tensors& x) { return rms_norm(x[0], x[1]); },
+          [](const Tensors& x, Tensor d_y, const Gradients& d) {
+            clad::pullback_state<RMSNormState> state;
+            pullbacks::rms_norm_reverse_forw(x[0], x[1], 1e-6, state);
+            pullbacks::rms_norm_pullback(x[0], x[1], 1e-6, std::move(d_y), d[0], d[1], nullptr, state);
+          }};
+}
+Operation rotary_operation() {
+  const auto table = [] { return rotary_table(RotaryFrequencies({}, 6), 2, 9); };
+  return {"rotary_embedding",
+          {"x"},
+          [=](const Tensors& x) { return rotary_embedding(x[0], table()); },
+          [=](const Tensors&, Tensor d_y, const Gradients& d) {
+            pullbacks::rotary_embedding_pullback({}, table(), std::move(d_y), d[0], nullptr);
+          }};
+}
+Operation grouped_attention_operation() {
+  return {"grouped_attention",
+          {"q", "k", "v"},
+          [](const Tensors& x) { return causal_attention(x[0], x[1], x[2], 4, 5); },
+          [](const Tensors& x, Tensor d_y, const Gradients& d) {
+            clad::pullback_state<AttentionState> state;
+            pullbacks::causal_attention_reverse_forw(x[0], x[1], x[2], 4, 5, state);
+            pullbacks::causal_attention_pullback(x[0], x[1], x[2], 4, 5, std::move(d_y), d[0], d[1], d[2],
+                                                 state);
+          }};
+}
 Operation cross_entropy_operation() {
   return {"cross_entropy",
           {"logits", "targets"},
@@ -119,15 +149,20 @@ const std::vector<Operation> operations = {
     linear_operation(),
     unary<gelu_tanh, pullbacks::gelu_tanh_pullback>("gelu_tanh"),
     unary<relu, pullbacks::relu_pullback>("relu"),
+    unary<silu, pullbacks::silu_pullback>("silu"),
+    binary<swiglu, pullbacks::swiglu_pullback>("swiglu", "gate", "up"),
     unary_with_state<OutputState, tanh, pullbacks::tanh_reverse_forw, pullbacks::tanh_pullback>("tanh"),
     unary_with_state<OutputState, sigmoid, pullbacks::sigmoid_reverse_forw, pullbacks::sigmoid_pullback>(
         "sigmoid"),
     unary_with_state<OutputState, softmax, pullbacks::softmax_reverse_forw, pullbacks::softmax_pullback>(
         "softmax"),
     layer_norm_operation(),
+    rms_norm_operation(),
+    rotary_operation(),
     binary_with_state<EmbeddingState, embedding, pullbacks::embedding_reverse_forw,
                       pullbacks::embedding_pullback>("embedding", "indices", "weight"),
     attention_operation(),
+    grouped_attention_operation(),
     cross_entropy_operation(),
     linear_cross_entropy_operation(),
     binary<mse_loss, pullbacks::mse_loss_pullback>("mse_loss", "prediction", "target"),

@@ -7,6 +7,11 @@ namespace cladtorch {
 
 /// x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))): GPT-2's GELU. Source: Hendrycks and Gimpel, 2016.
 Tensor gelu_tanh(const Tensor& x);
+/// x / (1 + exp(-x)), also called swish. Source: Elfwing, Uchibe and Doya, 2017.
+Tensor silu(const Tensor& x);
+/// silu(gate) * up of equal shapes: the nonlinearity of Llama's MLP. Source: Shazeer, "GLU variants improve
+/// transformer", 2020.
+Tensor swiglu(const Tensor& gate, const Tensor& up);
 /// max(x, 0); the derivative at 0 is 0.
 Tensor relu(const Tensor& x);
 Tensor tanh(const Tensor& x);
@@ -25,6 +30,8 @@ using ::cladtorch::OutputState;
 using ::cladtorch::Tensor;
 
 void gelu_tanh_pullback(const Tensor& x, Tensor d_y, Tensor* d_x);
+void silu_pullback(const Tensor& x, Tensor d_y, Tensor* d_x);
+void swiglu_pullback(const Tensor& gate, const Tensor& up, Tensor d_y, Tensor* d_gate, Tensor* d_up);
 void relu_pullback(const Tensor& x, Tensor d_y, Tensor* d_x);
 
 Tensor tanh_reverse_forw(const Tensor& x, pullback_state<OutputState>& state);

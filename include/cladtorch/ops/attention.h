@@ -11,10 +11,22 @@ namespace cladtorch {
 /// are recomputed in the pullback from the log-sum-exp of each row. Source: Dao et al., FlashAttention, 2022.
 Tensor causal_attention(const Tensor& qkv, int64_t n_head);
 
+/// The same of separate tensors: queries q [B, T, n_head D], keys and values k and v [B, T, n_kv_head D],
+/// where each n_head / n_kv_head consecutive heads of queries share one of keys and values (grouped-query
+/// attention); D is free. With a window W, position t sees positions t-W+1..t alone; 0 is none. The result is
+/// [B, T, n_head D]. Throws Error where shapes do not fit. Sources: Ainslie et al., "GQA", 2023; Jiang et
+/// al., "Mistral 7B", 2023.
+Tensor causal_attention(const Tensor& q, const Tensor& k, const Tensor& v, int64_t n_head,
+                        int64_t window = 0);
+
 /// Inference with a cache: writes the keys and values of qkv [B, T, 3C] to positions past..past+T of
 /// keys and values [B, capacity, C] and attends over positions 0..past+t. Throws Error when the capacity is
 /// exceeded.
 Tensor cached_attention(const Tensor& qkv, Tensor& keys, Tensor& values, int64_t past, int64_t n_head);
+
+/// The same of separate tensors, with caches [B, capacity, n_kv_head D].
+Tensor cached_attention(const Tensor& q, const Tensor& k, const Tensor& v, Tensor& keys, Tensor& values,
+                        int64_t past, int64_t n_head, int64_t window = 0);
 
 struct AttentionState {
   Tensor y;            ///< the result
@@ -30,5 +42,11 @@ using ::cladtorch::Tensor;
 Tensor causal_attention_reverse_forw(const Tensor& qkv, int64_t n_head,
                                      pullback_state<AttentionState>& state);
 void causal_attention_pullback(const Tensor& qkv, int64_t n_head, Tensor d_y, Tensor* d_qkv,
+                               pullback_state<AttentionState>& state);
+
+Tensor causal_attention_reverse_forw(const Tensor& q, const Tensor& k, const Tensor& v, int64_t n_head,
+                                     int64_t window, pullback_state<AttentionState>& state);
+void causal_attention_pullback(const Tensor& q, const Tensor& k, const Tensor& v, int64_t n_head,
+                               int64_t window, Tensor d_y, Tensor* d_q, Tensor* d_k, Tensor* d_v,
                                pullback_state<AttentionState>& state);
 }  // namespace clad::custom_derivatives::cladtorch

@@ -1,4 +1,4 @@
-// Operations along the last dimension: softmax and layer normalization.
+// Operations along the last dimension: softmax, layer and RMS normalization.
 #pragma once
 
 #include "cladtorch/ops/activation.h"
@@ -14,9 +14,19 @@ Tensor softmax(const Tensor& x);
 /// 2016.
 Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double epsilon = 1e-5);
 
+/// x / sqrt(mean(x^2) + epsilon) * weight along the last dimension of x [..., C]; weight [C]. Statistics of
+/// bfloat16 are in float32, and the result is rounded once. Source: Zhang and Sennrich, "Root mean square
+/// layer normalization", 2019.
+Tensor rms_norm(const Tensor& x, const Tensor& weight, double epsilon = 1e-6);
+
 /// Mean and 1/sqrt(variance + epsilon) of every row, [rows] each.
 struct LayerNormState {
   Tensor mean, rstd;
+};
+
+/// 1/sqrt(mean(x^2) + epsilon) of every row, [rows].
+struct RMSNormState {
+  Tensor rstd;
 };
 
 }  // namespace cladtorch
@@ -24,6 +34,7 @@ struct LayerNormState {
 namespace clad::custom_derivatives::cladtorch {
 using ::cladtorch::LayerNormState;
 using ::cladtorch::OutputState;
+using ::cladtorch::RMSNormState;
 using ::cladtorch::Tensor;
 
 Tensor softmax_reverse_forw(const Tensor& x, pullback_state<OutputState>& state);
@@ -35,4 +46,9 @@ Tensor layer_norm_reverse_forw(const Tensor& x, const Tensor& weight, const Tens
 void layer_norm_pullback(const Tensor& x, const Tensor& weight, const Tensor& bias, double epsilon,
                          Tensor d_y, Tensor* d_x, Tensor* d_weight, Tensor* d_bias, double* d_epsilon,
                          pullback_state<LayerNormState>& state);
+
+Tensor rms_norm_reverse_forw(const Tensor& x, const Tensor& weight, double epsilon,
+                             pullback_state<RMSNormState>& state);
+void rms_norm_pullback(const Tensor& x, const Tensor& weight, double epsilon, Tensor d_y, Tensor* d_x,
+                       Tensor* d_weight, double* d_epsilon, pullback_state<RMSNormState>& state);
 }  // namespace clad::custom_derivatives::cladtorch

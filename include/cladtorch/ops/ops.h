@@ -11,4 +11,5 @@
 #include "cladtorch/ops/matmul.h"
 #include "cladtorch/ops/normalization.h"
 #include "cladtorch/ops/reduce.h"
+#include "cladtorch/ops/rotary.h"
 #include "cladtorch/ops/views.h"

@@ -1,7 +1,5 @@
 #include "ops/causal_attention/attention_kernel.h"
 
-#include <algorithm>
-
 #include "cladtorch/tensor/parallel.h"
 #include "ops/causal_attention/causal_attention_math.h"
 #include "ops/common/scratch.h"
@@ -21,7 +19,7 @@ void for_each_task(int64_t count, int64_t elements, Task&& task) {
       });
 }
 
-/// The same for every head of every sequence: head(b, h, scratch).
+/// The same for every head of q in every sequence: head(b, h, scratch).
 template <class T, class Head>
 void for_each_head(const AttentionLayout& x, int64_t elements, Head&& head) {
   for_each_task<T>(x.batch * x.heads, elements,
@@ -36,15 +34,26 @@ bool heads_suffice(int64_t heads, int64_t tiles) {
   return tiles == 1 || 5 * rounds * threads <= 7 * heads;
 }
 
-void forward_tiles(const AttentionLayout& x, const float* in, float* out, float* lse) {
+simd::AttentionShape shape_of(const AttentionLayout& x) {
+  return {x.length, x.head_size, x.q_row, x.k_row, x.y_row(), x.window};
+}
+
+/// Head h of sequence b.
+template <class T>
+AttentionInputs<T> head_of(const AttentionLayout& x, const AttentionInputs<T>& in, int64_t b, int64_t h) {
+  const int64_t key = x.k_offset(b, h / x.group());
+  return {in.q + x.q_offset(b, h), in.k + key, in.v + key};
+}
+
+void forward_tiles(const AttentionLayout& x, const AttentionInputs<float>& in, float* out, float* lse) {
   const simd::Kernels& kernels = simd::kernels();
   const int64_t tile = kernels.attention_tile, tiles = (x.length + tile - 1) / tile;
-  const simd::AttentionShape shape = {x.length, x.head_size(), x.row(), x.channels};
-  const int64_t heads = x.batch * x.heads, scratch_size = kernels.attention_scratch(x.head_size());
+  const simd::AttentionShape shape = shape_of(x);
+  const int64_t heads = x.batch * x.heads, scratch_size = kernels.attention_scratch(x.head_size);
   const auto attend = [&](int64_t head, int64_t query, float* scratch) {
     const int64_t b = head / x.heads, h = head % x.heads;
-    const float* const q = in + x.qkv_offset(b, h);
-    kernels.attention(shape, query, q, q + x.channels, q + 2 * x.channels, out + x.y_offset(b, h),
+    const AttentionInputs<float> at = head_of(x, in, b, h);
+    kernels.attention(shape, query, at.q, at.k, at.v, out + x.y_offset(b, h),
                       lse ? lse + head * x.length : nullptr, scratch);
   };
   for_each_task<float>(heads * tiles, scratch_size, [&](int64_t i, float* scratch) {
@@ -52,111 +61,155 @@ void forward_tiles(const AttentionLayout& x, const float* in, float* out, float*
   });
 }
 
-/// `first` describes the first head of the first sequence.
-void pullback_tiles(const AttentionLayout& x, const float* y, float* delta,
-                    const simd::AttentionGradient& first) {
-  const simd::Kernels& kernels = simd::kernels();
-  const int64_t tile = kernels.attention_tile, tiles = (x.length + tile - 1) / tile;
-  const int64_t heads = x.batch * x.heads, scratch_size = kernels.attention_pullback_scratch(x.head_size());
-  const auto head = [&](int64_t i) {
-    const int64_t b = i / x.heads, h = i % x.heads, in = x.qkv_offset(b, h), out = x.y_offset(b, h);
-    simd::AttentionGradient g = first;
-    for (const float** p : {&g.q, &g.k, &g.v}) *p += in;
-    for (float** p : {&g.d_q, &g.d_k, &g.d_v}) *p += in;
-    g.d_y += out;
-    g.delta = delta + i * x.length;
-    g.log_sum_exp += i * x.length;
-    return g;
-  };
-  const auto find_delta = [&](int64_t i, int64_t query) {
-    const int64_t out = x.y_offset(i / x.heads, i % x.heads);
-    kernels.attention_delta(first.shape, query, y + out, first.d_y + out, delta + i * x.length);
-  };
-  if (heads_suffice(heads, tiles)) {
-    for_each_task<float>(heads, scratch_size, [&](int64_t i, float* scratch) {
-      for (int64_t query = 0; query < x.length; query += tile) find_delta(i, query);
-      for (int64_t key = 0; key < x.length; key += tile)
-        kernels.attention_pullback_keys(head(i), key, true, scratch);
-    });
-    return;
-  }
-  parallel_for(heads * tiles, 1, [&](int64_t i, int64_t) { find_delta(i / tiles, i % tiles * tile); });
-  for_each_task<float>(2 * heads * tiles, scratch_size, [&](int64_t i, float* scratch) {
-    const int64_t of_head = i % (2 * tiles), position = of_head / 2 * tile;
-    if (of_head % 2) {
-      kernels.attention_pullback_queries(head(i / (2 * tiles)), (tiles - 1) * tile - position, scratch);
-    } else {
-      kernels.attention_pullback_keys(head(i / (2 * tiles)), position, false, scratch);
+/// The pullback in tiles. Heads are counted over all sequences.
+class PullbackTiles {
+ public:
+  /// `first` describes the first head of the first sequence; delta holds x.statistics() elements.
+  PullbackTiles(const AttentionLayout& x, const float* y, float* delta, const simd::AttentionGradient& first)
+      : x_(x),
+        y_(y),
+        delta_(delta),
+        first_(first),
+        kernels_(simd::kernels()),
+        tile_(kernels_.attention_tile),
+        tiles_((x.length + tile_ - 1) / tile_) {}
+
+  void run() const {
+    const int64_t key_heads = x_.batch * x_.key_heads;
+    const int64_t scratch_size = kernels_.attention_pullback_scratch(x_.head_size);
+    if (heads_suffice(key_heads, tiles_)) {
+      for_each_task<float>(key_heads, scratch_size,
+                           [&](int64_t i, float* scratch) { whole_head(i, scratch); });
+      return;
     }
-  });
+    parallel_for(x_.batch * x_.heads * tiles_, 1,
+                 [&](int64_t i, int64_t) { find_delta(i / tiles_, i % tiles_ * tile_); });
+    const int64_t tasks = 1 + x_.group();  // of a tile: its keys, and the queries of each head
+    for_each_task<float>(key_heads * tiles_ * tasks, scratch_size, [&](int64_t i, float* scratch) {
+      tile_of_head(i / tasks / tiles_, i / tasks % tiles_ * tile_, i % tasks, scratch);
+    });
+  }
+
+ private:
+  void whole_head(int64_t key_head, float* scratch) const {
+    const int64_t group = x_.group(), head = key_head * group;
+    for (int64_t i = head; i < head + group; ++i)
+      for (int64_t query = 0; query < x_.length; query += tile_) find_delta(i, query);
+    for (int64_t key = 0; key < x_.length; key += tile_)
+      kernels_.attention_pullback_keys(gradient(head), group, key, true, scratch);
+  }
+
+  void tile_of_head(int64_t key_head, int64_t position, int64_t task, float* scratch) const {
+    const int64_t group = x_.group(), head = key_head * group;
+    if (task == 0) {
+      kernels_.attention_pullback_keys(gradient(head), group, position, false, scratch);
+    } else {
+      kernels_.attention_pullback_queries(gradient(head + task - 1), (tiles_ - 1) * tile_ - position,
+                                          scratch);
+    }
+  }
+
+  simd::AttentionGradient gradient(int64_t head) const {
+    const int64_t b = head / x_.heads, h = head % x_.heads;
+    const int64_t query = x_.q_offset(b, h), key = x_.k_offset(b, h / x_.group());
+    simd::AttentionGradient g = first_;
+    g.q += query;
+    g.d_q += query;
+    for (const float** p : {&g.k, &g.v}) *p += key;
+    for (float** p : {&g.d_k, &g.d_v}) *p += key;
+    g.d_y += x_.y_offset(b, h);
+    g.delta = delta_ + head * x_.length;
+    g.log_sum_exp += head * x_.length;
+    return g;
+  }
+
+  void find_delta(int64_t head, int64_t query) const {
+    const int64_t out = x_.y_offset(head / x_.heads, head % x_.heads);
+    kernels_.attention_delta(first_.shape, query, y_ + out, first_.d_y + out, delta_ + head * x_.length);
+  }
+
+  const AttentionLayout& x_;
+  const float* y_;
+  float* delta_;
+  const simd::AttentionGradient& first_;
+  const simd::Kernels& kernels_;
+  int64_t tile_, tiles_;
+};
+
+template <class T>
+void clear_unless_added(const Target<T>& to, int64_t length, int64_t row, int64_t size) {
+  for (int64_t t = 0; !to.add && t < length; ++t) std::fill_n(to.data + t * row, size, T(0));
+}
+
+/// All heads that share keys and values, by rows.
+template <class T>
+void pullback_of_group(const AttentionLayout& x, const AttentionInputs<T>& in, const T* y,
+                       const T* log_sum_exp, const T* d_y, const AttentionTargets<T>& to, int64_t b,
+                       int64_t key_head) {
+  const int64_t first = key_head * x.group(), query = x.q_offset(b, first), key = x.k_offset(b, key_head);
+  const Target<T> d_q{to.q.data + query, to.q.add}, d_k{to.k.data + key, to.k.add},
+      d_v{to.v.data + key, to.v.add};
+  clear_unless_added(d_q, x.length, x.q_row, x.group() * x.head_size);
+  clear_unless_added(d_k, x.length, x.k_row, x.head_size);
+  clear_unless_added(d_v, x.length, x.k_row, x.head_size);
+  for (int64_t h = first; h < first + x.group(); ++h) {
+    const int64_t out = x.y_offset(b, h);
+    attention_head_pullback(x, head_of(x, in, b, h), y + out, log_sum_exp + (b * x.heads + h) * x.length,
+                            d_y + out, d_q.data + (h - first) * x.head_size, d_k.data, d_v.data);
+  }
 }
 
 }  // namespace
 
 template <class T>
-void attention(const AttentionLayout& x, const T* qkv, T* y, T* log_sum_exp) {
+void attention(const AttentionLayout& x, const AttentionInputs<T>& in, T* y, T* log_sum_exp) {
   if constexpr (std::is_same_v<T, float>) {
-    forward_tiles(x, qkv, y, log_sum_exp);
+    forward_tiles(x, in, y, log_sum_exp);
   } else {
     for_each_head<T>(x, x.length, [&](int64_t b, int64_t h, T* scratch) {
-      const T* const q = qkv + x.qkv_offset(b, h);
-      attention_head(x.length, x.head_size(), x.row(), x.channels, q, q + x.channels, q + 2 * x.channels,
-                     y + x.y_offset(b, h), log_sum_exp ? log_sum_exp + (b * x.heads + h) * x.length : nullptr,
-                     scratch);
+      attention_head(x, head_of(x, in, b, h), y + x.y_offset(b, h),
+                     log_sum_exp ? log_sum_exp + (b * x.heads + h) * x.length : nullptr, scratch);
     });
   }
 }
 
 template <class T>
-void cached_attention(const AttentionLayout& x, const T* qkv, const T* keys, const T* values, int64_t past,
+void cached_attention(const AttentionLayout& x, const T* q, const T* keys, const T* values, int64_t past,
                       int64_t capacity, T* y) {
+  const int64_t row = x.key_heads * x.head_size;
   for_each_head<T>(x, capacity, [&](int64_t b, int64_t h, T* scores) {
-    const int64_t cache = b * capacity * x.channels + h * x.head_size();
+    const int64_t cache = b * capacity * row + h / x.group() * x.head_size;
     for (int64_t t = 0; t < x.length; ++t) {
-      attend_row(past + t + 1, x.head_size(), qkv + x.qkv_offset(b, h) + t * x.row(), keys + cache,
-                 values + cache, x.channels, scores, y + x.y_offset(b, h) + t * x.channels);
+      const int64_t first = x.first_seen(past + t), skipped = cache + first * row;
+      attend_row(past + t + 1 - first, x.head_size, q + x.q_offset(b, h) + t * x.q_row, keys + skipped,
+                 values + skipped, row, scores, y + x.y_offset(b, h) + t * x.y_row());
     }
   });
 }
 
 template <class T>
-void attention_pullback(const AttentionLayout& x, const T* qkv, const T* y, const T* log_sum_exp,
-                        const T* d_y, Target<T> d_qkv, T* work) {
-  T* const d_in = d_qkv.data;
+void attention_pullback(const AttentionLayout& x, const AttentionInputs<T>& in, const T* y,
+                        const T* log_sum_exp, const T* d_y, const AttentionTargets<T>& to,
+                        [[maybe_unused]] T* work) {
   if constexpr (std::is_same_v<T, float>) {
-    pullback_tiles(x, y, work,
-                   {{x.length, x.head_size(), x.row(), x.channels},
-                    qkv,
-                    qkv + x.channels,
-                    qkv + 2 * x.channels,
-                    d_y,
-                    log_sum_exp,
-                    nullptr,
-                    d_in,
-                    d_in + x.channels,
-                    d_in + 2 * x.channels,
-                    d_qkv.add});
+    const simd::AttentionGradient first{shape_of(x), in.q,     in.k,      in.v,      d_y,
+                                        log_sum_exp, nullptr,  to.q.data, to.k.data, to.v.data,
+                                        to.q.add,    to.k.add, to.v.add};
+    PullbackTiles(x, y, work, first).run();
   } else {
-    if (!d_qkv.add) std::fill_n(d_in, x.batch * x.length * x.row(), T(0));
-    for_each_head<T>(x, 0, [&](int64_t b, int64_t h, T*) {
-      const T *const q = qkv + x.qkv_offset(b, h), *const k = q + x.channels, *const v = k + x.channels;
-      T *const d_q = d_in + x.qkv_offset(b, h), *const d_k = d_q + x.channels;
-      attention_head_pullback(x.length, x.head_size(), x.row(), x.channels, q, k, v, y + x.y_offset(b, h),
-                              log_sum_exp + (b * x.heads + h) * x.length, d_y + x.y_offset(b, h), d_q, d_k,
-                              d_k + x.channels);
+    for_each_task<T>(x.batch * x.key_heads, 0, [&](int64_t i, T*) {
+      pullback_of_group(x, in, y, log_sum_exp, d_y, to, i / x.key_heads, i % x.key_heads);
     });
   }
 }
 
-template void attention(const AttentionLayout&, const float*, float*, float*);
-template void attention(const AttentionLayout&, const double*, double*, double*);
-template void cached_attention(const AttentionLayout&, const float*, const float*, const float*, int64_t,
-                               int64_t, float*);
-template void cached_attention(const AttentionLayout&, const double*, const double*, const double*, int64_t,
-                               int64_t, double*);
-template void attention_pullback(const AttentionLayout&, const float*, const float*, const float*,
-                                 const float*, Target<float>, float*);
-template void attention_pullback(const AttentionLayout&, const double*, const double*, const double*,
-                                 const double*, Target<double>, double*);
+#define CLADTORCH_ATTENTION(T)                                                                            \
+  template void attention(const AttentionLayout&, const AttentionInputs<T>&, T*, T*);                     \
+  template void cached_attention(const AttentionLayout&, const T*, const T*, const T*, int64_t, int64_t,  \
+                                 T*);                                                                     \
+  template void attention_pullback(const AttentionLayout&, const AttentionInputs<T>&, const T*, const T*, \
+                                   const T*, const AttentionTargets<T>&, T*);
+CLADTORCH_ATTENTION(float)
+CLADTORCH_ATTENTION(double)
 
 }  // namespace cladtorch::detail

@@ -1,25 +1,13 @@
 // GELU of dense memory, for every floating type.
 #pragma once
 
-#include <cmath>
-
 #include "ops/common/elementwise.h"
+#include "ops/common/scalar_exp.h"
 #include "ops/common/target.h"
 #include "ops/gelu_tanh/gelu_tanh_math.h"
 #include "simd/kernels.h"
 
 namespace cladtorch::detail {
-
-struct ScalarExp {
-  template <class T>
-  T operator()(T x) const {
-    return std::exp(x);
-  }
-  template <class T>
-  static T reciprocal_of(T x) {
-    return 1 / x;
-  }
-};
 
 template <class T>
 void gelu_tanh(int64_t n, const T* x, T* y) {

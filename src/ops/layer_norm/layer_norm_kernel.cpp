@@ -6,6 +6,7 @@
 #include "ops/common/reduce_to.h"
 #include "ops/common/rows.h"
 #include "ops/layer_norm/layer_norm_math.h"
+#include "ops/rms_norm/rms_norm_math.h"
 #include "simd/kernels.h"
 
 namespace cladtorch::detail {
@@ -32,7 +33,7 @@ void widened_pullback(const simd::LayerNormGradient& rows, const bfloat16* x, co
     simd::LayerNormGradient part = rows;
     part.x = readable(elements, x + row * n, memory[0]);
     part.d_y = readable(elements, d_y + row * n, memory[widened_rows]);
-    part.mean += row;
+    if (part.mean) part.mean += row;
     part.rstd += row;
     if (part.projected) part.projected += row;
     part.add_sums = row > begin;
@@ -87,8 +88,11 @@ void layer_norm_pullback(int64_t rows, int64_t n, const T* x, const Computed<T>*
       if (d_w) std::fill_n(d_w, n, T(0));
       if (d_b) std::fill_n(d_b, n, T(0));
       for (int64_t row = begin; row < end; ++row) {
-        const T sum = layer_norm_pullback_row(n, x + row * n, weight, mean[row], rstd[row], d_y + row * n,
-                                              d_x ? d_x.data + row * n : nullptr, d_x.add, d_w, d_b);
+        T* const to = d_x ? d_x.data + row * n : nullptr;
+        const T *const at = x + row * n, *const d = d_y + row * n;
+        const T sum =
+            mean ? layer_norm_pullback_row(n, at, weight, mean[row], rstd[row], d, to, d_x.add, d_w, d_b)
+                 : rms_norm_pullback_row(n, at, weight, rstd[row], d, to, d_x.add, d_w);
         if (sums) sums[row] = sum;
       }
     }

@@ -1,4 +1,4 @@
-// Layer normalization of dense rows in raw memory.
+// Layer normalization of dense rows in raw memory, and the pullback that it shares with RMS normalization.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@ void layer_norm(int64_t rows, int64_t n, const T* x, const Computed<T>* weight, 
 /// Elements of memory that the pullback works in.
 int64_t layer_norm_pullback_work(int64_t rows, int64_t n);
 
-/// `d_epsilon` may be null; it is added to. For bfloat16 everything but x, d_y and d_x is float.
+/// `d_epsilon` may be null; it is added to. If `mean` is null, the pullback of rms_norm. For bfloat16
+/// everything but x, d_y and d_x is float.
 template <class T>
 void layer_norm_pullback(int64_t rows, int64_t n, const T* x, const Computed<T>* weight,
                          const Computed<T>* mean, const Computed<T>* rstd, const T* d_y, Target<T> d_x,

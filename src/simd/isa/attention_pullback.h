@@ -48,14 +48,15 @@ struct KeyTile {
 int64_t load_keys(const AttentionGradient& head, const KeyTile& t, int64_t first_key) {
   const AttentionShape& shape = head.shape;
   const int64_t keys = smaller(tile, shape.length - first_key);
-  transpose_tile(keys, shape.head_size, head.k + first_key * shape.row, shape.row, t.k, tile, nullptr, true);
-  transpose_tile(keys, shape.head_size, head.v + first_key * shape.row, shape.row, t.v, tile, nullptr, true);
+  const int64_t row = shape.k_row, first = first_key * row;
+  transpose_tile(keys, shape.head_size, head.k + first, row, t.k, tile, nullptr, true);
+  transpose_tile(keys, shape.head_size, head.v + first, row, t.v, tile, nullptr, true);
   return keys;
 }
 
-/// Scores and d_y v^T become P and scale P (d_y v^T - delta); `visible` keys of row i, the rest 0.
+/// Scores and d_y v^T become P and scale P (d_y v^T - delta), for keys [from, visible) of row i; the rest 0.
 void differentiate_row(const AttentionGradient& head, const KeyTile& t, int64_t query, int64_t i,
-                       int64_t visible, int64_t keys) {
+                       int64_t from, int64_t visible, int64_t keys) {
   const AttentionShape& shape = head.shape;
   const float scale = scale_of(shape);
   const Floats factor = broadcast(scale * log2_e), shift = broadcast(head.log_sum_exp[query] * log2_e);
@@ -63,17 +64,22 @@ void differentiate_row(const AttentionGradient& head, const KeyTile& t, int64_t 
   const Ints lane = lane_numbers();
   float *const p = t.p + i * tile, *const d_s = t.d_s + i * tile;
   int64_t j = 0;
+  const auto masked = [&](int64_t end) {
+    for (; j < end; j += width) {
+      Ints seen = lane < static_cast<int32_t>(visible - j);
+      if (from > j) seen &= lane >= static_cast<int32_t>(from - j);
+      const Floats e = seen ? exp2(load(p + j) * factor - shift) : Floats{};
+      store(p + j, e);
+      store(d_s + j, seen ? e * scale * (load(d_s + j) - delta) : Floats{});
+    }
+  };
+  masked(smaller(from, keys));
   for (; j + width <= visible; j += width) {
     const Floats e = exp2(load(p + j) * factor - shift);
     store(p + j, e);
     store(d_s + j, e * scale * (load(d_s + j) - delta));
   }
-  for (; j < keys; j += width) {
-    const Ints seen = lane < static_cast<int32_t>(visible - j);
-    const Floats e = seen ? exp2(load(p + j) * factor - shift) : Floats{};
-    store(p + j, e);
-    store(d_s + j, seen ? e * scale * (load(d_s + j) - delta) : Floats{});
-  }
+  masked(keys);
 }
 
 /// Rows to fetch while a block is worked on, in the order of its products.
@@ -103,7 +109,7 @@ struct Block {
 /// P and the cotangents of the scores.
 void differentiate_scores(const AttentionGradient& head, const KeyTile& t, const Block& block,
                           const Upcoming& upcoming) {
-  const int64_t head_size = head.shape.head_size, row = head.shape.row, y_row = head.shape.y_row;
+  const int64_t head_size = head.shape.head_size, row = head.shape.q_row, y_row = head.shape.y_row;
   const float *const q = head.q + block.first_query * row, *const d_y = head.d_y + block.first_query * y_row;
   for (int64_t i = 0; i < block.queries; i += block.step) {
     const int64_t n = smaller(block.step, block.queries - i), columns = round_up(block.visible(i), width);
@@ -112,35 +118,39 @@ void differentiate_scores(const AttentionGradient& head, const KeyTile& t, const
     product(n, columns, head_size, d_y + i * y_row, y_row, 1, t.v, tile,
             {t.d_s + i * tile, tile, false, nullptr}, upcoming.d_scores.from(i));
   }
-  for (int64_t i = 0; i < block.queries; ++i)
-    differentiate_row(head, t, block.first_query + i, i, block.diagonal ? i + 1 : block.keys, block.keys);
+  for (int64_t i = 0; i < block.queries; ++i) {
+    const int64_t query = block.first_query + i, from = query + 1 - head.shape.window - block.first_key;
+    differentiate_row(head, t, query, i, from > 0 ? from : 0, block.diagonal ? i + 1 : block.keys,
+                      block.keys);
+  }
 }
 
-/// d_v += P^T d_y and d_k += d_s^T q. The block on the diagonal is a tile's first: it stores.
-void add_to_keys(const AttentionGradient& head, const KeyTile& t, const Block& block,
+/// d_v and d_k = or += P^T d_y and d_s^T q. The block on the diagonal is the first of a head.
+void add_to_keys(const AttentionGradient& head, const KeyTile& t, const Block& block, bool add,
                  const Upcoming& upcoming) {
-  const int64_t head_size = head.shape.head_size, row = head.shape.row, y_row = head.shape.y_row;
+  const int64_t head_size = head.shape.head_size, row = head.shape.q_row, y_row = head.shape.y_row;
   const DenseRows d_y(block.queries, head_size, head.d_y + block.first_query * y_row, y_row, t.copies[1]);
   const DenseRows q(block.queries, head_size, head.q + block.first_query * row, row, t.copies[2]);
   for (int64_t j = 0; j < block.keys; j += block.step) {
     const int64_t n = smaller(block.step, block.keys - j), first = block.first_to_see(j);
     const int64_t depth = block.queries - first, corner = first * tile + j;
     product(n, t.padded, depth, t.p + corner, 1, tile, d_y.data + first * d_y.row, d_y.row,
-            {t.d_v + j * t.padded, t.padded, !block.diagonal, nullptr}, upcoming.d_v.from(j));
+            {t.d_v + j * t.padded, t.padded, add, nullptr}, upcoming.d_v.from(j));
     product(n, t.padded, depth, t.d_s + corner, 1, tile, q.data + first * q.row, q.row,
-            {t.d_k + j * t.padded, t.padded, !block.diagonal, nullptr}, upcoming.d_k.from(j));
+            {t.d_k + j * t.padded, t.padded, add, nullptr}, upcoming.d_k.from(j));
   }
 }
 
 /// d_q += d_s k, in place: the first tile of keys stores, unless there is something to add to.
 void add_to_queries(const AttentionGradient& head, const KeyTile& t, const Block& block,
                     const Upcoming& upcoming) {
-  const int64_t head_size = head.shape.head_size, row = head.shape.row;
-  const DenseRows k(block.keys, head_size, head.k + block.first_key * row, row, t.copies[0]);
+  const AttentionShape& shape = head.shape;
+  const int64_t head_size = shape.head_size, row = shape.q_row;
+  const bool add = head.add_q || block.first_key > first_seen(shape, block.first_query);
+  const DenseRows k(block.keys, head_size, head.k + block.first_key * shape.k_row, shape.k_row, t.copies[0]);
   for (int64_t i = 0; i < block.queries; i += block.step) {
     product(smaller(block.step, block.queries - i), head_size, block.visible(i), t.d_s + i * tile, tile, 1,
-            k.data, k.row,
-            {head.d_q + (block.first_query + i) * row, row, head.add || block.first_key > 0, nullptr},
+            k.data, k.row, {head.d_q + (block.first_query + i) * row, row, add, nullptr},
             upcoming.d_q.from(i));
   }
 }
@@ -154,48 +164,69 @@ void attention_delta(const AttentionShape& shape, int64_t first_query, const flo
 
 int64_t attention_pullback_scratch(int64_t head_size) { return KeyTile::size(head_size); }
 
-void put_rows(const AttentionGradient& head, const float* from, int64_t padded, float* to, int64_t rows) {
+void put_rows(const AttentionShape& shape, const float* from, int64_t padded, float* to, bool add,
+              int64_t rows) {
   for (int64_t i = 0; i < rows; ++i) {
-    float* const out = to + i * head.shape.row;
+    float* const out = to + i * shape.k_row;
     const float* const in = from + i * padded;
-    if (head.add) {
-      for (int64_t d = 0; d < head.shape.head_size; ++d) out[d] += in[d];
+    if (add) {
+      for (int64_t d = 0; d < shape.head_size; ++d) out[d] += in[d];
     } else {
-      for (int64_t d = 0; d < head.shape.head_size; ++d) out[d] = in[d];
+      for (int64_t d = 0; d < shape.head_size; ++d) out[d] = in[d];
     }
   }
 }
 
-void attention_pullback_keys(const AttentionGradient& head, int64_t first_key, bool to_queries,
-                             float* scratch) {
-  const KeyTile t(head.shape.head_size, scratch);
+/// The next of the heads that share k and v.
+void advance(AttentionGradient& head) {
+  head.q += head.shape.head_size;
+  head.d_q += head.shape.head_size;
+  head.d_y += head.shape.head_size;
+  head.log_sum_exp += head.shape.length;
+  head.delta += head.shape.length;
+}
+
+/// The blocks of one head against a tile of keys.
+void differentiate_keys(const AttentionGradient& head, const KeyTile& t, int64_t first_key, bool to_queries,
+                        bool add) {
   const AttentionShape& shape = head.shape;
-  const int64_t keys = load_keys(head, t, first_key), row = shape.row, size = shape.head_size;
-  for (int64_t query = first_key; query < shape.length; query += tile) {
+  const int64_t q_row = shape.q_row, k_row = shape.k_row, size = shape.head_size;
+  const int64_t end = smaller(shape.length, first_key + tile - 1 + shape.window);
+  for (int64_t query = first_key; query < end; query += tile) {
     const Block block(shape, query, first_key);
     const int64_t after = query + tile;
     Upcoming upcoming;
-    if (to_queries) upcoming.d_v = {head.d_q + query * row, row, size, true};
-    if (after < shape.length) {
-      upcoming.scores = {head.q + after * row, row, size};
+    if (to_queries) upcoming.d_v = {head.d_q + query * q_row, q_row, size, true};
+    if (after < end) {
+      upcoming.scores = {head.q + after * q_row, q_row, size};
       upcoming.d_scores = {head.d_y + after * shape.y_row, shape.y_row, size};
     } else {
-      upcoming.scores = {head.d_k + first_key * row, row, size, true};
-      upcoming.d_scores = {head.d_v + first_key * row, row, size, true};
-      upcoming.d_k = {head.k + (first_key + tile) * row, row, size};
-      upcoming.d_q = {head.v + (first_key + tile) * row, row, size};
+      upcoming.scores = {head.d_k + first_key * k_row, k_row, size, true};
+      upcoming.d_scores = {head.d_v + first_key * k_row, k_row, size, true};
+      upcoming.d_k = {head.k + (first_key + tile) * k_row, k_row, size};
+      upcoming.d_q = {head.v + (first_key + tile) * k_row, k_row, size};
     }
     differentiate_scores(head, t, block, upcoming);
-    add_to_keys(head, t, block, upcoming);
+    add_to_keys(head, t, block, add || !block.diagonal, upcoming);
     if (to_queries) add_to_queries(head, t, block, upcoming);
   }
-  put_rows(head, t.d_k, t.padded, head.d_k + first_key * head.shape.row, keys);
-  put_rows(head, t.d_v, t.padded, head.d_v + first_key * head.shape.row, keys);
+}
+
+void attention_pullback_keys(const AttentionGradient& first, int64_t heads, int64_t first_key,
+                             bool to_queries, float* scratch) {
+  const AttentionShape& shape = first.shape;
+  const KeyTile t(shape.head_size, scratch);
+  const int64_t keys = load_keys(first, t, first_key);
+  AttentionGradient head = first;
+  for (int64_t i = 0; i < heads; ++i, advance(head))
+    differentiate_keys(head, t, first_key, to_queries, i > 0);
+  put_rows(shape, t.d_k, t.padded, first.d_k + first_key * shape.k_row, first.add_k, keys);
+  put_rows(shape, t.d_v, t.padded, first.d_v + first_key * shape.k_row, first.add_v, keys);
 }
 
 void attention_pullback_queries(const AttentionGradient& head, int64_t first_query, float* scratch) {
   const KeyTile t(head.shape.head_size, scratch);
-  for (int64_t key = 0; key <= first_query; key += tile) {
+  for (int64_t key = first_seen(head.shape, first_query); key <= first_query; key += tile) {
     load_keys(head, t, key);
     const Block block(head.shape, first_query, key);
     differentiate_scores(head, t, block, {});

@@ -19,6 +19,52 @@ void gelu_tanh_pullback(int64_t n, const float* x, const float* d_y, float* d_x,
   });
 }
 
+void silu(int64_t n, const float* x, float* y) {
+  each_vector(n, [&](int64_t i, auto part) {
+    part.put(y + i, silu_value<float>(part.get(x + i, 0), ExpOfFloats{}));
+  });
+}
+
+void silu_pullback(int64_t n, const float* x, const float* d_y, float* d_x, bool add) {
+  each_vector(n, [&](int64_t i, auto part) {
+    const Floats d = part.get(d_y + i, 0) * silu_derivative<float>(part.get(x + i, 0), ExpOfFloats{});
+    part.put(d_x + i, add ? part.get(d_x + i, 0) + d : d);
+  });
+}
+
+void swiglu(int64_t n, const float* gate, const float* up, float* y) {
+  each_vector(n, [&](int64_t i, auto part) {
+    part.put(y + i, silu_value<float>(part.get(gate + i, 0), ExpOfFloats{}) * part.get(up + i, 0));
+  });
+}
+
+void swiglu_pullback(int64_t n, const float* gate, const float* up, const float* d_y, float* d_gate,
+                     bool add_gate, float* d_up, bool add_up) {
+  each_vector(n, [&](int64_t i, auto part) {
+    const Floats x = part.get(gate + i, 0), d = part.get(d_y + i, 0), s = silu_gate<float>(x, ExpOfFloats{});
+    if (d_gate) {
+      const Floats of_gate = d * part.get(up + i, 0) * silu_slope<float>(x, s);
+      part.put(d_gate + i, add_gate ? part.get(d_gate + i, 0) + of_gate : of_gate);
+    }
+    if (d_up) {
+      const Floats of_up = d * (x * s);
+      part.put(d_up + i, add_up ? part.get(d_up + i, 0) + of_up : of_up);
+    }
+  });
+}
+
+void rotate(int64_t heads, int64_t half, const float* x, const float* table, bool back, float* y, bool add) {
+  for (int64_t h = 0; h < heads; ++h, x += 2 * half, y += 2 * half) {
+    each_vector(half, [&](int64_t i, auto part) {
+      const Floats cosine = part.get(table + i, 0), sine = part.get(table + half + i, 0);
+      const Floats turn = back ? -sine : sine, a = part.get(x + i, 0), b = part.get(x + half + i, 0);
+      const Floats first = a * cosine - b * turn, second = b * cosine + a * turn;
+      part.put(y + i, add ? part.get(y + i, 0) + first : first);
+      part.put(y + half + i, add ? part.get(y + half + i, 0) + second : second);
+    });
+  }
+}
+
 /// In terms of e = exp(-2 |x|), which loses nothing but where tanh(x) is near x: there a Taylor sum.
 inline Floats tanh(Floats x) {
   const Floats size = x < 0.0f ? -x : x;

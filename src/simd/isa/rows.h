@@ -80,9 +80,21 @@ void layer_norm_row(int64_t n, const float* x, const float* weight, const float*
   if (rstd_out) *rstd_out = rstd;
 }
 
+void rms_norm_row(int64_t n, const float* x, const float* weight, float epsilon, float* y, float* rstd_out) {
+  Floats squares[4] = {};
+  each_vector_in_chains(n, [&](int64_t i, auto part, int chain) {
+    const Floats v = part.get(x + i, 0);
+    squares[chain] += v * v;
+  });
+  const float rstd = 1.0f / __builtin_sqrtf(sum_chains(squares) / static_cast<float>(n) + epsilon);
+  each_vector(
+      n, [&](int64_t i, auto part) { part.put(y + i, part.get(x + i, 0) * rstd * part.get(weight + i, 0)); });
+  if (rstd_out) *rstd_out = rstd;
+}
+
 /// Rows [row, row + Rows) together, so that the gradients of weight and bias are loaded and stored once for
-/// all. They are added to unless `first`.
-template <int Rows>
+/// all. They are added to unless `first`. A mean that is not Centered is 0 and has no derivative.
+template <int Rows, bool Centered>
 void differentiate_rows(const LayerNormGradient& g, int64_t row, float* d_weight, float* d_bias, bool first) {
   const int64_t n = g.length;
   const float *const x = g.x + row * n, *const d_y = g.d_y + row * n;
@@ -93,11 +105,11 @@ void differentiate_rows(const LayerNormGradient& g, int64_t row, float* d_weight
     Floats of_bias = d_bias && !first ? part.get(d_bias + i, 0) : Floats{};
 #pragma GCC unroll 8
     for (int r = 0; r < Rows; ++r) {
-      const float mean = g.mean[row + r], rstd = g.rstd[row + r];
+      const float mean = Centered ? g.mean[row + r] : 0.0f, rstd = g.rstd[row + r];
       const Floats d = part.get(d_y + r * n + i, 0), z = (part.get(x + r * n + i, mean) - mean) * rstd;
       of_weight += d * z;
       of_bias += d;
-      sum[r] += d * weight;
+      if constexpr (Centered) sum[r] += d * weight;
       projected[r] += d * weight * z;
     }
     if (d_weight) part.put(d_weight + i, of_weight);
@@ -105,7 +117,8 @@ void differentiate_rows(const LayerNormGradient& g, int64_t row, float* d_weight
   });
 #pragma GCC unroll 8
   for (int r = 0; r < Rows; ++r) {
-    const float mean = g.mean[row + r], rstd = g.rstd[row + r], total = sum_lanes(projected[r]);
+    const float mean = Centered ? g.mean[row + r] : 0.0f, rstd = g.rstd[row + r];
+    const float total = sum_lanes(projected[r]);
     if (g.projected) g.projected[row + r] = total;
     if (!g.d_x) continue;
     const float mean_g = sum_lanes(sum[r]) / static_cast<float>(n), mean_gz = total / static_cast<float>(n);
@@ -119,10 +132,17 @@ void differentiate_rows(const LayerNormGradient& g, int64_t row, float* d_weight
   }
 }
 
-void layer_norm_pullback(const LayerNormGradient& g, int64_t begin, int64_t end, float* d_weight,
-                         float* d_bias) {
+template <bool Centered>
+void differentiate_all_rows(const LayerNormGradient& g, int64_t begin, int64_t end, float* d_weight,
+                            float* d_bias) {
   int64_t row = begin;
   const auto first = [&] { return row == begin && !g.add_sums; };
-  for (; row + 4 <= end; row += 4) differentiate_rows<4>(g, row, d_weight, d_bias, first());
-  for (; row < end; ++row) differentiate_rows<1>(g, row, d_weight, d_bias, first());
+  for (; row + 4 <= end; row += 4) differentiate_rows<4, Centered>(g, row, d_weight, d_bias, first());
+  for (; row < end; ++row) differentiate_rows<1, Centered>(g, row, d_weight, d_bias, first());
+}
+
+void layer_norm_pullback(const LayerNormGradient& g, int64_t begin, int64_t end, float* d_weight,
+                         float* d_bias) {
+  const auto run = g.mean ? differentiate_all_rows<true> : differentiate_all_rows<false>;
+  run(g, begin, end, d_weight, d_bias);
 }

@@ -12,6 +12,7 @@
 #endif
 
 #include "ops/gelu_tanh/gelu_tanh_math.h"
+#include "ops/silu/silu_math.h"
 #include "simd/kernels.h"
 #include "tensor/random_words.h"
 
@@ -50,6 +51,10 @@ const Kernels table = {
     .dot_widened = dot_widened,
     .gelu_tanh = gelu_tanh,
     .gelu_tanh_pullback = gelu_tanh_pullback,
+    .silu = silu,
+    .silu_pullback = silu_pullback,
+    .swiglu = swiglu,
+    .swiglu_pullback = swiglu_pullback,
     .tanh = tanh,
     .sigmoid = sigmoid,
     .dropout = dropout,
@@ -60,7 +65,9 @@ const Kernels table = {
     .exp_and_sum = exp_and_sum,
     .scaled_exp = scaled_exp,
     .layer_norm_row = layer_norm_row,
+    .rms_norm_row = rms_norm_row,
     .layer_norm_pullback = layer_norm_pullback,
+    .rotate = rotate,
     .attention_tile = tile,
     .attention_scratch = attention_scratch,
     .attention = attention,

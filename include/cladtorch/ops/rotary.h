@@ -1,0 +1,67 @@
+// Rotary position embedding. Source: Su et al., "RoFormer: enhanced transformer with rotary position
+// embedding", 2021.
+#pragma once
+
+#include <memory>
+
+#include "cladtorch/tensor/tensor.h"
+
+namespace cladtorch {
+
+/// How frequencies are changed for sequences longer than those of pretraining.
+enum class RotaryScaling {
+  none,
+  linear,  ///< all divided by `factor`. Source: Chen et al., "Position interpolation", 2023
+  llama3,  ///< the low ones divided by `factor`, the high ones kept, a ramp between: Llama 3.1
+};
+
+struct RotaryConfig {
+  double theta = 10000;  ///< frequency i of a head of size D is theta^(-2i/D)
+  RotaryScaling scaling = RotaryScaling::none;
+  double factor = 1;
+  // Of llama3: wavelengths are low, and so scaled, above original_positions / low_frequency_factor, and high
+  // below original_positions / high_frequency_factor.
+  double low_frequency_factor = 1;
+  double high_frequency_factor = 4;
+  int64_t original_positions = 8192;
+};
+
+/// Throws Error naming the field if the numbers make no frequencies.
+void validate(const RotaryConfig& config);
+
+/// The angles per position of the pairs of a head. Constants of a model, not parameters: the type carries no
+/// derivative. Copies share the numbers.
+class RotaryFrequencies {
+ public:
+  RotaryFrequencies() = default;
+  /// head_size is even; throws Error otherwise, and if the configuration is not valid.
+  RotaryFrequencies(const RotaryConfig& config, int64_t head_size);
+
+  /// Pairs of a head: D / 2. 0 if default-constructed.
+  int64_t pairs() const;
+  /// Angle per position of pair i, in float32 as the implementations that checkpoints were trained with.
+  float operator[](int64_t i) const;
+
+ private:
+  struct Values;
+  std::shared_ptr<const Values> values_;
+};
+
+/// Cosines and sines of the angles at positions first .. first + length - 1: float32 [length, D], in each row
+/// the cosines of all pairs, then the sines.
+Tensor rotary_table(const RotaryFrequencies& frequencies, int64_t first, int64_t length);
+
+/// Turns each head of x [B, T, H D] by the angles of its position: channels i and D/2 + i of a head are the
+/// two coordinates of pair i (the half-split layout of Hugging Face's Llama). `table` [T, D] is that of
+/// rotary_table; x is float32, float64 or bfloat16. Throws Error where shapes do not fit.
+Tensor rotary_embedding(const Tensor& x, const Tensor& table);
+
+}  // namespace cladtorch
+
+namespace clad::custom_derivatives::cladtorch {
+using ::cladtorch::Tensor;
+
+/// Turns back. The angles are constants: throws Error if a derivative with respect to `table` is wanted.
+void rotary_embedding_pullback(CLAD_UNUSED const Tensor& x, const Tensor& table, Tensor d_y, Tensor* d_x,
+                               Tensor* d_table);
+}  // namespace clad::custom_derivatives::cladtorch

@@ -1,0 +1,69 @@
+#include "cladtorch/ops/activation.h"
+#include "cladtorch/ops/count.h"
+#include "ops/silu/silu_kernel.h"
+
+namespace cladtorch {
+namespace {
+
+void check_swiglu(const Tensor& gate, const Tensor& up) {
+  detail::check_operands("swiglu", gate, up);
+  require(gate.shape() == up.shape(), "swiglu: shapes differ: gate is ", gate.shape(), ", up is ",
+          up.shape());
+}
+
+}  // namespace
+
+Tensor silu(const Tensor& x) {
+  require(x.defined(), "silu: the tensor is undefined");
+  detail::count_op();
+  const Tensor dense = x.contiguous();
+  Tensor y = Tensor::empty(x.shape(), x.dtype());
+  detail::dispatch_real("silu", x.dtype(),
+                        [&]<class T>(T) { detail::silu(x.numel(), dense.data<T>(), y.data<T>()); });
+  return y;
+}
+
+Tensor swiglu(const Tensor& gate, const Tensor& up) {
+  check_swiglu(gate, up);
+  detail::count_op();
+  const Tensor g = gate.contiguous(), u = up.contiguous();
+  Tensor y = Tensor::empty(gate.shape(), gate.dtype());
+  detail::dispatch_real("swiglu", gate.dtype(), [&]<class T>(T) {
+    detail::swiglu(gate.numel(), g.data<T>(), u.data<T>(), y.data<T>());
+  });
+  return y;
+}
+
+}  // namespace cladtorch
+
+namespace clad::custom_derivatives::cladtorch {
+using namespace ::cladtorch;
+namespace detail = ::cladtorch::detail;
+
+void silu_pullback(const Tensor& x, Tensor d_y, Tensor* d_x) {
+  if (!d_y.defined() || !d_x) return;
+  const Tensor dense = x.contiguous(), d = d_y.contiguous();
+  detail::dispatch_real("silu", x.dtype(), [&]<class T>(T) {
+    detail::contribute<T>(d_x, x.shape(), [&](detail::Target<T> target) {
+      detail::silu_pullback(x.numel(), dense.data<T>(), d.data<T>(), target);
+    });
+  });
+}
+
+void swiglu_pullback(const Tensor& gate, const Tensor& up, Tensor d_y, Tensor* d_gate, Tensor* d_up) {
+  if (!d_y.defined() || (!d_gate && !d_up)) return;
+  if (d_gate == d_up) {  // swiglu(x, x): one after the other, each adds
+    swiglu_pullback(gate, up, d_y, d_gate, nullptr);
+    return swiglu_pullback(gate, up, d_y, nullptr, d_up);
+  }
+  const Tensor g = gate.contiguous(), u = up.contiguous(), d = d_y.contiguous();
+  detail::dispatch_real("swiglu", gate.dtype(), [&]<class T>(T) {
+    detail::contribute<T>(d_gate, gate.shape(), [&](detail::Target<T> to_gate) {
+      detail::contribute<T>(d_up, up.shape(), [&](detail::Target<T> to_up) {
+        detail::swiglu_pullback(gate.numel(), g.data<T>(), u.data<T>(), d.data<T>(), to_gate, to_up);
+      });
+    });
+  });
+}
+
+}  // namespace clad::custom_derivatives::cladtorch
