@@ -13,4 +13,7 @@ LayerNorm::LayerNorm(int64_t channels, bool with_bias, double epsilon, DType dty
       bias(with_bias ? zeros({channels}, dtype) : Tensor()),
       epsilon(epsilon) {}
 
+RMSNorm::RMSNorm(int64_t channels, double epsilon, DType dtype)
+    : weight(ones({channels}, dtype)), epsilon(epsilon) {}
+
 }  // namespace cladtorch::nn

@@ -50,6 +50,19 @@ struct LayerNorm {
   CLADTORCH_PARAMETERS(weight, bias)
 };
 
+/// Divides the last dimension by its root mean square.
+struct RMSNorm {
+  Tensor weight;  ///< [C], ones at first
+  double epsilon = 1e-6;
+
+  RMSNorm() = default;
+  explicit RMSNorm(int64_t channels, double epsilon = 1e-6, DType dtype = DType::float32);
+
+  Tensor forward(const Tensor& x) const { return rms_norm(x, weight, epsilon); }
+  Tensor operator()(const Tensor& x) const { return forward(x); }
+  CLADTORCH_PARAMETERS(weight)
+};
+
 /// Active inside a TrainingScope, else the identity.
 struct Dropout {
   double probability = 0;

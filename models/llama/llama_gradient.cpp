@@ -1,0 +1,14 @@
+// The derivative of the Llama loss. The compiler plugin writes it from loss() and everything that loss()
+// calls; this is the only file of the library that asks for it.
+#include <clad/Differentiator/Differentiator.h>
+
+#include "cladtorch/models/llama.h"
+
+namespace cladtorch {
+
+double loss_and_gradient(const Llama& model, const Tensor& tokens, const Tensor& targets, Llama* gradient) {
+  auto step = clad::value_and_gradient(loss, "model");
+  return step.execute(model, tokens, targets, gradient);
+}
+
+}  // namespace cladtorch

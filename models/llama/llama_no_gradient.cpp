@@ -1,0 +1,10 @@
+// In place of llama_gradient.cpp where the compiler loads no plugin.
+#include "cladtorch/models/llama.h"
+
+namespace cladtorch {
+
+double loss_and_gradient(const Llama&, const Tensor&, const Tensor&, Llama*) {
+  fail("Llama: this build has no gradients: it was not compiled by Clang with the plugin");
+}
+
+}  // namespace cladtorch

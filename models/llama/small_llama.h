@@ -1,0 +1,61 @@
+// Tiny models for tests.
+#pragma once
+
+#include <vector>
+
+#include "cladtorch/models/llama.h"
+#include "tests/support/tokens.h"
+
+namespace cladtorch::testing {
+
+inline LlamaConfig small_llama(DType dtype = DType::float64, int64_t layers = 2) {
+  return {.vocab_size = 11,
+          .hidden_size = 8,
+          .intermediate_size = 10,
+          .num_hidden_layers = layers,
+          .num_attention_heads = 4,
+          .num_key_value_heads = 2,
+          .max_position_embeddings = 8,
+          .dtype = dtype};
+}
+
+/// Odd configurations: each differs from small_llama() in something.
+inline std::vector<LlamaConfig> odd_llamas() {
+  std::vector<LlamaConfig> configs(7, small_llama());
+  configs[1].num_key_value_heads = 1;
+  configs[1].head_dim = 6;
+  configs[1].attention_bias = configs[1].mlp_bias = true;
+  configs[2].tie_word_embeddings = true;
+  configs[3].sliding_window = 2;
+  configs[4].num_attention_heads = 1;
+  configs[4].num_key_value_heads = 0;
+  configs[4].num_hidden_layers = 1;
+  configs[5].rope = {.theta = 10, .scaling = RotaryScaling::llama3, .factor = 4, .original_positions = 16};
+  configs[6].rope = {.theta = 100, .scaling = RotaryScaling::linear, .factor = 3};
+  configs[6].num_key_value_heads = 4;
+  return configs;
+}
+
+/// Moves every parameter away from its special initial value.
+inline Llama perturbed_llama(const LlamaConfig& config) {
+  Llama model(config);
+  Random random(17);
+  for_each_parameter(model, [&](const std::string&, Tensor& parameter) {
+    parameter.copy_from(parameter + scale(randn(parameter.shape(), random, parameter.dtype()), 0.3));
+  });
+  return model;
+}
+
+struct Batch {
+  Tensor tokens, targets;
+};
+
+/// One target is left out.
+inline Batch batch_for(const LlamaConfig& config, int64_t batch = 2, int64_t length = 5) {
+  Batch result{random_tokens({batch, length}, config.vocab_size, 1),
+               random_tokens({batch, length}, config.vocab_size, 2)};
+  result.targets.data<int32_t>()[batch * length - 1] = -100;
+  return result;
+}
+
+}  // namespace cladtorch::testing
