@@ -34,6 +34,7 @@ using Action = std::function<int()>;
 void add_train(CLI::App& app, Action& action);
 void add_generate(CLI::App& app, Action& action);
 void add_data(CLI::App& app, Action& action);
+void add_tokenizer(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);

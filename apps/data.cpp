@@ -27,7 +27,7 @@ struct Options {
 };
 
 data::Dataset open(const Options& options) {
-  const data::Vocabulary vocabulary = data::vocabulary_from_string(options.vocabulary);
+  const data::Vocabulary vocabulary(options.vocabulary);
   if (!options.text.empty()) return data::open_dataset(options.text, vocabulary);
   return data::stories_dataset(static_cast<size_t>(options.bytes), options.seed, vocabulary);
 }
@@ -69,7 +69,7 @@ int prepare(const Options& options) {
   if (options.text.empty()) {
     data::save_dataset(open(options), options.out);
   } else {
-    data::prepare_text(options.text, options.out, data::vocabulary_from_string(options.vocabulary));
+    data::prepare_text(options.text, options.out, data::Vocabulary(options.vocabulary));
   }
   const data::Dataset data = data::shard_dataset(options.out);
   fmt::print("{}: {} tokens to train on, {} for validation, {} kinds\n", options.out.string(),
@@ -90,8 +90,10 @@ int stories(const Options& options) {
 }
 
 void check(const Options& options) {
-  if (options.vocabulary != "char" && options.vocabulary != "byte") {
-    throw train::UsageError("data: --vocabulary is '" + options.vocabulary + "', expected char or byte");
+  try {
+    data::Vocabulary{options.vocabulary};
+  } catch (const Error& error) {
+    throw train::UsageError(std::string("data: ") + error.what());
   }
 }
 
@@ -122,8 +124,9 @@ void add_data(CLI::App& app, Action& action) {
                     showing ? "text file, folder of them, or prepared tokens (default: stories)"
                             : "text file or folder of them (default: stories)")
         ->type_name("PATH");
-    sub->add_option("--vocabulary", options->vocabulary, "char or byte")
-        ->type_name("NAME")
+    sub->add_option("--tokenizer,--vocabulary", options->vocabulary,
+                    "char, byte, or the file or folder of a tokenizer")
+        ->type_name("NAME|PATH")
         ->capture_default_str();
   }
   for (CLI::App* sub : {sub_show, sub_prepare, sub_stories}) {

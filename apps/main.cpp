@@ -63,6 +63,7 @@ int run(int argc, char** argv) {
   cladtorch::apps::add_train(app, action);
   cladtorch::apps::add_generate(app, action);
   cladtorch::apps::add_data(app, action);
+  cladtorch::apps::add_tokenizer(app, action);
   cladtorch::apps::add_info(app, action);
   cladtorch::apps::add_report(app, action);
   cladtorch::apps::add_bench(app, action);

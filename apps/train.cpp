@@ -47,6 +47,7 @@ void add_train(CLI::App& app, Action& action) {
         ->type_name(value_name);
   };
   add("--text", "PATH", "data.text", "text file, folder of text files, or folder of prepared tokens");
+  add("--tokenizer", "NAME|PATH", "data.vocabulary", "char, byte, or the file or folder of a tokenizer");
   add("--out", "FOLDER", "run.out", "folder for checkpoints, log and report (default runs/<name>)");
   add("--steps", "N", "train.steps", "optimizer updates");
   add("--threads", "N", "run.threads", "threads (default: all cores)");

@@ -10,9 +10,9 @@
 #include "cladtorch/data/shard.h"
 #include "cladtorch/data/stories.h"
 #include "cladtorch/data/text_files.h"
+#include "cladtorch/data/token_stream.h"
 #include "cladtorch/error.h"
 #include "cladtorch/io/atomic_file.h"
-#include "data/tokens/character_set.h"
 
 namespace cladtorch::data {
 namespace fs = std::filesystem;
@@ -27,38 +27,20 @@ constexpr const char* validation_file = "validation.tokens";
 
 uint64_t train_count(uint64_t count) { return count - count / validation_share; }
 
-/// A text whose vocabulary and size are known: it can be encoded in one more pass.
-struct CountedText {
-  TextFiles files;
-  TokenizerPtr tokenizer;
-  uint64_t count = 0;
+using TokenSink = std::function<void(std::span<const int32_t>)>;
 
-  void encode(const std::function<void(std::span<const int32_t>)>& visit) const {
-    files.read(tokenizer->kind() == "char", [&](std::string_view piece) { visit(tokenizer->encode(piece)); });
-  }
-};
-
-CountedText count_text(const fs::path& path, Vocabulary vocabulary) {
-  CountedText text{TextFiles(path), nullptr, 0};
-  if (vocabulary == Vocabulary::bytes) {
-    text.files.read(false, [&](std::string_view piece) { text.count += piece.size(); });
-    text.tokenizer = std::make_shared<ByteTokenizer>();
-  } else {
-    CharacterSet characters;
-    text.files.read(true, [&](std::string_view piece) { characters.add(piece); });
-    text.count = characters.count();
-    text.tokenizer = std::make_shared<CharTokenizer>(characters.code_points());
-  }
-  return text;
+void encode_files(const TextFiles& files, const Tokenizer& tokenizer, const TokenSink& visit) {
+  TokenStream stream(tokenizer);
+  files.read(tokenizer.needs_utf8(), [&](std::string_view piece) { visit(stream.append(piece)); });
+  visit(stream.finish());
 }
 
 /// Tokens in memory, as narrow as the vocabulary allows.
 struct TokenStore {
   std::variant<std::vector<uint16_t>, std::vector<uint32_t>> tokens;
 
-  TokenStore(TokenWidth width, uint64_t capacity) {
+  explicit TokenStore(TokenWidth width) {
     if (width == TokenWidth::u32) tokens.emplace<1>();
-    std::visit([&](auto& list) { list.reserve(capacity); }, tokens);
   }
   void append(std::span<const int32_t> more) {
     std::visit(
@@ -68,17 +50,18 @@ struct TokenStore {
         },
         tokens);
   }
-  TokenSpan span() const {
+  TokenSpan span() {
+    std::visit([](auto& list) { list.shrink_to_fit(); }, tokens);
     return std::visit([](const auto& list) { return TokenSpan(std::span(list)); }, tokens);
   }
 };
 
-Dataset split(std::string name, TokenizerPtr tokenizer, std::shared_ptr<const TokenStore> store) {
+Dataset split(std::string name, TokenizerPtr tokenizer, const std::shared_ptr<TokenStore>& store) {
   const TokenSpan all = store->span();
   const size_t train = train_count(all.size());
   return {std::move(name),       std::move(tokenizer),
           all.subspan(0, train), all.subspan(train, all.size() - train),
-          std::nullopt,          std::move(store)};
+          std::nullopt,          store};
 }
 
 void write_shard(const fs::path& path, TokenSpan tokens, const Tokenizer& tokenizer) {
@@ -123,32 +106,26 @@ TokenShard open_shard(const fs::path& file, const Tokenizer& tokenizer) {
 
 }  // namespace
 
-std::string to_string(Vocabulary vocabulary) { return vocabulary == Vocabulary::bytes ? "byte" : "char"; }
-
-Vocabulary vocabulary_from_string(const std::string& name) {
-  if (name == "byte") return Vocabulary::bytes;
-  if (name == "char") return Vocabulary::characters;
-  fail("vocabulary: expected byte or char, got '", name, "'");
-}
-
-Dataset stories_dataset(size_t bytes, uint64_t seed, Vocabulary vocabulary) {
+Dataset stories_dataset(size_t bytes, uint64_t seed, const Vocabulary& vocabulary) {
   require(bytes > 0, "stories: the number of bytes must be at least 1");
   const std::string text = generate_stories(bytes, seed);
-  TokenizerPtr tokenizer = std::make_shared<ByteTokenizer>();
   // The characters of the grammar, not of this text: a short text has the same vocabulary as a long one.
-  if (vocabulary == Vocabulary::characters) tokenizer = std::make_shared<CharTokenizer>(story_characters());
-  auto store = std::make_shared<TokenStore>(TokenWidth::u16, text.size());
+  const bool characters = vocabulary.name() == Vocabulary::characters.name();
+  const TokenizerPtr tokenizer =
+      characters ? std::make_shared<CharTokenizer>(story_characters()) : vocabulary.tokenizer();
+  const auto store = std::make_shared<TokenStore>(width_for(tokenizer->vocab_size()));
   store->append(tokenizer->encode(text));
-  Dataset dataset = split("stories", tokenizer, std::move(store));
-  dataset.entropy_floor = story_entropy();
+  Dataset dataset = split("stories", tokenizer, store);
+  if (!vocabulary.is_file()) dataset.entropy_floor = story_entropy();
   return dataset;
 }
 
-Dataset text_dataset(const fs::path& path, Vocabulary vocabulary) {
-  const CountedText text = count_text(path, vocabulary);
-  auto store = std::make_shared<TokenStore>(width_for(text.tokenizer->vocab_size()), text.count);
-  text.encode([&](std::span<const int32_t> tokens) { store->append(tokens); });
-  return split(path.string(), text.tokenizer, std::move(store));
+Dataset text_dataset(const fs::path& path, const Vocabulary& vocabulary) {
+  const TextFiles files(path);
+  const TokenizerPtr tokenizer = vocabulary.tokenizer(files);
+  const auto store = std::make_shared<TokenStore>(width_for(tokenizer->vocab_size()));
+  encode_files(files, *tokenizer, [&](std::span<const int32_t> tokens) { store->append(tokens); });
+  return split(path.string(), tokenizer, store);
 }
 
 void save_dataset(const Dataset& dataset, const fs::path& folder) {
@@ -158,18 +135,21 @@ void save_dataset(const Dataset& dataset, const fs::path& folder) {
   write_description(folder, dataset.name, dataset.entropy_floor);
 }
 
-void prepare_text(const fs::path& path, const fs::path& folder, Vocabulary vocabulary) {
+void prepare_text(const fs::path& path, const fs::path& folder, const Vocabulary& vocabulary) {
   require(!is_prepared(path), "prepare: '", path.string(), "' holds prepared tokens already, expected text");
   const fs::path inside = fs::weakly_canonical(folder).lexically_relative(fs::weakly_canonical(path));
   require(!fs::is_directory(path) || inside.empty() || *inside.begin() == "..", "prepare: '", folder.string(),
           "' lies in the text '", path.string(), "' and would become a part of it; choose another folder");
-  const CountedText text = count_text(path, vocabulary);
-  begin_dataset(folder, *text.tokenizer);
-  const TokenWidth width = width_for(text.tokenizer->vocab_size());
-  ShardWriter train(folder / train_file, width, text.tokenizer->fingerprint());
-  ShardWriter validation(folder / validation_file, width, text.tokenizer->fingerprint());
-  uint64_t left = train_count(text.count);
-  text.encode([&](std::span<const int32_t> tokens) {
+  const TextFiles files(path);
+  const TokenizerPtr tokenizer = vocabulary.tokenizer(files);
+  uint64_t count = 0;
+  encode_files(files, *tokenizer, [&](std::span<const int32_t> tokens) { count += tokens.size(); });
+  begin_dataset(folder, *tokenizer);
+  const TokenWidth width = width_for(tokenizer->vocab_size());
+  ShardWriter train(folder / train_file, width, tokenizer->fingerprint());
+  ShardWriter validation(folder / validation_file, width, tokenizer->fingerprint());
+  uint64_t left = train_count(count);
+  encode_files(files, *tokenizer, [&](std::span<const int32_t> tokens) {
     const size_t to_train = std::min<uint64_t>(left, tokens.size());
     train.append(tokens.first(to_train));
     validation.append(tokens.subspan(to_train));
@@ -210,8 +190,15 @@ bool is_prepared(const fs::path& path) {
   return fs::is_regular_file(path / description_file, ignored);
 }
 
-Dataset open_dataset(const fs::path& path, Vocabulary vocabulary) {
-  return is_prepared(path) ? shard_dataset(path) : text_dataset(path, vocabulary);
+Dataset open_dataset(const fs::path& path, const Vocabulary& vocabulary) {
+  if (!is_prepared(path)) return text_dataset(path, vocabulary);
+  Dataset dataset = shard_dataset(path);
+  if (vocabulary.is_file()) {
+    require(vocabulary.tokenizer()->fingerprint() == dataset.tokenizer->fingerprint(), "open '",
+            path.string(), "': its tokens were prepared with another vocabulary than '", vocabulary.name(),
+            "'; leave the tokenizer out, or prepare the text again");
+  }
+  return dataset;
 }
 
 }  // namespace cladtorch::data

@@ -58,7 +58,7 @@ TEST(Dataset, PreparedShardsHoldTheSameTokensAsTheTextInMemory) {
   std::string text;
   for (int i = 0; i < 400000; ++i) text += utf8::encode(static_cast<char32_t>(32 + random.below(0x400)));
   folder.write("text/a.txt", text);
-  for (Vocabulary vocabulary : {Vocabulary::characters, Vocabulary::bytes}) {
+  for (const Vocabulary& vocabulary : {Vocabulary::characters, Vocabulary::bytes}) {
     prepare_text(folder.path() / "text", folder.path() / "prepared", vocabulary);
     const Dataset prepared = open_dataset(folder.path() / "prepared");
     const Dataset direct = open_dataset(folder.path() / "text", vocabulary);
@@ -141,12 +141,9 @@ TEST(Dataset, RefusesAShardWithTokensBeyondItsVocabulary) {
   EXPECT_THAT(error_of([&] { shard_dataset(folder.path() / "d"); }), HasSubstr("token 2 is 999, outside"));
 }
 
-TEST(Dataset, NamesOfVocabulariesGoBothWays) {
-  for (Vocabulary vocabulary : {Vocabulary::bytes, Vocabulary::characters}) {
-    EXPECT_EQ(vocabulary_from_string(to_string(vocabulary)), vocabulary);
-  }
-  EXPECT_THAT(error_of([] { vocabulary_from_string("bpe"); }), HasSubstr("expected byte or char, got 'bpe'"));
+TEST(Vocabulary, NamesWhatIsNoVocabulary) {
+  EXPECT_THAT(error_of([] { Vocabulary("bpe"); }), HasSubstr("'bpe' does not exist"));
+  EXPECT_THAT(error_of([] { Vocabulary::characters.tokenizer(); }), HasSubstr("there is none"));
 }
-
 }  // namespace
 }  // namespace cladtorch::data

@@ -122,7 +122,7 @@ std::vector<ConfigField> config_fields(TrainConfig& c) {
       {"run.device", "where to compute: cpu", &c.run.device},
       {"run.dtype", "numbers that the model computes with: fp32 or bf16", &c.run.dtype},
       {"data.text", "text file, folder of them, or prepared tokens; empty: built-in stories", &c.data.text},
-      {"data.vocabulary", "char or byte", &c.data.vocabulary},
+      {"data.vocabulary", "char, byte, or the file or folder of a tokenizer", &c.data.vocabulary},
       {"data.sampling", "shuffled_windows or random_offsets", &c.data.sampling},
       {"data.story_bytes", "size of the built-in text", &c.data.story_bytes, 1, 1'000'000'000},
       {"model.layers", "transformer blocks", &c.model.layers, 1, 10'000},
@@ -241,7 +241,7 @@ void check_config(const TrainConfig& c) {
   dtype_from_string(c.run.dtype, "config: run.dtype");
   try {
     schedule_kind_from_string(c.schedule.kind);
-    data::vocabulary_from_string(c.data.vocabulary);
+    data::Vocabulary{c.data.vocabulary};
     data::sampling_from_string(c.data.sampling);
   } catch (const Error& error) {
     throw UsageError(std::string("config: ") + error.what());

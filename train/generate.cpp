@@ -114,7 +114,9 @@ void generate(const GPT2& model, std::span<const int32_t> prompt, int64_t tokens
 }
 
 std::vector<int32_t> encode_prompt(const data::Tokenizer& tokenizer, std::string_view prompt) {
-  if (!prompt.empty()) return tokenizer.encode(prompt);
+  std::vector<int32_t> tokens = tokenizer.special_tokens().before;
+  tokenizer.append_tokens(prompt, tokens);
+  if (!tokens.empty()) return tokens;
   try {
     return tokenizer.encode("\n\n");
   } catch (const Error&) {

@@ -40,7 +40,7 @@ std::string default_name(const TrainConfig& config) {
 }
 
 data::Dataset open_data(const TrainConfig& config) {
-  const data::Vocabulary vocabulary = data::vocabulary_from_string(config.data.vocabulary);
+  const data::Vocabulary vocabulary(config.data.vocabulary);
   if (!config.data.text.empty()) return data::open_dataset(config.data.text, vocabulary);
   return data::stories_dataset(static_cast<size_t>(config.data.story_bytes), 1, vocabulary);
 }

@@ -4,9 +4,12 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "cladtorch/data/bpe_tokenizer.h"
+#include "cladtorch/data/sentencepiece_tokenizer.h"
 #include "cladtorch/error.h"
 #include "cladtorch/io/atomic_file.h"
 #include "data/text/utf8.h"
+#include "data/tokens/base64.h"
 #include "data/tokens/character_set.h"
 
 namespace cladtorch::data {
@@ -47,6 +50,19 @@ std::vector<char32_t> read_characters(const nlohmann::json& json) {
 
 }  // namespace
 
+std::vector<int32_t> Tokenizer::encode(std::string_view text) const {
+  std::vector<int32_t> tokens;
+  append_tokens(text, tokens);
+  return tokens;
+}
+
+const SpecialTokens& Tokenizer::special_tokens() const {
+  static const SpecialTokens none;
+  return none;
+}
+
+bool Tokenizer::is_special(int32_t) const { return false; }
+
 std::string Tokenizer::decode(std::span<const int32_t> tokens) const {
   std::string text;
   for (int32_t token : tokens) text += token_bytes(token);
@@ -65,11 +81,11 @@ void Tokenizer::save(const std::filesystem::path& path) const {
   io::write_file(path, to_json().dump() + "\n");
 }
 
-std::vector<int32_t> ByteTokenizer::encode(std::string_view text) const {
-  std::vector<int32_t> tokens(text.size());
-  std::transform(text.begin(), text.end(), tokens.begin(),
+void ByteTokenizer::append_tokens(std::string_view text, std::vector<int32_t>& tokens, bool) const {
+  const size_t before = tokens.size();
+  tokens.resize(before + text.size());
+  std::transform(text.begin(), text.end(), tokens.begin() + static_cast<ptrdiff_t>(before),
                  [](char c) { return static_cast<unsigned char>(c); });
-  return tokens;
 }
 
 std::string_view ByteTokenizer::token_bytes(int32_t token) const {
@@ -107,9 +123,18 @@ CharTokenizer CharTokenizer::from_text(std::string_view text) {
   return CharTokenizer(characters.code_points());
 }
 
-std::vector<int32_t> CharTokenizer::encode(std::string_view text) const {
-  std::vector<int32_t> tokens;
-  tokens.reserve(text.size());
+size_t CharTokenizer::whole_length(std::string_view text) const {
+  // A character has at most four bytes, so at most three of one that is cut off can stand at the end.
+  for (size_t cut = 0; cut < std::min<size_t>(text.size(), 4); ++cut) {
+    const size_t at = text.size() - 1 - cut;
+    if ((static_cast<unsigned char>(text[at]) & 0xc0) == 0x80) continue;
+    return utf8::decode_first(text.substr(at)).truncated ? at : text.size();
+  }
+  return text.size();
+}
+
+void CharTokenizer::append_tokens(std::string_view text, std::vector<int32_t>& tokens, bool) const {
+  tokens.reserve(tokens.size() + text.size());
   for (size_t at = 0; at < text.size();) {
     const utf8::Decoded next = utf8::decode_first(text.substr(at));
     require(next.bytes > 0, "encode: the text is not UTF-8 at byte ", at);
@@ -125,7 +150,6 @@ std::vector<int32_t> CharTokenizer::encode(std::string_view text) const {
     tokens.push_back(token);
     at += next.bytes;
   }
-  return tokens;
 }
 
 std::string_view CharTokenizer::token_bytes(int32_t token) const {
@@ -140,25 +164,23 @@ nlohmann::json CharTokenizer::to_json() const {
 }
 
 TokenizerPtr tokenizer_from_json(const nlohmann::json& json) {
+  if (json.is_object() && json.contains("model") && !json.contains("format"))
+    return BpeTokenizer::from_json(json);
   require(json.is_object() && json.value("format", nlohmann::json()) == format_name,
-          "tokenizer: expected an object with \"format\": \"", format_name, "\"");
+          "tokenizer: expected an object with \"format\": \"", format_name,
+          "\", or with the \"model\" of a Hugging Face tokenizer");
   require(json.value("version", nlohmann::json()) == format_version, "tokenizer: expected version ",
           format_version, ", got ", shown(json.value("version", nlohmann::json())));
   const nlohmann::json kind = json.value("kind", nlohmann::json());
   if (kind == "byte") return std::make_shared<ByteTokenizer>();
   if (kind == "char") return std::make_shared<CharTokenizer>(read_characters(json));
-  fail("tokenizer: expected kind \"byte\" or \"char\", got ", shown(kind));
-}
-
-TokenizerPtr load_tokenizer(const std::filesystem::path& path) {
-  const nlohmann::json json = nlohmann::json::parse(io::read_file(path), nullptr, false);
-  require(!json.is_discarded(), "read '", path.string(),
-          "': expected a tokenizer as JSON, and this is not JSON");
-  try {
-    return tokenizer_from_json(json);
-  } catch (const Error& error) {
-    fail("read '", path.string(), "': ", error.what());
+  if (kind == "sentencepiece") {
+    const nlohmann::json model = json.value("model", nlohmann::json());
+    const auto file = model.is_string() ? from_base64(model.get_ref<const std::string&>()) : std::nullopt;
+    require(file.has_value(), "tokenizer: 'model' must be a SentencePiece model in base64");
+    return std::make_shared<SentencePieceTokenizer>(*file);
   }
+  fail("tokenizer: expected kind \"byte\", \"char\" or \"sentencepiece\", got ", shown(kind));
 }
 
 }  // namespace cladtorch::data

@@ -11,14 +11,9 @@
 
 #include "cladtorch/data/token_span.h"
 #include "cladtorch/data/tokenizer.h"
+#include "cladtorch/data/vocabulary.h"
 
 namespace cladtorch::data {
-
-enum class Vocabulary { bytes, characters };
-
-/// "byte" or "char", and back; throws Error on another name.
-std::string to_string(Vocabulary vocabulary);
-Vocabulary vocabulary_from_string(const std::string& name);
 
 /// Owns its tokens (in memory or as mapped shards); copies share them.
 struct Dataset {
@@ -34,12 +29,14 @@ struct Dataset {
 inline constexpr size_t validation_share = 10;
 
 /// About `bytes` bytes of built-in stories (docs/data.md), whole stories only. The floor is the exact entropy
-/// of the grammar: the text is ASCII, so nats per byte and per character are the same.
-Dataset stories_dataset(size_t bytes, uint64_t seed, Vocabulary vocabulary = Vocabulary::characters);
+/// of the grammar: the text is ASCII, so nats per byte and per character are the same; per token of
+/// another vocabulary it is not known.
+Dataset stories_dataset(size_t bytes, uint64_t seed, const Vocabulary& vocabulary = Vocabulary::characters);
 
 /// A text file, or every file below a folder in the order of their names. Reads it in pieces; keeps two bytes
 /// per token (four beyond 65,536 kinds). Throws Error on a missing, empty or (for characters) not UTF-8 file.
-Dataset text_dataset(const std::filesystem::path& path, Vocabulary vocabulary = Vocabulary::characters);
+Dataset text_dataset(const std::filesystem::path& path,
+                     const Vocabulary& vocabulary = Vocabulary::characters);
 
 /// A folder written by prepare_text or save_dataset: tokenizer.json, dataset.json, train.tokens,
 /// validation.tokens. The tokens stay on the disk, mapped.
@@ -56,9 +53,11 @@ void save_dataset(const Dataset& dataset, const std::filesystem::path& folder);
 /// Throws Error when `path` holds prepared tokens, or `folder` lies in it and would be read as text next
 /// time.
 void prepare_text(const std::filesystem::path& path, const std::filesystem::path& folder,
-                  Vocabulary vocabulary = Vocabulary::characters);
+                  const Vocabulary& vocabulary = Vocabulary::characters);
 
-/// shard_dataset if is_prepared(path), text_dataset otherwise.
-Dataset open_dataset(const std::filesystem::path& path, Vocabulary vocabulary = Vocabulary::characters);
+/// shard_dataset if is_prepared(path), text_dataset otherwise. Prepared tokens have their vocabulary already:
+/// `vocabulary` is only compared when it names a file, and Error is thrown when it is another one.
+Dataset open_dataset(const std::filesystem::path& path,
+                     const Vocabulary& vocabulary = Vocabulary::characters);
 
 }  // namespace cladtorch::data

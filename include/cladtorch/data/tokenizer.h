@@ -1,10 +1,12 @@
-// Text to tokens and back: bytes, Unicode characters, and the seam for merges learned from text (BPE).
+// Text to tokens and back: bytes, Unicode characters, and what every vocabulary can do. Vocabularies of
+// pretrained models: bpe_tokenizer.h and sentencepiece_tokenizer.h.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,27 +15,53 @@
 
 namespace cladtorch::data {
 
-/// A reversible map between text and token numbers 0 .. vocab_size() - 1. Immutable after construction, so
-/// one object may be shared by threads. `decode(encode(text)) == text` for every text that `encode` accepts.
+/// Tokens with a meaning of their own.
+struct SpecialTokens {
+  std::vector<int32_t> before;         ///< what a model of this vocabulary wants before a text: <s> of Llama
+  std::vector<int32_t> after;          ///< and after it
+  std::optional<int32_t> end_of_text;  ///< what stands between two documents: <|endoftext|> of GPT-2
+};
+
+/// A map between text and token numbers 0 .. vocab_size() - 1. Immutable after construction, so one object
+/// may be shared by threads.
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
-  /// The name under which tokenizer_from_json finds the class: "byte" or "char".
+  /// "byte", "char", "bpe" or "sentencepiece".
   virtual std::string kind() const = 0;
   virtual int64_t vocab_size() const = 0;
 
-  /// Tokens of `text`. Throws Error naming the character and its byte offset when the vocabulary lacks it.
-  virtual std::vector<int32_t> encode(std::string_view text) const = 0;
+  /// Tokens of `text`, without special_tokens() around it. Throws Error naming the character and its byte
+  /// offset when the vocabulary lacks it.
+  std::vector<int32_t> encode(std::string_view text) const;
+
+  /// Appends the tokens of `text` to `tokens`. With `begins` false the text goes on where another one ended
+  /// at its whole_length.
+  virtual void append_tokens(std::string_view text, std::vector<int32_t>& tokens,
+                             bool begins = true) const = 0;
+
+  /// How much of the beginning of `text` can be encoded before its continuation is known: the tokens of that
+  /// part and those of the rest (with `begins` false) are the tokens of the whole. May be 0. TokenStream
+  /// (token_stream.h) encodes a text in pieces by it.
+  virtual size_t whole_length(std::string_view text) const { return text.size(); }
+
+  /// Whether encode() refuses bytes that are not UTF-8.
+  virtual bool needs_utf8() const { return false; }
 
   /// The bytes of one token; a view that lives as long as the tokenizer. Throws Error on a number out of
   /// range. One byte token may be a part of a character: a stream of them is valid UTF-8 only as a whole.
   virtual std::string_view token_bytes(int32_t token) const = 0;
 
+  /// The text of `tokens`: their bytes one after the other, less a space that encode() put before the text.
+  virtual std::string decode(std::span<const int32_t> tokens) const;
+
+  virtual const SpecialTokens& special_tokens() const;
+  /// Whether `token` stands for no text of its own, such as <|endoftext|>.
+  virtual bool is_special(int32_t token) const;
+
   /// The JSON object that tokenizer_from_json turns back into an equal tokenizer (format in docs/data.md).
   virtual nlohmann::json to_json() const = 0;
-
-  std::string decode(std::span<const int32_t> tokens) const;
 
   /// 64-bit hash of the vocabulary. Shards carry it, so tokens are never read with a foreign vocabulary.
   uint64_t fingerprint() const;
@@ -49,7 +77,7 @@ class ByteTokenizer final : public Tokenizer {
  public:
   std::string kind() const override { return "byte"; }
   int64_t vocab_size() const override { return 256; }
-  std::vector<int32_t> encode(std::string_view text) const override;
+  void append_tokens(std::string_view text, std::vector<int32_t>& tokens, bool begins) const override;
   std::string_view token_bytes(int32_t token) const override;
   nlohmann::json to_json() const override;
 };
@@ -65,7 +93,9 @@ class CharTokenizer final : public Tokenizer {
 
   std::string kind() const override { return "char"; }
   int64_t vocab_size() const override { return static_cast<int64_t>(code_points_.size()); }
-  std::vector<int32_t> encode(std::string_view text) const override;
+  bool needs_utf8() const override { return true; }
+  size_t whole_length(std::string_view text) const override;
+  void append_tokens(std::string_view text, std::vector<int32_t>& tokens, bool begins) const override;
   std::string_view token_bytes(int32_t token) const override;
   nlohmann::json to_json() const override;
 
@@ -78,10 +108,16 @@ class CharTokenizer final : public Tokenizer {
   std::unordered_map<char32_t, int32_t> others_;
 };
 
-/// The tokenizer that `json` (of Tokenizer::to_json) describes. Throws Error naming what is wrong.
+/// The tokenizer that `json` describes: of Tokenizer::to_json, or a tokenizer.json of Hugging Face's
+/// tokenizers whose model is BPE. Throws Error naming what is wrong or not supported.
 TokenizerPtr tokenizer_from_json(const nlohmann::json& json);
 
-/// The tokenizer saved in the file `path`.
+/// The tokenizer in `path`:
+/// - a file tokenizer.json, ours or of Hugging Face's tokenizers;
+/// - vocab.json or encoder.json with merges.txt or vocab.bpe beside it, or one of the latter (GPT-2's files);
+/// - a SentencePiece model (*.model);
+/// - a folder that holds one of these, looked for in this order.
+/// Throws Error naming the file and what is wrong with it.
 TokenizerPtr load_tokenizer(const std::filesystem::path& path);
 
 }  // namespace cladtorch::data

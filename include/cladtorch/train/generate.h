@@ -54,7 +54,8 @@ class Utf8Stream {
 void generate(const GPT2& model, std::span<const int32_t> prompt, int64_t tokens,
               const SamplingOptions& options, const std::function<void(int32_t)>& emit);
 
-/// The prompt's tokens; an empty prompt stands for an empty line, after which a text may begin.
+/// The prompt behind what the vocabulary puts before a text; where both are empty, an empty prompt stands for
+/// an empty line, after which a text may begin.
 std::vector<int32_t> encode_prompt(const data::Tokenizer& tokenizer, std::string_view prompt);
 
 /// The continuation of `prompt` as text.

@@ -1,0 +1,188 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cladtorch/data/bpe_tokenizer.h"
+#include "cladtorch/random.h"
+#include "data/tokens/base64.h"
+#include "data/tokens/bpe/byte_alphabet.h"
+#include "data/tokens/bpe/merge_table.h"
+#include "io/temporary_folder.h"
+
+namespace cladtorch::data {
+namespace {
+
+using io::error_of;
+using io::TemporaryFolder;
+using nlohmann::json;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// A tokenizer of the bytes and a few merges; `change` is merged into it.
+json byte_level(const json& change = json::object()) {
+  json vocabulary = json::object();
+  for (int byte = 0; byte < 256; ++byte)
+    vocabulary[bpe::to_alphabet(std::string(1, static_cast<char>(byte)))] = byte;
+  vocabulary["lo"] = 256;
+  vocabulary["low"] = 257;
+  vocabulary[bpe::to_alphabet(" low")] = 258;
+  const std::string space = bpe::to_alphabet(" ");
+  json tokenizer = {
+      {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", false}}},
+      {"decoder", {{"type", "ByteLevel"}}},
+      {"model", {{"type", "BPE"}, {"vocab", vocabulary}, {"merges", {"l o", "lo w", space + " low"}}}}};
+  tokenizer.merge_patch(change);
+  return tokenizer;
+}
+
+std::string refused(const json& change) {
+  return error_of([&] { BpeTokenizer::from_json(byte_level(change)); });
+}
+
+TEST(BpeTokenizer, MergesWhatWasLearnedFirst) {
+  const auto tokenizer = BpeTokenizer::from_json(byte_level());
+  EXPECT_EQ(tokenizer->vocab_size(), 259);
+  EXPECT_THAT(tokenizer->encode("low slow"), ElementsAre(257, ' ', 's', 257));
+  EXPECT_THAT(tokenizer->encode("low low"), ElementsAre(257, 258));
+  EXPECT_THAT(tokenizer->encode(""), ElementsAre());
+  EXPECT_EQ(tokenizer->token_bytes(258), " low");
+  EXPECT_EQ(tokenizer->find("low"), 257);
+  EXPECT_FALSE(tokenizer->find("slow").has_value());
+  EXPECT_THAT(error_of([&] { tokenizer->token_bytes(259); }),
+              HasSubstr("token 259 is outside the vocabulary of 259"));
+}
+
+TEST(BpeTokenizer, AnyBytesSurviveARoundTrip) {
+  const auto tokenizer = BpeTokenizer::from_json(byte_level());
+  Random random(1);
+  for (int trial = 0; trial < 300; ++trial) {
+    std::string bytes(random.below(200), '\0');
+    for (char& c : bytes) c = static_cast<char>(random.below(256));
+    ASSERT_EQ(tokenizer->decode(tokenizer->encode(bytes)), bytes);
+  }
+}
+
+TEST(BpeTokenizer, EncodesAMegabyteOfOneLetterAtOnce) {
+  const auto tokenizer = BpeTokenizer::from_json(byte_level());
+  const std::string text(1 << 20, 'l');
+  EXPECT_EQ(tokenizer->encode(text).size(), text.size());
+}
+
+TEST(MergeTable, GivesTheSameForShortAndForLongRows) {
+  Random random(2);
+  for (int trial = 0; trial < 200; ++trial) {
+    std::vector<bpe::Merge> merges;
+    for (int32_t next = 4; next < 40; ++next) {
+      const auto pick = [&] { return static_cast<int32_t>(random.below(static_cast<uint64_t>(next))); };
+      merges.push_back({pick(), pick(), next});
+    }
+    const bpe::MergeTable table(merges);
+    // A symbol that no merge has keeps the parts of a long row apart.
+    std::vector<int32_t> long_row, expected;
+    while (long_row.size() < 400) {
+      std::vector<int32_t> part(random.below(100));
+      for (int32_t& symbol : part) symbol = static_cast<int32_t>(random.below(4));
+      long_row.insert(long_row.end(), part.begin(), part.end());
+      long_row.push_back(99);
+      table.apply(part);
+      expected.insert(expected.end(), part.begin(), part.end());
+      expected.push_back(99);
+    }
+    table.apply(long_row);
+    ASSERT_EQ(long_row, expected);
+  }
+}
+
+TEST(ByteAlphabet, GoesBothWays) {
+  std::string all;
+  for (int byte = 0; byte < 256; ++byte) all += static_cast<char>(byte);
+  EXPECT_EQ(bpe::from_alphabet(bpe::to_alphabet(all)), all);
+  EXPECT_EQ(bpe::to_alphabet(" a\n"), "\u0120a\u010a");
+  EXPECT_FALSE(bpe::from_alphabet("\u2581").has_value());
+}
+
+TEST(Base64, GoesBothWays) {
+  EXPECT_EQ(to_base64("foobar"), "Zm9vYmFy");
+  EXPECT_EQ(to_base64("foob"), "Zm9vYg==");
+  Random random(3);
+  for (size_t length = 0; length < 50; ++length) {
+    std::string bytes(length, '\0');
+    for (char& c : bytes) c = static_cast<char>(random.below(256));
+    EXPECT_EQ(from_base64(to_base64(bytes)), bytes);
+  }
+  EXPECT_FALSE(from_base64("Zm9").has_value());
+  EXPECT_FALSE(from_base64("Zm9*").has_value());
+}
+
+TEST(BpeTokenizer, NamesPartsThatItDoesNotSupport) {
+  EXPECT_THAT(refused({{"model", {{"type", "Unigram"}}}}), HasSubstr("the model 'Unigram' is not supported"));
+  EXPECT_THAT(refused({{"model", {{"dropout", 0.1}}}}), HasSubstr("'dropout'"));
+  EXPECT_THAT(refused({{"model", {{"end_of_word_suffix", "</w>"}}}}), HasSubstr("'end_of_word_suffix'"));
+  EXPECT_THAT(refused({{"normalizer", {{"type", "Lowercase"}}}}), HasSubstr("the normalizer 'Lowercase'"));
+  EXPECT_THAT(refused({{"pre_tokenizer", {{"type", "Whitespace"}}}}),
+              HasSubstr("the pre_tokenizer 'Whitespace'"));
+  EXPECT_THAT(refused({{"decoder", {{"type", "WordPiece"}}}}), HasSubstr("the decoder 'WordPiece'"));
+  EXPECT_THAT(refused({{"post_processor", {{"type", "BertProcessing"}}}}),
+              HasSubstr("the post_processor 'BertProcessing'"));
+  EXPECT_THAT(refused({{"pre_tokenizer",
+                        {{"type", "Split"}, {"pattern", {{"Regex", "a("}}}, {"behavior", "Isolated"}}}}),
+              HasSubstr("the pattern 'a('"));
+  json deep = {{"type", "NFC"}};
+  for (int i = 0; i < 20; ++i) deep = {{"type", "Sequence"}, {"normalizers", {deep}}};
+  EXPECT_THAT(refused({{"normalizer", deep}}), HasSubstr("more than 8 levels deep"));
+}
+
+TEST(BpeTokenizer, SaysWhatIsWrongWithAVocabulary) {
+  EXPECT_THAT(refused({{"model", {{"merges", {"l"}}}}}), HasSubstr("\"l\" is no pair of tokens"));
+  EXPECT_THAT(refused({{"model", {{"merges", {"l q"}}}}}), HasSubstr("needs the token 'lq'"));
+  EXPECT_THAT(refused({{"model", {{"merges", 1}}}}), HasSubstr("'merges' must be a list"));
+  EXPECT_THAT(refused({{"model", {{"vocab", {{"x", 2000000000}}}}}}),
+              HasSubstr("the number of the token 'x' is 2000000000"));
+  EXPECT_THAT(refused({{"model", {{"vocab", {{"x", 5}}}}}}), HasSubstr("the number 5 stands for"));
+  EXPECT_THAT(refused({{"model", {{"vocab", {{"x", -1}}}}}}), HasSubstr("the number of the token 'x' is -1"));
+  EXPECT_THAT(refused({{"model", {{"unk_token", "<unk>"}}}}), HasSubstr("'<unk>' is not in the vocabulary"));
+  EXPECT_THAT(refused({{"added_tokens", {{{"id", 7}, {"content", "low"}}}}}),
+              HasSubstr("but the vocabulary has it as 257"));
+  EXPECT_THAT(refused({{"added_tokens", {{{"id", 999999}, {"content", "<a>"}}}}}),
+              HasSubstr("far beyond the vocabulary"));
+  EXPECT_THAT(refused({{"added_tokens", {{{"id", 259}}}}}), HasSubstr("'content' is missing"));
+}
+
+TEST(BpeTokenizer, NamesTheByteThatAVocabularyLacks) {
+  json tokenizer = byte_level();
+  tokenizer["model"]["vocab"].erase("q");
+  EXPECT_THAT(error_of([&] { BpeTokenizer::from_json(tokenizer)->encode("aq"); }),
+              HasSubstr("no token for 'q' (U+0071)"));
+}
+
+TEST(LoadTokenizer, FindsTheFilesOfAFolder) {
+  const TemporaryFolder folder;
+  const json model = byte_level()["model"];
+  const std::string merges = "#version: 0.2\nl o\nlo w\n\u0120 low\n";
+  folder.write("a/vocab.json", model["vocab"].dump());
+  EXPECT_THAT(error_of([&] { load_tokenizer(folder / "a"); }), HasSubstr("no vocab.json with merges.txt"));
+  EXPECT_THAT(error_of([&] { load_tokenizer(folder / "a/vocab.json"); }),
+              HasSubstr("needs merges.txt or vocab.bpe"));
+  folder.write("a/merges.txt", merges);
+  folder.write("b/encoder.json", model["vocab"].dump());
+  folder.write("b/vocab.bpe", merges);
+  folder.write("c/tokenizer.json", byte_level().dump());
+  for (const char* path :
+       {"a", "a/vocab.json", "a/merges.txt", "b", "b/encoder.json", "b/vocab.bpe", "c", "c/tokenizer.json"}) {
+    EXPECT_THAT(load_tokenizer(folder / path)->encode("slow low"), ElementsAre('s', 257, 258)) << path;
+  }
+  EXPECT_THAT(error_of([&] { load_tokenizer(folder / "d"); }), HasSubstr("d'"));
+  folder.write("e/merges.txt", merges);
+  EXPECT_THAT(error_of([&] { load_tokenizer(folder / "e/merges.txt"); }),
+              HasSubstr("merges need vocab.json"));
+  folder.write("f/tokenizer.json", byte_level({{"normalizer", {{"type", "Strip"}}}}).dump());
+  EXPECT_THAT(error_of([&] { load_tokenizer(folder / "f"); }),
+              AllOf(HasSubstr("f/tokenizer.json"), HasSubstr("'Strip'")));
+  folder.write("g/tokenizer.model", "no model");
+  EXPECT_THAT(error_of([&] { load_tokenizer(folder / "g"); }), HasSubstr("expected a SentencePiece model"));
+}
+
+}  // namespace
+}  // namespace cladtorch::data

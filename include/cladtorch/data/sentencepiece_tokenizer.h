@@ -1,0 +1,38 @@
+// SentencePiece models (tokenizer.model of Llama 1 and 2, Mistral, T5), through the SentencePiece library.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "cladtorch/data/tokenizer.h"
+
+namespace cladtorch::data {
+
+/// Tokens as the library gives them. The text must be UTF-8; what the model's normalizer changes (it may join
+/// spaces) does not come back from decode().
+class SentencePieceTokenizer final : public Tokenizer {
+ public:
+  /// `model`: the content of the file. Throws Error where it is no SentencePiece model.
+  explicit SentencePieceTokenizer(std::string model);
+  ~SentencePieceTokenizer() override;
+
+  std::string kind() const override { return "sentencepiece"; }
+  int64_t vocab_size() const override;
+  void append_tokens(std::string_view text, std::vector<int32_t>& tokens, bool begins) const override;
+  size_t whole_length(std::string_view text) const override;
+  bool needs_utf8() const override { return true; }
+  std::string_view token_bytes(int32_t token) const override;
+  std::string decode(std::span<const int32_t> tokens) const override;
+  const SpecialTokens& special_tokens() const override;
+  bool is_special(int32_t token) const override;
+
+  /// {"format": "cladtorch-tokenizer", "version": 1, "kind": "sentencepiece", "model": base64 of the file}
+  nlohmann::json to_json() const override;
+
+ private:
+  struct Parts;
+  std::unique_ptr<const Parts> parts_;
+};
+
+}  // namespace cladtorch::data
