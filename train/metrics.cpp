@@ -15,7 +15,9 @@ std::optional<double> bytes_per_token(const data::EvalBatches& batches, const da
     for (const int32_t target : targets) {
       if (target == data::ignored_target) continue;
       int64_t& known = length[static_cast<size_t>(target)];
-      if (known == unknown) known = static_cast<int64_t>(tokenizer.token_bytes(target).size());
+      if (known == unknown) {
+        known = tokenizer.is_special(target) ? 0 : static_cast<int64_t>(tokenizer.token_bytes(target).size());
+      }
       bytes += known;
       ++count;
     }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <vector>
 
 namespace cladtorch::train {
@@ -24,6 +25,25 @@ TEST(Metrics, BytesAreThoseOfTheScoredTokens) {
   const data::EvalBatches half(tokens, {.batch = 1, .time = 2}, {.context = 1, .max_batches = 1});
   EXPECT_DOUBLE_EQ(*bytes_per_token(half, tokenizer), 1.0);
   EXPECT_DOUBLE_EQ(*bytes_per_token(all, data::ByteTokenizer()), 1.0);
+}
+
+/// Token 0 is "ab", token 1 stands for the end of a text.
+class WithSpecialToken : public data::Tokenizer {
+ public:
+  std::string kind() const override { return "test"; }
+  int64_t vocab_size() const override { return 2; }
+  void append_tokens(std::string_view, std::vector<int32_t>&, bool) const override {}
+  std::string_view token_bytes(int32_t token) const override { return token == 0 ? "ab" : "<|end|>"; }
+  bool is_special(int32_t token) const override { return token == 1; }
+  nlohmann::json to_json() const override { return {}; }
+};
+
+TEST(Metrics, ASpecialTokenHasNoBytes) {
+  const std::vector<uint16_t> text = {0, 0, 1, 0, 0}, only_special = {1, 1, 1};
+  const data::EvalBatches batches(std::span<const uint16_t>(text), {.batch = 1, .time = 4});
+  EXPECT_DOUBLE_EQ(*bytes_per_token(batches, WithSpecialToken()), 1.5);
+  const data::EvalBatches none(std::span<const uint16_t>(only_special), {.batch = 1, .time = 2});
+  EXPECT_FALSE(bytes_per_token(none, WithSpecialToken()));
 }
 
 }  // namespace
