@@ -1,0 +1,54 @@
+// Any bytes as text, in one piece and in several, with the vocabularies of tests/tokenizers. The first byte
+// chooses one, the second where the text is cut.
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+#include "cladtorch/data/token_stream.h"
+#include "cladtorch/error.h"
+
+namespace {
+
+using namespace cladtorch::data;
+
+const std::vector<TokenizerPtr>& tokenizers() {
+  static const std::vector<TokenizerPtr> all = [] {
+    std::vector<TokenizerPtr> list;
+    for (const char* name :
+         {"gpt2", "llama3", "qwen", "o200k", "digits", "llama2", "metaspace_first", "sentencepiece_bpe"}) {
+      list.push_back(load_tokenizer(std::filesystem::path(CLADTORCH_TOKENIZERS) / name));
+    }
+    return list;
+  }();
+  return all;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size < 2) return 0;
+  const size_t which = data[0] % tokenizers().size();
+  const Tokenizer& tokenizer = *tokenizers()[which];
+  const std::string_view text(reinterpret_cast<const char*>(data) + 2, size - 2);
+  try {
+    const std::vector<int32_t> whole = tokenizer.encode(text);
+    const std::string decoded = tokenizer.decode(whole);
+    const bool reversible = which == 0 || which == 1 || which == 3;  // byte-level, nothing normalized
+    if (reversible && decoded != text) std::abort();
+
+    TokenStream stream(tokenizer);
+    std::vector<int32_t> tokens;
+    const size_t step = 1 + data[1] % 64;
+    for (size_t at = 0; at < text.size(); at += step) {
+      const auto& more = stream.append(text.substr(at, step));
+      tokens.insert(tokens.end(), more.begin(), more.end());
+    }
+    const auto& rest = stream.finish();
+    tokens.insert(tokens.end(), rest.begin(), rest.end());
+    if (tokens != whole) std::abort();
+  } catch (const cladtorch::Error&) {
+  }
+  return 0;
+}
