@@ -255,5 +255,20 @@ TEST_F(BadInput, AFullFileSystemIsNamed) {
   expect_one_line(outcome, runtime_error_code, "no space left on device");
 }
 
+TEST_F(BadInput, TokenizersNameTheFileAndWhatIsWrongWithIt) {
+  write(folder_ / "t.txt", "some text");
+  write(folder_ / "bad.json", R"({"model":{"type":"WordPiece"}})");
+  expect_error(small_train({"--tokenizer", "none"}), usage_error_code, "'none' does not exist");
+  expect_error(small_train({"--tokenizer", "bad.json"}), runtime_error_code,
+               "the model 'WordPiece' is not supported");
+  expect_error({"tokenizer", "encode", "--tokenizer", "none", "a"}, runtime_error_code, "'none'");
+  expect_error({"tokenizer", "encode", "--tokenizer", ".", "a"}, runtime_error_code, "has no tokenizer.json");
+  expect_error({"tokenizer", "train", "--text", "none", "--out", "t.json"}, runtime_error_code,
+               "'none' does not exist");
+  expect_error({"tokenizer", "train", "--text", "t.txt", "--out", "t.json", "--vocab-size", "9"},
+               usage_error_code, "--vocab-size");
+  EXPECT_FALSE(fs::exists(folder_ / "t.json"));
+}
+
 }  // namespace
 }  // namespace cladtorch::integration

@@ -74,7 +74,7 @@ const std::vector<std::string> slow_run = {"--set", "model.channels=128", "--set
                                            "--set", "train.eval_every=10"};
 
 TEST_F(ProgramTest, HelpAndVersionAreThere) {
-  for (const char* command : {"train", "generate", "data", "info", "report", "bench"}) {
+  for (const char* command : {"train", "generate", "data", "tokenizer", "info", "report", "bench"}) {
     EXPECT_THAT(succeed({command, "--help"}).out, HasSubstr("--help")) << command;
   }
   EXPECT_THAT(succeed({"--help"}).out, AllOf(HasSubstr("train"), HasSubstr("generate"), HasSubstr("bench")));
@@ -95,6 +95,31 @@ TEST_F(ProgramTest, TrainingLeavesAllThatItPromises) {
   EXPECT_EQ(log_of(folder_ / "run").size(), 6u);
   EXPECT_THAT(content(folder_ / "run" / "report.html"),
               AllOf(HasSubstr("<!doctype html>"), HasSubstr("\"validation\":[[3,192,")));
+}
+
+TEST_F(ProgramTest, AVocabularyIsLearnedTrainedOnAndKept) {
+  std::string text;
+  for (int i = 0; i < 300; ++i)
+    text += "The lower boat is slower than the low boat, na\xc3\xafve fox " + std::to_string(i) + ".\n";
+  folder_.write("t.txt", text);
+  EXPECT_THAT(
+      succeed({"tokenizer", "train", "--text", "t.txt", "--vocab-size", "300", "--out", "t.json"}).out,
+      HasSubstr("t.json: 300 tokens\n"));
+  const std::string numbers =
+      succeed({"tokenizer", "encode", "--tokenizer", "t.json", "--text", "t.txt"}).out;
+  EXPECT_LT(std::count(numbers.begin(), numbers.end(), ' '), static_cast<ptrdiff_t>(text.size() / 2));
+  std::vector<std::string> decode = {"tokenizer", "decode", "--tokenizer", "t.json"};
+  std::istringstream words(numbers);
+  for (std::string word; words >> word && decode.size() < 200;) decode.push_back(word);
+  EXPECT_THAT(text, StartsWith(succeed(decode).out));
+  EXPECT_THAT(succeed({"tokenizer", "show", "--tokenizer", "t.json"}).out,
+              HasSubstr("end of text  <|endoftext|> (0)"));
+
+  EXPECT_THAT(succeed(small_train({"--text", "t.txt", "--tokenizer", "t.json"})).out,
+              HasSubstr("tokens of 300 kinds"));
+  fs::remove(folder_ / "t.json");
+  EXPECT_THAT(succeed({"generate", "--from", "run", "--prompt", "The low boat", "--tokens", "5"}).out,
+              StartsWith("The low boat"));
 }
 
 TEST_F(ProgramTest, ADefaultFolderIsNeverUsedTwice) {
