@@ -12,6 +12,8 @@ namespace cladtorch::apps {
 
 /// Most threads that a command takes.
 inline constexpr int64_t most_threads = 1024;
+/// Stories are made in memory.
+inline constexpr int64_t most_story_bytes = 1'000'000'000;
 
 /// For options of whole numbers: CLI11 would take -1 for a large unsigned number and cut off what is too
 /// large.
@@ -34,6 +36,8 @@ using Action = std::function<int()>;
 void add_train(CLI::App& app, Action& action);
 void add_generate(CLI::App& app, Action& action);
 void add_data(CLI::App& app, Action& action);
+/// `prepare`, a part of `data`.
+void add_data_prepare(CLI::App& data, Action& action);
 void add_tokenizer(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);

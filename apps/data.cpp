@@ -1,9 +1,11 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <memory>
+#include <numeric>
+#include <vector>
 
 #include "apps/command.h"
 #include "cladtorch/data/dataset.h"
@@ -14,9 +16,6 @@
 
 namespace cladtorch::apps {
 namespace {
-
-/// Stories are made in memory.
-constexpr int64_t most_bytes = 1'000'000'000;
 
 struct Options {
   std::string text;  // "" means the built-in stories
@@ -43,37 +42,63 @@ std::string shown(const data::Tokenizer& tokenizer, int32_t token) {
   return control ? fmt::format("0x{:02x}", static_cast<unsigned char>(bytes[0])) : bytes;
 }
 
-int show(const Options& options) {
-  const data::Dataset data = open(options);
-  std::map<int32_t, size_t> counts;
-  for (size_t i = 0; i < data.train.size(); ++i) ++counts[data.train[i]];
-  std::vector<std::pair<size_t, int32_t>> ranked;
-  for (const auto& [token, count] : counts) ranked.emplace_back(count, token);
-  std::sort(ranked.rbegin(), ranked.rend());
+/// How often each token of the vocabulary occurs, and how many tokens are never targets.
+struct Counts {
+  std::vector<uint64_t> of_token;
+  uint64_t ignored = 0;
 
-  fmt::print("text         {}\n", options.text.empty() ? "built-in stories" : options.text);
-  fmt::print("vocabulary   {} ({} tokens)\n", data.tokenizer->kind(), data.tokenizer->vocab_size());
-  fmt::print("training     {} tokens\n", data.train.size());
-  fmt::print("validation   {} tokens\n", data.validation.size());
-  if (data.entropy_floor) fmt::print("entropy      {:.6f} nats per token (exact)\n", *data.entropy_floor);
-  fmt::print("most common ");
-  for (size_t i = 0; i < std::min<size_t>(ranked.size(), 10); ++i) {
-    fmt::print(" {} {:.1f} %{}", shown(*data.tokenizer, ranked[i].second),
-               100.0 * static_cast<double>(ranked[i].first) / static_cast<double>(data.train.size()),
-               i + 1 < std::min<size_t>(ranked.size(), 10) ? "," : "\n");
+  Counts(const data::TokenSequence& tokens, int64_t vocab_size) : of_token(static_cast<size_t>(vocab_size)) {
+    std::vector<int32_t> part(1 << 16);
+    for (size_t at = 0; at < tokens.size(); at += part.size()) {
+      part.resize(std::min(part.size(), tokens.size() - at));
+      tokens.copy(at, part);
+      for (int32_t token : part) ++of_token[static_cast<size_t>(token)];
+      tokens.copy_targets(at, part);
+      ignored += static_cast<uint64_t>(std::count(part.begin(), part.end(), data::ignored_target));
+    }
   }
-  return 0;
+
+  /// Tokens by how often they occur, the most common first.
+  std::vector<size_t> ranked() const {
+    std::vector<size_t> tokens(of_token.size());
+    std::iota(tokens.begin(), tokens.end(), size_t{0});
+    std::sort(tokens.begin(), tokens.end(), [&](size_t a, size_t b) {
+      return of_token[a] != of_token[b] ? of_token[a] > of_token[b] : a < b;
+    });
+    return tokens;
+  }
+};
+
+std::string described(const data::TokenSequence& tokens, uint64_t ignored) {
+  std::string text = fmt::format("{} tokens", tokens.size());
+  if (const size_t documents = tokens.documents().size(); documents > 0) {
+    text += fmt::format(" in {} document{}", documents, documents == 1 ? "" : "s");
+  }
+  if (ignored > 0) {
+    text += fmt::format(", {:.1f} % of them prompts",
+                        100.0 * static_cast<double>(ignored) / static_cast<double>(tokens.size()));
+  }
+  return text;
 }
 
-int prepare(const Options& options) {
-  if (options.text.empty()) {
-    data::save_dataset(open(options), options.out);
-  } else {
-    data::prepare_text(options.text, options.out, data::Vocabulary(options.vocabulary));
+int show(const Options& options) {
+  const data::Dataset data = open(options);
+  const int64_t kinds = data.tokenizer->vocab_size();
+  const Counts train(data.train, kinds), validation(data.validation, kinds);
+
+  fmt::print("text         {}\n", options.text.empty() ? "built-in stories" : options.text);
+  fmt::print("vocabulary   {} ({} tokens)\n", data.tokenizer->kind(), kinds);
+  fmt::print("training     {}\n", described(data.train, train.ignored));
+  fmt::print("validation   {}\n", described(data.validation, validation.ignored));
+  if (data.entropy_floor) fmt::print("entropy      {:.6f} nats per token (exact)\n", *data.entropy_floor);
+  std::vector<std::string> common;
+  for (size_t token : train.ranked()) {
+    if (common.size() == 10 || train.of_token[token] == 0) break;
+    common.push_back(fmt::format(
+        "{} {:.1f} %", shown(*data.tokenizer, static_cast<int32_t>(token)),
+        100.0 * static_cast<double>(train.of_token[token]) / static_cast<double>(data.train.size())));
   }
-  const data::Dataset data = data::shard_dataset(options.out);
-  fmt::print("{}: {} tokens to train on, {} for validation, {} kinds\n", options.out.string(),
-             data.train.size(), data.validation.size(), data.tokenizer->vocab_size());
+  fmt::print("most common  {}\n", fmt::join(common, ", "));
   return 0;
 }
 
@@ -115,31 +140,23 @@ void add_data(CLI::App& app, Action& action) {
     return sub;
   };
   CLI::App* sub_show = add("show", "statistics of a text", show);
-  CLI::App* sub_prepare =
-      add("prepare", "write a text as memory-mapped token files for train --text", prepare);
+  add_data_prepare(*command, action);
   CLI::App* sub_stories = add("stories", "write built-in stories as text", stories);
-  for (CLI::App* sub : {sub_show, sub_prepare}) {
-    const bool showing = sub == sub_show;
-    sub->add_option("--text", options->text,
-                    showing ? "text file, folder of them, or prepared tokens (default: stories)"
-                            : "text file or folder of them (default: stories)")
-        ->type_name("PATH");
-    sub->add_option("--tokenizer,--vocabulary", options->vocabulary,
-                    "char, byte, or the file or folder of a tokenizer")
-        ->type_name("NAME|PATH")
-        ->capture_default_str();
-  }
-  for (CLI::App* sub : {sub_show, sub_prepare, sub_stories}) {
+  sub_show->add_option("--text", options->text, "text, folder, or prepared tokens (default: stories)")
+      ->type_name("PATH");
+  sub_show
+      ->add_option("--tokenizer,--vocabulary", options->vocabulary,
+                   "char, byte, or the file or folder of a tokenizer")
+      ->type_name("NAME|PATH")
+      ->capture_default_str();
+  for (CLI::App* sub : {sub_show, sub_stories}) {
     sub->add_option("--bytes", options->bytes, "size of the built-in stories")
-        ->check(whole_number(1, most_bytes))
+        ->check(whole_number(1, most_story_bytes))
         ->capture_default_str();
     sub->add_option("--seed", options->seed, "seed of the built-in stories")
         ->check(whole_number())
         ->capture_default_str();
   }
-  sub_prepare->add_option("--out", options->out, "folder for the token files")
-      ->type_name("FOLDER")
-      ->required();
   sub_stories->add_option("--out", options->out, "file (default: standard output)")->type_name("FILE");
 }
 

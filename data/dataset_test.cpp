@@ -19,7 +19,7 @@ using testing::HasSubstr;
 
 std::string decode(const Dataset& dataset) {
   std::string text;
-  for (TokenSpan part : {dataset.train, dataset.validation}) {
+  for (const TokenSequence& part : {dataset.train, dataset.validation}) {
     std::vector<int32_t> tokens(part.size());
     part.copy(0, tokens);
     text += dataset.tokenizer->decode(tokens);
@@ -52,25 +52,6 @@ TEST(Dataset, StaysValidWhereOnlyACopyIsLeft) {
   EXPECT_EQ(decode(copy), generate_stories(5000, 1));
 }
 
-TEST(Dataset, PreparedShardsHoldTheSameTokensAsTheTextInMemory) {
-  const TemporaryFolder folder;
-  Random random(5);
-  std::string text;
-  for (int i = 0; i < 400000; ++i) text += utf8::encode(static_cast<char32_t>(32 + random.below(0x400)));
-  folder.write("text/a.txt", text);
-  for (const Vocabulary& vocabulary : {Vocabulary::characters, Vocabulary::bytes}) {
-    prepare_text(folder.path() / "text", folder.path() / "prepared", vocabulary);
-    const Dataset prepared = open_dataset(folder.path() / "prepared");
-    const Dataset direct = open_dataset(folder.path() / "text", vocabulary);
-    EXPECT_EQ(prepared.name, direct.name);
-    EXPECT_EQ(prepared.tokenizer->fingerprint(), direct.tokenizer->fingerprint());
-    EXPECT_EQ(prepared.train.size(), direct.train.size());
-    EXPECT_EQ(prepared.validation.size(), direct.validation.size());
-    EXPECT_TRUE(decode(prepared) == text);
-    EXPECT_TRUE(decode(direct) == text);
-  }
-}
-
 TEST(Dataset, SavedStoriesKeepTheirFloor) {
   const TemporaryFolder folder;
   const Dataset stories = stories_dataset(20000, 3);
@@ -89,61 +70,118 @@ TEST(Dataset, AShortTextOfStoriesHasTheVocabularyOfALongOne) {
 
 TEST(Dataset, SaysWhatIsWrongWithAPreparedFolder) {
   const TemporaryFolder folder;
-  const std::filesystem::path path = folder.path() / "d";
+  const std::filesystem::path path = folder / "d";
   const auto reopen = [&] { return error_of([&] { shard_dataset(path); }); };
   save_dataset(stories_dataset(3000, 1), path);
-  const std::string good_shard = folder.read("d/train.tokens"), good_json = folder.read("d/dataset.json");
+  const std::string shard = folder.read("d/train-00000.tokens"), json = folder.read("d/dataset.json");
 
-  folder.write("d/train.tokens", good_shard.substr(0, good_shard.size() / 2));
-  EXPECT_THAT(reopen(), HasSubstr("train.tokens': truncated or damaged"));
-  folder.write("d/train.tokens", good_shard);
+  folder.write("d/train-00000.tokens", shard.substr(0, shard.size() / 2));
+  EXPECT_THAT(reopen(), HasSubstr("train-00000.tokens': truncated or damaged"));
+  folder.write("d/train-00000.tokens", folder.read("d/validation-00000.tokens"));
+  EXPECT_THAT(reopen(), HasSubstr("but dataset.json says"));
+  std::filesystem::remove(path / "train-00000.tokens");
+  EXPECT_THAT(reopen(), HasSubstr("train-00000.tokens'"));
+  folder.write("d/train-00000.tokens", shard);
   EXPECT_EQ(reopen(), "");
 
+  const std::string tokenizer = folder.read("d/tokenizer.json");
   ByteTokenizer().save(path / "tokenizer.json");
   EXPECT_THAT(reopen(), HasSubstr("another vocabulary"));
   std::filesystem::remove(path / "tokenizer.json");
   EXPECT_THAT(reopen(), HasSubstr("tokenizer.json"));
+  folder.write("d/tokenizer.json", tokenizer);
 
-  folder.write("d/dataset.json", R"({"format":"cladtorch-dataset","version":2})");
-  EXPECT_THAT(reopen(), HasSubstr("expected a dataset of version 1"));
+  const auto described = [&](const std::string& text) {
+    folder.write("d/dataset.json", text);
+    return reopen();
+  };
+  const std::string head = R"({"format":"cladtorch-dataset","version":2)";
+  EXPECT_THAT(described(R"({"format":"cladtorch-dataset","version":3})"), HasSubstr("version 1 or 2"));
+  EXPECT_THAT(described("{"), HasSubstr("not JSON"));
+  EXPECT_THAT(described(head + "}"), HasSubstr("'train' must be a list"));
+  EXPECT_THAT(described(head + R"(,"train":[1]})"), HasSubstr("list of objects"));
+  EXPECT_THAT(described(head + R"(,"train":[{"file":"x","tokens":-1}]})"), HasSubstr("key 'tokens' is -1"));
+  EXPECT_THAT(described(head + R"(,"train":[{"file":"../x","tokens":1,"documents":0}]})"),
+              HasSubstr("must lie beside it"));
   std::filesystem::remove(path / "dataset.json");
   EXPECT_THAT(reopen(), HasSubstr("dataset.json"));
 }
 
-TEST(Dataset, AnOldDatasetIsGoneBeforeANewOneIsThere) {
+TEST(Dataset, OpensAFolderOfTheFirstVersion) {
   const TemporaryFolder folder;
-  save_dataset(stories_dataset(3000, 1), folder / "d");
-  std::filesystem::remove(folder / "d/validation.tokens");
-  std::filesystem::create_directory(folder / "d/validation.tokens");  // writing stops here
-  EXPECT_NE(error_of([&] { save_dataset(stories_dataset(3000, 2), folder / "d"); }), "");
-  EXPECT_FALSE(is_prepared(folder / "d"));
+  const Dataset stories = stories_dataset(3000, 1);
+  save_dataset(stories, folder / "d");
+  std::filesystem::rename(folder / "d/train-00000.tokens", folder / "d/train.tokens");
+  std::filesystem::rename(folder / "d/validation-00000.tokens", folder / "d/validation.tokens");
+  folder.write("d/dataset.json",
+               R"({"format":"cladtorch-dataset","version":1,"name":"old","entropy_floor":0.5})");
+  const Dataset old = open_dataset(folder / "d");
+  EXPECT_EQ(old.name, "old");
+  EXPECT_EQ(old.entropy_floor, 0.5);
+  EXPECT_EQ(decode(old), decode(stories));
 }
 
-TEST(Dataset, PreparesNoTokensAndNothingIntoTheTextItself) {
+TEST(Dataset, AnOldDatasetStaysUntilANewOneIsThere) {
   const TemporaryFolder folder;
-  folder.write("text/a.txt", "Some text.");
-  EXPECT_THAT(error_of([&] { prepare_text(folder / "text", folder / "text/tokens"); }),
-              HasSubstr("would become a part of it"));
-  EXPECT_THAT(error_of([&] { prepare_text(folder / "text", folder / "text"); }),
-              HasSubstr("lies in the text"));
-  EXPECT_FALSE(std::filesystem::exists(folder / "text/tokens"));
-  EXPECT_EQ(error_of([&] { prepare_text(folder / "text/a.txt", folder / "text/tokens"); }), "");
-  EXPECT_THAT(error_of([&] { prepare_text(folder / "text/tokens", folder / "more"); }),
-              HasSubstr("holds prepared tokens already"));
+  save_dataset(stories_dataset(3000, 1), folder / "d");
+  Dataset bad = stories_dataset(3000, 2);
+  const std::vector<uint32_t> foreign = {1, 2, 70000};
+  bad.validation = TokenSequence(TokenSpan(std::span(foreign)));
+  EXPECT_THAT(error_of([&] { save_dataset(bad, folder / "d"); }), HasSubstr("does not fit"));
+  EXPECT_EQ(decode(shard_dataset(folder / "d")), generate_stories(3000, 1));
+  EXPECT_FALSE(std::filesystem::exists(folder / "d/.preparing"));
+  save_dataset(stories_dataset(3000, 2), folder / "d");
+  EXPECT_EQ(decode(shard_dataset(folder / "d")), generate_stories(3000, 2));
+}
+
+TEST(Dataset, WhatAKillLeftUnmovedIsMovedWhenItIsOpened) {
+  const TemporaryFolder folder;
+  save_dataset(stories_dataset(3000, 1), folder / "old");
+  save_dataset(stories_dataset(3000, 2), folder / "new");
+  const char* files[] = {"train-00000.tokens", "validation-00000.tokens", "tokenizer.json", "dataset.json"};
+  for (int moved = 0; moved <= 3; ++moved) {
+    std::filesystem::remove_all(folder / "d");
+    std::filesystem::copy(folder / "old", folder / "d");
+    std::filesystem::copy(folder / "new", folder / "d/.preparing");
+    folder.write("d/train-00007.tokens", "of the old one");
+    if (moved > 0) std::filesystem::remove(folder / "d/dataset.json");
+    for (int i = 0; i < moved; ++i) {
+      std::filesystem::rename(folder / "d/.preparing" / files[i], folder / "d" / files[i]);
+    }
+    EXPECT_TRUE(is_prepared(folder / "d"));
+    EXPECT_EQ(decode(shard_dataset(folder / "d")), generate_stories(3000, 2)) << moved;
+    EXPECT_FALSE(std::filesystem::exists(folder / "d/.preparing"));
+    EXPECT_FALSE(std::filesystem::exists(folder / "d/train-00007.tokens"));
+  }
+  // What was never complete does not count.
+  std::filesystem::create_directory(folder / "d/.preparing");
+  folder.write("d/.preparing/train-00000.tokens.tmp-1", "half");
+  EXPECT_EQ(decode(shard_dataset(folder / "d")), generate_stories(3000, 2));
 }
 
 TEST(Dataset, RefusesAShardWithTokensBeyondItsVocabulary) {
   const TemporaryFolder folder;
   Dataset stories = stories_dataset(3000, 1);
   const std::vector<uint16_t> foreign = {1, 2, 999};
-  stories.validation = TokenSpan(std::span(foreign));
+  stories.validation = TokenSequence(TokenSpan(std::span(foreign)));
   save_dataset(stories, folder.path() / "d");
   EXPECT_THAT(error_of([&] { shard_dataset(folder.path() / "d"); }), HasSubstr("token 2 is 999, outside"));
 }
 
-TEST(Vocabulary, NamesWhatIsNoVocabulary) {
-  EXPECT_THAT(error_of([] { Vocabulary("bpe"); }), HasSubstr("'bpe' does not exist"));
-  EXPECT_THAT(error_of([] { Vocabulary::characters.tokenizer(); }), HasSubstr("there is none"));
+TEST(Dataset, AVocabularyHasANameOrAFile) {
+  EXPECT_EQ(Vocabulary("byte").tokenizer()->kind(), "byte");
+  EXPECT_THAT(error_of([] { Vocabulary("char").tokenizer(); }), HasSubstr("made from a text"));
+  EXPECT_THAT(error_of([] { Vocabulary("none"); }), HasSubstr("'none' does not exist"));
+  const TemporaryFolder folder;
+  folder.write("t.txt", "abcabcabcabc");
+  CharTokenizer::from_text("abc").save(folder / "abc.json");
+  CharTokenizer::from_text("abcd").save(folder / "abcd.json");
+  const Vocabulary abc((folder / "abc.json").string()), abcd((folder / "abcd.json").string());
+  EXPECT_EQ(text_dataset(folder / "t.txt", abcd).tokenizer->vocab_size(), 4);
+  save_dataset(text_dataset(folder / "t.txt", abc), folder / "d");
+  EXPECT_EQ(error_of([&] { open_dataset(folder / "d", abc); }), "");
+  EXPECT_EQ(error_of([&] { open_dataset(folder / "d"); }), "");
+  EXPECT_THAT(error_of([&] { open_dataset(folder / "d", abcd); }), HasSubstr("another vocabulary"));
 }
 }  // namespace
 }  // namespace cladtorch::data

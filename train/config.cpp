@@ -124,6 +124,7 @@ std::vector<ConfigField> config_fields(TrainConfig& c) {
       {"data.text", "text file, folder of them, or prepared tokens; empty: built-in stories", &c.data.text},
       {"data.vocabulary", "char, byte, or the file or folder of a tokenizer", &c.data.vocabulary},
       {"data.sampling", "shuffled_windows or random_offsets", &c.data.sampling},
+      {"data.packing", "packed, or documents: no window crosses the end of one", &c.data.packing},
       {"data.story_bytes", "size of the built-in text", &c.data.story_bytes, 1, 1'000'000'000},
       {"model.layers", "transformer blocks", &c.model.layers, 1, 10'000},
       {"model.heads", "attention heads; must divide channels", &c.model.heads, 1, 1'000'000},
@@ -243,9 +244,12 @@ void check_config(const TrainConfig& c) {
     schedule_kind_from_string(c.schedule.kind);
     data::Vocabulary{c.data.vocabulary};
     data::sampling_from_string(c.data.sampling);
+    data::packing_from_string(c.data.packing);
   } catch (const Error& error) {
     throw UsageError(std::string("config: ") + error.what());
   }
+  expect(c.data.packing == "packed" || c.data.sampling == "shuffled_windows",
+         "data.packing = 'documents' needs data.sampling = 'shuffled_windows'");
 }
 
 DType dtype_from_string(const std::string& name, const std::string& where) {

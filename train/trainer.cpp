@@ -60,9 +60,12 @@ Trainer::Trainer(const TrainConfig& config, const data::Dataset& data, Objective
                 .warmup = config.schedule.warmup,
                 .decay_fraction = config.schedule.decay_fraction},
       loader_(data.train, batch_shape(config), static_cast<uint64_t>(config.run.seed),
-              data::sampling_from_string(config.data.sampling)),
+              data::sampling_from_string(config.data.sampling),
+              data::packing_from_string(config.data.packing)),
       eval_batches_(data.validation, batch_shape(config),
-                    {.context = unscored(config), .max_batches = config.train.eval_batches}),
+                    {.context = unscored(config),
+                     .max_batches = config.train.eval_batches,
+                     .packing = data::packing_from_string(config.data.packing)}),
       tokens_(zeros({config.train.batch, config.model.context}, DType::int32)),
       targets_(zeros({config.train.batch, config.model.context}, DType::int32)) {
   state_.steps = state_.configured_steps = config.train.steps;
@@ -191,13 +194,15 @@ StepRecord Trainer::step(const GradientObserver& observe) {
 }
 
 double Trainer::evaluate_batches(int64_t count) {
-  double sum = 0;
+  double sum = 0, scored = 0;
   for (int64_t i = 0; i < count; ++i) {
-    eval_batches_.get(i, span_of(tokens_), span_of(targets_));
+    const auto here = static_cast<double>(eval_batches_.get(i, span_of(tokens_), span_of(targets_)));
     Workspace::Step scope(workspace_);
-    sum += objective_.value(*model_, tokens_, targets_);
+    sum += here * objective_.value(*model_, tokens_, targets_);
+    scored += here;
   }
-  return sum / static_cast<double>(count);
+  require(scored > 0, "evaluation: every token of the validation batches is part of a prompt");
+  return sum / scored;
 }
 
 double Trainer::evaluate() {

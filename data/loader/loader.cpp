@@ -5,6 +5,7 @@
 
 #include "cladtorch/error.h"
 #include "cladtorch/random.h"
+#include "data/loader/document_windows.h"
 #include "data/loader/window.h"
 
 namespace cladtorch::data {
@@ -26,6 +27,14 @@ Sampling sampling_from_string(const std::string& name) {
   fail("sampling: expected shuffled_windows or random_offsets, got '", name, "'");
 }
 
+std::string to_string(Packing packing) { return packing == Packing::packed ? "packed" : "documents"; }
+
+Packing packing_from_string(const std::string& name) {
+  if (name == "packed") return Packing::packed;
+  if (name == "documents") return Packing::documents;
+  fail("packing: expected packed or documents, got '", name, "'");
+}
+
 void to_json(nlohmann::json& json, const LoaderState& state) {
   json = {{"seed", state.seed}, {"epoch", state.epoch}, {"position", state.position}};
 }
@@ -40,9 +49,17 @@ void from_json(const nlohmann::json& json, LoaderState& state) {
   state = {number("seed"), number("epoch"), number("position")};
 }
 
-Loader::Loader(TokenSpan tokens, BatchShape shape, uint64_t seed, Sampling sampling)
-    : tokens_(tokens), shape_(shape), sampling_(sampling), state_{seed, 0, 0}, order_(1, 0, 0) {
-  check_windows("loader", tokens, shape);
+Loader::Loader(TokenSequence tokens, BatchShape shape, uint64_t seed, Sampling sampling, Packing packing)
+    : tokens_(std::move(tokens)), shape_(shape), sampling_(sampling), state_{seed, 0, 0}, order_(1, 0, 0) {
+  check_shape("loader", shape);
+  if (packing == Packing::documents) {
+    require(sampling == Sampling::shuffled_windows,
+            "loader: packing 'documents' needs the sampling 'shuffled_windows', got '", to_string(sampling),
+            "'");
+    documents_ = std::make_shared<const DocumentWindows>("loader", tokens_, shape.time);
+  } else {
+    check_windows("loader", tokens_, shape);
+  }
   begin_epoch();
 }
 
@@ -55,12 +72,26 @@ void Loader::restore(const LoaderState& state) {
 }
 
 void Loader::begin_epoch() {
+  const auto stream = order_stream + state_.epoch;
+  if (documents_) {
+    order_ = Permutation(documents_->count(), state_.seed, stream);
+    return;
+  }
   const auto time = static_cast<uint64_t>(shape_.time);
   const uint64_t starts = tokens_.size() - time;  // places where T + 1 tokens begin
   // A phase moves the cuts from epoch to epoch, so that each token is sometimes the first and sometimes the
   // last one.
   phase_ = Random(state_.seed, phase_stream + state_.epoch).below(std::min(time, starts));
-  order_ = Permutation((starts - phase_ - 1) / time + 1, state_.seed, order_stream + state_.epoch);
+  order_ = Permutation((starts - phase_ - 1) / time + 1, state_.seed, stream);
+}
+
+uint64_t Loader::next_window() {
+  const uint64_t window = order_(state_.position);
+  if (++state_.position == order_.size()) {
+    state_ = {state_.seed, state_.epoch + 1, 0};
+    begin_epoch();
+  }
+  return window;
 }
 
 uint64_t Loader::next_start() {
@@ -68,25 +99,28 @@ uint64_t Loader::next_start() {
     Random random(state_.seed, offset_stream + state_.position++);
     return random.below(tokens_.size() - static_cast<uint64_t>(shape_.time));
   }
-  const uint64_t start = phase_ + order_(state_.position) * static_cast<uint64_t>(shape_.time);
-  if (++state_.position == order_.size()) {
-    state_ = {state_.seed, state_.epoch + 1, 0};
-    begin_epoch();
-  }
-  return start;
+  const uint64_t phase = phase_;  // the next epoch, which may begin in between, has another one
+  return phase + next_window() * static_cast<uint64_t>(shape_.time);
 }
 
 void Loader::next(std::span<int32_t> tokens, std::span<int32_t> targets) {
   check_buffers("loader", shape_, tokens, targets);
   const auto time = static_cast<size_t>(shape_.time);
   for (size_t row = 0; row < static_cast<size_t>(shape_.batch); ++row) {
+    const std::span<int32_t> row_tokens = tokens.subspan(row * time, time);
+    const std::span<int32_t> row_targets = targets.subspan(row * time, time);
+    if (documents_) {
+      documents_->copy(next_window(), row_tokens, row_targets);
+      continue;
+    }
     const uint64_t start = next_start();
-    tokens_.copy(start, tokens.subspan(row * time, time));
-    tokens_.copy(start + 1, targets.subspan(row * time, time));
+    tokens_.copy(start, row_tokens);
+    tokens_.copy_targets(start + 1, row_targets);
   }
 }
 
 uint64_t Loader::epoch_tokens() const {
+  if (documents_) return documents_->tokens();
   return sampling_ == Sampling::random_offsets ? tokens_.size() - 1
                                                : order_.size() * static_cast<uint64_t>(shape_.time);
 }

@@ -10,6 +10,7 @@
 #include <set>
 #include <vector>
 
+#include "data/tokens/memory_tokens.h"
 #include "io/temporary_folder.h"
 
 namespace cladtorch::data {
@@ -187,7 +188,8 @@ TEST(EvalBatches, ScoreEveryTargetWithTheContextAskedFor) {
       int64_t count = 0;
       for (int64_t index = 0; index < batches.count(); ++index) {
         Batch batch(batches.shape());
-        batches.get(index, batch.tokens, batch.targets);
+        const int64_t returned = batches.get(index, batch.tokens, batch.targets);
+        EXPECT_EQ(returned, 2 * (20 - context));
         for (size_t i = 0; i < batch.targets.size(); ++i) {
           const bool context_only = static_cast<int64_t>(i % 20) < context;
           ASSERT_EQ(batch.targets[i], context_only ? ignored_target : batch.tokens[i] + 1);
@@ -196,7 +198,6 @@ TEST(EvalBatches, ScoreEveryTargetWithTheContextAskedFor) {
           ++count;
         }
       }
-      EXPECT_EQ(count, batches.scored_tokens());
       EXPECT_EQ(scored.size(), size - 1 - static_cast<size_t>(context));
       EXPECT_LT(count, static_cast<int64_t>(size) + 2 * 20);  // no more than the last batch is repeated
     }
@@ -214,6 +215,154 @@ TEST(EvalBatches, FewBatchesAreSpreadOverTheWholeText) {
     starts.insert(starts.end(), {batch.tokens[0], batch.tokens[10]});
   }
   EXPECT_THAT(starts, testing::ElementsAre(0, 1998, 3996, 5994, 7992, 9990));
+}
+
+/// Documents of the given lengths; document d holds the tokens 100 d, 100 d + 1, ... Of each, the first
+/// `prompt` are ignored.
+class Documents {
+ public:
+  explicit Documents(const std::vector<int32_t>& lengths, int32_t prompt = 0) : tokens_(TokenWidth::u32) {
+    for (size_t d = 0; d < lengths.size(); ++d) {
+      std::vector<int32_t> document(static_cast<size_t>(lengths[d]));
+      std::iota(document.begin(), document.end(), static_cast<int32_t>(100 * d));
+      const size_t ignored = std::min(document.size(), static_cast<size_t>(prompt));
+      tokens_.begin_document();
+      tokens_.append(std::span(document).first(ignored), true);
+      tokens_.append(std::span(document).subspan(ignored), false);
+    }
+    sequence_ = tokens_.finish();
+  }
+  const TokenSequence& sequence() const { return sequence_; }
+
+ private:
+  MemoryTokens tokens_;
+  TokenSequence sequence_;
+};
+
+std::vector<int32_t> scored(const Batch& batch) {
+  std::vector<int32_t> targets = batch.targets;
+  std::erase(targets, ignored_target);
+  return targets;
+}
+
+TEST(Loader, IgnoredTokensAreReadAndNotPredicted) {
+  const Documents text({30, 30, 30}, 10);
+  Loader loader(text.sequence(), {4, 9}, 1);
+  for (int step = 0; step < 20; ++step) {
+    const Batch batch = next(loader);
+    for (size_t i = 0; i + 1 < batch.tokens.size(); ++i) {
+      if (i % 9 == 8) continue;
+      const int32_t following = batch.tokens[i + 1];
+      ASSERT_EQ(batch.targets[i], following % 100 < 10 ? ignored_target : following);
+    }
+  }
+}
+
+TEST(Loader, PackedDocumentsAreWholeAndNothingIsPredictedAcrossThem) {
+  const std::vector<int32_t> lengths = {3, 17, 1, 5, 9, 2, 40, 8, 11, 4, 3, 6};  // windows of 16; 40 is cut
+  const Documents text(lengths);
+  Loader loader(text.sequence(), {1, 16}, 5, Sampling::shuffled_windows, Packing::documents);
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    std::vector<int32_t> targets;
+    uint64_t windows = 0;
+    for (; loader.state().epoch == static_cast<uint64_t>(epoch); ++windows) {
+      const Batch batch = next(loader);
+      for (size_t i = 0; i < 16; ++i) {
+        if (batch.targets[i] == ignored_target) continue;
+        ASSERT_EQ(batch.targets[i], batch.tokens[i] + 1);
+      }
+      const std::vector<int32_t> here = scored(batch);
+      targets.insert(targets.end(), here.begin(), here.end());
+    }
+    EXPECT_EQ(targets.size(), loader.epoch_tokens());
+    EXPECT_EQ(windows, 7u);  // 97 pairs: 16 + 16 + 16 + 7 of the long ones, the others fill the rest
+    std::vector<int32_t> expected;
+    for (size_t d = 0; d < lengths.size(); ++d) {
+      for (int32_t i = 1; i < lengths[d]; ++i) expected.push_back(static_cast<int32_t>(100 * d) + i);
+    }
+    std::sort(targets.begin(), targets.end());
+    EXPECT_EQ(targets, expected);
+  }
+}
+
+TEST(Loader, ADocumentThatFitsIsNeverCut) {
+  std::vector<int32_t> lengths;
+  Random random(3);
+  for (int i = 0; i < 300; ++i) lengths.push_back(static_cast<int32_t>(2 + random.below(40)));
+  const Documents text(lengths, 1);
+  Loader loader(text.sequence(), {1, 41}, 2, Sampling::shuffled_windows, Packing::documents);
+  uint64_t windows = 0, filled = 0;
+  for (; loader.state().epoch == 0; ++windows) {
+    const Batch batch = next(loader);
+    filled += scored(batch).size();
+    for (size_t i = 0; i < 41; ++i) {
+      const int32_t target = batch.targets[i];
+      if (target == ignored_target || target % 100 + 1 == lengths[static_cast<size_t>(target / 100)])
+        continue;
+      ASSERT_LT(i + 1, 41u);
+      ASSERT_EQ(batch.targets[i + 1], target + 1);
+    }
+  }
+  EXPECT_EQ(filled, loader.epoch_tokens());
+  EXPECT_GE(static_cast<double>(filled), 0.97 * 41 * static_cast<double>(windows));
+}
+
+TEST(Loader, WhatIsOnlyPromptIsLeftOut) {
+  const Documents text({5, 8, 20}, 8);
+  Loader loader(text.sequence(), {1, 10}, 1, Sampling::shuffled_windows, Packing::documents);
+  for (int step = 0; step < 12; ++step) {
+    const std::vector<int32_t> targets = scored(next(loader));
+    EXPECT_FALSE(targets.empty());
+    for (int32_t target : targets) EXPECT_GE(target, 208);
+  }
+}
+
+TEST(Loader, PackedDocumentsResumeExactly) {
+  const Documents text({3, 17, 1, 5, 9, 2, 40, 8, 11, 4, 3, 6, 7, 7, 9, 12});
+  Loader straight(text.sequence(), {3, 12}, 42, Sampling::shuffled_windows, Packing::documents);
+  for (int step = 0; step < 40; ++step) {
+    Loader resumed(text.sequence(), {3, 12}, 0, Sampling::shuffled_windows, Packing::documents);
+    resumed.restore(nlohmann::json::parse(nlohmann::json(straight.state()).dump()).get<LoaderState>());
+    for (Loader copy = straight; copy.state().epoch < straight.state().epoch + 2;) {
+      ASSERT_EQ(next(resumed), next(copy));
+    }
+    next(straight);
+  }
+}
+
+TEST(Loader, PacksOnlyDocumentsThatItKnows) {
+  const Counting text(100);
+  const Documents short_ones({1, 1, 1});
+  const auto pack = [](const TokenSequence& tokens, Sampling sampling) {
+    return error_of([&] { Loader(tokens, {1, 8}, 1, sampling, Packing::documents); });
+  };
+  EXPECT_THAT(pack(text.span(), Sampling::shuffled_windows), HasSubstr("prepare it again"));
+  EXPECT_THAT(pack(short_ones.sequence(), Sampling::shuffled_windows), HasSubstr("no document"));
+  EXPECT_THAT(pack(short_ones.sequence(), Sampling::random_offsets), HasSubstr("shuffled_windows"));
+  EXPECT_EQ(packing_from_string(to_string(Packing::documents)), Packing::documents);
+  EXPECT_THAT(error_of([] { packing_from_string("x"); }), HasSubstr("got 'x'"));
+}
+
+TEST(EvalBatches, OfDocumentsGiveEachWindowOnce) {
+  const std::vector<int32_t> lengths = {3, 17, 1, 5, 9, 2, 40, 8, 11, 4, 3, 6};
+  const Documents text(lengths, 2);
+  const EvalBatches all(text.sequence(), {4, 16}, {.packing = Packing::documents});
+  std::vector<int32_t> targets;
+  for (int64_t index = 0; index < all.count(); ++index) {
+    Batch batch(all.shape());
+    const int64_t count = all.get(index, batch.tokens, batch.targets);
+    const std::vector<int32_t> here = scored(batch);
+    EXPECT_EQ(count, static_cast<int64_t>(here.size()));
+    targets.insert(targets.end(), here.begin(), here.end());
+  }
+  std::sort(targets.begin(), targets.end());
+  std::vector<int32_t> expected;
+  for (size_t d = 0; d < lengths.size(); ++d) {
+    for (int32_t i = 2; i < lengths[d]; ++i) expected.push_back(static_cast<int32_t>(100 * d) + i);
+  }
+  EXPECT_EQ(targets, expected);
+  const EvalBatches few(text.sequence(), {2, 16}, {.max_batches = 2, .packing = Packing::documents});
+  EXPECT_EQ(few.count(), 2);
 }
 
 TEST(EvalBatches, RefuseBadOptions) {

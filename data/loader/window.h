@@ -8,10 +8,14 @@
 
 namespace cladtorch::data {
 
-/// Throws Error unless the shape is positive and `tokens` hold at least one window of T + 1.
-inline void check_windows(const char* who, TokenSpan tokens, BatchShape shape) {
+/// Throws Error unless the shape is positive.
+inline void check_shape(const char* who, BatchShape shape) {
   require(shape.batch > 0 && shape.time > 0, who, ": batch and sequence length must be at least 1, got ",
           shape.batch, " and ", shape.time);
+}
+
+/// Throws Error unless `tokens` hold at least one window of T + 1.
+inline void check_windows(const char* who, const TokenSequence& tokens, BatchShape shape) {
   require(tokens.size() > static_cast<uint64_t>(shape.time), who, ": the text is too short: ", tokens.size(),
           " tokens, but sequences of ", shape.time, " need at least ", shape.time + 1,
           "; use a longer text or a shorter sequence");

@@ -1,14 +1,14 @@
 #include "cladtorch/data/text_files.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdint>
-#include <fstream>
+#include <optional>
 #include <string>
 #include <system_error>
 
 #include "cladtorch/error.h"
-#include "cladtorch/io/atomic_file.h"
+#include "data/text/byte_source.h"
+#include "data/text/chunks.h"
+#include "data/text/documents.h"
 #include "data/text/utf8.h"
 
 namespace cladtorch::data {
@@ -33,24 +33,14 @@ std::vector<fs::path> files_below(const fs::path& folder) {
   return files;
 }
 
-/// Length of the part of `piece` that holds whole characters. `offset` is the place of `piece` in `file`.
-size_t whole_characters(std::string_view piece, bool last, uint64_t offset, const fs::path& file) {
-  size_t at = 0;
-  while (at < piece.size()) {
-    const utf8::Decoded decoded = utf8::decode_first(piece.substr(at));
-    if (decoded.bytes == 0) {
-      if (decoded.truncated && !last) break;
-      fail("read text: '", file.string(), "' is not UTF-8 at byte ", offset + at,
-           "; convert it, or use the byte vocabulary, which takes any bytes");
-    }
-    at += decoded.bytes;
-  }
-  return at;
+bool named_json_lines(const fs::path& path) {
+  const fs::path extension = without_compression(path).extension();
+  return extension == ".jsonl" || extension == ".ndjson";
 }
 
 }  // namespace
 
-TextFiles::TextFiles(const fs::path& path) : root_(path) {
+TextFiles::TextFiles(const fs::path& path, TextOptions options) : options_(std::move(options)) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (status.type() == fs::file_type::not_found) fail("read text: '", path.string(), "' does not exist");
@@ -65,32 +55,30 @@ TextFiles::TextFiles(const fs::path& path) : root_(path) {
   }
   std::erase_if(paths_, [&](const fs::path& file) { return fs::file_size(file, error) == 0; });
   if (paths_.empty()) fail("read text: '", path.string(), "' is empty");
+  for (const fs::path& file : paths_) {
+    json_lines_.push_back(!options_.field.empty() || named_json_lines(file));
+    bytes_ += fs::file_size(file, error);
+  }
+}
+
+bool TextFiles::has_json_lines() const {
+  return std::find(json_lines_.begin(), json_lines_.end(), true) != json_lines_.end();
 }
 
 void TextFiles::read(bool utf8, const std::function<void(std::string_view)>& visit,
                      size_t piece_bytes) const {
-  std::string buffer(piece_bytes, '\0');
+  ChunkReader reader(*this, piece_bytes, [=](std::string_view text) {
+    return utf8 ? text.size() - utf8::unfinished_tail(text) : text.size();
+  });
   char last_byte = '\n';
-  for (const fs::path& path : paths_) {
-    if (last_byte != '\n') visit("\n");
-    errno = 0;
-    std::ifstream file(path, std::ios::binary);
-    if (!file) throw Error(io::describe_failure("read text", path, errno));
-    uint64_t offset = 0;  // of the start of the buffer in the file
-    size_t kept = 0;      // bytes of a character that the last piece cut in two
-    while (file) {
-      file.read(buffer.data() + kept, static_cast<std::streamsize>(buffer.size() - kept));
-      if (file.bad()) throw Error(io::describe_failure("read text", path, errno));
-      const std::string_view piece(buffer.data(), kept + static_cast<size_t>(file.gcount()));
-      const size_t whole = utf8 ? whole_characters(piece, file.eof(), offset, path) : piece.size();
-      if (whole > 0) {
-        visit(piece.substr(0, whole));
-        last_byte = piece[whole - 1];
-      }
-      kept = piece.size() - whole;
-      std::copy_n(buffer.begin() + static_cast<ptrdiff_t>(whole), kept, buffer.begin());
-      offset += whole;
-    }
+  while (const std::optional<Chunk> chunk = reader.next()) {
+    if (utf8) check_utf8(*this, *chunk);
+    read_documents(*this, *chunk, [&](const Segment& segment) {
+      if (segment.begins_document && last_byte != '\n') visit("\n");
+      if (segment.text.empty()) return;
+      visit(segment.text);
+      last_byte = segment.text.back();
+    });
   }
 }
 

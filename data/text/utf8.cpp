@@ -1,15 +1,25 @@
 #include "data/text/utf8.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
+#include <cstring>
 
 namespace cladtorch::data::utf8 {
 
-Decoded decode_first(std::string_view text) {
+size_t ascii_prefix(std::string_view text) {
+  size_t at = 0;
+  for (uint64_t word; text.size() - at >= sizeof word; at += sizeof word) {
+    std::memcpy(&word, text.data() + at, sizeof word);
+    if ((word & 0x8080808080808080u) != 0) break;
+  }
+  return at;
+}
+
+Decoded decode_first_long(std::string_view text) {
   if (text.empty()) return {0, 0, true};
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned first = byte(0);
-  if (first < 0x80) return {first, 1, false};
   const size_t length = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
   if (length == 0) return {};
   char32_t code_point = first & (0xffu >> (length + 1));
@@ -42,6 +52,13 @@ std::string replace_invalid(std::string_view text) {
     text.remove_prefix(std::max<size_t>(bytes, 1));
   }
   return result;
+}
+
+size_t unfinished_tail(std::string_view text) {
+  for (size_t tail = 1; tail <= std::min<size_t>(3, text.size()); ++tail) {
+    if (decode_first(text.substr(text.size() - tail)).truncated) return tail;
+  }
+  return 0;
 }
 
 std::string encode(char32_t c) {

@@ -22,6 +22,8 @@ class CharacterSet {
     }
   }
 
+  void add(char32_t character) { seen_[character] = true; }
+
   /// Characters added so far, repeats included.
   uint64_t count() const { return count_; }
 

@@ -114,6 +114,41 @@ TEST(Shard, SaysThatAForeignFileIsNoShard) {
   EXPECT_NE(error_of([&] { TokenShard::open(folder.write("empty", "")); }), "");
 }
 
+TEST(Shard, KeepsDocumentsAndIgnoredTokens) {
+  const TemporaryFolder folder;
+  const std::vector<int32_t> tokens = random_tokens(1000, 300);
+  {
+    ShardWriter writer(folder / "s", TokenWidth::u16, 77);
+    writer.begin_document();
+    writer.append(std::span(tokens).first(130));
+    writer.append(std::span(tokens).subspan(130, 70), true);
+    writer.begin_document();
+    writer.append(std::span(tokens).subspan(200));
+    writer.begin_document();  // without a token it is none
+    writer.finish();
+  }
+  const TokenShard shard = TokenShard::open(folder / "s");
+  EXPECT_EQ(read(shard), tokens);
+  EXPECT_THAT(shard.part().documents, testing::ElementsAre(0, 200));
+  const TokenSequence sequence({shard.part()});
+  for (size_t i = 0; i < tokens.size(); ++i) ASSERT_EQ(sequence.ignored(i), i >= 130 && i < 200) << i;
+}
+
+TEST(Shard, ReadsTheFirstVersion) {
+  // Five tokens of two bytes, written when a shard was header, tokens, count and checksum.
+  const unsigned char bytes[] = {
+      'c', 'l', 'a', 'd', 't', 'o', 'k', 's', 1, 0, 0, 0, 2,    0,    0,    0,    77,   0,    0,    0,   0, 0,
+      0,   0,   0,   0,   0,   0,   0,   0,   0, 0, 1, 0, 2,    0,    3,    0,    4,    0,    5,    0,   0, 0,
+      0,   0,   0,   0,   5,   0,   0,   0,   0, 0, 0, 0, 0xc9, 0xbf, 0x5f, 0xdd, 0xfe, 0x44, 0xfa, 0xba};
+  const TemporaryFolder folder;
+  folder.write("old", std::string(reinterpret_cast<const char*>(bytes), sizeof bytes));
+  const TokenShard shard = TokenShard::open(folder / "old");
+  EXPECT_EQ(shard.vocabulary(), 77u);
+  EXPECT_THAT(read(shard), testing::ElementsAre(1, 2, 3, 4, 5));
+  EXPECT_TRUE(shard.part().documents.empty());
+  EXPECT_TRUE(shard.part().ignored.empty());
+}
+
 TEST(TokenSpan, ASubspanReadsTheSameTokens) {
   const std::vector<uint32_t> wide = {5, 6, 70000, 8};
   const TokenSpan middle = TokenSpan(std::span(wide)).subspan(1, 2);

@@ -124,17 +124,10 @@ CharTokenizer CharTokenizer::from_text(std::string_view text) {
 }
 
 size_t CharTokenizer::whole_length(std::string_view text) const {
-  // A character has at most four bytes, so at most three of one that is cut off can stand at the end.
-  for (size_t cut = 0; cut < std::min<size_t>(text.size(), 4); ++cut) {
-    const size_t at = text.size() - 1 - cut;
-    if ((static_cast<unsigned char>(text[at]) & 0xc0) == 0x80) continue;
-    return utf8::decode_first(text.substr(at)).truncated ? at : text.size();
-  }
-  return text.size();
+  return text.size() - utf8::unfinished_tail(text);
 }
 
 void CharTokenizer::append_tokens(std::string_view text, std::vector<int32_t>& tokens, bool) const {
-  tokens.reserve(tokens.size() + text.size());
   for (size_t at = 0; at < text.size();) {
     const utf8::Decoded next = utf8::decode_first(text.substr(at));
     require(next.bytes > 0, "encode: the text is not UTF-8 at byte ", at);
@@ -144,9 +137,11 @@ void CharTokenizer::append_tokens(std::string_view text, std::vector<int32_t>& t
     } else if (const auto found = others_.find(next.code_point); found != others_.end()) {
       token = found->second;
     }
-    require(token >= 0, "encode: the character ", utf8::describe(next.code_point), " at byte ", at,
-            " did not occur in the training text (", vocab_size(),
-            " characters); leave it out, or train with the byte vocabulary");
+    if (token < 0) {
+      fail("encode: the character ", utf8::describe(next.code_point), " at byte ", at,
+           " did not occur in the training text (", vocab_size(),
+           " characters); leave it out, or train with the byte vocabulary");
+    }
     tokens.push_back(token);
     at += next.bytes;
   }

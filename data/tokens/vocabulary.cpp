@@ -1,7 +1,6 @@
 #include "cladtorch/data/vocabulary.h"
 
 #include "cladtorch/error.h"
-#include "data/tokens/character_set.h"
 
 namespace cladtorch::data {
 
@@ -12,13 +11,6 @@ Vocabulary::Vocabulary(std::string name) : name_(std::move(name)) {
           "vocabulary: expected char, byte, or the file or folder of a tokenizer; '", name_,
           "' does not exist");
   is_file_ = true;
-}
-
-TokenizerPtr Vocabulary::tokenizer(const TextFiles& files) const {
-  if (name_ != "char") return tokenizer();
-  CharacterSet characters;
-  files.read(true, [&](std::string_view piece) { characters.add(piece); });
-  return std::make_shared<CharTokenizer>(characters.code_points());
 }
 
 TokenizerPtr Vocabulary::tokenizer() const {

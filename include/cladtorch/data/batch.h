@@ -25,10 +25,10 @@ inline void next(Loader& loader, Batch& batch) {
   loader.next({batch.tokens.data<int32_t>(), size}, {batch.targets.data<int32_t>(), size});
 }
 
-/// The same for batch `index` of an evaluation.
-inline void get(const EvalBatches& batches, int64_t index, Batch& batch) {
+/// The same for batch `index` of an evaluation; returns how many targets are scored.
+inline int64_t get(const EvalBatches& batches, int64_t index, Batch& batch) {
   const auto size = static_cast<size_t>(batch.tokens.numel());
-  batches.get(index, {batch.tokens.data<int32_t>(), size}, {batch.targets.data<int32_t>(), size});
+  return batches.get(index, {batch.tokens.data<int32_t>(), size}, {batch.targets.data<int32_t>(), size});
 }
 
 }  // namespace cladtorch::data

@@ -2,17 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 
 #include "cladtorch/data/permutation.h"
-#include "cladtorch/data/token_span.h"
+#include "cladtorch/data/token_sequence.h"
 
 namespace cladtorch::data {
-
-/// The target of a position that is not to be scored (PyTorch's default ignore_index).
-inline constexpr int32_t ignored_target = -100;
 
 /// B sequences of T tokens each.
 struct BatchShape {
@@ -31,6 +29,20 @@ enum class Sampling {
 std::string to_string(Sampling sampling);
 Sampling sampling_from_string(const std::string& name);
 
+/// How documents come into windows.
+enum class Packing {
+  packed,     ///< one after the other: a window begins anywhere and may hold the end of one and the start of
+              ///< the next
+  documents,  ///< a window holds whole documents, as many as fit, and nothing is predicted across their
+              ///< bounds; only a document longer than T is cut
+};
+
+/// "packed" or "documents", and back; throws Error on another name.
+std::string to_string(Packing packing);
+Packing packing_from_string(const std::string& name);
+
+class DocumentWindows;
+
 /// All that decides the batches that a Loader will give: save it with a checkpoint and `restore` it.
 struct LoaderState {
   uint64_t seed = 0;
@@ -41,12 +53,17 @@ struct LoaderState {
 void to_json(nlohmann::json& json, const LoaderState& state);
 void from_json(const nlohmann::json& json, LoaderState& state);
 
-/// An endless stream of batches. A sequence is T + 1 adjacent tokens: targets are the tokens one place later.
-/// Computes every window from (seed, epoch, position) alone: no tables, no allocation after construction.
+/// An endless stream of batches. A sequence is T + 1 adjacent tokens, or documents of so many tokens in all:
+/// targets are the tokens one place later, or ignored_target where that token is never a target. Computes
+/// every window from (seed, epoch, position) alone and allocates nothing after construction. Packing::packed
+/// keeps no tables; Packing::documents keeps 16 bytes per document and 8 per window.
 class Loader {
  public:
-  /// `tokens` must outlive the loader. Throws Error stating the minimum when they are fewer than T + 1.
-  Loader(TokenSpan tokens, BatchShape shape, uint64_t seed, Sampling sampling = Sampling::shuffled_windows);
+  /// What `tokens` refers to must outlive the loader. Throws Error stating the minimum when they are fewer
+  /// than T + 1, and for Packing::documents when their documents are not known or the sampling is another
+  /// than shuffled_windows.
+  Loader(TokenSequence tokens, BatchShape shape, uint64_t seed,
+         Sampling sampling = Sampling::shuffled_windows, Packing packing = Packing::packed);
 
   /// Fills row-major [B, T] buffers of shape().size() elements each.
   void next(std::span<int32_t> tokens, std::span<int32_t> targets);
@@ -62,11 +79,13 @@ class Loader {
 
  private:
   uint64_t next_start();
+  uint64_t next_window();
   void begin_epoch();
 
-  TokenSpan tokens_;
+  TokenSequence tokens_;
   BatchShape shape_;
   Sampling sampling_;
+  std::shared_ptr<const DocumentWindows> documents_;  // of Packing::documents
   LoaderState state_;
   uint64_t phase_ = 0;  // where the first window of this epoch begins
   Permutation order_;   // of this epoch's windows
@@ -79,25 +98,31 @@ struct EvalOptions {
   int64_t context = 0;
   /// At most this many batches, spread evenly over the text; 0 means as many as it takes to score all of it.
   int64_t max_batches = 0;
+  /// With Packing::documents each window holds whole documents, each window is given once, and `context` does
+  /// not matter: a document is predicted from its beginning.
+  Packing packing = Packing::packed;
 };
 
-/// The same batches in every evaluation and every run: windows spread evenly over the text.
-/// Every batch scores the same number of targets, so the mean of batch losses is the mean over tokens.
+/// The same batches in every evaluation and every run: windows spread evenly over the text. The mean over
+/// tokens is the mean of batch losses, each weighted by what get() returned; the weights are all the same
+/// unless documents are packed or tokens are ignored.
 class EvalBatches {
  public:
-  EvalBatches(TokenSpan tokens, BatchShape shape, EvalOptions options = {});
+  EvalBatches(TokenSequence tokens, BatchShape shape, EvalOptions options = {});
 
   int64_t count() const { return count_; }
   BatchShape shape() const { return shape_; }
-  /// Targets scored by all batches together.
-  int64_t scored_tokens() const;
-  /// Fills batch `index`, 0 <= index < count().
-  void get(int64_t index, std::span<int32_t> tokens, std::span<int32_t> targets) const;
+  /// Fills batch `index`, 0 <= index < count(), and returns how many of its targets are scored.
+  int64_t get(int64_t index, std::span<int32_t> tokens, std::span<int32_t> targets) const;
 
  private:
-  TokenSpan tokens_;
+  void get_window(uint64_t index, std::span<int32_t> tokens, std::span<int32_t> targets) const;
+  void get_documents(uint64_t index, std::span<int32_t> tokens, std::span<int32_t> targets) const;
+
+  TokenSequence tokens_;
   BatchShape shape_;
   EvalOptions options_;
+  std::shared_ptr<const DocumentWindows> documents_;  // of Packing::documents
   int64_t count_ = 0;
 };
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-#include "cladtorch/data/token_span.h"
+#include "cladtorch/data/token_sequence.h"
 
 namespace cladtorch::data {
 
@@ -17,18 +17,20 @@ class TokenShard {
   /// line that names the file and what is wrong.
   static TokenShard open(const std::filesystem::path& path);
 
-  /// The tokens; valid as long as any copy of this shard lives.
-  TokenSpan tokens() const { return tokens_; }
+  /// The tokens, and what is known about them; valid as long as any copy of this shard lives.
+  TokenSpan tokens() const { return part_.tokens; }
+  const TokenSequence::Part& part() const { return part_; }
   /// Tokenizer::fingerprint() of the vocabulary that the tokens belong to.
   uint64_t vocabulary() const { return vocabulary_; }
 
  private:
   std::shared_ptr<const void> mapping_;
-  TokenSpan tokens_;
+  TokenSequence::Part part_;
   uint64_t vocabulary_ = 0;
 };
 
-/// Writes one shard from parts of any size, in bounded memory. The file appears under its name only in
+/// Writes one shard from parts of any size, in bounded memory (8 bytes per document, and a bit per token once
+/// one is ignored). The file appears under its name only in
 /// `finish`, complete and synced to the disk; a writer destroyed before leaves nothing behind.
 class ShardWriter {
  public:
@@ -38,11 +40,14 @@ class ShardWriter {
   ShardWriter(const ShardWriter&) = delete;
   ShardWriter& operator=(const ShardWriter&) = delete;
 
-  /// Appends tokens, each of which must fit the width.
-  void append(std::span<const int32_t> tokens);
+  /// The next token begins a document.
+  void begin_document();
+  /// Appends tokens, each of which must fit the width. `ignored`: they are never targets.
+  void append(std::span<const int32_t> tokens, bool ignored = false);
 
-  /// Number of tokens appended so far.
+  /// Numbers of tokens and documents so far.
   uint64_t count() const;
+  uint64_t documents() const;
 
   /// Completes the header, syncs and renames. Throws Error when the disk refuses (full, read-only).
   void finish();

@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "cladtorch/data/text_files.h"
 #include "cladtorch/data/tokenizer.h"
 
 namespace cladtorch::data {
@@ -20,11 +19,7 @@ class Vocabulary {
   /// Whether the name is a path.
   bool is_file() const { return is_file_; }
 
-  /// The tokenizer of this vocabulary for the text in `files`, which is read once for char and not at all
-  /// otherwise.
-  TokenizerPtr tokenizer(const TextFiles& files) const;
-
-  /// The same for a vocabulary that needs no text: Error for char.
+  /// The tokenizer, where no text is needed to make it: Error for char.
   TokenizerPtr tokenizer() const;
 
  private:

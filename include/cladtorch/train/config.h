@@ -28,6 +28,7 @@ struct TrainConfig {
     std::string text;  // "" means the built-in stories
     std::string vocabulary = "char";
     std::string sampling = "shuffled_windows";
+    std::string packing = "packed";
     int64_t story_bytes = 2'000'000;
   } data;
   struct Model {

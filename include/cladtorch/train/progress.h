@@ -1,13 +1,13 @@
 // The line that tells a person how training goes.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <optional>
 #include <string>
 
 #include "cladtorch/train/run_log.h"
+#include "cladtorch/train/status_line.h"
 
 namespace cladtorch::train {
 
@@ -33,30 +33,18 @@ std::string short_duration(double seconds);
 std::string short_bytes(double bytes);
 
 /// Writes progress to a stream: on a terminal one line that is overwritten, at most ten times a second, and
-/// kept at evaluations; elsewhere a plain line every `log_every` steps. No escape sequences when NO_COLOR is
-/// set or the terminal is a dumb one. A stream that takes no more is no error.
+/// kept at evaluations; elsewhere a plain line every `log_every` steps.
 class ProgressDisplay {
  public:
-  explicit ProgressDisplay(std::FILE* stream, int64_t log_every);
-  ~ProgressDisplay();
-  ProgressDisplay(const ProgressDisplay&) = delete;
-  ProgressDisplay& operator=(const ProgressDisplay&) = delete;
+  ProgressDisplay(std::FILE* stream, int64_t log_every) : line_(stream), log_every_(log_every) {}
 
   void show(const StepRecord& record, const ProgressState& state);
   /// A line of its own, above the progress line.
-  void message(const std::string& text);
+  void message(const std::string& text) { line_.message(text); }
 
  private:
-  void write(const std::string& text);
-  void clear_line();
-
-  std::FILE* stream_;
+  StatusLine line_;
   int64_t log_every_;
-  bool terminal_;
-  bool escapes_;
-  bool line_open_ = false;
-  size_t line_length_ = 0;
-  std::chrono::steady_clock::time_point shown_{};
 };
 
 }  // namespace cladtorch::train
