@@ -40,9 +40,9 @@ class WithSpecialToken : public data::Tokenizer {
 
 TEST(Metrics, ASpecialTokenHasNoBytes) {
   const std::vector<uint16_t> text = {0, 0, 1, 0, 0}, only_special = {1, 1, 1};
-  const data::EvalBatches batches(std::span<const uint16_t>(text), {.batch = 1, .time = 4});
+  const data::EvalBatches batches(data::TokenSpan(text), {.batch = 1, .time = 4});
   EXPECT_DOUBLE_EQ(*bytes_per_token(batches, WithSpecialToken()), 1.5);
-  const data::EvalBatches none(std::span<const uint16_t>(only_special), {.batch = 1, .time = 2});
+  const data::EvalBatches none(data::TokenSpan(only_special), {.batch = 1, .time = 2});
   EXPECT_FALSE(bytes_per_token(none, WithSpecialToken()));
 }
 
