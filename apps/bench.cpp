@@ -31,14 +31,14 @@ void add_bench(CLI::App& app, Action& action) {
   command->callback([=, &action] {
     action = [=] {
       if (!dump->empty()) {
-        train::dump_bench(*options, train::gpt2_objective(), *dump);
+        train::dump_bench(*options, train::bench_model(*options), *dump);
         return 0;
       }
       if (*worker) {
-        train::serve_bench(*options, train::gpt2_objective(), std::cin, std::cout);
+        train::serve_bench(*options, train::bench_model(*options), std::cin, std::cout);
         return 0;
       }
-      const train::BenchResult result = train::run_bench(*options, train::gpt2_objective());
+      const train::BenchResult result = train::run_bench(*options, train::bench_model(*options));
       fmt::print("{}",
                  *json ? train::bench_json(result).dump() + "\n" : train::bench_table(*options, result));
       return 0;

@@ -7,11 +7,11 @@
 
 #include "apps/command.h"
 #include "cladtorch/data/tokenizer.h"
+#include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/io/atomic_file.h"
 #include "cladtorch/tensor/parallel.h"
 #include "cladtorch/train/checkpoint.h"
 #include "cladtorch/train/config.h"
-#include "cladtorch/train/gpt2_file.h"
 #include "cladtorch/train/usage_error.h"
 
 namespace cladtorch::apps {
@@ -47,16 +47,16 @@ int run(const Options& options) {
   if (options.threads > 0) set_num_threads(options.threads);
   const std::filesystem::path checkpoint = train::find_checkpoint(options.from);
   const data::TokenizerPtr tokenizer = data::load_tokenizer(checkpoint / "tokenizer.json");
-  const GPT2 model =
-      train::load_gpt2(checkpoint).to(train::dtype_from_string(options.dtype, "generate: --dtype"));
-  require(tokenizer->vocab_size() == model.config.vocab_size, "generate: '", checkpoint.string(),
+  const std::unique_ptr<LanguageModel> model =
+      formats::load_model(checkpoint, train::dtype_from_string(options.dtype, "generate: --dtype"));
+  require(tokenizer->vocab_size() == model->sizes().vocab_size, "generate: '", checkpoint.string(),
           "' has a tokenizer of ", tokenizer->vocab_size(), " tokens and a model of ",
-          model.config.vocab_size);
+          model->sizes().vocab_size);
   const auto prompt = train::encode_prompt(*tokenizer, options.prompt);
 
   train::Utf8Stream stream(write);
   stream.write(options.prompt);
-  train::generate(model, prompt, options.tokens, options.sampling,
+  train::generate(*model, prompt, options.tokens, options.sampling,
                   [&](int32_t token) { stream.write(tokenizer->token_bytes(token)); });
   stream.finish();
   write("\n");

@@ -6,9 +6,9 @@
 
 #include "apps/command.h"
 #include "cladtorch/data/tokenizer.h"
+#include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/tensor/parallel.h"
 #include "cladtorch/train/checkpoint.h"
-#include "cladtorch/train/gpt2_file.h"
 #include "cladtorch/train/peak.h"
 #include "cladtorch/train/progress.h"
 #include "cladtorch/train/report.h"
@@ -35,12 +35,11 @@ void describe_evaluation(const std::filesystem::path& path) {
 
 void describe_checkpoint(const std::filesystem::path& path) {
   const std::filesystem::path checkpoint = train::find_checkpoint(path);
-  const GPT2 model = train::load_gpt2(checkpoint);
-  const GPT2Config& config = model.config;
+  const std::unique_ptr<LanguageModel> model = formats::load_model(checkpoint);
+  const ModelSizes sizes = model->sizes();
   fmt::print("checkpoint {}\n", checkpoint.string());
-  fmt::print("model      gpt2, {} layers, {} heads, {} channels, context {}, vocabulary {}: {} parameters\n",
-             config.n_layer, config.n_head, config.n_embd, config.n_positions, config.vocab_size,
-             parameter_count(model));
+  fmt::print("model      {}, {}, context {}, vocabulary {}: {} parameters\n", model->type(), describe(sizes),
+             sizes.context, sizes.vocab_size, model->parameter_count());
   if (std::filesystem::exists(checkpoint / "tokenizer.json")) {
     fmt::print("tokenizer  {}\n", data::load_tokenizer(checkpoint / "tokenizer.json")->kind());
   }

@@ -60,7 +60,7 @@ void add_train(CLI::App& app, Action& action) {
   command->footer(describe_keys());
   command->callback([=, &action] {
     request->set.insert(request->set.end(), flags->begin(), flags->end());
-    action = [=] { return train::run_training(*request, train::gpt2_objective(), stdout); };
+    action = [=] { return train::run_training(*request, stdout); };
   });
 }
 

@@ -26,8 +26,8 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
-BenchResult run_bench(const BenchOptions& options, const Objective& objective) {
-  BenchStep step(options, objective);
+BenchResult run_bench(const BenchOptions& options, std::unique_ptr<LanguageModel> model) {
+  BenchStep step(options, std::move(model));
   double loss = 0;
   const auto forward = [&] { loss = step.forward(); };
   const auto forward_backward = [&] { loss = step.forward_backward(); };
@@ -38,7 +38,7 @@ BenchResult run_bench(const BenchOptions& options, const Objective& objective) {
   update();
   result.first_step_ms = 1e3 * seconds_since_process_start();
   result.loss = loss;
-  const int64_t vocab_size = step.model().config.vocab_size;
+  const int64_t vocab_size = step.model().sizes().vocab_size;
   const double expected = std::log(static_cast<double>(vocab_size));
   require(std::abs(loss - expected) <= loss_tolerance * expected,
           "bench: the loss of the untrained model is ", loss, ", expected about ln(", vocab_size,
@@ -72,6 +72,7 @@ BenchResult run_bench(const BenchOptions& options, const Objective& objective) {
   result.tokens_per_s = 1e3 * static_cast<double>(options.batch * options.seq) / result.step_ms;
   result.peak_rss_mb = peak_resident_bytes() / 1e6;
   result.arena_mb = static_cast<double>(step.arena_bytes()) / 1e6;
+  result.flops = step.model().flops_per_token(options.seq) * static_cast<double>(options.batch * options.seq);
   result.allocations_per_step = static_cast<double>(step_allocations) / static_cast<double>(options.iters);
   return result;
 }
@@ -91,10 +92,7 @@ nlohmann::ordered_json bench_json(const BenchResult& r) {
 }
 
 std::string bench_table(const BenchOptions& options, const BenchResult& r) {
-  const GPT2Config config = gpt2_preset(options.model);
   const double peak = measure_peak_flops(num_threads(), dtype_from_string(options.dtype));
-  const double flops =
-      flops_per_token(config, options.seq) * static_cast<double>(options.batch * options.seq);
   std::string text = fmt::format("{}, batch {}, {} tokens, {}, {} threads of {}\n\n", options.model,
                                  options.batch, options.seq, options.dtype, num_threads(), cpu_name());
   const auto row = [&](const char* name, const std::string& value) {
@@ -107,8 +105,8 @@ std::string bench_table(const BenchOptions& options, const BenchResult& r) {
   row("step", fmt::format("{:.2f} ms", r.step_ms));
   row("first step, from start", fmt::format("{:.0f} ms", r.first_step_ms));
   row("tokens per second", fmt::format("{:.0f}", r.tokens_per_s));
-  row("floor of fwd + bwd", fmt::format("{:.2f} ms", 1e3 * flops / peak));
-  row("of the floor", fmt::format("{:.0f} %", 1e5 * flops / peak / r.forward_backward_ms));
+  row("floor of fwd + bwd", fmt::format("{:.2f} ms", 1e3 * r.flops / peak));
+  row("of the floor", fmt::format("{:.0f} %", 1e5 * r.flops / peak / r.forward_backward_ms));
   row("measured peak", fmt::format("{:.0f} GFLOP/s", peak / 1e9));
   row("peak memory", fmt::format("{:.0f} MB", r.peak_rss_mb));
   row("arena", fmt::format("{:.1f} MB", r.arena_mb));

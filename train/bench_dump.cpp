@@ -1,6 +1,6 @@
+#include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/io/atomic_file.h"
 #include "cladtorch/io/safetensors.h"
-#include "cladtorch/train/gpt2_file.h"
 #include "train/bench_step.h"
 
 namespace cladtorch::train {
@@ -14,13 +14,13 @@ io::StoredTensor stored(const Tensor& tokens) {
 
 }  // namespace
 
-void dump_bench(const BenchOptions& options, const Objective& objective,
+void dump_bench(const BenchOptions& options, std::unique_ptr<LanguageModel> model,
                 const std::filesystem::path& folder) {
   for (const char* part : {dump_weights, dump_gradient}) io::create_writable_folder(folder / part);
-  BenchStep step(options, objective);
+  BenchStep step(options, std::move(model));
   const double loss = step.forward_backward();
-  save_gpt2(step.master(), folder / dump_weights);
-  save_gpt2(step.gradient(), folder / dump_gradient);
+  formats::save_model(step.master(), folder / dump_weights);
+  formats::save_model(step.gradient(), folder / dump_gradient);
   io::write_safetensors(folder / dump_batch,
                         {{"tokens", stored(step.tokens())},
                          {"targets", stored(step.targets())},

@@ -4,9 +4,9 @@
 
 #include <cstring>
 
+#include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/io/safetensors.h"
 #include "cladtorch/tensor/parallel.h"
-#include "cladtorch/train/gpt2_file.h"
 #include "cladtorch/train/usage_error.h"
 
 namespace cladtorch::train {
@@ -28,17 +28,11 @@ const BenchOptions& checked(const BenchOptions& options) {
   return options;
 }
 
-GPT2 made_or_loaded(const BenchOptions& options) {
-  if (!options.load.empty()) return load_gpt2(options.load / dump_weights);
+std::unique_ptr<LanguageModel> made_or_loaded(const BenchOptions& options) {
+  if (!options.load.empty()) return formats::load_model(options.load / dump_weights);
   GPT2Config config = gpt2_preset(options.model);
   config.n_positions = std::max(config.n_positions, options.seq);
-  return GPT2(config);
-}
-
-GPT2 make_model(const BenchOptions& options) {
-  GPT2 model = made_or_loaded(options);
-  model.config.gradient_checkpointing = options.gradient_checkpointing;
-  return model;
+  return as_language_model(GPT2(config));
 }
 
 Tensor random_tokens(const BenchOptions& options, int64_t vocab_size, uint64_t seed) {
@@ -73,25 +67,30 @@ Tensor make_batch(const BenchOptions& options, const char* name, int64_t vocab_s
 
 }  // namespace
 
-BenchStep::BenchStep(const BenchOptions& options, Objective objective)
-    : objective_(std::move(objective)),
-      master_(make_model(checked(options))),
-      model_(master_.to(dtype_from_string(options.dtype))),
-      gradient_(like(model_)),
-      gradients_(gradient_),
-      optimizer_(TensorList(model_), TensorList(master_), adamw),
-      tokens_(make_batch(options, "tokens", model_.config.vocab_size, 7)),
-      targets_(make_batch(options, "targets", model_.config.vocab_size, 8)) {}
+std::unique_ptr<LanguageModel> bench_model(const BenchOptions& options) {
+  std::unique_ptr<LanguageModel> model = made_or_loaded(checked(options));
+  model->set_gradient_checkpointing(options.gradient_checkpointing);
+  return model;
+}
+
+BenchStep::BenchStep(const BenchOptions& options, std::unique_ptr<LanguageModel> model)
+    : master_(std::move(model)),
+      model_(master_->to(dtype_from_string(checked(options).dtype))),
+      gradient_(model_->gradient_like()),
+      gradients_(gradient_->parameters()),
+      optimizer_(TensorList(model_->parameters()), TensorList(master_->parameters()), adamw),
+      tokens_(make_batch(options, "tokens", model_->sizes().vocab_size, 7)),
+      targets_(make_batch(options, "targets", model_->sizes().vocab_size, 8)) {}
 
 double BenchStep::forward() {
   Workspace::Step step(workspace_);
-  return objective_.value(model_, tokens_, targets_);
+  return model_->loss(tokens_, targets_);
 }
 
 double BenchStep::forward_backward() {
   gradients_.mark_zero();
   Workspace::Step step(workspace_);
-  return objective_.value_and_gradient(model_, tokens_, targets_, &gradient_);
+  return model_->loss_and_gradient(tokens_, targets_, *gradient_);
 }
 
 }  // namespace cladtorch::train

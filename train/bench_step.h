@@ -14,8 +14,8 @@ constexpr const char* dump_batch = "batch.safetensors";
 
 class BenchStep {
  public:
-  /// Checks the options, sets the number of threads, and makes or loads weights and tokens.
-  BenchStep(const BenchOptions& options, Objective objective);
+  /// Checks the options, sets the number of threads, and makes or loads tokens.
+  BenchStep(const BenchOptions& options, std::unique_ptr<LanguageModel> model);
 
   double forward();
   /// Leaves the gradient of this call alone in gradient().
@@ -27,17 +27,16 @@ class BenchStep {
     return loss;
   }
 
-  const GPT2& model() const { return model_; }
+  const LanguageModel& model() const { return *model_; }
   /// Its float32 weights, from which a bfloat16 model is rounded.
-  const GPT2& master() const { return master_; }
-  const GPT2& gradient() const { return gradient_; }
+  const LanguageModel& master() const { return *master_; }
+  const LanguageModel& gradient() const { return *gradient_; }
   const Tensor& tokens() const { return tokens_; }
   const Tensor& targets() const { return targets_; }
   size_t arena_bytes() const { return workspace_.statistics().arena_bytes; }
 
  private:
-  Objective objective_;
-  GPT2 master_, model_, gradient_;
+  std::unique_ptr<LanguageModel> master_, model_, gradient_;
   TensorList gradients_;
   AdamW optimizer_;
   Tensor tokens_, targets_;

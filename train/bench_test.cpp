@@ -6,8 +6,8 @@
 #include <cmath>
 #include <sstream>
 
+#include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/io/safetensors.h"
-#include "cladtorch/train/gpt2_file.h"
 #include "io/temporary_folder.h"
 
 namespace cladtorch::train {
@@ -17,31 +17,42 @@ using testing::HasSubstr;
 using testing::SizeIs;
 
 /// A loss that is the sum of squares of one bias, shifted to where that of an untrained model lies.
-Objective small_objective() {
-  const auto value = [](const GPT2& model, const Tensor&, const Tensor&) {
-    double sum = std::log(static_cast<double>(model.config.vocab_size));
-    for (int64_t i = 0; i < model.ln_f.bias.numel(); ++i) {
-      sum += std::pow(static_cast<double>(model.ln_f.bias.data<float>()[i]) - 0.1, 2);
-    }
+class SmallLoss : public LanguageModelOf<GPT2> {
+ public:
+  using LanguageModelOf::LanguageModelOf;
+  double loss(const Tensor&, const Tensor&) const override {
+    const Tensor& bias = model().ln_f.bias;
+    double sum = std::log(static_cast<double>(model().config.vocab_size));
+    for (int64_t i = 0; i < bias.numel(); ++i)
+      sum += std::pow(static_cast<double>(bias.data<float>()[i]) - 0.1, 2);
     return sum;
-  };
-  return {.value = value,
-          .value_and_gradient = [value](const GPT2& model, const Tensor& tokens, const Tensor& targets,
-                                        GPT2* gradient) {
-            float* d_bias = gradient->ln_f.bias.data<float>();
-            for (int64_t i = 0; i < model.ln_f.bias.numel(); ++i) {
-              d_bias[i] += 2 * (model.ln_f.bias.data<float>()[i] - 0.1f);
-            }
-            return value(model, tokens, targets);
-          }};
+  }
+  double loss_and_gradient(const Tensor& tokens, const Tensor& targets,
+                           LanguageModel& gradient) const override {
+    float* d_bias = own(gradient).model().ln_f.bias.data<float>();
+    for (int64_t i = 0; i < model().ln_f.bias.numel(); ++i)
+      d_bias[i] += 2 * (model().ln_f.bias.data<float>()[i] - 0.1f);
+    return loss(tokens, targets);
+  }
+
+ protected:
+  std::unique_ptr<LanguageModel> with(GPT2 model) const override {
+    return std::make_unique<SmallLoss>(std::move(model));
+  }
+};
+
+std::unique_ptr<LanguageModel> small_model(const BenchOptions& options) {
+  return std::make_unique<SmallLoss>(*model_if<GPT2>(*bench_model(options)));
 }
+
+GPT2 load_gpt2(const std::filesystem::path& folder) { return *model_if<GPT2>(*formats::load_model(folder)); }
 
 const BenchOptions toy = {.model = "toy", .batch = 2, .seq = 5};
 
 std::vector<nlohmann::json> serve(const BenchOptions& options, const std::string& requests) {
   std::istringstream in(requests);
   std::ostringstream out;
-  serve_bench(options, small_objective(), in, out);
+  serve_bench(options, small_model(options), in, out);
   std::vector<nlohmann::json> answers;
   std::istringstream lines(out.str());
   for (std::string line; std::getline(lines, line);) answers.push_back(nlohmann::json::parse(line));
@@ -50,7 +61,7 @@ std::vector<nlohmann::json> serve(const BenchOptions& options, const std::string
 
 TEST(BenchDump, HoldsTheWeightsTheBatchTheLossAndTheGradient) {
   const io::TemporaryFolder folder;
-  dump_bench(toy, small_objective(), folder.path());
+  dump_bench(toy, small_model(toy), folder.path());
   const GPT2 weights = load_gpt2(folder / "weights"), gradient = load_gpt2(folder / "gradient");
   EXPECT_EQ(weights.config.vocab_size, 65);
   EXPECT_NE(weights.wte.weight.data<float>()[0], 0.0f);
@@ -66,12 +77,12 @@ TEST(BenchDump, HoldsTheWeightsTheBatchTheLossAndTheGradient) {
 
 TEST(BenchDump, IsWhatAnotherRunLoads) {
   const io::TemporaryFolder first, second;
-  dump_bench(toy, small_objective(), first.path());
+  dump_bench(toy, small_model(toy), first.path());
   BenchOptions smaller = toy;
   smaller.model = "no such model";
   smaller.load = first.path();
   smaller.seq = 3;
-  dump_bench(smaller, small_objective(), second.path());
+  dump_bench(smaller, small_model(smaller), second.path());
   const GPT2 a = load_gpt2(first / "weights"), b = load_gpt2(second / "weights");
   EXPECT_EQ(a.wte.weight.data<float>()[7], b.wte.weight.data<float>()[7]);
   const auto token = [](const io::TemporaryFolder& folder, size_t index) {
@@ -83,7 +94,7 @@ TEST(BenchDump, IsWhatAnotherRunLoads) {
   EXPECT_EQ(token(second, 0), token(first, 0));
   EXPECT_EQ(token(second, 3), token(first, 5));  // the second row
   smaller.seq = 6;
-  EXPECT_THROW(dump_bench(smaller, small_objective(), second.path()), Error);
+  EXPECT_THROW(dump_bench(smaller, small_model(smaller), second.path()), Error);
 }
 
 TEST(BenchWorker, AnswersEachLineWithAsManyTimes) {

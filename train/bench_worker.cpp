@@ -28,9 +28,9 @@ std::vector<double> time_generation(const BenchStep& step, int64_t count) {
 
 }  // namespace
 
-void serve_bench(const BenchOptions& options, const Objective& objective, std::istream& in,
+void serve_bench(const BenchOptions& options, std::unique_ptr<LanguageModel> model, std::istream& in,
                  std::ostream& out) {
-  BenchStep step(options, objective);
+  BenchStep step(options, std::move(model));
   double loss = step.step();
   out << nlohmann::ordered_json{{"loss", loss}}.dump() << std::endl;
   for (std::string line; std::getline(in, line);) {

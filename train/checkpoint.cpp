@@ -6,10 +6,10 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/io/atomic_file.h"
 #include "cladtorch/io/json.h"
 #include "cladtorch/io/safetensors.h"
-#include "cladtorch/train/gpt2_file.h"
 
 namespace cladtorch::train {
 namespace fs = std::filesystem;
@@ -59,7 +59,7 @@ io::Json to_json(const TrainerState& state) {
 
 }  // namespace
 
-void save_checkpoint(const fs::path& path, const GPT2& model, const AdamW& optimizer,
+void save_checkpoint(const fs::path& path, const LanguageModel& model, const AdamW& optimizer,
                      const TrainerState& state, const data::Tokenizer& tokenizer) {
   fs::path fresh = path;
   fresh += fmt::format(".tmp-{}", ::getpid());
@@ -70,7 +70,7 @@ void save_checkpoint(const fs::path& path, const GPT2& model, const AdamW& optim
     if (!fs::create_directory(fresh, error)) {
       throw Error(io::describe_failure("write the checkpoint", path, error.value()));
     }
-    save_gpt2(model, fresh);
+    formats::save_model(model, fresh);
     std::vector<std::pair<std::string, io::StoredTensor>> moments;
     append_moments(moments, first_moment_prefix, optimizer.first_moments());
     append_moments(moments, second_moment_prefix, optimizer.second_moments());
@@ -118,7 +118,7 @@ void load_optimizer(const fs::path& checkpoint, AdamW& optimizer) {
 
 fs::path find_checkpoint(const fs::path& path) {
   for (const fs::path& candidate : {path, path / "best", path / "last"}) {
-    if (fs::exists(candidate / "model.safetensors")) return candidate;
+    if (formats::holds_model(candidate)) return candidate;
   }
   require(fs::exists(path), "open '", path.string(),
           "': there is no such folder; expected a run or a checkpoint");

@@ -17,10 +17,9 @@ std::string describe_text(const TrainConfig& config, const data::Dataset& data) 
   return line;
 }
 
-std::string describe_model(const GPT2& model) {
-  return fmt::format("gpt2 ({} layers, {} heads, {} channels: {} parameters)", model.config.n_layer,
-                     model.config.n_head, model.config.n_embd,
-                     short_count(static_cast<double>(parameter_count(model))));
+std::string describe_model(const LanguageModel& model) {
+  return fmt::format("{} ({}: {} parameters)", model.type(), describe(model.sizes()),
+                     short_count(static_cast<double>(model.parameter_count())));
 }
 
 std::string describe_memory(const MemoryUse& use) {

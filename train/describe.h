@@ -12,7 +12,7 @@ namespace cladtorch::train {
 /// Where the text is from, how much of it there is, and its entropy where that is known.
 std::string describe_text(const TrainConfig& config, const data::Dataset& data);
 /// "gpt2 (4 layers, 4 heads, 128 channels: 818k parameters)".
-std::string describe_model(const GPT2& model);
+std::string describe_model(const LanguageModel& model);
 /// "parameters 3.3 MB  gradients ...".
 std::string describe_memory(const MemoryUse& use);
 /// "1 thread", "2 threads".

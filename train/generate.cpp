@@ -86,25 +86,25 @@ void Utf8Stream::finish() {
   pending_.clear();
 }
 
-void generate(const GPT2& model, std::span<const int32_t> prompt, int64_t tokens,
+void generate(const LanguageModel& model, std::span<const int32_t> prompt, int64_t tokens,
               const SamplingOptions& options, const std::function<void(int32_t)>& emit) {
   require(!prompt.empty(), "generate: the prompt has no tokens, expected at least one");
-  const auto context = static_cast<size_t>(model.config.n_positions);
+  const auto context = static_cast<size_t>(model.sizes().context);
   Sampler sampler(options);
-  KVCache cache(model.config, 1);
+  const std::unique_ptr<DecodeCache> cache = model.make_cache(1);
   std::vector<int32_t> history(prompt.begin(), prompt.end());
   std::span<const int32_t> unread(history);
   if (unread.size() > context) unread = unread.last(context);
   Workspace workspace;
   for (int64_t i = 0; i < tokens; ++i) {
-    if (static_cast<size_t>(cache.length) + unread.size() > context) {
-      cache.length = 0;
+    if (static_cast<size_t>(cache->length()) + unread.size() > context) {
+      cache->clear();
       unread = std::span<const int32_t>(history).last(std::max<size_t>(context / 2, 1));
     }
     int32_t token = 0;
     {
       Workspace::Step step(workspace);
-      const Tensor logits = model.decode(as_batch(unread), cache).to(DType::float32);
+      const Tensor logits = model.decode(as_batch(unread), *cache).to(DType::float32);
       token = sampler.draw({logits.data<float>(), static_cast<size_t>(logits.numel())});
     }
     emit(token);
@@ -124,8 +124,8 @@ std::vector<int32_t> encode_prompt(const data::Tokenizer& tokenizer, std::string
   }
 }
 
-std::string generate_text(const GPT2& model, const data::Tokenizer& tokenizer, std::string_view prompt,
-                          int64_t tokens, const SamplingOptions& options) {
+std::string generate_text(const LanguageModel& model, const data::Tokenizer& tokenizer,
+                          std::string_view prompt, int64_t tokens, const SamplingOptions& options) {
   std::string text;
   generate(model, encode_prompt(tokenizer, prompt), tokens, options,
            [&](int32_t token) { text += tokenizer.token_bytes(token); });

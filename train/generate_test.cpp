@@ -32,7 +32,8 @@ GPT2 small_model() {
 
 std::vector<int32_t> greedy(const GPT2& model, std::vector<int32_t> prompt, int64_t tokens) {
   std::vector<int32_t> generated;
-  generate(model, prompt, tokens, {.temperature = 0}, [&](int32_t token) { generated.push_back(token); });
+  generate(*as_language_model(model), prompt, tokens, {.temperature = 0},
+           [&](int32_t token) { generated.push_back(token); });
   return generated;
 }
 
@@ -62,7 +63,7 @@ TEST(Generate, IsReproducibleBySeed) {
   const GPT2 model = small_model();
   const auto draw = [&](uint64_t seed) {
     std::vector<int32_t> generated;
-    generate(model, std::array<int32_t, 1>{1}, 12, {.temperature = 5, .seed = seed},
+    generate(*as_language_model(model), std::array<int32_t, 1>{1}, 12, {.temperature = 5, .seed = seed},
              [&](int32_t token) { generated.push_back(token); });
     return generated;
   };

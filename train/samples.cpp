@@ -6,7 +6,7 @@
 
 namespace cladtorch::train {
 
-std::vector<ReportSample> draw_samples(const TrainConfig& config, const GPT2& model,
+std::vector<ReportSample> draw_samples(const TrainConfig& config, const LanguageModel& model,
                                        const data::Tokenizer& tokenizer) {
   std::vector<ReportSample> samples;
   for (int64_t i = 0; i < config.sample.count; ++i) {

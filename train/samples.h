@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cladtorch/data/tokenizer.h"
-#include "cladtorch/models/gpt2.h"
+#include "cladtorch/models/language_model.h"
 #include "cladtorch/train/config.h"
 #include "cladtorch/train/run_record.h"
 
@@ -12,7 +12,7 @@ namespace cladtorch::train {
 
 /// Continuations of sample.prompt as the configuration asks for them. Without a prompt, leading empty lines
 /// are left out.
-std::vector<ReportSample> draw_samples(const TrainConfig& config, const GPT2& model,
+std::vector<ReportSample> draw_samples(const TrainConfig& config, const LanguageModel& model,
                                        const data::Tokenizer& tokenizer);
 
 }  // namespace cladtorch::train

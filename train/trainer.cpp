@@ -5,8 +5,8 @@
 #include <chrono>
 #include <cmath>
 
+#include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/ops/dropout.h"
-#include "cladtorch/train/gpt2_file.h"
 
 namespace cladtorch::train {
 namespace {
@@ -30,7 +30,7 @@ std::span<int32_t> span_of(Tensor& tensor) {
 
 }  // namespace
 
-GPT2Config gpt2_config(const TrainConfig& config, int64_t vocab_size) {
+std::unique_ptr<LanguageModel> make_model(const TrainConfig& config, int64_t vocab_size) {
   GPT2Config model;
   model.vocab_size = vocab_size;
   model.n_positions = config.model.context;
@@ -39,21 +39,12 @@ GPT2Config gpt2_config(const TrainConfig& config, int64_t vocab_size) {
   model.n_embd = config.model.channels;
   model.dropout = config.model.dropout;
   model.gradient_checkpointing = config.model.gradient_checkpointing;
-  validate(model);
-  return model;
+  return as_language_model(GPT2(model, static_cast<uint64_t>(config.run.seed)));
 }
 
-double flops_per_token(const GPT2Config& config, int64_t context) {
-  const auto c = static_cast<double>(config.n_embd), layers = static_cast<double>(config.n_layer);
-  const double matrices = 12.0 * layers * c * c + static_cast<double>(config.vocab_size) * c;
-  const double attention = layers * c * static_cast<double>(context);  // two products of T/2 by C each
-  return 6.0 * (matrices + attention);
-}
-
-Trainer::Trainer(const TrainConfig& config, const data::Dataset& data, Objective objective)
+Trainer::Trainer(const TrainConfig& config, const data::Dataset& data, std::unique_ptr<LanguageModel> model)
     : config_(config),
       data_(data),
-      objective_(std::move(objective)),
       schedule_{.kind = schedule_kind_from_string(config.schedule.kind),
                 .peak = config.optimizer.lr,
                 .minimum = config.schedule.min_lr,
@@ -71,20 +62,21 @@ Trainer::Trainer(const TrainConfig& config, const data::Dataset& data, Objective
   state_.steps = state_.configured_steps = config.train.steps;
   state_.train_tokens = data.train.size();
   state_.loader = loader_.state();
-  build(GPT2(gpt2_config(config, data.tokenizer->vocab_size()), static_cast<uint64_t>(config.run.seed)));
+  build(std::move(model));
 }
 
-void Trainer::build(GPT2 master) {
-  master_ = std::make_unique<GPT2>(std::move(master));
-  model_ = std::make_unique<GPT2>(master_->to(dtype_from_string(config_.run.dtype)));
-  gradient_ = std::make_unique<GPT2>(like(*model_));
-  gradients_ = std::make_unique<TensorList>(*gradient_);
+void Trainer::build(std::unique_ptr<LanguageModel> master) {
+  master_ = std::move(master);
+  model_ = master_->to(dtype_from_string(config_.run.dtype));
+  gradient_ = model_->gradient_like();
+  gradients_ = std::make_unique<TensorList>(gradient_->parameters());
   const AdamWOptions options = {.lr = config_.optimizer.lr,
                                 .beta1 = config_.optimizer.beta1,
                                 .beta2 = config_.optimizer.beta2,
                                 .eps = config_.optimizer.eps,
                                 .weight_decay = config_.optimizer.weight_decay};
-  optimizer_ = std::make_unique<AdamW>(TensorList(*model_), TensorList(*master_), options);
+  optimizer_ =
+      std::make_unique<AdamW>(TensorList(model_->parameters()), TensorList(master_->parameters()), options);
 }
 
 void Trainer::restore(const std::filesystem::path& checkpoint) {
@@ -97,18 +89,14 @@ void Trainer::restore(const std::filesystem::path& checkpoint) {
   const data::TokenizerPtr tokenizer = data::load_tokenizer(checkpoint / "tokenizer.json");
   require(tokenizer->fingerprint() == data_.tokenizer->fingerprint(), "resume '", checkpoint.string(),
           "': its vocabulary is not that of the text; has the text changed?");
-  GPT2 model = load_gpt2(checkpoint);
-  const GPT2Config expected = gpt2_config(config_, tokenizer->vocab_size());
-  const GPT2Config& found = model.config;
-  require(found.n_layer == expected.n_layer && found.n_head == expected.n_head &&
-              found.n_embd == expected.n_embd && found.n_positions == expected.n_positions &&
-              found.vocab_size == expected.vocab_size,
-          "resume '", checkpoint.string(),
-          "': the model keys of the configuration differ from the checkpoint's");
-  model.config.gradient_checkpointing = expected.gradient_checkpointing;  // how it is trained, not what it is
-  build(std::move(model));
+  const std::string differs = formats::difference(checkpoint, *master_);
+  require(differs.empty(), "resume '", checkpoint.string(),
+          "': the model keys of the configuration differ from the checkpoint's: ", differs);
+  formats::load_parameters(checkpoint, *master_);
+  build(std::move(master_));
   load_optimizer(checkpoint, *optimizer_);
-  require(std::isfinite(TensorList(*master_).norm()) && std::isfinite(optimizer_->first_moments().norm()) &&
+  require(std::isfinite(TensorList(master_->parameters()).norm()) &&
+              std::isfinite(optimizer_->first_moments().norm()) &&
               std::isfinite(optimizer_->second_moments().norm()),
           "resume '", checkpoint.string(), "': it holds numbers that are not finite; it cannot be continued");
   loader_.restore(state.loader);
@@ -121,7 +109,7 @@ void Trainer::restore(const std::filesystem::path& checkpoint) {
 
 void Trainer::save(const std::filesystem::path& checkpoint) {
   // An update from a finite gradient can still overflow; such weights must not replace good ones.
-  if (const double norm = TensorList(*master_).norm(); !std::isfinite(norm))
+  if (const double norm = TensorList(master_->parameters()).norm(); !std::isfinite(norm))
     diverged("the length of the weights", norm);
   save_checkpoint(checkpoint, *master_, *optimizer_, state_, *data_.tokenizer);
 }
@@ -146,7 +134,7 @@ double Trainer::micro_batches(uint64_t step, bool dry) {
     if (!dry && micro + 1 == count) gradients_->prepare_norm();
     Workspace::Step scope(workspace_);
     const TrainingScope training(static_cast<uint64_t>(config_.run.seed), step * count + micro);
-    sum += objective_.value_and_gradient(*model_, tokens_, targets_, gradient_.get());
+    sum += model_->loss_and_gradient(tokens_, targets_, *gradient_);
     if (dry) break;
   }
   return sum;
@@ -158,8 +146,8 @@ MemoryUse Trainer::plan_memory() {
   evaluate_batches(1);
   MemoryUse use;
   const auto count = static_cast<size_t>(gradients_->numel());
-  use.parameters = count * size_of(model_->config.dtype);
-  use.masters = model_->config.dtype == DType::bfloat16 ? count * size_of(DType::float32) : 0;
+  use.parameters = count * size_of(model_->dtype());
+  use.masters = model_->dtype() == DType::bfloat16 ? count * size_of(DType::float32) : 0;
   use.gradients = count * size_of(gradients_->dtype());
   use.optimizer = 2 * use.gradients;
   use.activations = workspace_.statistics().arena_bytes;
@@ -198,7 +186,7 @@ double Trainer::evaluate_batches(int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     const auto here = static_cast<double>(eval_batches_.get(i, span_of(tokens_), span_of(targets_)));
     Workspace::Step scope(workspace_);
-    sum += here * objective_.value(*model_, tokens_, targets_);
+    sum += here * model_->loss(tokens_, targets_);
     scored += here;
   }
   require(scored > 0, "evaluation: every token of the validation batches is part of a prompt");

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/io/atomic_file.h"
 #include "cladtorch/tensor/parallel.h"
 #include "cladtorch/train/generate.h"
-#include "cladtorch/train/gpt2_file.h"
 #include "cladtorch/train/metrics.h"
 #include "cladtorch/train/peak.h"
 #include "cladtorch/train/progress.h"
@@ -45,6 +45,14 @@ data::Dataset open_data(const TrainConfig& config) {
   return data::stories_dataset(static_cast<size_t>(config.data.story_bytes), 1, vocabulary);
 }
 
+/// A resumed run reads its weights from the checkpoint, so none are drawn.
+std::unique_ptr<LanguageModel> initial_model(const TrainConfig& config, const data::Dataset& data,
+                                             bool resumed) {
+  std::optional<nn::SkipInitialization> skip;
+  if (resumed) skip.emplace();
+  return make_model(config, data.tokenizer->vocab_size());
+}
+
 /// Seconds per step, evaluations included. Recent steps count most: a busy machine comes and goes.
 class Pace {
  public:
@@ -66,12 +74,12 @@ class Pace {
 /// One session of a run: everything between opening the folder and writing the report.
 class Session {
  public:
-  Session(const TrainRequest& request, const Objective& objective, std::FILE* out)
+  Session(const TrainRequest& request, std::FILE* out)
       : config_(resolve_config(request)),
         folder_(request.resume ? RunFolder::of_run(*request.resume) : RunFolder::for_new_run(config_)),
         out_(out),
         data_(open_data(config_)),
-        trainer_(config_, data_, objective) {
+        trainer_(config_, data_, initial_model(config_, data_, request.resume.has_value())) {
     set_num_threads(config_.run.threads > 0 ? static_cast<int>(config_.run.threads) : num_threads());
     if (request.resume) trainer_.restore(file("last"));
     require(trainer_.state().step < trainer_.state().steps, "train: '", folder_.path().string(),
@@ -113,15 +121,15 @@ class Session {
     if (state.step > 0)
       fmt::print(out_, "resume  {} at step {} of {}\n", config_.run.out, state.step, state.steps);
     std::fflush(out_);
-    const double peak_flops = measure_peak_flops(num_threads(), trainer_.model().config.dtype);
+    const double peak_flops = measure_peak_flops(num_threads(), trainer_.model().dtype());
     facts_ = {.version = version(),
               .model = describe_model(trainer_.model()),
               .hardware = fmt::format("{}, {}", cpu_name(), describe_threads()),
               .memory = describe_memory(memory),
-              .parameters = parameter_count(trainer_.model()),
+              .parameters = trainer_.model().parameter_count(),
               .vocab_size = data_.tokenizer->vocab_size(),
               .tokenizer = data_.tokenizer->kind(),
-              .flops_per_token = flops_per_token(trainer_.model().config, config_.model.context),
+              .flops_per_token = trainer_.model().flops_per_token(config_.model.context),
               .peak_flops = peak_flops,
               .floor = data_.entropy_floor,
               .bytes_per_token = bytes_per_token(trainer_.eval_batches(), *data_.tokenizer)};
@@ -213,9 +221,9 @@ class Session {
   void finish(Telemetry& telemetry) {
     if (trainer_.state().best_val) {
       const bool kept = fs::exists(file("best"));  // somebody may have moved it away
-      const DType dtype = trainer_.model().config.dtype;
-      facts_.samples = kept ? draw_samples(config_, load_gpt2(file("best")).to(dtype), *data_.tokenizer)
-                            : draw_samples(config_, trainer_.model(), *data_.tokenizer);
+      const std::unique_ptr<LanguageModel> best =
+          kept ? formats::load_model(file("best"), trainer_.model().dtype()) : nullptr;
+      facts_.samples = draw_samples(config_, best ? *best : trainer_.model(), *data_.tokenizer);
       write_run_facts(file("run.json"), facts_);
       telemetry.write_samples(facts_.samples, trainer_.state().step);
     }
@@ -266,8 +274,6 @@ TrainConfig resolve_config(const TrainRequest& request) {
   return config;
 }
 
-int run_training(const TrainRequest& request, const Objective& objective, std::FILE* out) {
-  return Session(request, objective, out).run();
-}
+int run_training(const TrainRequest& request, std::FILE* out) { return Session(request, out).run(); }
 
 }  // namespace cladtorch::train

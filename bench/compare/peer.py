@@ -19,6 +19,9 @@ import numpy as np
 from safetensors.numpy import load_file, save_file
 
 
+PREFIX = "transformer."  # before every name in the files
+
+
 class Engine(Protocol):
     """A training step of GPT-2. Each phase returns the loss when all of its work is done."""
 
@@ -31,7 +34,8 @@ class Engine(Protocol):
 
 def make_engine(options: argparse.Namespace) -> Engine:
     config = json.loads((options.load / "weights" / "config.json").read_text())
-    weights = load_file(options.load / "weights" / "model.safetensors")
+    stored = load_file(options.load / "weights" / "model.safetensors")
+    weights = {name.removeprefix(PREFIX): weight for name, weight in stored.items()}
     batch = load_file(options.load / "batch.safetensors")
     tokens, targets = (batch[name][: options.batch, : options.seq] for name in ("tokens", "targets"))
     if options.engine == "jax":
@@ -72,7 +76,8 @@ def serve(engine: Engine) -> None:
 def dump(engine: Engine, folder: Path) -> None:
     (folder / "gradient").mkdir(parents=True, exist_ok=True)
     loss = engine.forward_backward()
-    save_file(engine.gradients(), folder / "gradient" / "model.safetensors")
+    gradients = {PREFIX + name: gradient for name, gradient in engine.gradients().items()}
+    save_file(gradients, folder / "gradient" / "model.safetensors")
     save_file({"loss": np.array(loss)}, folder / "batch.safetensors")
 
 

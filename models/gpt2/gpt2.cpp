@@ -72,6 +72,8 @@ GPT2::GPT2(const GPT2Config& config, uint64_t seed) : embedding_dropout{config.d
   h.reserve(static_cast<size_t>(config.n_layer));
   for (int64_t i = 0; i < config.n_layer; ++i) h.emplace_back(block, random);
   ln_f = nn::LayerNorm(config.n_embd, config.bias, config.layer_norm_epsilon, config.dtype);
+  if (!config.tie_word_embeddings)
+    lm_head = nn::Linear(config.n_embd, config.vocab_size, random, false, deviation, config.dtype);
 }
 
 GPT2 GPT2::to(DType dtype) const {
@@ -100,7 +102,14 @@ Tensor GPT2::decode(const Tensor& ids, KVCache& cache) const {
   Tensor x = wte(ids) + wpe(positions);
   for (size_t i = 0; i < h.size(); ++i) x = h[i].decode(x, cache.keys[i], cache.values[i], cache.length);
   cache.length += length;
-  return linear(ln_f(x.select(1, length - 1)), wte.weight);
+  return linear(ln_f(x.select(1, length - 1)), output_weight());
+}
+
+double flops_per_token(const GPT2Config& config, int64_t context) {
+  const auto c = static_cast<double>(config.n_embd), layers = static_cast<double>(config.n_layer);
+  const double matrices = 12.0 * layers * c * c + static_cast<double>(config.vocab_size) * c;
+  const double attention = layers * c * static_cast<double>(context);  // two products of T/2 by C each
+  return 6.0 * (matrices + attention);
 }
 
 }  // namespace cladtorch

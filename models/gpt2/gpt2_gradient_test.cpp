@@ -97,6 +97,17 @@ TEST(GPT2Gradient, WithoutBiasMatchesCentralDifferences) {
   expect_central_differences(model, gradient, [&] { return loss(model, batch.tokens, batch.targets); });
 }
 
+TEST(GPT2Gradient, OfAnUntiedModelMatchesCentralDifferences) {
+  GPT2Config config = small_config();
+  config.tie_word_embeddings = false;
+  GPT2 model = perturbed(config);
+  const Batch batch = batch_for(config);
+  GPT2 gradient = like(model);
+  EXPECT_EQ(loss_and_gradient(model, batch.tokens, batch.targets, &gradient),
+            loss(model, batch.tokens, batch.targets));
+  expect_central_differences(model, gradient, [&] { return loss(model, batch.tokens, batch.targets); });
+}
+
 TEST(GPT2Gradient, AccumulatesUntilItIsMarkedZero) {
   const GPT2 model = perturbed(small_config());
   const Batch batch = batch_for(model.config);

@@ -123,5 +123,27 @@ TEST(GPT2, ConvertedToBfloat16ItHasRoundedParametersAndDecodesAsItScores) {
   EXPECT_LT(relative_difference(narrow.decode(ids.narrow(1, 8, 1), cache), scores.select(1, 8)), 0.03);
 }
 
+TEST(GPT2, CountsItsArithmetic) {
+  GPT2Config config;
+  config.vocab_size = 50304;
+  EXPECT_NEAR(flops_per_token(config, 1024) * 4096, 3269e9, 1e9);
+  EXPECT_NEAR(flops_per_token(config, 64) * 256, 190.7e9, 0.1e9);
+}
+
+TEST(GPT2, HasAnOutputLayerOfItsOwnWhereTheEmbeddingsAreNotTied) {
+  GPT2Config config = gpt2_preset("toy");
+  const GPT2 tied(config, 3);
+  config.tie_word_embeddings = false;
+  const GPT2 untied(config, 3);
+  EXPECT_EQ(parameter_count(untied), parameter_count(tied) + 65 * 32);
+  EXPECT_EQ(named_parameters(untied).back().name, "lm_head.weight");
+  const Tensor ids = random_tokens({2, 9}, 65, 1);
+  EXPECT_EQ(relative_difference(untied.forward(ids), tied.forward(ids)), 0);
+  EXPECT_EQ(relative_difference(untied.logits(ids), linear(untied.forward(ids), untied.lm_head.weight)), 0);
+  EXPECT_EQ(relative_difference(tied.logits(ids), linear(tied.forward(ids), tied.wte.weight)), 0);
+  KVCache cache(config, 2);
+  EXPECT_LT(relative_difference(untied.decode(ids, cache), untied.logits(ids).select(1, 8)), 1e-5);
+}
+
 }  // namespace
 }  // namespace cladtorch

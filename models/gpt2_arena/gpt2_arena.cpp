@@ -109,6 +109,7 @@ Size size_of(const GPT2Config& config, int64_t batch, int64_t length) {
   validate(config);
   require(config.dropout == 0 && config.dtype == DType::float32,
           "gpt2_arena: expected no dropout and float32, got ", config.dropout, " and ", config.dtype);
+  require(config.tie_word_embeddings, "gpt2_arena: expected tied embeddings");
   require(batch > 0 && length > 0 && length <= config.n_positions,
           "gpt2_arena: expected a batch of 1 or more and 1 to ", config.n_positions, " positions, got ",
           batch, " and ", length);

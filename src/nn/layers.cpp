@@ -1,12 +1,24 @@
 #include "cladtorch/nn/layers.h"
 
 namespace cladtorch::nn {
+namespace {
+
+thread_local int skipping = 0;
+
+}  // namespace
+
+SkipInitialization::SkipInitialization() { ++skipping; }
+SkipInitialization::~SkipInitialization() { --skipping; }
+
+Tensor initial_weights(const Shape& shape, Random& random, double deviation, DType dtype) {
+  return skipping > 0 ? empty(shape, dtype) : normal(shape, random, 0, deviation, dtype);
+}
 Linear::Linear(int64_t in, int64_t out, Random& random, bool with_bias, double deviation, DType dtype)
-    : weight(normal({out, in}, random, 0, deviation, dtype)),
+    : weight(initial_weights({out, in}, random, deviation, dtype)),
       bias(with_bias ? zeros({out}, dtype) : Tensor()) {}
 
 Embedding::Embedding(int64_t rows, int64_t channels, Random& random, double deviation, DType dtype)
-    : weight(normal({rows, channels}, random, 0, deviation, dtype)) {}
+    : weight(initial_weights({rows, channels}, random, deviation, dtype)) {}
 
 LayerNorm::LayerNorm(int64_t channels, bool with_bias, double epsilon, DType dtype)
     : weight(ones({channels}, dtype)),

@@ -58,6 +58,19 @@ TEST(Parameters, LikeMakesGradientBuffersMarkedZero) {
   EXPECT_EQ(gradient.weight.data<float>()[5], 0);
 }
 
+TEST(Layers, DrawNothingWhileInitializationIsSkipped) {
+  Random random(1);
+  {
+    const nn::SkipInitialization skip;
+    const nn::Linear layer(4, 3, random);
+    EXPECT_EQ(layer.weight.shape(), (Shape{3, 4}));
+    EXPECT_EQ(nn::Embedding(5, 2, random, 0.02, DType::bfloat16).weight.dtype(), DType::bfloat16);
+  }
+  EXPECT_EQ(random.position(), 0u);
+  const nn::Linear layer(4, 3, random);
+  EXPECT_GT(random.position(), 0u);
+}
+
 TEST(Layers, ForwardsMatchTheirOperations) {
   Random random(1);
   const nn::Linear layer(4, 3, random, true, 1, DType::float64);

@@ -7,6 +7,19 @@
 
 namespace cladtorch::nn {
 
+/// While one lives, layers that this thread makes draw no weights and leave their memory as it is: for models
+/// whose weights are read from a file next.
+class SkipInitialization {
+ public:
+  SkipInitialization();
+  ~SkipInitialization();
+  SkipInitialization(const SkipInitialization&) = delete;
+  SkipInitialization& operator=(const SkipInitialization&) = delete;
+};
+
+/// Normal values for a layer's weights; undefined ones under SkipInitialization.
+Tensor initial_weights(const Shape& shape, Random& random, double deviation, DType dtype);
+
 /// y = x W^T + b.
 struct Linear {
   Tensor weight;  ///< [out, in]

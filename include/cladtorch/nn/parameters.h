@@ -70,6 +70,20 @@ void for_each_parameter(Model& model, Visit&& visit) {
   model.visit_parameters(visit, std::string());
 }
 
+struct NamedTensor {
+  std::string name;
+  Tensor tensor;  ///< shares its storage with the model's own handle
+};
+
+/// Handles on every parameter, in the order of for_each_parameter.
+template <class Model>
+std::vector<NamedTensor> named_parameters(Model& model) {
+  std::vector<NamedTensor> parameters;
+  for_each_parameter(
+      model, [&](const std::string& name, const Tensor& tensor) { parameters.push_back({name, tensor}); });
+  return parameters;
+}
+
 /// Number of parameter elements; a tied tensor is one parameter.
 template <class Model>
 int64_t parameter_count(const Model& model) {

@@ -37,21 +37,27 @@ struct BenchResult {
   double arena_mb = 0;
   double allocations_per_step = 0;  ///< from the heap
   double loss = 0;                  ///< of the first step: near ln(vocabulary)
+  double flops = 0;                 ///< arithmetic of forward and backward
 };
 
-/// Times training steps of `options.model` on random weights and tokens. Throws Error when the loss of the
+/// The float32 model that the options name, with random weights, or the one of `options.load`.
+std::unique_ptr<LanguageModel> bench_model(const BenchOptions& options);
+
+/// Times training steps of `model` on random tokens. Throws Error when the loss of the
 /// untrained model is not near ln(vocabulary) or is not finite at the end: a wrong step is not worth timing.
-BenchResult run_bench(const BenchOptions& options, const Objective& objective);
+BenchResult run_bench(const BenchOptions& options, std::unique_ptr<LanguageModel> model);
 
 nlohmann::ordered_json bench_json(const BenchResult& result);
 /// The same for people, with what the machine could do at best.
 std::string bench_table(const BenchOptions& options, const BenchResult& result);
 
-/// Writes what another implementation needs to compute the same: `folder`/weights (see save_gpt2), the int32
+/// Writes what another implementation needs to compute the same: `folder`/weights (see formats::save_model),
+/// the int32
 /// [B, T] tensors "tokens" and "targets" in batch.safetensors; and what it must then find: the float64 scalar
 /// "loss" beside them and the gradient in `folder`/gradient, with the names and the layout of the weights.
 /// Times nothing.
-void dump_bench(const BenchOptions& options, const Objective& objective, const std::filesystem::path& folder);
+void dump_bench(const BenchOptions& options, std::unique_ptr<LanguageModel> model,
+                const std::filesystem::path& folder);
 
 /// Takes turns with other programs. Runs one step and answers {"loss": ...}. Then reads a line at a time from
 /// `in` until its end, a phase and a count, runs the phase that often and answers one JSON line on `out`:
@@ -60,7 +66,7 @@ void dump_bench(const BenchOptions& options, const Objective& objective, const s
 ///
 /// Phases: forward, forward_backward, step (with the optimizer), and generate, whose times are those of
 /// single tokens, the prompt left out. Throws Error for any other line.
-void serve_bench(const BenchOptions& options, const Objective& objective, std::istream& in,
+void serve_bench(const BenchOptions& options, std::unique_ptr<LanguageModel> model, std::istream& in,
                  std::ostream& out);
 
 }  // namespace cladtorch::train

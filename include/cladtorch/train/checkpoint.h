@@ -7,7 +7,7 @@
 
 #include "cladtorch/data/loader.h"
 #include "cladtorch/data/tokenizer.h"
-#include "cladtorch/models/gpt2.h"
+#include "cladtorch/models/language_model.h"
 #include "cladtorch/train/adamw.h"
 
 namespace cladtorch::train {
@@ -29,7 +29,7 @@ struct TrainerState {
 /// Writes the folder `path` (model.safetensors, config.json, optimizer.safetensors, trainer_state.json,
 /// tokenizer.json) beside its final place and exchanges it for the old one: a kill at any moment leaves one
 /// complete checkpoint under this name. The folder that `path` lies in must exist.
-void save_checkpoint(const std::filesystem::path& path, const GPT2& model, const AdamW& optimizer,
+void save_checkpoint(const std::filesystem::path& path, const LanguageModel& model, const AdamW& optimizer,
                      const TrainerState& state, const data::Tokenizer& tokenizer);
 
 TrainerState load_trainer_state(const std::filesystem::path& checkpoint);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cladtorch/data/tokenizer.h"
-#include "cladtorch/models/gpt2.h"
+#include "cladtorch/models/language_model.h"
 #include "cladtorch/random.h"
 
 namespace cladtorch::train {
@@ -51,7 +51,7 @@ class Utf8Stream {
 /// Continues `prompt` by `tokens` tokens and passes each to `emit` as soon as it is drawn. Keys and values of
 /// earlier positions are cached; when the context is full, the later half of it is read again as a new
 /// beginning. Throws Error when the prompt is empty.
-void generate(const GPT2& model, std::span<const int32_t> prompt, int64_t tokens,
+void generate(const LanguageModel& model, std::span<const int32_t> prompt, int64_t tokens,
               const SamplingOptions& options, const std::function<void(int32_t)>& emit);
 
 /// The prompt behind what the vocabulary puts before a text; where both are empty, an empty prompt stands for
@@ -59,7 +59,7 @@ void generate(const GPT2& model, std::span<const int32_t> prompt, int64_t tokens
 std::vector<int32_t> encode_prompt(const data::Tokenizer& tokenizer, std::string_view prompt);
 
 /// The continuation of `prompt` as text.
-std::string generate_text(const GPT2& model, const data::Tokenizer& tokenizer, std::string_view prompt,
-                          int64_t tokens, const SamplingOptions& options);
+std::string generate_text(const LanguageModel& model, const data::Tokenizer& tokenizer,
+                          std::string_view prompt, int64_t tokens, const SamplingOptions& options);
 
 }  // namespace cladtorch::train

@@ -11,11 +11,6 @@
 
 namespace cladtorch {
 
-struct NamedTensor {
-  std::string name;
-  Tensor tensor;  ///< shares its storage with the model's own handle
-};
-
 /// Handles on every parameter of a model, made once so that a training step neither builds names nor
 /// allocates.
 class TensorList {
@@ -30,7 +25,7 @@ class TensorList {
   explicit TensorList(std::vector<NamedTensor> tensors);
   template <class Model>
     requires requires(Model& model) { for_each_parameter(model, [](const std::string&, Tensor&) {}); }
-  explicit TensorList(Model& model) : TensorList(collect(model)) {}
+  explicit TensorList(Model& model) : TensorList(named_parameters(model)) {}
 
   size_t size() const { return tensors_.size(); }
   const NamedTensor& operator[](size_t i) const { return tensors_[i]; }
@@ -56,14 +51,6 @@ class TensorList {
   void mark_zero();
 
  private:
-  template <class Model>
-  static std::vector<NamedTensor> collect(Model& model) {
-    std::vector<NamedTensor> tensors;
-    for_each_parameter(model,
-                       [&](const std::string& name, Tensor& tensor) { tensors.push_back({name, tensor}); });
-    return tensors;
-  }
-
   std::vector<NamedTensor> tensors_;
   std::vector<Piece> pieces_;
   mutable std::vector<double> sums_;  // one per piece

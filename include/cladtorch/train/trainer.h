@@ -2,12 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 
 #include "cladtorch/data/dataset.h"
 #include "cladtorch/data/loader.h"
-#include "cladtorch/models/gpt2.h"
+#include "cladtorch/models/language_model.h"
 #include "cladtorch/tensor/workspace.h"
 #include "cladtorch/train/adamw.h"
 #include "cladtorch/train/checkpoint.h"
@@ -16,16 +15,6 @@
 #include "cladtorch/train/schedule.h"
 
 namespace cladtorch::train {
-
-/// What is minimized. gpt2_objective() is the real one; tests may bring a smaller one.
-struct Objective {
-  std::function<double(const GPT2&, const Tensor& tokens, const Tensor& targets)> value;
-  /// Returns the value and adds its gradient to the last argument.
-  std::function<double(const GPT2&, const Tensor& tokens, const Tensor& targets, GPT2*)> value_and_gradient;
-};
-
-/// Cross-entropy of the next token, with the gradient that the compiler wrote.
-Objective gpt2_objective();
 
 /// Thrown when the loss, the gradient or the weights are no numbers any more.
 class Diverged : public Error {
@@ -45,10 +34,11 @@ using GradientObserver = std::function<void(const TensorList& gradients, double 
 
 class Trainer {
  public:
-  /// A new run. `data` and its tokens must outlive the trainer.
-  Trainer(const TrainConfig& config, const data::Dataset& data, Objective objective);
+  /// A run of the float32 `model`, from its first step. `data` and its tokens must outlive the trainer.
+  Trainer(const TrainConfig& config, const data::Dataset& data, std::unique_ptr<LanguageModel> model);
 
-  /// Continues from `checkpoint`; throws Error when it belongs to another model, text or seed, or is damaged.
+  /// Continues from `checkpoint`, reading its weights into the model; throws Error when it belongs to another
+  /// model, text or seed, or is damaged.
   void restore(const std::filesystem::path& checkpoint);
   /// Throws Diverged instead of saving weights that are not finite.
   void save(const std::filesystem::path& checkpoint);
@@ -66,40 +56,35 @@ class Trainer {
   /// Changes the length of the run, and with it the learning rates still to come.
   void set_steps(int64_t steps) { state_.steps = steps; }
   /// The model that computes: of run.dtype.
-  const GPT2& model() const { return *model_; }
+  const LanguageModel& model() const { return *model_; }
   /// The float32 weights that updates are applied to and checkpoints hold: those of model(), unless that is
   /// bfloat16.
-  const GPT2& master() const { return *master_; }
+  const LanguageModel& master() const { return *master_; }
   /// The float32 weights by name.
   const TensorList& weights() const { return optimizer_->masters(); }
   const data::EvalBatches& eval_batches() const { return eval_batches_; }
   int64_t tokens_per_step() const;
 
  private:
-  void build(GPT2 master);
+  void build(std::unique_ptr<LanguageModel> master);
   double micro_batches(uint64_t step, bool dry);
   double evaluate_batches(int64_t count);
   [[noreturn]] void diverged(const char* what, double value) const;
 
   TrainConfig config_;
   const data::Dataset& data_;
-  Objective objective_;
   Schedule schedule_;
   data::Loader loader_;
   data::EvalBatches eval_batches_;
   Tensor tokens_, targets_;
-  std::unique_ptr<GPT2> master_, model_, gradient_;
+  std::unique_ptr<LanguageModel> master_, model_, gradient_;
   std::unique_ptr<TensorList> gradients_;
   std::unique_ptr<AdamW> optimizer_;
   Workspace workspace_;  // training and evaluation take turns in one arena
   TrainerState state_;
 };
 
-/// The GPT2Config of a TrainConfig with a vocabulary.
-GPT2Config gpt2_config(const TrainConfig& config, int64_t vocab_size);
-
-/// Arithmetic of one token in forward and backward, multiply and add counted apart: the products with every
-/// matrix (once forward, twice backward) and causal attention over half of `context` positions.
-double flops_per_token(const GPT2Config& config, int64_t context);
+/// The untrained model of a configuration, with the weights that run.seed draws.
+std::unique_ptr<LanguageModel> make_model(const TrainConfig& config, int64_t vocab_size);
 
 }  // namespace cladtorch::train

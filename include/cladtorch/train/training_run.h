@@ -27,6 +27,6 @@ TrainConfig resolve_config(const TrainRequest& request);
 /// receives
 ///     config.toml  log.jsonl  report.html  last/  best/
 /// Returns the exit code: 0, or 130 after Ctrl-C. Throws Error; what last/ and best/ held stays complete.
-int run_training(const TrainRequest& request, const Objective& objective, std::FILE* out);
+int run_training(const TrainRequest& request, std::FILE* out);
 
 }  // namespace cladtorch::train

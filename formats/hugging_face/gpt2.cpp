@@ -1,0 +1,103 @@
+#include "formats/hugging_face/architecture.h"
+
+namespace cladtorch::formats {
+namespace {
+
+bool ends_with_any(const std::string& name, std::initializer_list<const char*> endings) {
+  for (const char* ending : endings) {
+    if (name.ends_with(ending)) return true;
+  }
+  return false;
+}
+
+/// The two GELUs are the same function; the first is the original's name.
+void check_activation(const io::Json& json, const std::string& where) {
+  const auto activation = io::json_field_or<std::string>(json, "activation_function", where, "gelu_new");
+  require(activation == "gelu_new" || activation == "gelu_pytorch_tanh", "read '", where,
+          "': activation_function is '", activation, "', which is not implemented; expected gelu_new");
+}
+
+GPT2Config read_config(const io::Json& json, const std::string& where) {
+  check_activation(json, where);
+  expect_value(json, "scale_attn_weights", where, true);
+  expect_value(json, "scale_attn_by_inverse_layer_idx", where, false);
+  expect_value(json, "add_cross_attention", where, false);
+  GPT2Config config;
+  config.vocab_size = io::json_field<int64_t>(json, "vocab_size", where);
+  config.n_positions = io::json_field<int64_t>(json, "n_positions", where);
+  config.n_embd = io::json_field<int64_t>(json, "n_embd", where);
+  config.n_layer = io::json_field<int64_t>(json, "n_layer", where);
+  config.n_head = io::json_field<int64_t>(json, "n_head", where);
+  config.layer_norm_epsilon = field_or(json, "layer_norm_epsilon", where, 1e-5);
+  config.dropout = field_or(json, "resid_pdrop", where, 0.0);
+  config.tie_word_embeddings = field_or(json, tied_key, where, true);
+  try {
+    validate(config);
+  } catch (const Error& error) {
+    fail("read '", where, "': ", error.what());
+  }
+  const int64_t inner = field_or<int64_t>(json, "n_inner", where, 0);  // absent: four times n_embd
+  require(inner == 0 || inner / 4 == config.n_embd, "read '", where, "': n_inner is ", inner,
+          ", which is not implemented; expected four times n_embd");
+  return config;
+}
+
+double numbers(const io::Json& json, const std::string& where) {
+  const GPT2Config config = read_config(json, where);
+  const auto c = static_cast<double>(config.n_embd), vocabulary = static_cast<double>(config.vocab_size);
+  const double rows =
+      (config.tie_word_embeddings ? 1 : 2) * vocabulary + static_cast<double>(config.n_positions);
+  return rows * c + static_cast<double>(config.n_layer) * (12 * c * c + 13 * c);
+}
+
+std::unique_ptr<LanguageModel> make(const io::Json& json, const std::string& where, DType dtype) {
+  GPT2Config config = read_config(json, where);
+  config.dtype = dtype;
+  return as_language_model(GPT2(config));
+}
+
+io::Json write_config(const LanguageModel& model) {
+  const GPT2Config& config = model_if<GPT2>(model)->config;
+  require(config.bias, "save: transformers has no GPT-2 without biases");
+  return {{"architectures", {"GPT2LMHeadModel"}},
+          {"model_type", "gpt2"},
+          {"vocab_size", config.vocab_size},
+          {"n_positions", config.n_positions},
+          {"n_ctx", config.n_positions},
+          {"n_embd", config.n_embd},
+          {"n_layer", config.n_layer},
+          {"n_head", config.n_head},
+          {"activation_function", "gelu_new"},
+          {"layer_norm_epsilon", config.layer_norm_epsilon},
+          {"resid_pdrop", config.dropout},
+          {"embd_pdrop", config.dropout},
+          {"attn_pdrop", 0.0},
+          {"bos_token_id", nullptr},
+          {"eos_token_id", nullptr},
+          {tied_key, config.tie_word_embeddings}};
+}
+
+std::string stored_name(const std::string& name) { return name == head_name ? name : "transformer." + name; }
+
+/// transformers calls these layers Conv1D.
+bool stored_transposed(const std::string& name) {
+  return ends_with_any(name,
+                       {"attn.c_attn.weight", "attn.c_proj.weight", "mlp.c_fc.weight", "mlp.c_proj.weight"});
+}
+
+/// Causal masks.
+bool redundant(const std::string& name) { return ends_with_any(name, {".attn.bias", ".attn.masked_bias"}); }
+
+}  // namespace
+
+const Architecture gpt2_architecture = {.types = {"gpt2"},
+                                        .prefix = "transformer.",
+                                        .embedding = "wte.weight",
+                                        .numbers = numbers,
+                                        .make = make,
+                                        .config = write_config,
+                                        .stored_name = stored_name,
+                                        .stored_transposed = stored_transposed,
+                                        .redundant = redundant};
+
+}  // namespace cladtorch::formats

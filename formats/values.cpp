@@ -1,0 +1,94 @@
+#include "formats/values.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "cladtorch/io/conversion.h"
+#include "cladtorch/tensor/factories.h"
+#include "cladtorch/tensor/parallel.h"
+
+namespace cladtorch::formats {
+namespace {
+
+/// out [columns, rows] = in [rows, columns] transposed. A band of rows is read in order, and its part of each
+/// output row is some cache lines long.
+template <class Word>
+void transpose(const std::byte* in, int64_t rows, int64_t columns, std::byte* out) {
+  constexpr int64_t band = 64, tile = 16;
+  const auto at = [](auto* bytes, int64_t i) { return bytes + i * static_cast<int64_t>(sizeof(Word)); };
+  parallel_for((rows + band - 1) / band, 1, [&](int64_t first, int64_t last) {
+    for (int64_t r0 = first * band; r0 < std::min(last * band, rows); r0 += band) {
+      const int64_t r1 = std::min(r0 + band, rows);
+      for (int64_t c0 = 0; c0 < columns; c0 += tile) {
+        for (int64_t c = c0; c < std::min(c0 + tile, columns); ++c) {
+          for (int64_t r = r0; r < r1; ++r)
+            std::memcpy(at(out, c * rows + r), at(in, r * columns + c), sizeof(Word));
+        }
+      }
+    }
+  });
+}
+
+void transpose(const std::byte* in, int64_t rows, int64_t columns, size_t word, std::byte* out) {
+  if (word == 2) return transpose<uint16_t>(in, rows, columns, out);
+  if (word == 4) return transpose<uint32_t>(in, rows, columns, out);
+  transpose<uint64_t>(in, rows, columns, out);
+}
+
+void copy(const std::byte* in, size_t bytes, std::byte* out) {
+  constexpr int64_t grain = 1 << 20;
+  parallel_for(static_cast<int64_t>(bytes), grain, [&](int64_t begin, int64_t end) {
+    std::memcpy(out + begin, in + begin, static_cast<size_t>(end - begin));
+  });
+}
+
+/// The stored values as a dense float32 tensor of the stored shape.
+Tensor to_float(const io::StoredTensor& stored, const std::string& where) {
+  require(io::converts_to_float32(stored.type), where, " is ", io::stored_name(stored.type),
+          ", expected a floating type such as F32, F16 or BF16");
+  Tensor values = empty(Shape(std::span<const int64_t>(stored.shape)));
+  float* out = values.data<float>();
+  const size_t width = io::stored_bits(stored.type) / 8;
+  parallel_for(values.numel(), 1 << 16, [&](int64_t begin, int64_t end) {
+    const auto count = static_cast<size_t>(end - begin);
+    const auto part = stored.data.subspan(static_cast<size_t>(begin) * width, count * width);
+    io::to_float32({stored.type, {end - begin}, part}, {out + begin, count});
+  });
+  return values;
+}
+
+}  // namespace
+
+io::StoredType stored_type(DType dtype) {
+  if (dtype == DType::bfloat16) return io::StoredType::bf16;
+  return dtype == DType::float64 ? io::StoredType::f64 : io::StoredType::f32;
+}
+
+void read_values(const io::StoredTensor& stored, bool transposed, Tensor& parameter,
+                 const std::string& where) {
+  const Shape found(std::span<const int64_t>(stored.shape));
+  const Shape expected = transposed ? parameter.transpose(0, 1).shape() : parameter.shape();
+  require(found == expected, where, " is ", found, ", but config.json makes it ", expected);
+  const bool same_type = stored.type == stored_type(parameter.dtype());
+  const Tensor wide = same_type ? Tensor() : to_float(stored, where);
+  if (!same_type && parameter.dtype() != DType::float32)
+    return parameter.copy_from(transposed ? wide.transpose(0, 1) : wide);
+  const auto* in = same_type ? stored.data.data() : static_cast<const std::byte*>(wide.data());
+  auto* out = static_cast<std::byte*>(parameter.data());
+  if (transposed) {
+    transpose(in, found[0], found[1], size_of(parameter.dtype()), out);
+  } else {
+    copy(in, parameter.nbytes(), out);
+  }
+}
+
+Tensor values_to_store(const Tensor& parameter, bool transposed) {
+  if (!transposed) return parameter.contiguous();
+  const Tensor dense = parameter.contiguous();
+  Tensor result = empty({dense.size(1), dense.size(0)}, dense.dtype());
+  transpose(static_cast<const std::byte*>(dense.data()), dense.size(0), dense.size(1), size_of(dense.dtype()),
+            static_cast<std::byte*>(result.data()));
+  return result;
+}
+
+}  // namespace cladtorch::formats

@@ -1,0 +1,41 @@
+// Models as Hugging Face's transformers keeps them: a folder with config.json and model.safetensors.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "cladtorch/io/json.h"
+#include "cladtorch/models/language_model.h"
+
+namespace cladtorch::formats {
+
+/// Whether `folder` holds the files of a model, as far as their names tell.
+bool holds_model(const std::filesystem::path& folder);
+
+/// The model in `folder`, of the kind that config.json's model_type names: gpt2. Takes the names
+/// of a whole model and those of one saved without its head, and numbers in any floating type of the format.
+/// Throws Error naming the file and the key or tensor that does not fit, or that this library does not
+/// implement.
+std::unique_ptr<LanguageModel> load_model(const std::filesystem::path& folder, DType dtype = DType::float32);
+
+/// How config.json in `folder` and `model` differ, as "n_embd is 8, but the model has 16"; empty where they
+/// describe the same model. dtype and dropout do not count.
+std::string difference(const std::filesystem::path& folder, const LanguageModel& model);
+
+/// Reads the parameters in `folder` into those that `model` has. Throws Error, and reads nothing, if
+/// difference() finds one.
+void load_parameters(const std::filesystem::path& folder, LanguageModel& model);
+
+/// Writes both files into `folder`, which must exist: names and layouts are those that transformers writes,
+/// the dtype is the model's.
+void save_model(const LanguageModel& model, const std::filesystem::path& folder);
+
+/// The file of save_model() without the config: also for a gradient, whose tensors then carry the names of
+/// their parameters.
+void save_parameters(const LanguageModel& model, const std::filesystem::path& file);
+
+/// What save_model() writes into config.json.
+io::Json config_json(const LanguageModel& model);
+
+}  // namespace cladtorch::formats

@@ -1,0 +1,189 @@
+// One handle on a language model of any kind: what trainers, samplers and file formats need of it, chosen at
+// run time. The models themselves stay plain structs.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cladtorch/models/gpt2.h"
+
+namespace cladtorch {
+
+/// The numbers that describe a model of any kind.
+struct ModelSizes {
+  int64_t vocab_size = 0;
+  int64_t context = 0;  ///< longest sequence
+  int64_t layers = 0;
+  int64_t heads = 0;
+  int64_t key_value_heads = 0;  ///< as many as heads, or fewer that several heads share
+  int64_t channels = 0;         ///< width of the residual stream
+  int64_t window = 0;           ///< positions that attention looks back; 0: all
+};
+
+/// "4 layers, 4 heads, 128 channels".
+std::string describe(const ModelSizes& sizes);
+
+/// What decoding keeps of the positions it has seen; LanguageModel::make_cache() makes the right kind.
+class DecodeCache {
+ public:
+  virtual ~DecodeCache() = default;
+  /// Positions seen.
+  virtual int64_t length() const = 0;
+  /// Forgets them, so that the next tokens begin a sequence.
+  virtual void clear() = 0;
+};
+
+/// Tokens are int32 [B, T] throughout; see the models' own headers for what each function throws.
+class LanguageModel {
+ public:
+  virtual ~LanguageModel() = default;
+
+  /// transformers' name of the architecture, as in config.json's model_type: "gpt2", "llama", "mistral".
+  virtual std::string type() const = 0;
+  virtual ModelSizes sizes() const = 0;
+  /// Of parameters and activations.
+  virtual DType dtype() const = 0;
+
+  /// Handles on all parameters in a fixed order; writing to one changes the model. A tied tensor is there
+  /// once.
+  virtual std::vector<NamedTensor> parameters() const = 0;
+  int64_t parameter_count() const;
+
+  /// The same model with parameters and activations of `dtype`; shares the parameters that have it already.
+  virtual std::unique_ptr<LanguageModel> to(DType dtype) const = 0;
+  /// A model of the same structure whose parameters are gradient buffers marked zero: float32 for bfloat16.
+  virtual std::unique_ptr<LanguageModel> gradient_like() const = 0;
+
+  /// Mean cross-entropy in nats of targets [B, T]; those of -100 are left out.
+  virtual double loss(const Tensor& tokens, const Tensor& targets) const = 0;
+  /// The same, and its derivative added to `gradient`, which gradient_like() made.
+  virtual double loss_and_gradient(const Tensor& tokens, const Tensor& targets,
+                                   LanguageModel& gradient) const = 0;
+
+  /// Scores of the next token at every position, [B, T, V].
+  virtual Tensor logits(const Tensor& tokens) const = 0;
+  virtual std::unique_ptr<DecodeCache> make_cache(int64_t batch) const = 0;
+  /// Reads `tokens` after what the cache holds, appends to it, and returns the scores of the token after the
+  /// last of them, [B, V].
+  virtual Tensor decode(const Tensor& tokens, DecodeCache& cache) const = 0;
+
+  /// Arithmetic of one token in forward and backward, in sequences of `context` tokens.
+  virtual double flops_per_token(int64_t context) const = 0;
+
+  /// Whether each block is computed again in the backward pass: less memory, more time, the same gradients.
+  virtual bool gradient_checkpointing() const = 0;
+  virtual void set_gradient_checkpointing(bool on) = 0;
+};
+
+/// What LanguageModelOf needs to know of a model beside its members. Specialize it for a model of your own.
+template <class Model>
+struct LanguageModelTraits;
+
+template <>
+struct LanguageModelTraits<GPT2> {
+  /// Made from a config and a batch size; has a `length`.
+  using Cache = KVCache;
+  static std::string type(const GPT2Config&) { return "gpt2"; }
+  static ModelSizes sizes(const GPT2Config& config);
+};
+
+namespace detail {
+// The class below has members of these names, which would hide those that belong to the model.
+template <class Model>
+double loss_of(const Model& model, const Tensor& tokens, const Tensor& targets) {
+  return loss(model, tokens, targets);
+}
+template <class Model>
+double loss_and_gradient_of(const Model& model, const Tensor& tokens, const Tensor& targets,
+                            Model* gradient) {
+  return loss_and_gradient(model, tokens, targets, gradient);
+}
+template <class Config>
+double flops_per_token_of(const Config& config, int64_t context) {
+  return flops_per_token(config, context);
+}
+}  // namespace detail
+
+/// The handle on a `Model`: a struct with CLADTORCH_PARAMETERS, a `config` with dtype and
+/// gradient_checkpointing, to(dtype), logits(tokens), decode(tokens, cache), and beside it loss(),
+/// loss_and_gradient() and flops_per_token(config, context).
+template <class Model>
+class LanguageModelOf : public LanguageModel {
+ public:
+  using Traits = LanguageModelTraits<Model>;
+
+  explicit LanguageModelOf(Model model) : model_(std::move(model)) {}
+
+  Model& model() { return model_; }
+  const Model& model() const { return model_; }
+
+  std::string type() const override { return Traits::type(model_.config); }
+  ModelSizes sizes() const override { return Traits::sizes(model_.config); }
+  DType dtype() const override { return model_.config.dtype; }
+  std::vector<NamedTensor> parameters() const override { return named_parameters(model_); }
+  std::unique_ptr<LanguageModel> to(DType dtype) const override { return with(model_.to(dtype)); }
+  std::unique_ptr<LanguageModel> gradient_like() const override { return with(like(model_)); }
+
+  double loss(const Tensor& tokens, const Tensor& targets) const override {
+    return detail::loss_of(model_, tokens, targets);
+  }
+  double loss_and_gradient(const Tensor& tokens, const Tensor& targets,
+                           LanguageModel& gradient) const override {
+    return detail::loss_and_gradient_of(model_, tokens, targets, &own(gradient).model_);
+  }
+  Tensor logits(const Tensor& tokens) const override { return model_.logits(tokens); }
+  std::unique_ptr<DecodeCache> make_cache(int64_t batch) const override {
+    return std::make_unique<Cache>(model_, batch);
+  }
+  Tensor decode(const Tensor& tokens, DecodeCache& cache) const override {
+    auto* own_cache = dynamic_cast<Cache*>(&cache);
+    require(own_cache != nullptr, "decode: the cache was made by a model of another kind than ", type());
+    return model_.decode(tokens, own_cache->cache);
+  }
+  double flops_per_token(int64_t context) const override {
+    return detail::flops_per_token_of(model_.config, context);
+  }
+  bool gradient_checkpointing() const override { return model_.config.gradient_checkpointing; }
+  void set_gradient_checkpointing(bool on) override { model_.config.gradient_checkpointing = on; }
+
+ protected:
+  /// A handle of the same class on another model; a derived class returns its own.
+  virtual std::unique_ptr<LanguageModel> with(Model model) const {
+    return std::make_unique<LanguageModelOf>(std::move(model));
+  }
+
+  LanguageModelOf& own(LanguageModel& other) const {
+    auto* same = dynamic_cast<LanguageModelOf*>(&other);
+    require(same != nullptr, "loss_and_gradient: the gradient is of a model of another kind: ", other.type(),
+            ", expected ", type());
+    return *same;
+  }
+
+ private:
+  struct Cache final : DecodeCache {
+    Cache(const Model& model, int64_t batch) : cache(model.config, batch) {}
+    int64_t length() const override { return cache.length; }
+    void clear() override { cache.length = 0; }
+    typename Traits::Cache cache;
+  };
+
+  Model model_;
+};
+
+/// A handle on `model`, whose parameters it shares.
+template <class Model>
+std::unique_ptr<LanguageModel> as_language_model(Model model) {
+  return std::make_unique<LanguageModelOf<Model>>(std::move(model));
+}
+
+/// The model behind a handle, or null where it is of another kind.
+template <class Model>
+const Model* model_if(const LanguageModel& handle) {
+  const auto* of = dynamic_cast<const LanguageModelOf<Model>*>(&handle);
+  return of != nullptr ? &of->model() : nullptr;
+}
+
+}  // namespace cladtorch

@@ -1,0 +1,28 @@
+#include "cladtorch/models/language_model.h"
+
+namespace cladtorch {
+
+std::string describe(const ModelSizes& sizes) {
+  std::string text = std::to_string(sizes.layers) + " layers, " + std::to_string(sizes.heads) + " heads, ";
+  if (sizes.key_value_heads != sizes.heads)
+    text += std::to_string(sizes.key_value_heads) + " of keys and values, ";
+  if (sizes.window > 0) text += "a window of " + std::to_string(sizes.window) + ", ";
+  return text + std::to_string(sizes.channels) + " channels";
+}
+
+int64_t LanguageModel::parameter_count() const {
+  int64_t count = 0;
+  for (const NamedTensor& parameter : parameters()) count += parameter.tensor.numel();
+  return count;
+}
+
+ModelSizes LanguageModelTraits<GPT2>::sizes(const GPT2Config& config) {
+  return {.vocab_size = config.vocab_size,
+          .context = config.n_positions,
+          .layers = config.n_layer,
+          .heads = config.n_head,
+          .key_value_heads = config.n_head,
+          .channels = config.n_embd};
+}
+
+}  // namespace cladtorch
