@@ -42,5 +42,6 @@ void add_tokenizer(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
+void add_eval(CLI::App& app, Action& action);
 
 }  // namespace cladtorch::apps

@@ -62,6 +62,7 @@ int run(int argc, char** argv) {
   cladtorch::apps::Action action;
   cladtorch::apps::add_train(app, action);
   cladtorch::apps::add_generate(app, action);
+  cladtorch::apps::add_eval(app, action);
   cladtorch::apps::add_data(app, action);
   cladtorch::apps::add_tokenizer(app, action);
   cladtorch::apps::add_info(app, action);

@@ -74,7 +74,7 @@ const std::vector<std::string> slow_run = {"--set", "model.channels=128", "--set
                                            "--set", "train.eval_every=10"};
 
 TEST_F(ProgramTest, HelpAndVersionAreThere) {
-  for (const char* command : {"train", "generate", "data", "tokenizer", "info", "report", "bench"}) {
+  for (const char* command : {"train", "generate", "eval", "data", "tokenizer", "info", "report", "bench"}) {
     EXPECT_THAT(succeed({command, "--help"}).out, HasSubstr("--help")) << command;
   }
   EXPECT_THAT(succeed({"--help"}).out, AllOf(HasSubstr("train"), HasSubstr("generate"), HasSubstr("bench")));
