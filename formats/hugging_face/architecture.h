@@ -32,7 +32,7 @@ struct Architecture {
   bool (*redundant)(const std::string& name);
 };
 
-extern const Architecture gpt2_architecture;
+extern const Architecture gpt2_architecture, llama_architecture;
 
 /// The architecture of a model_type. Throws Error naming `where` and those that are known.
 const Architecture& architecture_of(const std::string& type, const std::string& where);

@@ -167,7 +167,7 @@ io::Json identity(const LanguageModel& model) {
 
 const Architecture& architecture_of(const std::string& type, const std::string& where) {
   std::string names;
-  for (const Architecture* architecture : {&gpt2_architecture}) {
+  for (const Architecture* architecture : {&gpt2_architecture, &llama_architecture}) {
     for (const std::string& known : architecture->types) {
       if (known == type) return *architecture;
       names += (names.empty() ? "" : ", ") + known;

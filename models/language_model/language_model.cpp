@@ -25,4 +25,14 @@ ModelSizes LanguageModelTraits<GPT2>::sizes(const GPT2Config& config) {
           .channels = config.n_embd};
 }
 
+ModelSizes LanguageModelTraits<Llama>::sizes(const LlamaConfig& config) {
+  return {.vocab_size = config.vocab_size,
+          .context = config.max_position_embeddings,
+          .layers = config.num_hidden_layers,
+          .heads = config.num_attention_heads,
+          .key_value_heads = config.key_heads(),
+          .channels = config.hidden_size,
+          .window = config.sliding_window};
+}
+
 }  // namespace cladtorch

@@ -13,10 +13,10 @@ namespace cladtorch::formats {
 /// Whether `folder` holds the files of a model, as far as their names tell.
 bool holds_model(const std::filesystem::path& folder);
 
-/// The model in `folder`, of the kind that config.json's model_type names: gpt2. Takes the names
-/// of a whole model and those of one saved without its head, and numbers in any floating type of the format.
-/// Throws Error naming the file and the key or tensor that does not fit, or that this library does not
-/// implement.
+/// The model in `folder`, of the kind that config.json's model_type names: gpt2, llama or mistral. Takes the
+/// names of a whole model and those of one saved without its head, and numbers in any floating type of the
+/// format. Throws Error naming the file and the key or tensor that does not fit, or that this library does
+/// not implement.
 std::unique_ptr<LanguageModel> load_model(const std::filesystem::path& folder, DType dtype = DType::float32);
 
 /// How config.json in `folder` and `model` differ, as "n_embd is 8, but the model has 16"; empty where they

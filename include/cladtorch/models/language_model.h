@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cladtorch/models/gpt2.h"
+#include "cladtorch/models/llama.h"
 
 namespace cladtorch {
 
@@ -88,6 +89,16 @@ struct LanguageModelTraits<GPT2> {
   using Cache = KVCache;
   static std::string type(const GPT2Config&) { return "gpt2"; }
   static ModelSizes sizes(const GPT2Config& config);
+};
+
+template <>
+struct LanguageModelTraits<Llama> {
+  using Cache = LlamaCache;
+  /// A Llama with a window is a Mistral.
+  static std::string type(const LlamaConfig& config) {
+    return config.sliding_window > 0 ? "mistral" : "llama";
+  }
+  static ModelSizes sizes(const LlamaConfig& config);
 };
 
 namespace detail {
