@@ -65,6 +65,8 @@ int run(int argc, char** argv) {
   cladtorch::apps::add_eval(app, action);
   cladtorch::apps::add_data(app, action);
   cladtorch::apps::add_tokenizer(app, action);
+  cladtorch::apps::add_import(app, action);
+  cladtorch::apps::add_export(app, action);
   cladtorch::apps::add_info(app, action);
   cladtorch::apps::add_report(app, action);
   cladtorch::apps::add_bench(app, action);

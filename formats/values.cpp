@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "cladtorch/io/conversion.h"
 #include "cladtorch/tensor/factories.h"
@@ -47,14 +48,18 @@ Tensor to_float(const io::StoredTensor& stored, const std::string& where) {
   require(io::converts_to_float32(stored.type), where, " is ", io::stored_name(stored.type),
           ", expected a floating type such as F32, F16 or BF16");
   Tensor values = empty(Shape(std::span<const int64_t>(stored.shape)));
-  float* out = values.data<float>();
-  const size_t width = io::stored_bits(stored.type) / 8;
-  parallel_for(values.numel(), 1 << 16, [&](int64_t begin, int64_t end) {
-    const auto count = static_cast<size_t>(end - begin);
-    const auto part = stored.data.subspan(static_cast<size_t>(begin) * width, count * width);
-    io::to_float32({stored.type, {end - begin}, part}, {out + begin, count});
-  });
+  io::to_float32(stored, {values.data<float>(), static_cast<size_t>(values.numel())});
   return values;
+}
+
+/// The dense tensor that a file keeps of `parameter`: itself, or its transpose.
+Tensor values_to_store(const Tensor& parameter, bool transposed) {
+  if (!transposed) return parameter.contiguous();
+  const Tensor dense = parameter.contiguous();
+  Tensor result = empty({dense.size(1), dense.size(0)}, dense.dtype());
+  transpose(static_cast<const std::byte*>(dense.data()), dense.size(0), dense.size(1), size_of(dense.dtype()),
+            static_cast<std::byte*>(result.data()));
+  return result;
 }
 
 }  // namespace
@@ -70,6 +75,10 @@ void read_values(const io::StoredTensor& stored, bool transposed, Tensor& parame
   const Shape expected = transposed ? parameter.transpose(0, 1).shape() : parameter.shape();
   require(found == expected, where, " is ", found, ", but config.json makes it ", expected);
   const bool same_type = stored.type == stored_type(parameter.dtype());
+  if (!same_type && !transposed && parameter.dtype() == DType::float32 && parameter.is_contiguous() &&
+      io::converts_to_float32(stored.type)) {
+    return io::to_float32(stored, {parameter.data<float>(), static_cast<size_t>(parameter.numel())});
+  }
   const Tensor wide = same_type ? Tensor() : to_float(stored, where);
   if (!same_type && parameter.dtype() != DType::float32)
     return parameter.copy_from(transposed ? wide.transpose(0, 1) : wide);
@@ -82,12 +91,17 @@ void read_values(const io::StoredTensor& stored, bool transposed, Tensor& parame
   }
 }
 
-Tensor values_to_store(const Tensor& parameter, bool transposed) {
-  if (!transposed) return parameter.contiguous();
-  const Tensor dense = parameter.contiguous();
-  Tensor result = empty({dense.size(1), dense.size(0)}, dense.dtype());
-  transpose(static_cast<const std::byte*>(dense.data()), dense.size(0), dense.size(1), size_of(dense.dtype()),
-            static_cast<std::byte*>(result.data()));
+std::span<const std::byte> StoredBytes::of(const Tensor& parameter, io::StoredType type, bool transposed) {
+  dense_ = values_to_store(parameter, transposed);
+  if (stored_type(dense_.dtype()) == type) {
+    return {static_cast<const std::byte*>(std::as_const(dense_).data()), dense_.nbytes()};
+  }
+  dense_ = dense_.to(DType::float32);
+  const auto count = static_cast<size_t>(dense_.numel());
+  const size_t bytes = count * io::stored_bits(type) / 8;
+  if (bytes > converted_.size()) converted_.resize(bytes);
+  const std::span<std::byte> result = std::span(converted_).first(bytes);
+  io::from_float32({std::as_const(dense_).data<float>(), count}, type, result);
   return result;
 }
 

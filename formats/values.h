@@ -1,7 +1,10 @@
 // The numbers of a stored tensor in memory, and back.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "cladtorch/io/stored_tensor.h"
 #include "cladtorch/tensor/tensor.h"
@@ -17,7 +20,16 @@ io::StoredType stored_type(DType dtype);
 void read_values(const io::StoredTensor& stored, bool transposed, Tensor& parameter,
                  const std::string& where);
 
-/// The dense tensor that a file keeps of `parameter`: itself, or its transpose.
-Tensor values_to_store(const Tensor& parameter, bool transposed);
+/// Gives parameters as the bytes that a file keeps of them, one after the other.
+class StoredBytes {
+ public:
+  /// `parameter` or its transpose as `type`: f32, f16, bf16 or f64. Numbers are rounded once, but from
+  /// float64 to 16 bits by way of float32. Valid until the next call.
+  std::span<const std::byte> of(const Tensor& parameter, io::StoredType type, bool transposed = false);
+
+ private:
+  Tensor dense_;
+  std::vector<std::byte> converted_;
+};
 
 }  // namespace cladtorch::formats

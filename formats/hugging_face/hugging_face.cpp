@@ -19,9 +19,17 @@ constexpr const char* config_file = "config.json";
 constexpr const char* free_keys[] = {"dtype",      "torch_dtype", "resid_pdrop",      "embd_pdrop",
                                      "attn_pdrop", "use_cache",   "attention_dropout"};
 
-const char* dtype_name(DType dtype) {
-  if (dtype == DType::bfloat16) return "bfloat16";
-  return dtype == DType::float64 ? "float64" : "float32";
+const char* dtype_name(io::StoredType type) {
+  switch (type) {
+    case io::StoredType::f16:
+      return "float16";
+    case io::StoredType::bf16:
+      return "bfloat16";
+    case io::StoredType::f64:
+      return "float64";
+    default:
+      return "float32";
+  }
 }
 
 /// A folder that holds a model, its config read and its kind known.
@@ -129,15 +137,17 @@ const std::map<std::string, std::string> pytorch_layout = {{"format", "pt"}};
 /// The parameters of a model as its file names and lays them out, made one at a time.
 class ParametersToStore {
  public:
-  explicit ParametersToStore(const LanguageModel& model)
-      : architecture_(architecture_of(model.type(), config_file)), parameters_(model.parameters()) {}
+  explicit ParametersToStore(const LanguageModel& model, const SaveOptions& options = {})
+      : architecture_(architecture_of(model.type(), config_file)),
+        parameters_(model.parameters()),
+        options_(options) {}
 
   std::vector<io::TensorEntry> entries() const {
     std::vector<io::TensorEntry> result;
     for (const auto& [name, tensor] : parameters_) {
       std::vector<int64_t> shape(tensor.shape().begin(), tensor.shape().end());
       if (architecture_.stored_transposed(name)) std::reverse(shape.begin(), shape.end());
-      result.push_back({architecture_.stored_name(name), stored_type(tensor.dtype()), std::move(shape)});
+      result.push_back({architecture_.stored_name(name), type_of(name, tensor), std::move(shape)});
     }
     return result;
   }
@@ -145,15 +155,21 @@ class ParametersToStore {
   io::TensorData data() {
     return [this](size_t index) {
       const auto& [name, tensor] = parameters_[index];
-      current_ = values_to_store(tensor, architecture_.stored_transposed(name));
-      return std::span(static_cast<const std::byte*>(std::as_const(current_).data()), current_.nbytes());
+      return bytes_.of(tensor, type_of(name, tensor), architecture_.stored_transposed(name));
     };
   }
 
  private:
+  io::StoredType type_of(const std::string& name, const Tensor& tensor) const {
+    const auto found = options_.types.find(architecture_.stored_name(name));
+    if (found != options_.types.end()) return found->second;
+    return options_.type.value_or(stored_type(tensor.dtype()));
+  }
+
   const Architecture& architecture_;
   std::vector<NamedTensor> parameters_;
-  Tensor current_;
+  SaveOptions options_;
+  StoredBytes bytes_;
 };
 
 /// The configuration of `model` without the keys that may differ.
@@ -216,16 +232,19 @@ void save_parameters(const LanguageModel& model, const fs::path& file) {
   io::write_safetensors(file, parameters.entries(), parameters.data(), pytorch_layout);
 }
 
-void save_model(const LanguageModel& model, const fs::path& folder) {
-  const io::Json config = config_json(model);
-  ParametersToStore parameters(model);
-  io::write_safetensors_folder(folder, parameters.entries(), parameters.data(), pytorch_layout);
+void save_model(const LanguageModel& model, const fs::path& folder, const SaveOptions& options) {
+  io::Json config = config_json(model);
+  if (options.type) config["torch_dtype"] = dtype_name(*options.type);
+  ParametersToStore parameters(model, options);
+  io::write_safetensors_folder(folder, parameters.entries(), parameters.data(), pytorch_layout,
+                               options.shard_bytes);
   io::write_json(folder / config_file, config);
 }
 
 io::Json config_json(const LanguageModel& model) {
   io::Json config = architecture_of(model.type(), config_file).config(model);
-  config["torch_dtype"] = dtype_name(model.dtype());  // which newer versions call dtype, and read as both
+  config["torch_dtype"] =
+      dtype_name(stored_type(model.dtype()));  // which newer versions call dtype, and read as both
   return config;
 }
 

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "cladtorch/io/json.h"
+#include "cladtorch/io/safetensors_folder.h"
 #include "cladtorch/models/language_model.h"
 
 namespace cladtorch::formats {
@@ -27,9 +30,18 @@ std::string difference(const std::filesystem::path& folder, const LanguageModel&
 /// difference() finds one.
 void load_parameters(const std::filesystem::path& folder, LanguageModel& model);
 
-/// Writes both files into `folder`, which must exist: names and layouts are those that transformers writes,
-/// the dtype is the model's.
-void save_model(const LanguageModel& model, const std::filesystem::path& folder);
+struct SaveOptions {
+  /// f32, f16, bf16 or f64; by default that of the model.
+  std::optional<io::StoredType> type = {};
+  /// Tensors, by their names in the file, that are stored otherwise.
+  std::map<std::string, io::StoredType> types = {};
+  uint64_t shard_bytes = io::default_shard_bytes;  ///< see io::write_safetensors_folder
+};
+
+/// Writes config.json and the weights into `folder`, which must exist: names and layouts are those that
+/// transformers writes.
+void save_model(const LanguageModel& model, const std::filesystem::path& folder,
+                const SaveOptions& options = {});
 
 /// The file of save_model() without the config: also for a gradient, whose tensors then carry the names of
 /// their parameters.

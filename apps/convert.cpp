@@ -1,0 +1,92 @@
+// import and export: models between Hugging Face folders, which are what this program works with, and other
+// formats.
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "apps/command.h"
+#include "cladtorch/formats/convert.h"
+#include "cladtorch/train/checkpoint.h"
+#include "cladtorch/train/progress.h"
+
+namespace cladtorch::apps {
+namespace {
+
+const std::map<std::string, formats::ModelFormat> format_names = {{"hf", formats::ModelFormat::hugging_face},
+                                                                  {"llmc", formats::ModelFormat::llmc},
+                                                                  {"gguf", formats::ModelFormat::gguf}};
+const std::map<std::string, io::StoredType> type_names = {
+    {"fp32", io::StoredType::f32}, {"fp16", io::StoredType::f16}, {"bf16", io::StoredType::bf16}};
+
+struct Options {
+  std::filesystem::path from, to;
+  formats::ConvertOptions convert;
+  std::string type;
+  double shard_gigabytes = 5;
+};
+
+int run(const Options& options) {
+  formats::ConvertOptions convert = options.convert;
+  if (!options.type.empty()) convert.type = type_names.at(options.type);
+  convert.shard_bytes = static_cast<uint64_t>(options.shard_gigabytes * 1e9);
+  // A run holds checkpoints, and a checkpoint is a Hugging Face folder.
+  const bool folder = std::filesystem::is_directory(options.from);
+  const std::filesystem::path from = folder ? train::find_checkpoint(options.from) : options.from;
+  const formats::Converted converted = formats::convert_model(from, options.to, convert);
+  fmt::print("{}: {}, {} parameters\n", options.to.string(), converted.model, converted.parameters);
+  if (convert.format == formats::ModelFormat::gguf && !converted.vocabulary) {
+    fmt::print("no vocabulary: llama.cpp needs a byte-level BPE in tokenizer.json\n");
+  }
+  return 0;
+}
+
+CLI::App* add(CLI::App& app, Action& action, const char* name, const char* help,
+              const std::shared_ptr<Options>& options) {
+  CLI::App* command = app.add_subcommand(name, help);
+  command->add_option("--dtype", options->type, "fp32, fp16 or bf16 (default: as it is stored)")
+      ->type_name("NAME")
+      ->check(CLI::IsMember(type_names));
+  command->callback([=, &action] { action = [=] { return run(*options); }; });
+  return command;
+}
+
+void add_shards(CLI::App* command, const std::shared_ptr<Options>& options) {
+  command->add_option("--shard-gb", options->shard_gigabytes, "largest file of a Hugging Face folder, in GB")
+      ->check(CLI::Range(1e-6, 1e9))
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void add_import(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      add(app, action, "import", "Turn a model of another program into a folder to work with", options);
+  command->add_option("--from", options->from, "folder of transformers, or .bin file of llm.c")
+      ->type_name("PATH")
+      ->required();
+  command->add_option("--to", options->to, "new folder")->type_name("FOLDER")->required();
+  add_shards(command, options);
+}
+
+void add_export(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = add(app, action, "export", "Write a model for another program", options);
+  command->add_option("--from", options->from, "folder of a run, of a checkpoint or of transformers")
+      ->type_name("FOLDER")
+      ->required();
+  command->add_option("--to", options->to, "new folder (hf) or file (llmc, gguf)")
+      ->type_name("PATH")
+      ->required();
+  command
+      ->add_option("--format", options->convert.format,
+                   "hf: transformers; llmc: .bin of llm.c; gguf: llama.cpp")
+      ->type_name("NAME")
+      ->transform(CLI::CheckedTransformer(format_names))
+      ->required();
+  add_shards(command, options);
+}
+
+}  // namespace cladtorch::apps

@@ -1,0 +1,148 @@
+#include "cladtorch/formats/convert.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <map>
+#include <memory>
+
+#include "cladtorch/formats/gguf.h"
+#include "cladtorch/formats/hugging_face.h"
+#include "cladtorch/formats/llmc.h"
+#include "cladtorch/io/atomic_file.h"
+#include "cladtorch/io/conversion.h"
+
+namespace cladtorch::formats {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr const char* config_file = "config.json";
+/// What transformers and we keep beside the weights.
+constexpr const char* companions[] = {"tokenizer.json",  "tokenizer_config.json",   "vocab.json",
+                                      "merges.txt",      "special_tokens_map.json", "added_tokens.json",
+                                      "tokenizer.model", "generation_config.json",  "chat_template.jinja"};
+
+struct Source {
+  std::unique_ptr<LanguageModel> model;
+  std::map<std::string, io::StoredType> types;  ///< by the name in the file
+  io::StoredType type = io::StoredType::f32;    ///< of most bytes
+};
+
+/// Types that can be written, and for the others float32.
+io::StoredType written_type(io::StoredType type) {
+  const bool kept =
+      type == io::StoredType::f16 || type == io::StoredType::bf16 || type == io::StoredType::f64;
+  return kept ? type : io::StoredType::f32;
+}
+
+Source read_folder(const fs::path& folder) {
+  Source source;
+  std::map<io::StoredType, size_t> bytes;
+  {
+    const io::SafetensorsFolder file(folder);
+    for (const auto& [name, tensor] : file.tensors()) {
+      source.types[name] = written_type(tensor.type);
+      bytes[source.types[name]] += tensor.data.size();
+    }
+  }
+  for (const auto& [type, count] : bytes) {
+    if (count > bytes[source.type]) source.type = type;
+  }
+  source.model = load_model(folder, bytes.contains(io::StoredType::f64) ? DType::float64 : DType::float32);
+  return source;
+}
+
+Source read_source(const fs::path& from) {
+  if (format_of(from) == ModelFormat::hugging_face) return read_folder(from);
+  Source source;
+  source.type = llmc_stored_type(from);
+  source.model = load_llmc(from);
+  return source;
+}
+
+/// Keys that say something about the text, not the architecture, stay as the source has them.
+void keep_foreign_keys(const fs::path& source, const fs::path& written) {
+  if (!fs::exists(source)) return;
+  io::Json config = io::read_json(source);
+  const io::Json ours = io::read_json(written);
+  for (const auto& [key, value] : ours.items()) {
+    if (!value.is_null() || !config.contains(key)) config[key] = value;
+  }
+  // The newer name of the same key.
+  if (config.contains("dtype")) config["dtype"] = config["torch_dtype"];
+  io::write_json(written, config);
+}
+
+void copy_companions(const fs::path& from, const fs::path& to) {
+  for (const char* name : companions) {
+    if (fs::is_regular_file(from / name)) io::write_file(to / name, io::read_file(from / name));
+  }
+}
+
+void write_folder(const Source& source, const fs::path& from, const fs::path& to,
+                  const ConvertOptions& options) {
+  std::error_code error;
+  if (fs::exists(to) && !(fs::is_directory(to) && fs::is_empty(to, error))) {
+    fail("write '", to.string(), "': it exists already; name a new folder");
+  }
+  const fs::path target = fs::absolute(to).lexically_normal();
+  fs::path fresh = target.has_filename() ? target : target.parent_path();
+  const fs::path final = fresh;
+  fresh += fmt::format(".tmp-{}", ::getpid());
+  io::remove_temporaries(final);  // of an earlier attempt that was killed
+  if (final.has_parent_path()) fs::create_directories(final.parent_path(), error);
+  if (error || !fs::create_directory(fresh, error)) {
+    throw Error(io::describe_failure("create folder", to, error.value()));
+  }
+  try {
+    SaveOptions save{.type = options.type, .types = {}, .shard_bytes = options.shard_bytes};
+    if (!save.type) {
+      save.types = source.types;
+      save.type = source.type;
+    }
+    save_model(*source.model, fresh, save);
+    if (fs::is_directory(from)) {
+      keep_foreign_keys(from / config_file, fresh / config_file);
+      copy_companions(from, fresh);
+    }
+    io::replace_folder(fresh, final);
+  } catch (...) {
+    fs::remove_all(fresh, error);
+    throw;
+  }
+}
+
+}  // namespace
+
+ModelFormat format_of(const fs::path& path) {
+  if (fs::is_directory(path)) {
+    require(holds_model(path), "read '", path.string(),
+            "': there is no model.safetensors in it, and no index of shards");
+    return ModelFormat::hugging_face;
+  }
+  if (is_llmc_model(path)) return ModelFormat::llmc;
+  require(fs::exists(path), "read '", path.string(), "': no such file or folder");
+  fail("read '", path.string(), "': neither a folder of transformers nor a model file of llm.c");
+}
+
+Converted convert_model(const fs::path& from, const fs::path& to, const ConvertOptions& options) {
+  const Source source = read_source(from);
+  Converted converted{.model = source.model->type() + ", " + describe(source.model->sizes()),
+                      .parameters = source.model->parameter_count()};
+  // GGUF and llm.c have no float64.
+  const io::StoredType narrow = source.type == io::StoredType::f64 ? io::StoredType::f32 : source.type;
+  switch (options.format) {
+    case ModelFormat::hugging_face:
+      write_folder(source, from, to, options);
+      break;
+    case ModelFormat::llmc:
+      save_llmc(*source.model, to, options.type.value_or(narrow));
+      break;
+    case ModelFormat::gguf:
+      converted.vocabulary = save_gguf(*source.model, to, options.type.value_or(narrow), from);
+      break;
+  }
+  return converted;
+}
+
+}  // namespace cladtorch::formats

@@ -1,0 +1,127 @@
+#include "cladtorch/formats/gguf.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "cladtorch/formats/hugging_face.h"
+#include "io/temporary_folder.h"
+#include "tests/support/gguf_contents.h"
+
+namespace cladtorch::formats {
+namespace {
+
+using io::error_of;
+using io::TemporaryFolder;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing_support::GgufContents;
+
+std::vector<float> floats(const std::string& data, int64_t count) {
+  std::vector<float> values(static_cast<size_t>(count));
+  std::memcpy(values.data(), data.data(), values.size() * sizeof(float));
+  return values;
+}
+
+struct Gguf : testing::Test {
+  GgufContents exported(io::StoredType type) {
+    vocabulary = save_gguf(*model, folder / "m.gguf", type, folder.path());
+    return GgufContents(folder.read("m.gguf"));
+  }
+
+  /// A vocabulary of three bytes, one merge and an end of text, for a model of six tokens.
+  void write_tokenizer(const std::string& pre_tokenizer, const std::string& merge = R"(["a","b"])") {
+    folder.write("tokenizer.json",
+                 R"({"pre_tokenizer":)" + pre_tokenizer +
+                     R"(,"model":{"type":"BPE","vocab":{"a":0,"b":1,"Ġ":2,"ab":3},"merges":[)" + merge +
+                     R"(]},"added_tokens":[{"id":4,"content":"<|end|>","special":true}]})");
+    folder.write("config.json", R"({"bos_token_id":4,"eos_token_id":[4,5],"pad_token_id":null})");
+  }
+
+  const TemporaryFolder folder;
+  const GPT2Config config = {.vocab_size = 6, .n_positions = 5, .n_layer = 2, .n_head = 2, .n_embd = 4};
+  std::unique_ptr<LanguageModel> model = as_language_model(GPT2(config));
+  bool vocabulary = false;
+};
+
+TEST_F(Gguf, NamesAndDescribesAGpt2AsLlamaCppDoes) {
+  const GgufContents file = exported(io::StoredType::f16);
+  EXPECT_FALSE(vocabulary);
+  EXPECT_EQ(file.strings.at("general.architecture"), "gpt2");
+  EXPECT_EQ(file.counts.at("general.file_type"), 1u);
+  EXPECT_EQ(file.counts.at("gpt2.block_count"), 2u);
+  EXPECT_EQ(file.counts.at("gpt2.context_length"), 5u);
+  EXPECT_EQ(file.counts.at("gpt2.embedding_length"), 4u);
+  EXPECT_EQ(file.counts.at("gpt2.feed_forward_length"), 16u);
+  EXPECT_EQ(file.counts.at("gpt2.attention.head_count"), 2u);
+  EXPECT_EQ(file.reals.at("gpt2.attention.layer_norm_epsilon"), 1e-5f);
+  EXPECT_EQ(file.tensors.size(), 4u + 2 * 12);
+  EXPECT_THAT(file.tensors.at("token_embd.weight").dimensions, ElementsAre(4, 6));
+  EXPECT_THAT(file.tensors.at("blk.1.attn_qkv.weight").dimensions, ElementsAre(4, 12));
+  EXPECT_THAT(file.tensors.at("blk.1.ffn_up.weight").dimensions, ElementsAre(4, 16));
+  EXPECT_THAT(file.tensors.at("blk.1.ffn_down.weight").dimensions, ElementsAre(16, 4));
+  for (const auto& [name, tensor] : file.tensors) {
+    const bool matrix = tensor.dimensions.size() == 2 && name != "position_embd.weight";
+    EXPECT_EQ(tensor.type, matrix ? 1u : 0u) << name;
+  }
+}
+
+TEST_F(Gguf, HoldsTheWeights) {
+  const GgufContents file = exported(io::StoredType::f32);
+  const GPT2& gpt2 = *model_if<GPT2>(*model);
+  const auto same = [&](const char* name, const Tensor& weight) {
+    const std::vector<float> stored = floats(file.tensors.at(name).data, weight.numel());
+    return std::equal(stored.begin(), stored.end(), weight.data<float>());
+  };
+  EXPECT_TRUE(same("token_embd.weight", gpt2.wte.weight));
+  EXPECT_TRUE(same("position_embd.weight", gpt2.wpe.weight));
+  EXPECT_TRUE(same("blk.0.attn_output.weight", gpt2.h[0].attn.c_proj.weight));
+  EXPECT_TRUE(same("blk.1.attn_qkv.weight", gpt2.h[1].attn.c_attn.weight));
+  EXPECT_TRUE(same("blk.1.ffn_norm.weight", gpt2.h[1].ln_2.weight));
+  EXPECT_TRUE(same("output_norm.bias", gpt2.ln_f.bias));
+}
+
+TEST_F(Gguf, TakesAByteLevelTokenizerAlong) {
+  for (const char* merge : {R"(["a","b"])", R"("a b")"}) {
+    write_tokenizer(R"({"type":"ByteLevel","use_regex":true})", merge);
+    const GgufContents file = exported(io::StoredType::bf16);
+    EXPECT_TRUE(vocabulary);
+    EXPECT_EQ(file.counts.at("general.file_type"), 32u);
+    EXPECT_EQ(file.strings.at("tokenizer.ggml.model"), "gpt2");
+    EXPECT_EQ(file.strings.at("tokenizer.ggml.pre"), "gpt-2");
+    EXPECT_THAT(file.lists.at("tokenizer.ggml.tokens"),
+                ElementsAre("a", "b", "Ġ", "ab", "<|end|>", "[PAD5]"));
+    EXPECT_THAT(file.numbers.at("tokenizer.ggml.token_type"), ElementsAre(1, 1, 1, 1, 3, 5));
+    EXPECT_THAT(file.lists.at("tokenizer.ggml.merges"), ElementsAre("a b"));
+    EXPECT_EQ(file.counts.at("tokenizer.ggml.bos_token_id"), 4u);
+    EXPECT_EQ(file.counts.at("tokenizer.ggml.eos_token_id"), 4u);
+    EXPECT_FALSE(file.counts.contains("tokenizer.ggml.padding_token_id"));
+  }
+}
+
+TEST_F(Gguf, KnowsThePreTokenizersThatItWrites) {
+  write_tokenizer(
+      R"({"type":"Sequence","pretokenizers":[{"type":"Split","pattern":{"Regex":)"
+      R"("(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}|)"
+      R"( ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"}},{"type":"ByteLevel","use_regex":false}]})");
+  EXPECT_EQ(exported(io::StoredType::f32).strings.at("tokenizer.ggml.pre"), "llama-bpe");
+  write_tokenizer(R"({"type":"Sequence","pretokenizers":[{"type":"Digits"},{"type":"ByteLevel"}]})");
+  EXPECT_THAT(error_of([&] { exported(io::StoredType::f32); }), HasSubstr("pre_tokenizer is not known"));
+  for (const char* other : {R"({"type":"Metaspace"})", "null"}) {
+    write_tokenizer(other);
+    EXPECT_FALSE(exported(io::StoredType::f32).strings.contains("tokenizer.ggml.model"));
+  }
+}
+
+TEST_F(Gguf, RefusesTokenizersThatDoNotFit) {
+  write_tokenizer(R"({"type":"ByteLevel"})", R"(["a"])");
+  EXPECT_THAT(error_of([&] { exported(io::StoredType::f32); }), HasSubstr("model.merges holds array"));
+  folder.write("tokenizer.json", R"({"model":{"vocab":[]},"pre_tokenizer":{"type":"ByteLevel"}})");
+  EXPECT_THAT(error_of([&] { exported(io::StoredType::f32); }), HasSubstr("model.vocab is array"));
+  EXPECT_THAT(error_of([&] { save_gguf(*model, folder / "m.gguf", io::StoredType::f64, folder / "none"); }),
+              HasSubstr("not with F64"));
+}
+
+}  // namespace
+}  // namespace cladtorch::formats

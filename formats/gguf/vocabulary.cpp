@@ -1,0 +1,140 @@
+#include "formats/gguf/vocabulary.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cladtorch/error.h"
+#include "cladtorch/io/json.h"
+
+namespace cladtorch::formats {
+namespace fs = std::filesystem;
+namespace {
+
+using nlohmann::json;
+
+enum TokenType : int32_t { normal = 1, control = 3, user_defined = 4, unused = 5 };
+
+constexpr std::string_view llama3_pattern =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+
+/// Tokens of other vocabularies are pieces of text, not of bytes.
+bool is_byte_level(const json& tokenizer) {
+  const json part = tokenizer.value("pre_tokenizer", json());
+  if (!part.is_object()) return false;
+  if (part.value("type", json()) == "ByteLevel") return true;
+  for (const json& step : part.value("pretokenizers", json::array())) {
+    if (step.is_object() && step.value("type", json()) == "ByteLevel") return true;
+  }
+  return false;
+}
+
+/// llama.cpp's name for the pre-tokenization, if it has one of those that are known here.
+std::optional<std::string> pre_tokenizer_name(const json& tokenizer) {
+  const json part = tokenizer.value("pre_tokenizer", json());
+  if (!part.is_object()) return std::nullopt;
+  if (part.value("type", json()) == "ByteLevel" && part.value("use_regex", json(true)) == true)
+    return "gpt-2";
+  const json steps = part.value("pretokenizers", json());
+  if (part.value("type", json()) != "Sequence" || !steps.is_array() || steps.empty() ||
+      !steps[0].is_object()) {
+    return std::nullopt;
+  }
+  const json pattern = steps[0].value("pattern", json());
+  if (pattern.is_object() && pattern.value("Regex", json()) == std::string(llama3_pattern))
+    return "llama-bpe";
+  return std::nullopt;
+}
+
+struct Vocabulary {
+  std::vector<std::string> tokens;
+  std::vector<int32_t> types;
+
+  /// Those of no number are "[PAD7]".
+  explicit Vocabulary(int64_t size) {
+    for (int64_t i = 0; i < size; ++i) tokens.push_back(fmt::format("[PAD{}]", i));
+    types.assign(tokens.size(), unused);
+  }
+
+  void set(const json& id, const std::string& text, TokenType type, const std::string& file) {
+    const auto size = static_cast<int64_t>(tokens.size());
+    require(id.is_number_integer() && id >= 0 && id < size, "read '", file, "': the token '", text,
+            "' has the number ", id.is_number() ? id.dump() : std::string(id.type_name()),
+            ", but the model has ", size, " tokens");
+    tokens[id.get<size_t>()] = text;
+    types[id.get<size_t>()] = type;
+  }
+};
+
+Vocabulary read_vocabulary(const json& tokenizer, int64_t size, const std::string& file) {
+  Vocabulary vocabulary(size);
+  const json& words = tokenizer["model"]["vocab"];
+  require(words.is_object(), "read '", file, "': model.vocab is ", words.type_name(), ", expected an object");
+  for (const auto& [text, id] : words.items()) vocabulary.set(id, text, normal, file);
+  for (const json& token : tokenizer.value("added_tokens", json::array())) {
+    require(token.is_object() && token.contains("id") && token.value("content", json()).is_string(), "read '",
+            file, "': added_tokens holds an entry without id or content");
+    vocabulary.set(token["id"], token["content"],
+                   token.value("special", json()) == true ? control : user_defined, file);
+  }
+  return vocabulary;
+}
+
+/// Newer files have pairs, older ones "a b".
+std::vector<std::string> read_merges(const json& tokenizer, const std::string& file) {
+  const json merges = tokenizer["model"].value("merges", json::array());
+  std::vector<std::string> result;
+  for (const json& merge : merges) {
+    const bool pair = merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string();
+    require(pair || merge.is_string(), "read '", file, "': model.merges holds ", merge.type_name(),
+            ", expected two strings");
+    result.push_back(pair ? merge[0].get<std::string>() + " " + merge[1].get<std::string>()
+                          : merge.get<std::string>());
+  }
+  return result;
+}
+
+/// Numbers of the tokens that begin and end a text, which config.json keeps.
+void append_special_tokens(io::GgufMetadata& metadata, const fs::path& folder, int64_t vocab_size) {
+  const io::Json config = io::read_json(folder / "config.json");
+  for (const auto& [ours, theirs] : {std::pair{"bos_token_id", "tokenizer.ggml.bos_token_id"},
+                                     {"eos_token_id", "tokenizer.ggml.eos_token_id"},
+                                     {"pad_token_id", "tokenizer.ggml.padding_token_id"}}) {
+    const auto found = config.find(ours);
+    if (found == config.end()) continue;
+    const io::Json& id = found->is_array() && !found->empty() ? found->front() : *found;
+    if (io::is_whole_number<uint32_t>(id) && id < vocab_size)
+      metadata.emplace_back(theirs, id.get<uint32_t>());
+  }
+}
+
+}  // namespace
+
+bool append_vocabulary(io::GgufMetadata& metadata, const fs::path& folder, int64_t vocab_size) {
+  const std::string file = (folder / "tokenizer.json").string();
+  if (!fs::exists(file)) return false;
+  const json tokenizer = io::read_large_json(file);
+  const auto model = tokenizer.find("model");
+  if (model == tokenizer.end() || !model->is_object() || model->value("type", json("BPE")) != "BPE" ||
+      !model->contains("vocab") || !is_byte_level(tokenizer)) {
+    return false;
+  }
+  const std::optional<std::string> name = pre_tokenizer_name(tokenizer);
+  require(
+      name.has_value(), "read '", file,
+      "': llama.cpp's name for its pre_tokenizer is not known here; known are those of GPT-2 and Llama 3");
+  Vocabulary vocabulary = read_vocabulary(tokenizer, vocab_size, file);
+  metadata.emplace_back("tokenizer.ggml.model", std::string("gpt2"));
+  metadata.emplace_back("tokenizer.ggml.pre", *name);
+  metadata.emplace_back("tokenizer.ggml.tokens", std::move(vocabulary.tokens));
+  metadata.emplace_back("tokenizer.ggml.token_type", std::move(vocabulary.types));
+  metadata.emplace_back("tokenizer.ggml.merges", read_merges(tokenizer, file));
+  append_special_tokens(metadata, folder, vocab_size);
+  return true;
+}
+
+}  // namespace cladtorch::formats

@@ -1,0 +1,91 @@
+// import and export as a user calls them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "io/temporary_folder.h"
+#include "tests/integration/program.h"
+#include "tests/integration/small_run.h"
+
+namespace cladtorch::integration {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class ConvertProgram : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    trained_ = new io::TemporaryFolder;
+    ASSERT_EQ(run(small_train(), {.folder = trained_->path()}).code, 0);
+  }
+  static void TearDownTestSuite() { delete trained_; }
+
+  ConvertProgram() { fs::copy(*trained_ / "run", folder_ / "run", fs::copy_options::recursive); }
+
+  Outcome program(const std::vector<std::string>& arguments) {
+    return run(arguments, {.folder = folder_.path()});
+  }
+  std::string succeed(const std::vector<std::string>& arguments) {
+    const Outcome outcome = program(arguments);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(outcome.err, "");
+    return outcome.out;
+  }
+  void expect_error(const std::vector<std::string>& arguments, int code, const std::string& message) {
+    const Outcome outcome = program(arguments);
+    EXPECT_EQ(outcome.code, code) << outcome.err;
+    EXPECT_THAT(outcome.err, AllOf(StartsWith("cladtorch: error: "), HasSubstr(message)));
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  }
+  std::string text_of(const std::string& model) {
+    return succeed({"generate", "--from", model, "--temperature", "0", "--tokens", "20", "--prompt", "The "});
+  }
+
+  static inline io::TemporaryFolder* trained_ = nullptr;
+  io::TemporaryFolder folder_;
+};
+
+TEST_F(ConvertProgram, AnExportedRunIsAFolderThatGeneratesTheSame) {
+  EXPECT_THAT(succeed({"export", "--from", "run", "--to", "hf", "--format", "hf"}),
+              AllOf(StartsWith("hf: gpt2, "), HasSubstr(" parameters")));
+  EXPECT_EQ(text_of("hf"), text_of("run"));
+  succeed({"import", "--from", "hf", "--to", "shards", "--shard-gb", "0.00001"});
+  EXPECT_TRUE(fs::exists(folder_ / "shards" / "model.safetensors.index.json"));
+  EXPECT_EQ(text_of("shards"), text_of("run"));
+}
+
+TEST_F(ConvertProgram, LlmcGoesThereAndBack) {
+  succeed({"export", "--from", "run", "--to", "a.bin", "--format", "llmc"});
+  succeed({"import", "--from", "a.bin", "--to", "hf"});
+  succeed({"export", "--from", "hf", "--to", "b.bin", "--format", "llmc"});
+  EXPECT_EQ(folder_.read("a.bin"), folder_.read("b.bin"));
+}
+
+TEST_F(ConvertProgram, AGgufFileSaysThatItHasNoVocabulary) {
+  EXPECT_THAT(succeed({"export", "--from", "run", "--to", "m.gguf", "--format", "gguf", "--dtype", "fp16"}),
+              HasSubstr("no vocabulary"));
+  EXPECT_THAT(folder_.read("m.gguf"), StartsWith("GGUF"));
+}
+
+TEST_F(ConvertProgram, MistakesAreNamed) {
+  expect_error({"export", "--from", "run", "--to", "x", "--format", "onnx"}, 2, "onnx");
+  expect_error({"export", "--from", "run", "--to", "x"}, 2, "--format");
+  expect_error({"export", "--from", "run", "--to", "x", "--format", "hf", "--dtype", "int8"}, 2, "int8");
+  expect_error({"export", "--from", "run", "--to", "x", "--format", "hf", "--shard-gb", "0"}, 2,
+               "--shard-gb");
+  expect_error({"export", "--from", "missing", "--to", "x", "--format", "hf"}, 1, "missing");
+  expect_error({"export", "--from", "run", "--to", "run", "--format", "hf"}, 1, "name a new folder");
+  expect_error({"export", "--from", "run", "--to", "no/such/x.gguf", "--format", "gguf"}, 1,
+               "no/such/x.gguf");
+  expect_error({"export", "--from", "run", "--to", "x.bin", "--format", "llmc", "--dtype", "fp16"}, 1, "F16");
+  folder_.write("model.pt", "PK\3\4");
+  expect_error({"import", "--from", "model.pt", "--to", "x"}, 1, "neither a folder of transformers nor");
+  EXPECT_FALSE(fs::exists(folder_ / "x"));
+}
+
+}  // namespace
+}  // namespace cladtorch::integration

@@ -1,0 +1,113 @@
+// Processes that are killed at random moments. The moments are drawn from a fixed seed; where in the program
+// they fall depends on the machine, and each test holds wherever that is.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <thread>
+
+#include "io/temporary_folder.h"
+#include "tests/integration/program.h"
+#include "tests/integration/small_run.h"
+
+namespace cladtorch::integration {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+using Clock = std::chrono::steady_clock;
+
+std::string content(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// Step, loss, rate and norm of every line of a log, without what a clock told.
+std::vector<std::string> losses_of(const fs::path& run) {
+  std::vector<std::string> losses;
+  std::istringstream lines(content(run / "log.jsonl"));
+  for (std::string line; std::getline(lines, line);)
+    losses.push_back(line.substr(0, line.find("\"tokens\"")));
+  return losses;
+}
+
+class KillTest : public testing::Test {
+ protected:
+  /// Starts the program and kills it within `longest` microseconds, if it has not ended before.
+  void kill_within(const std::vector<std::string>& arguments, int64_t longest) {
+    Program program(arguments, {.folder = folder_.path()});
+    std::this_thread::sleep_for(
+        std::chrono::microseconds(std::uniform_int_distribution<int64_t>(0, longest)(random_)));
+    program.send(SIGKILL);
+    program.wait();
+  }
+
+  /// Runs it to its end and returns how many microseconds that took.
+  int64_t duration_of(const std::vector<std::string>& arguments) {
+    const auto start = Clock::now();
+    const Outcome outcome = run(arguments, {.folder = folder_.path()});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start).count();
+  }
+
+  io::TemporaryFolder folder_;
+  std::mt19937_64 random_{20};
+};
+
+TEST_F(KillTest, ARunResumesFromACompleteCheckpointWheneverItWasKilled) {
+  const std::vector<std::string> saving = {"--set", "train.steps=20", "--set", "train.save_every=1"};
+  const int64_t whole = duration_of(small_train(saving));
+  fs::rename(folder_ / "run", folder_ / "straight");
+  bool begun = false;
+  for (int kills = 0; kills < 15; ++kills) {
+    // A run killed before its first checkpoint left nothing to resume from, and its folder is taken.
+    if (!begun) fs::remove_all(folder_ / "run");
+    kill_within(begun ? std::vector<std::string>{"train", "--resume", "run"} : small_train(saving), whole);
+    begun = begun || fs::exists(folder_ / "run" / "last");
+    if (!begun) continue;
+    const Outcome info = run({"info", "run/last"}, {.folder = folder_.path()});
+    ASSERT_EQ(info.code, 0) << info.err;
+  }
+  ASSERT_TRUE(begun);
+  const Outcome last = run({"train", "--resume", "run"}, {.folder = folder_.path()});
+  if (last.code != 0) EXPECT_THAT(last.err, HasSubstr("has done its 20 steps"));
+  EXPECT_EQ(losses_of(folder_ / "run"), losses_of(folder_ / "straight"));
+  for (const char* file :
+       {"last/model.safetensors", "last/optimizer.safetensors", "best/model.safetensors"}) {
+    EXPECT_EQ(content(folder_ / "run" / file), content(folder_ / "straight" / file)) << file;
+  }
+}
+
+TEST_F(KillTest, AnExportIsCompleteOrAbsent) {
+  duration_of(small_train({"--set", "model.channels=64", "--set", "model.layers=4"}));
+  const std::vector<std::string> exporting = {"export",   "--from", "run",        "--to",  "out",
+                                              "--format", "hf",     "--shard-gb", "0.0001"};
+  const int64_t whole = duration_of(exporting);
+  fs::rename(folder_ / "out", folder_ / "straight");
+  for (int kills = 0; kills < 15; ++kills) {
+    kill_within(exporting, whole);
+    if (!fs::exists(folder_ / "out")) continue;
+    for (const auto& entry : fs::directory_iterator(folder_ / "straight")) {
+      const std::string name = entry.path().filename().string();
+      ASSERT_EQ(content(folder_ / "out" / name), content(entry.path())) << name;
+    }
+    fs::remove_all(folder_ / "out");
+  }
+  duration_of(exporting);
+  size_t leftovers = 0;
+  for (const auto& entry : fs::directory_iterator(folder_.path())) {
+    leftovers += entry.path().filename().string().starts_with("out.tmp-");
+  }
+  EXPECT_EQ(leftovers, 0u);
+}
+
+}  // namespace
+}  // namespace cladtorch::integration
