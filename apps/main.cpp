@@ -55,7 +55,7 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Train a GPT-2 whose backward pass the compiler wrote.", "cladtorch");
+  CLI::App app("Train language models whose backward pass the compiler wrote.", "cladtorch");
   app.set_version_flag("--version", "cladtorch " + cladtorch::train::version());
   app.require_subcommand(1);
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);

@@ -59,7 +59,7 @@ class OrderedPipeline {
         threads_.emplace_back([&] { pipeline.produce_all(produce); });
         for (int i = 0; i < pipeline.threads_; ++i)
           threads_.emplace_back([&] { pipeline.work_on_all(work); });
-      } catch (...) {
+      } catch (...) {  // no thread more: those that run are waited for
         join();
         throw;
       }
@@ -94,7 +94,7 @@ class OrderedPipeline {
       try {
         slot.unit = produce();
         more = slot.unit.has_value();
-      } catch (...) {
+      } catch (...) {  // thrown again where the result is taken, in order
         slot.error = std::current_exception();
         slot.done = true;
         more = false;
@@ -117,7 +117,7 @@ class OrderedPipeline {
       lock.unlock();
       try {
         slot.result = work(std::move(*slot.unit));
-      } catch (...) {
+      } catch (...) {  // the same
         slot.error = std::current_exception();
       }
       lock.lock();
