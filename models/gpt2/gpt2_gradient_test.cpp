@@ -17,14 +17,14 @@ GPT2Config small_config(DType dtype = DType::float64, int64_t n_layer = 2) {
 }
 
 /// Moves every parameter away from its special initial value.
-GPT2 perturbed(const GPT2Config& config) {
-  GPT2 model(config);
+GPT2 perturbed(GPT2 model) {
   Random random(17);
   for_each_parameter(model, [&](const std::string&, Tensor& parameter) {
     parameter.copy_from(parameter + scale(randn(parameter.shape(), random, parameter.dtype()), 0.3));
   });
   return model;
 }
+GPT2 perturbed(const GPT2Config& config) { return perturbed(GPT2(config)); }
 
 struct Batch {
   Tensor tokens, targets;
@@ -85,6 +85,51 @@ TEST(GPT2Gradient, WithDropoutMatchesCentralDifferencesUnderTheSameMasks) {
   }
   EXPECT_NE(value(), loss(model, batch.tokens, batch.targets));
   expect_central_differences(model, gradient, value);
+}
+
+/// Every linear layer of the blocks, or only one of each.
+GPT2 adapted(const GPT2Config& config, bool all, double dropout = 0) {
+  GPT2 model(config);
+  Random random(3);
+  for (nn::Block& block : model.h) {
+    block.attn.c_attn.add_lora({.rank = 3, .scale = 0.7, .dropout = dropout}, random);
+    if (!all) continue;
+    for (nn::Linear* layer : {&block.attn.c_proj, &block.mlp.c_fc, &block.mlp.c_proj})
+      layer->add_lora({.rank = 1, .scale = 2, .dropout = dropout}, random);
+  }
+  return perturbed(std::move(model));
+}
+
+TEST(GPT2Gradient, WithAdaptersMatchesCentralDifferences) {
+  for (const bool all : {false, true}) {
+    GPT2 model = adapted(small_config(), all);
+    const Batch batch = batch_for(model.config);
+    GPT2 gradient = like(model);
+    const double value = loss_and_gradient(model, batch.tokens, batch.targets, &gradient);
+    EXPECT_EQ(value, loss(model, batch.tokens, batch.targets));
+    EXPECT_EQ(gradient.h[1].attn.c_attn.lora_A.shape(), (Shape{3, 8}));
+    expect_central_differences(model, gradient, [&] { return loss(model, batch.tokens, batch.targets); });
+  }
+}
+
+TEST(GPT2Gradient, WithAdaptersThatDropInputsMatchesCentralDifferencesUnderTheSameMasks) {
+  for (const bool checkpointing : {false, true}) {
+    GPT2Config config = small_config();
+    config.gradient_checkpointing = checkpointing;
+    GPT2 model = adapted(config, true, 0.3);
+    const Batch batch = batch_for(config);
+    const auto value = [&] {
+      const TrainingScope scope(5, 9);
+      return loss(model, batch.tokens, batch.targets);
+    };
+    GPT2 gradient = like(model);
+    {
+      const TrainingScope scope(5, 9);
+      EXPECT_EQ(loss_and_gradient(model, batch.tokens, batch.targets, &gradient), value());
+    }
+    EXPECT_NE(value(), loss(model, batch.tokens, batch.targets));
+    expect_central_differences(model, gradient, value);
+  }
 }
 
 TEST(GPT2Gradient, WithoutBiasMatchesCentralDifferences) {
@@ -249,19 +294,24 @@ TEST(GPT2Gradient, DoesNotDependOnTheNumberOfThreads) {
 TEST(GPT2Gradient, InBfloat16IsThatOfFloat32UpToRounding) {
   GPT2Config config = gpt2_preset("toy");
   config.dtype = DType::float32;
-  const GPT2 narrow = perturbed(config).to(DType::bfloat16), wide = narrow.to(DType::float32);
-  const Batch batch = batch_for(config, 3, 40);
-  GPT2 gradient = like(narrow), expected = like(wide);
-  const double value = loss_and_gradient(narrow, batch.tokens, batch.targets, &gradient);
-  const double wide_value = loss_and_gradient(wide, batch.tokens, batch.targets, &expected);
-  EXPECT_NEAR(value, wide_value, 5e-3 * wide_value);
-  EXPECT_EQ(value, loss(narrow, batch.tokens, batch.targets));
-  for_each_pair(expected, gradient, [&](const std::string& name, const Tensor& d_wide, const Tensor& d) {
-    ASSERT_EQ(d.dtype(), DType::float32) << name;
-    const Tensor difference = (d - d_wide).to(DType::float64), size = d_wide.to(DType::float64);
-    EXPECT_LT(std::sqrt(testing::dot(difference, difference)), 0.03 * std::sqrt(testing::dot(size, size)))
-        << name;
-  });
+  for (const bool with_adapters : {false, true}) {
+    const double tolerance = with_adapters ? 0.1 : 0.03;  // adapters as large as the weights amplify it
+    const GPT2 narrow = (with_adapters ? adapted(config, true) : perturbed(config)).to(DType::bfloat16),
+               wide = narrow.to(DType::float32);
+    const Batch batch = batch_for(config, 3, 40);
+    GPT2 gradient = like(narrow), expected = like(wide);
+    const double value = loss_and_gradient(narrow, batch.tokens, batch.targets, &gradient);
+    const double wide_value = loss_and_gradient(wide, batch.tokens, batch.targets, &expected);
+    EXPECT_NEAR(value, wide_value, 5e-3 * wide_value);
+    EXPECT_EQ(value, loss(narrow, batch.tokens, batch.targets));
+    for_each_pair(expected, gradient, [&](const std::string& name, const Tensor& d_wide, const Tensor& d) {
+      ASSERT_EQ(d.dtype(), DType::float32) << name;
+      const Tensor difference = (d - d_wide).to(DType::float64), size = d_wide.to(DType::float64);
+      EXPECT_LT(std::sqrt(testing::dot(difference, difference)),
+                tolerance * std::sqrt(testing::dot(size, size)))
+          << name;
+    });
+  }
 }
 
 }  // namespace

@@ -53,6 +53,24 @@ TEST(LlamaGradient, OfEveryParameterMatchesCentralDifferences) {
   }
 }
 
+TEST(LlamaGradient, WithAdaptersMatchesCentralDifferences) {
+  for (const LlamaConfig& config : testing::odd_llamas()) {
+    Llama drawn(config);
+    Random random(3);
+    for (nn::LlamaBlock& layer : drawn.model.layers) {
+      for (nn::Linear* linear : {&layer.self_attn.q_proj, &layer.self_attn.k_proj, &layer.self_attn.v_proj,
+                                 &layer.mlp.gate_proj, &layer.mlp.down_proj})
+        linear->add_lora({.rank = 2, .scale = 0.7}, random);
+    }
+    Llama model = testing::perturbed(std::move(drawn));
+    const Batch batch = batch_for(config);
+    Llama gradient = like(model);
+    const double value = loss_and_gradient(model, batch.tokens, batch.targets, &gradient);
+    EXPECT_EQ(value, loss(model, batch.tokens, batch.targets));
+    expect_central_differences(model, gradient, batch);
+  }
+}
+
 TEST(LlamaGradient, OfOneTokenMatchesCentralDifferencesButForTheScores) {
   Llama model = perturbed_llama(small_llama());
   const Tensor tokens = testing::random_tokens({3, 1}, 11, 1),

@@ -37,14 +37,14 @@ inline std::vector<LlamaConfig> odd_llamas() {
 }
 
 /// Moves every parameter away from its special initial value.
-inline Llama perturbed_llama(const LlamaConfig& config) {
-  Llama model(config);
+inline Llama perturbed(Llama model) {
   Random random(17);
   for_each_parameter(model, [&](const std::string&, Tensor& parameter) {
     parameter.copy_from(parameter + scale(randn(parameter.shape(), random, parameter.dtype()), 0.3));
   });
   return model;
 }
+inline Llama perturbed_llama(const LlamaConfig& config) { return perturbed(Llama(config)); }
 
 struct Batch {
   Tensor tokens, targets;

@@ -58,6 +58,46 @@ TEST(Parameters, LikeMakesGradientBuffersMarkedZero) {
   EXPECT_EQ(gradient.weight.data<float>()[5], 0);
 }
 
+TEST(Parameters, LayersOfOneKindAreFoundByName) {
+  Random random(1);
+  nn::Block block(nn::BlockConfig{.channels = 8, .heads = 2}, random);
+  std::vector<std::string> names;
+  for_each_layer<nn::Linear>(block, [&](const std::string& name, nn::Linear& layer) {
+    names.push_back(name);
+    layer.bias = Tensor();
+  });
+  EXPECT_THAT(names, ElementsAre("attn.c_attn", "attn.c_proj", "mlp.c_fc", "mlp.c_proj"));
+  EXPECT_FALSE(block.mlp.c_fc.bias.defined());
+  const TwoTowers model{{nn::Linear(), nn::Linear()}, {}, {}};
+  names.clear();
+  for_each_layer<nn::Linear>(model,
+                             [&](const std::string& name, const nn::Linear&) { names.push_back(name); });
+  EXPECT_THAT(names, ElementsAre("towers.0", "towers.1"));
+}
+
+TEST(Layers, ALinearLayerWithAnAdapterAddsItsProduct) {
+  Random random(1);
+  nn::Linear layer(4, 3, random, true, 1, DType::float64);
+  EXPECT_EQ(names_of(layer), (std::vector<std::string>{"weight", "bias"}));
+  const Tensor x = randn({2, 4}, random, DType::float64), before = layer(x);
+  layer.add_lora({.rank = 2, .scale = 0.5}, random);
+  EXPECT_EQ(names_of(layer), (std::vector<std::string>{"weight", "bias", "lora_A", "lora_B"}));
+  EXPECT_EQ(testing::relative_difference(layer(x), before), 0);
+  layer.lora_B.copy_from(randn({3, 2}, random, DType::float64));
+  const Tensor product = matmul(layer.lora_B, layer.lora_A);
+  const Tensor expected = before + matmul(x, product.transpose(0, 1)) * 0.5;
+  EXPECT_LT(testing::relative_difference(layer(x), expected), 1e-14);
+  EXPECT_EQ(testing::error_of([&] { layer.add_lora({}, random); }),
+            "add_lora: the layer has an adapter already");
+  const Tensor weight = layer.weight;
+  layer.merge_lora();
+  EXPECT_TRUE(layer.weight.shares_storage_with(weight));
+  EXPECT_FALSE(layer.lora_A.defined());
+  EXPECT_LT(testing::relative_difference(layer(x), expected), 1e-14);
+  layer.merge_lora();
+  EXPECT_LT(testing::relative_difference(layer(x), expected), 1e-14);
+}
+
 TEST(Layers, DrawNothingWhileInitializationIsSkipped) {
   Random random(1);
   {

@@ -37,6 +37,12 @@ class DecodeCache {
   virtual void clear() = 0;
 };
 
+/// A layer of a model that a handle is on.
+struct NamedLinear {
+  std::string name;   ///< that of its weight without ".weight"
+  nn::Linear* layer;  ///< lives as long as the handle
+};
+
 /// Tokens are int32 [B, T] throughout; see the models' own headers for what each function throws.
 class LanguageModel {
  public:
@@ -52,6 +58,9 @@ class LanguageModel {
   /// once.
   virtual std::vector<NamedTensor> parameters() const = 0;
   int64_t parameter_count() const;
+  /// The linear layers in the order of parameters(), without the output layer: the loss reads its weight
+  /// alone.
+  virtual std::vector<NamedLinear> linear_layers() = 0;
 
   /// The same model with parameters and activations of `dtype`; shares the parameters that have it already.
   virtual std::unique_ptr<LanguageModel> to(DType dtype) const = 0;
@@ -135,6 +144,13 @@ class LanguageModelOf : public LanguageModel {
   ModelSizes sizes() const override { return Traits::sizes(model_.config); }
   DType dtype() const override { return model_.config.dtype; }
   std::vector<NamedTensor> parameters() const override { return named_parameters(model_); }
+  std::vector<NamedLinear> linear_layers() override {
+    std::vector<NamedLinear> layers;
+    for_each_layer<nn::Linear>(model_, [&](const std::string& name, nn::Linear& layer) {
+      if (name != "lm_head" && layer.weight.defined()) layers.push_back({name, &layer});
+    });
+    return layers;
+  }
   std::unique_ptr<LanguageModel> to(DType dtype) const override { return with(model_.to(dtype)); }
   std::unique_ptr<LanguageModel> gradient_like() const override { return with(like(model_)); }
 

@@ -20,19 +20,54 @@ class SkipInitialization {
 /// Normal values for a layer's weights; undefined ones under SkipInitialization.
 Tensor initial_weights(const Shape& shape, Random& random, double deviation, DType dtype);
 
-/// y = x W^T + b.
+/// Active inside a TrainingScope, else the identity.
+struct Dropout {
+  double probability = 0;
+
+  Tensor forward(const Tensor& x) const { return dropout(x, probability); }
+  Tensor operator()(const Tensor& x) const { return forward(x); }
+};
+
+/// What adapts a linear layer: y + scale B A dropout(x). Source: Hu et al., "LoRA: low-rank adaptation of
+/// large language models", 2021.
+struct LoRAOptions {
+  int64_t rank = 8;
+  double scale = 1;    ///< alpha / rank, or alpha / sqrt(rank) where the rank is to stabilize it
+  double dropout = 0;  ///< of the adapter's input, while training
+};
+
+/// y = x W^T + b, and with an adapter of low rank y + scale (x A^T) B^T.
 struct Linear {
   Tensor weight;  ///< [out, in]
   Tensor bias;    ///< [out], or undefined
+  Tensor lora_A;  ///< [rank, in], or undefined: no adapter
+  Tensor lora_B;  ///< [out, rank]
+  double lora_scale = 1;
+  Dropout lora_dropout;
 
   Linear() = default;
   /// Weights normal with the given deviation, bias zero.
   Linear(int64_t in, int64_t out, Random& random, bool with_bias = true, double deviation = 0.02,
          DType dtype = DType::float32);
 
-  Tensor forward(const Tensor& x) const { return linear(x, weight, bias); }
+  Tensor forward(const Tensor& x) const {
+    if (lora_A.defined()) return linear(x, weight, bias) + adapter(x);
+    return linear(x, weight, bias);
+  }
   Tensor operator()(const Tensor& x) const { return forward(x); }
-  CLADTORCH_PARAMETERS(weight, bias)
+
+  /// What the adapter adds.
+  Tensor adapter(const Tensor& x) const {
+    return linear(linear(lora_dropout(x), lora_A) * lora_scale, lora_B);
+  }
+  /// Gives the layer an adapter that adds nothing at first: A uniform in +-1 / sqrt(in), as a fresh nn.Linear
+  /// of PyTorch, and B zero. Throws Error where it has one, or for a rank that is not positive.
+  void add_lora(const LoRAOptions& options, Random& random);
+  /// Adds scale B A to the weight and drops the adapter. The sum is taken in float32, or float64, and rounded
+  /// once. Writes into the weight's storage.
+  void merge_lora();
+
+  CLADTORCH_PARAMETERS(weight, bias, lora_A, lora_B)
 };
 
 /// Rows of a table.
@@ -74,14 +109,6 @@ struct RMSNorm {
   Tensor forward(const Tensor& x) const { return rms_norm(x, weight, epsilon); }
   Tensor operator()(const Tensor& x) const { return forward(x); }
   CLADTORCH_PARAMETERS(weight)
-};
-
-/// Active inside a TrainingScope, else the identity.
-struct Dropout {
-  double probability = 0;
-
-  Tensor forward(const Tensor& x) const { return dropout(x, probability); }
-  Tensor operator()(const Tensor& x) const { return forward(x); }
 };
 
 }  // namespace cladtorch::nn

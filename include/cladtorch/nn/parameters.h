@@ -35,10 +35,24 @@ inline std::string joined(const std::string& prefix, std::string_view name) {
   return prefix.empty() ? std::string(name) : prefix + "." + std::string(name);
 }
 
+/// Gives layers of one kind to `visit` and passes over the parameters of all others.
+template <class WantedLayer, class Visit>
+struct LayerVisitor {
+  using Layer = WantedLayer;
+  Visit& visit;
+  void operator()(const std::string&, const Tensor&) const {}
+};
+
+template <class Visitor, class Member>
+concept VisitsLayer = requires { typename Visitor::Layer; } &&
+                      std::is_same_v<typename Visitor::Layer, std::remove_const_t<Member>>;
+
 template <class Visitor, class Member>
 void visit_member(Visitor& visitor, const std::string& name, Member& member) {
   using Plain = std::remove_const_t<Member>;
-  if constexpr (std::is_same_v<Plain, Tensor>) {
+  if constexpr (VisitsLayer<std::remove_const_t<Visitor>, Plain>) {
+    visitor.visit(name, member);
+  } else if constexpr (std::is_same_v<Plain, Tensor>) {
     if (member.defined()) visitor(name, member);
   } else if constexpr (is_sequence<Plain>::value) {
     for (size_t i = 0; i < member.size(); ++i)
@@ -68,6 +82,13 @@ void visit_members(std::string_view names, Visitor& visitor, const std::string& 
 template <class Model, class Visit>
 void for_each_parameter(Model& model, Visit&& visit) {
   model.visit_parameters(visit, std::string());
+}
+
+/// Calls visit(name, layer) for every layer of the type `Layer`, in declaration order, also for one without
+/// parameters; `layer` is const if `model` is. Names are dotted paths: "h.0.attn.c_attn".
+template <class Layer, class Model, class Visit>
+void for_each_layer(Model& model, Visit&& visit) {
+  model.visit_parameters(detail::LayerVisitor<Layer, std::remove_reference_t<Visit>>{visit}, std::string());
 }
 
 struct NamedTensor {

@@ -1,0 +1,52 @@
+// Adapters of low rank on a language model's linear layers: what is trained instead of the model's weights.
+// Source: Hu et al., "LoRA: low-rank adaptation of large language models", 2021.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cladtorch/models/language_model.h"
+
+namespace cladtorch {
+
+/// The fields mean what those of PEFT's LoraConfig mean, and have its defaults.
+struct LoRAConfig {
+  int64_t rank = 8;
+  double alpha = 8;
+  double dropout = 0;
+  /// alpha / sqrt(rank) in place of alpha / rank. Source: Kalajdzievski, "A rank stabilization scaling factor
+  /// for fine-tuning with LoRA", 2023.
+  bool use_rslora = false;
+  /// Names of layers, or ends of names after a dot: "c_attn", "h.0.mlp.c_fc"; "all-linear" stands for all but
+  /// the output layer. Empty: PEFT's choice for the model, c_attn of a GPT-2, q_proj and v_proj of a Llama or
+  /// Mistral.
+  std::vector<std::string> targets = {};
+
+  double scale() const;
+};
+
+/// Throws Error naming the field that no adapter can have.
+void validate(const LoRAConfig& config);
+
+/// The targets of an empty list. Throws Error for a kind of model that has no default.
+std::vector<std::string> default_lora_targets(const LanguageModel& model);
+
+/// Whether the layer `name` is one of `targets`, which do not contain "all-linear".
+bool is_lora_target(const std::string& name, const std::vector<std::string>& targets);
+
+/// Gives every target an adapter that adds nothing yet; the same seed draws the same one. Returns the names
+/// of the layers. Throws Error, and changes nothing, for a target that names no layer or a model that has
+/// adapters.
+std::vector<std::string> add_lora(LanguageModel& model, const LoRAConfig& config, uint64_t seed);
+
+/// Whether any layer has an adapter.
+bool has_lora(const LanguageModel& model);
+
+/// Whether the parameter `name` belongs to an adapter.
+bool is_lora_parameter(const std::string& name);
+
+/// Adds every adapter to the weight that it adapts, and drops it. Writes into the weights' storage.
+void merge_lora(LanguageModel& model);
+
+}  // namespace cladtorch
