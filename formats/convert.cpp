@@ -9,6 +9,7 @@
 #include "cladtorch/formats/gguf.h"
 #include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/formats/llmc.h"
+#include "cladtorch/formats/peft.h"
 #include "cladtorch/io/atomic_file.h"
 #include "cladtorch/io/conversion.h"
 
@@ -35,7 +36,8 @@ io::StoredType written_type(io::StoredType type) {
   return kept ? type : io::StoredType::f32;
 }
 
-Source read_folder(const fs::path& folder) {
+/// `adapter`, if not empty, is merged into the model.
+Source read_folder(const fs::path& folder, const fs::path& adapter) {
   Source source;
   std::map<io::StoredType, size_t> bytes;
   {
@@ -49,11 +51,16 @@ Source read_folder(const fs::path& folder) {
     if (count > bytes[source.type]) source.type = type;
   }
   source.model = load_model(folder, bytes.contains(io::StoredType::f64) ? DType::float64 : DType::float32);
+  if (!adapter.empty()) {
+    load_adapter(adapter, *source.model);
+    merge_lora(*source.model);
+  }
   return source;
 }
 
-Source read_source(const fs::path& from) {
-  if (format_of(from) == ModelFormat::hugging_face) return read_folder(from);
+Source read_source(const fs::path& from, const fs::path& adapter) {
+  if (format_of(from) == ModelFormat::hugging_face) return read_folder(from, adapter);
+  require(adapter.empty(), "read '", from.string(), "': only the model of a folder can have an adapter");
   Source source;
   source.type = llmc_stored_type(from);
   source.model = load_llmc(from);
@@ -125,8 +132,11 @@ ModelFormat format_of(const fs::path& path) {
   fail("read '", path.string(), "': neither a folder of transformers nor a model file of llm.c");
 }
 
-Converted convert_model(const fs::path& from, const fs::path& to, const ConvertOptions& options) {
-  const Source source = read_source(from);
+Converted convert_model(const fs::path& path, const fs::path& to, const ConvertOptions& options) {
+  require(options.adapter.empty() || !holds_adapter(path), "read '", path.string(),
+          "': it holds an adapter itself; expected the model of '", options.adapter.string(), "'");
+  const fs::path from = base_folder(path);
+  const Source source = read_source(from, from == path ? options.adapter : path);
   Converted converted{.model = source.model->type() + ", " + describe(source.model->sizes()),
                       .parameters = source.model->parameter_count()};
   // GGUF and llm.c have no float64.

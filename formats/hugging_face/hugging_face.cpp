@@ -5,8 +5,10 @@
 #include <map>
 #include <set>
 
+#include "cladtorch/formats/peft.h"
 #include "cladtorch/io/safetensors_folder.h"
 #include "formats/hugging_face/architecture.h"
+#include "formats/peft/names.h"
 #include "formats/values.h"
 
 namespace cladtorch::formats {
@@ -147,7 +149,7 @@ class ParametersToStore {
     for (const auto& [name, tensor] : parameters_) {
       std::vector<int64_t> shape(tensor.shape().begin(), tensor.shape().end());
       if (architecture_.stored_transposed(name)) std::reverse(shape.begin(), shape.end());
-      result.push_back({architecture_.stored_name(name), type_of(name, tensor), std::move(shape)});
+      result.push_back({stored_name(name), type_of(name, tensor), std::move(shape)});
     }
     return result;
   }
@@ -160,8 +162,12 @@ class ParametersToStore {
   }
 
  private:
+  std::string stored_name(const std::string& name) const {
+    return is_lora_parameter(name) ? stored_adapter_name(architecture_, name)
+                                   : architecture_.stored_name(name);
+  }
   io::StoredType type_of(const std::string& name, const Tensor& tensor) const {
-    const auto found = options_.types.find(architecture_.stored_name(name));
+    const auto found = options_.types.find(stored_name(name));
     if (found != options_.types.end()) return found->second;
     return options_.type.value_or(stored_type(tensor.dtype()));
   }
@@ -171,6 +177,15 @@ class ParametersToStore {
   SaveOptions options_;
   StoredBytes bytes_;
 };
+
+std::unique_ptr<LanguageModel> load_without_adapter(const fs::path& path, DType dtype) {
+  const Folder folder(path);
+  const io::SafetensorsFolder file(path);
+  check_size(folder.architecture->numbers(folder.config, folder.config_path), file);
+  std::unique_ptr<LanguageModel> model = folder.make(dtype);
+  read_parameters(folder, file, *model);
+  return model;
+}
 
 /// The configuration of `model` without the keys that may differ.
 io::Json identity(const LanguageModel& model) {
@@ -192,14 +207,22 @@ const Architecture& architecture_of(const std::string& type, const std::string& 
   fail("read '", where, "': model_type is '", type, "', which is not implemented; known are ", names);
 }
 
-bool holds_model(const fs::path& folder) { return io::SafetensorsFolder::exists(folder); }
+bool holds_model(const fs::path& folder) {
+  return io::SafetensorsFolder::exists(folder) || holds_adapter(folder);
+}
+
+fs::path base_folder(const fs::path& folder) {
+  if (!holds_adapter(folder)) return folder;
+  const std::string base = adapter_base(folder);
+  require(io::SafetensorsFolder::exists(base), "read '", folder.string(), "': it holds an adapter of '", base,
+          "', which is no folder with a model.safetensors; name that with --from and this with --adapter");
+  return base;
+}
 
 std::unique_ptr<LanguageModel> load_model(const fs::path& path, DType dtype) {
-  const Folder folder(path);
-  const io::SafetensorsFolder file(path);
-  check_size(folder.architecture->numbers(folder.config, folder.config_path), file);
-  std::unique_ptr<LanguageModel> model = folder.make(dtype);
-  read_parameters(folder, file, *model);
+  const fs::path base = base_folder(path);
+  std::unique_ptr<LanguageModel> model = load_without_adapter(base, dtype);
+  if (holds_adapter(path)) load_adapter(path, *model);
   return model;
 }
 
@@ -233,6 +256,7 @@ void save_parameters(const LanguageModel& model, const fs::path& file) {
 }
 
 void save_model(const LanguageModel& model, const fs::path& folder, const SaveOptions& options) {
+  require(!has_lora(model), "save: the model has adapters; merge them into it, or save the adapter alone");
   io::Json config = config_json(model);
   if (options.type) config["torch_dtype"] = dtype_name(*options.type);
   ParametersToStore parameters(model, options);

@@ -25,6 +25,7 @@ struct ConvertOptions {
   /// f32, f16 or bf16 for all tensors; by default each keeps the type that it has.
   std::optional<io::StoredType> type = {};
   uint64_t shard_bytes = io::default_shard_bytes;  ///< of Hugging Face folders
+  std::filesystem::path adapter = {};              ///< folder of an adapter that is merged into the model
 };
 
 struct Converted {
@@ -33,9 +34,9 @@ struct Converted {
   bool vocabulary = false;  ///< a GGUF file that was given its tokenizer
 };
 
-/// Reads the model at `from` and writes it to `to`, which appears when it is complete. A folder must be new
-/// or empty; it also gets the tokenizer's files and those keys of config.json that only other programs read.
-/// Throws Error.
+/// Reads the model at `from`, merging the adapter where `from` is one, and writes it to `to`, which appears
+/// when it is complete. A folder must be new or empty; it also gets the tokenizer's files and those keys of
+/// config.json that only other programs read. Throws Error.
 Converted convert_model(const std::filesystem::path& from, const std::filesystem::path& to,
                         const ConvertOptions& options);
 

@@ -13,13 +13,18 @@
 
 namespace cladtorch::formats {
 
-/// Whether `folder` holds the files of a model, as far as their names tell.
+/// Whether `folder` holds the files of a model, or of an adapter (peft.h), as far as their names tell.
 bool holds_model(const std::filesystem::path& folder);
+
+/// `folder`, or where it holds an adapter the folder of the model that this was trained on. Throws Error if
+/// there is no such folder.
+std::filesystem::path base_folder(const std::filesystem::path& folder);
 
 /// The model in `folder`, of the kind that config.json's model_type names: gpt2, llama or mistral. Takes the
 /// names of a whole model and those of one saved without its head, and numbers in any floating type of the
-/// format. Throws Error naming the file and the key or tensor that does not fit, or that this library does
-/// not implement.
+/// format. A folder that holds an adapter stands for the model at base_folder() with that adapter, as in
+/// transformers. Throws Error naming the file and the key or tensor that does not fit, or that this library
+/// does not implement.
 std::unique_ptr<LanguageModel> load_model(const std::filesystem::path& folder, DType dtype = DType::float32);
 
 /// How config.json in `folder` and `model` differ, as "n_embd is 8, but the model has 16"; empty where they
@@ -39,12 +44,12 @@ struct SaveOptions {
 };
 
 /// Writes config.json and the weights into `folder`, which must exist: names and layouts are those that
-/// transformers writes.
+/// transformers writes. Throws Error for a model that has adapters, which save_adapter() writes alone.
 void save_model(const LanguageModel& model, const std::filesystem::path& folder,
                 const SaveOptions& options = {});
 
 /// The file of save_model() without the config: also for a gradient, whose tensors then carry the names of
-/// their parameters.
+/// their parameters, adapters those of PEFT.
 void save_parameters(const LanguageModel& model, const std::filesystem::path& file);
 
 /// What save_model() writes into config.json.
