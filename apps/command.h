@@ -43,6 +43,7 @@ void add_info(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
 void add_import(CLI::App& app, Action& action);
 void add_export(CLI::App& app, Action& action);
+void add_merge(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_eval(CLI::App& app, Action& action);
 

@@ -1,5 +1,5 @@
-// import and export: models between Hugging Face folders, which are what this program works with, and other
-// formats.
+// import, export and merge: models between Hugging Face folders, which are what this program works with, and
+// other formats.
 #include <fmt/format.h>
 
 #include <map>
@@ -7,7 +7,9 @@
 #include <optional>
 
 #include "apps/command.h"
+#include "apps/open_model.h"
 #include "cladtorch/formats/convert.h"
+#include "cladtorch/formats/peft.h"
 #include "cladtorch/train/checkpoint.h"
 #include "cladtorch/train/progress.h"
 
@@ -21,10 +23,11 @@ const std::map<std::string, io::StoredType> type_names = {
     {"fp32", io::StoredType::f32}, {"fp16", io::StoredType::f16}, {"bf16", io::StoredType::bf16}};
 
 struct Options {
-  std::filesystem::path from, to;
+  std::filesystem::path from, to, adapter;
   formats::ConvertOptions convert;
   std::string type;
   double shard_gigabytes = 5;
+  bool merge = false;  ///< there must be an adapter
 };
 
 int run(const Options& options) {
@@ -34,6 +37,9 @@ int run(const Options& options) {
   // A run holds checkpoints, and a checkpoint is a Hugging Face folder.
   const bool folder = std::filesystem::is_directory(options.from);
   const std::filesystem::path from = folder ? train::find_checkpoint(options.from) : options.from;
+  require(!options.merge || !options.adapter.empty() || formats::holds_adapter(from), "merge: '",
+          from.string(), "' holds no adapter; name one with --adapter");
+  if (!options.adapter.empty()) convert.adapter = train::find_checkpoint(options.adapter);
   const formats::Converted converted = formats::convert_model(from, options.to, convert);
   fmt::print("{}: {}, {} parameters\n", options.to.string(), converted.model, converted.parameters);
   if (convert.format == formats::ModelFormat::gguf && !converted.vocabulary) {
@@ -85,6 +91,21 @@ void add_export(CLI::App& app, Action& action) {
                    "hf: transformers; llmc: .bin of llm.c; gguf: llama.cpp")
       ->type_name("NAME")
       ->transform(CLI::CheckedTransformer(format_names))
+      ->required();
+  add_shards(command, options);
+}
+
+void add_merge(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  options->merge = true;
+  CLI::App* command =
+      add(app, action, "merge", "Write a model with a LoRA adapter added to its weights", options);
+  command->add_option("--from", options->from, "folder of the model, or of an adapter that names its model")
+      ->type_name("FOLDER")
+      ->required();
+  add_adapter(command, options->adapter);
+  command->add_option("--out", options->to, "new folder, as transformers writes it")
+      ->type_name("FOLDER")
       ->required();
   add_shards(command, options);
 }

@@ -7,12 +7,12 @@
 #include <memory>
 
 #include "apps/command.h"
+#include "apps/open_model.h"
 #include "cladtorch/data/text_files.h"
 #include "cladtorch/data/tokenizer.h"
 #include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/io/safetensors.h"
 #include "cladtorch/tensor/parallel.h"
-#include "cladtorch/train/checkpoint.h"
 #include "cladtorch/train/config.h"
 #include "cladtorch/train/evaluate.h"
 #include "cladtorch/train/usage_error.h"
@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-  fs::path from, ids, logits, grads, text;
+  fs::path from, adapter, ids, logits, grads, text;
   int64_t context = 0, stride = 0, batch = 4;
   int threads = 0;
   std::string dtype = "fp32";
@@ -106,9 +106,8 @@ io::Json number(double value) { return std::isfinite(value) ? io::Json(value) : 
 int run(const Options& options) {
   check(options);
   if (options.threads > 0) set_num_threads(options.threads);
-  const fs::path checkpoint = train::find_checkpoint(options.from);
-  const std::unique_ptr<LanguageModel> model =
-      formats::load_model(checkpoint, train::dtype_from_string(options.dtype, "eval: --dtype"));
+  const auto [model, checkpoint] =
+      open_model(options.from, options.adapter, train::dtype_from_string(options.dtype, "eval: --dtype"));
   const train::Evaluation result =
       options.ids.empty() ? evaluate_text(*model, checkpoint, options) : evaluate_ids(*model, options);
   if (options.json) {
@@ -132,6 +131,7 @@ void add_eval(CLI::App& app, Action& action) {
   command->add_option("--from", options->from, "folder of a run, a checkpoint, or a Hugging Face model")
       ->type_name("FOLDER")
       ->required();
+  add_adapter(command, options->adapter);
   command->add_option("--ids", options->ids, "safetensors file with the matrix 'input_ids' [B, T], int64")
       ->type_name("FILE");
   command->add_option("--logits", options->logits, "write the scores 'logits' [B, T, V] into this file")

@@ -6,11 +6,10 @@
 #include <memory>
 
 #include "apps/command.h"
+#include "apps/open_model.h"
 #include "cladtorch/data/tokenizer.h"
-#include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/io/atomic_file.h"
 #include "cladtorch/tensor/parallel.h"
-#include "cladtorch/train/checkpoint.h"
 #include "cladtorch/train/config.h"
 #include "cladtorch/train/usage_error.h"
 
@@ -18,7 +17,7 @@ namespace cladtorch::apps {
 namespace {
 
 struct Options {
-  std::filesystem::path from;
+  std::filesystem::path from, adapter;
   std::string prompt;
   int64_t tokens = 500;
   int threads = 0;
@@ -45,10 +44,9 @@ void write(std::string_view text) {
 int run(const Options& options) {
   check(options);
   if (options.threads > 0) set_num_threads(options.threads);
-  const std::filesystem::path checkpoint = train::find_checkpoint(options.from);
+  const auto [model, checkpoint] =
+      open_model(options.from, options.adapter, train::dtype_from_string(options.dtype, "generate: --dtype"));
   const data::TokenizerPtr tokenizer = data::load_tokenizer(checkpoint / "tokenizer.json");
-  const std::unique_ptr<LanguageModel> model =
-      formats::load_model(checkpoint, train::dtype_from_string(options.dtype, "generate: --dtype"));
   require(tokenizer->vocab_size() == model->sizes().vocab_size, "generate: '", checkpoint.string(),
           "' has a tokenizer of ", tokenizer->vocab_size(), " tokens and a model of ",
           model->sizes().vocab_size);
@@ -71,6 +69,7 @@ void add_generate(CLI::App& app, Action& action) {
   command->add_option("--from", options->from, "folder of a run, or of one checkpoint")
       ->type_name("FOLDER")
       ->required();
+  add_adapter(command, options->adapter);
   command->add_option("--prompt", options->prompt, "text to continue");
   command->add_option("--tokens", options->tokens, "tokens to write")
       ->check(whole_number())

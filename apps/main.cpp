@@ -67,6 +67,7 @@ int run(int argc, char** argv) {
   cladtorch::apps::add_tokenizer(app, action);
   cladtorch::apps::add_import(app, action);
   cladtorch::apps::add_export(app, action);
+  cladtorch::apps::add_merge(app, action);
   cladtorch::apps::add_info(app, action);
   cladtorch::apps::add_report(app, action);
   cladtorch::apps::add_bench(app, action);
