@@ -27,12 +27,12 @@ class SmallLoss : public LanguageModelOf<GPT2> {
       sum += std::pow(static_cast<double>(bias.data<float>()[i]) - 0.1, 2);
     return sum;
   }
-  double loss_and_gradient(const Tensor& tokens, const Tensor& targets,
-                           LanguageModel& gradient) const override {
+  double loss_and_gradient(const Tensor& tokens, const Tensor& targets, LanguageModel& gradient,
+                           double weight) const override {
     float* d_bias = own(gradient).model().ln_f.bias.data<float>();
     for (int64_t i = 0; i < model().ln_f.bias.numel(); ++i)
-      d_bias[i] += 2 * (model().ln_f.bias.data<float>()[i] - 0.1f);
-    return loss(tokens, targets);
+      d_bias[i] += static_cast<float>(weight) * 2 * (model().ln_f.bias.data<float>()[i] - 0.1f);
+    return weight * loss(tokens, targets);
   }
 
  protected:

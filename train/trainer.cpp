@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -26,6 +27,12 @@ int64_t unscored(const TrainConfig& config) {
 
 std::span<int32_t> span_of(Tensor& tensor) {
   return {tensor.data<int32_t>(), static_cast<size_t>(tensor.numel())};
+}
+
+/// 1 where every position has a target.
+double share_of_targets(std::span<const int32_t> targets) {
+  const auto ignored = std::ranges::count(targets, data::ignored_target);
+  return 1 - static_cast<double>(ignored) / static_cast<double>(targets.size());
 }
 
 }  // namespace
@@ -126,22 +133,28 @@ int64_t Trainer::tokens_per_step() const {
   return config_.train.batch * config_.train.accumulate * config_.model.context;
 }
 
-double Trainer::micro_batches(uint64_t step, bool dry) {
-  double sum = 0;
+double Trainer::micro_batch(uint64_t number, double weight) {
+  Workspace::Step scope(workspace_);
+  const TrainingScope training(static_cast<uint64_t>(config_.run.seed), number);
+  return model_->loss_and_gradient(tokens_, targets_, *gradient_, weight);
+}
+
+Trainer::Sum Trainer::micro_batches(uint64_t step) {
+  Sum sum;
   const auto count = static_cast<uint64_t>(config_.train.accumulate);
   for (uint64_t micro = 0; micro < count; ++micro) {
-    if (!dry) loader_.next(span_of(tokens_), span_of(targets_));
-    if (!dry && micro + 1 == count) gradients_->prepare_norm();
-    Workspace::Step scope(workspace_);
-    const TrainingScope training(static_cast<uint64_t>(config_.run.seed), step * count + micro);
-    sum += model_->loss_and_gradient(tokens_, targets_, *gradient_);
-    if (dry) break;
+    loader_.next(span_of(tokens_), span_of(targets_));
+    if (micro + 1 == count) gradients_->prepare_norm();
+    const double weight = share_of_targets(span_of(targets_));
+    if (weight == 0) continue;
+    sum.loss += micro_batch(step * count + micro, weight);
+    sum.weight += weight;
   }
   return sum;
 }
 
 MemoryUse Trainer::plan_memory() {
-  micro_batches(0, /*dry=*/true);
+  micro_batch(0, 1);
   gradients_->mark_zero();
   evaluate_batches(1);
   MemoryUse use;
@@ -156,20 +169,21 @@ MemoryUse Trainer::plan_memory() {
 
 StepRecord Trainer::step(const GradientObserver& observe) {
   const auto begin = Clock::now();
-  const double count = static_cast<double>(config_.train.accumulate);
   StepRecord record;
   record.step = state_.step + 1;
   record.lr = schedule_.at(state_.step, state_.steps);
-  record.loss = micro_batches(static_cast<uint64_t>(state_.step), /*dry=*/false) / count;
-  record.grad_norm = gradients_->norm() / count;
+  const Sum sum = micro_batches(static_cast<uint64_t>(state_.step));
+  const double weight = sum.weight > 0 ? sum.weight : 1;  // without a target the gradient is zero
+  record.loss = sum.loss / weight;
+  record.grad_norm = gradients_->norm() / weight;
   if (!std::isfinite(record.loss)) diverged("the loss", record.loss);
   if (!std::isfinite(record.grad_norm)) diverged("the length of the gradient", record.grad_norm);
-  if (observe) observe(*gradients_, 1.0 / count);
-  // The mean over micro-batches and the clipping are one factor, applied in the optimizer's own pass.
+  if (observe) observe(*gradients_, 1.0 / weight);
+  // The mean over targets and the clipping are one factor, applied in the optimizer's own pass.
   const double clip = config_.optimizer.clip;
   const double clipping = clip > 0 && record.grad_norm > clip ? clip / record.grad_norm : 1.0;
   optimizer_->set_lr(record.lr);
-  optimizer_->step(*gradients_, clipping / count);
+  optimizer_->step(*gradients_, clipping / weight);
   const double seconds = seconds_since(begin);
   record.tokens_per_second = static_cast<double>(tokens_per_step()) / seconds;
   state_.step = record.step;
@@ -181,21 +195,22 @@ StepRecord Trainer::step(const GradientObserver& observe) {
   return record;
 }
 
-double Trainer::evaluate_batches(int64_t count) {
-  double sum = 0, scored = 0;
+Trainer::Sum Trainer::evaluate_batches(int64_t count) {
+  Sum sum;
   for (int64_t i = 0; i < count; ++i) {
     const auto here = static_cast<double>(eval_batches_.get(i, span_of(tokens_), span_of(targets_)));
     Workspace::Step scope(workspace_);
-    sum += here * model_->loss(tokens_, targets_);
-    scored += here;
+    sum.loss += here * model_->loss(tokens_, targets_);
+    sum.weight += here;
   }
-  require(scored > 0, "evaluation: every token of the validation batches is part of a prompt");
-  return sum / scored;
+  return sum;
 }
 
 double Trainer::evaluate() {
   const auto begin = Clock::now();
-  const double val = evaluate_batches(eval_batches_.count());
+  const Sum sum = evaluate_batches(eval_batches_.count());
+  require(sum.weight > 0, "evaluation: every token of the validation batches is part of a prompt");
+  const double val = sum.loss / sum.weight;
   state_.seconds += seconds_since(begin);
   if (!std::isfinite(val)) diverged("the validation loss", val);
   state_.val_loss = val;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -10,6 +11,7 @@
 #include "cladtorch/error.h"
 #include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/io/atomic_file.h"
+#include "data/tokens/memory_tokens.h"
 #include "io/temporary_folder.h"
 
 namespace cladtorch::train {
@@ -18,27 +20,31 @@ namespace {
 using io::error_of;
 using testing::HasSubstr;
 
-/// Half the squared distance of each token's embedding to the first channel's index, plus a little decay of
-/// all: a minimum that depends on the tokens, so that a wrong batch changes the result.
-double quadratic(const GPT2& model, const Tensor& tokens, const Tensor& targets, GPT2* gradient) {
+/// Half the squared distance of each token's embedding to its target's number, plus a little decay of all: a
+/// minimum that depends on the tokens, so that a wrong batch changes the result.
+double quadratic(const GPT2& model, const Tensor& tokens, const Tensor& targets, GPT2* gradient,
+                 double weight = 1) {
   const int64_t channels = model.config.n_embd;
   Tensor d_wte = zeros(model.wte.weight.shape());
+  const int32_t* const target = targets.data<int32_t>();
+  const auto scored = static_cast<double>(targets.numel() -
+                                          std::count(target, target + targets.numel(), data::ignored_target));
   double sum = 0;
   for (int64_t i = 0; i < tokens.numel(); ++i) {
-    if (targets.data<int32_t>()[i] == data::ignored_target) continue;
+    if (target[i] == data::ignored_target) continue;
     const int64_t row = tokens.data<int32_t>()[i] * channels;
-    const auto aim = static_cast<float>(targets.data<int32_t>()[i]) * 0.01f;
+    const auto aim = static_cast<float>(target[i]) * 0.01f;
     for (int64_t c = 0; c < channels; ++c) {
       const float distance = model.wte.weight.data<float>()[row + c] - aim;
       sum += 0.5 * static_cast<double>(distance * distance);
-      d_wte.data<float>()[row + c] += distance / static_cast<float>(tokens.numel());
+      d_wte.data<float>()[row + c] += distance * static_cast<float>(weight / scored);
     }
   }
   if (gradient != nullptr) {
     gradient->wte.weight.accumulate(d_wte);
-    gradient->ln_f.bias.accumulate(model.ln_f.weight);
+    gradient->ln_f.bias.accumulate(scale(model.ln_f.weight, weight));
   }
-  return sum / static_cast<double>(tokens.numel());
+  return scored > 0 ? weight * sum / scored : 0;
 }
 
 class Quadratic : public LanguageModelOf<GPT2> {
@@ -47,9 +53,9 @@ class Quadratic : public LanguageModelOf<GPT2> {
   double loss(const Tensor& tokens, const Tensor& targets) const override {
     return quadratic(model().to(DType::float32), tokens, targets, nullptr);
   }
-  double loss_and_gradient(const Tensor& tokens, const Tensor& targets,
-                           LanguageModel& gradient) const override {
-    return quadratic(model().to(DType::float32), tokens, targets, &own(gradient).model());
+  double loss_and_gradient(const Tensor& tokens, const Tensor& targets, LanguageModel& gradient,
+                           double weight) const override {
+    return quadratic(model().to(DType::float32), tokens, targets, &own(gradient).model(), weight);
   }
 
  protected:
@@ -135,6 +141,73 @@ TEST(Trainer, TakesTheSameStepWhenTheBatchIsAccumulated) {
   EXPECT_NEAR(at_once.grad_norm, in_parts.grad_norm, 1e-5 * at_once.grad_norm);
 }
 
+/// `documents` documents of 9 tokens, of which the first `prompt(document)` are never targets.
+template <class Prompt>
+data::Dataset prompts(int documents, Prompt prompt) {
+  auto tokens = std::make_shared<data::MemoryTokens>(data::TokenWidth::u16);
+  const auto vocabulary = static_cast<int32_t>(stories().tokenizer->vocab_size());
+  for (int document = 0; document < documents; ++document) {
+    tokens->begin_document();
+    for (int i = 0; i < 9; ++i) {
+      const int32_t token = (document * 7 + i * i) % vocabulary;
+      tokens->append({&token, 1}, i < prompt(document));
+    }
+  }
+  data::Dataset dataset = stories();
+  dataset.train = tokens->finish();
+  dataset.validation = dataset.train;
+  dataset.storage = std::move(tokens);
+  return dataset;
+}
+
+TEST(Trainer, EveryTargetOfAStepCountsTheSameInWhicheverMicroBatchItIs) {
+  const data::Dataset data = prompts(40, [](int document) { return 2 + document % 7; });
+  TrainConfig whole = small_config(), parts = small_config();
+  for (TrainConfig* config : {&whole, &parts}) {
+    config->model.context = 8;
+    config->data.packing = "documents";
+    config->optimizer.clip = 0;
+  }
+  whole.train.batch = 6;
+  whole.train.accumulate = 1;
+  parts.train.batch = 1;
+  parts.train.accumulate = 6;
+  Trainer a = trainer_of(whole, data), b = trainer_of(parts, data);
+  for (int step = 0; step < 10; ++step) {
+    std::vector<Tensor> expected;
+    const StepRecord at_once = a.step([&](const TensorList& gradients, double factor) {
+      for (const NamedTensor& named : gradients) expected.push_back(scale(named.tensor, factor));
+    });
+    const StepRecord in_parts = b.step([&](const TensorList& gradients, double factor) {
+      for (size_t i = 0; i < gradients.size(); ++i)
+        for (int64_t j = 0; j < expected[i].numel(); ++j)
+          ASSERT_NEAR(gradients[i].tensor.data<float>()[j] * factor, expected[i].data<float>()[j], 1e-6)
+              << gradients[i].name << " in step " << step;
+    });
+    ASSERT_NEAR(at_once.loss, in_parts.loss, 1e-6 * at_once.loss);
+    ASSERT_NEAR(at_once.grad_norm, in_parts.grad_norm, 1e-5 * at_once.grad_norm);
+  }
+}
+
+TEST(Trainer, MicroBatchesWithoutATargetAddNothing) {
+  // Windows that begin anywhere: some lie in a prompt as a whole, and some steps have no target at all.
+  const data::Dataset data = prompts(40, [](int document) { return document % 4 == 3 ? 0 : 9; });
+  TrainConfig config = small_config();
+  config.model.context = 4;
+  config.train.batch = 1;
+  config.train.steps = 60;
+  Trainer trainer = trainer_of(config, data);
+  trainer.plan_memory();
+  int without = 0;
+  for (int step = 0; step < 60; ++step) {
+    const StepRecord record = trainer.step();
+    without += record.loss == 0 && record.grad_norm == 0;
+  }
+  EXPECT_GT(without, 5);
+  EXPECT_LT(without, 55);
+  EXPECT_LT(trainer.evaluate(), trainer_of(config, data).evaluate());
+}
+
 TEST(Trainer, PlansItsMemoryWithoutChangingTheRun) {
   Trainer plain = trainer_of(small_config()), planned = trainer_of(small_config());
   const MemoryUse use = planned.plan_memory();
@@ -147,9 +220,9 @@ TEST(Trainer, PlansItsMemoryWithoutChangingTheRun) {
 class Poisoned : public Quadratic {
  public:
   Poisoned(GPT2 model, bool in_loss) : Quadratic(std::move(model)), in_loss_(in_loss) {}
-  double loss_and_gradient(const Tensor& tokens, const Tensor& targets,
-                           LanguageModel& gradient) const override {
-    const double value = Quadratic::loss_and_gradient(tokens, targets, gradient);
+  double loss_and_gradient(const Tensor& tokens, const Tensor& targets, LanguageModel& gradient,
+                           double weight) const override {
+    const double value = Quadratic::loss_and_gradient(tokens, targets, gradient, weight);
     if (in_loss_) return std::numeric_limits<double>::quiet_NaN();
     own(gradient).model().wte.weight.data<float>()[5] = std::numeric_limits<float>::infinity();
     return value;

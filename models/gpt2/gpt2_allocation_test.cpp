@@ -22,8 +22,8 @@ Tensor plain_forward(const GPT2& model, const Tensor& ids) {
 double plain_loss(const GPT2& model, const Tensor& tokens, const Tensor& targets) {
   return linear_cross_entropy(plain_forward(model, tokens), model.wte.weight, targets, -100).item();
 }
-double plain_loss_and_gradient(const GPT2& model, const Tensor& tokens, const Tensor& targets,
-                               GPT2* gradient) {
+double plain_loss_and_gradient(const GPT2& model, const Tensor& tokens, const Tensor& targets, GPT2* gradient,
+                               double) {
   return clad::value_and_gradient(plain_loss, "model").execute(model, tokens, targets, gradient);
 }
 
@@ -38,7 +38,7 @@ WorkspaceStatistics train(const GPT2Config& config, decltype(loss_and_gradient)&
     {
       const TrainingScope scope(1, static_cast<uint64_t>(step));
       const Workspace::Step open(workspace);
-      objective(model, tokens, targets, &gradient);
+      objective(model, tokens, targets, &gradient, 1);
     }
     const long made = allocations - before;
     if (CLADTORCH_COUNTS_ALLOCATIONS) {

@@ -13,7 +13,7 @@ namespace {
 std::string document() {
   std::string text =
       "# The backward of GPT-2, as the compiler wrote it\n\n"
-      "This is `clad::value_and_gradient(loss, \"model\")` for the `loss` of\n"
+      "This is `clad::value_and_gradient(weighted_loss, \"model\")` for the `weighted_loss` of\n"
       "[gpt2.h](../../include/cladtorch/models/gpt2.h): the text that the plugin generated from the model's "
       "forward and\n"
       "that the same compiler then compiled. Each function comes as a pair: `f_fwd` computes what `f` does "

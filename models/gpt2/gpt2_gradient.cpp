@@ -7,13 +7,14 @@
 namespace cladtorch {
 
 const char* loss_gradient_code() {
-  auto step = clad::value_and_gradient(loss, "model");
+  auto step = clad::value_and_gradient(weighted_loss, "model");
   return step.getCode();
 }
 
-double loss_and_gradient(const GPT2& model, const Tensor& tokens, const Tensor& targets, GPT2* gradient) {
-  auto step = clad::value_and_gradient(loss, "model");
-  return step.execute(model, tokens, targets, gradient);
+double loss_and_gradient(const GPT2& model, const Tensor& tokens, const Tensor& targets, GPT2* gradient,
+                         double weight) {
+  auto step = clad::value_and_gradient(weighted_loss, "model");
+  return step.execute(model, tokens, targets, weight, gradient);
 }
 
 }  // namespace cladtorch

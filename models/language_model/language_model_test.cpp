@@ -38,9 +38,10 @@ struct Bigram {
 double loss(const Bigram& model, const Tensor& tokens, const Tensor& targets) {
   return cross_entropy(model.logits(tokens), targets).item();
 }
-double loss_and_gradient(const Bigram& model, const Tensor& tokens, const Tensor& targets, Bigram* gradient) {
-  gradient->table.accumulate(model.table);
-  return loss(model, tokens, targets);
+double loss_and_gradient(const Bigram& model, const Tensor& tokens, const Tensor& targets, Bigram* gradient,
+                         double weight) {
+  gradient->table.accumulate(scale(model.table, weight));
+  return weight * loss(model, tokens, targets);
 }
 double flops_per_token(const Bigram::Config& config, int64_t) {
   return static_cast<double>(config.vocab_size);

@@ -6,9 +6,10 @@
 
 namespace cladtorch {
 
-double loss_and_gradient(const Llama& model, const Tensor& tokens, const Tensor& targets, Llama* gradient) {
-  auto step = clad::value_and_gradient(loss, "model");
-  return step.execute(model, tokens, targets, gradient);
+double loss_and_gradient(const Llama& model, const Tensor& tokens, const Tensor& targets, Llama* gradient,
+                         double weight) {
+  auto step = clad::value_and_gradient(weighted_loss, "model");
+  return step.execute(model, tokens, targets, weight, gradient);
 }
 
 }  // namespace cladtorch

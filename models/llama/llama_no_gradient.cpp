@@ -3,7 +3,7 @@
 
 namespace cladtorch {
 
-double loss_and_gradient(const Llama&, const Tensor&, const Tensor&, Llama*) {
+double loss_and_gradient(const Llama&, const Tensor&, const Tensor&, Llama*, double) {
   fail("Llama: this build has no gradients: it was not compiled by Clang with the plugin");
 }
 

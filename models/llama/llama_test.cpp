@@ -4,6 +4,7 @@
 
 #include "models/llama/small_llama.h"
 #include "tests/support/gradcheck.h"
+#include "tests/support/model_gradient.h"
 
 namespace cladtorch {
 namespace {
@@ -112,7 +113,7 @@ TEST(Llama, SequencesThatDoNotFitAreNamed) {
 TEST(Llama, DecodingWithACacheEqualsTheForwardPass) {
   for (LlamaConfig config : testing::odd_llamas()) {
     config.max_position_embeddings = 150;  // the cache grows twice
-    const Llama model = testing::perturbed_llama(config);
+    const Llama model = testing::perturbed(Llama(config));
     const Tensor tokens = random_tokens({2, 140}, 11, 1), expected = model.logits(tokens);
     LlamaCache cache(config, 2);
     Tensor scores = model.decode(tokens.narrow(1, 0, 4), cache);
@@ -130,7 +131,7 @@ TEST(Llama, DecodingWithACacheEqualsTheForwardPass) {
 TEST(Llama, AWindowHidesWhatLiesBeforeIt) {
   LlamaConfig config = testing::small_llama(DType::float64, 1);
   config.sliding_window = 3;
-  const Llama model = testing::perturbed_llama(config);
+  const Llama model = testing::perturbed(Llama(config));
   Tensor tokens = random_tokens({1, 8}, 11, 1);
   const Tensor before = model.logits(tokens);
   tokens.data<int32_t>()[2] = (tokens.data<int32_t>()[2] + 1) % 11;

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "cladtorch/models/llama.h"
-#include "tests/support/tokens.h"
 
 namespace cladtorch::testing {
 
@@ -34,28 +33,6 @@ inline std::vector<LlamaConfig> odd_llamas() {
   configs[6].rope = {.theta = 100, .scaling = RotaryScaling::linear, .factor = 3};
   configs[6].num_key_value_heads = 4;
   return configs;
-}
-
-/// Moves every parameter away from its special initial value.
-inline Llama perturbed(Llama model) {
-  Random random(17);
-  for_each_parameter(model, [&](const std::string&, Tensor& parameter) {
-    parameter.copy_from(parameter + scale(randn(parameter.shape(), random, parameter.dtype()), 0.3));
-  });
-  return model;
-}
-inline Llama perturbed_llama(const LlamaConfig& config) { return perturbed(Llama(config)); }
-
-struct Batch {
-  Tensor tokens, targets;
-};
-
-/// One target is left out.
-inline Batch batch_for(const LlamaConfig& config, int64_t batch = 2, int64_t length = 5) {
-  Batch result{random_tokens({batch, length}, config.vocab_size, 1),
-               random_tokens({batch, length}, config.vocab_size, 2)};
-  result.targets.data<int32_t>()[batch * length - 1] = -100;
-  return result;
 }
 
 }  // namespace cladtorch::testing

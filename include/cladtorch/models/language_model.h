@@ -69,9 +69,9 @@ class LanguageModel {
 
   /// Mean cross-entropy in nats of targets [B, T]; those of -100 are left out.
   virtual double loss(const Tensor& tokens, const Tensor& targets) const = 0;
-  /// The same, and its derivative added to `gradient`, which gradient_like() made.
-  virtual double loss_and_gradient(const Tensor& tokens, const Tensor& targets,
-                                   LanguageModel& gradient) const = 0;
+  /// `weight` times the same, and its derivative added to `gradient`, which gradient_like() made.
+  virtual double loss_and_gradient(const Tensor& tokens, const Tensor& targets, LanguageModel& gradient,
+                                   double weight = 1) const = 0;
 
   /// Scores of the next token at every position, [B, T, V].
   virtual Tensor logits(const Tensor& tokens) const = 0;
@@ -117,9 +117,9 @@ double loss_of(const Model& model, const Tensor& tokens, const Tensor& targets) 
   return loss(model, tokens, targets);
 }
 template <class Model>
-double loss_and_gradient_of(const Model& model, const Tensor& tokens, const Tensor& targets,
-                            Model* gradient) {
-  return loss_and_gradient(model, tokens, targets, gradient);
+double loss_and_gradient_of(const Model& model, const Tensor& tokens, const Tensor& targets, Model* gradient,
+                            double weight) {
+  return loss_and_gradient(model, tokens, targets, gradient, weight);
 }
 template <class Config>
 double flops_per_token_of(const Config& config, int64_t context) {
@@ -157,9 +157,9 @@ class LanguageModelOf : public LanguageModel {
   double loss(const Tensor& tokens, const Tensor& targets) const override {
     return detail::loss_of(model_, tokens, targets);
   }
-  double loss_and_gradient(const Tensor& tokens, const Tensor& targets,
-                           LanguageModel& gradient) const override {
-    return detail::loss_and_gradient_of(model_, tokens, targets, &own(gradient).model_);
+  double loss_and_gradient(const Tensor& tokens, const Tensor& targets, LanguageModel& gradient,
+                           double weight) const override {
+    return detail::loss_and_gradient_of(model_, tokens, targets, &own(gradient).model_, weight);
   }
   Tensor logits(const Tensor& tokens) const override { return model_.logits(tokens); }
   std::unique_ptr<DecodeCache> make_cache(int64_t batch) const override {

@@ -28,8 +28,8 @@ struct MemoryUse {
   size_t peak() const { return parameters + masters + gradients + optimizer + activations; }
 };
 
-/// Sees a step's gradient before it is clipped and applied: the mean over the micro-batches is `gradients`
-/// times `scale`.
+/// Sees a step's gradient before it is clipped and applied: that of the mean loss over all targets of the
+/// step is `gradients` times `scale`.
 using GradientObserver = std::function<void(const TensorList& gradients, double scale)>;
 
 class Trainer {
@@ -67,8 +67,16 @@ class Trainer {
 
  private:
   void build(std::unique_ptr<LanguageModel> master);
-  double micro_batches(uint64_t step, bool dry);
-  double evaluate_batches(int64_t count);
+  /// Over several batches.
+  struct Sum {
+    double loss = 0;  ///< of each batch, times its weight
+    double weight = 0;
+  };
+  /// A step's: each micro-batch, and its gradient, weighs as much as the part of its positions that have a
+  /// target.
+  Sum micro_batches(uint64_t step);
+  double micro_batch(uint64_t number, double weight);
+  Sum evaluate_batches(int64_t count);
   [[noreturn]] void diverged(const char* what, double value) const;
 
   TrainConfig config_;
