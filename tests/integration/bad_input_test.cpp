@@ -7,45 +7,23 @@
 #include <algorithm>
 #include <fstream>
 
-#include "io/temporary_folder.h"
-#include "tests/integration/program.h"
-#include "tests/integration/small_run.h"
+#include "tests/integration/program_test_base.h"
 
 namespace cladtorch::integration {
 namespace {
 
-namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-constexpr int runtime_error_code = 1;
-constexpr int usage_error_code = 2;
-
 void write(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 
-class BadInput : public testing::Test {
+class BadInput : public ProgramTestBase {
  protected:
-  Outcome program(const std::vector<std::string>& arguments) {
-    return run(arguments, {.folder = folder_.path()});
-  }
-
-  void expect_one_line(const Outcome& outcome, int code, const std::string& part) {
-    EXPECT_EQ(outcome.code, code) << outcome.err;
-    EXPECT_THAT(outcome.err, StartsWith("cladtorch: error: "));
-    EXPECT_THAT(outcome.err, HasSubstr(part));
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
-  }
-  void expect_error(const std::vector<std::string>& arguments, int code, const std::string& part) {
-    expect_one_line(program(arguments), code, part);
-  }
-
   /// A finished run in folder "run".
   void train() {
     const Outcome outcome = program(small_train());
     ASSERT_EQ(outcome.code, 0) << outcome.err;
   }
-
-  io::TemporaryFolder folder_;
 };
 
 TEST_F(BadInput, UnknownWordsOnTheCommandLineGetASuggestion) {

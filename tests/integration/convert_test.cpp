@@ -4,19 +4,16 @@
 
 #include <fstream>
 
-#include "io/temporary_folder.h"
-#include "tests/integration/program.h"
-#include "tests/integration/small_run.h"
+#include "tests/integration/program_test_base.h"
 
 namespace cladtorch::integration {
 namespace {
 
-namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-class ConvertProgram : public testing::Test {
+class ConvertProgram : public ProgramTestBase {
  protected:
   static void SetUpTestSuite() {
     trained_ = new io::TemporaryFolder;
@@ -26,27 +23,11 @@ class ConvertProgram : public testing::Test {
 
   ConvertProgram() { fs::copy(*trained_ / "run", folder_ / "run", fs::copy_options::recursive); }
 
-  Outcome program(const std::vector<std::string>& arguments) {
-    return run(arguments, {.folder = folder_.path()});
-  }
-  std::string succeed(const std::vector<std::string>& arguments) {
-    const Outcome outcome = program(arguments);
-    EXPECT_EQ(outcome.code, 0) << outcome.err;
-    EXPECT_EQ(outcome.err, "");
-    return outcome.out;
-  }
-  void expect_error(const std::vector<std::string>& arguments, int code, const std::string& message) {
-    const Outcome outcome = program(arguments);
-    EXPECT_EQ(outcome.code, code) << outcome.err;
-    EXPECT_THAT(outcome.err, AllOf(StartsWith("cladtorch: error: "), HasSubstr(message)));
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
-  }
   std::string text_of(const std::string& model) {
     return succeed({"generate", "--from", model, "--temperature", "0", "--tokens", "20", "--prompt", "The "});
   }
 
   static inline io::TemporaryFolder* trained_ = nullptr;
-  io::TemporaryFolder folder_;
 };
 
 TEST_F(ConvertProgram, AnExportedRunIsAFolderThatGeneratesTheSame) {

@@ -7,9 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cladtorch/io/safetensors.h"
-#include "io/temporary_folder.h"
-#include "tests/integration/program.h"
-#include "tests/integration/small_run.h"
+#include "tests/integration/program_test_base.h"
 
 namespace cladtorch::integration {
 namespace {
@@ -17,29 +15,17 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-class EvalTest : public testing::Test {
+class EvalTest : public ProgramTestBase {
  protected:
   void SetUp() override { succeed(small_train()); }
 
-  Outcome program(const std::vector<std::string>& arguments) {
-    return run(arguments, {.folder = folder_.path()});
-  }
-  std::string succeed(const std::vector<std::string>& arguments) {
-    const Outcome outcome = program(arguments);
-    EXPECT_EQ(outcome.code, 0) << outcome.err;
-    EXPECT_EQ(outcome.err, "");
-    return outcome.out;
-  }
   nlohmann::json eval(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"eval", "--from", "run", "--json"});
     return nlohmann::json::parse(succeed(arguments));
   }
   void expect_error(std::vector<std::string> arguments, int code, const std::string& message) {
     arguments.insert(arguments.begin(), {"eval", "--from", "run"});
-    const Outcome outcome = program(arguments);
-    EXPECT_EQ(outcome.code, code);
-    EXPECT_THAT(outcome.err, HasSubstr(message));
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    ProgramTestBase::expect_error(arguments, code, message);
   }
 
   template <class Id>
@@ -47,8 +33,6 @@ class EvalTest : public testing::Test {
                  const std::vector<Id>& ids) {
     io::write_safetensors(folder_ / name, {{"input_ids", {type, shape, std::as_bytes(std::span(ids))}}});
   }
-
-  io::TemporaryFolder folder_;
 };
 
 float value(const io::StoredTensor& stored, size_t index) {

@@ -11,24 +11,14 @@
 #include <sstream>
 #include <thread>
 
-#include "io/temporary_folder.h"
-#include "tests/integration/program.h"
-#include "tests/integration/small_run.h"
+#include "tests/integration/program_test_base.h"
 
 namespace cladtorch::integration {
 namespace {
 
-namespace fs = std::filesystem;
 using testing::HasSubstr;
 
 using Clock = std::chrono::steady_clock;
-
-std::string content(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 /// Step, loss, rate and norm of every line of a log, without what a clock told.
 std::vector<std::string> losses_of(const fs::path& run) {
@@ -39,7 +29,7 @@ std::vector<std::string> losses_of(const fs::path& run) {
   return losses;
 }
 
-class KillTest : public testing::Test {
+class KillTest : public ProgramTestBase {
  protected:
   /// Starts the program and kills it within `longest` microseconds, if it has not ended before.
   void kill_within(const std::vector<std::string>& arguments, int64_t longest) {
@@ -58,7 +48,6 @@ class KillTest : public testing::Test {
     return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start).count();
   }
 
-  io::TemporaryFolder folder_;
   std::mt19937_64 random_{20};
 };
 

@@ -9,41 +9,18 @@
 #include <sstream>
 
 #include "cladtorch/random.h"
-#include "io/temporary_folder.h"
-#include "tests/integration/program.h"
-#include "tests/integration/small_run.h"
+#include "tests/integration/program_test_base.h"
 
 namespace cladtorch::integration {
 namespace {
 
-namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr int runtime_error_code = 1, usage_error_code = 2, interrupted_code = 130;
-
-class PrepareTest : public testing::Test {
+class PrepareTest : public ProgramTestBase {
  protected:
-  Outcome program(const std::vector<std::string>& arguments) {
-    return run(arguments, {.folder = folder_.path()});
-  }
-
-  Outcome succeed(const std::vector<std::string>& arguments) {
-    Outcome outcome = program(arguments);
-    EXPECT_EQ(outcome.code, 0) << outcome.err;
-    EXPECT_EQ(outcome.err, "");
-    return outcome;
-  }
-
-  void expect_error(const std::vector<std::string>& arguments, int code, const std::string& message) {
-    const Outcome outcome = program(arguments);
-    EXPECT_EQ(outcome.code, code) << outcome.err;
-    EXPECT_THAT(outcome.err, AllOf(testing::StartsWith("cladtorch: error: "), HasSubstr(message)));
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
-  }
-
   /// `count` documents, the n-th of which begins with `word` and n.
   void write_lines(const std::string& name, int count, const std::string& word) {
     std::string lines;
@@ -54,17 +31,15 @@ class PrepareTest : public testing::Test {
     folder_.write(name, lines);
   }
 
-  std::string show() { return succeed({"data", "show", "--text", "out"}).out; }
-
-  io::TemporaryFolder folder_;
+  std::string show() { return succeed({"data", "show", "--text", "out"}); }
 };
 
 TEST_F(PrepareTest, TellsWhatItDoesInPlainLines) {
   write_lines("t.jsonl", 20000, "line");
-  const Outcome outcome = succeed({"data", "prepare", "--text", "t.jsonl", "--out", "out"});
-  EXPECT_THAT(outcome.out, AllOf(ContainsRegex("characters +[0-9]+ %"), ContainsRegex("tokens +100 %"),
-                                 HasSubstr("documents"), HasSubstr("eta"), HasSubstr("; 20000 documents\n"),
-                                 Not(HasSubstr("\r")), Not(HasSubstr("\x1b"))));
+  EXPECT_THAT(succeed({"data", "prepare", "--text", "t.jsonl", "--out", "out"}),
+              AllOf(ContainsRegex("characters +[0-9]+ %"), ContainsRegex("tokens +100 %"),
+                    HasSubstr("documents"), HasSubstr("eta"), HasSubstr("; 20000 documents\n"),
+                    Not(HasSubstr("\r")), Not(HasSubstr("\x1b"))));
   EXPECT_THAT(show(), AllOf(ContainsRegex("training +[0-9]+ tokens in 1[78][0-9]+ documents"),
                             ContainsRegex("validation +[0-9]+ tokens in [12][0-9]+ documents")));
 }

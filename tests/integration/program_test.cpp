@@ -10,30 +10,15 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "io/temporary_folder.h"
-#include "tests/integration/program.h"
-#include "tests/integration/small_run.h"
+#include "tests/integration/program_test_base.h"
 
 namespace cladtorch::integration {
 namespace {
 
-namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
-
-std::string content(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-size_t count_lines(const fs::path& path) {
-  const std::string text = content(path);
-  return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
-}
 
 /// The log without the speeds, which no two runs share.
 std::vector<nlohmann::json> log_of(const fs::path& run) {
@@ -47,46 +32,47 @@ std::vector<nlohmann::json> log_of(const fs::path& run) {
   return records;
 }
 
-class ProgramTest : public testing::Test {
+class ProgramTest : public ProgramTestBase {
  protected:
-  Outcome program(const std::vector<std::string>& arguments) {
-    return run(arguments, {.folder = folder_.path()});
+  /// That two runs had the same losses and ended with the same checkpoints.
+  void expect_equal_runs(const std::string& a, const std::string& b) {
+    EXPECT_EQ(log_of(folder_ / a), log_of(folder_ / b));
+    for (const char* file :
+         {"last/model.safetensors", "last/optimizer.safetensors", "best/model.safetensors"}) {
+      EXPECT_EQ(content(folder_ / a / file), content(folder_ / b / file)) << file;
+    }
   }
-
-  Outcome succeed(const std::vector<std::string>& arguments) {
-    Outcome outcome = program(arguments);
-    EXPECT_EQ(outcome.code, 0) << outcome.err;
-    EXPECT_EQ(outcome.err, "");
-    return outcome;
-  }
-
-  /// Waits until the log of "run" has `lines` lines or the program has ended.
-  void wait_for_log(Program& program, size_t lines) {
-    while (program.running() && count_lines(folder_ / "run" / "log.jsonl") < lines) ::usleep(500);
-  }
-
-  io::TemporaryFolder folder_;
 };
 
-/// Steps long enough to be interrupted between two of them.
-const std::vector<std::string> slow_run = {"--set", "model.channels=128", "--set", "model.context=64",
-                                           "--set", "train.batch=8",      "--set", "train.steps=20",
-                                           "--set", "train.eval_every=10"};
+/// `arguments` and then `more`.
+std::vector<std::string> with(std::vector<std::string> arguments, const std::vector<std::string>& more) {
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+/// A run whose learning rate does not depend on its length: one that is too long to end before it is stopped
+/// can be compared with a short one.
+std::vector<std::string> steady_run(const std::string& steps, const std::vector<std::string>& more = {}) {
+  return with(
+      small_train({"--set", "schedule.kind=constant", "--set", "train.eval_every=10", "--steps", steps}),
+      more);
+}
+const std::string endless = "100000000";
 
 TEST_F(ProgramTest, HelpAndVersionAreThere) {
   for (const char* command : {"train", "generate", "eval", "data", "tokenizer", "info", "report", "bench"}) {
-    EXPECT_THAT(succeed({command, "--help"}).out, HasSubstr("--help")) << command;
+    EXPECT_THAT(succeed({command, "--help"}), HasSubstr("--help")) << command;
   }
-  EXPECT_THAT(succeed({"--help"}).out, AllOf(HasSubstr("train"), HasSubstr("generate"), HasSubstr("bench")));
-  EXPECT_THAT(succeed({"--version"}).out, StartsWith("cladtorch 0."));
+  EXPECT_THAT(succeed({"--help"}), AllOf(HasSubstr("train"), HasSubstr("generate"), HasSubstr("bench")));
+  EXPECT_THAT(succeed({"--version"}), StartsWith("cladtorch 0."));
 }
 
 TEST_F(ProgramTest, TrainingLeavesAllThatItPromises) {
-  const Outcome outcome = succeed(small_train());
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("gpt2 (1 layers, 2 heads, 16 channels"),
-                                 HasSubstr("memory  parameters"), HasSubstr("entropy"), HasSubstr("step 6/6"),
-                                 HasSubstr("best val"), HasSubstr("above the floor"), HasSubstr("sample:")));
-  EXPECT_THAT(outcome.out, AllOf(Not(HasSubstr("\r")), Not(HasSubstr("\x1b"))));
+  const std::string out = succeed(small_train());
+  EXPECT_THAT(out, AllOf(HasSubstr("gpt2 (1 layers, 2 heads, 16 channels"), HasSubstr("memory  parameters"),
+                         HasSubstr("entropy"), HasSubstr("step 6/6"), HasSubstr("best val"),
+                         HasSubstr("above the floor"), HasSubstr("sample:")));
+  EXPECT_THAT(out, AllOf(Not(HasSubstr("\r")), Not(HasSubstr("\x1b"))));
   for (const char* file : {"config.toml", "run.json", "log.jsonl", "report.html", "last/model.safetensors",
                            "last/config.json", "last/optimizer.safetensors", "last/trainer_state.json",
                            "last/tokenizer.json", "best/model.safetensors"}) {
@@ -102,23 +88,21 @@ TEST_F(ProgramTest, AVocabularyIsLearnedTrainedOnAndKept) {
   for (int i = 0; i < 300; ++i)
     text += "The lower boat is slower than the low boat, na\xc3\xafve fox " + std::to_string(i) + ".\n";
   folder_.write("t.txt", text);
-  EXPECT_THAT(
-      succeed({"tokenizer", "train", "--text", "t.txt", "--vocab-size", "300", "--out", "t.json"}).out,
-      HasSubstr("t.json: 300 tokens\n"));
-  const std::string numbers =
-      succeed({"tokenizer", "encode", "--tokenizer", "t.json", "--text", "t.txt"}).out;
+  EXPECT_THAT(succeed({"tokenizer", "train", "--text", "t.txt", "--vocab-size", "300", "--out", "t.json"}),
+              HasSubstr("t.json: 300 tokens\n"));
+  const std::string numbers = succeed({"tokenizer", "encode", "--tokenizer", "t.json", "--text", "t.txt"});
   EXPECT_LT(std::count(numbers.begin(), numbers.end(), ' '), static_cast<ptrdiff_t>(text.size() / 2));
   std::vector<std::string> decode = {"tokenizer", "decode", "--tokenizer", "t.json"};
   std::istringstream words(numbers);
   for (std::string word; words >> word && decode.size() < 200;) decode.push_back(word);
-  EXPECT_THAT(text, StartsWith(succeed(decode).out));
-  EXPECT_THAT(succeed({"tokenizer", "show", "--tokenizer", "t.json"}).out,
+  EXPECT_THAT(text, StartsWith(succeed(decode)));
+  EXPECT_THAT(succeed({"tokenizer", "show", "--tokenizer", "t.json"}),
               HasSubstr("end of text  <|endoftext|> (0)"));
 
-  EXPECT_THAT(succeed(small_train({"--text", "t.txt", "--tokenizer", "t.json"})).out,
+  EXPECT_THAT(succeed(small_train({"--text", "t.txt", "--tokenizer", "t.json"})),
               HasSubstr("tokens of 300 kinds"));
   fs::remove(folder_ / "t.json");
-  EXPECT_THAT(succeed({"generate", "--from", "run", "--prompt", "The low boat", "--tokens", "5"}).out,
+  EXPECT_THAT(succeed({"generate", "--from", "run", "--prompt", "The low boat", "--tokens", "5"}),
               StartsWith("The low boat"));
 }
 
@@ -134,25 +118,23 @@ TEST_F(ProgramTest, ADefaultFolderIsNeverUsedTwice) {
 
 TEST_F(ProgramTest, AKilledRunResumesBitForBit) {
   for (const char* dtype : {"fp32", "bf16"}) {
-    std::vector<std::string> arguments = slow_run;
-    arguments.insert(arguments.end(), {"--dtype", dtype});
-    succeed(small_train(arguments));
-    fs::rename(folder_ / "run", folder_ / "straight");
     {
-      Program killed(small_train(arguments), {.folder = folder_.path()});
+      Program killed(steady_run(endless, {"--dtype", dtype}), {.folder = folder_.path()});
       wait_for_log(killed, 13);
       killed.send(SIGKILL);
       ASSERT_EQ(killed.wait().code, 128 + SIGKILL);
     }
-    ASSERT_LT(count_lines(folder_ / "run" / "log.jsonl"), 20u);
-    EXPECT_THAT(succeed({"train", "--resume", "run"}).out, HasSubstr("resume  run at step 10 of 20"));
-    EXPECT_EQ(log_of(folder_ / "run"), log_of(folder_ / "straight"));
-    for (const char* file :
-         {"last/model.safetensors", "last/optimizer.safetensors", "best/model.safetensors"}) {
-      EXPECT_EQ(content(folder_ / "run" / file), content(folder_ / "straight" / file)) << file << dtype;
-    }
+    const auto state = nlohmann::json::parse(content(folder_ / "run/last/trainer_state.json"));
+    const auto saved = state["step"].get<int64_t>();
+    EXPECT_EQ(saved % 10, 0);
+    const std::string end = std::to_string(saved + 13);
+    EXPECT_THAT(succeed({"train", "--resume", "run", "--steps", end}),
+                HasSubstr("resume  run at step " + std::to_string(saved) + " of " + end));
+    fs::rename(folder_ / "run", folder_ / "resumed");
+    succeed(steady_run(end, {"--dtype", dtype}));
+    expect_equal_runs("run", "resumed");
     fs::remove_all(folder_ / "run");
-    fs::remove_all(folder_ / "straight");
+    fs::remove_all(folder_ / "resumed");
   }
 }
 
@@ -162,9 +144,7 @@ TEST_F(ProgramTest, Bfloat16TrainsLikeFloat32) {
                                            "--set", "train.batch=8"};
   std::vector<nlohmann::json> logs[2];
   for (const char* dtype : {"fp32", "bf16"}) {
-    std::vector<std::string> arguments = longer;
-    arguments.insert(arguments.end(), {"--dtype", dtype});
-    const std::string out = succeed(small_train(arguments)).out;
+    const std::string out = succeed(small_train(with(longer, {"--dtype", dtype})));
     EXPECT_THAT(out, HasSubstr(std::string(", ") + dtype + "\n"));
     EXPECT_EQ(out.find("masters") != std::string::npos, std::string(dtype) == "bf16");
     fs::rename(folder_ / "run", folder_ / dtype);
@@ -182,7 +162,7 @@ TEST_F(ProgramTest, FloatAndBfloat16RunsContinueAndReadEachOther) {
   succeed(small_train({"--dtype", "bf16"}));
   const std::string weights = content(folder_ / "run/last/model.safetensors");
   const auto text = [&](const char* dtype) {
-    return succeed({"generate", "--from", "run", "--tokens", "20", "--prompt", "The ", "--dtype", dtype}).out;
+    return succeed({"generate", "--from", "run", "--tokens", "20", "--prompt", "The ", "--dtype", dtype});
   };
   EXPECT_THAT(text("fp32"), StartsWith("The "));
   EXPECT_THAT(text("bf16"), StartsWith("The "));
@@ -208,44 +188,62 @@ TEST_F(ProgramTest, ARunKilledAgainAndAgainWhileItSavesEndsLikeAStraightOne) {
   }
   const Outcome last = program(arguments);  // the last kill may have come after the end
   if (last.code != 0) EXPECT_THAT(last.err, HasSubstr("has done its 60 steps"));
-  EXPECT_EQ(log_of(folder_ / "run"), log_of(folder_ / "straight"));
-  for (const char* file :
-       {"last/model.safetensors", "last/optimizer.safetensors", "best/model.safetensors"}) {
-    EXPECT_EQ(content(folder_ / "run" / file), content(folder_ / "straight" / file)) << file;
-  }
+  expect_equal_runs("run", "straight");
   for (const auto& entry : fs::directory_iterator(folder_ / "run")) {
     EXPECT_EQ(entry.path().filename().string().find(".tmp"), std::string::npos) << entry.path();
   }
 }
 
 TEST_F(ProgramTest, CtrlCFinishesTheStepSavesAndSaysHowToGoOn) {
-  succeed(small_train(slow_run));
-  fs::rename(folder_ / "run", folder_ / "straight");
-  size_t done = 0;
-  {
-    Program interrupted(small_train(slow_run), {.folder = folder_.path()});
-    wait_for_log(interrupted, 4);
-    interrupted.send(SIGINT);
-    const Outcome outcome = interrupted.wait();
-    EXPECT_EQ(outcome.code, 130);
-    EXPECT_EQ(outcome.err, "");
-    done = log_of(folder_ / "run").size();
-    EXPECT_THAT(outcome.out, HasSubstr("stopped after step " + std::to_string(done) +
-                                       " of 20; continue with: cladtorch train --resume run"));
+  Program interrupted(steady_run(endless), {.folder = folder_.path()});
+  wait_for_log(interrupted, 4);
+  interrupted.send(SIGINT);
+  const Outcome outcome = interrupted.wait();
+  EXPECT_EQ(outcome.code, interrupted_code);
+  EXPECT_EQ(outcome.err, "");
+  const size_t done = log_of(folder_ / "run").size();
+  EXPECT_THAT(outcome.out, HasSubstr("stopped after step " + std::to_string(done) + " of " + endless +
+                                     "; continue with: cladtorch train --resume run"));
+  const std::string end = std::to_string(done + 7);
+  succeed({"train", "--resume", "run", "--steps", end});
+  fs::rename(folder_ / "run", folder_ / "resumed");
+  succeed(steady_run(end));
+  expect_equal_runs("run", "resumed");
+}
+
+TEST_F(ProgramTest, ExamplesWithPromptsInMicroBatchesAreLearnedAndResumeBitForBit) {
+  std::string lines;
+  for (int i = 0; i < 600; ++i) {
+    const std::string word(static_cast<size_t>(1 + i % 9), static_cast<char>('a' + i % 26));
+    lines += nlohmann::json({{"prompt", "say " + word + ": "}, {"completion", word + "!"}}).dump() + "\n";
   }
-  ASSERT_LT(done, 20u);
-  succeed({"train", "--resume", "run"});
-  EXPECT_EQ(log_of(folder_ / "run"), log_of(folder_ / "straight"));
+  folder_.write("examples.jsonl", lines);
+  succeed({"data", "prepare", "--text", "examples.jsonl", "--out", "tokens", "--vocabulary", "byte"});
+  const std::vector<std::string> prompts = {"--text", "tokens",        "--set",   "data.packing=documents",
+                                            "--set",  "train.batch=2", "--set",   "train.accumulate=3",
+                                            "--set",  "run.seed=3",    "--dtype", "fp32"};
+  {
+    Program killed(steady_run(endless, prompts), {.folder = folder_.path()});
+    wait_for_log(killed, 33);
+    killed.send(SIGKILL);
+    ASSERT_EQ(killed.wait().code, 128 + SIGKILL);
+  }
+  const auto state = nlohmann::json::parse(content(folder_ / "run/last/trainer_state.json"));
+  const std::string end = std::to_string(state["step"].get<int64_t>() + 13);
+  succeed({"train", "--resume", "run", "--steps", end});
+  fs::rename(folder_ / "run", folder_ / "resumed");
+  succeed(steady_run(end, prompts));
+  expect_equal_runs("run", "resumed");
+  const auto log = log_of(folder_ / "run");
+  EXPECT_LT(log.back()["val_loss"].get<double>(), 0.7 * log.front()["loss"].get<double>());
 }
 
 TEST_F(ProgramTest, TheNumberOfThreadsChangesNoBit) {
-  std::vector<std::string> dropout = slow_run;
-  dropout.insert(dropout.end(), {"--set", "model.dropout=0.1"});
   for (const char* dtype : {"fp32", "bf16"}) {
     for (const char* threads : {"1", "3"}) {
-      std::vector<std::string> arguments = dropout;
-      arguments.insert(arguments.end(), {"--threads", threads, "--dtype", dtype});
-      succeed(small_train(arguments));
+      succeed(small_train({"--set", "model.channels=128", "--set", "model.context=64", "--set",
+                           "train.batch=8", "--set", "train.steps=20", "--set", "model.dropout=0.1",
+                           "--threads", threads, "--dtype", dtype}));
       fs::rename(folder_ / "run", folder_ / (std::string(dtype) + threads));
     }
     const fs::path one = folder_ / (std::string(dtype) + "1"), three = folder_ / (std::string(dtype) + "3");
@@ -255,10 +253,10 @@ TEST_F(ProgramTest, TheNumberOfThreadsChangesNoBit) {
 }
 
 TEST_F(ProgramTest, ATimeLimitShortensTheRunAndItsSchedule) {
-  const Outcome outcome =
+  const std::string out =
       succeed(small_train({"--set", "train.steps=1000000", "--set", "train.max_minutes=0.02", "--set",
                            "train.eval_every=1000000"}));
-  EXPECT_THAT(outcome.out, HasSubstr("shortened to fit train.max_minutes = 0.02"));
+  EXPECT_THAT(out, HasSubstr("shortened to fit train.max_minutes = 0.02"));
   const auto log = log_of(folder_ / "run");
   EXPECT_LT(log.back()["lr"].get<double>(), 3e-4);  // close to the minimum of 1e-4, far from the peak of 2e-3
   EXPECT_TRUE(log.back().contains("val_loss"));
@@ -267,32 +265,30 @@ TEST_F(ProgramTest, ATimeLimitShortensTheRunAndItsSchedule) {
 TEST_F(ProgramTest, GeneratingIsReproducibleAndBeginsWithThePrompt) {
   succeed(small_train());
   const auto generate = [&](const std::string& seed) {
-    return succeed({"generate", "--from", "run", "--prompt", "The ", "--tokens", "40", "--seed", seed}).out;
+    return succeed({"generate", "--from", "run", "--prompt", "The ", "--tokens", "40", "--seed", seed});
   };
   EXPECT_THAT(generate("1"), StartsWith("The "));
   EXPECT_EQ(generate("1").size(), std::string("The \n").size() + 40);
   EXPECT_EQ(generate("1"), generate("1"));
   EXPECT_NE(generate("1"), generate("2"));
-  EXPECT_EQ(succeed({"generate", "--from", "run/last", "--tokens", "0", "--prompt", "The "}).out, "The \n");
+  EXPECT_EQ(succeed({"generate", "--from", "run/last", "--tokens", "0", "--prompt", "The "}), "The \n");
 }
 
 TEST_F(ProgramTest, PreparedTokensTrainLikeTheirText) {
-  const std::string text = succeed({"data", "stories", "--bytes", "20000"}).out;
+  const std::string text = succeed({"data", "stories", "--bytes", "20000"});
   std::ofstream(folder_ / "my.txt") << text;
   succeed(small_train({"--text", "my.txt"}));
   fs::rename(folder_ / "run", folder_ / "from-text");
-  EXPECT_THAT(succeed({"data", "prepare", "--text", "my.txt", "--out", "tokens"}).out,
-              HasSubstr("to train on"));
+  EXPECT_THAT(succeed({"data", "prepare", "--text", "my.txt", "--out", "tokens"}), HasSubstr("to train on"));
   succeed(small_train({"--text", "tokens"}));
   EXPECT_EQ(log_of(folder_ / "run"), log_of(folder_ / "from-text"));
 }
 
 TEST_F(ProgramTest, DataAndInfoDescribeWhatIsThere) {
-  EXPECT_THAT(succeed({"data", "show", "--bytes", "20000"}).out,
-              AllOf(HasSubstr("entropy"), HasSubstr("space")));
-  EXPECT_THAT(succeed({"info"}).out, AllOf(HasSubstr("processor"), HasSubstr("GFLOP/s")));
+  EXPECT_THAT(succeed({"data", "show", "--bytes", "20000"}), AllOf(HasSubstr("entropy"), HasSubstr("space")));
+  EXPECT_THAT(succeed({"info"}), AllOf(HasSubstr("processor"), HasSubstr("GFLOP/s")));
   succeed(small_train());
-  EXPECT_THAT(succeed({"info", "run"}).out,
+  EXPECT_THAT(succeed({"info", "run"}),
               AllOf(HasSubstr("1 layers, 2 heads, 16 channels"), HasSubstr("step 6 of 6"),
                     HasSubstr("perplexity"), HasSubstr("bits per byte"), HasSubstr("best val")));
 }
@@ -303,22 +299,21 @@ TEST_F(ProgramTest, AReportIsMadeAgainAndComparesRuns) {
   succeed(small_train({"--set", "optimizer.lr=1e-3"}));
   const std::string page = content(folder_ / "run" / "report.html");
   fs::remove(folder_ / "run" / "report.html");
-  EXPECT_THAT(succeed({"report", "run"}).out, AllOf(HasSubstr("6/6"), HasSubstr("best val")));
+  EXPECT_THAT(succeed({"report", "run"}), AllOf(HasSubstr("6/6"), HasSubstr("best val")));
   EXPECT_EQ(content(folder_ / "run" / "report.html"), page);
 
-  const Outcome outcome = succeed({"report", "first", "run", "--out", "compare.html"});
-  EXPECT_THAT(outcome.out,
-              AllOf(HasSubstr("optimizer.lr"), HasSubstr("0.001"), HasSubstr("report compare.html")));
-  EXPECT_THAT(outcome.out, Not(HasSubstr("run.out")));
+  const std::string out = succeed({"report", "first", "run", "--out", "compare.html"});
+  EXPECT_THAT(out, AllOf(HasSubstr("optimizer.lr"), HasSubstr("0.001"), HasSubstr("report compare.html")));
+  EXPECT_THAT(out, Not(HasSubstr("run.out")));
   EXPECT_THAT(content(folder_ / "compare.html"),
               AllOf(HasSubstr("<h1>2 runs</h1>"), HasSubstr("\"name\":\"first\"")));
 }
 
 TEST_F(ProgramTest, ARunThatIsGoingOnCanBeReported) {
-  Program going(small_train({"--set", "train.steps=100000000"}), {.folder = folder_.path()});
+  Program going(small_train({"--steps", endless}), {.folder = folder_.path()});
   wait_for_log(going, 5);
   ASSERT_TRUE(going.running());
-  EXPECT_THAT(succeed({"report", "run"}).out, HasSubstr("/100000000"));
+  EXPECT_THAT(succeed({"report", "run"}), HasSubstr("/" + endless));
   EXPECT_TRUE(fs::exists(folder_ / "run" / "report.html"));
 }
 
@@ -359,9 +354,9 @@ TEST_F(ProgramTest, TelemetryChangesNoBitOfTheModel) {
 
 TEST_F(ProgramTest, BenchPrintsOneObjectWithItsKeys) {
   for (const char* dtype : {"fp32", "bf16"}) {
-    const Outcome outcome = succeed({"bench", "--model", "toy", "--batch", "2", "--seq", "16", "--threads",
+    const std::string out = succeed({"bench", "--model", "toy", "--batch", "2", "--seq", "16", "--threads",
                                      "1", "--iters", "3", "--json", "--dtype", dtype});
-    const auto json = nlohmann::ordered_json::parse(outcome.out);
+    const auto json = nlohmann::ordered_json::parse(out);
     std::vector<std::string> keys;
     for (const auto& [key, value] : json.items()) {
       keys.push_back(key);
@@ -373,7 +368,7 @@ TEST_F(ProgramTest, BenchPrintsOneObjectWithItsKeys) {
     EXPECT_NEAR(json["loss"].get<double>(), std::log(65.0), 0.2);
     EXPECT_EQ(json["allocations_per_step"], 0) << dtype;
   }
-  EXPECT_THAT(succeed({"bench", "--model", "toy", "--batch", "1", "--seq", "8", "--iters", "2"}).out,
+  EXPECT_THAT(succeed({"bench", "--model", "toy", "--batch", "1", "--seq", "8", "--iters", "2"}),
               HasSubstr("forward + backward"));
 }
 
