@@ -165,6 +165,19 @@ TEST(GroupedAttention, OfFloatIgnoresWhatLiesOutsideItsWindow) {
   EXPECT_EQ(relative_difference(later(70), before), 0);
 }
 
+TEST(GroupedAttention, OfOneVisibleKeyHasNoGradientInItsScores) {
+  const Heads heads{4, 2, 12};
+  for (DType dtype : {DType::float32, DType::float64}) {
+    for (const auto& [length, window] : {std::pair<int64_t, int64_t>{1, 0}, {80, 1}}) {
+      const Tensors x = to(operands(2, length, heads), dtype);
+      const Tensors d = gradients(x, heads, window, normals({x[0].shape()}, 9)[0].to(dtype));
+      EXPECT_EQ(relative_difference(d[0], zeros_like(d[0])), 0) << length;
+      EXPECT_EQ(relative_difference(d[1], zeros_like(d[1])), 0) << length;
+      EXPECT_GT(relative_difference(d[2], zeros_like(d[2])), 0) << length;
+    }
+  }
+}
+
 TEST(GroupedCachedAttention, OnePositionAtATimeEqualsAllAtOnce) {
   const Heads heads{4, 2, 6};
   for (int64_t window : {0, 1, 3}) {

@@ -55,12 +55,15 @@ int64_t load_keys(const AttentionGradient& head, const KeyTile& t, int64_t first
 }
 
 /// Scores and d_y v^T become P and scale P (d_y v^T - delta), for keys [from, visible) of row i; the rest 0.
+/// A query that sees one key has P = 1 whatever its score: exactly 0, not what rounding leaves of a
+/// difference.
 void differentiate_row(const AttentionGradient& head, const KeyTile& t, int64_t query, int64_t i,
                        int64_t from, int64_t visible, int64_t keys) {
   const AttentionShape& shape = head.shape;
   const float scale = scale_of(shape);
   const Floats factor = broadcast(scale * log2_e), shift = broadcast(head.log_sum_exp[query] * log2_e);
   const Floats delta = broadcast(head.delta[query]);
+  const float d_scale = query == 0 || shape.window == 1 ? 0.0f : scale;
   const Ints lane = lane_numbers();
   float *const p = t.p + i * tile, *const d_s = t.d_s + i * tile;
   int64_t j = 0;
@@ -70,14 +73,14 @@ void differentiate_row(const AttentionGradient& head, const KeyTile& t, int64_t 
       if (from > j) seen &= lane >= static_cast<int32_t>(from - j);
       const Floats e = seen ? exp2(load(p + j) * factor - shift) : Floats{};
       store(p + j, e);
-      store(d_s + j, seen ? e * scale * (load(d_s + j) - delta) : Floats{});
+      store(d_s + j, seen ? e * d_scale * (load(d_s + j) - delta) : Floats{});
     }
   };
   masked(smaller(from, keys));
   for (; j + width <= visible; j += width) {
     const Floats e = exp2(load(p + j) * factor - shift);
     store(p + j, e);
-    store(d_s + j, e * scale * (load(d_s + j) - delta));
+    store(d_s + j, e * d_scale * (load(d_s + j) - delta));
   }
   masked(keys);
 }
