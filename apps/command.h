@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
 #include <string>
+#include <utility>
 
 namespace cladtorch::apps {
 
@@ -26,6 +28,18 @@ inline CLI::Validator whole_number(int64_t least = 0, int64_t most = std::numeri
             return fits ? std::string()
                         : "'" + text + "' is no whole number from " + std::to_string(least) + " to " +
                               std::to_string(most);
+          },
+          ""};
+}
+
+/// For options that name a value of `names`; the option's help says what they are.
+template <class Value>
+CLI::Validator name_of(std::map<std::string, Value> names) {
+  return {[names = std::move(names)](const std::string& text) {
+            if (names.contains(text)) return std::string();
+            std::string known;
+            for (const auto& [name, value] : names) known += (known.empty() ? "" : ", ") + name;
+            return "'" + text + "' is none of " + known;
           },
           ""};
 }

@@ -24,14 +24,14 @@ const std::map<std::string, io::StoredType> type_names = {
 
 struct Options {
   std::filesystem::path from, to, adapter;
-  formats::ConvertOptions convert;
-  std::string type;
+  std::string type, format;
   double shard_gigabytes = 5;
   bool merge = false;  ///< there must be an adapter
 };
 
 int run(const Options& options) {
-  formats::ConvertOptions convert = options.convert;
+  formats::ConvertOptions convert;
+  if (!options.format.empty()) convert.format = format_names.at(options.format);
   if (!options.type.empty()) convert.type = type_names.at(options.type);
   convert.shard_bytes = static_cast<uint64_t>(options.shard_gigabytes * 1e9);
   // A run holds checkpoints, and a checkpoint is a Hugging Face folder.
@@ -53,14 +53,14 @@ CLI::App* add(CLI::App& app, Action& action, const char* name, const char* help,
   CLI::App* command = app.add_subcommand(name, help);
   command->add_option("--dtype", options->type, "fp32, fp16 or bf16 (default: as it is stored)")
       ->type_name("NAME")
-      ->check(CLI::IsMember(type_names));
+      ->check(name_of(type_names));
   command->callback([=, &action] { action = [=] { return run(*options); }; });
   return command;
 }
 
 void add_shards(CLI::App* command, const std::shared_ptr<Options>& options) {
   command->add_option("--shard-gb", options->shard_gigabytes, "largest file of a Hugging Face folder, in GB")
-      ->check(CLI::Range(1e-6, 1e9))
+      ->check(CLI::Range(1e-6, 1e9).description(""))
       ->capture_default_str();
 }
 
@@ -86,11 +86,9 @@ void add_export(CLI::App& app, Action& action) {
   command->add_option("--to", options->to, "new folder (hf) or file (llmc, gguf)")
       ->type_name("PATH")
       ->required();
-  command
-      ->add_option("--format", options->convert.format,
-                   "hf: transformers; llmc: .bin of llm.c; gguf: llama.cpp")
+  command->add_option("--format", options->format, "hf: transformers; llmc: .bin of llm.c; gguf: llama.cpp")
       ->type_name("NAME")
-      ->transform(CLI::CheckedTransformer(format_names))
+      ->check(name_of(format_names))
       ->required();
   add_shards(command, options);
 }
