@@ -1,20 +1,28 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cmath>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "apps/command.h"
+#include "apps/eval_results.h"
 #include "apps/open_model.h"
-#include "cladtorch/data/text_files.h"
-#include "cladtorch/data/tokenizer.h"
+#include "cladtorch/data/dataset.h"
+#include "cladtorch/data/hellaswag.h"
 #include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/io/safetensors.h"
 #include "cladtorch/tensor/parallel.h"
 #include "cladtorch/train/config.h"
 #include "cladtorch/train/evaluate.h"
+#include "cladtorch/train/metrics.h"
+#include "cladtorch/train/multiple_choice.h"
+#include "cladtorch/train/progress.h"
+#include "cladtorch/train/status_line.h"
 #include "cladtorch/train/usage_error.h"
 
 namespace cladtorch::apps {
@@ -23,21 +31,29 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-  fs::path from, adapter, ids, logits, grads, text;
+  fs::path from, adapter, ids, logits, grads;
+  std::vector<fs::path> texts, hellaswag;
   int64_t context = 0, stride = 0, batch = 4;
+  std::optional<int64_t> limit;
   int threads = 0;
-  std::string dtype = "fp32";
+  std::string dtype = "fp32", style;
   bool json = false;
 };
 
 void check(const Options& options) {
-  if (options.ids.empty() == options.text.empty())
-    throw train::UsageError("eval: expected either --ids or --text");
-  if (options.ids.empty() && !(options.logits.empty() && options.grads.empty()))
+  const bool ids = !options.ids.empty(), texts = !options.texts.empty(), choices = !options.hellaswag.empty();
+  if (ids == (texts || choices))
+    throw train::UsageError("eval: expected either --ids, or --text or --hellaswag or both");
+  if (!ids && !(options.logits.empty() && options.grads.empty()))
     throw train::UsageError("eval: --logits and --grads go with --ids");
-  if (!options.ids.empty() && (options.context > 0 || options.stride > 0))
+  if (!texts && (options.context > 0 || options.stride > 0))
     throw train::UsageError("eval: --context and --stride go with --text");
+  if (!choices && (options.limit || !options.style.empty()))
+    throw train::UsageError("eval: --limit and --hellaswag-style go with --hellaswag");
   train::dtype_from_string(options.dtype, "eval: --dtype");
+  if (!options.style.empty() && options.style != "harness" && options.style != "llmc")
+    throw train::UsageError(
+        fmt::format("eval: --hellaswag-style is '{}', expected harness or llmc", options.style));
 }
 
 template <class Stored>
@@ -82,42 +98,73 @@ train::Evaluation evaluate_ids(const LanguageModel& model, const Options& option
   return result;
 }
 
-/// On a terminal, the part that is done, on a line that the next one overwrites.
-void show_progress(double part) {
-  if (::isatty(STDERR_FILENO) == 0) return;
-  fmt::print(stderr, "\r{:3.0f} %{}", 100 * part, part < 1 ? "" : "\r     \r");
+/// On a terminal, one line about the data that a model is evaluated on; it goes away at the end.
+class Display {
+ public:
+  void begin(const std::string& data) {
+    data_ = data;
+    begin_ = Clock::now();
+  }
+  void show(double share) {
+    if (!line_.terminal() || !line_.due()) return;
+    const double passed = std::chrono::duration<double>(Clock::now() - begin_).count();
+    const std::string text = fmt::format("{:3.0f} %  {}  eta {}  {}", 100 * share, train::progress_bar(share),
+                                         train::short_duration(passed / share * (1 - share)), data_);
+    line_.show(text.substr(0, static_cast<size_t>(line_.width())), false);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  train::StatusLine line_{stderr};
+  std::string data_;
+  Clock::time_point begin_;
+};
+
+TextResult evaluate_text(const LanguageModel& model, const fs::path& text, const fs::path& checkpoint,
+                         const Options& options, Display& display) {
+  display.begin(text.string());
+  const data::Dataset dataset = data::evaluation_dataset(text, data::Vocabulary(checkpoint.string()));
+  return {.data = text.string(),
+          .evaluation = train::evaluate_text(model, dataset.validation,
+                                             {.context = options.context,
+                                              .stride = options.stride,
+                                              .batch = options.batch,
+                                              .progress = [&](double share) { display.show(share); }}),
+          .bytes_per_token = train::bytes_per_token(dataset.validation, *dataset.tokenizer)};
 }
 
-train::Evaluation evaluate_text(const LanguageModel& model, const fs::path& checkpoint,
-                                const Options& options) {
-  const data::TokenizerPtr tokenizer = data::load_tokenizer(checkpoint / "tokenizer.json");
-  std::string text;
-  data::TextFiles(options.text).read(false, [&](std::string_view piece) { text += piece; });
-  return train::evaluate_text(model, tokenizer->encode(text),
-                              {.context = options.context,
-                               .stride = options.stride,
-                               .batch = options.batch,
-                               .progress = show_progress});
+EvalResults evaluate_data(const LanguageModel& model, const fs::path& checkpoint, const Options& options) {
+  Display display;
+  EvalResults results;
+  for (const fs::path& text : options.texts)
+    results.texts.push_back(evaluate_text(model, text, checkpoint, options, display));
+  if (options.hellaswag.empty()) return results;
+  const data::TokenizerPtr tokenizer = data::load_tokenizer(checkpoint);
+  const data::HellaSwagStyle style =
+      options.style.empty() ? data::HellaSwagStyle::harness : data::hellaswag_style(options.style);
+  for (const fs::path& file : options.hellaswag) {
+    display.begin(file.string());
+    const auto questions =
+        data::read_hellaswag(file, style, options.limit.value_or(std::numeric_limits<int64_t>::max()));
+    const auto progress = [&](double share) { display.show(share); };
+    results.choices.push_back({file.string(), train::evaluate_hellaswag(model, *tokenizer, questions, style,
+                                                                        {.progress = progress})});
+  }
+  return results;
 }
-
-/// JSON has no NaN: null.
-io::Json number(double value) { return std::isfinite(value) ? io::Json(value) : io::Json(nullptr); }
 
 int run(const Options& options) {
   check(options);
   if (options.threads > 0) set_num_threads(options.threads);
   const auto [model, checkpoint] =
       open_model(options.from, options.adapter, train::dtype_from_string(options.dtype, "eval: --dtype"));
-  const train::Evaluation result =
-      options.ids.empty() ? evaluate_text(*model, checkpoint, options) : evaluate_ids(*model, options);
-  if (options.json) {
-    fmt::print("{}\n", io::Json{{"loss", number(result.loss)},
-                                {"perplexity", number(result.perplexity())},
-                                {"tokens", result.tokens}}
-                           .dump());
+  const auto print = [&](const auto& result) {
+    fmt::print("{}", options.json ? to_json(result) : to_text(result));
+  };
+  if (options.ids.empty()) {
+    print(evaluate_data(*model, checkpoint, options));
   } else {
-    fmt::print("loss        {:.6f}\nperplexity  {:.4f}\ntokens      {}\n", result.loss, result.perplexity(),
-               result.tokens);
+    print(evaluate_ids(*model, options));
   }
   return 0;
 }
@@ -126,7 +173,7 @@ int run(const Options& options) {
 
 void add_eval(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand(
-      "eval", "Loss and perplexity of a model on token ids or a text; also its scores and gradients");
+      "eval", "Loss and perplexity of a model on texts, its accuracy on HellaSwag; its scores and gradients");
   auto options = std::make_shared<Options>();
   command->add_option("--from", options->from, "folder of a run, a checkpoint, or a Hugging Face model")
       ->type_name("FOLDER")
@@ -140,8 +187,11 @@ void add_eval(CLI::App& app, Action& action) {
       ->add_option("--grads", options->grads,
                    "write the loss's gradient of every parameter, named as in the model's file")
       ->type_name("FILE");
-  command->add_option("--text", options->text, "evaluate a text file or a folder of them instead")
-      ->type_name("PATH");
+  command
+      ->add_option("--text", options->texts,
+                   "texts: files, folders of them, or prepared tokens, of which the validation part counts")
+      ->type_name("PATH")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--context", options->context, "--text: tokens in a window; 0: at most 1024")
       ->check(whole_number())
       ->capture_default_str();
@@ -151,6 +201,18 @@ void add_eval(CLI::App& app, Action& action) {
   command->add_option("--batch", options->batch, "--text: windows at a time")
       ->check(whole_number(1, 100'000))
       ->capture_default_str();
+  command
+      ->add_option("--hellaswag", options->hellaswag,
+                   "files in HellaSwag's own format, such as hellaswag_val.jsonl")
+      ->type_name("FILE")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command
+      ->add_option("--hellaswag-style", options->style,
+                   "prompts and normalized accuracy of lm-evaluation-harness (harness, the default) "
+                   "or llm.c (llmc)")
+      ->type_name("NAME");
+  command->add_option("--limit", options->limit, "--hellaswag: only the first so many examples")
+      ->check(whole_number(1));
   command->add_option("--dtype", options->dtype, "numbers that the model computes with: fp32 or bf16")
       ->type_name("NAME")
       ->capture_default_str();

@@ -27,6 +27,22 @@ void split_tail(Dataset& dataset, TokenSequence tokens, uint64_t tail) {
   dataset.validation = tokens.subsequence(tokens.size() - tail, tail);
 }
 
+PrepareOptions options_for(const Vocabulary& vocabulary) {
+  PrepareOptions options;
+  options.vocabulary = vocabulary;
+  options.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  return options;
+}
+
+/// All of a text.
+TokenSequence encode_all(const TextEncoder& text, Memory& memory) {
+  text.encode(memory.train, memory.validation);
+  const TokenSequence tokens = memory.train.finish();
+  const std::optional<int32_t> end = text.tokenizer()->special_tokens().end_of_text;
+  const bool ended = !text.has_json_lines() && end && !tokens.empty() && tokens[tokens.size() - 1] == *end;
+  return ended ? tokens.subsequence(0, tokens.size() - 1) : tokens;
+}
+
 }  // namespace
 
 Dataset stories_dataset(size_t bytes, uint64_t seed, const Vocabulary& vocabulary) {
@@ -46,9 +62,7 @@ Dataset stories_dataset(size_t bytes, uint64_t seed, const Vocabulary& vocabular
 }
 
 Dataset text_dataset(const fs::path& path, const Vocabulary& vocabulary) {
-  PrepareOptions options;
-  options.vocabulary = vocabulary;
-  options.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  const PrepareOptions options = options_for(vocabulary);
   const TextEncoder text(path, options);
   const auto memory = std::make_shared<Memory>(*text.tokenizer());
   text.encode(memory->train, memory->validation);
@@ -82,6 +96,18 @@ Dataset open_dataset(const fs::path& path, const Vocabulary& vocabulary) {
             path.string(), "': its tokens were prepared with another vocabulary than '", vocabulary.name(),
             "'; leave the tokenizer out, or prepare the text again");
   }
+  return dataset;
+}
+
+Dataset evaluation_dataset(const fs::path& path, const Vocabulary& vocabulary) {
+  if (is_prepared(path)) return open_dataset(path, vocabulary);
+  PrepareOptions options = options_for(vocabulary);
+  options.split = Split::tail;  // of which nothing is cut off
+  options.validation_share = 0;
+  const TextEncoder text(path, options);
+  const auto memory = std::make_shared<Memory>(*text.tokenizer());
+  Dataset dataset{.name = path.string(), .tokenizer = text.tokenizer(), .storage = memory};
+  dataset.validation = encode_all(text, *memory);
   return dataset;
 }
 

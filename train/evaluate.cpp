@@ -22,7 +22,7 @@ int64_t count_targets(const Tensor& targets) {
 
 /// The windows of a text. All are of one length; the last is moved back so that it ends with the text.
 struct Windows {
-  std::span<const int32_t> tokens;
+  const data::TokenSequence& tokens;
   int64_t length, stride;
 
   int64_t predictions() const { return static_cast<int64_t>(tokens.size()) - 1; }
@@ -33,15 +33,14 @@ struct Windows {
   /// Writes tokens and targets of window `i`; what the window before predicted counts no more.
   void write(int64_t i, int32_t* ids, int32_t* targets) const {
     const int64_t begin = end(i) - length, fresh = i == 0 ? 0 : end(i - 1);
-    for (int64_t t = 0; t < length; ++t) {
-      const auto position = static_cast<size_t>(begin + t);
-      ids[t] = tokens[position];
-      targets[t] = begin + t < fresh ? data::ignored_target : tokens[position + 1];
-    }
+    const auto first = static_cast<size_t>(begin), count = static_cast<size_t>(length);
+    tokens.copy(first, {ids, count});
+    tokens.copy_targets(first + 1, {targets, count});
+    std::fill(targets, targets + std::max<int64_t>(fresh - begin, 0), data::ignored_target);
   }
 };
 
-Windows windows_of(const LanguageModel& model, std::span<const int32_t> tokens,
+Windows windows_of(const LanguageModel& model, const data::TokenSequence& tokens,
                    const TextEvaluationOptions& options) {
   require(tokens.size() >= 2, "evaluate: the text has ", tokens.size(), " tokens, expected at least two");
   const int64_t most = model.sizes().context;
@@ -80,7 +79,7 @@ Evaluation evaluate_tokens(const LanguageModel& model, const Tensor& tokens, Lan
   return result;
 }
 
-Evaluation evaluate_text(const LanguageModel& model, std::span<const int32_t> tokens,
+Evaluation evaluate_text(const LanguageModel& model, const data::TokenSequence& tokens,
                          const TextEvaluationOptions& options) {
   const Windows windows = windows_of(model, tokens, options);
   Workspace workspace;
@@ -100,7 +99,8 @@ Evaluation evaluate_text(const LanguageModel& model, std::span<const int32_t> to
     if (options.progress)
       options.progress(static_cast<double>(first + rows) / static_cast<double>(windows.count()));
   }
-  result.loss = sum / static_cast<double>(result.tokens);
+  result.loss = result.tokens == 0 ? std::numeric_limits<double>::quiet_NaN()
+                                   : sum / static_cast<double>(result.tokens);
   return result;
 }
 

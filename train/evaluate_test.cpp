@@ -63,6 +63,7 @@ TEST(EvaluateText, PredictsEveryTokenOnceWhateverTheWindows) {
   const auto model = small_model();
   const Tensor ids = random_tokens({1, 40}, 65, 2);
   const std::span<const int32_t> text(ids.data<int32_t>(), 40);
+  const std::vector<uint16_t> stored(text.begin(), text.end());
   for (const auto& [context, stride] : {std::pair{5, 2}, {5, 5}, {8, 3}, {16, 1}, {1, 1}}) {
     double sum = 0;
     int64_t end = 0;  // predictions made so far
@@ -77,8 +78,9 @@ TEST(EvaluateText, PredictsEveryTokenOnceWhateverTheWindows) {
     }
     for (const int64_t batch : {1, 3}) {
       double done = 0;
-      const Evaluation result = evaluate_text(
-          *model, text, {.context = context, .stride = stride, .batch = batch, .progress = [&](double part) {
+      const Evaluation result =
+          evaluate_text(*model, data::TokenSpan(stored),
+                        {.context = context, .stride = stride, .batch = batch, .progress = [&](double part) {
                            EXPECT_GT(part, done);
                            done = part;
                          }});
@@ -89,19 +91,37 @@ TEST(EvaluateText, PredictsEveryTokenOnceWhateverTheWindows) {
   }
 }
 
+TEST(EvaluateText, LeavesOutWhatIsIgnored) {
+  const auto model = small_model();
+  const std::array<uint16_t, 5> text = {3, 1, 4, 1, 5};
+  const std::array<uint64_t, 1> ignored = {0b01101};
+  const data::TokenSequence tokens({{.tokens = data::TokenSpan(text), .ignored = ignored}});
+  const std::array<int32_t, 5> ids = {3, 1, 4, 1, 5};
+  const double expected =
+      surprise(*model, std::span(ids).first(1), 1) + surprise(*model, std::span(ids).first(4), 5);
+  const Evaluation result = evaluate_text(*model, tokens);
+  EXPECT_EQ(result.tokens, 2);
+  EXPECT_NEAR(result.loss, expected / 2, 1e-5);
+  const std::array<uint64_t, 1> all = {0b11111};
+  const Evaluation nothing =
+      evaluate_text(*model, data::TokenSequence({{.tokens = data::TokenSpan(text), .ignored = all}}));
+  EXPECT_EQ(nothing.tokens, 0);
+  EXPECT_TRUE(std::isnan(nothing.loss));
+}
+
 TEST(EvaluateText, TakesATextShorterThanAWindow) {
   const auto model = small_model();
-  const std::array<int32_t, 4> text = {3, 1, 4, 1};
-  const Evaluation whole = evaluate_text(*model, text);
+  const std::array<uint16_t, 4> text = {3, 1, 4, 1};
+  const Evaluation whole = evaluate_text(*model, data::TokenSpan(text));
   EXPECT_EQ(whole.tokens, 3);
   EXPECT_NEAR(whole.loss, evaluate_tokens(*model, from_values<int32_t>({1, 4}, {3, 1, 4, 1})).loss, 1e-6);
 }
 
 TEST(EvaluateText, RefusesWhatDoesNotFit) {
   const auto model = small_model();
-  const std::array<int32_t, 4> text = {3, 1, 4, 1};
+  const std::array<uint16_t, 4> text = {3, 1, 4, 1};
   const auto message = [&](size_t length, const TextEvaluationOptions& options) {
-    return error_of([&] { evaluate_text(*model, std::span(text).first(length), options); });
+    return error_of([&] { evaluate_text(*model, data::TokenSpan(std::span(text).first(length)), options); });
   };
   EXPECT_THAT(message(1, {}), HasSubstr("the text has 1 tokens"));
   EXPECT_THAT(message(4, {.context = 17}), HasSubstr("the model takes at most 16"));

@@ -6,11 +6,9 @@
 #include <vector>
 
 #include "cladtorch/train/run_record.h"
+#include "cladtorch/train/table.h"
 
 namespace cladtorch::train {
-
-/// Rows of equal length, the first one the heading.
-using Table = std::vector<std::vector<std::string>>;
 
 /// The names of `runs`; the paths of those that share one.
 std::vector<std::string> run_labels(std::span<const RunRecord> runs);
@@ -34,8 +32,6 @@ std::string above_floor(const RunRecord& run);
 /// A value of a configuration for a person.
 std::string shown_value(const nlohmann::ordered_json& value);
 
-/// In columns: the first one to the left, the others to the right.
-std::string to_text(const Table& table);
 std::string to_html(const Table& table);
 /// With the characters that mean something in HTML written as entities, and U+FFFD for bytes that are no
 /// UTF-8.

@@ -26,6 +26,7 @@ class TextEncoder {
 
   /// The tokens at the end of `tokens` that Split::tail takes for validation.
   uint64_t tail(uint64_t tokens) const;
+  bool has_json_lines() const { return files_.has_json_lines(); }
   bool splits_tail() const { return !validation_files_ && split_ == Split::tail; }
 
  private:

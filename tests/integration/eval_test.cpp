@@ -14,6 +14,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::MatchesRegex;
 
 class EvalTest : public ProgramTestBase {
  protected:
@@ -89,30 +90,94 @@ TEST_F(EvalTest, OfOneTokenARowHasScoresButNoLoss) {
   EXPECT_TRUE(io::SafetensorsFile(folder_ / "logits").contains("logits"));
 }
 
-TEST_F(EvalTest, ReadsAWholeText) {
+TEST_F(EvalTest, ReadsWholeTexts) {
   const std::string text = succeed({"data", "stories", "--bytes", "20000"});
-  const std::string part = text.substr(0, 2000);
-  folder_.write("my.txt", part);
-  const auto result = eval({"--text", "my.txt"});
-  EXPECT_EQ(result["tokens"], 1999);
-  EXPECT_GT(result["loss"], 0.3);
-  EXPECT_LT(result["loss"], 5);
-  const auto wider = eval({"--text", "my.txt", "--context", "4", "--stride", "4", "--batch", "3"});
+  folder_.write("my.txt", text.substr(0, 2000));
+  folder_.write("other.txt", text.substr(2000, 500));
+  const auto results = eval({"--text", "my.txt", "other.txt"})["results"];
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_EQ(results[0]["data"], "my.txt");
+  EXPECT_EQ(results[0]["tokens"], 1999);
+  EXPECT_EQ(results[1]["tokens"], 499);
+  const double loss = results[0]["loss"];
+  EXPECT_GT(loss, 0.3);
+  EXPECT_LT(loss, 5);
+  EXPECT_NEAR(results[0]["perplexity"].get<double>(), std::exp(loss), 1e-9 * std::exp(loss));
+  EXPECT_NEAR(results[0]["bits_per_byte"].get<double>(), loss / std::log(2.0),
+              1e-9);  // a character is a byte
+  EXPECT_EQ(eval({"--text", "my.txt", "--text", "other.txt"})["results"], results);
+  const auto wider =
+      eval({"--text", "my.txt", "--context", "4", "--stride", "4", "--batch", "3"})["results"][0];
   EXPECT_EQ(wider["tokens"], 1999);
-  EXPECT_NE(wider["loss"], result["loss"]);
+  EXPECT_NE(wider["loss"], loss);
+  EXPECT_THAT(
+      succeed({"eval", "--from", "run", "--text", "my.txt", "other.txt"}),
+      MatchesRegex(
+          "text         loss  perplexity  bits/byte  tokens\nmy\\.txt .* 1999\nother\\.txt .* 499\n"));
+}
+
+TEST_F(EvalTest, ReadsTheValidationPartOfPreparedTokens) {
+  folder_.write("my.txt", succeed({"data", "stories", "--bytes", "4000"}));
+  succeed({"data", "prepare", "--text", "my.txt", "--tokenizer", "run/best", "--out", "tokens"});
+  const auto prepared = eval({"--text", "tokens"})["results"][0];
+  const std::string text = folder_.read("my.txt");
+  const size_t validation = text.size() / 10;
+  EXPECT_EQ(prepared["tokens"], validation - 1);
+  folder_.write("tail.txt", text.substr(text.size() - validation));
+  EXPECT_EQ(eval({"--text", "tail.txt"})["results"][0]["loss"], prepared["loss"]);
+  succeed({"data", "prepare", "--text", "my.txt", "--tokenizer", "byte", "--out", "bytes"});
+  expect_error({"--text", "bytes"}, 1, "prepared with another vocabulary");
+}
+
+TEST_F(EvalTest, ScoresOnlyTheAnswersOfPrompts) {
+  folder_.write("prompts.jsonl", "{\"prompt\": \"The fox \", \"completion\": \"ran.\"}\n");
+  // Of "The fox ran." and the newline that ends an answer, five characters.
+  EXPECT_EQ(eval({"--text", "prompts.jsonl"})["results"][0]["tokens"], 5);
+}
+
+TEST_F(EvalTest, PutsHellaSwagBelowTheTexts) {
+  folder_.write("my.txt", "The fox ran.");
+  const std::string question =
+      R"({"ctx_a": "The fox", "ctx_b": "it", "endings": ["ran.", "sat down."], "label": 0})"
+      "\n";
+  folder_.write("h.jsonl", question + question + question);
+  const auto results = eval({"--text", "my.txt", "--hellaswag", "h.jsonl"})["results"];
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_EQ(results[0]["data"], "my.txt");
+  EXPECT_EQ(results[1]["data"], "h.jsonl");
+  EXPECT_EQ(results[1]["examples"], 3);
+  EXPECT_EQ(results[1]["acc"], 1);  // the shorter one has the larger sum
+  EXPECT_EQ(results[1]["acc_stderr"], 0);
+  EXPECT_TRUE(results[1]["acc_norm"].is_number());
+  const auto one =
+      eval({"--hellaswag", "h.jsonl", "--limit", "1", "--hellaswag-style", "llmc"})["results"][0];
+  EXPECT_EQ(one["examples"], 1);
+  EXPECT_TRUE(one["acc_norm_stderr"].is_null());
+  EXPECT_THAT(
+      succeed({"eval", "--from", "run", "--text", "my.txt", "--hellaswag", "h.jsonl"}),
+      MatchesRegex("text .*\nmy\\.txt .*\n\nHellaSwag  accuracy      \\+-  normalized      \\+-  examples\n"
+                   "h\\.jsonl      1\\.0000  0\\.0000 .* 3\n"));
 }
 
 TEST_F(EvalTest, RefusesWhatItCannotRead) {
   constexpr int usage = 2, runtime = 1;
   write_ids<int64_t>("ids", io::StoredType::i64, {1, 2}, {3, 1});
-  expect_error({}, usage, "expected either --ids or --text");
-  expect_error({"--ids", "ids", "--text", "ids"}, usage, "expected either --ids or --text");
+  expect_error({}, usage, "expected either --ids, or --text or --hellaswag");
+  expect_error({"--ids", "ids", "--text", "ids"}, usage, "expected either --ids, or --text or --hellaswag");
+  expect_error({"--ids", "ids", "--hellaswag", "h"}, usage,
+               "expected either --ids, or --text or --hellaswag");
   expect_error({"--text", "ids", "--grads", "g"}, usage, "--logits and --grads go with --ids");
   expect_error({"--ids", "ids", "--stride", "4"}, usage, "go with --text");
   expect_error({"--ids", "ids", "--dtype", "fp8"}, usage, "--dtype");
+  expect_error({"--text", "ids", "--limit", "4"}, usage, "--limit and --hellaswag-style go with --hellaswag");
+  expect_error({"--hellaswag", "h", "--hellaswag-style", "x"}, usage, "expected harness or llmc");
+  expect_error({"--hellaswag", "h", "--limit", "0"}, usage, "--limit");
   expect_error({"--ids", "missing"}, runtime, "missing");
   expect_error({"--ids", "run/best/model.safetensors"}, runtime, "no tensor 'input_ids'");
   expect_error({"--text", "missing"}, runtime, "missing");
+  expect_error({"--hellaswag", "missing"}, runtime, "missing");
+  folder_.write("h.jsonl", "{}");
+  expect_error({"--hellaswag", "h.jsonl"}, runtime, "h.jsonl', line 1: there is neither a key");
   write_ids<int64_t>("large", io::StoredType::i64, {1, 2}, {3, int64_t{1} << 32});
   expect_error({"--ids", "large"}, runtime, "holds the id 4294967296, expected 0 to ");
   write_ids<int64_t>("negative", io::StoredType::i64, {1, 2}, {3, -1});

@@ -51,4 +51,9 @@ void save_dataset(const Dataset& dataset, const std::filesystem::path& folder);
 Dataset open_dataset(const std::filesystem::path& path,
                      const Vocabulary& vocabulary = Vocabulary::characters);
 
+/// What a model is evaluated on, in `validation`: that part of a prepared folder, or all of a text, read as
+/// text_dataset does but without the end-of-text token after plain text. `vocabulary` is the model's; Error
+/// is thrown when the tokens of a folder are of another one.
+Dataset evaluation_dataset(const std::filesystem::path& path, const Vocabulary& vocabulary);
+
 }  // namespace cladtorch::data

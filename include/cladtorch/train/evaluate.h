@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <span>
 
+#include "cladtorch/data/token_sequence.h"
 #include "cladtorch/models/language_model.h"
 
 namespace cladtorch::train {
@@ -34,10 +34,10 @@ struct TextEvaluationOptions {
   std::function<void(double)> progress{};
 };
 
-/// Of one long text: every token but the first is predicted once, and with windows that overlap, every one
-/// after the first window from at least context - stride tokens before it. Throws Error for fewer than two
-/// tokens, or options that do not fit the model.
-Evaluation evaluate_text(const LanguageModel& model, std::span<const int32_t> tokens,
+/// Of one long text: every token but the first and the ignored ones is predicted once, and with windows that
+/// overlap, every one after the first window from at least context - stride tokens before it. Throws Error
+/// for fewer than two tokens, one that the model does not know, or options that do not fit the model.
+Evaluation evaluate_text(const LanguageModel& model, const data::TokenSequence& tokens,
                          const TextEvaluationOptions& options = {});
 
 }  // namespace cladtorch::train

@@ -21,5 +21,7 @@ inline double bits_per_byte(double loss, double bytes_per_token) {
 /// Mean bytes of text of the tokens that `batches` score; nothing where they spell no text. A special token
 /// such as <|endoftext|> counts as a token without bytes.
 std::optional<double> bytes_per_token(const data::EvalBatches& batches, const data::Tokenizer& tokenizer);
+/// The same for a text whose every token but the first and the ignored ones is scored.
+std::optional<double> bytes_per_token(const data::TokenSequence& tokens, const data::Tokenizer& tokenizer);
 
 }  // namespace cladtorch::train
