@@ -46,6 +46,10 @@ void scale_pieces(std::vector<NamedTensor>& tensors, const std::vector<TensorLis
 
 TensorList::TensorList(std::vector<NamedTensor> tensors) : tensors_(std::move(tensors)) {
   require(!tensors_.empty(), "TensorList: the model has no parameters");
+  std::erase_if(tensors_, [](const NamedTensor& named) {
+    return named.tensor.is_frozen() || named.tensor.is_gradient_sink();
+  });
+  require(!tensors_.empty(), "TensorList: every parameter is frozen");
   dtype_ = tensors_.front().tensor.dtype();
   require(is_floating(dtype_), "TensorList: '", tensors_.front().name, "' is ", dtype_,
           ", expected float32, float64 or bfloat16");

@@ -55,6 +55,7 @@ Tensor Tensor::to(DType dtype) const {
   if (!defined() || dtype == dtype_) return *this;
   Tensor result = empty(shape_, dtype, device());
   result.copy_from(*this);
+  result.set_frozen(is_frozen());
   return result;
 }
 

@@ -41,17 +41,17 @@ void add_strided(Y* y, const Shape& y_strides, const X* x, const Shape& x_stride
 }  // namespace
 
 void Tensor::accumulate(const Tensor& d) {
-  if (!d.defined()) return;
+  if (!d.defined() || d.is_gradient_sink()) return;
   if (!defined()) {
     *this = d;
     return;
   }
   check_takes("accumulate", *this, d.shape_, d.dtype_);
-  accumulate_in_place(d);
+  if (!is_gradient_sink()) accumulate_in_place(d);
 }
 
 void Tensor::accumulate(Tensor&& d) {
-  if (!defined()) {
+  if (!defined() && !d.is_gradient_sink()) {
     *this = std::move(d);
     return;
   }
@@ -95,6 +95,11 @@ void Tensor::accumulate_in_place(const Tensor& d) {
   }
 }
 
+void Tensor::set_frozen(bool frozen) {
+  require(defined(), "set_frozen: the tensor is undefined");
+  storage_->frozen = frozen;
+}
+
 void Tensor::mark_zero() {
   require(is_gradient_buffer(), "mark_zero: not a gradient buffer; make one with gradient_buffer_like()");
   storage_->zero = true;
@@ -113,9 +118,19 @@ std::optional<double> Tensor::squares() const {
   return storage_->squares;
 }
 
+Tensor gradient_sink(const Shape& shape, DType dtype, Device device) {
+  Tensor sink;
+  sink.shape_ = shape;
+  sink.strides_ = contiguous_strides(shape);
+  sink.dtype_ = dtype;
+  sink.storage_ = detail::StorageHandle(detail::sink_storage(device));
+  return sink;
+}
+
 Tensor gradient_buffer_like(const Tensor& parameter) {
   if (!parameter.defined()) return {};
   const DType dtype = parameter.dtype() == DType::bfloat16 ? DType::float32 : parameter.dtype();
+  if (parameter.is_frozen()) return gradient_sink(parameter.shape(), dtype, parameter.device());
   Tensor buffer = Tensor::empty(parameter.shape(), dtype, parameter.device());
   buffer.storage_->gradient_buffer = true;
   buffer.storage_->zero = true;
@@ -150,6 +165,13 @@ GradientTarget::GradientTarget(Tensor* d, const Shape& shape, DType dtype) {
     return;
   }
   check_takes("accumulate_into", *d, shape, dtype);
+  if (d->is_gradient_sink()) {
+    dropped_ = Tensor::empty(shape, d->dtype());
+    dtype_ = d->dtype();
+    data_ = dropped_.raw_data(dtype_);
+    add_ = false;
+    return;
+  }
   detail::Storage& storage = *d->storage_.get();
   const bool whole = d->is_contiguous() && d->nbytes() == storage.bytes;
   if (storage.gradient_buffer) {
@@ -171,5 +193,13 @@ GradientTarget::GradientTarget(Tensor* d, const Shape& shape, DType dtype) {
 }
 
 GradientTarget accumulate_into(Tensor* d, const Shape& shape, DType dtype) { return {d, shape, dtype}; }
+
+Tensor* wanted(Tensor* d, bool frozen) {
+  if (!d || d->is_gradient_sink()) return nullptr;
+  if (!frozen) return d;
+  require(!d->is_gradient_buffer(), "gradient: a parameter of ", d->shape(),
+          " was frozen after its gradient buffer was made; make the gradient again with like()");
+  return nullptr;
+}
 
 }  // namespace cladtorch

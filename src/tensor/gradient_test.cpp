@@ -134,6 +134,72 @@ TEST(GradientTarget, AsksToStoreOnlyWhereNothingIsYet) {
   EXPECT_THROW(accumulate_into(&buffer, {3}, DType::float32), Error);
 }
 
+TEST(GradientSink, HasAShapeAndNoMemoryAndDropsWhatIsAdded) {
+  Tensor sink = gradient_sink({2, 3});
+  EXPECT_TRUE(sink.defined() && sink.is_gradient_sink() && sink.is_gradient_buffer());
+  EXPECT_EQ(sink.shape(), (Shape{2, 3}));
+  sink.accumulate(full({2, 3}, 4));
+  sink.accumulate(full({2, 3}, 4, DType::bfloat16));
+  EXPECT_TRUE(sink.is_marked_zero() && sink.is_gradient_sink());
+  EXPECT_THROW(sink.accumulate(zeros({3, 2})), Error);
+  EXPECT_THROW(sink.data<float>(), Error) << "never zeros in silence";
+  EXPECT_THROW(sink.clone(), Error);
+  sink.mark_zero();
+  EXPECT_EQ(sink.squares(), 0);
+}
+
+TEST(GradientSink, IsZeroWhereItIsAdded) {
+  Tensor d, buffer = full({2}, 3);
+  d.accumulate(gradient_sink({2}));
+  buffer.accumulate(gradient_sink({2}));
+  EXPECT_FALSE(d.defined());
+  EXPECT_EQ(first(buffer), 3);
+}
+
+TEST(GradientSink, GivesAPullbackThatDoesNotKnowItMemoryToWriteTo) {
+  Tensor sink = gradient_sink({3});
+  for (int i = 0; i < 2; ++i) {
+    const GradientTarget target = accumulate_into(&sink, {3}, DType::bfloat16);
+    EXPECT_FALSE(target.add());
+    EXPECT_EQ(target.dtype(), DType::float32);
+    for (int j = 0; j < 3; ++j) target.data<float>()[j] = 1;
+  }
+  EXPECT_TRUE(sink.is_gradient_sink());
+}
+
+TEST(Frozen, ParametersHaveSinksForGradients) {
+  Tensor parameter = zeros({2}, DType::bfloat16);
+  parameter.set_frozen(true);
+  EXPECT_TRUE(parameter.reshape({1, 2}).is_frozen()) << "a view shares what it is";
+  EXPECT_TRUE(parameter.to(DType::float32).is_frozen());
+  const Tensor d = gradient_buffer_like(parameter);
+  EXPECT_TRUE(d.is_gradient_sink());
+  EXPECT_EQ(d.dtype(), DType::float32);
+  parameter.set_frozen(false);
+  EXPECT_FALSE(gradient_buffer_like(parameter).is_gradient_sink());
+  EXPECT_THROW(Tensor().set_frozen(true), Error);
+}
+
+TEST(Frozen, MemoryThatIsUsedAgainIsNot) {
+  for (int i = 0; i < 3; ++i) {
+    Tensor x = zeros({2});
+    EXPECT_FALSE(x.is_frozen());
+    x.set_frozen(true);
+  }
+}
+
+TEST(Wanted, IsWhatTheCallerKeeps) {
+  Tensor fresh, buffer = gradient_buffer_like(zeros({2})), sink = gradient_sink({2});
+  Tensor frozen = zeros({2});
+  frozen.set_frozen(true);
+  EXPECT_EQ(wanted(&fresh), &fresh);
+  EXPECT_EQ(wanted(&buffer, zeros({2})), &buffer);
+  EXPECT_EQ(wanted(nullptr), nullptr);
+  EXPECT_EQ(wanted(&sink), nullptr);
+  EXPECT_EQ(wanted(&fresh, frozen), nullptr);
+  EXPECT_THROW(wanted(&buffer, frozen), Error) << "a gradient that would stay zero";
+}
+
 TEST(GradientBuffer, MayLieInTheMemoryOfAnotherTensor) {
   Tensor first, second, memory = full({10}, 7);
   first = gradient_buffer_in(memory, 2, {2, 2});

@@ -53,7 +53,9 @@ Storage* make_header(size_t bytes, Device device) {
   Storage* storage = HeaderPool::instance().take();
   storage->references.store(1, std::memory_order_relaxed);
   storage->device = device;
-  storage->gradient_buffer = storage->zero = storage->in_arena = false;
+  storage->gradient_buffer = storage->zero = storage->frozen = storage->sink = storage->in_arena = false;
+  storage->squares_wanted = false;
+  storage->squares = Storage::unknown;
   storage->bytes = bytes;
   storage->workspace = nullptr;
   storage->data = nullptr;
@@ -77,6 +79,12 @@ Storage* allocate_storage(size_t bytes, Device device) {
     HeaderPool::instance().give(storage);
     fail("allocate: out of memory: ", bytes, " bytes requested");
   }
+  return storage;
+}
+
+Storage* sink_storage(Device device) {
+  Storage* storage = make_header(0, device);
+  storage->gradient_buffer = storage->zero = storage->sink = true;
   return storage;
 }
 

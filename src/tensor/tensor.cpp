@@ -30,6 +30,7 @@ bool Tensor::is_contiguous() const {
 void* Tensor::raw_data(DType wanted) {
   require(defined(), "data: the tensor is undefined");
   require(wanted == dtype_, "data: the tensor is ", dtype_, ", asked for ", wanted, "; convert with to()");
+  require(!storage_->sink, "data: the gradient of a frozen parameter of ", shape_, " is not computed");
   if (storage_->zero) write_pending_zero();
   return storage_->data + offset_ * static_cast<int64_t>(size_of(dtype_));
 }

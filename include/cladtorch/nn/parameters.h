@@ -113,7 +113,8 @@ int64_t parameter_count(const Model& model) {
   return count;
 }
 
-/// A model of the same structure whose parameters are gradient buffers marked zero.
+/// A model of the same structure whose parameters are gradient buffers marked zero; of frozen parameters,
+/// sinks.
 template <class Model>
 Model like(const Model& model) {
   Model gradient = model;

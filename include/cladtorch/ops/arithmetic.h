@@ -30,9 +30,10 @@ inline Tensor operator-(const Tensor& x, double value) { return add_scalar(x, -v
 inline Tensor operator-(double value, const Tensor& x) { return add_scalar(scale(x, -1.0), value); }
 inline Tensor operator-(const Tensor& x) { return scale(x, -1.0); }
 
-/// What add and sub keep: the shapes before broadcasting. No tensor is kept.
+/// What add and sub keep: the shapes before broadcasting, and which operand is a constant. No tensor is kept.
 struct BroadcastState {
   Shape a, b;
+  bool a_frozen = false, b_frozen = false;
 };
 
 }  // namespace cladtorch

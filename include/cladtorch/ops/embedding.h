@@ -11,6 +11,7 @@ Tensor embedding(const Tensor& indices, const Tensor& weight);
 struct EmbeddingState {
   Shape weight;
   DType dtype = DType::float32;
+  bool frozen = false;
 };
 
 }  // namespace cladtorch

@@ -25,8 +25,9 @@ struct CrossEntropyState {
 
 struct LinearCrossEntropyState {
   Shape weight_shape;
-  double factor = 0;    ///< 1 / rows that are not ignored
-  Tensor d_x;           ///< for a cotangent of 1
+  double factor = 0;                             ///< 1 / rows that are not ignored
+  Tensor d_x;                                    ///< for a cotangent of 1
+  bool x_frozen = false, weight_frozen = false;  ///< nothing is kept for the gradient of a frozen weight
   Tensor d_weight;      ///< the same, unless all rows fit one block; then what makes it:
   Tensor x;             ///< [rows, C], those that count
   Tensor targets;       ///< [rows]

@@ -39,12 +39,28 @@ class GradientTarget {
   bool add_;
   double* squares_ = nullptr;
   double squares_before_ = detail::Storage::unknown;
+  Tensor dropped_;  // memory of what a sink does not keep
 };
 
 /// Prepares *d to receive a contribution of the given shape: an undefined *d gets fresh storage, a gradient
 /// buffer marked zero is taken over, both to be stored into; shared storage is copied first, the rest is
 /// added to in place. Throws Error if *d is defined with another shape or dtype, except that a float32 *d
-/// takes contributions of bfloat16.
+/// takes contributions of bfloat16. A sink gives memory that is thrown away.
 GradientTarget accumulate_into(Tensor* d, const Shape& shape, DType dtype);
+
+/// `d`, the gradient of a pullback's argument, or null where the contribution to it need not be computed: it
+/// is null or a sink, or the argument is frozen. Throws Error if a frozen argument has a gradient buffer with
+/// memory, which would stay zero in silence.
+///
+///     if (Tensor* d = wanted(d_weight, weight)) { ... }
+Tensor* wanted(Tensor* d, bool frozen = false);
+inline Tensor* wanted(Tensor* d, const Tensor& argument) { return wanted(d, argument.is_frozen()); }
+
+/// Whether the result of an operation on these differentiable arguments is a constant: all that are defined
+/// are frozen. `y.set_frozen(all_frozen(x, weight, bias))` ends the backward pass of an operation that can.
+template <class... Tensors>
+bool all_frozen(const Tensors&... arguments) {
+  return ((!arguments.defined() || arguments.is_frozen()) && ...);
+}
 
 }  // namespace cladtorch

@@ -24,6 +24,8 @@ struct Storage {
   Device device;
   bool gradient_buffer = false;  ///< contributions are added in place even when handles are shared
   bool zero = false;             ///< stands for zero whatever the bytes say; the first contribution is stored
+  bool frozen = false;           ///< nobody wants derivatives with respect to it: see Tensor::set_frozen
+  bool sink = false;             ///< a gradient buffer without memory that drops what is added
   bool squares_wanted = false;   ///< of those who write a gradient buffer: see Tensor::want_squares
   double squares = unknown;      ///< sum of the squares of all elements, if the last writer left it
   std::byte* data = nullptr;
@@ -38,6 +40,8 @@ struct Storage {
 /// A block of at least `bytes` (64-byte aligned, contents undefined) with one reference, from the thread's
 /// open workspace step or else from the heap.
 Storage* allocate_storage(size_t bytes, Device device);
+/// No memory: the storage of a gradient sink.
+Storage* sink_storage(Device device);
 /// The `bytes` at `data`, which lie in `owner` and keep it alive, as a block with marks of its own.
 Storage* part_of_storage(Storage* owner, std::byte* data, size_t bytes);
 void free_storage(Storage* storage) noexcept;

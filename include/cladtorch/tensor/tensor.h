@@ -24,6 +24,9 @@ namespace cladtorch {
 /// A *gradient buffer* (see gradient_buffer_like) is storage that contributions are added to in place. Marked
 /// zero, it reads as zero although nobody has written it, and its first contribution is stored instead of
 /// added.
+///
+/// A *gradient sink* (see gradient_sink) is the gradient of a parameter that is not trained: a shape without
+/// memory that drops what is added to it.
 class CLAD_OPAQUE Tensor {
  public:
   Tensor() = default;
@@ -99,11 +102,18 @@ class CLAD_OPAQUE Tensor {
   void copy_from(const Tensor& source);
 
   // Gradients.
+  /// Makes all that shares this storage a constant for derivatives: a parameter that is not trained. Its
+  /// gradient buffer is a sink. What operations compute from frozen tensors alone is frozen too, so that the
+  /// backward pass ends there; the epsilon of a norm counts as a part of its frozen layer. Throws Error if the
+  /// tensor is undefined.
+  void set_frozen(bool frozen);
+  bool is_frozen() const { return defined() && storage_->frozen; }
   /// this += d, where an undefined `this` is zero and takes d, and an undefined d adds nothing. Writes in
   /// place only into storage that no other handle shares or into a gradient buffer. Throws Error if shapes or
   /// dtypes differ, except that float32 takes bfloat16.
   void accumulate(const Tensor& d);
   void accumulate(Tensor&& d);
+  bool is_gradient_sink() const { return defined() && storage_->sink; }
   bool is_gradient_buffer() const { return defined() && storage_->gradient_buffer; }
   /// Whether the storage stands for zero without having been written.
   bool is_marked_zero() const { return defined() && storage_->zero; }
@@ -125,6 +135,7 @@ class CLAD_OPAQUE Tensor {
 
  private:
   friend class GradientTarget;
+  friend Tensor gradient_sink(const Shape& shape, DType dtype, Device device);
   friend Tensor gradient_buffer_like(const Tensor& parameter);
   friend Tensor gradient_buffer_in(const Tensor& memory, int64_t offset, const Shape& shape);
   void* raw_data(DType wanted);
@@ -145,8 +156,12 @@ std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 /// Writes the tensor and a newline to standard output.
 void print(const Tensor& tensor);
 
+/// A gradient that nobody wants: it has a shape and a dtype but no memory, stands for zero, and drops what is
+/// added. Operations leave out the work for it (see wanted() in gradient_target.h). Reading it throws Error.
+Tensor gradient_sink(const Shape& shape, DType dtype = DType::float32, Device device = {});
+
 /// A buffer of `parameter`'s shape, dtype and device, marked zero, to which gradients are added in place;
-/// float32 for a bfloat16 parameter. Undefined if `parameter` is undefined.
+/// float32 for a bfloat16 parameter. A sink if `parameter` is frozen, undefined if it is undefined.
 Tensor gradient_buffer_like(const Tensor& parameter);
 
 /// The same with the memory of a dense tensor, from its element `offset` on, for as long as either lives.

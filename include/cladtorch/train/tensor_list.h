@@ -1,4 +1,4 @@
-// All tensors of a model, or of its gradient, in one list that threads share out evenly.
+// All trained tensors of a model, or of its gradient, in one list that threads share out evenly.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace cladtorch {
 
-/// Handles on every parameter of a model, made once so that a training step neither builds names nor
-/// allocates.
+/// Handles on every parameter of a model that is not frozen, or on their gradients, made once so that a
+/// training step neither builds names nor allocates.
 class TensorList {
  public:
   /// A part of one tensor, small enough for a core's cache.
@@ -21,7 +21,8 @@ class TensorList {
     int64_t begin, end;
   };
 
-  /// Every tensor must be dense and of a floating dtype, the same for all; throws Error otherwise.
+  /// Leaves out frozen tensors and gradient sinks. All others must be dense and of a floating dtype, the same
+  /// for all; throws Error otherwise, and when nothing is left.
   explicit TensorList(std::vector<NamedTensor> tensors);
   template <class Model>
     requires requires(Model& model) { for_each_parameter(model, [](const std::string&, Tensor&) {}); }

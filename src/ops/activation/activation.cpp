@@ -22,6 +22,7 @@ Tensor activation(const char* operation, const Tensor& x) {
   detail::count_op();
   const Tensor dense = x.contiguous();
   Tensor y = Tensor::empty(x.shape(), x.dtype());
+  y.set_frozen(x.is_frozen());
   detail::dispatch_real(operation, x.dtype(),
                         [&]<class T>(T) { values<Math, T>(x.numel(), dense.data<T>(), y.data<T>()); });
   return y;
@@ -30,6 +31,7 @@ Tensor activation(const char* operation, const Tensor& x) {
 /// *d_x += d_y * derivative(at), elementwise; `at` is x or y.
 template <class Math>
 void activation_pullback(const Tensor& at, const Tensor& d_y, Tensor* d_x) {
+  d_x = wanted(d_x, at);
   if (!d_y.defined() || !d_x) return;
   const Tensor dense = at.contiguous(), d = d_y.contiguous();
   detail::dispatch_real("pullback", at.dtype(), [&]<class T>(T) {

@@ -12,6 +12,7 @@ Tensor binary(const char* operation, const Tensor& a, const Tensor& b, F f) {
   detail::check_operands(operation, a, b);
   detail::count_op();
   Tensor y = Tensor::empty(broadcast_shapes(operation, a.shape(), b.shape()), a.dtype());
+  y.set_frozen(all_frozen(a, b));
   detail::dispatch_real(operation, a.dtype(), [&]<class T>(T) {
     detail::zip<T>(y.shape(), a, b, detail::Target<T>{y.data<T>()}, f);
   });
@@ -74,39 +75,46 @@ Tensor add_scalar(const Tensor& x, double value) {
 namespace clad::custom_derivatives::cladtorch {
 using ::cladtorch::accumulate_zip;
 using ::cladtorch::multiply;
+using ::cladtorch::wanted;
 using ::cladtorch::widened;
 using ::cladtorch::detail::accumulate_reduced;
 
 Tensor add_reverse_forw(const Tensor& a, const Tensor& b, pullback_state<BroadcastState>& state) {
-  state.data = {a.shape(), b.shape()};
+  state.data = {a.shape(), b.shape(), a.is_frozen(), b.is_frozen()};
   return ::cladtorch::add(a, b);
 }
 
 void add_pullback(const Tensor&, const Tensor&, Tensor d_y, Tensor* d_a, Tensor* d_b,
                   pullback_state<BroadcastState>& state) {
-  accumulate_reduced(d_a, d_y, state.data.a);
-  accumulate_reduced(d_b, std::move(d_y), state.data.b);
+  accumulate_reduced(wanted(d_a, state.data.a_frozen), d_y, state.data.a);
+  accumulate_reduced(wanted(d_b, state.data.b_frozen), std::move(d_y), state.data.b);
 }
 
 Tensor sub_reverse_forw(const Tensor& a, const Tensor& b, pullback_state<BroadcastState>& state) {
-  state.data = {a.shape(), b.shape()};
+  state.data = {a.shape(), b.shape(), a.is_frozen(), b.is_frozen()};
   return ::cladtorch::sub(a, b);
 }
 
 void sub_pullback(const Tensor&, const Tensor&, Tensor d_y, Tensor* d_a, Tensor* d_b,
                   pullback_state<BroadcastState>& state) {
+  d_a = wanted(d_a, state.data.a_frozen);
+  d_b = wanted(d_b, state.data.b_frozen);
   if (!d_y.defined()) return;
   accumulate_reduced(d_a, d_y, state.data.a);
   if (d_b) accumulate_zip(d_b, state.data.b, d_y, d_y, [](auto d, auto) { return -d; });
 }
 
 void mul_pullback(const Tensor& a, const Tensor& b, Tensor d_y, Tensor* d_a, Tensor* d_b) {
+  d_a = wanted(d_a, a);
+  d_b = wanted(d_b, b);
   if (!d_y.defined()) return;
   if (d_a) accumulate_zip(d_a, a.shape(), d_y, b, multiply);
   if (d_b) accumulate_zip(d_b, b.shape(), d_y, a, multiply);
 }
 
 void div_pullback(const Tensor& a, const Tensor& b, Tensor d_y, Tensor* d_a, Tensor* d_b) {
+  d_a = wanted(d_a, a);
+  d_b = wanted(d_b, b);
   if (!d_y.defined()) return;
   const auto divide = [](auto d, auto divisor) { return d / divisor; };
   if (d_a) accumulate_zip(d_a, a.shape(), d_y, b, divide);
@@ -118,6 +126,7 @@ void div_pullback(const Tensor& a, const Tensor& b, Tensor d_y, Tensor* d_a, Ten
 }
 
 void scale_pullback(const Tensor& x, double factor, Tensor d_y, Tensor* d_x, double* d_factor) {
+  d_x = wanted(d_x, x);
   if (!d_y.defined()) return;
   if (d_factor) {
     Tensor total;

@@ -50,9 +50,11 @@ Tensor attend(const AttentionLayout& x, DType dtype, Inputs&& inputs, Tensor* lo
 Tensor forward(const Tensor& qkv, int64_t n_head, Tensor* log_sum_exp) {
   const AttentionLayout x = layout_of("causal_attention", qkv, n_head);
   const Tensor dense = qkv.contiguous();
-  return attend(
+  Tensor y = attend(
       x, qkv.dtype(),
       [&]<class T>(T) { return AttentionInputs<T>::packed(dense.data<T>(), qkv.size(2) / 3); }, log_sum_exp);
+  y.set_frozen(qkv.is_frozen());
+  return y;
 }
 
 /// Dense operands that are tensors of their own.
@@ -71,7 +73,9 @@ Tensor forward(const Tensor& q, const Tensor& k, const Tensor& v, int64_t n_head
                Tensor* log_sum_exp) {
   const AttentionLayout x = layout_of("causal_attention", q, k, v, n_head, window);
   const Separate dense(q, k, v);
-  return attend(x, q.dtype(), [&]<class T>(T) { return dense.pointers<T>(); }, log_sum_exp);
+  Tensor y = attend(x, q.dtype(), [&]<class T>(T) { return dense.pointers<T>(); }, log_sum_exp);
+  y.set_frozen(all_frozen(q, k, v));
+  return y;
 }
 
 }  // namespace
@@ -124,6 +128,7 @@ Tensor causal_attention_reverse_forw(const Tensor& qkv, int64_t n_head,
 
 void causal_attention_pullback(const Tensor& qkv, int64_t n_head, Tensor d_y, Tensor* d_qkv,
                                pullback_state<AttentionState>& state) {
+  d_qkv = wanted(d_qkv, qkv);
   if (!d_y.defined() || !d_qkv) return;
   const auto x = ::cladtorch::layout_of("causal_attention", qkv, n_head);
   const int64_t channels = qkv.size(2) / 3;
@@ -148,6 +153,9 @@ Tensor causal_attention_reverse_forw(const Tensor& q, const Tensor& k, const Ten
 void causal_attention_pullback(const Tensor& q, const Tensor& k, const Tensor& v, int64_t n_head,
                                int64_t window, Tensor d_y, Tensor* d_q, Tensor* d_k, Tensor* d_v,
                                pullback_state<AttentionState>& state) {
+  d_q = wanted(d_q, q);
+  d_k = wanted(d_k, k);
+  d_v = wanted(d_v, v);
   if (!d_y.defined() || (!d_q && !d_k && !d_v)) return;
   // All three come at once, into memory of their own: one that is not wanted, or wanted of one tensor in two
   // roles, goes through a tensor here.

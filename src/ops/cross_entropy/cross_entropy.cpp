@@ -55,6 +55,7 @@ Tensor forward(const Tensor& logits, const Tensor& targets, int64_t ignore_index
     }
   });
   Tensor y = Tensor::empty({}, dtype);
+  y.set_frozen(logits.is_frozen());
   y.fill_(state.counted == 0 ? 0 : total / static_cast<double>(state.counted));
   return y;
 }
@@ -80,6 +81,7 @@ Tensor cross_entropy_reverse_forw(const Tensor& logits, const Tensor& targets, i
 
 void cross_entropy_pullback(const Tensor& logits, const Tensor& targets, int64_t ignore_index, Tensor d_y,
                             Tensor* d_logits, Tensor*, pullback_state<CrossEntropyState>& state) {
+  d_logits = wanted(d_logits, logits);
   if (!d_y.defined() || !d_logits) return;
   const Tensor dense = logits.contiguous(), picked = targets.contiguous();
   const int64_t rows = detail::row_count(logits), n = detail::row_length(logits);

@@ -52,6 +52,7 @@ Tensor forward(const Tensor& x, double probability, const DropoutState& state) {
   detail::count_op();
   const Tensor dense = x.contiguous();
   Tensor y = Tensor::empty(x.shape(), x.dtype());
+  y.set_frozen(x.is_frozen());
   detail::dispatch_real("dropout", x.dtype(), [&]<class T>(T) {
     masked_scale(state, probability, x.numel(), dense.data<T>(), detail::Target<T>{y.data<T>()});
   });
@@ -96,6 +97,7 @@ Tensor dropout_reverse_forw(const Tensor& x, double probability, pullback_state<
 
 void dropout_pullback(const Tensor&, double probability, Tensor d_y, Tensor* d_x, double*,
                       pullback_state<DropoutState>& state) {
+  d_x = wanted(d_x);
   if (!d_y.defined() || !d_x) return;
   if (!state.data.active || probability == 0) {
     d_x->accumulate(std::move(d_y));

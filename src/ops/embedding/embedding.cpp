@@ -20,6 +20,7 @@ Tensor embedding(const Tensor& indices, const Tensor& weight) {
   Shape shape = indices.shape();
   shape.push_back(n);
   Tensor y = Tensor::empty(shape, weight.dtype());
+  y.set_frozen(weight.is_frozen());
   detail::dispatch_any(weight.dtype(), [&]<class T>(T) {
     detail::gather_rows<T>(count, n, index, table.data<T>(), y.data<T>());
   });
@@ -34,12 +35,13 @@ namespace detail = ::cladtorch::detail;
 
 Tensor embedding_reverse_forw(const Tensor& indices, const Tensor& weight,
                               pullback_state<EmbeddingState>& state) {
-  state.data = {weight.shape(), weight.dtype()};
+  state.data = {weight.shape(), weight.dtype(), weight.is_frozen()};
   return ::cladtorch::embedding(indices, weight);
 }
 
 void embedding_pullback(const Tensor& indices, const Tensor&, Tensor d_y, Tensor*, Tensor* d_weight,
                         pullback_state<EmbeddingState>& state) {
+  d_weight = wanted(d_weight, state.data.frozen);
   if (!d_y.defined() || !d_weight) return;
   const Tensor picked = indices.contiguous(), d = d_y.contiguous();
   const Shape& shape = state.data.weight;

@@ -9,6 +9,7 @@ Tensor gelu_tanh(const Tensor& x) {
   detail::count_op();
   const Tensor dense = x.contiguous();
   Tensor y = Tensor::empty(x.shape(), x.dtype());
+  y.set_frozen(x.is_frozen());
   detail::dispatch_real("gelu_tanh", x.dtype(),
                         [&]<class T>(T) { detail::gelu_tanh(x.numel(), dense.data<T>(), y.data<T>()); });
   return y;
@@ -21,6 +22,7 @@ using namespace ::cladtorch;
 namespace detail = ::cladtorch::detail;
 
 void gelu_tanh_pullback(const Tensor& x, Tensor d_y, Tensor* d_x) {
+  d_x = wanted(d_x, x);
   if (!d_y.defined() || !d_x) return;
   const Tensor dense = x.contiguous(), d = d_y.contiguous();
   detail::dispatch_real("gelu_tanh", x.dtype(), [&]<class T>(T) {

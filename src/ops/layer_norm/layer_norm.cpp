@@ -25,6 +25,7 @@ Tensor forward(const Tensor& x, const Tensor& weight, const Tensor& bias, double
   const Tensor dense = x.contiguous(), w = weight.to(computed).contiguous(),
                b = bias.to(computed).contiguous();
   Tensor y = Tensor::empty(x.shape(), x.dtype());
+  y.set_frozen(all_frozen(x, weight, bias));
   const int64_t n = detail::row_length(x), rows = detail::row_count(x);
   if (state) *state = {Tensor::empty({rows}, computed), Tensor::empty({rows}, computed)};
   detail::dispatch_real("layer_norm", x.dtype(), [&]<class T>(T) {
@@ -56,8 +57,10 @@ Tensor layer_norm_reverse_forw(const Tensor& x, const Tensor& weight, const Tens
 void layer_norm_pullback(const Tensor& x, const Tensor& weight, const Tensor& bias, double, Tensor d_y,
                          Tensor* d_x, Tensor* d_weight, Tensor* d_bias, double* d_epsilon,
                          pullback_state<LayerNormState>& state) {
+  d_x = wanted(d_x, x);
+  d_weight = wanted(d_weight, weight);
+  d_bias = bias.defined() ? wanted(d_bias, bias) : nullptr;
   if (!d_y.defined()) return;
-  if (!bias.defined()) d_bias = nullptr;
   const DType computed = detail::computed_in(x.dtype());
   const Tensor dense = x.contiguous(), w = weight.to(computed).contiguous(), d = d_y.contiguous();
   const int64_t n = detail::row_length(x), rows = detail::row_count(x);

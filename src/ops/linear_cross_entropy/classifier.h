@@ -72,7 +72,7 @@ class Classifier {
   double loss() const { return forward(0, nullptr, nullptr, nullptr); }
 
   /// The same; writes the gradient of `factor` times it to d_x [rows, C], and what d_weight() needs to
-  /// exponentials [V, rows] (each chunk of V transposed) and row_factors [rows].
+  /// exponentials [V, rows] (each chunk of V transposed), unless that is null, and row_factors [rows].
   double loss_and_d_x(double factor, T* d_x, T* exponentials, Sum* row_factors) const {
     return forward(factor, d_x, exponentials, row_factors);
   }
@@ -178,12 +178,14 @@ class Classifier {
   }
 
   /// Calls use(piece, first, n, scores) with the scores [rows, n] of each chunk of the vocabulary, `first` of
-  /// them; they lie in `all` if it takes them exactly, else in memory of the thread.
+  /// them; they lie in `all` if it takes them exactly, else in memory of the thread, which without an `all`
+  /// has place for them in T behind them.
   template <class Use>
   void for_each_chunk(T* all, Use use) const {
     const auto scratch = [&] {
       thread_local Scratch memory;
-      return exact && all ? nullptr : memory.get<Sum>(rows_ * std::min(chunk, vocabulary_));
+      const int64_t scores = rows_ * std::min(chunk, vocabulary_);
+      return exact && all ? nullptr : memory.get<Sum>(exact || all ? scores : 2 * scores);
     };
     parallel_for(vocabulary_, piece_, scratch, [&](int64_t begin, int64_t end) {
       Sum* const own = scratch();
@@ -198,23 +200,32 @@ class Classifier {
     });
   }
 
+  /// Where the scores [rows, n] lie as T, if no memory for all chunks was given.
+  T* behind(Sum* scores, int64_t n) const {
+    if constexpr (exact) {
+      return scores;
+    } else {
+      return reinterpret_cast<T*>(scores + rows_ * n);
+    }
+  }
+
   /// sums [pieces, rows] and total [rows] = sums of exp(score - shift); d_x_sums [pieces, rows, C] =
   /// exponentials times weight, unless null.
   void sum_exponentials(const Sum* shift, Sum* sums, Sum* total, Sum* d_x_sums, T* exponentials) const {
     for_each_chunk(exponentials, [&](int64_t piece, int64_t v, int64_t n, Sum* scores) {
       const bool first = v == piece * piece_;
+      T* const kept = exponentials ? exponentials + v * rows_ : behind(scores, n);
       parallel_for(rows_, row_grain(n), [&](int64_t begin, int64_t end) {
         for (int64_t row = begin; row < end; ++row) {
           Sum& sum = sums[piece * rows_ + row];
           sum = (first ? Sum(0) : sum) + exponentiate(n, scores + row * n, shift[row]);
           if constexpr (!exact)
-            if (exponentials) narrow(n, scores + row * n, exponentials + v * rows_ + row * n);
+            if (d_x_sums) narrow(n, scores + row * n, kept + row * n);
         }
       });
       if (d_x_sums) {
-        gemm<T>(rows_, channels_, n, {exponentials + v * rows_, n, 1},
-                {weight_ + v * channels_, channels_, 1}, d_x_sums + piece * rows_ * channels_, channels_,
-                !first);
+        gemm<T>(rows_, channels_, n, {kept, n, 1}, {weight_ + v * channels_, channels_, 1},
+                d_x_sums + piece * rows_ * channels_, channels_, !first);
       }
     });
     for (int64_t row = 0; row < rows_; ++row) {

@@ -91,15 +91,20 @@ Tensor forward(const Tensor& x, const Tensor& weight, const Tensor& targets, int
     };
     if (!state) return run(nullptr);
     Tensor d_x = Tensor::empty({counted, channels}, x.dtype());
-    Tensor exponentials = Tensor::empty({vocabulary, blocks.block_rows}, x.dtype());
-    Tensor row_factors = Tensor::empty({blocks.block_rows}, sum_dtype), d_weight;
-    if (blocks.count > 1) d_weight = Tensor::empty({vocabulary, channels}, sum_dtype);
-    const detail::ClassifierGradients<T> kept{d_x.data<T>(), exponentials.data<T>(), row_factors.data<Sum>(),
-                                              d_weight.defined() ? d_weight.data<Sum>() : nullptr};
+    Tensor row_factors = Tensor::empty({blocks.block_rows}, sum_dtype), exponentials, d_weight;
+    state->x_frozen = x.is_frozen();
+    state->weight_frozen = weight.is_frozen();
+    if (!state->weight_frozen) exponentials = Tensor::empty({vocabulary, blocks.block_rows}, x.dtype());
+    if (!state->weight_frozen && blocks.count > 1)
+      d_weight = Tensor::empty({vocabulary, channels}, sum_dtype);
+    const detail::ClassifierGradients<T> kept{
+        d_x.data<T>(), exponentials.defined() ? exponentials.data<T>() : nullptr, row_factors.data<Sum>(),
+        d_weight.defined() ? d_weight.data<Sum>() : nullptr};
     run(&kept);
     state->d_x = unpacked_rows(d_x, dense_targets, counted, ignore_index, x.shape());
     state->weight_shape = weight.shape();
     state->factor = blocks.factor();
+    if (state->weight_frozen) return;
     if (blocks.count > 1) {
       state->d_weight = std::move(d_weight);
     } else {
@@ -110,6 +115,7 @@ Tensor forward(const Tensor& x, const Tensor& weight, const Tensor& targets, int
     }
   });
   Tensor y = Tensor::empty({}, sum_dtype);
+  y.set_frozen(all_frozen(x, weight));
   y.fill_(mean);
   return y;
 }
@@ -153,6 +159,8 @@ void linear_cross_entropy_pullback(const Tensor&, const Tensor&, const Tensor&, 
                                    pullback_state<LinearCrossEntropyState>& state) {
   // What was kept is large and dies here, not with the state at the end of the backward pass.
   const LinearCrossEntropyState s = std::exchange(state.data, {});
+  d_x = wanted(d_x, s.x_frozen);
+  d_weight = wanted(d_weight, s.weight_frozen);
   if (!d_y.defined()) return;
   const double cotangent = d_y.item();
   if (d_weight && s.d_weight.defined()) {

@@ -69,7 +69,7 @@ struct ClassifierBlocks {
 template <class T>
 struct ClassifierGradients {
   T* d_x = nullptr;                    ///< [rows, C] for a cotangent of 1
-  T* exponentials = nullptr;           ///< [V, block_rows] of the last block's scores
+  T* exponentials = nullptr;           ///< [V, block_rows] of the last block's scores, unless null
   Computed<T>* row_factors = nullptr;  ///< [block_rows]
   Computed<T>* d_weight = nullptr;     ///< [V, C] for a cotangent of 1; only for several blocks
 };
@@ -89,7 +89,7 @@ double mean_loss(const ClassifierBlocks<T>& blocks, const T* x, const T* weight,
     }
     total += block.loss_and_d_x(blocks.factor(), kept->d_x + begin * blocks.channels, kept->exponentials,
                                 kept->row_factors);
-    if (blocks.count > 1)
+    if (blocks.count > 1 && kept->d_weight)
       block.d_weight(blocks.factor(), 1, kept->exponentials, kept->row_factors, kept->d_weight, begin > 0,
                      nullptr);
   }

@@ -85,6 +85,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   Tensor y = Tensor::empty(shape, a.dtype());
   detail::dispatch_real("matmul", a.dtype(),
                         [&]<class T>(T) { batched_gemm<T>(shape, a, b, y.data<T>(), false); });
+  y.set_frozen(all_frozen(a, b));
   return y;
 }
 
@@ -99,6 +100,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   detail::count_op();
   const int64_t out = weight.size(0), in = weight.size(1);
   Tensor y = Tensor::empty(x.shape().with(x.dim() - 1, out), x.dtype());
+  y.set_frozen(all_frozen(x, weight, bias));
   if (y.numel() == 0) return y;
   const Tensor rows = x.reshape({y.numel() / out, in}), dense_bias = bias.contiguous();
   detail::dispatch_real("linear", x.dtype(), [&]<class T>(T) {
@@ -117,6 +119,8 @@ using namespace ::cladtorch;
 namespace detail = ::cladtorch::detail;
 
 void matmul_pullback(const Tensor& a, const Tensor& b, Tensor d_y, Tensor* d_a, Tensor* d_b) {
+  d_a = wanted(d_a, a);
+  d_b = wanted(d_b, b);
   if (!d_y.defined()) return;
   if (d_a) accumulate_product(d_a, a.shape(), d_y, transposed(b));
   if (d_b) accumulate_product(d_b, b.shape(), transposed(a), d_y);
@@ -124,19 +128,24 @@ void matmul_pullback(const Tensor& a, const Tensor& b, Tensor d_y, Tensor* d_a, 
 
 void linear_pullback(const Tensor& x, const Tensor& weight, const Tensor& bias, Tensor d_y, Tensor* d_x,
                      Tensor* d_weight, Tensor* d_bias) {
+  d_x = wanted(d_x, x);
+  d_weight = wanted(d_weight, weight);
+  d_bias = wanted(d_bias, bias);
   if (!d_y.defined()) return;
   const int64_t out = weight.size(0), in = weight.size(1), rows = out == 0 ? 0 : d_y.numel() / out;
-  const Tensor d_rows = d_y.reshape({rows, out}), x_rows = x.reshape({rows, in});
-  detail::dispatch_real("linear", x.dtype(), [&]<class T>(T) {
+  const Tensor d_rows = d_y.reshape({rows, out});
+  detail::dispatch_real("linear", d_y.dtype(), [&]<class T>(T) {
     if (d_weight) {
-      const GradientTarget target = accumulate_into(d_weight, weight.shape(), x.dtype());
+      const Tensor x_rows = x.reshape({rows, in});
+      const GradientTarget target = accumulate_into(d_weight, weight.shape(), d_y.dtype());
       detail::write_to<T>(target, [&](auto* d, bool add) {
         detail::gemm(out, in, rows, transposed_view_of<T>(d_rows), view_of<T>(x_rows), d, in, add,
                      static_cast<const T*>(nullptr), target.squares());
       });
     }
     if (d_x) {
-      const GradientTarget target = accumulate_into(d_x, x.shape(), x.dtype());
+      const Shape shape = d_y.shape().with(d_y.dim() - 1, in);
+      const GradientTarget target = accumulate_into(d_x, shape, d_y.dtype());
       detail::write_to<T>(target, [&](auto* d, bool add) {
         detail::gemm(rows, in, out, view_of<T>(d_rows), view_of<T>(weight), d, in, add);
       });

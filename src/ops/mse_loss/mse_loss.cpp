@@ -12,6 +12,7 @@ Tensor mse_loss(const Tensor& prediction, const Tensor& target) {
   detail::count_op();
   const Tensor p = prediction.contiguous(), t = target.contiguous();
   Tensor y = Tensor::empty({}, detail::computed_in(p.dtype()));
+  y.set_frozen(all_frozen(prediction, target));
   detail::dispatch_real("mse_loss", p.dtype(), [&]<class T>(T) {
     const T *const a = p.data<T>(), *const b = t.data<T>();
     double sum = 0;
@@ -32,6 +33,8 @@ namespace detail = ::cladtorch::detail;
 
 void mse_loss_pullback(const Tensor& prediction, const Tensor& target, Tensor d_y, Tensor* d_prediction,
                        Tensor* d_target) {
+  d_prediction = wanted(d_prediction, prediction);
+  d_target = wanted(d_target, target);
   if (!d_y.defined()) return;
   const Tensor p = prediction.contiguous(), t = target.contiguous();
   const double factor = 2 * d_y.item() / static_cast<double>(p.numel());

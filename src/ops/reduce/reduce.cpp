@@ -40,6 +40,7 @@ Tensor reduced(const char* operation, const Tensor& x, bool divide) {
   detail::count_op();
   const double total = sum_of(operation, x);
   Tensor y = Tensor::empty({}, x.dtype());
+  y.set_frozen(x.is_frozen());
   y.fill_(divide ? total / static_cast<double>(x.numel()) : total);
   return y;
 }
@@ -66,7 +67,7 @@ namespace {
 /// *d_x += d_y / divisor at every element; d_y has one element. The first contribution is one expanded
 /// number.
 void spread(const Tensor& d_y, Tensor* d_x, const ShapeState& x, double divisor) {
-  if (!d_x || !d_y.defined()) return;
+  if (!::cladtorch::wanted(d_x) || !d_y.defined()) return;
   Tensor value = Tensor::empty({}, x.dtype);
   value.fill_(d_y.item() / divisor);
   d_x->accumulate(value.expand(x.shape));

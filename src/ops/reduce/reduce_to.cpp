@@ -70,7 +70,7 @@ void add_summed(const StridedLoop<1>& summed, const T* x, int64_t step, int64_t 
 }  // namespace
 
 void accumulate_reduced(Tensor* d, Tensor x, const Shape& shape) {
-  if (!d || !x.defined()) return;
+  if (!wanted(d) || !x.defined()) return;
   if (x.shape() == shape) {
     d->accumulate(std::move(x));
     return;
@@ -104,7 +104,7 @@ void accumulate_reduced(Tensor* d, Tensor x, const Shape& shape) {
 }
 
 void accumulate_reduced(Tensor* d, Tensor x, const Shape& shape, DType dtype) {
-  if (!d || dtype == x.dtype() || (d->defined() && d->dtype() == x.dtype())) {
+  if (!wanted(d) || dtype == x.dtype() || (d->defined() && d->dtype() == x.dtype())) {
     accumulate_reduced(d, std::move(x), shape);
     return;
   }

@@ -39,6 +39,7 @@ Tensor forward(const Tensor& x, const Tensor& weight, double epsilon, RMSNormSta
   const DType computed = detail::computed_in(x.dtype());
   const Tensor dense = x.contiguous(), w = weight.to(computed).contiguous();
   Tensor y = Tensor::empty(x.shape(), x.dtype());
+  y.set_frozen(all_frozen(x, weight));
   const int64_t n = detail::row_length(x), rows = detail::row_count(x);
   if (state) state->rstd = Tensor::empty({rows}, computed);
   detail::dispatch_real("rms_norm", x.dtype(), [&]<class T>(T) {
@@ -68,6 +69,8 @@ Tensor rms_norm_reverse_forw(const Tensor& x, const Tensor& weight, double epsil
 
 void rms_norm_pullback(const Tensor& x, const Tensor& weight, double, Tensor d_y, Tensor* d_x,
                        Tensor* d_weight, double* d_epsilon, pullback_state<RMSNormState>& state) {
+  d_x = wanted(d_x, x);
+  d_weight = wanted(d_weight, weight);
   if (!d_y.defined()) return;
   const DType computed = detail::computed_in(x.dtype());
   const Tensor dense = x.contiguous(), w = weight.to(computed).contiguous(), d = d_y.contiguous();

@@ -41,6 +41,7 @@ Tensor rotary_embedding(const Tensor& x, const Tensor& table) {
   detail::count_op();
   const Tensor dense = x.contiguous(), angles = table.contiguous();
   Tensor y = Tensor::empty(x.shape(), x.dtype());
+  y.set_frozen(x.is_frozen());
   detail::dispatch_real("rotary_embedding", x.dtype(), [&]<class T>(T) {
     rotate_rows<T>(angles, detail::row_count(x), detail::row_length(x), dense.data<T>(), false,
                    {y.data<T>()});
@@ -56,6 +57,7 @@ namespace detail = ::cladtorch::detail;
 
 void rotary_embedding_pullback(const Tensor&, const Tensor& table, Tensor d_y, Tensor* d_x, Tensor* d_table) {
   require(!d_table, "rotary_embedding: no derivative with respect to the table; its angles are constants");
+  d_x = wanted(d_x);
   if (!d_y.defined() || !d_x) return;
   const Tensor d = d_y.contiguous(), angles = table.contiguous();
   detail::dispatch_real("rotary_embedding", d.dtype(), [&]<class T>(T) {

@@ -18,6 +18,7 @@ Tensor silu(const Tensor& x) {
   detail::count_op();
   const Tensor dense = x.contiguous();
   Tensor y = Tensor::empty(x.shape(), x.dtype());
+  y.set_frozen(x.is_frozen());
   detail::dispatch_real("silu", x.dtype(),
                         [&]<class T>(T) { detail::silu(x.numel(), dense.data<T>(), y.data<T>()); });
   return y;
@@ -28,6 +29,7 @@ Tensor swiglu(const Tensor& gate, const Tensor& up) {
   detail::count_op();
   const Tensor g = gate.contiguous(), u = up.contiguous();
   Tensor y = Tensor::empty(gate.shape(), gate.dtype());
+  y.set_frozen(all_frozen(gate, up));
   detail::dispatch_real("swiglu", gate.dtype(), [&]<class T>(T) {
     detail::swiglu(gate.numel(), g.data<T>(), u.data<T>(), y.data<T>());
   });
@@ -41,6 +43,7 @@ using namespace ::cladtorch;
 namespace detail = ::cladtorch::detail;
 
 void silu_pullback(const Tensor& x, Tensor d_y, Tensor* d_x) {
+  d_x = wanted(d_x, x);
   if (!d_y.defined() || !d_x) return;
   const Tensor dense = x.contiguous(), d = d_y.contiguous();
   detail::dispatch_real("silu", x.dtype(), [&]<class T>(T) {
@@ -51,6 +54,8 @@ void silu_pullback(const Tensor& x, Tensor d_y, Tensor* d_x) {
 }
 
 void swiglu_pullback(const Tensor& gate, const Tensor& up, Tensor d_y, Tensor* d_gate, Tensor* d_up) {
+  d_gate = wanted(d_gate, gate);
+  d_up = wanted(d_up, up);
   if (!d_y.defined() || (!d_gate && !d_up)) return;
   if (d_gate == d_up) {  // swiglu(x, x): one after the other, each adds
     swiglu_pullback(gate, up, d_y, d_gate, nullptr);

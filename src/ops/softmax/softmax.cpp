@@ -14,6 +14,7 @@ Tensor softmax(const Tensor& x) {
   detail::count_op();
   const Tensor dense = x.contiguous();
   Tensor y = Tensor::empty(x.shape(), x.dtype());
+  y.set_frozen(x.is_frozen());
   const int64_t n = detail::row_length(x);
   detail::dispatch_real("softmax", x.dtype(), [&]<class T>(T) {
     const T* in = dense.data<T>();
@@ -43,6 +44,7 @@ Tensor softmax_reverse_forw(const Tensor& x, pullback_state<OutputState>& state)
 }
 
 void softmax_pullback(const Tensor&, Tensor d_y, Tensor* d_x, pullback_state<OutputState>& state) {
+  d_x = wanted(d_x, state.data.y);
   if (!d_y.defined() || !d_x) return;
   const Tensor& y = state.data.y;
   const Tensor d = d_y.contiguous();

@@ -21,7 +21,7 @@ void accumulate_reshaped(Tensor* d, const Tensor& d_y, const Shape& shape) {
 /// Adds d_y to a window of *d, a tensor of the remembered shape that is zero elsewhere.
 template <class Window>
 void accumulate_window(Tensor* d, const Tensor& d_y, const State& state, Window&& window) {
-  if (!d || !d_y.defined()) return;
+  if (!::cladtorch::wanted(d) || !d_y.defined()) return;
   // Storing the zeros is the first contribution; adding them to a gradient that exists would be a wasted
   // pass.
   const auto target = accumulate_into(d, state.data.shape, state.data.dtype);
