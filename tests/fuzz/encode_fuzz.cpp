@@ -1,17 +1,31 @@
-// Any bytes as text, in one piece and in several, with the vocabularies of tests/tokenizers. The first byte
-// chooses one, the second where the text is cut.
+// Any bytes as text, in one piece and in several, with the vocabularies of tests/tokenizers, and with
+// patterns that PCRE2 reads. The first byte chooses one, the second where the text is cut.
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <vector>
 
 #include "cladtorch/data/token_stream.h"
 #include "cladtorch/error.h"
+#include "cladtorch/io/json.h"
 
 namespace {
 
+using namespace cladtorch;
 using namespace cladtorch::data;
+
+/// GPT-2's vocabulary for words that are split by `pattern`.
+TokenizerPtr split_by(const char* pattern) {
+  const auto path = std::filesystem::path(CLADTORCH_TOKENIZERS) / "gpt2/tokenizer.json";
+  nlohmann::json json = io::read_large_json(path);
+  json["pre_tokenizer"] = {{"type", "Sequence"},
+                           {"pretokenizers",
+                            {{{"type", "Split"}, {"pattern", {{"Regex", pattern}}}, {"behavior", "Isolated"}},
+                             {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}}}}};
+  return tokenizer_from_json(json);
+}
 
 const std::vector<TokenizerPtr>& tokenizers() {
   static const std::vector<TokenizerPtr> all = [] {
@@ -20,6 +34,8 @@ const std::vector<TokenizerPtr>& tokenizers() {
          {"gpt2", "llama3", "qwen", "o200k", "digits", "llama2", "metaspace_first", "sentencepiece_bpe"}) {
       list.push_back(load_tokenizer(std::filesystem::path(CLADTORCH_TOKENIZERS) / name));
     }
+    list.push_back(split_by(R"(\p{N}{1,2}|\p{L}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)"));
+    list.push_back(split_by(R"([a-z]+(?=\W{1,3}\d)|\X)"));
     return list;
   }();
   return all;
@@ -35,7 +51,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
     const std::vector<int32_t> whole = tokenizer.encode(text);
     const std::string decoded = tokenizer.decode(whole);
-    const bool reversible = which == 0 || which == 1 || which == 3;  // byte-level, nothing normalized
+    const bool reversible =
+        which == 0 || which == 1 || which == 3 || which > 7;  // byte-level, nothing normalized
     if (reversible && decoded != text) std::abort();
 
     TokenStream stream(tokenizer);

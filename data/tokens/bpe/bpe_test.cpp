@@ -157,6 +157,72 @@ TEST(BpeTokenizer, NamesTheByteThatAVocabularyLacks) {
               HasSubstr("no token for 'q' (U+0071)"));
 }
 
+/// Its text is split by `pattern`, which is none of those that scanners of our own read.
+std::shared_ptr<const BpeTokenizer> split_by(const json& pattern, const std::string& behavior = "Isolated") {
+  json tokenizer = byte_level();
+  tokenizer["pre_tokenizer"] = {
+      {"type", "Sequence"},
+      {"pretokenizers",
+       {{{"type", "Split"}, {"pattern", pattern}, {"behavior", behavior}},
+        {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}}}}};
+  return BpeTokenizer::from_json(tokenizer);
+}
+
+std::string random_text(Random& random, size_t length) {
+  static const std::string parts[] = {"low",    " ",      "  ", "\n",   "12345", "it's",
+                                      "\u00e9", "\u4eca", ".",  "\xff", "slow",  "="};
+  std::string text;
+  while (text.size() < length) text += parts[random.below(std::size(parts))];
+  return text;
+}
+
+TEST(BpeTokenizer, CutsATextWhereAnyPatternThatDoesNotLookBehindAllowsIt) {
+  const json patterns[] = {{{"Regex", "\\p{N}{1,2}|\\p{L}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"}},
+                           {{"Regex", "[\u4e00-\u9fff]+"}},
+                           {{"Regex", " ?\\w+(?=.{0,9}\\d)|\\w| +"}},
+                           {{"Regex", "(?:lo|low)(?= )|\\X"}},
+                           {{"Regex", "[^ ]+$| "}},
+                           {{"String", " "}},
+                           {{"String", "  "}}};
+  Random random(5);
+  for (const json& pattern : patterns) {
+    for (const char* behavior :
+         {"Isolated", "Removed", "MergedWithPrevious", "MergedWithNext", "Contiguous"}) {
+      const auto tokenizer = split_by(pattern, behavior);
+      size_t cuts = 0;
+      for (int trial = 0; trial < 40; ++trial) {
+        const std::string text = random_text(random, 120);
+        const std::vector<int32_t> expected = tokenizer->encode(text);
+        for (size_t known = 1; known <= text.size(); known += 7) {
+          const size_t cut = tokenizer->whole_length(std::string_view(text).substr(0, known));
+          ASSERT_LE(cut, known);
+          cuts += cut > 0;
+          std::vector<int32_t> tokens;
+          tokenizer->append_tokens(std::string_view(text).substr(0, cut), tokens, true);
+          tokenizer->append_tokens(std::string_view(text).substr(cut), tokens, cut == 0);
+          ASSERT_EQ(tokens, expected)
+              << pattern << ' ' << behavior << ' ' << text << ' ' << known << ' ' << cut;
+        }
+      }
+      EXPECT_EQ(cuts > 0,
+                !std::string(behavior).starts_with("MergedWithN") && behavior != std::string("Contiguous"))
+          << pattern << behavior;
+    }
+  }
+}
+
+TEST(BpeTokenizer, DoesNotCutWhereAPatternLooksBehind) {
+  for (const char* pattern : {"(?<=l)o|.", "^l|o|w", "\\bl|o", "l\\Ko|.", "\\Gl|o", "(*UCP)l|o", "\\[^l|o"})
+    EXPECT_EQ(split_by({{"Regex", pattern}})->whole_length("low low low"), 0u) << pattern;
+}
+
+TEST(BpeTokenizer, APatternThatTakesTooManyStepsIsAnError) {
+  EXPECT_THAT(error_of([&] {
+                split_by({{"Regex", "(l+)+(?=x)|(?:l|ll)+$|."}})->encode(std::string(400, 'l') + "o");
+              }),
+              AllOf(HasSubstr("the pattern '(l+)+"), HasSubstr("limit")));
+}
+
 TEST(LoadTokenizer, FindsTheFilesOfAFolder) {
   const TemporaryFolder folder;
   const json model = byte_level()["model"];

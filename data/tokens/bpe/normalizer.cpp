@@ -65,6 +65,12 @@ std::vector<Range> occurrences(std::string_view text, const std::string& part) {
   return found;
 }
 
+std::vector<Range> matches_of(const Regex& regex, std::string_view text) {
+  std::vector<Range> found;
+  regex.for_each_match(text, [&](Range match) { found.push_back(match); });
+  return found;
+}
+
 }  // namespace
 
 Normalizer::Normalizer(const Json& json) {
@@ -100,7 +106,7 @@ void Normalizer::add(const Json& json, int depth) {
     if (pattern.regex) {
       const auto regex = std::make_shared<Regex>(pattern.text);
       steps_.push_back(
-          [=](std::string text, Place) { return replace_all(text, regex->matches(text), content); });
+          [=](std::string text, Place) { return replace_all(text, matches_of(*regex, text), content); });
       local_ = false;
     } else {
       require(!pattern.text.empty(), "tokenizer: the pattern of a Replace is empty");

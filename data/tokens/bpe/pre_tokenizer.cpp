@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "data/tokens/bpe/fields.h"
 #include "data/tokens/bpe/regex.h"
@@ -30,54 +31,61 @@ class ScannerStage final : public SplitStage {
 /// What becomes of the matches of a Split.
 enum class Behavior { isolated, removed, merged_with_previous, merged_with_next, contiguous };
 
-struct Part {
-  Range range;
-  bool match;
-};
+/// Cuts a text at its matches, which come from the left, and joins matches to what stands before them, to
+/// what stands behind them, or to each other.
+class Pieces {
+ public:
+  Pieces(std::string_view text, Behavior behavior, bool invert, const PieceSink& sink)
+      : text_(text), behavior_(behavior), invert_(invert), sink_(sink) {}
 
-/// Matches and what lies between them, in order.
-std::vector<Part> parts_of(std::string_view text, const std::vector<Range>& matches, bool invert) {
-  std::vector<Part> parts;
-  size_t at = 0;
-  for (const Range& match : matches) {
-    if (match.begin > at) parts.push_back({{at, match.begin}, invert});
-    parts.push_back({match, !invert});
-    at = match.end;
+  void add_match(Range match) {
+    if (match.begin > at_) add({at_, match.begin}, invert_);
+    add(match, !invert_);
+    at_ = match.end;
   }
-  if (at < text.size()) parts.push_back({{at, text.size()}, invert});
-  return parts;
-}
+  void finish() {
+    if (at_ < text_.size()) add({at_, text_.size()}, invert_);
+    give();
+  }
 
-/// Joins parts: a match to what stands before it, to what stands behind it, or to other matches.
-std::vector<Range> arrange(const std::vector<Part>& parts, Behavior behavior) {
-  std::vector<Range> pieces;
-  for (size_t i = 0; i < parts.size(); ++i) {
-    const bool follows = i > 0 && parts[i - 1].match;
-    bool join = false;
-    switch (behavior) {
+ private:
+  void add(Range part, bool match) {
+    const bool follows = std::exchange(last_matches_, match);
+    if (behavior_ == Behavior::removed && match) return;
+    if (joins(match, follows) && pending_.end > pending_.begin) {
+      pending_.end = part.end;
+      return;
+    }
+    give();
+    pending_ = part;
+  }
+  bool joins(bool match, bool follows) const {
+    switch (behavior_) {
       case Behavior::isolated:
-        break;
       case Behavior::removed:
-        if (parts[i].match) continue;
-        break;
+        return false;
       case Behavior::contiguous:
-        join = i > 0 && parts[i].match == follows;
-        break;
+        return match == follows;
       case Behavior::merged_with_previous:
-        join = i > 0 && parts[i].match && !follows;
-        break;
+        return match && !follows;
       case Behavior::merged_with_next:
-        join = follows && !parts[i].match;
-        break;
+        return follows && !match;
     }
-    if (join) {
-      pieces.back().end = parts[i].range.end;
-    } else {
-      pieces.push_back(parts[i].range);
-    }
+    return false;
   }
-  return pieces;
-}
+  void give() {
+    if (pending_.end > pending_.begin) sink_(text_.substr(pending_.begin, pending_.end - pending_.begin));
+    pending_ = {};
+  }
+
+  std::string_view text_;
+  Behavior behavior_;
+  bool invert_;
+  const PieceSink& sink_;
+  size_t at_ = 0;
+  Range pending_;  // may grow
+  bool last_matches_ = false;
+};
 
 Behavior behavior_from(const std::string& name) {
   if (name == "Isolated") return Behavior::isolated;
@@ -100,20 +108,32 @@ class PatternStage final : public SplitStage {
       text_ = pattern.text;
     }
   }
-  void split(std::string_view piece, Place, const PieceSink& sink) const override {
-    for (const Range& range : arrange(parts_of(piece, matches(piece), invert_), behavior_)) {
-      sink(piece.substr(range.begin, range.end - range.begin));
+  void split(std::string_view text, Place, const PieceSink& sink) const override {
+    Pieces pieces(text, behavior_, invert_, sink);
+    if (regex_) {
+      regex_->for_each_match(text, [&](Range match) { pieces.add_match(match); });
+    } else {
+      for_each_occurrence(text, [&](Range match) { pieces.add_match(match); });
     }
+    pieces.finish();
+  }
+
+  size_t last_boundary(std::string_view text) const override {
+    // With the others the end of a match is no boundary, or only where it is known what follows.
+    const bool ends_pieces = behavior_ == Behavior::isolated || behavior_ == Behavior::removed ||
+                             (behavior_ == Behavior::merged_with_previous && !invert_);
+    if (!ends_pieces) return 0;
+    if (regex_) return regex_->last_boundary(text);
+    size_t end = 0;
+    for_each_occurrence(text, [&](Range match) { end = match.end; });
+    return end;
   }
 
  private:
-  std::vector<Range> matches(std::string_view piece) const {
-    if (regex_) return regex_->matches(piece);
-    std::vector<Range> found;
-    for (size_t at = 0; (at = piece.find(text_, at)) != std::string_view::npos; at += text_.size()) {
-      found.push_back({at, at + text_.size()});
-    }
-    return found;
+  template <class Visit>
+  void for_each_occurrence(std::string_view text, Visit visit) const {
+    for (size_t at = 0; (at = text.find(text_, at)) != std::string_view::npos; at += text_.size())
+      visit(Range{at, at + text_.size()});
   }
 
   std::unique_ptr<Regex> regex_;

@@ -22,13 +22,22 @@ class Regex {
   /// Throws Error with what PCRE2 says against `pattern`.
   explicit Regex(const std::string& pattern);
 
-  /// All matches in `text`, from the left, none inside another. Bytes that are not UTF-8 match nothing.
-  /// Throws Error where a match takes more steps than PCRE2 allows.
-  std::vector<Range> matches(std::string_view text) const;
+  /// Gives all matches in `text` to `visit`, from the left, none inside another and none empty. Bytes that
+  /// are not UTF-8 match nothing. Throws Error where a match takes more steps or memory than is allowed.
+  void for_each_match(std::string_view text, const std::function<void(Range)>& visit) const;
+
+  /// The end of a match such that the matches before it are the same in `text`, in the text up to there, and
+  /// in any text that goes on with `text`, and those behind it the same in the rest alone. 0 where none is
+  /// found: expressions that look behind have none.
+  size_t last_boundary(std::string_view text) const;
 
  private:
+  /// Until there is no match any more, or, with `partial`, until one could depend on what follows `text`.
+  void search(std::string_view text, bool partial, const std::function<void(Range)>& visit) const;
+
   std::string pattern_;
-  std::shared_ptr<void> code_;
+  std::shared_ptr<void> code_, limits_;
+  bool looks_behind_ = false;
 };
 
 }  // namespace cladtorch::data::bpe
