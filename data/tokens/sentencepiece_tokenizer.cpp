@@ -8,6 +8,7 @@
 #include "cladtorch/error.h"
 #include "data/tokens/base64.h"
 #include "data/tokens/bpe/model.h"
+#include "data/tokens/sentencepiece_model.h"
 
 namespace cladtorch::data {
 namespace {
@@ -46,6 +47,7 @@ struct SentencePieceTokenizer::Parts {
   bool separates_words = true;
 
   explicit Parts(std::string model) : file(std::move(model)) {
+    check_sentencepiece_model(file);
     const auto status = processor.LoadFromSerializedProto(file);
     require(status.ok(), "expected a SentencePiece model: ", status.message());
     for (int i = 0; i < processor.GetPieceSize(); ++i) {

@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "cladtorch/random.h"
 #include "data/text/utf8.h"
+#include "data/tokens/sentencepiece_model.h"
 #include "io/temporary_folder.h"
 
 namespace cladtorch::data {
@@ -103,6 +106,76 @@ TEST(Tokenizer, SaysWhatIsWrongWithAFile) {
   EXPECT_THAT(load(head + R"("char","characters":["a","bc"]})"), HasSubstr("entry 1"));
   EXPECT_THAT(load(head + R"("char","characters":["b","a"]})"), HasSubstr("must ascend"));
   EXPECT_THAT(error_of([&] { load_tokenizer(folder.path() / "none.json"); }), HasSubstr("none.json"));
+}
+
+/// A unit that no byte leads to, or the replacement at the beginning.
+constexpr uint32_t no_byte = 0x80000000u;
+
+/// A model file that has only the rule that "a" becomes "b": its blob, the trie in 256 units and the
+/// replacement.
+std::string model_with_rule(const std::function<void(std::vector<uint32_t>&)>& change = {},
+                            const std::string& replacements = std::string("b\0", 2)) {
+  std::vector<uint32_t> units(512, no_byte);
+  units[0] = 256u << 10;  // the root: places begin at 256
+  units[256 ^ 'a'] =
+      (256u ^ 'a' ^ 288u) << 10 | 1u << 8 | 'a';  // a rule ends here; what it becomes says unit 288
+  if (change) change(units);
+  std::string blob(4, '\0');
+  const auto bytes = static_cast<uint32_t>(units.size() * 4);
+  std::memcpy(blob.data(), &bytes, 4);
+  blob.append(reinterpret_cast<const char*>(units.data()), bytes);
+  blob += replacements;
+  const auto field = [](char tag, const std::string& content) {
+    std::string size;
+    for (size_t rest = content.size(); rest > 0; rest >>= 7)
+      size += static_cast<char>((rest & 0x7f) | (rest > 0x7f ? 0x80 : 0));
+    return tag + size + content;
+  };
+  return field(3 << 3 | 2, field(2 << 3 | 2, blob));
+}
+
+TEST(SentencePieceModel, RulesThatLeadOutsideOfTheirTableAreRefused) {
+  const auto refused = [](const std::string& model) {
+    return error_of([&] { check_sentencepiece_model(model); });
+  };
+  EXPECT_EQ(refused(model_with_rule()), "");
+  const std::string damaged = "expected a SentencePiece model: its table of normalization rules is damaged";
+  const auto with = [&](size_t unit, uint32_t value) {
+    return refused(model_with_rule([&](std::vector<uint32_t>& units) { units[unit] = value; }));
+  };
+  EXPECT_EQ(with(0, 512u << 10), damaged) << "a root beyond the table";
+  EXPECT_EQ(with(256 ^ 'a', 4096u << 10 | 1u << 8 | 'a'), damaged) << "a place beyond the table";
+  EXPECT_EQ(with(256 ^ 'a', 'a' << 10 | 'a'), damaged) << "a path without an end";
+  EXPECT_EQ(with(288, 0x80000002u), damaged) << "a replacement behind the last";
+  EXPECT_EQ(refused(model_with_rule({}, "b")), damaged) << "a replacement without an end";
+  EXPECT_EQ(refused(model_with_rule({}, "")), damaged);
+  std::string cut = model_with_rule();
+  cut.resize(cut.size() - 1);
+  EXPECT_EQ(refused(cut), "expected a SentencePiece model, and this is none");
+}
+
+TEST(SentencePieceModel, APieceWithAZeroByteIsRefused) {
+  EXPECT_EQ(error_of([] {
+              check_sentencepiece_model(
+                  std::string("\x0a\x05\x0a\x03"
+                              "a\0b",
+                              7));
+            }),
+            "expected a SentencePiece model: one of its pieces holds a zero byte");
+}
+
+TEST(SentencePieceModel, MoreRulesInsideEachOtherThanTheLibraryHasRoomForAreRefused) {
+  for (uint32_t rules : {32u, 33u}) {
+    const std::string model = model_with_rule([&](std::vector<uint32_t>& units) {
+      units.assign(256 * 40, no_byte);
+      units[0] = 256u << 10;
+      for (uint32_t i = 0; i < rules; ++i) {
+        const uint32_t number = 256 * (i + 1) ^ 'a', next = 256 * (i + 2);
+        units[number] = (number ^ next) << 10 | 1u << 8 | 'a';
+      }
+    });
+    EXPECT_EQ(error_of([&] { check_sentencepiece_model(model); }).empty(), rules == 32) << rules;
+  }
 }
 
 }  // namespace
