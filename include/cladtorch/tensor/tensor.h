@@ -104,8 +104,8 @@ class CLAD_OPAQUE Tensor {
   // Gradients.
   /// Makes all that shares this storage a constant for derivatives: a parameter that is not trained. Its
   /// gradient buffer is a sink. What operations compute from frozen tensors alone is frozen too, so that the
-  /// backward pass ends there; the epsilon of a norm counts as a part of its frozen layer. Throws Error if the
-  /// tensor is undefined.
+  /// backward pass ends there; the epsilon of a norm counts as a part of its frozen layer. Throws Error if
+  /// the tensor is undefined.
   void set_frozen(bool frozen);
   bool is_frozen() const { return defined() && storage_->frozen; }
   /// this += d, where an undefined `this` is zero and takes d, and an undefined d adds nothing. Writes in
