@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cladtorch/formats/hugging_face.h"
+#include "cladtorch/formats/peft.h"
 #include "cladtorch/io/atomic_file.h"
 #include "cladtorch/io/json.h"
 #include "cladtorch/io/safetensors.h"
@@ -52,6 +53,7 @@ io::Json to_json(const TrainerState& state) {
                    {"seconds", state.seconds},
                    {"train_tokens", state.train_tokens},
                    {"loader", loader}};
+  if (!state.base_fingerprint.empty()) json["base_fingerprint"] = state.base_fingerprint;
   if (state.best_val) json["best_val"] = *state.best_val;
   if (state.val_loss) json["val_loss"] = *state.val_loss;
   return json;
@@ -60,7 +62,7 @@ io::Json to_json(const TrainerState& state) {
 }  // namespace
 
 void save_checkpoint(const fs::path& path, const LanguageModel& model, const AdamW& optimizer,
-                     const TrainerState& state, const data::Tokenizer& tokenizer) {
+                     const TrainerState& state, const data::Tokenizer& tokenizer, const AdapterRun* adapter) {
   fs::path fresh = path;
   fresh += fmt::format(".tmp-{}", ::getpid());
   try {
@@ -70,7 +72,11 @@ void save_checkpoint(const fs::path& path, const LanguageModel& model, const Ada
     if (!fs::create_directory(fresh, error)) {
       throw Error(io::describe_failure("write the checkpoint", path, error.value()));
     }
-    formats::save_model(model, fresh);
+    if (adapter != nullptr) {
+      formats::save_adapter(model, adapter->lora, adapter->base.string(), fresh);
+    } else {
+      formats::save_model(model, fresh);
+    }
     std::vector<std::pair<std::string, io::StoredTensor>> moments;
     append_moments(moments, first_moment_prefix, optimizer.first_moments());
     append_moments(moments, second_moment_prefix, optimizer.second_moments());
@@ -98,6 +104,7 @@ TrainerState load_trainer_state(const fs::path& checkpoint) {
   state.tokens = io::json_field_or<int64_t>(json, "tokens", where, 0);
   state.seconds = io::json_field<double>(json, "seconds", where);
   state.train_tokens = io::json_field<uint64_t>(json, "train_tokens", where);
+  state.base_fingerprint = io::json_field_or<std::string>(json, "base_fingerprint", where, "");
   if (json.contains("best_val")) state.best_val = io::json_field<double>(json, "best_val", where);
   if (json.contains("val_loss")) state.val_loss = io::json_field<double>(json, "val_loss", where);
   state.loader = nlohmann::json(io::json_field<io::Json>(json, "loader", where)).get<data::LoaderState>();
@@ -123,7 +130,8 @@ fs::path find_checkpoint(const fs::path& path) {
   require(fs::exists(path), "open '", path.string(),
           "': there is no such folder; expected a run or a checkpoint");
   fail("open '", path.string(),
-       "': there is no model.safetensors in it, in best/ or in last/; expected a run or a checkpoint");
+       "': there is no model.safetensors or adapter_config.json in it, in best/ or in last/; expected a run "
+       "or a checkpoint");
 }
 
 }  // namespace cladtorch::train

@@ -49,9 +49,11 @@ std::unique_ptr<LanguageModel> make_model(const TrainConfig& config, int64_t voc
   return as_language_model(GPT2(model, static_cast<uint64_t>(config.run.seed)));
 }
 
-Trainer::Trainer(const TrainConfig& config, const data::Dataset& data, std::unique_ptr<LanguageModel> model)
+Trainer::Trainer(const TrainConfig& config, const data::Dataset& data, std::unique_ptr<LanguageModel> model,
+                 std::optional<AdapterRun> adapter)
     : config_(config),
       data_(data),
+      adapter_(std::move(adapter)),
       schedule_{.kind = schedule_kind_from_string(config.schedule.kind),
                 .peak = config.optimizer.lr,
                 .minimum = config.schedule.min_lr,
@@ -69,6 +71,10 @@ Trainer::Trainer(const TrainConfig& config, const data::Dataset& data, std::uniq
   state_.steps = state_.configured_steps = config.train.steps;
   state_.train_tokens = data.train.size();
   state_.loader = loader_.state();
+  if (adapter_) {
+    state_.base_fingerprint = base_fingerprint(*model);
+    adapt(*model, adapter_->lora, static_cast<uint64_t>(config.run.seed));
+  }
   build(std::move(model));
 }
 
@@ -96,10 +102,7 @@ void Trainer::restore(const std::filesystem::path& checkpoint) {
   const data::TokenizerPtr tokenizer = data::load_tokenizer(checkpoint / "tokenizer.json");
   require(tokenizer->fingerprint() == data_.tokenizer->fingerprint(), "resume '", checkpoint.string(),
           "': its vocabulary is not that of the text; has the text changed?");
-  const std::string differs = formats::difference(checkpoint, *master_);
-  require(differs.empty(), "resume '", checkpoint.string(),
-          "': the model keys of the configuration differ from the checkpoint's: ", differs);
-  formats::load_parameters(checkpoint, *master_);
+  restore_weights(checkpoint, state);
   build(std::move(master_));
   load_optimizer(checkpoint, *optimizer_);
   require(std::isfinite(TensorList(master_->parameters()).norm()) &&
@@ -114,11 +117,28 @@ void Trainer::restore(const std::filesystem::path& checkpoint) {
   }
 }
 
+void Trainer::restore_weights(const std::filesystem::path& checkpoint, const TrainerState& state) {
+  require(adapter_.has_value() == !state.base_fingerprint.empty(), "resume '", checkpoint.string(),
+          "': it holds ", adapter_ ? "a whole model" : "an adapter", ", but the configuration trains ",
+          adapter_ ? "an adapter" : "a whole model");
+  if (adapter_) {
+    require(state.base_fingerprint == state_.base_fingerprint, "resume '", checkpoint.string(),
+            "': it is an adapter of another model than that in '", adapter_->base.string(),
+            "'; have its weights changed?");
+    return restore_adapter(checkpoint, adapter_->lora, *master_);
+  }
+  const std::string differs = formats::difference(checkpoint, *master_);
+  require(differs.empty(), "resume '", checkpoint.string(),
+          "': the model keys of the configuration differ from the checkpoint's: ", differs);
+  formats::load_parameters(checkpoint, *master_);
+}
+
 void Trainer::save(const std::filesystem::path& checkpoint) {
   // An update from a finite gradient can still overflow; such weights must not replace good ones.
   if (const double norm = TensorList(master_->parameters()).norm(); !std::isfinite(norm))
     diverged("the length of the weights", norm);
-  save_checkpoint(checkpoint, *master_, *optimizer_, state_, *data_.tokenizer);
+  save_checkpoint(checkpoint, *master_, *optimizer_, state_, *data_.tokenizer,
+                  adapter_ ? &*adapter_ : nullptr);
 }
 
 void Trainer::diverged(const char* what, double value) const {
@@ -159,8 +179,9 @@ MemoryUse Trainer::plan_memory() {
   evaluate_batches(1);
   MemoryUse use;
   const auto count = static_cast<size_t>(gradients_->numel());
-  use.parameters = count * size_of(model_->dtype());
-  use.masters = model_->dtype() == DType::bfloat16 ? count * size_of(DType::float32) : 0;
+  const auto all = static_cast<size_t>(model_->parameter_count());
+  use.parameters = all * size_of(model_->dtype());
+  use.masters = model_->dtype() == DType::bfloat16 ? all * size_of(DType::float32) : 0;
   use.gradients = count * size_of(gradients_->dtype());
   use.optimizer = 2 * use.gradients;
   use.activations = workspace_.statistics().arena_bytes;

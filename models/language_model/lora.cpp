@@ -91,6 +91,10 @@ bool has_lora(const LanguageModel& model) {
                      [](const NamedTensor& parameter) { return is_lora_parameter(parameter.name); });
 }
 
+void remove_lora(LanguageModel& model) {
+  for (const NamedLinear& linear : model.linear_layers()) linear.layer->remove_lora();
+}
+
 void merge_lora(LanguageModel& model) {
   for (const NamedLinear& linear : model.linear_layers()) linear.layer->merge_lora();
 }

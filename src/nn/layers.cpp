@@ -38,7 +38,7 @@ void Linear::merge_lora() {
   const DType wide = weight.dtype() == DType::bfloat16 ? DType::float32 : weight.dtype();
   const Tensor update = matmul(lora_B.to(wide), lora_A.to(wide)) * lora_scale;
   weight.copy_from(weight.to(wide) + update);
-  lora_A = lora_B = Tensor();
+  remove_lora();
 }
 
 Embedding::Embedding(int64_t rows, int64_t channels, Random& random, double deviation, DType dtype)

@@ -46,6 +46,9 @@ bool has_lora(const LanguageModel& model);
 /// Whether the parameter `name` belongs to an adapter.
 bool is_lora_parameter(const std::string& name);
 
+/// Drops all adapters.
+void remove_lora(LanguageModel& model);
+
 /// Adds every adapter to the weight that it adapts, and drops it. Writes into the weights' storage.
 void merge_lora(LanguageModel& model);
 

@@ -66,6 +66,7 @@ struct Linear {
   /// Adds scale B A to the weight and drops the adapter. The sum is taken in float32, or float64, and rounded
   /// once. Writes into the weight's storage.
   void merge_lora();
+  void remove_lora() { lora_A = lora_B = Tensor(); }
 
   CLADTORCH_PARAMETERS(weight, bias, lora_A, lora_B)
 };

@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 
 #include "cladtorch/data/loader.h"
 #include "cladtorch/data/tokenizer.h"
 #include "cladtorch/models/language_model.h"
 #include "cladtorch/train/adamw.h"
+#include "cladtorch/train/adapter.h"
 
 namespace cladtorch::train {
 
@@ -24,13 +26,16 @@ struct TrainerState {
   double seconds = 0;                ///< spent training, over all sessions
   uint64_t train_tokens = 0;         ///< size of the training text: another text is refused
   data::LoaderState loader{};
+  std::string base_fingerprint{};  ///< of the model that an adapter is trained on; empty: no adapter
 };
 
 /// Writes the folder `path` (model.safetensors, config.json, optimizer.safetensors, trainer_state.json,
 /// tokenizer.json) beside its final place and exchanges it for the old one: a kill at any moment leaves one
-/// complete checkpoint under this name. The folder that `path` lies in must exist.
+/// complete checkpoint under this name. The folder that `path` lies in must exist. With `adapter`, the files
+/// of PEFT take the place of the model's: the model's adapters alone.
 void save_checkpoint(const std::filesystem::path& path, const LanguageModel& model, const AdamW& optimizer,
-                     const TrainerState& state, const data::Tokenizer& tokenizer);
+                     const TrainerState& state, const data::Tokenizer& tokenizer,
+                     const AdapterRun* adapter = nullptr);
 
 TrainerState load_trainer_state(const std::filesystem::path& checkpoint);
 /// Reads the moments and the step count; throws Error when they belong to other parameters.

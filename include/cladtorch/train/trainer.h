@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "cladtorch/data/dataset.h"
 #include "cladtorch/data/loader.h"
@@ -35,7 +36,9 @@ using GradientObserver = std::function<void(const TensorList& gradients, double 
 class Trainer {
  public:
   /// A run of the float32 `model`, from its first step. `data` and its tokens must outlive the trainer.
-  Trainer(const TrainConfig& config, const data::Dataset& data, std::unique_ptr<LanguageModel> model);
+  /// With `adapter`, the model gets adapters, and they alone are trained and saved.
+  Trainer(const TrainConfig& config, const data::Dataset& data, std::unique_ptr<LanguageModel> model,
+          std::optional<AdapterRun> adapter = {});
 
   /// Continues from `checkpoint`, reading its weights into the model; throws Error when it belongs to another
   /// model, text or seed, or is damaged.
@@ -67,6 +70,7 @@ class Trainer {
 
  private:
   void build(std::unique_ptr<LanguageModel> master);
+  void restore_weights(const std::filesystem::path& checkpoint, const TrainerState& state);
   /// Over several batches.
   struct Sum {
     double loss = 0;  ///< of each batch, times its weight
@@ -81,6 +85,7 @@ class Trainer {
 
   TrainConfig config_;
   const data::Dataset& data_;
+  std::optional<AdapterRun> adapter_;
   Schedule schedule_;
   data::Loader loader_;
   data::EvalBatches eval_batches_;
