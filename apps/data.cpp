@@ -9,6 +9,7 @@
 
 #include "apps/command.h"
 #include "cladtorch/data/dataset.h"
+#include "cladtorch/data/llmc_tokens.h"
 #include "cladtorch/data/stories.h"
 #include "cladtorch/io/atomic_file.h"
 #include "cladtorch/train/progress.h"
@@ -20,6 +21,7 @@ namespace {
 struct Options {
   std::string text;  // "" means the built-in stories
   std::filesystem::path out;
+  uint64_t file_tokens = 100'000'000;
   std::string vocabulary = "char";
   int64_t bytes = 2'000'000;
   uint64_t seed = 1;
@@ -102,6 +104,14 @@ int show(const Options& options) {
   return 0;
 }
 
+int export_tokens(const Options& options) {
+  const data::Dataset data = open(options);
+  data::write_llmc_folder(data, options.out, options.file_tokens);
+  fmt::print("{}: {} tokens to train on, {} for validation, {} kinds\n", options.out.string(),
+             data.train.size(), data.validation.size(), data.tokenizer->vocab_size());
+  return 0;
+}
+
 int stories(const Options& options) {
   const std::string text = data::generate_stories(static_cast<size_t>(options.bytes), options.seed);
   if (options.out.empty()) {
@@ -141,15 +151,22 @@ void add_data(CLI::App& app, Action& action) {
   };
   CLI::App* sub_show = add("show", "statistics of a text", show);
   add_data_prepare(*command, action);
+  CLI::App* sub_export = add("export", "write the tokens of a text as token files of llm.c", export_tokens);
   CLI::App* sub_stories = add("stories", "write built-in stories as text", stories);
-  sub_show->add_option("--text", options->text, "text, folder, or prepared tokens (default: stories)")
-      ->type_name("PATH");
-  sub_show
-      ->add_option("--tokenizer,--vocabulary", options->vocabulary,
-                   "char, byte, or the file or folder of a tokenizer")
-      ->type_name("NAME|PATH")
+  for (CLI::App* sub : {sub_show, sub_export}) {
+    sub->add_option("--text", options->text, "text, folder, prepared tokens or llm.c's (default: stories)")
+        ->type_name("PATH");
+    sub->add_option("--tokenizer,--vocabulary", options->vocabulary,
+                    "char, byte, or the file or folder of a tokenizer")
+        ->type_name("NAME|PATH")
+        ->capture_default_str();
+  }
+  sub_export->add_option("--out", options->out, "new folder")->type_name("FOLDER")->required();
+  sub_export->add_option("--shard-tokens", options->file_tokens, "most tokens of a file")
+      ->type_name("N")
+      ->check(whole_number(1))
       ->capture_default_str();
-  for (CLI::App* sub : {sub_show, sub_stories}) {
+  for (CLI::App* sub : {sub_show, sub_export, sub_stories}) {
     sub->add_option("--bytes", options->bytes, "size of the built-in stories")
         ->check(whole_number(1, most_story_bytes))
         ->capture_default_str();

@@ -6,6 +6,7 @@
 #include "cladtorch/data/stories.h"
 #include "cladtorch/error.h"
 #include "data/dataset_folder.h"
+#include "data/llmc_folder.h"
 #include "data/prepare/encode.h"
 #include "data/tokens/memory_tokens.h"
 
@@ -86,10 +87,11 @@ void save_dataset(const Dataset& dataset, const fs::path& folder) {
 
 Dataset shard_dataset(const fs::path& folder) { return read_dataset_folder(folder); }
 
-bool is_prepared(const fs::path& path) { return holds_dataset(path); }
+bool is_prepared(const fs::path& path) { return holds_dataset(path) || holds_llmc_tokens(path); }
 
 Dataset open_dataset(const fs::path& path, const Vocabulary& vocabulary) {
   if (!is_prepared(path)) return text_dataset(path, vocabulary);
+  if (!holds_dataset(path)) return read_llmc_folder(path, vocabulary);
   Dataset dataset = shard_dataset(path);
   if (vocabulary.is_file()) {
     require(vocabulary.tokenizer()->fingerprint() == dataset.tokenizer->fingerprint(), "open '",

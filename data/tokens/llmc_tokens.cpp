@@ -72,32 +72,28 @@ bool LlmcTokens::is_one(const std::filesystem::path& path) {
   return file.read(reinterpret_cast<char*>(&magic), sizeof magic) && kind_of(magic) != nullptr;
 }
 
-void write_llmc_tokens(const std::filesystem::path& path, std::span<const TokenSpan> parts,
-                       TokenWidth width) {
+void write_llmc_tokens(const std::filesystem::path& path, const TokenSequence& tokens, TokenWidth width) {
   const Kind& kind = *std::ranges::find(kinds, width, &Kind::width);
-  size_t count = 0;
-  for (const TokenSpan& part : parts) count += part.size();
+  const size_t count = tokens.size();
   require(count <= static_cast<size_t>(std::numeric_limits<int32_t>::max()), "write '", path.string(),
           "': ", count, " tokens are more than llm.c counts; write several files");
   const Header header{kind.magic, kind.version, static_cast<int32_t>(count)};
   io::AtomicFile file(path);
   file.write(header.data(), sizeof header);
-  std::vector<int32_t> tokens(size_t{1} << 16);
-  std::vector<uint16_t> narrow(tokens.size());
-  for (const TokenSpan& part : parts) {
-    for (size_t at = 0; at < part.size(); at += tokens.size()) {
-      const auto piece = std::span(tokens).first(std::min(tokens.size(), part.size() - at));
-      part.copy(at, piece);
-      if (width == TokenWidth::u32) {
-        file.write(piece.data(), piece.size_bytes());
-        continue;
-      }
-      for (size_t i = 0; i < piece.size(); ++i) {
-        require(piece[i] < 65536, "write '", path.string(), "': token ", piece[i], " does not fit 2 bytes");
-        narrow[i] = static_cast<uint16_t>(piece[i]);
-      }
-      file.write(narrow.data(), piece.size() * sizeof(uint16_t));
+  std::vector<int32_t> wide(size_t{1} << 16);
+  std::vector<uint16_t> narrow(wide.size());
+  for (size_t at = 0; at < count; at += wide.size()) {
+    const auto piece = std::span(wide).first(std::min(wide.size(), count - at));
+    tokens.copy(at, piece);
+    if (width == TokenWidth::u32) {
+      file.write(piece.data(), piece.size_bytes());
+      continue;
     }
+    for (size_t i = 0; i < piece.size(); ++i) {
+      require(piece[i] < 65536, "write '", path.string(), "': token ", piece[i], " does not fit 2 bytes");
+      narrow[i] = static_cast<uint16_t>(piece[i]);
+    }
+    file.write(narrow.data(), piece.size() * sizeof(uint16_t));
   }
   file.commit();
 }

@@ -27,8 +27,9 @@ TEST(LlmcTokens, SurviveARoundTripInBothWidths) {
   std::vector<uint32_t> wide(100'003);
   std::iota(wide.begin(), wide.end(), 0u);
   std::vector<uint16_t> narrow(wide.begin(), wide.begin() + 50'000);
-  const TokenSpan parts[] = {TokenSpan(std::span<const uint16_t>(narrow)), TokenSpan(),
-                             TokenSpan(std::span<const uint32_t>(wide)).subspan(50'000, 10'000)};
+  const TokenSequence parts({{TokenSpan(std::span<const uint16_t>(narrow))},
+                             {TokenSpan()},
+                             {TokenSpan(std::span<const uint32_t>(wide)).subspan(50'000, 10'000)}});
   for (const TokenWidth width : {TokenWidth::u16, TokenWidth::u32}) {
     write_llmc_tokens(folder / "t.bin", parts, width);
     EXPECT_TRUE(LlmcTokens::is_one(folder / "t.bin"));
@@ -38,7 +39,7 @@ TEST(LlmcTokens, SurviveARoundTripInBothWidths) {
     std::iota(expected.begin(), expected.end(), 0);
     EXPECT_EQ(tokens_of(file), expected);
   }
-  const TokenSpan high[] = {TokenSpan(std::span<const uint32_t>(wide))};
+  const TokenSpan high(std::span<const uint32_t>{wide});
   EXPECT_THAT(error_of([&] { write_llmc_tokens(folder / "u.bin", high, TokenWidth::u16); }),
               HasSubstr("token 65536 does not fit 2 bytes"));
   EXPECT_FALSE(std::filesystem::exists(folder / "u.bin"));
@@ -47,7 +48,7 @@ TEST(LlmcTokens, SurviveARoundTripInBothWidths) {
 TEST(LlmcTokens, HaveTheHeaderThatLlmcWrites) {
   const TemporaryFolder folder;
   const std::vector<uint16_t> tokens = {50256, 1, 2};
-  const TokenSpan parts[] = {TokenSpan(std::span(tokens))};
+  const TokenSpan parts{std::span(tokens)};
   write_llmc_tokens(folder / "t.bin", parts, TokenWidth::u16);
   const std::string content = folder.read("t.bin");
   ASSERT_EQ(content.size(), 1024u + 6u);
@@ -63,7 +64,7 @@ TEST(LlmcTokens, HaveTheHeaderThatLlmcWrites) {
 TEST(LlmcTokens, RefuseDamagedAndForeignFiles) {
   const TemporaryFolder folder;
   const std::vector<uint32_t> tokens = {1, 2, 0x7fffffff};
-  const TokenSpan parts[] = {TokenSpan(std::span(tokens))};
+  const TokenSpan parts{std::span(tokens)};
   write_llmc_tokens(folder / "t.bin", parts, TokenWidth::u32);
   const std::string good = folder.read("t.bin");
   const auto refusal = [&](const std::string& content) {
@@ -85,6 +86,52 @@ TEST(LlmcTokens, RefuseDamagedAndForeignFiles) {
   EXPECT_THAT(with(1024, -1), HasSubstr("larger than 2147483647"));
   EXPECT_FALSE(LlmcTokens::is_one(folder.write("text", "text")));
   EXPECT_FALSE(LlmcTokens::is_one(folder / "missing"));
+}
+
+/// `tokens` and `validation` of a vocabulary of characters.
+Dataset dataset_of(const std::vector<uint16_t>& tokens, const std::vector<uint16_t>& validation) {
+  return {.tokenizer = std::make_shared<CharTokenizer>(CharTokenizer::from_text("abcdef")),
+          .train = TokenSpan(std::span(tokens)),
+          .validation = TokenSpan(std::span(validation))};
+}
+
+std::vector<int32_t> tokens_of(const TokenSequence& sequence) {
+  std::vector<int32_t> tokens(sequence.size());
+  sequence.copy(0, tokens);
+  return tokens;
+}
+
+TEST(LlmcFolder, IsADatasetWithItsSplits) {
+  const TemporaryFolder folder;
+  const std::vector<uint16_t> tokens = {0, 1, 2, 3, 4, 5, 0, 1, 2, 3}, validation = {5, 4, 3};
+  write_llmc_folder(dataset_of(tokens, validation), folder / "a/b/", 4);
+  EXPECT_TRUE(is_prepared(folder / "a/b"));
+  const Dataset read = open_dataset(folder / "a/b");
+  EXPECT_EQ(tokens_of(read.train), std::vector<int32_t>(tokens.begin(), tokens.end()));
+  EXPECT_EQ(tokens_of(read.validation), std::vector<int32_t>(validation.begin(), validation.end()));
+  EXPECT_EQ(read.tokenizer->vocab_size(), 6);
+  EXPECT_THAT(error_of([&] { write_llmc_folder(read, folder / "a/b"); }), HasSubstr("it exists already"));
+
+  std::filesystem::remove(folder / "a/b/val_000000.bin");
+  EXPECT_EQ(tokens_of(open_dataset(folder / "a/b").validation), std::vector<int32_t>{3});
+  const auto file = folder / "a/b/train_000001.bin";
+  EXPECT_EQ(tokens_of(open_dataset(file, Vocabulary((folder / "a/b").string())).train),
+            (std::vector<int32_t>{4, 5, 0, 1}));
+  EXPECT_THAT(error_of([&] { open_dataset(file); }), HasSubstr("name it with --tokenizer"));
+}
+
+TEST(LlmcFolder, RefusesWhatItCannotHold) {
+  const TemporaryFolder folder;
+  const std::vector<uint16_t> tokens = {0, 1, 6};
+  Dataset dataset = dataset_of(tokens, {});
+  write_llmc_folder(dataset, folder / "a");
+  EXPECT_THAT(
+      error_of([&] { open_dataset(folder / "a"); }),
+      testing::AllOf(HasSubstr("train_000000.bin"), HasSubstr("token 2 is 6, outside the vocabulary of 6")));
+  const std::vector<uint64_t> ignored = {1};
+  dataset.train = TokenSequence({{.tokens = TokenSpan(std::span(tokens)), .ignored = ignored}});
+  EXPECT_THAT(error_of([&] { write_llmc_folder(dataset, folder / "b"); }), HasSubstr("no place for prompts"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "b"));
 }
 
 }  // namespace

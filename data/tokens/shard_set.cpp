@@ -24,6 +24,8 @@ int64_t largest(TokenSpan tokens) {
   return *std::max_element(data, data + tokens.size());
 }
 
+}  // namespace
+
 void check_tokens(const fs::path& file, TokenSpan tokens, int64_t vocab_size) {
   if (tokens.empty() || largest(tokens) < vocab_size) return;
   size_t i = 0;
@@ -31,8 +33,6 @@ void check_tokens(const fs::path& file, TokenSpan tokens, int64_t vocab_size) {
   fail("read shard '", file.string(), "': token ", i, " is ", tokens[i], ", outside the vocabulary of ",
        vocab_size);
 }
-
-}  // namespace
 
 void ShardSetWriter::open_shard() {
   const size_t number = options_.first + entries_.size();

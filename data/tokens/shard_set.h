@@ -60,6 +60,9 @@ struct ShardSet {
 ShardSet open_shards(const std::filesystem::path& folder, const std::vector<ShardEntry>& entries,
                      int64_t vocab_size, uint64_t vocabulary);
 
+/// Throws Error naming `file`, and the first token outside of a vocabulary of `vocab_size` tokens.
+void check_tokens(const std::filesystem::path& file, TokenSpan tokens, int64_t vocab_size);
+
 /// Removes from `folder` every file that has the name of a shard, also one that was never finished, but
 /// `kept`.
 void remove_shards(const std::filesystem::path& folder, const std::vector<std::string>& kept);

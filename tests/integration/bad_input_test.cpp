@@ -69,6 +69,10 @@ TEST_F(BadInput, TextThatCannotBeTrainedOnIsNamed) {
   expect_error(small_train({"--text", "short.txt"}), runtime_error_code, "33");
   write(folder_ / "binary.txt", std::string(5000, '\xff'));
   expect_error(small_train({"--text", "binary.txt"}), runtime_error_code, "binary.txt");
+  const char llmc[] = "\x88\xd8\x34\x01\1\0\0\0\2\0\0";
+  write(folder_ / "llmc.bin", std::string(llmc, sizeof llmc) + std::string(1012, '\0') + "abcd");
+  expect_error(small_train({"--text", "llmc.bin"}), runtime_error_code,
+               "llmc.bin': token files of llm.c do not hold their vocabulary; name it with --tokenizer");
   write(folder_ / "caf\xe9.txt", std::string(5000, 'a'));
   expect_error(small_train({"--text", "caf\xe9.txt"}), usage_error_code, "data.text is not UTF-8");
   EXPECT_FALSE(fs::exists(folder_ / "run"));

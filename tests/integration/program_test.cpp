@@ -282,6 +282,12 @@ TEST_F(ProgramTest, PreparedTokensTrainLikeTheirText) {
   EXPECT_THAT(succeed({"data", "prepare", "--text", "my.txt", "--out", "tokens"}), HasSubstr("to train on"));
   succeed(small_train({"--text", "tokens"}));
   EXPECT_EQ(log_of(folder_ / "run"), log_of(folder_ / "from-text"));
+  fs::remove_all(folder_ / "run");
+  EXPECT_THAT(succeed({"data", "export", "--text", "tokens", "--out", "llmc", "--shard-tokens", "7000"}),
+              HasSubstr("llmc: 18"));
+  EXPECT_TRUE(fs::exists(folder_ / "llmc/train_000002.bin"));
+  succeed(small_train({"--text", "llmc"}));
+  EXPECT_EQ(log_of(folder_ / "run"), log_of(folder_ / "from-text"));
 }
 
 TEST_F(ProgramTest, DataAndInfoDescribeWhatIsThere) {

@@ -40,14 +40,17 @@ Dataset text_dataset(const std::filesystem::path& path,
 /// tokens stay on the disk, mapped.
 Dataset shard_dataset(const std::filesystem::path& folder);
 
-/// Whether `path` is a folder that shard_dataset can open, as far as its names tell.
+/// Whether `path` holds tokens, not text: a folder that shard_dataset can open, as far as its names tell, or
+/// a token file of llm.c or a folder of them (see llmc_tokens.h).
 bool is_prepared(const std::filesystem::path& path);
 
 /// Writes `dataset` to `folder`, which is made if missing, as prepare_text does.
 void save_dataset(const Dataset& dataset, const std::filesystem::path& folder);
 
-/// shard_dataset if is_prepared(path), text_dataset otherwise. Prepared tokens have their vocabulary already:
-/// `vocabulary` is only compared when it names a file, and Error is thrown when it is another one.
+/// text_dataset unless is_prepared(path). What prepare_text wrote has its vocabulary already: `vocabulary` is
+/// only compared when it names a file, and Error is thrown when it is another one. Files of llm.c have none,
+/// but for a tokenizer.json in their folder: `vocabulary` must name one. Of these, files with "val" in their
+/// names are for validation; without one, the last tenth of the tokens is.
 Dataset open_dataset(const std::filesystem::path& path,
                      const Vocabulary& vocabulary = Vocabulary::characters);
 

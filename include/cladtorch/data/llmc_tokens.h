@@ -4,9 +4,9 @@
 
 #include <filesystem>
 #include <memory>
-#include <span>
 
-#include "cladtorch/data/token_span.h"
+#include "cladtorch/data/dataset.h"
+#include "cladtorch/data/token_sequence.h"
 
 namespace cladtorch::data {
 
@@ -28,9 +28,14 @@ class LlmcTokens {
   TokenSpan tokens_;
 };
 
-/// Writes the tokens of `parts`, one after the other, atomically: 16 bits each as llm.c keeps GPT-2's, 32 as
-/// Llama 3's. Throws Error for a token that does not fit, or for 2^31 tokens and more: llm.c counts them in
-/// an int32.
-void write_llmc_tokens(const std::filesystem::path& path, std::span<const TokenSpan> parts, TokenWidth width);
+/// Writes `tokens` atomically: 16 bits each as llm.c keeps GPT-2's, 32 as Llama 3's. Throws Error for a token
+/// that does not fit, or for 2^31 tokens and more: llm.c counts them in an int32.
+void write_llmc_tokens(const std::filesystem::path& path, const TokenSequence& tokens, TokenWidth width);
+
+/// Writes `dataset` to the new folder `folder`: files train_000000.bin ... and val_000000.bin ... of at most
+/// `file_tokens` tokens, as wide as the vocabulary needs, and tokenizer.json beside them. Throws Error where
+/// the folder holds something, and for a dataset with prompts: the files cannot say what is not learned.
+void write_llmc_folder(const Dataset& dataset, const std::filesystem::path& folder,
+                       uint64_t file_tokens = 100'000'000);
 
 }  // namespace cladtorch::data
