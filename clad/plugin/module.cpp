@@ -266,6 +266,9 @@ Text Module::fields_text() const {
 
 std::string Module::text(std::vector<ir::Loc>& locations) const {
   Text out = fields_text();
+  // Another translation unit may differentiate another function of the same name: a linker would take two
+  // structs of one name, and what is instantiated with them, for one.
+  out.line("namespace {", 0);
   for (const Instance* in : order_) {
     if (!in->fn.recursive) continue;
     out.line("struct " + in->fn.name + "_state;", in->fn.loc);
@@ -276,6 +279,7 @@ std::string Module::text(std::vector<ir::Loc>& locations) const {
     out.append(code_of(*in));
     out.line("", in->fn.loc);
   }
+  out.line("}  // namespace", 0);
   out.append(entries_);
   return out.str(locations);
 }

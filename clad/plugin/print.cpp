@@ -176,11 +176,12 @@ std::string Text::str(std::vector<ir::Loc>& locations) const {
   std::string out;
   int depth = 0;
   for (const Line& l : lines_) {
-    if (!l.text.empty() && l.text[0] == '}') --depth;
+    const bool of_namespace = l.text == "namespace {" || l.text == "}  // namespace";  // not indented
+    if (!l.text.empty() && l.text[0] == '}' && !of_namespace) --depth;
     if (!l.text.empty()) out += std::string(static_cast<std::size_t>(2 * depth), ' ') + l.text;
     out += "\n";
     locations.push_back(l.loc);
-    if (l.text.empty()) continue;
+    if (l.text.empty() || of_namespace) continue;
     std::string code = l.text.substr(0, l.text.find("  // "));
     while (!code.empty() && code.back() == ' ') code.pop_back();
     if (!code.empty() && code.back() == '{') ++depth;
