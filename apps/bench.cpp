@@ -4,6 +4,8 @@
 
 #include <iostream>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "apps/command.h"
 
@@ -23,6 +25,25 @@ void add_bench(CLI::App& app, Action& action) {
   command->add_option("--iters", options->iters, "timed steps; medians are shown")->capture_default_str();
   command->add_flag("--gradient-checkpointing", options->gradient_checkpointing,
                     "compute each block again in the backward pass: less memory");
+  command
+      ->add_option_function<int64_t>(
+          "--lora-rank",
+          [=](int64_t rank) {
+            if (!options->lora) options->lora.emplace();
+            options->lora->rank = rank;
+          },
+          "train LoRA adapters of this rank instead of the model")
+      ->check(whole_number(1, 1 << 20));
+  command
+      ->add_option_function<std::vector<std::string>>(
+          "--lora-targets",
+          [=](const std::vector<std::string>& targets) {
+            if (!options->lora) options->lora.emplace();
+            options->lora->targets = targets;
+          },
+          "layers that get an adapter: c_attn,c_fc or all-linear (default: PEFT's)")
+      ->delimiter(',')
+      ->type_name("NAMES");
   command->add_flag("--json", *json, "one JSON object instead of a table");
   command->add_option("--load", options->load, "use the weights and tokens of a folder that --dump wrote");
   command->add_option("--dump", *dump,

@@ -7,6 +7,7 @@
 
 #include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/formats/peft.h"
+#include "cladtorch/train/bench.h"
 #include "cladtorch/train/trainer.h"
 #include "io/temporary_folder.h"
 
@@ -180,6 +181,15 @@ TEST_P(AdapterTraining, RefusesACheckpointThatIsNotItsOwn) {
 
 INSTANTIATE_TEST_SUITE_P(Models, AdapterTraining, testing::Bool(),
                          [](const auto& info) { return info.param ? "Llama" : "GPT2"; });
+
+TEST(AdapterBench, TimesAStepThatTrainsTheAdapterAlone) {
+  const BenchOptions options{.model = "toy", .batch = 2, .seq = 5, .iters = 2, .lora = LoRAConfig{.rank = 2}};
+  const auto model = bench_model(options), gradient = model->gradient_like();
+  EXPECT_EQ(TensorList(gradient->parameters()).size(), 4u);
+  const BenchResult result = run_bench(options, bench_model(options));
+  EXPECT_GT(result.step_ms, 0);
+  EXPECT_EQ(result.flops, 0);
+}
 
 TEST(BaseFingerprint, ChangesWithEveryWeightButNotWithAnAdapter) {
   const auto model = base_model(false), same = base_model(false);

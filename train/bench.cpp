@@ -72,7 +72,9 @@ BenchResult run_bench(const BenchOptions& options, std::unique_ptr<LanguageModel
   result.tokens_per_s = 1e3 * static_cast<double>(options.batch * options.seq) / result.step_ms;
   result.peak_rss_mb = peak_resident_bytes() / 1e6;
   result.arena_mb = static_cast<double>(step.arena_bytes()) / 1e6;
-  result.flops = step.model().flops_per_token(options.seq) * static_cast<double>(options.batch * options.seq);
+  if (!options.lora)
+    result.flops =
+        step.model().flops_per_token(options.seq) * static_cast<double>(options.batch * options.seq);
   result.allocations_per_step = static_cast<double>(step_allocations) / static_cast<double>(options.iters);
   return result;
 }
@@ -105,8 +107,10 @@ std::string bench_table(const BenchOptions& options, const BenchResult& r) {
   row("step", fmt::format("{:.2f} ms", r.step_ms));
   row("first step, from start", fmt::format("{:.0f} ms", r.first_step_ms));
   row("tokens per second", fmt::format("{:.0f}", r.tokens_per_s));
-  row("floor of fwd + bwd", fmt::format("{:.2f} ms", 1e3 * r.flops / peak));
-  row("of the floor", fmt::format("{:.0f} %", 1e5 * r.flops / peak / r.forward_backward_ms));
+  if (r.flops > 0) {
+    row("floor of fwd + bwd", fmt::format("{:.2f} ms", 1e3 * r.flops / peak));
+    row("of the floor", fmt::format("{:.0f} %", 1e5 * r.flops / peak / r.forward_backward_ms));
+  }
   row("measured peak", fmt::format("{:.0f} GFLOP/s", peak / 1e9));
   row("peak memory", fmt::format("{:.0f} MB", r.peak_rss_mb));
   row("arena", fmt::format("{:.1f} MB", r.arena_mb));

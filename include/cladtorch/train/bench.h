@@ -5,8 +5,10 @@
 #include <filesystem>
 #include <iosfwd>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
+#include "cladtorch/models/lora.h"
 #include "cladtorch/train/trainer.h"
 
 namespace cladtorch::train {
@@ -19,6 +21,7 @@ struct BenchOptions {
   int64_t threads = 0;  ///< 0: all cores
   int64_t iters = 10;
   bool gradient_checkpointing = false;
+  std::optional<LoRAConfig> lora{};  ///< train an adapter instead of the whole model
   /// A folder that dump_bench wrote: its weights and the first rows and columns of its tokens are used
   /// instead of random ones, and `model` is ignored.
   std::filesystem::path load{};
@@ -37,7 +40,7 @@ struct BenchResult {
   double arena_mb = 0;
   double allocations_per_step = 0;  ///< from the heap
   double loss = 0;                  ///< of the first step: near ln(vocabulary)
-  double flops = 0;                 ///< arithmetic of forward and backward
+  double flops = 0;                 ///< arithmetic of forward and backward; 0 where not all is trained
 };
 
 /// The float32 model that the options name, with random weights, or the one of `options.load`.
