@@ -1,0 +1,337 @@
+// The C++ of docs/migrating-from-pytorch.md, compiled and run. guide_test.cpp checks that none is missing
+// here.
+#include <clad/Differentiator/Differentiator.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "cladtorch/cladtorch.h"
+#include "cladtorch/data/batch.h"
+#include "cladtorch/data/dataset.h"
+#include "cladtorch/formats/hugging_face.h"
+#include "cladtorch/formats/peft.h"
+#include "cladtorch/io/safetensors.h"
+#include "cladtorch/models/lora.h"
+#include "cladtorch/tensor/parallel.h"
+#include "cladtorch/train/adamw.h"
+#include "cladtorch/train/evaluate.h"
+#include "cladtorch/train/generate.h"
+#include "cladtorch/train/schedule.h"
+#include "cladtorch/train/tensorboard.h"
+#include "io/temporary_folder.h"
+#include "tests/support/tokens.h"
+
+namespace cladtorch {
+namespace own {
+
+struct Classifier {
+  nn::Linear in, out;
+
+  explicit Classifier(Random& random) : in(2, 32, random), out(32, 3, random) {}
+  Tensor forward(const Tensor& x) const { return out(relu(in(x))); }
+  CLADTORCH_PARAMETERS(in, out)
+};
+
+double loss(const Classifier& model, const Tensor& x, const Tensor& labels) {
+  return cross_entropy(model.forward(x), labels).item();
+}
+
+double loss_and_gradient(const Classifier& model, const Tensor& x, const Tensor& labels,
+                         Classifier* gradient) {
+  auto step = clad::value_and_gradient(loss, "model");
+  return step.execute(model, x, labels, gradient);
+}
+
+}  // namespace own
+
+/// Blocks that are computed again in the backward pass.
+struct Deep {
+  std::vector<nn::Block> h;
+
+  Tensor forward(Tensor x) const {
+    for (const nn::Block& block : h) x = clad::checkpoint(block.forward(x));
+    return x;
+  }
+  CLADTORCH_PARAMETERS(h)
+};
+
+double deep_loss(const Deep& model, const Tensor& x) { return mean(model.forward(x)).item(); }
+
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using testing::random_tokens;
+
+std::vector<float> values(const Tensor& x) {
+  const Tensor dense = x.contiguous();
+  return {dense.data<float>(), dense.data<float>() + dense.numel()};
+}
+
+TEST(Migrating, Tensors) {
+  Random random(42);
+  EXPECT_THAT(values(zeros({2, 3}) + ones({2, 3})), ::testing::Each(1));
+  EXPECT_EQ(empty({2, 3}).shape(), (Shape{2, 3}));
+  EXPECT_THAT(values(full({2, 3}, 0.5)), ::testing::Each(0.5));
+  EXPECT_THAT(values(from_values<float>({2}, {1, 2})), ElementsAre(1, 2));
+  EXPECT_EQ(arange(5).dtype(), DType::int32);
+  EXPECT_NE(values(randn({2, 3}, random)), values(rand({2, 3}, random)));
+
+  Tensor x = from_values<float>({2, 3}, {1, 2, 3, 4, 5, 6});
+  const Tensor y = full({2, 3}, 2), w = x.transpose(0, 1);
+  EXPECT_THAT(values(zeros_like(x)), ::testing::Each(0));
+  EXPECT_EQ(x.shape(), (Shape{2, 3}));
+  EXPECT_EQ(x.size(-1) + x.dim() + x.numel(), 3 + 2 + 6);
+  EXPECT_EQ(x.dtype(), DType::float32);
+  EXPECT_EQ(x.to(DType::bfloat16).dtype(), DType::bfloat16);
+  EXPECT_EQ(x.data<float>()[4], 5);
+  EXPECT_EQ(x.reshape({6}).shape(), x.flatten().shape());
+  EXPECT_THAT(values(x.permute({1, 0})), ElementsAre(1, 4, 2, 5, 3, 6));
+  EXPECT_THAT(values(x.slice(1, 1, 3)), ElementsAre(2, 3, 5, 6));
+  EXPECT_THAT(values(x.narrow(1, 1, 2)), ElementsAre(2, 3, 5, 6));
+  EXPECT_THAT(values(x.select(1, 0)), ElementsAre(1, 4));
+  EXPECT_EQ(x.split(1, 1).size(), 3u);
+  EXPECT_EQ(x.unsqueeze(0).shape(), (Shape{1, 2, 3}));
+  const Tensor row = x.unsqueeze(0);
+  EXPECT_EQ(row.squeeze(0).shape(), x.shape());
+  EXPECT_EQ(x.expand({4, 2, 3}).numel(), 24);
+  EXPECT_TRUE(w.contiguous().is_contiguous());
+  EXPECT_FALSE(x.clone().shares_storage_with(x));
+  EXPECT_THAT(values(x + y), ElementsAre(3, 4, 5, 6, 7, 8));
+  EXPECT_THAT(values(x * y), values(2 * x));
+  EXPECT_THAT(values(-x), ElementsAre(-1, -2, -3, -4, -5, -6));
+  EXPECT_EQ(values(x / y)[5], 3);
+  EXPECT_THAT(values(matmul(x, w)), ElementsAre(14, 32, 32, 77));
+  EXPECT_EQ(sum(x).item(), 21);
+  EXPECT_EQ(mean(x).item(), 3.5);
+  x = mean(x);
+  EXPECT_EQ(x.item(), 3.5);
+  ::testing::internal::CaptureStdout();
+  print(x);
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(), ::testing::HasSubstr("3.5"));
+  x.fill_(1);
+  EXPECT_EQ(x.item(), 1);
+  x.zero_();
+  EXPECT_EQ(x.item(), 0);
+  x.copy_from(from_values<float>({}, {7}));
+  EXPECT_EQ(x.item(), 7);
+  const int threads = num_threads();
+  set_num_threads(2);
+  EXPECT_EQ(num_threads(), 2);
+  set_num_threads(threads);
+}
+
+TEST(Migrating, CopiesInPlace) {
+  Tensor x = zeros({2});
+  const Tensor y = ones({2});
+  x.copy_from(y);
+  EXPECT_THAT(values(x), ElementsAre(1, 1));
+}
+
+TEST(Migrating, Functions) {
+  Random random(42);
+  const int64_t B = 2, T = 5, C = 8, n_head = 2;
+  const Tensor x = randn({B, T, C}, random), y = randn({B, T, C}, random);
+  const Tensor weight = ones({C}), bias = zeros({C}), head = randn({7, C}, random);
+  {
+    const Tensor weight = randn({3, C}, random), bias = zeros({3}), table = randn({7, C}, random);
+    const Tensor ids = random_tokens({B, T}, 7, 1);
+    EXPECT_EQ(linear(x, weight, bias).shape(), (Shape{B, T, 3}));
+    EXPECT_EQ(embedding(ids, table).shape(), x.shape());
+  }
+  EXPECT_GE(values(relu(x))[0], 0);
+  EXPECT_NEAR(values(silu(x))[3], values(x)[3] * values(sigmoid(x))[3], 1e-6);
+  EXPECT_LE(values(tanh(x))[3], 1);
+  EXPECT_LE(values(gelu_tanh(x))[3], values(relu(x))[3]);
+  const Tensor gate = x, up = y;
+  EXPECT_NEAR(values(swiglu(gate, up))[3], values(silu(gate) * up)[3], 1e-6);
+  EXPECT_NEAR(sum(softmax(x)).item(), B * T, 1e-5);
+  EXPECT_NEAR(mean(layer_norm(x, weight, bias)).item(), 0, 1e-6);
+  const Tensor normed = rms_norm(x, weight, 1e-6);
+  EXPECT_NEAR(mean(normed * normed).item(), 1, 1e-5);
+  EXPECT_EQ(values(dropout(x, 0.1)), values(x));
+  const RotaryFrequencies frequencies(RotaryConfig{}, C / n_head);
+  const Tensor q = x, k = y, v = x;
+  EXPECT_EQ(values(rotary_embedding(q, rotary_table(frequencies, 0, T)))[0], values(q)[0]);
+  EXPECT_EQ(values(causal_attention(q, k, v, n_head))[0], values(v)[0]);  // the first position sees itself
+  const Tensor logits = linear(x, head), targets = random_tokens({B, T}, 7, 1);
+  EXPECT_NEAR(cross_entropy(logits, targets).item(), linear_cross_entropy(x, head, targets).item(), 1e-5);
+  EXPECT_EQ(mse_loss(x, x).item(), 0);
+  EXPECT_GT(mse_loss(x, y).item(), 0);
+  EXPECT_EQ(cross_entropy(logits, from_values<int32_t>({1, 1}, {-100}).expand({B, T})).item(), 0);
+}
+
+TEST(Migrating, Modules) {
+  Random random(42);
+  const Tensor x = randn({3, 4}, random);
+  EXPECT_EQ(nn::Linear(4, 8, random)(x).shape(), (Shape{3, 8}));
+  EXPECT_FALSE(nn::Linear(4, 8, random, false).bias.defined());
+  EXPECT_EQ(nn::Embedding(10, 4, random).weight.shape(), (Shape{10, 4}));
+  EXPECT_EQ(nn::LayerNorm(4)(x).shape(), x.shape());
+  EXPECT_EQ(nn::RMSNorm(4)(x).shape(), x.shape());
+  const uint64_t seed = 1, step = 7;
+  EXPECT_EQ(values(nn::Dropout{0.1}(x)), values(x));
+  {
+    TrainingScope training(seed, step);
+    EXPECT_NE(values(nn::Dropout{0.5}(x)), values(x));
+  }
+
+  GPT2 model(gpt2_preset("toy"));
+  const std::vector<NamedTensor> parameters = named_parameters(model);
+  EXPECT_EQ(parameters[2].name, "h.0.ln_1.weight");
+  size_t count = 0;
+  const auto visit = [&](const std::string& name, const Tensor& tensor) {
+    EXPECT_EQ(name, parameters[count++].name);
+    EXPECT_EQ(tensor.defined(), true);
+  };
+  for_each_parameter(model, visit);
+  EXPECT_EQ(count, parameters.size());
+  EXPECT_GT(parameter_count(model), 0);
+  const Tensor hidden = model.forward(random_tokens({1, 3}, 65, 1));
+  EXPECT_EQ(linear(hidden, model.wte.weight).shape(), (Shape{1, 3, 65}));
+  EXPECT_EQ(model.to(DType::bfloat16).wte.weight.dtype(), DType::bfloat16);
+  Tensor weight = model.wte.weight;
+  weight.set_frozen(true);
+  GPT2 gradient = like(model);
+  EXPECT_EQ(TensorList(gradient).size(), parameters.size() - 1);
+}
+
+TEST(Migrating, Checkpoints) {
+  Random random(42);
+  Deep model;
+  std::vector<nn::Block> h;
+  for (int i = 0; i < 2; ++i) h.emplace_back(nn::BlockConfig{.channels = 8, .heads = 2}, random);
+  model.h = h;
+  Deep gradient = like(model);
+  clad::gradient(deep_loss, "model").execute(model, randn({1, 3, 8}, random), &gradient);
+  EXPECT_GT(clip_grad_norm(gradient, 1.0), 0);
+}
+
+TEST(Migrating, Bfloat16) {
+  GPT2 master(gpt2_preset("toy"));
+  GPT2 rounded = master.to(DType::bfloat16);
+  GPT2 gradient = like(rounded);
+  const Tensor tokens = random_tokens({2, 9}, 65, 1), targets = random_tokens({2, 9}, 65, 2);
+  AdamW optimizer(TensorList(rounded), TensorList(master), {.lr = 1e-2});
+  const double before = loss_and_gradient(rounded, tokens, targets, &gradient);
+  optimizer.step(gradient);
+  EXPECT_LT(loss(rounded, tokens, targets), before);
+}
+
+TEST(Migrating, TrainingLoop) {
+  const io::TemporaryFolder folder;
+  const fs::path path = folder.write("input.txt", std::string(400, 'a') + "bcdefgh");
+  const uint64_t seed = 1;
+  data::Dataset text = data::open_dataset(path);
+  data::Loader loader(text.train, {.batch = 4, .time = 64}, seed);
+  data::Batch batch(loader.shape());
+  const int64_t steps = 12, warmup = 2;
+  const GPT2Config config = gpt2_preset("toy");
+  std::vector<double> losses;
+  {
+    GPT2 model(config), gradient = like(model);
+    AdamW optimizer(model, {.lr = 6e-4, .beta2 = 0.95, .weight_decay = 0.1});
+    TensorList gradients(gradient);  // made once, so that a step allocates nothing
+    const Schedule schedule{.kind = ScheduleKind::cosine, .peak = 6e-4, .minimum = 0, .warmup = warmup};
+    Workspace workspace;  // memory for what a step computes
+    for (int64_t step = 0; step < steps; ++step) {
+      data::next(loader, batch);
+      const Workspace::Step memory(workspace);
+      const double loss = loss_and_gradient(model, batch.tokens, batch.targets, &gradient);
+      clip_grad_norm(gradients, 1.0);
+      optimizer.set_lr(schedule.at(step, steps));
+      optimizer.step(gradients);  // and marks them zero
+      losses.push_back(loss);
+    }
+  }
+  EXPECT_LT(losses.back(), 0.9 * losses.front());
+  GPT2 model(config), gradient = like(model), halves = like(model);
+  const Tensor &tokens = batch.tokens, &targets = batch.targets;
+  loss_and_gradient(model, tokens, targets, &gradient);
+  zero_grad(gradient);
+  const int n = 2;
+  for (int i = 0; i < n; ++i) loss_and_gradient(model, tokens, targets, &gradient, 1.0 / n);
+  loss_and_gradient(model, tokens, targets, &halves);
+  EXPECT_NEAR(clip_grad_norm(gradient, 1e9), clip_grad_norm(halves, 1e9), 1e-5);
+}
+
+TEST(Migrating, HuggingFace) {
+  const fs::path source = fs::path(CLADTORCH_HELLASWAG) / "gpt2";
+  const io::TemporaryFolder temporary;
+  const GPT2Config config = gpt2_preset("toy");
+  auto fresh = as_language_model(GPT2(config));
+  EXPECT_EQ(fresh->type(), "gpt2");
+  fs::path folder = source;
+  auto model = formats::load_model(folder);
+  data::TokenizerPtr tokenizer = data::load_tokenizer(folder);
+  const std::string text = "The fox";
+  const std::vector<int32_t> tokens = tokenizer->encode(text);
+  EXPECT_EQ(tokenizer->decode(tokens), text);
+  EXPECT_TRUE(tokenizer->special_tokens().end_of_text.has_value());
+  {
+    const std::vector<int32_t>& ids = tokens;
+    EXPECT_EQ(tokenizer->decode(ids), text);
+  }
+  const Tensor ids = from_values<int32_t>({1, static_cast<int64_t>(tokens.size())}, tokens);
+  EXPECT_EQ(model->logits(ids).size(2), tokenizer->vocab_size());
+  EXPECT_GT(train::evaluate_tokens(*model, ids).loss, 0);
+  auto cache = model->make_cache(1);
+  EXPECT_EQ(model->decode(ids, *cache).shape(), (Shape{1, tokenizer->vocab_size()}));
+  EXPECT_FALSE(train::generate_text(*model, *tokenizer, "The fox", 20, {.temperature = 0.8}).empty());
+  model->set_gradient_checkpointing(true);
+  EXPECT_TRUE(model->gradient_checkpointing());
+
+  folder = temporary.path();
+  formats::save_model(*model, folder);
+  const fs::path path = folder / "model.safetensors";
+  io::SafetensorsFile file(path);
+  const std::string name = "transformer.wte.weight";
+  EXPECT_EQ(file.at(name).shape, io::SafetensorsFile(source / "model.safetensors").at(name).shape);
+  train::EventFile events(folder, 0);
+}
+
+TEST(Migrating, Adapters) {
+  const std::string base = (fs::path(CLADTORCH_HELLASWAG) / "gpt2").string();
+  const io::TemporaryFolder temporary;
+  const fs::path folder = temporary.path();
+  auto model = formats::load_model(base), other = formats::load_model(base);
+  const uint64_t seed = 1;
+  add_lora(*model, {.rank = 4}, seed);
+  formats::save_adapter(*model, {.rank = 4}, base, folder);
+  EXPECT_TRUE(has_lora(*model));
+  merge_lora(*model);
+  EXPECT_FALSE(has_lora(*model));
+  model = std::move(other);
+  formats::load_adapter(folder, *model);
+  EXPECT_TRUE(has_lora(*model));
+}
+
+}  // namespace
+
+namespace own {
+
+using testing::random_tokens;
+
+TEST(Migrating, Gradients) {
+  Random random(42);
+  Classifier model(random), gradient = like(model);
+  const Tensor x = randn({64, 2}, random), labels = random_tokens({64}, 3, 1);
+  auto step = clad::value_and_gradient(loss, "model");
+  const double before = step.execute(model, x, labels, &gradient);
+  EXPECT_EQ(before, loss(model, x, labels));
+  const std::vector<float> once = values(gradient.out.bias);
+  step.execute(model, x, labels, &gradient);  // adds
+  EXPECT_NEAR(values(gradient.out.bias)[0], 2 * once[0], 1e-6);
+  zero_grad(gradient);
+  EXPECT_EQ(loss_and_gradient(model, x, labels, &gradient), before);
+  EXPECT_EQ(values(gradient.out.bias), once);
+  EXPECT_GT(clip_grad_norm(gradient, 1.0), 0);
+  AdamW optimizer(model, {.lr = 1e-3});
+  optimizer.step(gradient);
+  EXPECT_TRUE(gradient.out.bias.is_marked_zero());
+  EXPECT_LT(loss(model, x, labels), before);
+}
+
+}  // namespace own
+}  // namespace cladtorch
