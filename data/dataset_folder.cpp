@@ -6,6 +6,7 @@
 #include "cladtorch/error.h"
 #include "cladtorch/io/atomic_file.h"
 #include "cladtorch/io/json.h"
+#include "data/tokens/tokenizer_settings.h"
 
 namespace cladtorch::data {
 namespace fs = std::filesystem;
@@ -77,7 +78,7 @@ void move_staged(const fs::path& folder) {
   }
   fs::remove(folder / description_file);
   for (const std::string& file : files) move_into(staging / file, folder);
-  move_into(staging / tokenizer_file, folder);
+  for (const char* file : {tokenizer_file, settings_file}) move_into(staging / file, folder);
   remove_shards(folder, files);
   io::sync_folder(folder);
   move_into(description, folder);
@@ -158,6 +159,10 @@ void DatasetWriter::finish(uint64_t count) {
 
 void DatasetWriter::commit(const std::string& name, std::optional<double> entropy_floor) {
   tokenizer_.save(staging_ / tokenizer_file);
+  const std::map<std::string, std::string> files = tokenizer_.files();
+  const auto settings = files.find(settings_file);
+  // For every vocabulary, so that none is left of an earlier dataset.
+  io::write_file(staging_ / settings_file, settings == files.end() ? "{}\n" : settings->second);
   io::Json json = {{"format", format_name}, {"version", format_version}, {"name", name}};
   if (entropy_floor) json["entropy_floor"] = *entropy_floor;
   json["train"] = shard_list(train_shards_);
@@ -185,7 +190,7 @@ Dataset read_dataset_folder(const fs::path& folder) {
   if (json.contains("entropy_floor")) {
     dataset.entropy_floor = io::json_field<double>(json, "entropy_floor", where);
   }
-  dataset.tokenizer = load_tokenizer(folder / tokenizer_file);
+  dataset.tokenizer = load_tokenizer(folder);
   const Tokenizer& tokenizer = *dataset.tokenizer;
   const auto open = [&](const std::string& split) {
     if (version == 1) {

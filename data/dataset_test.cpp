@@ -138,8 +138,9 @@ TEST(Dataset, WhatAKillLeftUnmovedIsMovedWhenItIsOpened) {
   const TemporaryFolder folder;
   save_dataset(stories_dataset(3000, 1), folder / "old");
   save_dataset(stories_dataset(3000, 2), folder / "new");
-  const char* files[] = {"train-00000.tokens", "validation-00000.tokens", "tokenizer.json", "dataset.json"};
-  for (int moved = 0; moved <= 3; ++moved) {
+  const char* files[] = {"train-00000.tokens", "validation-00000.tokens", "tokenizer.json",
+                         "tokenizer_config.json", "dataset.json"};
+  for (int moved = 0; moved <= 4; ++moved) {
     std::filesystem::remove_all(folder / "d");
     std::filesystem::copy(folder / "old", folder / "d");
     std::filesystem::copy(folder / "new", folder / "d/.preparing");

@@ -165,7 +165,7 @@ TEST(Prepare, TheTailOfATextIsItsLastTenth) {
     EXPECT_EQ(sum, data.train.size());
     // Nothing that the list does not name is left.
     EXPECT_EQ(files_of(folder, "out").size(),
-              2 + description["train"].size() + description["validation"].size());
+              3 + description["train"].size() + description["validation"].size());
   }
   PrepareOptions options = bytes_options();
   options.validation_share = 0.25;

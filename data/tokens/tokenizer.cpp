@@ -9,7 +9,6 @@
 #include "cladtorch/error.h"
 #include "cladtorch/io/atomic_file.h"
 #include "data/text/utf8.h"
-#include "data/tokens/base64.h"
 #include "data/tokens/character_set.h"
 
 namespace cladtorch::data {
@@ -56,6 +55,14 @@ std::vector<int32_t> Tokenizer::encode(std::string_view text) const {
   return tokens;
 }
 
+std::vector<int32_t> Tokenizer::encode_whole(std::string_view text) const {
+  std::vector<int32_t> tokens = special_tokens().before;
+  append_tokens(text, tokens);
+  const std::vector<int32_t>& after = special_tokens().after;
+  tokens.insert(tokens.end(), after.begin(), after.end());
+  return tokens;
+}
+
 const SpecialTokens& Tokenizer::special_tokens() const {
   static const SpecialTokens none;
   return none;
@@ -76,9 +83,17 @@ uint64_t Tokenizer::fingerprint() const {
   return hash;
 }
 
-void Tokenizer::save(const std::filesystem::path& path) const {
-  // One line: a list of characters, one to a line, would only be longer.
-  io::write_file(path, to_json().dump() + "\n");
+namespace {
+
+/// One line: a list of characters, one to a line, would only be longer.
+std::string text_of(const nlohmann::json& json) { return json.dump() + "\n"; }
+
+}  // namespace
+
+void Tokenizer::save(const std::filesystem::path& path) const { io::write_file(path, text_of(to_json())); }
+
+std::map<std::string, std::string> Tokenizer::files() const {
+  return {{"tokenizer.json", text_of(to_json())}};
 }
 
 void ByteTokenizer::append_tokens(std::string_view text, std::vector<int32_t>& tokens, bool) const {
@@ -169,12 +184,7 @@ TokenizerPtr tokenizer_from_json(const nlohmann::json& json) {
   const nlohmann::json kind = json.value("kind", nlohmann::json());
   if (kind == "byte") return std::make_shared<ByteTokenizer>();
   if (kind == "char") return std::make_shared<CharTokenizer>(read_characters(json));
-  if (kind == "sentencepiece") {
-    const nlohmann::json model = json.value("model", nlohmann::json());
-    const auto file = model.is_string() ? from_base64(model.get_ref<const std::string&>()) : std::nullopt;
-    require(file.has_value(), "tokenizer: 'model' must be a SentencePiece model in base64");
-    return std::make_shared<SentencePieceTokenizer>(*file);
-  }
+  if (kind == "sentencepiece") return SentencePieceTokenizer::from_json(json);
   fail("tokenizer: expected kind \"byte\", \"char\" or \"sentencepiece\", got ", shown(kind));
 }
 

@@ -6,10 +6,12 @@
 #include "data/tokens/bpe/added_tokens.h"
 #include "data/tokens/bpe/decoder.h"
 #include "data/tokens/bpe/fields.h"
+#include "data/tokens/bpe/gpt2_files.h"
 #include "data/tokens/bpe/model.h"
 #include "data/tokens/bpe/normalizer.h"
 #include "data/tokens/bpe/post_processor.h"
 #include "data/tokens/bpe/pre_tokenizer.h"
+#include "data/tokens/tokenizer_settings.h"
 
 namespace cladtorch::data {
 
@@ -39,7 +41,7 @@ struct BpeTokenizer::Parts {
   std::vector<std::string> bytes;  // of every token
   std::vector<bool> is_special;
 
-  explicit Parts(const Json& json)
+  Parts(const Json& json, const SpecialNames& names)
       : normalizer_json(part_of(json, "normalizer")),
         pre_tokenizer_json(part_of(json, "pre_tokenizer")),
         post_processor_json(part_of(json, "post_processor")),
@@ -51,7 +53,25 @@ struct BpeTokenizer::Parts {
         added(part_of(json, "added_tokens"), normalizer) {
     list_tokens();
     special = bpe::read_post_processor(post_processor_json, static_cast<int64_t>(bytes.size()));
+    if (!special.before.empty()) special.begin_of_text = special.before.front();
     special.end_of_text = bpe::end_of_text(added.all());
+    if (!names.begin.empty()) special.begin_of_text = number_of(names.begin);
+    if (!names.end.empty()) special.end_of_text = number_of(names.end);
+    if (!names.padding.empty()) special.padding = number_of(names.padding);
+  }
+
+  std::optional<int32_t> find(std::string_view name) const {
+    for (const bpe::AddedToken& token : added.all()) {
+      if (token.content == name) return token.number;
+    }
+    const int32_t number = model.find(name);
+    return number < 0 ? std::nullopt : std::optional(number);
+  }
+
+  int32_t number_of(const std::string& name) const {
+    const std::optional<int32_t> number = find(name);
+    require(number.has_value(), "tokenizer: the vocabulary lacks the special token '", name, "'");
+    return *number;
   }
 
   void list_tokens() {
@@ -111,9 +131,14 @@ struct BpeTokenizer::Parts {
 BpeTokenizer::BpeTokenizer(std::unique_ptr<const Parts> parts) : parts_(std::move(parts)) {}
 BpeTokenizer::~BpeTokenizer() = default;
 
-std::shared_ptr<const BpeTokenizer> BpeTokenizer::from_json(const Json& json) {
+std::shared_ptr<const BpeTokenizer> BpeTokenizer::from_json(const Json& json, const SpecialNames& names) {
   require(json.is_object(), "tokenizer: expected an object");
-  return std::shared_ptr<const BpeTokenizer>(new BpeTokenizer(std::make_unique<const Parts>(json)));
+  return std::shared_ptr<const BpeTokenizer>(new BpeTokenizer(std::make_unique<const Parts>(json, names)));
+}
+
+std::shared_ptr<const BpeTokenizer> BpeTokenizer::from_vocabulary_and_merges(const Json& vocabulary,
+                                                                             std::string_view merges) {
+  return from_json(bpe::gpt2_tokenizer(vocabulary, merges));
 }
 
 int64_t BpeTokenizer::vocab_size() const { return static_cast<int64_t>(parts_->bytes.size()); }
@@ -173,12 +198,19 @@ Json BpeTokenizer::to_json() const {
           {"model", parts_->model.to_json()}};
 }
 
-std::optional<int32_t> BpeTokenizer::find(std::string_view name) const {
-  for (const bpe::AddedToken& token : parts_->added.all()) {
-    if (token.content == name) return token.number;
+std::map<std::string, std::string> BpeTokenizer::files() const {
+  std::map<std::string, std::string> files = Tokenizer::files();
+  Json config = {{"tokenizer_class", "PreTrainedTokenizerFast"}};
+  const SpecialTokens& special = parts_->special;
+  for (const auto& [role, token] : {std::pair{"bos_token", special.begin_of_text},
+                                    {"eos_token", special.end_of_text},
+                                    {"pad_token", special.padding}}) {
+    if (token) config[role] = token_bytes(*token);
   }
-  const int32_t number = parts_->model.find(name);
-  return number < 0 ? std::nullopt : std::optional(number);
+  files[settings_file] = settings_text(config);
+  return files;
 }
+
+std::optional<int32_t> BpeTokenizer::find(std::string_view name) const { return parts_->find(name); }
 
 }  // namespace cladtorch::data

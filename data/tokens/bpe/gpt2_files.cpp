@@ -1,15 +1,9 @@
-// GPT-2's files (vocabulary and merges), read as the tokenizer.json that they stand for.
-#include <nlohmann/json.hpp>
+#include "data/tokens/bpe/gpt2_files.h"
 
-#include "cladtorch/data/bpe_tokenizer.h"
 #include "data/tokens/bpe/fields.h"
 
-namespace cladtorch::data {
+namespace cladtorch::data::bpe {
 namespace {
-
-using bpe::Json;
-
-constexpr const char* end_of_text = "<|endoftext|>";
 
 /// One merge to a line; a line that begins with #version is a heading.
 Json read_merges(std::string_view text) {
@@ -24,24 +18,25 @@ Json read_merges(std::string_view text) {
   return merges;
 }
 
-Json byte_level(bool pre_tokenizer) {
-  Json json = {{"type", "ByteLevel"}, {"add_prefix_space", !pre_tokenizer}, {"trim_offsets", true}};
-  json["use_regex"] = true;
-  return json;
+Json byte_level(bool add_prefix_space) {
+  return {{"type", "ByteLevel"},
+          {"add_prefix_space", add_prefix_space},
+          {"trim_offsets", true},
+          {"use_regex", true}};
 }
 
 }  // namespace
 
-std::shared_ptr<const BpeTokenizer> BpeTokenizer::from_vocabulary_and_merges(const Json& vocabulary,
-                                                                             std::string_view merges) {
-  Json json = {{"pre_tokenizer", byte_level(true)},
-               {"decoder", byte_level(false)},
+Json gpt2_tokenizer(const Json& vocabulary, std::string_view merges, bool add_prefix_space) {
+  Json json = {{"added_tokens", Json::array()},
+               {"pre_tokenizer", byte_level(add_prefix_space)},
+               {"decoder", byte_level(true)},
                {"model", {{"type", "BPE"}, {"vocab", vocabulary}, {"merges", read_merges(merges)}}}};
-  if (vocabulary.is_object() && vocabulary.contains(end_of_text)) {
+  if (vocabulary.is_object() && vocabulary.contains(gpt2_end_of_text)) {
     json["added_tokens"].push_back(
-        {{"id", vocabulary[end_of_text]}, {"content", end_of_text}, {"special", true}});
+        {{"id", vocabulary[gpt2_end_of_text]}, {"content", gpt2_end_of_text}, {"special", true}});
   }
-  return from_json(json);
+  return json;
 }
 
-}  // namespace cladtorch::data
+}  // namespace cladtorch::data::bpe

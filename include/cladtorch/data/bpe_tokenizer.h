@@ -20,8 +20,10 @@ namespace cladtorch::data {
 /// text, less than a microsecond per word.
 class BpeTokenizer final : public Tokenizer {
  public:
-  /// Throws Error naming what is wrong or not supported.
-  static std::shared_ptr<const BpeTokenizer> from_json(const nlohmann::json& json);
+  /// `names`: tokens with a role, which the vocabulary must have; where none is named, the one that ends a
+  /// text is known by the names that are common for it. Throws Error naming what is wrong or not supported.
+  static std::shared_ptr<const BpeTokenizer> from_json(const nlohmann::json& json,
+                                                       const SpecialNames& names = {});
 
   /// GPT-2's files: `vocabulary` maps tokens to numbers (encoder.json, vocab.json), `merges` has one merge to
   /// a line (vocab.bpe, merges.txt).
@@ -42,6 +44,8 @@ class BpeTokenizer final : public Tokenizer {
 
   /// A tokenizer.json that Hugging Face's `tokenizers` loads too.
   nlohmann::json to_json() const override;
+  /// tokenizer.json and tokenizer_config.json.
+  std::map<std::string, std::string> files() const override;
 
   /// The number of a token as the file writes it ("Ġthe", "<|endoftext|>").
   std::optional<int32_t> find(std::string_view name) const;

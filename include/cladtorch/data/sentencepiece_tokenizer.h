@@ -9,12 +9,18 @@
 
 namespace cladtorch::data {
 
+struct TokenizerSettings;
+
 /// Tokens as the library gives them. The text must be UTF-8; what the model's normalizer changes (it may join
 /// spaces) does not come back from decode().
 class SentencePieceTokenizer final : public Tokenizer {
  public:
   /// `model`: the content of the file. Throws Error where it is no SentencePiece model.
   explicit SentencePieceTokenizer(std::string model);
+  /// Also with tokens that were added to it, which are found in the text as they stand.
+  SentencePieceTokenizer(std::string model, const TokenizerSettings& settings);
+  /// Reads what to_json() gives.
+  static std::shared_ptr<const SentencePieceTokenizer> from_json(const nlohmann::json& json);
   ~SentencePieceTokenizer() override;
 
   std::string kind() const override { return "sentencepiece"; }
@@ -27,8 +33,11 @@ class SentencePieceTokenizer final : public Tokenizer {
   const SpecialTokens& special_tokens() const override;
   bool is_special(int32_t token) const override;
 
-  /// {"format": "cladtorch-tokenizer", "version": 1, "kind": "sentencepiece", "model": base64 of the file}
+  /// {"format": "cladtorch-tokenizer", "version": 1, "kind": "sentencepiece", "model": base64 of the file};
+  /// with settings, also those that count, under the names that tokenizer_config.json has for them.
   nlohmann::json to_json() const override;
+  /// tokenizer.model and tokenizer_config.json.
+  std::map<std::string, std::string> files() const override;
 
  private:
   struct Parts;

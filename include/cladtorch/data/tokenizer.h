@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -20,6 +21,13 @@ struct SpecialTokens {
   std::vector<int32_t> before;         ///< what a model of this vocabulary wants before a text: <s> of Llama
   std::vector<int32_t> after;          ///< and after it
   std::optional<int32_t> end_of_text;  ///< what stands between two documents: <|endoftext|> of GPT-2
+  std::optional<int32_t> begin_of_text = {};  ///< what a text from nothing begins with
+  std::optional<int32_t> padding = {};        ///< fills up sequences of a batch
+};
+
+/// Tokens with a role by their names, "</s>"; empty where nothing says which it is.
+struct SpecialNames {
+  std::string begin, end, padding;
 };
 
 /// A map between text and token numbers 0 .. vocab_size() - 1. Immutable after construction, so one object
@@ -60,6 +68,9 @@ class Tokenizer {
   /// Whether `token` stands for no text of its own, such as <|endoftext|>.
   virtual bool is_special(int32_t token) const;
 
+  /// What Hugging Face calls encode with special tokens: the text between special_tokens().before and .after.
+  std::vector<int32_t> encode_whole(std::string_view text) const;
+
   /// The JSON object that tokenizer_from_json turns back into an equal tokenizer (format in docs/data.md).
   virtual nlohmann::json to_json() const = 0;
 
@@ -68,6 +79,10 @@ class Tokenizer {
 
   /// Writes to_json() to `path` atomically.
   void save(const std::filesystem::path& path) const;
+
+  /// Content by name of the files that keep it in a folder of transformers, from which load_tokenizer() makes
+  /// an equal one: tokenizer.json or tokenizer.model, and tokenizer_config.json for the roles of tokens.
+  virtual std::map<std::string, std::string> files() const;
 };
 
 using TokenizerPtr = std::shared_ptr<const Tokenizer>;
@@ -116,8 +131,14 @@ TokenizerPtr tokenizer_from_json(const nlohmann::json& json);
 /// - a file tokenizer.json, ours or of Hugging Face's tokenizers;
 /// - vocab.json or encoder.json with merges.txt or vocab.bpe beside it, or one of the latter (GPT-2's files);
 /// - a SentencePiece model (*.model);
-/// - a folder that holds one of these, looked for in this order.
+/// - a folder that holds one of these, looked for in this order. There, tokenizer_config.json,
+///   special_tokens_map.json and added_tokens.json count as for transformers: they add tokens and say which
+///   one begins, ends and pads a text; where no tokenizer.json of transformers says what goes around a text,
+///   add_bos_token and add_eos_token do.
 /// Throws Error naming the file and what is wrong with it.
 TokenizerPtr load_tokenizer(const std::filesystem::path& path);
+
+/// Whether load_tokenizer() finds the files of a tokenizer in `folder`.
+bool holds_tokenizer(const std::filesystem::path& folder);
 
 }  // namespace cladtorch::data
