@@ -73,7 +73,8 @@ LlamaConfig read_config(const io::Json& json, const std::string& where) {
   config.num_key_value_heads = number_or_null(json, "num_key_value_heads", where, defaults.key_value_heads);
   config.head_dim = field_or<int64_t>(json, "head_dim", where, 0);
   config.max_position_embeddings = field_or(json, "max_position_embeddings", where, defaults.positions);
-  if (type == "mistral")
+  config.is_mistral = type == "mistral";
+  if (config.is_mistral)
     config.sliding_window = number_or_null(json, "sliding_window", where, defaults.window);
   config.rms_norm_eps = field_or(json, "rms_norm_eps", where, 1e-6);
   config.rope = read_rope(json, where, config.max_position_embeddings);
@@ -141,7 +142,7 @@ io::Json write_config(const LanguageModel& model) {
                    {"eos_token_id", nullptr},
                    {tied_key, config.tie_word_embeddings}};
   if (mistral) {
-    json["sliding_window"] = config.sliding_window;
+    json["sliding_window"] = config.sliding_window > 0 ? io::Json(config.sliding_window) : io::Json(nullptr);
   } else {
     json["attention_bias"] = config.attention_bias;
     json["mlp_bias"] = config.mlp_bias;

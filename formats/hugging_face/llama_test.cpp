@@ -139,6 +139,20 @@ TEST_F(LlamaFolder, HasTransformersDefaultsWhereKeysAreAbsent) {
   EXPECT_EQ(read_with({{"sliding_window", nullptr}}).sliding_window, 0);
 }
 
+TEST_F(LlamaFolder, StaysAMistralWithoutAWindow) {
+  save(toy_config());
+  edit({{"model_type", "mistral"}, {"sliding_window", nullptr}}, {"attention_bias", "mlp_bias"});
+  const auto model = load_model(folder_.path());
+  EXPECT_EQ(model->type(), "mistral");
+  const io::TemporaryFolder copy;
+  save_model(*model, copy.path());
+  const io::Json config = io::read_json(copy / "config.json");
+  EXPECT_EQ(config["model_type"], "mistral");
+  EXPECT_EQ(config["architectures"], io::Json::array({"MistralForCausalLM"}));
+  EXPECT_TRUE(config["sliding_window"].is_null());
+  EXPECT_EQ(difference(folder_.path(), *model), "");
+}
+
 TEST_F(LlamaFolder, IsAMistralWhereItHasAWindow) {
   LlamaConfig config = toy_config();
   config.sliding_window = 7;
@@ -154,9 +168,16 @@ TEST_F(LlamaFolder, RefusesWhatIsNotImplemented) {
   save(toy_config());
   EXPECT_EQ(error_with(io::Json::object()), "");
   EXPECT_THAT(error_with({{"hidden_act", "gelu"}}), HasSubstr("hidden_act is 'gelu'"));
-  EXPECT_THAT(
-      error_with({{"rope_scaling", {{"rope_type", "yarn"}, {"factor", 2.0}}}}),
-      HasSubstr("rope_type is 'yarn', which is not implemented; known are default, linear and llama3"));
+  for (const char* type : {"yarn", "dynamic", "longrope", "su"}) {
+    const std::string message = std::string("rope_type is '") + type +
+                                "', which is not implemented; known are default, linear and llama3";
+    EXPECT_THAT(error_with({{"rope_scaling", {{"rope_type", type}, {"factor", 2.0}}}}), HasSubstr(message));
+    EXPECT_THAT(error_with({{"rope_scaling", {{"type", type}, {"factor", 2.0}}}}), HasSubstr(message));
+    EXPECT_THAT(error_with({{"rope_parameters", {{"rope_type", type}, {"rope_theta", 1e4}}}}),
+                HasSubstr(message));
+  }
+  EXPECT_THAT(error_with({{"quantization_config", {{"quant_method", "awq"}, {"bits", 4}}}}),
+              HasSubstr("quantization_config says that the weights are quantized"));
   EXPECT_THAT(error_with({{"rope_scaling", {{"rope_type", "linear"}}}}), HasSubstr("'factor' is missing"));
   EXPECT_THAT(error_with({{"rope_scaling", 3}}), HasSubstr("rope_scaling is 3, expected an object"));
   EXPECT_THAT(error_with({{"partial_rotary_factor", 0.5}}), HasSubstr("partial_rotary_factor is 0.5"));

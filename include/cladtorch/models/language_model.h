@@ -105,7 +105,7 @@ struct LanguageModelTraits<Llama> {
   using Cache = LlamaCache;
   /// A Llama with a window is a Mistral.
   static std::string type(const LlamaConfig& config) {
-    return config.sliding_window > 0 ? "mistral" : "llama";
+    return config.is_mistral || config.sliding_window > 0 ? "mistral" : "llama";
   }
   static ModelSizes sizes(const LlamaConfig& config);
 };

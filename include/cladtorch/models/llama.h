@@ -23,6 +23,7 @@ struct LlamaConfig {
   int64_t head_dim = 0;                    ///< 0: hidden_size / num_attention_heads
   int64_t max_position_embeddings = 2048;  ///< longest sequence
   int64_t sliding_window = 0;              ///< Mistral: positions that one sees, itself included; 0: all
+  bool is_mistral = false;                 ///< Mistral also without a window, by name
   double rms_norm_eps = 1e-6;
   RotaryConfig rope = {};
   bool tie_word_embeddings = false;  ///< the output layer is the table of token embeddings
