@@ -17,6 +17,7 @@
 #include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/io/safetensors.h"
 #include "cladtorch/tensor/parallel.h"
+#include "cladtorch/train/checkpoint.h"
 #include "cladtorch/train/config.h"
 #include "cladtorch/train/evaluate.h"
 #include "cladtorch/train/metrics.h"
@@ -134,12 +135,12 @@ TextResult evaluate_text(const LanguageModel& model, const fs::path& text, const
 }
 
 EvalResults evaluate_data(const LanguageModel& model, const fs::path& checkpoint, const Options& options) {
+  const data::TokenizerPtr tokenizer = train::load_tokenizer(checkpoint, model);
   Display display;
   EvalResults results;
   for (const fs::path& text : options.texts)
     results.texts.push_back(evaluate_text(model, text, checkpoint, options, display));
   if (options.hellaswag.empty()) return results;
-  const data::TokenizerPtr tokenizer = data::load_tokenizer(checkpoint);
   const data::HellaSwagStyle style =
       options.style.empty() ? data::HellaSwagStyle::harness : data::hellaswag_style(options.style);
   for (const fs::path& file : options.hellaswag) {

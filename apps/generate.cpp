@@ -8,8 +8,10 @@
 #include "apps/command.h"
 #include "apps/open_model.h"
 #include "cladtorch/data/tokenizer.h"
+#include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/io/atomic_file.h"
 #include "cladtorch/tensor/parallel.h"
+#include "cladtorch/train/checkpoint.h"
 #include "cladtorch/train/config.h"
 #include "cladtorch/train/usage_error.h"
 
@@ -21,6 +23,7 @@ struct Options {
   std::string prompt;
   int64_t tokens = 500;
   int threads = 0;
+  bool ignore_end = false;
   std::string dtype = "fp32";
   train::SamplingOptions sampling{.temperature = 0.8};
 };
@@ -41,21 +44,30 @@ void write(std::string_view text) {
   }
 }
 
+/// What the folder says ends a text, or else the tokenizer.
+std::vector<int32_t> end_tokens(const formats::GenerationTokens& folder, const data::Tokenizer& tokenizer) {
+  if (!folder.end.empty()) return folder.end;
+  if (const auto end = tokenizer.special_tokens().end_of_text) return {*end};
+  return {};
+}
+
 int run(const Options& options) {
   check(options);
   if (options.threads > 0) set_num_threads(options.threads);
   const auto [model, checkpoint] =
       open_model(options.from, options.adapter, train::dtype_from_string(options.dtype, "generate: --dtype"));
-  const data::TokenizerPtr tokenizer = data::load_tokenizer(checkpoint / "tokenizer.json");
-  require(tokenizer->vocab_size() == model->sizes().vocab_size, "generate: '", checkpoint.string(),
-          "' has a tokenizer of ", tokenizer->vocab_size(), " tokens and a model of ",
-          model->sizes().vocab_size);
-  const auto prompt = train::encode_prompt(*tokenizer, options.prompt);
+  const data::TokenizerPtr tokenizer = train::load_tokenizer(checkpoint, *model);
+  const formats::GenerationTokens ends = formats::read_generation_tokens(checkpoint);
+  const auto prompt = train::encode_prompt(*tokenizer, options.prompt, ends.begin);
+  train::SamplingOptions sampling = options.sampling;
+  sampling.vocab_size = tokenizer->vocab_size();
+  if (!options.ignore_end) sampling.stop = end_tokens(ends, *tokenizer);
 
   train::Utf8Stream stream(write);
   stream.write(options.prompt);
-  train::generate(*model, prompt, options.tokens, options.sampling,
-                  [&](int32_t token) { stream.write(tokenizer->token_bytes(token)); });
+  train::generate(*model, prompt, options.tokens, sampling, [&](int32_t token) {
+    if (!tokenizer->is_special(token)) stream.write(tokenizer->token_bytes(token));
+  });
   stream.finish();
   write("\n");
   return 0;
@@ -66,14 +78,15 @@ int run(const Options& options) {
 void add_generate(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("generate", "Write text with a trained model");
   auto options = std::make_shared<Options>();
-  command->add_option("--from", options->from, "folder of a run, or of one checkpoint")
+  command->add_option("--from", options->from, "folder of a run, a checkpoint, or a Hugging Face model")
       ->type_name("FOLDER")
       ->required();
   add_adapter(command, options->adapter);
   command->add_option("--prompt", options->prompt, "text to continue");
-  command->add_option("--tokens", options->tokens, "tokens to write")
+  command->add_option("--tokens", options->tokens, "most tokens to write")
       ->check(whole_number())
       ->capture_default_str();
+  command->add_flag("--ignore-eos", options->ignore_end, "go on after the token that ends a text");
   command->add_option("--temperature", options->sampling.temperature, "0: always the most likely token")
       ->capture_default_str();
   command->add_option("--top-k", options->sampling.top_k, "only the k most likely tokens; 0: all")

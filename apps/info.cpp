@@ -40,8 +40,9 @@ void describe_checkpoint(const std::filesystem::path& path) {
   fmt::print("checkpoint {}\n", checkpoint.string());
   fmt::print("model      {}, {}, context {}, vocabulary {}: {} parameters\n", model->type(), describe(sizes),
              sizes.context, sizes.vocab_size, model->parameter_count());
-  if (std::filesystem::exists(checkpoint / "tokenizer.json")) {
-    fmt::print("tokenizer  {}\n", data::load_tokenizer(checkpoint / "tokenizer.json")->kind());
+  if (data::holds_tokenizer(checkpoint)) {
+    const data::TokenizerPtr tokenizer = train::load_tokenizer(checkpoint, *model);
+    fmt::print("tokenizer  {}, {} tokens\n", tokenizer->kind(), tokenizer->vocab_size());
   }
   if (std::filesystem::exists(checkpoint / "trainer_state.json")) {
     const train::TrainerState state = train::load_trainer_state(checkpoint);

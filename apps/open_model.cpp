@@ -1,5 +1,6 @@
 #include "apps/open_model.h"
 
+#include "cladtorch/data/tokenizer.h"
 #include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/formats/peft.h"
 #include "cladtorch/train/checkpoint.h"
@@ -10,8 +11,7 @@ OpenedModel open_model(const std::filesystem::path& from, const std::filesystem:
   const std::filesystem::path checkpoint = train::find_checkpoint(from);
   OpenedModel opened{.model = formats::load_model(checkpoint, dtype), .folder = checkpoint};
   if (!adapter.empty()) formats::load_adapter(train::find_checkpoint(adapter), *opened.model);
-  if (!std::filesystem::exists(checkpoint / "tokenizer.json"))
-    opened.folder = formats::base_folder(checkpoint);
+  if (!data::holds_tokenizer(checkpoint)) opened.folder = formats::base_folder(checkpoint);
   return opened;
 }
 

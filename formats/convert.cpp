@@ -17,12 +17,6 @@ namespace cladtorch::formats {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* config_file = "config.json";
-/// What transformers and we keep beside the weights.
-constexpr const char* companions[] = {"tokenizer.json",  "tokenizer_config.json",   "vocab.json",
-                                      "merges.txt",      "special_tokens_map.json", "added_tokens.json",
-                                      "tokenizer.model", "generation_config.json",  "chat_template.jinja"};
-
 struct Source {
   std::unique_ptr<LanguageModel> model;
   std::map<std::string, io::StoredType> types;  ///< by the name in the file
@@ -67,25 +61,6 @@ Source read_source(const fs::path& from, const fs::path& adapter) {
   return source;
 }
 
-/// Keys that say something about the text, not the architecture, stay as the source has them.
-void keep_foreign_keys(const fs::path& source, const fs::path& written) {
-  if (!fs::exists(source)) return;
-  io::Json config = io::read_json(source);
-  const io::Json ours = io::read_json(written);
-  for (const auto& [key, value] : ours.items()) {
-    if (!value.is_null() || !config.contains(key)) config[key] = value;
-  }
-  // The newer name of the same key.
-  if (config.contains("dtype")) config["dtype"] = config["torch_dtype"];
-  io::write_json(written, config);
-}
-
-void copy_companions(const fs::path& from, const fs::path& to) {
-  for (const char* name : companions) {
-    if (fs::is_regular_file(from / name)) io::write_file(to / name, io::read_file(from / name));
-  }
-}
-
 void write_folder(const Source& source, const fs::path& from, const fs::path& to,
                   const ConvertOptions& options) {
   std::error_code error;
@@ -102,16 +77,13 @@ void write_folder(const Source& source, const fs::path& from, const fs::path& to
     throw Error(io::describe_failure("create folder", to, error.value()));
   }
   try {
-    SaveOptions save{.type = options.type, .types = {}, .shard_bytes = options.shard_bytes};
+    const FolderExtras extras = read_extras(from);
+    SaveOptions save{.type = options.type, .shard_bytes = options.shard_bytes, .extras = &extras};
     if (!save.type) {
       save.types = source.types;
       save.type = source.type;
     }
     save_model(*source.model, fresh, save);
-    if (fs::is_directory(from)) {
-      keep_foreign_keys(from / config_file, fresh / config_file);
-      copy_companions(from, fresh);
-    }
     io::replace_folder(fresh, final);
   } catch (...) {
     fs::remove_all(fresh, error);

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/formats/peft.h"
 #include "cladtorch/io/atomic_file.h"
 #include "cladtorch/io/json.h"
@@ -18,7 +17,6 @@ namespace {
 
 constexpr const char* optimizer_file = "optimizer.safetensors";
 constexpr const char* state_file = "trainer_state.json";
-constexpr const char* tokenizer_file = "tokenizer.json";
 constexpr const char* first_moment_prefix = "exp_avg.";
 constexpr const char* second_moment_prefix = "exp_avg_sq.";
 
@@ -61,8 +59,29 @@ io::Json to_json(const TrainerState& state) {
 
 }  // namespace
 
+formats::FolderExtras extras_of(const data::Tokenizer& tokenizer) {
+  formats::FolderExtras extras;
+  extras.files = tokenizer.files();
+  const data::SpecialTokens& special = tokenizer.special_tokens();
+  for (const auto& [key, token] : {std::pair{"bos_token_id", special.begin_of_text},
+                                   {"eos_token_id", special.end_of_text},
+                                   {"pad_token_id", special.padding}}) {
+    if (token) extras.config[key] = *token;
+  }
+  return extras;
+}
+
+data::TokenizerPtr load_tokenizer(const fs::path& checkpoint, const LanguageModel& model) {
+  data::TokenizerPtr tokenizer = data::load_tokenizer(checkpoint);
+  require(tokenizer->vocab_size() <= model.sizes().vocab_size, "open '", checkpoint.string(),
+          "': its tokenizer has ", tokenizer->vocab_size(), " tokens, but its model only ",
+          model.sizes().vocab_size, "; is the tokenizer another model's?");
+  return tokenizer;
+}
+
 void save_checkpoint(const fs::path& path, const LanguageModel& model, const AdamW& optimizer,
-                     const TrainerState& state, const data::Tokenizer& tokenizer, const AdapterRun* adapter) {
+                     const TrainerState& state, const formats::FolderExtras& extras,
+                     const AdapterRun* adapter) {
   fs::path fresh = path;
   fresh += fmt::format(".tmp-{}", ::getpid());
   try {
@@ -74,14 +93,14 @@ void save_checkpoint(const fs::path& path, const LanguageModel& model, const Ada
     }
     if (adapter != nullptr) {
       formats::save_adapter(model, adapter->lora, adapter->base.string(), fresh);
+      for (const auto& [name, content] : extras.files) io::write_file(fresh / name, content);
     } else {
-      formats::save_model(model, fresh);
+      formats::save_model(model, fresh, {.extras = &extras});
     }
     std::vector<std::pair<std::string, io::StoredTensor>> moments;
     append_moments(moments, first_moment_prefix, optimizer.first_moments());
     append_moments(moments, second_moment_prefix, optimizer.second_moments());
     io::write_safetensors(fresh / optimizer_file, moments, {{"steps", std::to_string(optimizer.steps())}});
-    tokenizer.save(fresh / tokenizer_file);
     io::write_json(fresh / state_file, to_json(state));
     io::replace_folder(fresh, path);
   } catch (...) {

@@ -90,6 +90,8 @@ void generate(const LanguageModel& model, std::span<const int32_t> prompt, int64
               const SamplingOptions& options, const std::function<void(int32_t)>& emit) {
   require(!prompt.empty(), "generate: the prompt has no tokens, expected at least one");
   const auto context = static_cast<size_t>(model.sizes().context);
+  const int64_t rows = model.sizes().vocab_size;
+  const auto known = static_cast<size_t>(options.vocab_size > 0 ? std::min(options.vocab_size, rows) : rows);
   Sampler sampler(options);
   const std::unique_ptr<DecodeCache> cache = model.make_cache(1);
   std::vector<int32_t> history(prompt.begin(), prompt.end());
@@ -105,18 +107,22 @@ void generate(const LanguageModel& model, std::span<const int32_t> prompt, int64
     {
       Workspace::Step step(workspace);
       const Tensor logits = model.decode(as_batch(unread), *cache).to(DType::float32);
-      token = sampler.draw({logits.data<float>(), static_cast<size_t>(logits.numel())});
+      token = sampler.draw(std::span(logits.data<float>(), known));
     }
+    if (std::find(options.stop.begin(), options.stop.end(), token) != options.stop.end()) return;
     emit(token);
     history.push_back(token);
     unread = std::span<const int32_t>(history).last(1);
   }
 }
 
-std::vector<int32_t> encode_prompt(const data::Tokenizer& tokenizer, std::string_view prompt) {
+std::vector<int32_t> encode_prompt(const data::Tokenizer& tokenizer, std::string_view prompt,
+                                   std::optional<int32_t> begin) {
   std::vector<int32_t> tokens = tokenizer.special_tokens().before;
   tokenizer.append_tokens(prompt, tokens);
   if (!tokens.empty()) return tokens;
+  if (!begin) begin = tokenizer.special_tokens().begin_of_text;
+  if (begin) return {*begin};
   try {
     return tokenizer.encode("\n\n");
   } catch (const Error&) {
@@ -125,10 +131,13 @@ std::vector<int32_t> encode_prompt(const data::Tokenizer& tokenizer, std::string
 }
 
 std::string generate_text(const LanguageModel& model, const data::Tokenizer& tokenizer,
-                          std::string_view prompt, int64_t tokens, const SamplingOptions& options) {
+                          std::string_view prompt, int64_t tokens, SamplingOptions options) {
   std::string text;
-  generate(model, encode_prompt(tokenizer, prompt), tokens, options,
-           [&](int32_t token) { text += tokenizer.token_bytes(token); });
+  if (const auto end = tokenizer.special_tokens().end_of_text) options.stop.push_back(*end);
+  options.vocab_size = tokenizer.vocab_size();
+  generate(model, encode_prompt(tokenizer, prompt), tokens, options, [&](int32_t token) {
+    if (!tokenizer.is_special(token)) text += tokenizer.token_bytes(token);
+  });
   return text;
 }
 

@@ -59,6 +59,24 @@ TEST(Generate, GoesOnWhenTheContextIsFullAndTakesALongPrompt) {
   EXPECT_THAT(error_of([&] { greedy(model, {}, 1); }), HasSubstr("no tokens"));
 }
 
+TEST(Generate, StopsAtATokenThatEndsTheTextAndDrawsOnlyTokensOfTheVocabulary) {
+  const GPT2 model = small_model();
+  const std::vector<int32_t> all = greedy(model, {7, 1, 30}, 13);
+  const auto stopped = [&](std::vector<int32_t> stop, int64_t vocab_size = 0) {
+    std::vector<int32_t> generated;
+    generate(*as_language_model(model), std::array<int32_t, 3>{7, 1, 30}, 13,
+             {.temperature = 0, .stop = std::move(stop), .vocab_size = vocab_size},
+             [&](int32_t token) { generated.push_back(token); });
+    return generated;
+  };
+  const auto last_new = std::find_if(all.begin(), all.end(), [&](int32_t token) { return token != all[0]; });
+  EXPECT_EQ(stopped({-5, *last_new, 60}), std::vector<int32_t>(all.begin(), last_new));
+  EXPECT_TRUE(stopped({all[0]}).empty());
+  EXPECT_EQ(stopped({}, 1000), all);
+  EXPECT_THAT(stopped({}, all[0]), testing::Each(testing::Lt(all[0])));
+  EXPECT_EQ(stopped({}, all[0]).size(), 13u);
+}
+
 TEST(Generate, IsReproducibleBySeed) {
   const GPT2 model = small_model();
   const auto draw = [&](uint64_t seed) {

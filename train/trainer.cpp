@@ -71,6 +71,7 @@ Trainer::Trainer(const TrainConfig& config, const data::Dataset& data, std::uniq
   state_.steps = state_.configured_steps = config.train.steps;
   state_.train_tokens = data.train.size();
   state_.loader = loader_.state();
+  extras_ = extras_of(*data.tokenizer);
   if (adapter_) {
     state_.base_fingerprint = base_fingerprint(*model);
     adapt(*model, adapter_->lora, static_cast<uint64_t>(config.run.seed));
@@ -99,7 +100,7 @@ void Trainer::restore(const std::filesystem::path& checkpoint) {
   require(state.loader.seed == static_cast<uint64_t>(config_.run.seed), "resume '", checkpoint.string(),
           "': it was begun with run.seed = ", state.loader.seed, ", not ", config_.run.seed,
           "; a run keeps its seed");
-  const data::TokenizerPtr tokenizer = data::load_tokenizer(checkpoint / "tokenizer.json");
+  const data::TokenizerPtr tokenizer = data::load_tokenizer(checkpoint);
   require(tokenizer->fingerprint() == data_.tokenizer->fingerprint(), "resume '", checkpoint.string(),
           "': its vocabulary is not that of the text; has the text changed?");
   restore_weights(checkpoint, state);
@@ -110,6 +111,7 @@ void Trainer::restore(const std::filesystem::path& checkpoint) {
               std::isfinite(optimizer_->second_moments().norm()),
           "resume '", checkpoint.string(), "': it holds numbers that are not finite; it cannot be continued");
   loader_.restore(state.loader);
+  extras_ = formats::read_extras(checkpoint);
   state_ = state;
   // The length that a time limit chose holds until the user asks for another one.
   if (state_.configured_steps != config_.train.steps) {
@@ -137,8 +139,7 @@ void Trainer::save(const std::filesystem::path& checkpoint) {
   // An update from a finite gradient can still overflow; such weights must not replace good ones.
   if (const double norm = TensorList(master_->parameters()).norm(); !std::isfinite(norm))
     diverged("the length of the weights", norm);
-  save_checkpoint(checkpoint, *master_, *optimizer_, state_, *data_.tokenizer,
-                  adapter_ ? &*adapter_ : nullptr);
+  save_checkpoint(checkpoint, *master_, *optimizer_, state_, extras_, adapter_ ? &*adapter_ : nullptr);
 }
 
 void Trainer::diverged(const char* what, double value) const {

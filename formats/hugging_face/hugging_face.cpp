@@ -6,8 +6,10 @@
 #include <set>
 
 #include "cladtorch/formats/peft.h"
+#include "cladtorch/io/atomic_file.h"
 #include "cladtorch/io/safetensors_folder.h"
 #include "formats/hugging_face/architecture.h"
+#include "formats/hugging_face/extras.h"
 #include "formats/peft/names.h"
 #include "formats/values.h"
 
@@ -46,7 +48,12 @@ struct Folder {
         config_path((folder / config_file).string()),
         config(io::read_json(config_path)),
         architecture(
-            &architecture_of(io::json_field<std::string>(config, "model_type", config_path), config_path)) {}
+            &architecture_of(io::json_field<std::string>(config, "model_type", config_path), config_path)) {
+    const auto quantized = config.find("quantization_config");
+    require(quantized == config.end() || quantized->is_null(), "read '", config_path,
+            "': quantization_config says that the weights are quantized, which is not implemented; take the "
+            "folder that they were quantized from, or save it with transformers' dequantize()");
+  }
 
   std::unique_ptr<LanguageModel> make(DType dtype) const {
     const nn::SkipInitialization weights_come_from_the_file;
@@ -259,6 +266,10 @@ void save_model(const LanguageModel& model, const fs::path& folder, const SaveOp
   require(!has_lora(model), "save: the model has adapters; merge them into it, or save the adapter alone");
   io::Json config = config_json(model);
   if (options.type) config["torch_dtype"] = dtype_name(*options.type);
+  if (options.extras != nullptr) {
+    config = with_keys_of(options.extras->config, config);
+    for (const auto& [name, content] : options.extras->files) io::write_file(folder / name, content);
+  }
   ParametersToStore parameters(model, options);
   io::write_safetensors_folder(folder, parameters.entries(), parameters.data(), pytorch_layout,
                                options.shard_bytes);

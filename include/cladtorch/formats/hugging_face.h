@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cladtorch/io/json.h"
 #include "cladtorch/io/safetensors_folder.h"
@@ -35,16 +36,38 @@ std::string difference(const std::filesystem::path& folder, const LanguageModel&
 /// difference() finds one.
 void load_parameters(const std::filesystem::path& folder, LanguageModel& model);
 
+/// What such a folder holds beside the model: it goes along unchanged wherever the model is written.
+struct FolderExtras {
+  /// config.json as it was: its keys stay, but for those that describe the model that is written.
+  io::Json config = io::Json::object();
+  /// Content by name: the files of the tokenizer, generation_config.json, chat_template.jinja.
+  std::map<std::string, std::string> files = {};
+};
+
+/// Empty for a folder that has none of it. Throws Error for a file that cannot be read.
+FolderExtras read_extras(const std::filesystem::path& folder);
+
+/// Tokens that generating needs, by generation_config.json or, where that does not name them, config.json.
+struct GenerationTokens {
+  std::optional<int32_t> begin = {};  ///< before a text from nothing
+  std::vector<int32_t> end = {};      ///< each of them ends a text
+};
+
+/// Throws Error naming the file and the key.
+GenerationTokens read_generation_tokens(const std::filesystem::path& folder);
+
 struct SaveOptions {
   /// f32, f16, bf16 or f64; by default that of the model.
   std::optional<io::StoredType> type = {};
   /// Tensors, by their names in the file, that are stored otherwise.
   std::map<std::string, io::StoredType> types = {};
   uint64_t shard_bytes = io::default_shard_bytes;  ///< see io::write_safetensors_folder
+  const FolderExtras* extras = nullptr;            ///< what goes along, if anything
 };
 
-/// Writes config.json and the weights into `folder`, which must exist: names and layouts are those that
-/// transformers writes. Throws Error for a model that has adapters, which save_adapter() writes alone.
+/// Writes config.json, the weights and what goes along into `folder`, which must exist: names and layouts are
+/// those that transformers writes. Throws Error for a model that has adapters, which save_adapter() writes
+/// alone.
 void save_model(const LanguageModel& model, const std::filesystem::path& folder,
                 const SaveOptions& options = {});
 
@@ -52,7 +75,7 @@ void save_model(const LanguageModel& model, const std::filesystem::path& folder,
 /// their parameters, adapters those of PEFT.
 void save_parameters(const LanguageModel& model, const std::filesystem::path& file);
 
-/// What save_model() writes into config.json.
+/// What save_model() writes into config.json where nothing goes along.
 io::Json config_json(const LanguageModel& model);
 
 }  // namespace cladtorch::formats

@@ -8,6 +8,7 @@
 
 #include "cladtorch/data/loader.h"
 #include "cladtorch/data/tokenizer.h"
+#include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/models/language_model.h"
 #include "cladtorch/train/adamw.h"
 #include "cladtorch/train/adapter.h"
@@ -29,13 +30,20 @@ struct TrainerState {
   std::string base_fingerprint{};  ///< of the model that an adapter is trained on; empty: no adapter
 };
 
-/// Writes the folder `path` (model.safetensors, config.json, optimizer.safetensors, trainer_state.json,
-/// tokenizer.json) beside its final place and exchanges it for the old one: a kill at any moment leaves one
-/// complete checkpoint under this name. The folder that `path` lies in must exist. With `adapter`, the files
-/// of PEFT take the place of the model's: the model's adapters alone.
+/// What goes beside a model that was made here: the files of its tokenizer, and the roles of its tokens.
+formats::FolderExtras extras_of(const data::Tokenizer& tokenizer);
+
+/// Writes the folder `path` (model.safetensors, config.json, the files of `extras`, optimizer.safetensors,
+/// trainer_state.json) beside its final place and exchanges it for the old one: a kill at any moment leaves
+/// one complete checkpoint under this name. The folder that `path` lies in must exist. With `adapter`, the
+/// files of PEFT take the place of the model's: the model's adapters alone.
 void save_checkpoint(const std::filesystem::path& path, const LanguageModel& model, const AdamW& optimizer,
-                     const TrainerState& state, const data::Tokenizer& tokenizer,
+                     const TrainerState& state, const formats::FolderExtras& extras,
                      const AdapterRun* adapter = nullptr);
+
+/// The tokenizer of `model`, which lies in the folder `checkpoint`. Throws Error where it has tokens that the
+/// model has not; a model may have rows for more than it.
+data::TokenizerPtr load_tokenizer(const std::filesystem::path& checkpoint, const LanguageModel& model);
 
 TrainerState load_trainer_state(const std::filesystem::path& checkpoint);
 /// Reads the moments and the step count; throws Error when they belong to other parameters.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,9 @@ struct SamplingOptions {
   int64_t top_k = 0;         ///< only the k most likely tokens; 0: all
   double top_p = 1.0;        ///< only the most likely tokens that together reach this probability
   uint64_t seed = 1;
+  std::vector<int32_t> stop = {};  ///< tokens that end the text; none of them is passed on
+  /// Only tokens below it are drawn: a model may have rows for more than its tokenizer knows. 0: all.
+  int64_t vocab_size = 0;
 };
 
 /// Draws tokens from scores.
@@ -48,18 +52,19 @@ class Utf8Stream {
   std::string pending_;
 };
 
-/// Continues `prompt` by `tokens` tokens and passes each to `emit` as soon as it is drawn. Keys and values of
-/// earlier positions are cached; when the context is full, the later half of it is read again as a new
-/// beginning. Throws Error when the prompt is empty.
+/// Continues `prompt` by `tokens` tokens, or to the first one of `options.stop`, and passes each to `emit` as
+/// soon as it is drawn. Keys and values of earlier positions are cached; when the context is full, the later
+/// half of it is read again as a new beginning. Throws Error when the prompt is empty.
 void generate(const LanguageModel& model, std::span<const int32_t> prompt, int64_t tokens,
               const SamplingOptions& options, const std::function<void(int32_t)>& emit);
 
-/// The prompt behind what the vocabulary puts before a text; where both are empty, an empty prompt stands for
-/// an empty line, after which a text may begin.
-std::vector<int32_t> encode_prompt(const data::Tokenizer& tokenizer, std::string_view prompt);
+/// The prompt behind what the vocabulary puts before a text. Where both are empty, it is `begin` or the token
+/// that begins a text, and in a vocabulary without one an empty line, after which a text may begin.
+std::vector<int32_t> encode_prompt(const data::Tokenizer& tokenizer, std::string_view prompt,
+                                   std::optional<int32_t> begin = {});
 
-/// The continuation of `prompt` as text.
+/// The continuation of `prompt` as text, without special tokens, up to the token that ends a text.
 std::string generate_text(const LanguageModel& model, const data::Tokenizer& tokenizer,
-                          std::string_view prompt, int64_t tokens, const SamplingOptions& options);
+                          std::string_view prompt, int64_t tokens, SamplingOptions options);
 
 }  // namespace cladtorch::train

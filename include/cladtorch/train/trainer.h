@@ -65,6 +65,9 @@ class Trainer {
   const LanguageModel& master() const { return *master_; }
   /// The float32 weights by name.
   const TensorList& weights() const { return optimizer_->masters(); }
+  /// What checkpoints hold beside the model: at first that of the data's tokenizer. A model of others keeps
+  /// its own.
+  void set_extras(formats::FolderExtras extras) { extras_ = std::move(extras); }
   const data::EvalBatches& eval_batches() const { return eval_batches_; }
   int64_t tokens_per_step() const;
 
@@ -95,6 +98,7 @@ class Trainer {
   std::unique_ptr<AdamW> optimizer_;
   Workspace workspace_;  // training and evaluation take turns in one arena
   TrainerState state_;
+  formats::FolderExtras extras_;  // what checkpoints hold beside the model
 };
 
 /// The untrained model of a configuration, with the weights that run.seed draws.
