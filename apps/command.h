@@ -48,6 +48,7 @@ CLI::Validator name_of(std::map<std::string, Value> names) {
 using Action = std::function<int()>;
 
 void add_train(CLI::App& app, Action& action);
+void add_finetune(CLI::App& app, Action& action);
 void add_generate(CLI::App& app, Action& action);
 void add_data(CLI::App& app, Action& action);
 /// `prepare`, a part of `data`.

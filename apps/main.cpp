@@ -61,6 +61,7 @@ int run(int argc, char** argv) {
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   cladtorch::apps::Action action;
   cladtorch::apps::add_train(app, action);
+  cladtorch::apps::add_finetune(app, action);
   cladtorch::apps::add_generate(app, action);
   cladtorch::apps::add_eval(app, action);
   cladtorch::apps::add_data(app, action);

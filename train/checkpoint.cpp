@@ -47,6 +47,7 @@ io::Json to_json(const TrainerState& state) {
                    {"steps", state.steps},
                    {"configured_steps", state.configured_steps},
                    {"best_step", state.best_step},
+                   {"evaluations_since_best", state.evaluations_since_best},
                    {"tokens", state.tokens},
                    {"seconds", state.seconds},
                    {"train_tokens", state.train_tokens},
@@ -54,6 +55,7 @@ io::Json to_json(const TrainerState& state) {
   if (!state.base_fingerprint.empty()) json["base_fingerprint"] = state.base_fingerprint;
   if (state.best_val) json["best_val"] = *state.best_val;
   if (state.val_loss) json["val_loss"] = *state.val_loss;
+  if (state.first_val) json["first_val"] = *state.first_val;
   return json;
 }
 
@@ -126,6 +128,8 @@ TrainerState load_trainer_state(const fs::path& checkpoint) {
   state.base_fingerprint = io::json_field_or<std::string>(json, "base_fingerprint", where, "");
   if (json.contains("best_val")) state.best_val = io::json_field<double>(json, "best_val", where);
   if (json.contains("val_loss")) state.val_loss = io::json_field<double>(json, "val_loss", where);
+  if (json.contains("first_val")) state.first_val = io::json_field<double>(json, "first_val", where);
+  state.evaluations_since_best = io::json_field_or<int64_t>(json, "evaluations_since_best", where, 0);
   state.loader = nlohmann::json(io::json_field<io::Json>(json, "loader", where)).get<data::LoaderState>();
   return state;
 }
@@ -137,6 +141,10 @@ void load_optimizer(const fs::path& checkpoint, AdamW& optimizer) {
               steps->second.find_first_not_of("0123456789") == std::string::npos && !steps->second.empty() &&
               steps->second.size() < 19,
           "read '", file.path().string(), "': its metadata do not give the number of steps");
+  require(file.tensors().size() == 2 * optimizer.first_moments().size(), "read '", file.path().string(),
+          "': it holds ", file.tensors().size() / 2, " pairs of moments, but ",
+          optimizer.first_moments().size(),
+          " parameters are trained; were train.freeze or train.train_only changed?");
   read_moments(file, first_moment_prefix, optimizer.first_moments());
   read_moments(file, second_moment_prefix, optimizer.second_moments());
   optimizer.set_steps(std::stoll(steps->second));

@@ -129,11 +129,14 @@ std::vector<ConfigField> config_fields(TrainConfig& c) {
       {"model.layers", "transformer blocks", &c.model.layers, 1, 10'000},
       {"model.heads", "attention heads; must divide channels", &c.model.heads, 1, 1'000'000},
       {"model.channels", "width of the residual stream", &c.model.channels, 1, 1'000'000},
-      {"model.context", "tokens the model looks back, the sequence length in training", &c.model.context, 1,
+      {"model.context", "tokens the model looks back, the sequence length in training", &c.model.context, 0,
        1'000'000},
       {"model.dropout", "probability of dropping an activation in training", &c.model.dropout},
       {"model.gradient_checkpointing", "compute each block again in the backward pass: less memory",
        &c.model.gradient_checkpointing},
+      {"model.from",
+       "folder of a model to go on from, whose layers, heads and channels hold; empty: a new one",
+       &c.model.from},
       {"optimizer.lr", "peak learning rate", &c.optimizer.lr},
       {"optimizer.beta1", "decay of the first moment", &c.optimizer.beta1},
       {"optimizer.beta2", "decay of the second moment", &c.optimizer.beta2},
@@ -158,6 +161,10 @@ std::vector<ConfigField> config_fields(TrainConfig& c) {
        most_steps},
       {"train.max_minutes", "shorten the run to fit this time; 0: no limit", &c.train.max_minutes, 0,
        1'000'000'000},
+      {"train.patience", "stop after so many evaluations without a lower loss; 0: never", &c.train.patience,
+       0, most_steps},
+      {"train.freeze", "parameters that are not trained: globs, separated by commas", &c.train.freeze},
+      {"train.train_only", "the only parameters that are trained: globs; empty: all", &c.train.train_only},
       {"log.tensorboard", "write TensorBoard event files into the folder of the run", &c.log.tensorboard},
       {"log.scalars_every", "steps between TensorBoard's points; 0: a thousandth of the run",
        &c.log.scalars_every, 0, most_steps},
@@ -171,6 +178,25 @@ std::vector<ConfigField> config_fields(TrainConfig& c) {
       {"sample.top_k", "sample among the k most likely; 0: all", &c.sample.top_k},
       {"sample.top_p", "sample among the most likely that reach this probability", &c.sample.top_p},
   };
+}
+
+TrainConfig finetune_defaults() {
+  TrainConfig config;
+  config.data.vocabulary.clear();  // that of the model
+  config.model.context = 0;
+  config.optimizer = {
+      .lr = 5e-5, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .weight_decay = 0.0, .clip = 1.0};
+  config.schedule = {.kind = "cosine", .warmup = 10, .min_lr = 0.0};
+  config.train.steps = 500;
+  config.train.batch = 4;
+  config.train.eval_every = 50;
+  config.train.eval_batches = 20;
+  config.train.eval_prefix = 0.0;
+  config.train.log_every = 10;
+  config.train.max_minutes = 0;
+  config.train.patience = 3;
+  config.sample.tokens = 100;
+  return config;
 }
 
 void read_config(TrainConfig& config, const std::filesystem::path& path) {
@@ -221,6 +247,7 @@ void check_config(const TrainConfig& c) {
   for (const ConfigField& field : config_fields(copy)) check_field(field);
   expect(c.run.name.find('/') == std::string::npos && c.run.name != "." && c.run.name != "..",
          fmt::format("run.name is '{}', expected a name without '/'; run.out takes a path", c.run.name));
+  expect(c.model.context > 0 || !c.model.from.empty(), "model.context is 0, expected 1 or more");
   expect(
       c.model.channels % c.model.heads == 0,
       fmt::format("model.heads = {} does not divide model.channels = {}", c.model.heads, c.model.channels));
@@ -242,7 +269,8 @@ void check_config(const TrainConfig& c) {
   dtype_from_string(c.run.dtype, "config: run.dtype");
   try {
     schedule_kind_from_string(c.schedule.kind);
-    data::Vocabulary{c.data.vocabulary};
+    // A resumed run takes the tokenizer of the model from its checkpoint.
+    if (c.model.from.empty() || c.data.vocabulary != c.model.from) data::Vocabulary{c.data.vocabulary};
     data::sampling_from_string(c.data.sampling);
     data::packing_from_string(c.data.packing);
   } catch (const Error& error) {

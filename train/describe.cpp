@@ -32,6 +32,25 @@ std::string describe_memory(const MemoryUse& use) {
       short_bytes(static_cast<double>(use.activations)), short_bytes(static_cast<double>(use.peak())));
 }
 
+std::string describe_trained(const Trainer& trainer) {
+  const int64_t all = trainer.model().parameter_count(), trained = trainer.trained_parameters();
+  if (trained == all) return "";
+  return fmt::format("train   {} of {} parameters ({:.3g} %)", short_count(static_cast<double>(trained)),
+                     short_count(static_cast<double>(all)),
+                     100 * static_cast<double>(trained) / static_cast<double>(all));
+}
+
+std::string describe_finetuning(const RunRecord& run) {
+  std::string text;
+  if (const StepRecord* best = run.best(); best && *best->val_loss >= *run.facts.first_val)
+    text = "no evaluation was better than the first: best/ holds the model as it came\n";
+  const StepRecord last = run.records.empty() ? StepRecord{} : run.records.back();
+  return text + fmt::format("trained {} of {} parameters on {} tokens in {}",
+                            short_count(static_cast<double>(run.facts.trained_parameters)),
+                            short_count(static_cast<double>(run.facts.parameters)),
+                            short_count(static_cast<double>(last.tokens)), short_duration(last.seconds));
+}
+
 std::string describe_threads() {
   return fmt::format("{} thread{}", num_threads(), num_threads() == 1 ? "" : "s");
 }

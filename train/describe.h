@@ -5,6 +5,7 @@
 
 #include "cladtorch/data/dataset.h"
 #include "cladtorch/train/config.h"
+#include "cladtorch/train/run_record.h"
 #include "cladtorch/train/trainer.h"
 
 namespace cladtorch::train {
@@ -15,6 +16,10 @@ std::string describe_text(const TrainConfig& config, const data::Dataset& data);
 std::string describe_model(const LanguageModel& model);
 /// "parameters 3.3 MB  gradients ...".
 std::string describe_memory(const MemoryUse& use);
+/// "train   295k of 124M parameters"; "" where all are trained.
+std::string describe_trained(const Trainer& trainer);
+/// At the end of a run from weights that were there: what was trained, on how much and for how long.
+std::string describe_finetuning(const RunRecord& run);
 /// "1 thread", "2 threads".
 std::string describe_threads();
 

@@ -126,6 +126,11 @@ Table difference_table(std::span<const RunRecord> runs) {
 Table evaluation_table(const RunRecord& run) {
   Table table = {{"", "loss", "perplexity", "bits per byte", "above the floor", "step"}};
   const StepRecord *best = run.best(), *last = run.last_evaluated();
+  if (run.facts.first_val) {
+    StepRecord first;
+    first.val_loss = run.facts.first_val;
+    table.push_back(evaluation_row(run, "first val", first));
+  }
   if (!best) return table;
   table.push_back(evaluation_row(run, "best val", *best));
   if (last->step != best->step) table.push_back(evaluation_row(run, "last val", *last));

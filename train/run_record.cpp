@@ -42,7 +42,8 @@ void write_run_facts(const fs::path& path, const RunFacts& facts) {
                    {"hardware", facts.hardware},     {"memory", facts.memory},
                    {"parameters", facts.parameters}, {"vocab_size", facts.vocab_size},
                    {"tokenizer", facts.tokenizer},   {"flops_per_token", facts.flops_per_token},
-                   {"peak_flops", facts.peak_flops}};
+                   {"peak_flops", facts.peak_flops}, {"trained_parameters", facts.trained_parameters}};
+  if (facts.first_val) json["first_val"] = *facts.first_val;
   if (facts.floor) json["floor"] = *facts.floor;
   if (facts.bytes_per_token) json["bytes_per_token"] = *facts.bytes_per_token;
   json["samples"] = io::Json::array();
@@ -65,6 +66,8 @@ RunFacts read_run_facts(const fs::path& path) {
   facts.tokenizer = io::json_field<std::string>(json, "tokenizer", where);
   facts.flops_per_token = io::json_field<double>(json, "flops_per_token", where);
   facts.peak_flops = io::json_field<double>(json, "peak_flops", where);
+  facts.trained_parameters = io::json_field_or<int64_t>(json, "trained_parameters", where, facts.parameters);
+  facts.first_val = optional_number(json, "first_val", where);
   facts.floor = optional_number(json, "floor", where);
   facts.bytes_per_token = optional_number(json, "bytes_per_token", where);
   for (const io::Json& sample : io::json_field<io::Json>(json, "samples", where)) {

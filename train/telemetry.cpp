@@ -64,12 +64,19 @@ void Telemetry::write_scalars(const StepRecord& record) {
   file_->add_scalar("train/lr", record.lr, record.step);
   file_->add_scalar("train/grad_norm", record.grad_norm, record.step);
   file_->add_scalar("train/tokens_per_second", record.tokens_per_second, record.step);
-  if (!record.val_loss) return;
-  file_->add_scalar("val/loss", *record.val_loss, record.step);
-  file_->add_scalar("val/perplexity", perplexity(*record.val_loss), record.step);
-  if (bytes_per_token_) {
-    file_->add_scalar("val/bits_per_byte", bits_per_byte(*record.val_loss, *bytes_per_token_), record.step);
-  }
+  if (record.val_loss) write_validation(*record.val_loss, record.step);
+}
+
+void Telemetry::write_validation(double loss, int64_t step) {
+  file_->add_scalar("val/loss", loss, step);
+  file_->add_scalar("val/perplexity", perplexity(loss), step);
+  if (bytes_per_token_) file_->add_scalar("val/bits_per_byte", bits_per_byte(loss, *bytes_per_token_), step);
+}
+
+void Telemetry::write_first_validation(double loss) {
+  if (!file_) return;
+  write_validation(loss, 0);
+  file_->flush();
 }
 
 void Telemetry::write_histograms(const char* group, const TensorList& tensors, double scale, int64_t step) {

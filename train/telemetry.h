@@ -22,12 +22,15 @@ class Telemetry {
   GradientObserver gradient_observer(int64_t step);
   /// What is due after a step of a run of `steps`: its scalars, the histograms of the updated weights.
   void write(const StepRecord& record, int64_t steps, const TensorList& weights);
+  /// An evaluation before the first step.
+  void write_first_validation(double loss);
   void write_samples(std::span<const ReportSample> samples, int64_t step);
 
  private:
   bool scalars_due(const StepRecord& record, int64_t steps) const;
   bool histograms_due(int64_t step) const;
   void write_scalars(const StepRecord& record);
+  void write_validation(double loss, int64_t step);
   void write_histograms(const char* group, const TensorList& tensors, double scale, int64_t step);
 
   TrainConfig::Log config_;

@@ -179,11 +179,10 @@ MemoryUse Trainer::plan_memory() {
   gradients_->mark_zero();
   evaluate_batches(1);
   MemoryUse use;
-  const auto count = static_cast<size_t>(gradients_->numel());
   const auto all = static_cast<size_t>(model_->parameter_count());
   use.parameters = all * size_of(model_->dtype());
   use.masters = model_->dtype() == DType::bfloat16 ? all * size_of(DType::float32) : 0;
-  use.gradients = count * size_of(gradients_->dtype());
+  use.gradients = static_cast<size_t>(trained_parameters()) * size_of(gradients_->dtype());
   use.optimizer = 2 * use.gradients;
   use.activations = workspace_.statistics().arena_bytes;
   return use;
@@ -236,9 +235,12 @@ double Trainer::evaluate() {
   state_.seconds += seconds_since(begin);
   if (!std::isfinite(val)) diverged("the validation loss", val);
   state_.val_loss = val;
+  if (state_.step == 0) state_.first_val = val;
+  ++state_.evaluations_since_best;
   if (!state_.best_val || val < *state_.best_val) {
     state_.best_val = val;
     state_.best_step = state_.step;
+    state_.evaluations_since_best = 0;
   }
   return val;
 }

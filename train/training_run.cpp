@@ -17,6 +17,8 @@
 #include "cladtorch/train/system_info.h"
 #include "cladtorch/train/usage_error.h"
 #include "train/describe.h"
+#include "train/initial_model.h"
+#include "train/pace.h"
 #include "train/run_folder.h"
 #include "train/samples.h"
 #include "train/telemetry.h"
@@ -27,8 +29,6 @@ namespace {
 
 /// Steps after which the speed is known well enough to hold a run to its time limit.
 constexpr int64_t steps_to_judge_speed = 20;
-/// Weight of the newest step in the running mean of seconds per step.
-constexpr double newest_step_weight = 0.01;
 
 /// "story" for "texts/story.txt"; the built-in text is called "stories".
 std::string default_name(const TrainConfig& config) {
@@ -39,37 +39,19 @@ std::string default_name(const TrainConfig& config) {
   return name.empty() ? "run" : name;
 }
 
-data::Dataset open_data(const TrainConfig& config) {
-  const data::Vocabulary vocabulary(config.data.vocabulary);
+/// The folder of the weights that a resumed session goes on from.
+std::optional<fs::path> checkpoint_of(const TrainRequest& request) {
+  if (!request.resume) return {};
+  return *request.resume / "last";
+}
+
+/// A model's own tokenizer comes from the checkpoint where there is one: its folder may be gone.
+data::Dataset open_data(const TrainConfig& config, const std::optional<fs::path>& checkpoint) {
+  const bool own = checkpoint && !config.model.from.empty() && config.data.vocabulary == config.model.from;
+  const data::Vocabulary vocabulary(own ? checkpoint->string() : config.data.vocabulary);
   if (!config.data.text.empty()) return data::open_dataset(config.data.text, vocabulary);
   return data::stories_dataset(static_cast<size_t>(config.data.story_bytes), 1, vocabulary);
 }
-
-/// A resumed run reads its weights from the checkpoint, so none are drawn.
-std::unique_ptr<LanguageModel> initial_model(const TrainConfig& config, const data::Dataset& data,
-                                             bool resumed) {
-  std::optional<nn::SkipInitialization> skip;
-  if (resumed) skip.emplace();
-  return make_model(config, data.tokenizer->vocab_size());
-}
-
-/// Seconds per step, evaluations included. Recent steps count most: a busy machine comes and goes.
-class Pace {
- public:
-  /// `elapsed` is the time of all steps so far.
-  void add_step(double elapsed) {
-    const double newest = std::max(1.0 / static_cast<double>(++steps_), newest_step_weight);
-    per_step_ += newest * (elapsed - elapsed_ - per_step_);
-    elapsed_ = elapsed;
-  }
-  int64_t steps() const { return steps_; }
-  double elapsed() const { return elapsed_; }
-  double per_step() const { return per_step_; }
-
- private:
-  int64_t steps_ = 0;
-  double elapsed_ = 0, per_step_ = 0;
-};
 
 /// One session of a run: everything between opening the folder and writing the report.
 class Session {
@@ -78,12 +60,20 @@ class Session {
       : config_(resolve_config(request)),
         folder_(request.resume ? RunFolder::of_run(*request.resume) : RunFolder::for_new_run(config_)),
         out_(out),
-        data_(open_data(config_)),
-        trainer_(config_, data_, initial_model(config_, data_, request.resume.has_value())) {
+        data_(open_data(config_, checkpoint_of(request))),
+        model_(initial_model(config_, data_, checkpoint_of(request))),
+        trainer_(config_, data_, std::move(model_)) {
     set_num_threads(config_.run.threads > 0 ? static_cast<int>(config_.run.threads) : num_threads());
-    if (request.resume) trainer_.restore(file("last"));
+    if (request.resume) {
+      trainer_.restore(file("last"));
+    } else if (!config_.model.from.empty()) {
+      keep_extras();
+    }
     require(trainer_.state().step < trainer_.state().steps, "train: '", folder_.path().string(),
             "' has done its ", trainer_.state().step, " steps; train longer with --set train.steps=N");
+    require(!stopped_early(), "train: '", folder_.path().string(),
+            "' stopped early: ", trainer_.state().evaluations_since_best,
+            " evaluations had no lower validation loss; wait for more with --set train.patience=N, or 0");
     check_prompt();
   }
 
@@ -92,9 +82,10 @@ class Session {
     config_.run.out = folder_.path().string();
     describe();
     io::write_file(file("config.toml"), config_toml(config_));
-    write_run_facts(file("run.json"), facts_);
     RunLog log(file("log.jsonl"), trainer_.state().step);
     Telemetry telemetry(config_, folder_.path(), trainer_.state().step, facts_.bytes_per_token);
+    write_run_facts(file("run.json"), facts_);
+    if (!config_.model.from.empty()) evaluate_first(telemetry);
     const bool finished = train(log, telemetry);
     finish(telemetry);
     return finished ? 0 : interrupted_exit_code;
@@ -112,11 +103,40 @@ class Session {
     }
   }
 
+  /// A model of others keeps what lies beside it, unless the text has another tokenizer.
+  void keep_extras() {
+    const fs::path from = config_.model.from;
+    if (!data::holds_tokenizer(from)) return;
+    if (data::load_tokenizer(from)->fingerprint() == data_.tokenizer->fingerprint())
+      trainer_.set_extras(formats::read_extras(from));
+  }
+
+  bool stopped_early() const {
+    return config_.train.patience > 0 && trainer_.state().evaluations_since_best >= config_.train.patience;
+  }
+
+  /// What weights that were there already are worth. From here on there is a checkpoint to resume from.
+  void evaluate_first(Telemetry& telemetry) {
+    if (!trainer_.state().first_val) {
+      trainer_.evaluate();
+      trainer_.save(file("best"));
+      trainer_.save(file("last"));
+      telemetry.write_first_validation(*trainer_.state().first_val);
+    }
+    facts_.first_val = trainer_.state().first_val;
+    write_run_facts(file("run.json"), facts_);
+    fmt::print(out_, "start   validation loss {:.4f}, perplexity {:.3f}\n", *facts_.first_val,
+               perplexity(*facts_.first_val));
+    std::fflush(out_);
+  }
+
   void describe() {
     fmt::print(out_, "cladtorch {}  {}  {}, {}, {}\n", version(), describe_model(trainer_.model()),
                config_.run.device, describe_threads(), config_.run.dtype);
     const MemoryUse memory = trainer_.plan_memory();
     fmt::print(out_, "memory  {}\n{}\n", describe_memory(memory), describe_text(config_, data_));
+    const std::string trained = describe_trained(trainer_);
+    if (!trained.empty()) fmt::print(out_, "{}\n", trained);
     const TrainerState& state = trainer_.state();
     if (state.step > 0)
       fmt::print(out_, "resume  {} at step {} of {}\n", config_.run.out, state.step, state.steps);
@@ -127,6 +147,7 @@ class Session {
               .hardware = fmt::format("{}, {}", cpu_name(), describe_threads()),
               .memory = describe_memory(memory),
               .parameters = trainer_.model().parameter_count(),
+              .trained_parameters = trainer_.trained_parameters(),
               .vocab_size = data_.tokenizer->vocab_size(),
               .tokenizer = data_.tokenizer->kind(),
               .flops_per_token = trainer_.model().flops_per_token(config_.model.context),
@@ -174,6 +195,12 @@ class Session {
         display.message(fmt::format("stopped after step {} of {}; continue with: cladtorch train --resume {}",
                                     record.step, progress.steps, config_.run.out));
         return false;
+      }
+      if (record.val_loss && stopped_early()) {
+        display.message(
+            fmt::format("stopped after step {} of {}: {} evaluations without a lower validation loss",
+                        record.step, progress.steps, config_.train.patience));
+        break;
       }
     }
     return true;
@@ -230,6 +257,7 @@ class Session {
     const RunRecord run = read_run(folder_.path());
     write_report(file("report.html"), {&run, 1});
     fmt::print(out_, "{}", evaluation_text(run));
+    if (run.facts.first_val) fmt::print(out_, "{}\n", describe_finetuning(run));
     if (run.best()) fmt::print(out_, "checkpoint {}   ", file("best").string());
     fmt::print(out_, "report {}\n", file("report.html").string());
     for (const ReportSample& sample : facts_.samples)
@@ -240,16 +268,39 @@ class Session {
   RunFolder folder_;
   std::FILE* out_;
   data::Dataset data_;
+  std::unique_ptr<LanguageModel> model_;  // until the trainer takes it
   Trainer trainer_;
   RunFacts facts_;
   bool shortened_ = false;
 };
 
+/// What a configuration with model.from leaves to the model's folder: where in it the model is, and its
+/// tokenizer.
+void take_from_model(TrainConfig& config) {
+  if (config.data.text.empty())
+    throw UsageError("finetune: there is no text to train on; name one with --text PATH");
+  config.model.from = fs::absolute(find_checkpoint(config.model.from)).lexically_normal().string();
+  // A vocabulary of the text's characters would number them otherwise than the model does.
+  if (!config.data.vocabulary.empty() && config.data.vocabulary != data::Vocabulary::characters.name())
+    return;
+  if (data::holds_tokenizer(config.model.from)) {
+    config.data.vocabulary = config.model.from;
+    return;
+  }
+  require(data::is_prepared(config.data.text), "finetune: '", config.model.from,
+          "' holds no tokenizer; name the model's with --tokenizer PATH, or train on prepared tokens");
+  config.data.vocabulary = "byte";  // prepared tokens have their own
+}
+
 }  // namespace
 
 TrainConfig resolve_config(const TrainRequest& request) {
-  TrainConfig config;
+  TrainConfig config = request.from ? finetune_defaults() : TrainConfig{};
   if (request.resume) {
+    if (request.from)
+      throw UsageError(
+          fmt::format("finetune: --resume {} continues with the model in that folder; leave out --from",
+                      request.resume->string()));
     require(fs::is_directory(*request.resume), "train: --resume '", request.resume->string(),
             "' is not a folder; expected the folder of a run");
     require(fs::exists(*request.resume / "config.toml"), "train: --resume '", request.resume->string(),
@@ -258,7 +309,9 @@ TrainConfig resolve_config(const TrainRequest& request) {
   }
   const std::string own_folder = config.run.out;
   if (request.config) read_config(config, *request.config);
+  if (request.from) config.model.from = request.from->string();
   for (const std::string& assignment : request.set) set_config(config, assignment);
+  if (!request.resume && !config.model.from.empty()) take_from_model(config);
   if (request.resume) {
     if (config.run.out != own_folder) {
       throw UsageError(fmt::format("train: --resume {} continues in that folder; leave out --out and run.out",

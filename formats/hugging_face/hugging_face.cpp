@@ -257,6 +257,10 @@ void load_parameters(const fs::path& path, LanguageModel& model) {
   read_parameters(folder, file, model);
 }
 
+std::string stored_name(const LanguageModel& model, const std::string& parameter) {
+  return architecture_of(model.type(), config_file).stored_name(parameter);
+}
+
 void save_parameters(const LanguageModel& model, const fs::path& file) {
   ParametersToStore parameters(model);
   io::write_safetensors(file, parameters.entries(), parameters.data(), pytorch_layout);

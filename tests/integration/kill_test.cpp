@@ -48,18 +48,20 @@ class KillTest : public ProgramTestBase {
     return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start).count();
   }
 
+  void expect_complete_checkpoints(const std::vector<std::string>& begin);
+
   std::mt19937_64 random_{20};
 };
 
-TEST_F(KillTest, ARunResumesFromACompleteCheckpointWheneverItWasKilled) {
-  const std::vector<std::string> saving = {"--set", "train.steps=20", "--set", "train.save_every=1"};
-  const int64_t whole = duration_of(small_train(saving));
+/// `begin` trains 20 steps in the folder "run" and saves after each.
+void KillTest::expect_complete_checkpoints(const std::vector<std::string>& begin) {
+  const int64_t whole = duration_of(begin);
   fs::rename(folder_ / "run", folder_ / "straight");
   bool begun = false;
   for (int kills = 0; kills < 15; ++kills) {
     // A run killed before its first checkpoint left nothing to resume from, and its folder is taken.
     if (!begun) fs::remove_all(folder_ / "run");
-    kill_within(begun ? std::vector<std::string>{"train", "--resume", "run"} : small_train(saving), whole);
+    kill_within(begun ? std::vector<std::string>{"train", "--resume", "run"} : begin, whole);
     begun = begun || fs::exists(folder_ / "run" / "last");
     if (!begun) continue;
     const Outcome info = run({"info", "run/last"}, {.folder = folder_.path()});
@@ -73,6 +75,19 @@ TEST_F(KillTest, ARunResumesFromACompleteCheckpointWheneverItWasKilled) {
        {"last/model.safetensors", "last/optimizer.safetensors", "best/model.safetensors"}) {
     EXPECT_EQ(content(folder_ / "run" / file), content(folder_ / "straight" / file)) << file;
   }
+}
+
+TEST_F(KillTest, ARunResumesFromACompleteCheckpointWheneverItWasKilled) {
+  expect_complete_checkpoints(small_train({"--set", "train.steps=20", "--set", "train.save_every=1"}));
+}
+
+TEST_F(KillTest, AFinetuningResumesFromACompleteCheckpointWheneverItWasKilled) {
+  std::ofstream(folder_ / "text.txt") << content(CLADTORCH_HF_REFERENCES "/../../README.md");
+  std::vector<std::string> begin = {"finetune", "--from", CLADTORCH_HELLASWAG_FOLDERS "/gpt2", "--lr", "1e-3"};
+  const std::vector<std::string> train =
+      small_train({"--text", "text.txt", "--set", "train.steps=20", "--set", "train.save_every=1"});
+  begin.insert(begin.end(), train.begin() + 1, train.end());
+  expect_complete_checkpoints(begin);
 }
 
 TEST_F(KillTest, AnExportIsCompleteOrAbsent) {

@@ -75,6 +75,9 @@ void save_model(const LanguageModel& model, const std::filesystem::path& folder,
 /// their parameters, adapters those of PEFT.
 void save_parameters(const LanguageModel& model, const std::filesystem::path& file);
 
+/// The name in such a folder of a model's parameter: "transformer.wte.weight" of "wte.weight".
+std::string stored_name(const LanguageModel& model, const std::string& parameter);
+
 /// What save_model() writes into config.json where nothing goes along.
 io::Json config_json(const LanguageModel& model);
 

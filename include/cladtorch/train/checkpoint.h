@@ -22,10 +22,12 @@ struct TrainerState {
   int64_t configured_steps = 0;  ///< train.steps, of which a time limit may have left fewer
   std::optional<double> best_val{};
   int64_t best_step = 0;
-  std::optional<double> val_loss{};  ///< of the last evaluation
-  int64_t tokens = 0;                ///< trained on so far
-  double seconds = 0;                ///< spent training, over all sessions
-  uint64_t train_tokens = 0;         ///< size of the training text: another text is refused
+  std::optional<double> val_loss{};   ///< of the last evaluation
+  std::optional<double> first_val{};  ///< before the first update, where that was evaluated
+  int64_t evaluations_since_best = 0;
+  int64_t tokens = 0;         ///< trained on so far
+  double seconds = 0;         ///< spent training, over all sessions
+  uint64_t train_tokens = 0;  ///< size of the training text: another text is refused
   data::LoaderState loader{};
   std::string base_fingerprint{};  ///< of the model that an adapter is trained on; empty: no adapter
 };

@@ -38,6 +38,7 @@ struct TrainConfig {
     int64_t context = 128;
     double dropout = 0.0;
     bool gradient_checkpointing = false;
+    std::string from = {};  // folder of a model to go on from; "" means a new one
   } model;
   struct Optimizer {
     double lr = 4e-3;
@@ -63,6 +64,9 @@ struct TrainConfig {
     int64_t save_every = 0;
     int64_t log_every = 100;
     double max_minutes = 4.75;
+    int64_t patience = 0;  // 0 means no early stopping
+    std::string freeze;
+    std::string train_only;
   } train;
   struct Log {
     bool tensorboard = true;
@@ -79,6 +83,9 @@ struct TrainConfig {
     double top_p = 1.0;
   } sample;
 };
+
+/// The defaults of `cladtorch finetune`: small steps from weights that are good already.
+TrainConfig finetune_defaults();
 
 /// One key: its dotted name, one line of help, where its value lives in a TrainConfig, and what a number may
 /// be.

@@ -23,10 +23,12 @@ struct RunFacts {
   std::string hardware;  ///< processor and threads
   std::string memory;
   int64_t parameters = 0;
+  int64_t trained_parameters = 0;  ///< those that are not frozen
   int64_t vocab_size = 0;
   std::string tokenizer;                    ///< its kind
   double flops_per_token = 0;               ///< forward and backward
   double peak_flops = 0;                    ///< measured on this hardware; 0 where it was not
+  std::optional<double> first_val{};        ///< before the first update, where weights were there already
   std::optional<double> floor{};            ///< nats per token that no model can beat
   std::optional<double> bytes_per_token{};  ///< of the validation text
   std::vector<ReportSample> samples{};      ///< drawn at the end

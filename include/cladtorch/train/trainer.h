@@ -35,8 +35,9 @@ using GradientObserver = std::function<void(const TensorList& gradients, double 
 
 class Trainer {
  public:
-  /// A run of the float32 `model`, from its first step. `data` and its tokens must outlive the trainer.
-  /// With `adapter`, the model gets adapters, and they alone are trained and saved.
+  /// A run of the float32 `model`, from its first step, that trains the parameters which are not frozen.
+  /// `data` and its tokens must outlive the trainer. With `adapter`, the model gets adapters, and they alone
+  /// are trained and saved.
   Trainer(const TrainConfig& config, const data::Dataset& data, std::unique_ptr<LanguageModel> model,
           std::optional<AdapterRun> adapter = {});
 
@@ -70,6 +71,8 @@ class Trainer {
   void set_extras(formats::FolderExtras extras) { extras_ = std::move(extras); }
   const data::EvalBatches& eval_batches() const { return eval_batches_; }
   int64_t tokens_per_step() const;
+  /// Numbers that updates change: those of parameters that are not frozen.
+  int64_t trained_parameters() const { return gradients_->numel(); }
 
  private:
   void build(std::unique_ptr<LanguageModel> master);

@@ -16,6 +16,8 @@ namespace cladtorch::train {
 struct TrainRequest {
   std::vector<std::string> set;                 ///< "section.key=value", applied last and in order
   std::optional<std::filesystem::path> config;  ///< TOML file
+  /// Folder of the model to finetune: model.from, over the defaults of finetune_defaults().
+  std::optional<std::filesystem::path> from = {};
   std::optional<std::filesystem::path> resume;  ///< run folder; its own config.toml comes before `config`
 };
 

@@ -1,0 +1,57 @@
+#include "train/initial_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cladtorch/formats/hugging_face.h"
+#include "cladtorch/nn/layers.h"
+#include "cladtorch/train/freeze.h"
+#include "cladtorch/train/trainer.h"
+#include "cladtorch/train/usage_error.h"
+
+namespace cladtorch::train {
+namespace {
+
+/// Windows of a model whose context nobody chose: longer ones take memory by the length.
+constexpr int64_t default_context = 256;
+
+void take_sizes(TrainConfig& config, const ModelSizes& sizes, const std::string& folder) {
+  config.model.layers = sizes.layers;
+  config.model.heads = sizes.heads;
+  config.model.channels = sizes.channels;
+  if (config.model.context == 0) config.model.context = std::min(sizes.context, default_context);
+  if (config.model.context > sizes.context)
+    throw UsageError(fmt::format("config: model.context is {}, but the model in '{}' takes at most {} tokens",
+                                 config.model.context, folder, sizes.context));
+}
+
+std::unique_ptr<LanguageModel> pretrained_model(TrainConfig& config, const data::Dataset& data,
+                                                const std::filesystem::path& folder) {
+  std::unique_ptr<LanguageModel> model = formats::load_model(folder);
+  const ModelSizes sizes = model->sizes();
+  require(data.tokenizer->vocab_size() <= sizes.vocab_size, "train: the text has a tokenizer of ",
+          data.tokenizer->vocab_size(), " tokens, but the model in '", folder.string(), "' only ",
+          sizes.vocab_size, "; take the tokenizer of the model");
+  take_sizes(config, sizes, folder.string());
+  model->set_gradient_checkpointing(config.model.gradient_checkpointing);
+  return model;
+}
+
+}  // namespace
+
+std::unique_ptr<LanguageModel> initial_model(TrainConfig& config, const data::Dataset& data,
+                                             const std::optional<std::filesystem::path>& checkpoint) {
+  std::unique_ptr<LanguageModel> model;
+  if (!config.model.from.empty()) {
+    model = pretrained_model(config, data, checkpoint.value_or(config.model.from));
+  } else {
+    std::optional<nn::SkipInitialization> skip;
+    if (checkpoint) skip.emplace();
+    model = make_model(config, data.tokenizer->vocab_size());
+  }
+  freeze_parameters(*model, {.freeze = config.train.freeze, .train_only = config.train.train_only});
+  return model;
+}
+
+}  // namespace cladtorch::train
