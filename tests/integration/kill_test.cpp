@@ -83,7 +83,8 @@ TEST_F(KillTest, ARunResumesFromACompleteCheckpointWheneverItWasKilled) {
 
 TEST_F(KillTest, AFinetuningResumesFromACompleteCheckpointWheneverItWasKilled) {
   std::ofstream(folder_ / "text.txt") << content(CLADTORCH_HF_REFERENCES "/../../README.md");
-  std::vector<std::string> begin = {"finetune", "--from", CLADTORCH_HELLASWAG_FOLDERS "/gpt2", "--lr", "1e-3"};
+  std::vector<std::string> begin = {"finetune", "--from", CLADTORCH_HELLASWAG_FOLDERS "/gpt2", "--lr",
+                                    "1e-3"};
   const std::vector<std::string> train =
       small_train({"--text", "text.txt", "--set", "train.steps=20", "--set", "train.save_every=1"});
   begin.insert(begin.end(), train.begin() + 1, train.end());
