@@ -39,6 +39,18 @@ uint64_t mixed(uint64_t hash, std::string_view text) {
 
 }  // namespace
 
+std::optional<AdapterRun> adapter_run(const TrainConfig& config) {
+  const TrainConfig::Lora& lora = config.lora;
+  if (lora.rank == 0) return {};
+  const double alpha = lora.alpha > 0 ? lora.alpha : 2 * static_cast<double>(lora.rank);
+  return AdapterRun{.lora = {.rank = lora.rank,
+                             .alpha = alpha,
+                             .dropout = lora.dropout,
+                             .use_rslora = lora.use_rslora,
+                             .targets = split_list(lora.targets)},
+                    .base = config.model.from};
+}
+
 void adapt(LanguageModel& model, const LoRAConfig& lora, uint64_t seed) {
   add_lora(model, lora, seed);
   for (NamedTensor& parameter : base_parameters(model)) parameter.tensor.set_frozen(true);

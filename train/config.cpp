@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <toml++/toml.h>
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <sstream>
@@ -137,6 +138,14 @@ std::vector<ConfigField> config_fields(TrainConfig& c) {
       {"model.from",
        "folder of a model to go on from, whose layers, heads and channels hold; empty: a new one",
        &c.model.from},
+      {"lora.rank", "train LoRA adapters of this rank instead of the model; 0: the model", &c.lora.rank, 0,
+       1 << 20},
+      {"lora.alpha", "adapters count alpha / rank; 0: twice the rank", &c.lora.alpha},
+      {"lora.dropout", "probability of dropping an input of an adapter in training", &c.lora.dropout},
+      {"lora.targets",
+       "layers that get an adapter, separated by commas, or all-linear; empty: c_attn or q_proj,v_proj",
+       &c.lora.targets},
+      {"lora.use_rslora", "alpha / sqrt(rank) instead of alpha / rank", &c.lora.use_rslora},
       {"optimizer.lr", "peak learning rate", &c.optimizer.lr},
       {"optimizer.beta1", "decay of the first moment", &c.optimizer.beta1},
       {"optimizer.beta2", "decay of the second moment", &c.optimizer.beta2},
@@ -180,12 +189,16 @@ std::vector<ConfigField> config_fields(TrainConfig& c) {
   };
 }
 
-TrainConfig finetune_defaults() {
+TrainConfig finetune_defaults(bool adapter) {
   TrainConfig config;
   config.data.vocabulary.clear();  // that of the model
   config.model.context = 0;
-  config.optimizer = {
-      .lr = 5e-5, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .weight_decay = 0.0, .clip = 1.0};
+  config.optimizer = {.lr = adapter ? 2e-4 : 5e-5,
+                      .beta1 = 0.9,
+                      .beta2 = 0.999,
+                      .eps = 1e-8,
+                      .weight_decay = 0.0,
+                      .clip = 1.0};
   config.schedule = {.kind = "cosine", .warmup = 10, .min_lr = 0.0};
   config.train.steps = 500;
   config.train.batch = 4;
@@ -258,7 +271,11 @@ void check_config(const TrainConfig& c) {
          fmt::format("schedule.decay_fraction is {}, expected at most 1", c.schedule.decay_fraction));
   expect(c.sample.top_p > 0 && c.sample.top_p <= 1,
          fmt::format("sample.top_p is {}, expected more than 0 and at most 1", c.sample.top_p));
+  expect(c.lora.rank == 0 || !c.model.from.empty(), "lora.rank needs a model to adapt: model.from");
+  expect(c.lora.rank == 0 || (c.train.freeze.empty() && c.train.train_only.empty()),
+         "lora.rank trains adapters alone; leave out train.freeze and train.train_only");
   const std::pair<const char*, double> shares[] = {{"model.dropout", c.model.dropout},
+                                                   {"lora.dropout", c.lora.dropout},
                                                    {"optimizer.beta1", c.optimizer.beta1},
                                                    {"optimizer.beta2", c.optimizer.beta2},
                                                    {"train.eval_prefix", c.train.eval_prefix}};
@@ -278,6 +295,17 @@ void check_config(const TrainConfig& c) {
   }
   expect(c.data.packing == "packed" || c.data.sampling == "shuffled_windows",
          "data.packing = 'documents' needs data.sampling = 'shuffled_windows'");
+}
+
+std::vector<std::string> split_list(const std::string& list) {
+  std::vector<std::string> result;
+  for (size_t begin = 0; begin <= list.size();) {
+    const size_t end = std::min(list.find(',', begin), list.size());
+    const size_t first = list.find_first_not_of(' ', begin);
+    if (first < end) result.push_back(list.substr(first, list.find_last_not_of(' ', end - 1) + 1 - first));
+    begin = end + 1;
+  }
+  return result;
 }
 
 DType dtype_from_string(const std::string& name, const std::string& where) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cladtorch/formats/hugging_face.h"
+#include "cladtorch/train/config.h"
 #include "cladtorch/train/suggest.h"
 #include "cladtorch/train/usage_error.h"
 
@@ -43,18 +44,6 @@ bool matches(const std::string& pattern, const std::string& name) {
   });
 }
 
-std::vector<std::string> split_patterns(const std::string& patterns) {
-  std::vector<std::string> result;
-  for (size_t begin = 0; begin <= patterns.size();) {
-    const size_t end = std::min(patterns.find(',', begin), patterns.size());
-    const size_t first = patterns.find_first_not_of(' ', begin);
-    if (first < end)
-      result.push_back(patterns.substr(first, patterns.find_last_not_of(' ', end - 1) + 1 - first));
-    begin = end + 1;
-  }
-  return result;
-}
-
 [[noreturn]] void fail_unmatched(const std::string& key, const std::string& pattern,
                                  const std::vector<Candidate>& candidates) {
   std::vector<std::string> known;
@@ -71,7 +60,7 @@ std::vector<std::string> split_patterns(const std::string& patterns) {
 template <class Found>
 void for_each_match(const std::string& key, const std::string& patterns, std::vector<Candidate>& candidates,
                     Found found) {
-  for (const std::string& pattern : split_patterns(patterns)) {
+  for (const std::string& pattern : split_list(patterns)) {
     bool any = false;
     for (Candidate& candidate : candidates) {
       if (!matches(pattern, candidate.stored) && !matches(pattern, candidate.own)) continue;
@@ -86,7 +75,7 @@ void for_each_match(const std::string& key, const std::string& patterns, std::ve
 
 void freeze_parameters(LanguageModel& model, const TrainedParameters& which) {
   std::vector<Candidate> candidates = candidates_of(model);
-  if (!split_patterns(which.train_only).empty()) {
+  if (!split_list(which.train_only).empty()) {
     std::vector<Tensor> kept;
     for_each_match("train.train_only", which.train_only, candidates, [&](Tensor& tensor) {
       if (!tensor.is_frozen()) kept.push_back(tensor);

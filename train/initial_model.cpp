@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cladtorch/formats/hugging_face.h"
+#include "cladtorch/models/lora.h"
 #include "cladtorch/nn/layers.h"
 #include "cladtorch/train/freeze.h"
 #include "cladtorch/train/trainer.h"
@@ -33,6 +34,9 @@ std::unique_ptr<LanguageModel> pretrained_model(TrainConfig& config, const data:
   require(data.tokenizer->vocab_size() <= sizes.vocab_size, "train: the text has a tokenizer of ",
           data.tokenizer->vocab_size(), " tokens, but the model in '", folder.string(), "' only ",
           sizes.vocab_size, "; take the tokenizer of the model");
+  require(!has_lora(*model), "train: '", folder.string(),
+          "' holds an adapter; write the whole model with: cladtorch merge --from ", folder.string(),
+          " --out FOLDER");
   take_sizes(config, sizes, folder.string());
   model->set_gradient_checkpointing(config.model.gradient_checkpointing);
   return model;
@@ -44,7 +48,9 @@ std::unique_ptr<LanguageModel> initial_model(TrainConfig& config, const data::Da
                                              const std::optional<std::filesystem::path>& checkpoint) {
   std::unique_ptr<LanguageModel> model;
   if (!config.model.from.empty()) {
-    model = pretrained_model(config, data, checkpoint.value_or(config.model.from));
+    // Of an adapter the checkpoint holds nothing else.
+    const bool whole = checkpoint && config.lora.rank == 0;
+    model = pretrained_model(config, data, whole ? *checkpoint : std::filesystem::path(config.model.from));
   } else {
     std::optional<nn::SkipInitialization> skip;
     if (checkpoint) skip.emplace();

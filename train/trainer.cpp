@@ -154,6 +154,16 @@ int64_t Trainer::tokens_per_step() const {
   return config_.train.batch * config_.train.accumulate * config_.model.context;
 }
 
+double Trainer::flops_per_token() const {
+  double flops = model_->flops_per_token(config_.model.context);
+  for (const NamedLinear& linear : model_->linear_layers()) {
+    const nn::Linear& layer = *linear.layer;
+    if (layer.weight.is_frozen()) flops -= 2 * static_cast<double>(layer.weight.numel());
+    if (layer.lora_A.defined()) flops += 6 * static_cast<double>(layer.lora_A.numel() + layer.lora_B.numel());
+  }
+  return flops;
+}
+
 double Trainer::micro_batch(uint64_t number, double weight) {
   Workspace::Step scope(workspace_);
   const TrainingScope training(static_cast<uint64_t>(config_.run.seed), number);

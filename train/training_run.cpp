@@ -62,7 +62,7 @@ class Session {
         out_(out),
         data_(open_data(config_, checkpoint_of(request))),
         model_(initial_model(config_, data_, checkpoint_of(request))),
-        trainer_(config_, data_, std::move(model_)) {
+        trainer_(config_, data_, std::move(model_), adapter_run(config_)) {
     set_num_threads(config_.run.threads > 0 ? static_cast<int>(config_.run.threads) : num_threads());
     if (request.resume) {
       trainer_.restore(file("last"));
@@ -150,7 +150,7 @@ class Session {
               .trained_parameters = trainer_.trained_parameters(),
               .vocab_size = data_.tokenizer->vocab_size(),
               .tokenizer = data_.tokenizer->kind(),
-              .flops_per_token = trainer_.model().flops_per_token(config_.model.context),
+              .flops_per_token = trainer_.flops_per_token(),
               .peak_flops = peak_flops,
               .floor = data_.entropy_floor,
               .bytes_per_token = bytes_per_token(trainer_.eval_batches(), *data_.tokenizer)};
@@ -292,10 +292,19 @@ void take_from_model(TrainConfig& config) {
   config.data.vocabulary = "byte";  // prepared tokens have their own
 }
 
+/// What the files and flags of a request make of `config`.
+TrainConfig with_request(const TrainRequest& request, TrainConfig config) {
+  if (request.resume) read_config(config, *request.resume / "config.toml");
+  if (request.config) read_config(config, *request.config);
+  if (request.from) config.model.from = request.from->string();
+  for (const std::string& assignment : request.set) set_config(config, assignment);
+  return config;
+}
+
 }  // namespace
 
 TrainConfig resolve_config(const TrainRequest& request) {
-  TrainConfig config = request.from ? finetune_defaults() : TrainConfig{};
+  std::string own_folder;
   if (request.resume) {
     if (request.from)
       throw UsageError(
@@ -305,12 +314,13 @@ TrainConfig resolve_config(const TrainRequest& request) {
             "' is not a folder; expected the folder of a run");
     require(fs::exists(*request.resume / "config.toml"), "train: --resume '", request.resume->string(),
             "' holds no config.toml; expected the folder of a run");
-    read_config(config, *request.resume / "config.toml");
+    TrainConfig own;
+    read_config(own, *request.resume / "config.toml");
+    own_folder = own.run.out;
   }
-  const std::string own_folder = config.run.out;
-  if (request.config) read_config(config, *request.config);
-  if (request.from) config.model.from = request.from->string();
-  for (const std::string& assignment : request.set) set_config(config, assignment);
+  TrainConfig config = with_request(request, request.from ? finetune_defaults() : TrainConfig{});
+  if (request.from && config.lora.rank > 0)
+    config = with_request(request, finetune_defaults(/*adapter=*/true));
   if (!request.resume && !config.model.from.empty()) take_from_model(config);
   if (request.resume) {
     if (config.run.out != own_folder) {

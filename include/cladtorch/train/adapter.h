@@ -2,9 +2,11 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "cladtorch/models/lora.h"
+#include "cladtorch/train/config.h"
 
 namespace cladtorch::train {
 
@@ -14,6 +16,9 @@ struct AdapterRun {
   /// Folder of the model without adapters: checkpoints hold the adapter and this path.
   std::filesystem::path base;
 };
+
+/// What a configuration asks for: nothing where lora.rank is 0.
+std::optional<AdapterRun> adapter_run(const TrainConfig& config);
 
 /// Gives `model` adapters drawn from `seed` and freezes everything else. Throws Error as add_lora().
 void adapt(LanguageModel& model, const LoRAConfig& lora, uint64_t seed);

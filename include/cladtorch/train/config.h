@@ -40,6 +40,13 @@ struct TrainConfig {
     bool gradient_checkpointing = false;
     std::string from = {};  // folder of a model to go on from; "" means a new one
   } model;
+  struct Lora {
+    int64_t rank = 0;  // 0 means that the model itself is trained
+    double alpha = 0;  // 0 means twice the rank
+    double dropout = 0.0;
+    std::string targets;  // separated by commas; "" means PEFT's for the model
+    bool use_rslora = false;
+  } lora;
   struct Optimizer {
     double lr = 4e-3;
     double beta1 = 0.9;
@@ -84,8 +91,9 @@ struct TrainConfig {
   } sample;
 };
 
-/// The defaults of `cladtorch finetune`: small steps from weights that are good already.
-TrainConfig finetune_defaults();
+/// The defaults of `cladtorch finetune`: small steps from weights that are good already; larger ones for an
+/// adapter, which begins at zero.
+TrainConfig finetune_defaults(bool adapter = false);
 
 /// One key: its dotted name, one line of help, where its value lives in a TrainConfig, and what a number may
 /// be.
@@ -110,6 +118,9 @@ void set_config(TrainConfig& config, const std::string& assignment);
 /// Throws UsageError naming the key whose value cannot work: heads that do not divide channels, no steps, a
 /// number out of its range, a name that is not UTF-8 ...
 void check_config(const TrainConfig& config);
+
+/// The parts of a value between commas, without spaces around them; empty parts are left out.
+std::vector<std::string> split_list(const std::string& list);
 
 /// float32 for "fp32", bfloat16 for "bf16". Throws UsageError naming both, and `where`, for anything else.
 DType dtype_from_string(const std::string& name, const std::string& where = "run.dtype");
