@@ -4,9 +4,11 @@
 #include <gmock/gmock.h>
 
 #include <cstring>
+#include <map>
 
 #include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/formats/peft.h"
+#include "cladtorch/ops/dropout.h"
 #include "cladtorch/train/bench.h"
 #include "cladtorch/train/trainer.h"
 #include "io/temporary_folder.h"
@@ -144,6 +146,47 @@ TEST_P(AdapterTraining, ContinuesBitForBitFromACheckpoint) {
   straight.save(folder_ / "straight");
   for (const char* file : {"adapter_model.safetensors", "optimizer.safetensors", "adapter_config.json"})
     EXPECT_EQ(folder_.read(std::string("second/") + file), folder_.read(std::string("straight/") + file));
+}
+
+/// The gradients of adapters by name. `frozen`: those of the model's own weights are sinks.
+std::map<std::string, Tensor> adapter_gradients(LanguageModel& model, bool frozen) {
+  for (NamedTensor& parameter : model.parameters())
+    if (!is_lora_parameter(parameter.name)) parameter.tensor.set_frozen(frozen);
+  const auto gradient = model.gradient_like();
+  Tensor tokens = zeros({2, 16}, DType::int32), targets = zeros({2, 16}, DType::int32);
+  for (int32_t i = 0; i < 32; ++i) {
+    tokens.data<int32_t>()[i] = i * 7 % 29;
+    targets.data<int32_t>()[i] = i * 5 % 23;
+  }
+  const TrainingScope scope(5, 9);
+  model.loss_and_gradient(tokens, targets, *gradient);
+  std::map<std::string, Tensor> result;
+  for (const NamedTensor& d : gradient->parameters()) {
+    EXPECT_EQ(d.tensor.is_gradient_sink(), frozen && !is_lora_parameter(d.name)) << d.name;
+    if (is_lora_parameter(d.name)) result[d.name] = d.tensor;
+  }
+  return result;
+}
+
+TEST_P(AdapterTraining, HasTheGradientsThatItHasBesideTrainedWeights) {
+  for (const DType dtype : {DType::float32, DType::bfloat16}) {
+    for (const bool checkpointing : {false, true}) {
+      for (const char* targets : {"all-linear", ""}) {
+        const auto master = base_model(llama_);
+        LoRAConfig lora{.rank = 3, .dropout = 0.25};
+        if (*targets != 0) lora.targets = {targets};
+        add_lora(*master, lora, 1);
+        Random random(2);
+        for (NamedTensor& p : master->parameters())
+          if (p.name.ends_with(".lora_B")) p.tensor.copy_from(normal(p.tensor.shape(), random, 0, 0.3));
+        const auto model = master->to(dtype);
+        model->set_gradient_checkpointing(checkpointing);
+        const auto expected = adapter_gradients(*model, false), found = adapter_gradients(*model, true);
+        ASSERT_EQ(found.size(), expected.size());
+        for (const auto& [name, d] : found) EXPECT_TRUE(same_bits(d, expected.at(name))) << name << dtype;
+      }
+    }
+  }
 }
 
 TEST_P(AdapterTraining, TakesMemoryForTheAdapterOnly) {
