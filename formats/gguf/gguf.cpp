@@ -139,10 +139,13 @@ std::string size_label(int64_t parameters) {
 }
 
 io::GgufMetadata gpt2_metadata(const io::Json& config) {
+  const auto found = config.find("n_inner");
+  const bool given = found != config.end() && !found->is_null();
+  const uint32_t inner = given ? count(config, "n_inner") : 4 * count(config, "n_embd");
   return {{"gpt2.block_count", count(config, "n_layer")},
           {"gpt2.context_length", count(config, "n_positions")},
           {"gpt2.embedding_length", count(config, "n_embd")},
-          {"gpt2.feed_forward_length", 4 * count(config, "n_embd")},
+          {"gpt2.feed_forward_length", inner},
           {"gpt2.attention.head_count", count(config, "n_head")},
           {"gpt2.attention.layer_norm_epsilon", real(config, "layer_norm_epsilon")}};
 }

@@ -28,6 +28,7 @@ GPT2Config read_config(const io::Json& json, const std::string& where) {
   config.n_embd = io::json_field<int64_t>(json, "n_embd", where);
   config.n_layer = io::json_field<int64_t>(json, "n_layer", where);
   config.n_head = io::json_field<int64_t>(json, "n_head", where);
+  config.n_inner = field_or<int64_t>(json, "n_inner", where, 0);
   config.layer_norm_epsilon = field_or(json, "layer_norm_epsilon", where, 1e-5);
   config.dropout = field_or(json, "resid_pdrop", where, 0.0);
   config.tie_word_embeddings = field_or(json, tied_key, where, true);
@@ -36,9 +37,6 @@ GPT2Config read_config(const io::Json& json, const std::string& where) {
   } catch (const Error& error) {
     fail("read '", where, "': ", error.what());
   }
-  const int64_t inner = field_or<int64_t>(json, "n_inner", where, 0);  // absent: four times n_embd
-  require(inner == 0 || inner / 4 == config.n_embd, "read '", where, "': n_inner is ", inner,
-          ", which is not implemented; expected four times n_embd");
   return config;
 }
 
@@ -47,7 +45,9 @@ double numbers(const io::Json& json, const std::string& where) {
   const auto c = static_cast<double>(config.n_embd), vocabulary = static_cast<double>(config.vocab_size);
   const double rows =
       (config.tie_word_embeddings ? 1 : 2) * vocabulary + static_cast<double>(config.n_positions);
-  return rows * c + static_cast<double>(config.n_layer) * (12 * c * c + 13 * c);
+  const auto inner = static_cast<double>(config.inner_size());
+  const double block = 4 * c * c + 2 * c * inner + inner + 9 * c;
+  return rows * c + static_cast<double>(config.n_layer) * block;
 }
 
 std::unique_ptr<LanguageModel> make(const io::Json& json, const std::string& where, DType dtype) {
@@ -59,6 +59,7 @@ std::unique_ptr<LanguageModel> make(const io::Json& json, const std::string& whe
 io::Json write_config(const LanguageModel& model) {
   const GPT2Config& config = model_if<GPT2>(model)->config;
   require(config.bias, "save: transformers has no GPT-2 without biases");
+  const io::Json inner = config.n_inner > 0 ? io::Json(config.n_inner) : io::Json(nullptr);
   return {{"architectures", {"GPT2LMHeadModel"}},
           {"model_type", "gpt2"},
           {"vocab_size", config.vocab_size},
@@ -67,6 +68,7 @@ io::Json write_config(const LanguageModel& model) {
           {"n_embd", config.n_embd},
           {"n_layer", config.n_layer},
           {"n_head", config.n_head},
+          {"n_inner", inner},
           {"activation_function", "gelu_new"},
           {"layer_norm_epsilon", config.layer_norm_epsilon},
           {"resid_pdrop", config.dropout},

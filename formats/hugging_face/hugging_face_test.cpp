@@ -174,7 +174,9 @@ TEST(HuggingFaceFolder, RefusesForeignAndInconsistentFiles) {
   EXPECT_THAT(error_with("model_type", "bert"),
               HasSubstr("model_type is 'bert', which is not implemented; known are gpt2"));
   EXPECT_THAT(error_with("activation_function", "relu"), HasSubstr("expected gelu_new"));
-  EXPECT_THAT(error_with("n_inner", 64), HasSubstr("n_inner is 64"));
+  EXPECT_THAT(error_with("n_inner", 64),
+              HasSubstr("c_fc.weight' is [32,128], but config.json makes it [32,64]"));
+  EXPECT_THAT(error_with("n_inner", -1), HasSubstr("n_inner must be positive, or 0 for 4 n_embd, got -1"));
   EXPECT_THAT(error_with("n_layer", 3), HasSubstr("no tensor 'transformer.h.2."));
   EXPECT_THAT(error_with("n_layer", 1),
               HasSubstr("holds the tensor 'transformer.h.1.attn.c_attn.bias', which a gpt2 of 1 layers"));

@@ -126,6 +126,8 @@ const GPT2Config& checked_config(const LanguageModel& model, const fs::path& fil
   require(gpt2 != nullptr, where, "no place for a ", model.type(), ", only for gpt2");
   const GPT2Config& config = gpt2->config;
   require(config.bias && config.tie_word_embeddings, where, "biases and tied embeddings, this model has not");
+  require(config.inner_size() == 4 * config.n_embd, where, "an MLP of four times n_embd, this one has ",
+          config.inner_size());
   require(config.layer_norm_epsilon == 1e-5, where, "no place for layer_norm_epsilon: it is ",
           config.layer_norm_epsilon, ", and llm.c takes 1e-05");
   return config;

@@ -38,6 +38,8 @@ void validate(const GPT2Config& config) {
   positive("n_layer", config.n_layer);
   positive("n_head", config.n_head);
   positive("n_embd", config.n_embd);
+  require(config.n_inner >= 0, "GPT2Config: n_inner must be positive, or 0 for 4 n_embd, got ",
+          config.n_inner);
   require(config.n_embd % config.n_head == 0, "GPT2Config: n_embd must be a multiple of n_head, got ",
           config.n_embd, " and ", config.n_head);
   require(config.dropout >= 0 && config.dropout < 1, "GPT2Config: dropout must be in [0, 1), got ",
@@ -63,6 +65,7 @@ GPT2::GPT2(const GPT2Config& config, uint64_t seed) : embedding_dropout{config.d
   wpe = nn::Embedding(config.n_positions, config.n_embd, random, deviation, config.dtype);
   const nn::BlockConfig block{
       .channels = config.n_embd,
+      .hidden = config.inner_size(),
       .heads = config.n_head,
       .dropout = config.dropout,
       .bias = config.bias,
@@ -107,7 +110,8 @@ Tensor GPT2::decode(const Tensor& ids, KVCache& cache) const {
 
 double flops_per_token(const GPT2Config& config, int64_t context) {
   const auto c = static_cast<double>(config.n_embd), layers = static_cast<double>(config.n_layer);
-  const double matrices = 12.0 * layers * c * c + static_cast<double>(config.vocab_size) * c;
+  const double block = 4 * c * c + 2 * c * static_cast<double>(config.inner_size());
+  const double matrices = layers * block + static_cast<double>(config.vocab_size) * c;
   const double attention = layers * c * static_cast<double>(context);  // two products of T/2 by C each
   return 6.0 * (matrices + attention);
 }

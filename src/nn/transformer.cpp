@@ -3,7 +3,11 @@
 namespace cladtorch::nn {
 namespace {
 constexpr double deviation = 0.02;
+
+int64_t hidden_size(const BlockConfig& config) {
+  return config.hidden > 0 ? config.hidden : 4 * config.channels;
 }
+}  // namespace
 
 CausalSelfAttention::CausalSelfAttention(const BlockConfig& config, Random& random)
     : c_attn(config.channels, 3 * config.channels, random, config.bias, deviation, config.dtype),
@@ -16,8 +20,8 @@ Tensor CausalSelfAttention::decode(const Tensor& x, Tensor& keys, Tensor& values
 }
 
 MLP::MLP(const BlockConfig& config, Random& random)
-    : c_fc(config.channels, 4 * config.channels, random, config.bias, deviation, config.dtype),
-      c_proj(4 * config.channels, config.channels, random, config.bias, config.residual_deviation,
+    : c_fc(config.channels, hidden_size(config), random, config.bias, deviation, config.dtype),
+      c_proj(hidden_size(config), config.channels, random, config.bias, config.residual_deviation,
              config.dtype),
       dropout{config.dropout} {}
 

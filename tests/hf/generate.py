@@ -82,6 +82,7 @@ CASES = {
                                 num_key_value_heads=3, sliding_window=1), 2, 6),
     "mistral-no-window": (mistral(vocab_size=21, hidden_size=16, intermediate_size=26, num_attention_heads=4,
                                   num_key_value_heads=1, sliding_window=None), 2, 12),
+    "gpt2-inner": (gpt2(vocab_size=17, n_embd=12, n_head=3, n_inner=22), 2, 11),
 }
 
 

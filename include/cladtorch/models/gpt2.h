@@ -17,6 +17,7 @@ struct GPT2Config {
   int64_t n_layer = 12;
   int64_t n_head = 12;
   int64_t n_embd = 768;
+  int64_t n_inner = 0;  ///< width of the MLP; 0: four times n_embd
   double dropout = 0;
   bool bias = true;
   double layer_norm_epsilon = 1e-5;
@@ -25,6 +26,8 @@ struct GPT2Config {
   /// Keep only the input of each block for the backward pass, which runs the block again: less memory, more
   /// time, the same gradients.
   bool gradient_checkpointing = false;
+
+  int64_t inner_size() const { return n_inner > 0 ? n_inner : 4 * n_embd; }
 };
 
 /// "gpt2" (124M), "gpt2-medium" (355M), "gpt2-large" (774M), "gpt2-xl" (1558M), or "toy" (2 layers of 32

@@ -8,6 +8,7 @@ namespace cladtorch::nn {
 /// What the parts of a transformer block are made from.
 struct BlockConfig {
   int64_t channels = 0;
+  int64_t hidden = 0;  ///< width of the MLP; 0: four times channels
   int64_t heads = 1;
   double dropout = 0;
   bool bias = true;
