@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
+#include <memory>
 #include <string>
 
 #include "cladtorch/data/loader.h"
@@ -24,11 +24,98 @@ void check(const Continuation& continuation, int64_t most) {
           continuation.tokens.size(), " tokens, but the model takes at most ", most);
 }
 
-/// What the model reads of a continuation: the last token is only predicted.
-int64_t input_length(const Continuation& continuation, int64_t most) {
-  const size_t all = continuation.context.size() + continuation.tokens.size();
-  return std::min(static_cast<int64_t>(all) - 1, most);
+/// What the model reads of a continuation, and what it predicts at the end of that: the last token is only
+/// predicted.
+struct Row {
+  std::vector<int32_t> tokens;
+  std::span<const int32_t> predicted;
+
+  Row(const Continuation& continuation, int64_t most)
+      : tokens(continuation.context), predicted(continuation.tokens) {
+    tokens.insert(tokens.end(), predicted.begin(), predicted.end() - 1);
+    const int64_t dropped = std::max<int64_t>(std::ssize(tokens) - most, 0);
+    tokens.erase(tokens.begin(), tokens.begin() + dropped);
+  }
+  /// Tokens before the one whose prediction is the first to be scored.
+  int64_t before() const { return std::ssize(tokens) - std::ssize(predicted); }
+};
+
+/// Continuations of one context, which is read once for all of them.
+struct Group {
+  size_t first = 0;  ///< number of the first one
+  std::vector<Row> rows;
+
+  /// Tokens with which every row begins, none of whose predictions is scored.
+  int64_t shared() const {
+    int64_t result = rows[0].before();
+    for (const Row& row : rows) {
+      const auto end =
+          std::mismatch(row.tokens.begin(), row.tokens.end(), rows[0].tokens.begin(), rows[0].tokens.end());
+      result = std::min({result, row.before(), end.first - row.tokens.begin()});
+    }
+    return result;
+  }
+  /// Tokens that are read.
+  int64_t work() const {
+    const int64_t once = shared();
+    int64_t result = once;
+    for (const Row& row : rows) result += std::ssize(row.tokens) - once;
+    return result;
+  }
+};
+
+/// Neighbours that have a context in common, the longest first: memory grows once, and what is left never
+/// takes longer than it seems.
+std::vector<Group> grouped(std::span<const Continuation> continuations, int64_t most) {
+  std::vector<Group> groups;
+  for (size_t i = 0; i < continuations.size(); ++i) {
+    check(continuations[i], most);
+    if (i == 0 || continuations[i].context != continuations[i - 1].context)
+      groups.push_back({.first = i, .rows = {}});
+    groups.back().rows.emplace_back(continuations[i], most);
+  }
+  std::sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
+    const int64_t work_a = a.work(), work_b = b.work();
+    return work_a != work_b ? work_a > work_b : a.first < b.first;
+  });
+  return groups;
 }
+
+class Scorer {
+ public:
+  explicit Scorer(const LanguageModel& model) : model_(model), cache_(model.make_cache(1)) {}
+
+  void score(const Group& group, std::span<double> log_likelihoods) {
+    const int64_t shared = group.shared();
+    cache_->clear();
+    if (shared > 0) {
+      const Workspace::Step step(workspace_);
+      model_.decode(as_row(std::span(group.rows[0].tokens).first(static_cast<size_t>(shared))), *cache_);
+    }
+    for (size_t i = 0; i < group.rows.size(); ++i) {
+      cache_->truncate(shared);
+      log_likelihoods[i] = score(group.rows[i], static_cast<size_t>(shared));
+    }
+  }
+
+ private:
+  static Tensor as_row(std::span<const int32_t> tokens) {
+    return from_values<int32_t>({1, std::ssize(tokens)}, tokens);
+  }
+
+  double score(const Row& row, size_t read) {
+    const Workspace::Step step(workspace_);
+    const auto rest = std::span(row.tokens).subspan(read);
+    Tensor targets = full({1, std::ssize(rest)}, data::ignored_target, DType::int32);
+    std::copy(row.predicted.begin(), row.predicted.end(),
+              targets.data<int32_t>() + (rest.size() - row.predicted.size()));
+    return -model_.decode_loss(as_row(rest), targets, *cache_) * static_cast<double>(row.predicted.size());
+  }
+
+  const LanguageModel& model_;
+  std::unique_ptr<DecodeCache> cache_;
+  Workspace workspace_;
+};
 
 /// Where there are no tokens: what stands before a text.
 std::vector<int32_t> beginning(const data::SpecialTokens& special) {
@@ -76,35 +163,14 @@ size_t first_largest(std::span<const double> values) {
 
 std::vector<double> log_likelihoods(const LanguageModel& model, std::span<const Continuation> continuations,
                                     const ScoreOptions& options) {
-  const int64_t most = model.sizes().context;
-  for (const Continuation& continuation : continuations) check(continuation, most);
-  // The longest first: memory grows once, and what is left never takes longer than it seems.
-  std::vector<size_t> order(continuations.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    const int64_t length_a = input_length(continuations[a], most),
-                  length_b = input_length(continuations[b], most);
-    return length_a != length_b ? length_a > length_b : a < b;
-  });
+  const std::vector<Group> groups = grouped(continuations, model.sizes().context);
   int64_t all = 0, done = 0;
-  for (const Continuation& continuation : continuations) all += input_length(continuation, most);
-
-  Workspace workspace;
+  for (const Group& group : groups) all += group.work();
   std::vector<double> result(continuations.size());
-  for (const size_t index : order) {
-    const auto& [context, tokens] = continuations[index];
-    const int64_t length = input_length(continuations[index], most);
-    std::vector<int32_t> both = context;
-    both.insert(both.end(), tokens.begin(), tokens.end());
-    const int32_t* const last = both.data() + both.size() - 1;
-    Tensor ids = empty({1, length}, DType::int32), targets = empty(ids.shape(), DType::int32);
-    std::copy(last - length, last, ids.data<int32_t>());
-    std::copy(last - length + 1, last + 1, targets.data<int32_t>());
-    const auto scored = static_cast<int64_t>(tokens.size());
-    std::fill_n(targets.data<int32_t>(), length - scored, data::ignored_target);
-    const Workspace::Step step(workspace);
-    result[index] = -model.loss(ids, targets) * static_cast<double>(scored);
-    done += length;
+  Scorer scorer(model);
+  for (const Group& group : groups) {
+    scorer.score(group, std::span(result).subspan(group.first, group.rows.size()));
+    done += group.work();
     if (options.progress) options.progress(static_cast<double>(done) / static_cast<double>(all));
   }
   return result;

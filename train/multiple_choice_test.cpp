@@ -44,7 +44,18 @@ double log_probability(const LanguageModel& model, std::span<const int32_t> befo
 TEST(LogLikelihoods, SumOverTheTokensOfAContinuation) {
   const auto model = small_model();
   const std::vector<Continuation> continuations = {
-      {{1, 2}, {3}}, {{9}, {8, 7, 6}}, {{5, 6, 7, 8, 9}, {1, 2, 3}}, {{4}, {1, 2, 3, 4, 5, 6}}};
+      {{1, 2}, {3}},
+      {{9}, {8, 7, 6}},
+      {{5, 6, 7, 8, 9}, {1, 2, 3}},
+      {{4}, {1, 2, 3, 4, 5, 6}},
+      // Of one context: read once, but for those that do not fit.
+      {{7, 8, 9}, {1, 2}},
+      {{7, 8, 9}, {1, 3, 4}},
+      {{7, 8, 9}, {2}},
+      {{7, 8, 9}, {2}},
+      {{6, 7, 8, 9, 5}, {1, 2, 3}},
+      {{6, 7, 8, 9, 5}, {1}},
+      {{6, 7, 8, 9, 5}, {1, 2}}};
   std::vector<double> expected;
   for (const auto& [context, tokens] : continuations) {
     std::vector<int32_t> all = context;

@@ -95,7 +95,7 @@ int64_t GPT2::checked_length(const Tensor& ids) const {
   return ids.size(1);
 }
 
-Tensor GPT2::decode(const Tensor& ids, KVCache& cache) const {
+Tensor GPT2::decode_hidden(const Tensor& ids, KVCache& cache) const {
   require(ids.dim() == 2 && ids.size(1) > 0, "GPT2::decode: expected ids [B, T] with T > 0, got ",
           ids.shape());
   const int64_t length = ids.size(1);
@@ -105,7 +105,16 @@ Tensor GPT2::decode(const Tensor& ids, KVCache& cache) const {
   Tensor x = wte(ids) + wpe(positions);
   for (size_t i = 0; i < h.size(); ++i) x = h[i].decode(x, cache.keys[i], cache.values[i], cache.length);
   cache.length += length;
-  return linear(ln_f(x.select(1, length - 1)), output_weight());
+  return ln_f(x);
+}
+
+Tensor GPT2::decode(const Tensor& ids, KVCache& cache) const {
+  const Tensor hidden = decode_hidden(ids, cache);
+  return linear(hidden.select(1, hidden.size(1) - 1), output_weight());
+}
+
+double decode_loss(const GPT2& model, const Tensor& tokens, const Tensor& targets, KVCache& cache) {
+  return linear_cross_entropy(model.decode_hidden(tokens, cache), model.output_weight(), targets).item();
 }
 
 double flops_per_token(const GPT2Config& config, int64_t context) {

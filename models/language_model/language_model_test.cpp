@@ -43,6 +43,10 @@ double loss_and_gradient(const Bigram& model, const Tensor& tokens, const Tensor
   gradient->table.accumulate(scale(model.table, weight));
   return weight * loss(model, tokens, targets);
 }
+double decode_loss(const Bigram& model, const Tensor& tokens, const Tensor& targets, Bigram::Cache& cache) {
+  cache.length += tokens.size(1);
+  return loss(model, tokens, targets);
+}
 double flops_per_token(const Bigram::Config& config, int64_t) {
   return static_cast<double>(config.vocab_size);
 }
@@ -107,6 +111,27 @@ TEST(LanguageModel, ComputesWhatTheModelComputes) {
   handle->decode(ids.narrow(1, 0, 8), *cache);
   const Tensor scores = handle->decode(ids.narrow(1, 8, 1), *cache);
   EXPECT_LT(relative_difference(scores, model.logits(ids).select(1, 8)), 1e-5);
+}
+
+TEST(LanguageModel, GivesTheLossAfterWhatACacheHolds) {
+  const Tensor ids = random_tokens({2, 9}, 65, 1), targets = random_tokens({2, 9}, 65, 2);
+  Tensor later = targets.clone();  // those of the first five positions are left out
+  for (int64_t row = 0; row < 2; ++row) std::fill_n(later.data<int32_t>() + 9 * row, 5, -100);
+  for (const auto& handle :
+       {as_language_model(GPT2(gpt2_preset("toy"))), as_language_model(Llama(llama_preset("llama-toy")))}) {
+    const auto cache = handle->make_cache(2);
+    handle->decode(ids.narrow(1, 0, 5), *cache);
+    for (int i = 0; i < 2; ++i) {  // twice from the same beginning
+      EXPECT_NEAR(handle->decode_loss(ids.narrow(1, 5, 4), targets.narrow(1, 5, 4), *cache),
+                  handle->loss(ids, later), 1e-5)
+          << handle->type();
+      EXPECT_EQ(cache->length(), 9);
+      cache->truncate(5);
+      EXPECT_EQ(cache->length(), 5);
+    }
+    cache->truncate(7);
+    EXPECT_EQ(cache->length(), 5);
+  }
 }
 
 TEST(LanguageModel, GivesTheGradientOrSaysWhyThereIsNone) {

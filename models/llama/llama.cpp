@@ -180,7 +180,7 @@ int64_t Llama::checked_length(const Tensor& ids) const {
   return ids.size(1);
 }
 
-Tensor Llama::decode(const Tensor& ids, LlamaCache& cache) const {
+Tensor Llama::decode_hidden(const Tensor& ids, LlamaCache& cache) const {
   require(ids.dim() == 2 && ids.size(1) > 0, "Llama::decode: expected ids [B, T] with T > 0, got ",
           ids.shape());
   const int64_t length = ids.size(1), past = cache.length;
@@ -192,7 +192,16 @@ Tensor Llama::decode(const Tensor& ids, LlamaCache& cache) const {
   for (size_t i = 0; i < model.layers.size(); ++i)
     x = model.layers[i].decode(x, table, cache.layers[i], past);
   cache.length += length;
-  return linear(model.norm(x.select(1, length - 1)), output_weight());
+  return model.norm(x);
+}
+
+Tensor Llama::decode(const Tensor& ids, LlamaCache& cache) const {
+  const Tensor hidden = decode_hidden(ids, cache);
+  return linear(hidden.select(1, hidden.size(1) - 1), output_weight());
+}
+
+double decode_loss(const Llama& model, const Tensor& tokens, const Tensor& targets, LlamaCache& cache) {
+  return linear_cross_entropy(model.decode_hidden(tokens, cache), model.output_weight(), targets).item();
 }
 
 double flops_per_token(const LlamaConfig& config, int64_t context) {

@@ -77,8 +77,10 @@ struct GPT2 {
   /// Scores of the next token at every position, [B, T, vocab_size].
   Tensor logits(const Tensor& ids) const { return linear(forward(ids), output_weight()); }
 
-  /// Inference: reads `ids` [B, T] after what the cache holds, appends to it, and returns the scores of the
-  /// next token after the last of them, [B, vocab_size]. Throws Error when n_positions is exceeded.
+  /// Inference: reads `ids` [B, T] after what the cache holds, appends to it, and returns the final hidden
+  /// states [B, T, C]. Throws Error when n_positions is exceeded.
+  Tensor decode_hidden(const Tensor& ids, KVCache& cache) const;
+  /// The same, but returns the scores of the next token after the last of them, [B, vocab_size].
   Tensor decode(const Tensor& ids, KVCache& cache) const;
 
   /// The same model with parameters and activations of `dtype`; shares the parameters that have it already.
@@ -112,6 +114,9 @@ double loss_and_gradient(const GPT2& model, const Tensor& tokens, const Tensor& 
                          double weight = 1);
 /// The C++ that the compiler wrote for it. Present only in builds with the plugin.
 const char* loss_gradient_code();
+
+/// loss() of tokens [B, T] that come after what the cache holds; appends them to it.
+double decode_loss(const GPT2& model, const Tensor& tokens, const Tensor& targets, KVCache& cache);
 
 /// Arithmetic of one token in forward and backward, multiply and add counted apart: the products with every
 /// matrix (once forward, twice backward) and causal attention over half of `context` positions.

@@ -2,6 +2,7 @@
 // run time. The models themselves stay plain structs.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -33,8 +34,10 @@ class DecodeCache {
   virtual ~DecodeCache() = default;
   /// Positions seen.
   virtual int64_t length() const = 0;
-  /// Forgets them, so that the next tokens begin a sequence.
-  virtual void clear() = 0;
+  /// Forgets all but the first `length` of them.
+  virtual void truncate(int64_t length) = 0;
+  /// Forgets all, so that the next tokens begin a sequence.
+  void clear() { truncate(0); }
 };
 
 /// A layer of a model that a handle is on.
@@ -79,6 +82,8 @@ class LanguageModel {
   /// Reads `tokens` after what the cache holds, appends to it, and returns the scores of the token after the
   /// last of them, [B, V].
   virtual Tensor decode(const Tensor& tokens, DecodeCache& cache) const = 0;
+  /// The loss of targets [B, T] for tokens [B, T] that come after what the cache holds; appends the tokens.
+  virtual double decode_loss(const Tensor& tokens, const Tensor& targets, DecodeCache& cache) const = 0;
 
   /// Arithmetic of one token in forward and backward, in sequences of `context` tokens.
   virtual double flops_per_token(int64_t context) const = 0;
@@ -121,6 +126,10 @@ double loss_and_gradient_of(const Model& model, const Tensor& tokens, const Tens
                             double weight) {
   return loss_and_gradient(model, tokens, targets, gradient, weight);
 }
+template <class Model, class Cache>
+double decode_loss_of(const Model& model, const Tensor& tokens, const Tensor& targets, Cache& cache) {
+  return decode_loss(model, tokens, targets, cache);
+}
 template <class Config>
 double flops_per_token_of(const Config& config, int64_t context) {
   return flops_per_token(config, context);
@@ -129,7 +138,7 @@ double flops_per_token_of(const Config& config, int64_t context) {
 
 /// The handle on a `Model`: a struct with CLADTORCH_PARAMETERS, a `config` with dtype and
 /// gradient_checkpointing, to(dtype), logits(tokens), decode(tokens, cache), and beside it loss(),
-/// loss_and_gradient() and flops_per_token(config, context).
+/// loss_and_gradient(), decode_loss() and flops_per_token(config, context).
 template <class Model>
 class LanguageModelOf : public LanguageModel {
  public:
@@ -166,9 +175,10 @@ class LanguageModelOf : public LanguageModel {
     return std::make_unique<Cache>(model_, batch);
   }
   Tensor decode(const Tensor& tokens, DecodeCache& cache) const override {
-    auto* own_cache = dynamic_cast<Cache*>(&cache);
-    require(own_cache != nullptr, "decode: the cache was made by a model of another kind than ", type());
-    return model_.decode(tokens, own_cache->cache);
+    return model_.decode(tokens, own(cache).cache);
+  }
+  double decode_loss(const Tensor& tokens, const Tensor& targets, DecodeCache& cache) const override {
+    return detail::decode_loss_of(model_, tokens, targets, own(cache).cache);
   }
   double flops_per_token(int64_t context) const override {
     return detail::flops_per_token_of(model_.config, context);
@@ -193,9 +203,15 @@ class LanguageModelOf : public LanguageModel {
   struct Cache final : DecodeCache {
     Cache(const Model& model, int64_t batch) : cache(model.config, batch) {}
     int64_t length() const override { return cache.length; }
-    void clear() override { cache.length = 0; }
+    void truncate(int64_t length) override { cache.length = std::min(cache.length, length); }
     typename Traits::Cache cache;
   };
+
+  Cache& own(DecodeCache& cache) const {
+    auto* same = dynamic_cast<Cache*>(&cache);
+    require(same != nullptr, "decode: the cache was made by a model of another kind than ", type());
+    return *same;
+  }
 
   Model model_;
 };

@@ -98,9 +98,10 @@ struct Llama {
   /// Scores of the next token at every position, [B, T, vocab_size].
   Tensor logits(const Tensor& ids) const { return linear(forward(ids), output_weight()); }
 
-  /// Inference: reads `ids` [B, T] after what the cache holds, appends to it, and returns the scores of the
-  /// next token after the last of them, [B, vocab_size]. Throws Error when max_position_embeddings is
-  /// exceeded.
+  /// Inference: reads `ids` [B, T] after what the cache holds, appends to it, and returns the final hidden
+  /// states [B, T, C]. Throws Error when max_position_embeddings is exceeded.
+  Tensor decode_hidden(const Tensor& ids, LlamaCache& cache) const;
+  /// The same, but returns the scores of the next token after the last of them, [B, vocab_size].
   Tensor decode(const Tensor& ids, LlamaCache& cache) const;
 
   /// The same model with parameters and activations of `dtype`; shares the parameters that have it already.
@@ -132,6 +133,9 @@ inline double weighted_loss(const Llama& model, const Tensor& tokens, const Tens
 /// the plugin this throws Error.
 double loss_and_gradient(const Llama& model, const Tensor& tokens, const Tensor& targets, Llama* gradient,
                          double weight = 1);
+
+/// loss() of tokens [B, T] that come after what the cache holds; appends them to it.
+double decode_loss(const Llama& model, const Tensor& tokens, const Tensor& targets, LlamaCache& cache);
 
 /// Arithmetic of one token in forward and backward, multiply and add counted apart: the products with every
 /// matrix (once forward, twice backward) and causal attention over half of `context` positions, or as many as
