@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/formats/peft.h"
 #include "cladtorch/tensor/parallel.h"
 
@@ -23,6 +24,15 @@ std::vector<std::string> adapter_names(const LanguageModel& model) {
     if (is_lora_parameter(parameter.name)) names.push_back(parameter.name);
   }
   return names;
+}
+
+/// A layer's name in the model for its whole name in files, "transformer.h.0.attn.c_attn"; others as they
+/// are.
+std::string own_name(LanguageModel& model, const std::string& target) {
+  for (const NamedLinear& linear : model.linear_layers()) {
+    if (formats::stored_name(model, linear.name + ".weight") == target + ".weight") return linear.name;
+  }
+  return target;
 }
 
 uint32_t checksum(const Tensor& tensor) {
@@ -52,7 +62,9 @@ std::optional<AdapterRun> adapter_run(const TrainConfig& config) {
 }
 
 void adapt(LanguageModel& model, const LoRAConfig& lora, uint64_t seed) {
-  add_lora(model, lora, seed);
+  LoRAConfig config = lora;
+  for (std::string& target : config.targets) target = own_name(model, target);
+  add_lora(model, config, seed);
   for (NamedTensor& parameter : base_parameters(model)) parameter.tensor.set_frozen(true);
 }
 

@@ -234,6 +234,18 @@ TEST(AdapterBench, TimesAStepThatTrainsTheAdapterAlone) {
   EXPECT_EQ(result.flops, 0);
 }
 
+TEST(Adapt, TakesTheNamesOfTheModelsFile) {
+  const auto model = base_model(false);
+  adapt(*model, {.targets = {"transformer.h.1.mlp.c_fc", "attn.c_proj"}}, 1);
+  std::vector<std::string> adapted;
+  for (const NamedTensor& parameter : model->parameters()) {
+    EXPECT_EQ(parameter.tensor.is_frozen(), !is_lora_parameter(parameter.name)) << parameter.name;
+    if (parameter.name.ends_with(".lora_A")) adapted.push_back(parameter.name);
+  }
+  EXPECT_THAT(adapted, testing::ElementsAre("h.0.attn.c_proj.lora_A", "h.1.attn.c_proj.lora_A",
+                                            "h.1.mlp.c_fc.lora_A"));
+}
+
 TEST(BaseFingerprint, ChangesWithEveryWeightButNotWithAnAdapter) {
   const auto model = base_model(false), same = base_model(false);
   const std::string print = base_fingerprint(*model);

@@ -20,7 +20,8 @@ struct AdapterRun {
 /// What a configuration asks for: nothing where lora.rank is 0.
 std::optional<AdapterRun> adapter_run(const TrainConfig& config);
 
-/// Gives `model` adapters drawn from `seed` and freezes everything else. Throws Error as add_lora().
+/// Gives `model` adapters drawn from `seed` and freezes everything else. Targets may also be the names that
+/// layers have in the model's file. Throws Error as add_lora().
 void adapt(LanguageModel& model, const LoRAConfig& lora, uint64_t seed);
 
 /// Puts the adapters in `checkpoint` in the place of those of `model`. Throws Error when `lora` describes
