@@ -1,6 +1,8 @@
 // The commands of the program. Each registers its options and, when chosen, leaves in `action` what to do.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cstdint>
@@ -28,6 +30,19 @@ inline CLI::Validator whole_number(int64_t least = 0, int64_t most = std::numeri
             return fits ? std::string()
                         : "'" + text + "' is no whole number from " + std::to_string(least) + " to " +
                               std::to_string(most);
+          },
+          ""};
+}
+
+/// For options of numbers; NaN is none.
+inline CLI::Validator number_between(double least, double most) {
+  return {[=](const std::string& text) {
+            double value = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+            const bool fits =
+                error == std::errc{} && end == text.data() + text.size() && value >= least && value <= most;
+            return fits ? std::string()
+                        : fmt::format("'{}' is no number from {:g} to {:g}", text, least, most);
           },
           ""};
 }

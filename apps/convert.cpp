@@ -60,7 +60,7 @@ CLI::App* add(CLI::App& app, Action& action, const char* name, const char* help,
 
 void add_shards(CLI::App* command, const std::shared_ptr<Options>& options) {
   command->add_option("--shard-gb", options->shard_gigabytes, "largest file of a Hugging Face folder, in GB")
-      ->check(CLI::Range(1e-6, 1e9).description(""))
+      ->check(number_between(1e-6, 1e9))
       ->capture_default_str();
 }
 

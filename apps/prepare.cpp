@@ -148,7 +148,7 @@ void add_data_prepare(CLI::App& data, Action& action) {
                     "count lines that cannot be used instead of stopping");
   add("--validation", prepare_options.validation, "PATH", "a text of its own for validation");
   add("--validation-share", prepare_options.validation_share, "SHARE", "part of the text for validation")
-      ->check(CLI::Range(0.0, 0.99))
+      ->check(number_between(0, 0.99))
       ->capture_default_str();
   add("--split", options->split, "NAME",
       "which part: tail (the end) or documents (chosen by the seed); default: documents for JSON Lines");

@@ -3,8 +3,11 @@
 
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <filesystem>
+#include <iomanip>
+#include <iostream>
 #include <memory>
 #include <thread>
 
@@ -23,7 +26,7 @@ namespace {
 struct Options {
   std::filesystem::path tokenizer, text, out;
   std::string words;
-  std::vector<int32_t> tokens;
+  std::vector<std::string> tokens;
   bool around = false;
   int threads = 0;
   data::BpeTrainingOptions training;
@@ -116,15 +119,20 @@ int encode(const Options& options) {
   return 0;
 }
 
+int32_t token_number(const std::string& word) {
+  int32_t number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  require(error == std::errc{} && end == word.data() + word.size(), "tokenizer decode: '", word.substr(0, 60),
+          "' is no number of a token");
+  return number;
+}
+
 int decode(const Options& options) {
   const data::TokenizerPtr tokenizer = data::load_tokenizer(options.tokenizer);
-  std::vector<int32_t> tokens = options.tokens;
-  if (tokens.empty()) {
-    int32_t token = 0;
-    int found = 0;
-    while ((found = std::scanf("%d", &token)) == 1) tokens.push_back(token);
-    require(found == EOF, "tokenizer decode: standard input holds something else than numbers after ",
-            tokens.size(), " of them");
+  std::vector<int32_t> tokens;
+  for (const std::string& word : options.tokens) tokens.push_back(token_number(word));
+  if (options.tokens.empty()) {
+    for (std::string word; std::cin >> std::setw(64) >> word;) tokens.push_back(token_number(word));
   }
   write(tokenizer->decode(tokens));
   return 0;

@@ -54,7 +54,7 @@ std::vector<Part> read_line(const json& line, const std::string& field) {
   if (line.contains("prompt") && line.contains("completion")) {
     return {{text_of(line, "prompt"), true}, {text_of(line, "completion"), false, true}};
   }
-  return {{text_of(line, "text", "; name the one that holds the text with --field")}};
+  return {{text_of(line, "text", "; 'cladtorch data prepare' takes another one with --field")}};
 }
 
 /// Merges neighbours of one kind and drops empty ones, so that the text does not depend on how it was cut.

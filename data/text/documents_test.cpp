@@ -77,7 +77,8 @@ TEST(Documents, ABadLineIsNamedOrCounted) {
   const std::pair<const char*, const char*> bad[] = {
       {"{\"text\": \"cut", "this is not JSON"},
       {"[1, 2]", "expected a JSON object, found array"},
-      {"{\"content\":\"x\"}", "there is no key 'text'; name the one that holds the text with --field"},
+      {"{\"content\":\"x\"}",
+       "there is no key 'text'; 'cladtorch data prepare' takes another one with --field"},
       {"{\"text\":null}", "the value of 'text' is of type null, expected a string"},
       {"{\"text\":\"\xff\"}", "this is not JSON"},
       {"{\"text\":1e999}", "this is not JSON"},

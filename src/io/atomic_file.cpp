@@ -22,6 +22,9 @@ namespace {
 /// Linux caps one write at 2 GiB - 4 KiB; smaller pieces also let a signal be served between them.
 constexpr size_t largest_write = size_t{64} << 20;
 
+/// What is read of a pipe or a device, which may have no end.
+constexpr size_t longest_stream = size_t{256} << 20;
+
 std::string_view way_out(int error_number) {
   switch (error_number) {
     case ENOSPC:
@@ -116,9 +119,16 @@ void write_file(const fs::path& path, std::string_view text) {
 std::string read_file(const fs::path& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) fail("read", path, errno);
+  struct stat info{};
+  const bool ends = ::fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode);
   std::string content;
   char buffer[1 << 16];
   for (;;) {
+    if (!ends && content.size() > longest_stream) {
+      ::close(descriptor);
+      throw Error(fmt::format("cannot read '{}': it is no regular file, and longer than {} MB", path.string(),
+                              longest_stream >> 20));
+    }
     const ssize_t got = ::read(descriptor, buffer, sizeof buffer);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {

@@ -84,6 +84,10 @@ TEST(ReadFile, NamesTheMissingPath) {
   EXPECT_THAT(error_of([] { read_file("no/such/file"); }), HasSubstr("'no/such/file'"));
 }
 
+TEST(ReadFile, StopsReadingWhatHasNoEnd) {
+  EXPECT_THAT(error_of([] { read_file("/dev/zero"); }), HasSubstr("'/dev/zero': it is no regular file"));
+}
+
 TEST(CreateWritableFolder, MakesParentsAndRefusesAFile) {
   TemporaryFolder folder;
   create_writable_folder(folder / "a" / "b");

@@ -18,7 +18,11 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
   if (descriptor < 0) throw Error(describe_failure("read", path, errno));
   struct stat info{};
   int error_number = ::fstat(descriptor, &info) != 0 ? errno : 0;
-  if (error_number == 0 && !S_ISREG(info.st_mode)) error_number = EISDIR;
+  if (error_number == 0 && S_ISDIR(info.st_mode)) error_number = EISDIR;
+  if (error_number == 0 && !S_ISREG(info.st_mode)) {
+    ::close(descriptor);
+    throw Error("cannot read '" + path.string() + "': it is no regular file; name another one");
+  }
   if (error_number == 0 && info.st_size > 0) {
     size_ = static_cast<size_t>(info.st_size);
     void* mapped = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor, 0);

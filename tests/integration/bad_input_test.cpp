@@ -245,6 +245,12 @@ TEST_F(BadInput, TokenizersNameTheFileAndWhatIsWrongWithIt) {
                "the model 'WordPiece' is not supported");
   expect_error({"tokenizer", "encode", "--tokenizer", "none", "a"}, runtime_error_code, "'none'");
   expect_error({"tokenizer", "encode", "--tokenizer", ".", "a"}, runtime_error_code, "has no tokenizer.json");
+  write(folder_ / "byte.json", R"({"format":"cladtorch-tokenizer","version":1,"kind":"byte"})");
+  for (const char* number : {"99999999999", "1.5", "x"}) {
+    expect_error({"tokenizer", "decode", "--tokenizer", "byte.json", number}, runtime_error_code,
+                 "'" + std::string(number) + "' is no number of a token");
+  }
+  expect_error({"tokenizer", "decode", "--tokenizer", "byte.json", "256"}, runtime_error_code, "token 256");
   expect_error({"tokenizer", "train", "--text", "none", "--out", "t.json"}, runtime_error_code,
                "'none' does not exist");
   expect_error({"tokenizer", "train", "--text", "t.txt", "--out", "t.json", "--vocab-size", "9"},

@@ -56,8 +56,10 @@ TEST_F(ConvertProgram, MistakesAreNamed) {
   expect_error({"export", "--from", "run", "--to", "x", "--format", "onnx"}, 2, "onnx");
   expect_error({"export", "--from", "run", "--to", "x"}, 2, "--format");
   expect_error({"export", "--from", "run", "--to", "x", "--format", "hf", "--dtype", "int8"}, 2, "int8");
-  expect_error({"export", "--from", "run", "--to", "x", "--format", "hf", "--shard-gb", "0"}, 2,
-               "--shard-gb");
+  for (const char* size : {"0", "nan", "-1", "5GB"}) {
+    expect_error({"export", "--from", "run", "--to", "x", "--format", "hf", "--shard-gb", size}, 2,
+                 "--shard-gb: '" + std::string(size) + "' is no number from");
+  }
   expect_error({"export", "--from", "missing", "--to", "x", "--format", "hf"}, 1, "missing");
   expect_error({"export", "--from", "run", "--to", "run", "--format", "hf"}, 1, "name a new folder");
   expect_error({"export", "--from", "run", "--to", "no/such/x.gguf", "--format", "gguf"}, 1,

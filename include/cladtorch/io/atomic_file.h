@@ -34,7 +34,8 @@ class AtomicFile {
 /// Writes the whole of `text` to `path` through an AtomicFile.
 void write_file(const std::filesystem::path& path, std::string_view text);
 
-/// The whole content of `path`; throws cladtorch::Error when it cannot be read.
+/// The whole content of `path`; throws cladtorch::Error when it cannot be read, or is a pipe or device that
+/// gives more than 256 MB.
 std::string read_file(const std::filesystem::path& path);
 
 /// Creates `path` and its parents, and checks that a file can be made in it.
