@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cmath>
-#include <numbers>
 #include <string>
 #include <utility>
 #include <vector>
@@ -92,22 +91,12 @@ double rope_theta(const io::Json& config) {
                            io::json_field_or(config, "rope_theta", where, 10000.0));
 }
 
-/// What Llama 3.1 divides each rotary frequency by. Source: the model's own code and paper, "The Llama 3 herd
-/// of models", 2024.
-Tensor llama3_factors(const io::Json& config, int64_t head_size) {
-  const io::Json& rope = rope_of(config);
-  const auto number = [&](const char* key) { return io::json_field<double>(rope, key, where); };
-  const double factor = number("factor"), low = number("low_freq_factor"), high = number("high_freq_factor");
-  const double context = number("original_max_position_embeddings"), theta = rope_theta(config);
-  Tensor factors = empty({head_size / 2});
-  for (int64_t i = 0; i < head_size / 2; ++i) {
-    const double exponent = 2.0 * static_cast<double>(i) / static_cast<double>(head_size);
-    const double turns =
-        context / (2 * std::numbers::pi * std::pow(theta, exponent));  // within the old context
-    const double smooth = (turns - low) / (high - low);
-    const double scale = turns < low ? factor : turns > high ? 1 : 1 / ((1 - smooth) / factor + smooth);
-    factors.data<float>()[i] = static_cast<float>(scale);
-  }
+/// What the scaling of Llama 3.1 divides each rotary frequency by.
+Tensor llama3_factors(const LlamaConfig& config) {
+  const RotaryFrequencies plain({.theta = config.rope.theta}, config.head_size()),
+      scaled(config.rope, config.head_size());
+  Tensor factors = empty({plain.pairs()});
+  for (int64_t i = 0; i < plain.pairs(); ++i) factors.data<float>()[i] = plain[i] / scaled[i];
   return factors;
 }
 
@@ -190,9 +179,9 @@ struct GgufTensor {
 
 std::vector<GgufTensor> gguf_tensors(const LanguageModel& model, const io::Json& config, bool llama) {
   std::vector<GgufTensor> tensors;
-  if (llama && rope_type(config) == "llama3") {
-    tensors.push_back({"rope_freqs.weight", llama3_factors(config, head_size(config))});
-  }
+  const Llama* const rotating = model_if<Llama>(model);
+  if (rotating != nullptr && rotating->config.rope.scaling == RotaryScaling::llama3)
+    tensors.push_back({"rope_freqs.weight", llama3_factors(rotating->config)});
   for (const NamedTensor& parameter : model.parameters()) {
     std::string name = gguf_name(llama ? Names(llama_names) : Names(gpt2_names), parameter.name);
     Tensor values = parameter.tensor;

@@ -7,15 +7,17 @@
 
 #include "cladtorch/formats/hugging_face.h"
 #include "io/temporary_folder.h"
+#include "models/llama/small_llama.h"
 #include "tests/support/gguf_contents.h"
+#include "tests/support/model_gradient.h"
 
 namespace cladtorch::formats {
 namespace {
 
 using io::error_of;
 using io::TemporaryFolder;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using testing_support::GgufContents;
 
 std::vector<float> floats(const std::string& data, int64_t count) {
@@ -24,7 +26,7 @@ std::vector<float> floats(const std::string& data, int64_t count) {
   return values;
 }
 
-struct Gguf : testing::Test {
+struct Gguf : ::testing::Test {
   GgufContents exported(io::StoredType type) {
     vocabulary = save_gguf(*model, folder / "m.gguf", type, folder.path());
     return GgufContents(folder.read("m.gguf"));
@@ -121,6 +123,100 @@ TEST_F(Gguf, RefusesTokenizersThatDoNotFit) {
   EXPECT_THAT(error_of([&] { exported(io::StoredType::f32); }), HasSubstr("model.vocab is array"));
   EXPECT_THAT(error_of([&] { save_gguf(*model, folder / "m.gguf", io::StoredType::f64, folder / "none"); }),
               HasSubstr("not with F64"));
+}
+
+/// Rows of queries or keys as llama.cpp's rotary embedding wants them: of each head the two coordinates of a
+/// pair one after the other, where transformers has the first of all pairs, then the second.
+std::vector<float> with_pairs_together(const Tensor& weight, int64_t heads) {
+  const int64_t head = weight.size(0) / heads, width = weight.numel() / weight.size(0);
+  std::vector<float> result;
+  for (int64_t row = 0; row < weight.size(0); ++row) {
+    const int64_t pair = row % head / 2, half = row % 2;
+    const float* from = weight.data<float>() + (row / head * head + half * head / 2 + pair) * width;
+    result.insert(result.end(), from, from + width);
+  }
+  return result;
+}
+
+TEST(GgufOfALlama, HasItsWeightsWithQueriesAndKeysReordered) {
+  for (LlamaConfig config : testing::odd_llamas()) {
+    config.dtype = DType::float32;
+    const TemporaryFolder folder;
+    const Llama model = testing::perturbed(Llama(config));
+    save_gguf(*as_language_model(model), folder / "m.gguf", io::StoredType::f32, folder.path());
+    const GgufContents file(folder.read("m.gguf"));
+    const auto expect = [&](const std::string& name, const Tensor& weight, int64_t heads = 0) {
+      const std::vector<float> expected =
+          heads > 0 ? with_pairs_together(weight, heads)
+                    : std::vector<float>(weight.data<float>(), weight.data<float>() + weight.numel());
+      ASSERT_TRUE(file.tensors.contains(name)) << name;
+      EXPECT_EQ(floats(file.tensors.at(name).data, weight.numel()), expected) << name;
+      EXPECT_EQ(file.tensors.at(name).dimensions.back(), static_cast<uint64_t>(weight.size(0))) << name;
+    };
+    const auto& layer = model.model.layers.back();
+    const std::string block = "blk." + std::to_string(config.num_hidden_layers - 1) + ".";
+    expect(block + "attn_q.weight", layer.self_attn.q_proj.weight, config.num_attention_heads);
+    expect(block + "attn_k.weight", layer.self_attn.k_proj.weight, config.key_heads());
+    expect(block + "attn_v.weight", layer.self_attn.v_proj.weight);
+    expect(block + "attn_output.weight", layer.self_attn.o_proj.weight);
+    expect(block + "ffn_gate.weight", layer.mlp.gate_proj.weight);
+    expect(block + "ffn_up.weight", layer.mlp.up_proj.weight);
+    expect(block + "ffn_down.weight", layer.mlp.down_proj.weight);
+    expect(block + "attn_norm.weight", layer.input_layernorm.weight);
+    expect(block + "ffn_norm.weight", layer.post_attention_layernorm.weight);
+    expect("token_embd.weight", model.model.embed_tokens.weight);
+    expect("output_norm.weight", model.model.norm.weight);
+    EXPECT_EQ(file.tensors.contains("output.weight"), !config.tie_word_embeddings);
+    if (config.attention_bias) {
+      expect(block + "attn_q.bias", layer.self_attn.q_proj.bias, config.num_attention_heads);
+      expect(block + "attn_k.bias", layer.self_attn.k_proj.bias, config.key_heads());
+    }
+  }
+}
+
+TEST(GgufOfALlama, IsDescribedAsLlamaCppDoes) {
+  for (LlamaConfig config : testing::odd_llamas()) {
+    config.dtype = DType::float32;
+    const TemporaryFolder folder;
+    save_gguf(*as_language_model(Llama(config)), folder / "m.gguf", io::StoredType::bf16, folder.path());
+    const GgufContents file(folder.read("m.gguf"));
+    const auto count = [&](const char* key) { return static_cast<int64_t>(file.counts.at(key)); };
+    EXPECT_EQ(file.strings.at("general.architecture"), "llama");
+    EXPECT_EQ(count("llama.block_count"), config.num_hidden_layers);
+    EXPECT_EQ(count("llama.context_length"), 8);
+    EXPECT_EQ(count("llama.embedding_length"), 8);
+    EXPECT_EQ(count("llama.feed_forward_length"), 10);
+    EXPECT_EQ(count("llama.attention.head_count"), config.num_attention_heads);
+    EXPECT_EQ(count("llama.attention.head_count_kv"), config.key_heads());
+    EXPECT_EQ(count("llama.attention.key_length"), config.head_size());
+    EXPECT_EQ(count("llama.rope.dimension_count"), config.head_size());
+    EXPECT_EQ(count("llama.vocab_size"), 11);
+    EXPECT_EQ(file.reals.at("llama.rope.freq_base"), static_cast<float>(config.rope.theta));
+    EXPECT_EQ(file.reals.at("llama.attention.layer_norm_rms_epsilon"),
+              static_cast<float>(config.rms_norm_eps));
+    EXPECT_EQ(file.counts.contains("llama.attention.sliding_window"), config.sliding_window > 0);
+    const bool linear = config.rope.scaling == RotaryScaling::linear;
+    EXPECT_EQ(file.strings.contains("llama.rope.scaling.type"), linear);
+    if (linear) EXPECT_EQ(file.reals.at("llama.rope.scaling.factor"), 3);
+    EXPECT_EQ(file.tensors.contains("rope_freqs.weight"), config.rope.scaling == RotaryScaling::llama3);
+  }
+}
+
+TEST(GgufOfALlama, HasTheFactorsOfLlama31) {
+  LlamaConfig config = testing::small_llama(DType::float32);
+  config.head_dim = 8;
+  config.rope = {.theta = 10, .scaling = RotaryScaling::llama3, .factor = 4, .original_positions = 16};
+  const TemporaryFolder folder;
+  save_gguf(*as_language_model(Llama(config)), folder / "m.gguf", io::StoredType::f16, folder.path());
+  const GgufContents file(folder.read("m.gguf"));
+  EXPECT_EQ(file.tensors.at("rope_freqs.weight").type, 0u);
+  // 16 positions turn the pairs 16 10^(-i/4) / 2 pi = 2.55, 1.43, 0.81, 0.45 times: below 1 the frequency is
+  // divided by 4, at n turns (1 - s) / 4 + s of it is left with s = (n - 1) / 3.
+  const std::vector<float> factors = floats(file.tensors.at("rope_freqs.weight").data, 4);
+  EXPECT_NEAR(factors[0], 1 / (0.25 + 0.75 * (2.546479 - 1) / 3), 1e-5);
+  EXPECT_NEAR(factors[1], 1 / (0.25 + 0.75 * (1.431993 - 1) / 3), 1e-5);
+  EXPECT_EQ(factors[2], 4);
+  EXPECT_EQ(factors[3], 4);
 }
 
 }  // namespace
