@@ -7,6 +7,7 @@
 #include "cladtorch/data/tokenizer.h"
 #include "cladtorch/error.h"
 #include "cladtorch/io/atomic_file.h"
+#include "cladtorch/io/json.h"
 #include "data/tokens/bpe/gpt2_files.h"
 #include "data/tokens/tokenizer_settings.h"
 
@@ -19,13 +20,6 @@ using Json = nlohmann::json;
 bool is_file(const fs::path& path) {
   std::error_code ignored;
   return fs::is_regular_file(path, ignored);
-}
-
-Json parse(const fs::path& path) {
-  Json value = Json::parse(io::read_file(path), nullptr, false);
-  require(!value.is_discarded(), "read '", path.string(),
-          "': expected a tokenizer as JSON, and this is not JSON");
-  return value;
 }
 
 /// Whether it is a tokenizer.json of Hugging Face's, not one of ours.
@@ -114,7 +108,7 @@ void add_tokens(Json& tokenizer, const TokenizerSettings& settings) {
 }
 
 TokenizerPtr load_pair(const fs::path& vocabulary, const fs::path& merges, TokenizerSettings settings = {}) {
-  const Json numbers = parse(vocabulary);
+  const Json numbers = io::read_large_json(vocabulary);
   const std::string text = io::read_file(merges);
   // In such a vocabulary one token begins and ends a text, where nothing else is said.
   if (numbers.is_object() && numbers.contains(bpe::gpt2_end_of_text)) {
@@ -131,7 +125,7 @@ TokenizerPtr load_pair(const fs::path& vocabulary, const fs::path& merges, Token
 }
 
 TokenizerPtr load_json(const fs::path& path, const TokenizerSettings& settings) {
-  Json json = parse(path);
+  Json json = io::read_large_json(path);
   return naming(path, [&]() -> TokenizerPtr {
     if (!is_hugging_face(json)) return tokenizer_from_json(json);
     add_tokens(json, settings);
@@ -170,7 +164,7 @@ TokenizerPtr load_tokenizer(const fs::path& path) {
             "': merges need vocab.json or encoder.json beside them");
     return load_pair(vocabulary, path);
   }
-  const Json value = parse(path);
+  const Json value = io::read_large_json(path);
   const bool is_vocabulary = value.is_object() && !value.empty() && !value.contains("model") &&
                              !value.contains("format") && value.begin()->is_number();
   if (is_vocabulary) {

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "cladtorch/error.h"
-#include "cladtorch/io/atomic_file.h"
+#include "cladtorch/io/json.h"
 #include "data/tokens/bpe/fields.h"
 
 namespace cladtorch::data {
@@ -25,10 +25,7 @@ constexpr const char* role_lists[] = {"additional_special_tokens", "extra_specia
 Json read_object(const fs::path& folder, const char* name) {
   const fs::path path = folder / name;
   std::error_code ignored;
-  if (!fs::is_regular_file(path, ignored)) return Json::object();
-  Json json = Json::parse(io::read_file(path), nullptr, false);
-  require(json.is_object(), "read '", path.string(), "': expected a JSON object");
-  return json;
+  return fs::is_regular_file(path, ignored) ? io::read_large_json(path) : Json::object();
 }
 
 /// An entry for added_tokens from a token as these files write one: its text, or an object.

@@ -97,7 +97,9 @@ TEST(Tokenizer, SaysWhatIsWrongWithAFile) {
   };
   const std::string head = R"({"format":"cladtorch-tokenizer","version":1,"kind":)";
   EXPECT_THAT(load("{"), testing::AllOf(HasSubstr("t.json"), HasSubstr("not JSON")));
-  EXPECT_THAT(load("[]"), HasSubstr("expected an object"));
+  EXPECT_THAT(load("[]"), HasSubstr("expected a JSON object, found array"));
+  const std::string deep(1'000'000, '[');
+  EXPECT_THAT(load(R"({"model":)" + deep + "}"), HasSubstr("nested more than 100 deep"));
   EXPECT_THAT(load(R"({"format":"cladtorch-tokenizer","version":9})"),
               HasSubstr("expected version 1, got 9"));
   EXPECT_THAT(load(head + R"("bpe"})"), HasSubstr("got \"bpe\""));

@@ -127,7 +127,7 @@ TEST_F(ModelFolder, SaysWhichOfItsFilesIsWrong) {
   expect_error({"generate", "--from", "model"}, "generation_config.json': eos_token_id is string");
   fs::remove(folder_ / "model/generation_config.json");
   io::write_file(folder_ / "model/tokenizer_config.json", "{");
-  expect_error({"generate", "--from", "model"}, "tokenizer_config.json': expected a JSON object");
+  expect_error({"generate", "--from", "model"}, "tokenizer_config.json': not JSON");
 }
 
 TEST_F(ModelFolder, KeepsItsFilesWhenItIsExported) {
