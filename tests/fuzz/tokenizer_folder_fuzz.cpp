@@ -2,6 +2,7 @@
 // tokenizer and the file.
 #include <cstdint>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "cladtorch/data/tokenizer.h"

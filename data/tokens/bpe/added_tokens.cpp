@@ -166,6 +166,30 @@ bool AddedTokens::may_cut(std::string_view text, size_t place) const {
   return true;
 }
 
+Range AddedTokens::last_part(std::string_view text) const {
+  Range part{0, text.size()};
+  for (const bool normalized : {false, true}) {
+    const size_t first = part.begin;
+    part.begin = text.size();
+    split(
+        text.substr(first), normalized,
+        [&](std::string_view piece, size_t begin) {
+          if (first + begin + piece.size() == text.size()) part.begin = first + begin;
+        },
+        [](int32_t) {});
+  }
+  for (const StringTrie* trie : {&raw_, &normalized_}) {
+    for (size_t at = trie->next_start(text, part.begin); at < part.end; at = trie->next_start(text, at + 1)) {
+      if (at + trie->longest(text.substr(at)).followed == text.size()) part.end = at;
+    }
+  }
+  // White space that such a token would take; beyond ASCII any character may be some.
+  const bool strips = std::ranges::any_of(tokens_, &AddedToken::lstrip);
+  const auto may_be_space = [](char c) { return static_cast<unsigned char>(c) <= 0x20 || (c & 0x80) != 0; };
+  while (strips && part.end > part.begin && may_be_space(text[part.end - 1])) --part.end;
+  return part;
+}
+
 Json AddedTokens::to_json() const {
   Json list = Json::array();
   for (const AddedToken& token : tokens_) {

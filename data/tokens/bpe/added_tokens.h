@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "data/tokens/bpe/normalizer.h"
+#include "data/tokens/bpe/regex.h"
 
 namespace cladtorch::data::bpe {
 
@@ -79,6 +80,10 @@ class AddedTokens {
 
   /// Whether no token of the raw text reaches over `place` or touches it.
   bool may_cut(std::string_view text, size_t place) const;
+
+  /// What stands behind the last token of the raw text, [begin, end), up to where another one may begin that
+  /// `text` does not finish.
+  Range last_part(std::string_view text) const;
 
   nlohmann::json to_json() const;
 

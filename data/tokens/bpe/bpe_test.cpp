@@ -158,8 +158,9 @@ TEST(BpeTokenizer, NamesTheByteThatAVocabularyLacks) {
 }
 
 /// Its text is split by `pattern`, which is none of those that scanners of our own read.
-std::shared_ptr<const BpeTokenizer> split_by(const json& pattern, const std::string& behavior = "Isolated") {
-  json tokenizer = byte_level();
+std::shared_ptr<const BpeTokenizer> split_by(const json& pattern, const std::string& behavior = "Isolated",
+                                             const json& added = json::array()) {
+  json tokenizer = byte_level({{"added_tokens", added}});
   tokenizer["pre_tokenizer"] = {
       {"type", "Sequence"},
       {"pretokenizers",
@@ -209,6 +210,48 @@ TEST(BpeTokenizer, CutsATextWhereAnyPatternThatDoesNotLookBehindAllowsIt) {
           << pattern << behavior;
     }
   }
+}
+
+TEST(BpeTokenizer, CutsAtMatchesOnlyBetweenAddedTokens) {
+  const char* words[] = {"<s>", "<s", "<", "   ", " ", "low", "12", "<mask>", "\n", "<s>x"};
+  Random random(6);
+  for (const bool strips : {false, true}) {
+    json added = {{{"id", 259}, {"content", "<s>"}, {"special", true}, {"normalized", strips}},
+                  {{"id", 260}, {"content", "<mask>"}, {"lstrip", strips}, {"rstrip", strips}},
+                  {{"id", 261}, {"content", "<s>xy"}, {"single_word", strips}}};
+    const auto tokenizer = split_by({{"Regex", "\\p{N}{1,2}|\\p{L}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"}},
+                                    "Isolated", added);
+    size_t cuts = 0;
+    for (int trial = 0; trial < 3000; ++trial) {
+      std::string text;
+      for (int i = 0; i < 12; ++i) text += words[random.below(std::size(words))];
+      const std::vector<int32_t> expected = tokenizer->encode(text);
+      for (size_t known = 1; known <= text.size(); ++known) {
+        const size_t cut = tokenizer->whole_length(std::string_view(text).substr(0, known));
+        cuts += cut > 0;
+        if (cut == 0) continue;
+        std::vector<int32_t> tokens;
+        tokenizer->append_tokens(std::string_view(text).substr(0, cut), tokens, true);
+        tokenizer->append_tokens(std::string_view(text).substr(cut), tokens, false);
+        ASSERT_EQ(tokens, expected) << text << ' ' << known << ' ' << cut;
+      }
+    }
+    EXPECT_GT(cuts, 10000u);
+  }
+}
+
+TEST(BpeTokenizer, DoesNotCutAtMatchesOfAnotherTextThanTheOneThatIsSplit) {
+  json tokenizer = byte_level();
+  const json split = {{"type", "Split"}, {"pattern", {{"Regex", ".."}}}, {"behavior", "Isolated"}};
+  const json bytes = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}};
+  const auto cut = [&](const json& stages) {
+    tokenizer["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", stages}};
+    return BpeTokenizer::from_json(tokenizer)->whole_length("low low low");
+  };
+  EXPECT_GT(cut({split, bytes}), 0u);
+  EXPECT_EQ(cut({{{"type", "Digits"}, {"individual_digits", true}}, split, bytes}), 0u);
+  tokenizer["normalizer"] = {{"type", "NFC"}};
+  EXPECT_EQ(cut({split, bytes}), 0u);
 }
 
 TEST(BpeTokenizer, DoesNotCutWhereAPatternLooksBehind) {

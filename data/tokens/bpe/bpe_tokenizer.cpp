@@ -116,6 +116,14 @@ struct BpeTokenizer::Parts {
     pre_tokenizer.split(text, place, [&](std::string_view piece) { model.encode(piece, tokens); });
   }
 
+  /// The last place where the words before it are certain, where that depends on where their part of the text
+  /// began.
+  size_t last_boundary_of_part(std::string_view text) const {
+    const bpe::Range part = added.last_part(text);
+    const size_t length = pre_tokenizer.last_boundary(text.substr(part.begin, part.end - part.begin));
+    return length > 0 && added.may_cut(text, part.begin + length) ? part.begin + length : 0;
+  }
+
   /// The last place where the words before it are certain, leaving added tokens aside.
   size_t last_boundary(std::string_view text) const {
     if (!pre_tokenizer.keeps_whole()) return pre_tokenizer.last_boundary(text);
@@ -160,6 +168,7 @@ void BpeTokenizer::append_tokens(std::string_view text, std::vector<int32_t>& to
 size_t BpeTokenizer::whole_length(std::string_view text) const {
   const bool normalizes = !parts_->normalizer.empty();
   if (normalizes && (!parts_->normalizer.local() || parts_->added.any_normalized())) return 0;
+  if (parts_->pre_tokenizer.counts_from_start()) return normalizes ? 0 : parts_->last_boundary_of_part(text);
   size_t place = text.size();
   for (int i = 0; i < most_tries; ++i) {
     place = parts_->last_boundary(text.substr(0, place));

@@ -118,6 +118,7 @@ class PatternStage final : public SplitStage {
     pieces.finish();
   }
 
+  bool counts_from_start() const override { return true; }
   size_t last_boundary(std::string_view text) const override {
     // With the others the end of a match is no boundary, or only where it is known what follows.
     const bool ends_pieces = behavior_ == Behavior::isolated || behavior_ == Behavior::removed ||
@@ -289,7 +290,8 @@ size_t PreTokenizer::last_boundary(std::string_view text) const {
     if (stages_[i]->prepends()) return 0;  // it would have to know whether a cut was there before
   }
   for (const auto& stage : stages_) {
-    if (!stage->by_character()) return stage->last_boundary(text);
+    if (stage->by_character()) continue;
+    return stage->counts_from_start() && stage != stages_[0] ? 0 : stage->last_boundary(text);
   }
   return 0;
 }

@@ -36,6 +36,8 @@ class SplitStage {
   virtual void split(std::string_view piece, Place place, const PieceSink& sink) const = 0;
   /// As Tokenizer::whole_length, for this stage alone.
   virtual size_t last_boundary(std::string_view) const { return 0; }
+  /// Whether that depends on where the text begins, so that nothing may be put before it or cut off.
+  virtual bool counts_from_start() const { return false; }
   /// Whether it looks at single characters only, so that any boundary of a later stage is one of this too.
   virtual bool by_character() const { return false; }
   /// Whether it may put something before a piece.
@@ -57,6 +59,8 @@ class PreTokenizer {
   /// Whether the text stays in one piece, but for what goes before it.
   bool keeps_whole() const { return keeps_whole_; }
   size_t last_boundary(std::string_view text) const;
+  /// Whether last_boundary() has to be given a part of the text from its beginning.
+  bool counts_from_start() const { return !stages_.empty() && stages_[0]->counts_from_start(); }
 
  private:
   void add(const nlohmann::json& json, int depth);
