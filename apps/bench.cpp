@@ -16,7 +16,9 @@ void add_bench(CLI::App& app, Action& action) {
   auto options = std::make_shared<train::BenchOptions>();
   auto json = std::make_shared<bool>(false), worker = std::make_shared<bool>(false);
   auto dump = std::make_shared<std::filesystem::path>();
-  command->add_option("--model", options->model, "gpt2, gpt2-medium, gpt2-large, gpt2-xl or toy")
+  command
+      ->add_option("--model", options->model,
+                   "gpt2, gpt2-medium, gpt2-large, gpt2-xl, toy, " + llama_preset_names())
       ->capture_default_str();
   command->add_option("--batch", options->batch, "sequences")->capture_default_str();
   command->add_option("--seq", options->seq, "tokens per sequence")->capture_default_str();

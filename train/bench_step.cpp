@@ -31,9 +31,19 @@ const BenchOptions& checked(const BenchOptions& options) {
 
 std::unique_ptr<LanguageModel> made_or_loaded(const BenchOptions& options) {
   if (!options.load.empty()) return formats::load_model(options.load / dump_weights);
-  GPT2Config config = gpt2_preset(options.model);
-  config.n_positions = std::max(config.n_positions, options.seq);
-  return as_language_model(GPT2(config));
+  if (options.model.starts_with("gpt2") || options.model == "toy") {
+    GPT2Config config = gpt2_preset(options.model);
+    config.n_positions = std::max(config.n_positions, options.seq);
+    return as_language_model(GPT2(config));
+  }
+  const std::string known = llama_preset_names();
+  if ((", " + known + ",").find(", " + options.model + ",") == std::string::npos)
+    throw UsageError(
+        fmt::format("bench: --model is '{}', expected gpt2, gpt2-medium, gpt2-large, gpt2-xl, toy, {}",
+                    options.model, known));
+  LlamaConfig config = llama_preset(options.model);
+  config.max_position_embeddings = std::max(config.max_position_embeddings, options.seq);
+  return as_language_model(Llama(config));
 }
 
 Tensor random_tokens(const BenchOptions& options, int64_t vocab_size, uint64_t seed) {

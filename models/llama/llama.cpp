@@ -67,6 +67,16 @@ const Preset presets[] = {
       .rms_norm_eps = 1e-5,
       .rope = {.theta = 100000},
       .tie_word_embeddings = true}},
+    // The sizes of GPT-2 124M in this architecture.
+    {"llama-110m",
+     {.vocab_size = 32000,
+      .hidden_size = 768,
+      .intermediate_size = 2048,
+      .num_hidden_layers = 12,
+      .num_attention_heads = 12,
+      .max_position_embeddings = 1024,
+      .rms_norm_eps = 1e-5,
+      .tie_word_embeddings = true}},
     {"llama-toy",
      {.vocab_size = 65,
       .hidden_size = 32,
@@ -80,12 +90,16 @@ const Preset presets[] = {
 }  // namespace
 
 LlamaConfig llama_preset(std::string_view name) {
-  std::string names;
   for (const Preset& preset : presets) {
     if (preset.name == name) return preset.config;
-    names += (names.empty() ? "" : ", ") + std::string(preset.name);
   }
-  fail("llama_preset: unknown model '", name, "'; known are ", names);
+  fail("llama_preset: unknown model '", name, "'; known are ", llama_preset_names());
+}
+
+std::string llama_preset_names() {
+  std::string names;
+  for (const Preset& preset : presets) names += (names.empty() ? "" : ", ") + std::string(preset.name);
+  return names;
 }
 
 void validate(const LlamaConfig& config) {

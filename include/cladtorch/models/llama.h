@@ -39,9 +39,12 @@ struct LlamaConfig {
   int64_t head_size() const { return head_dim > 0 ? head_dim : hidden_size / num_attention_heads; }
 };
 
-/// "llama-3.2-1b", "llama-3.1-8b", "mistral-7b", "tinyllama-1.1b", "smollm2-135m", or "llama-toy" (2 layers
-/// of 32 channels, 64 positions, 65 tokens). Throws Error listing the names for any other.
+/// "llama-3.2-1b", "llama-3.1-8b", "mistral-7b", "tinyllama-1.1b", "smollm2-135m", "llama-110m" (12 layers of
+/// 768 channels, as GPT-2 124M), or "llama-toy" (2 layers of 32 channels, 64 positions, 65 tokens). Throws
+/// Error listing the names for any other.
 LlamaConfig llama_preset(std::string_view name);
+/// "llama-3.2-1b, llama-3.1-8b, ...".
+std::string llama_preset_names();
 
 /// Throws Error naming the field if the numbers do not make a model.
 void validate(const LlamaConfig& config);
