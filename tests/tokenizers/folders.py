@@ -77,13 +77,18 @@ def write_vocabulary(name, kind, folder):
     (folder / "merges.txt").write_text("#version: 0.2\n" + "".join(f"{a} {b}\n" for a, b in model["merges"]))
 
 
+def write_files(case, folder):
+    """The folder of a case of folders.json."""
+    write_vocabulary(case["vocabulary"], case["kind"], folder)
+    model_type = "gpt2" if case["kind"] == "pair" else "llama"
+    for file, content in (case["files"] | {"config.json": {"model_type": model_type}}).items():
+        (folder / file).write_text(json.dumps(content))
+
+
 def expected(name, kind, files):
     with tempfile.TemporaryDirectory() as path:
         folder = Path(path)
-        write_vocabulary(name, kind, folder)
-        (folder / "config.json").write_text(json.dumps({"model_type": "gpt2" if kind == "pair" else "llama"}))
-        for file, content in files.items():
-            (folder / file).write_text(json.dumps(content))
+        write_files({"vocabulary": name, "kind": kind, "files": files}, folder)
         tokenizer = AutoTokenizer.from_pretrained(folder)
     return {"size": len(tokenizer), "bos": tokenizer.bos_token_id, "eos": tokenizer.eos_token_id,
             "pad": tokenizer.pad_token_id,
