@@ -127,16 +127,24 @@ std::vector<ConfigField> config_fields(TrainConfig& c) {
       {"data.sampling", "shuffled_windows or random_offsets", &c.data.sampling},
       {"data.packing", "packed, or documents: no window crosses the end of one", &c.data.packing},
       {"data.story_bytes", "size of the built-in text", &c.data.story_bytes, 1, 1'000'000'000},
+      {"model.kind", "gpt2, llama or mistral", &c.model.kind},
       {"model.layers", "transformer blocks", &c.model.layers, 1, 10'000},
       {"model.heads", "attention heads; must divide channels", &c.model.heads, 1, 1'000'000},
+      {"model.kv_heads", "llama, mistral: heads of keys and values, which several heads share; 0: as heads",
+       &c.model.kv_heads, 0, 1'000'000},
       {"model.channels", "width of the residual stream", &c.model.channels, 1, 1'000'000},
+      {"model.hidden", "width of the MLP; 0: four times channels, or two thirds of that for llama, mistral",
+       &c.model.hidden, 0, 10'000'000},
       {"model.context", "tokens the model looks back, the sequence length in training", &c.model.context, 0,
        1'000'000},
-      {"model.dropout", "probability of dropping an activation in training", &c.model.dropout},
+      {"model.window", "mistral: positions that attention looks back; 0: all", &c.model.window, 0, 1'000'000},
+      {"model.rope_theta", "llama, mistral: base of the rotary embedding's wave lengths",
+       &c.model.rope_theta},
+      {"model.tied", "the output layer is the table of token embeddings", &c.model.tied},
+      {"model.dropout", "gpt2: probability of dropping an activation in training", &c.model.dropout},
       {"model.gradient_checkpointing", "compute each block again in the backward pass: less memory",
        &c.model.gradient_checkpointing},
-      {"model.from",
-       "folder of a model to go on from, whose layers, heads and channels hold; empty: a new one",
+      {"model.from", "folder of a model to go on from, whose kind and sizes hold; empty: a new one",
        &c.model.from},
       {"lora.rank", "train LoRA adapters of this rank instead of the model; 0: the model", &c.lora.rank, 0,
        1 << 20},
@@ -255,15 +263,53 @@ void set_config(TrainConfig& config, const std::string& assignment) {
   }
 }
 
+int64_t hidden_size(const TrainConfig::Model& model) {
+  if (model.hidden > 0) return model.hidden;
+  if (model.kind == "gpt2") return 4 * model.channels;
+  constexpr int64_t multiple = 32;
+  return (8 * model.channels + 3 * multiple - 1) / (3 * multiple) * multiple;
+}
+
+namespace {
+
+/// The keys of [model] that not every kind of model has.
+void check_model(const TrainConfig::Model& model) {
+  expect(model.kind == "gpt2" || model.kind == "llama" || model.kind == "mistral",
+         fmt::format("model.kind is '{}', expected gpt2, llama or mistral", model.kind));
+  expect(model.channels % model.heads == 0,
+         fmt::format("model.heads = {} does not divide model.channels = {}", model.heads, model.channels));
+  expect(model.window == 0 || model.kind == "mistral",
+         fmt::format("model.window is {}, but a {} has no window; expected model.kind mistral", model.window,
+                     model.kind));
+  if (model.kind == "gpt2") {
+    expect(model.kv_heads == 0 || model.kv_heads == model.heads,
+           fmt::format("model.kv_heads is {}, but in a gpt2 each head has its own keys; expected 0",
+                       model.kv_heads));
+    expect(model.hidden == 0 || model.hidden == 4 * model.channels,
+           fmt::format("model.hidden is {}, but in a gpt2 it is four times model.channels; expected 0",
+                       model.hidden));
+    return;
+  }
+  expect(model.kv_heads == 0 || model.heads % model.kv_heads == 0,
+         fmt::format("model.kv_heads = {} does not divide model.heads = {}", model.kv_heads, model.heads));
+  expect(model.channels / model.heads % 2 == 0,
+         fmt::format(
+             "model.channels / model.heads is {}, expected an even number, as rotary embeddings turn pairs",
+             model.channels / model.heads));
+  expect(model.rope_theta > 0, "model.rope_theta is 0, expected a positive number");
+  expect(model.dropout == 0,
+         fmt::format("model.dropout is {}, but a {} has no dropout; expected 0", model.dropout, model.kind));
+}
+
+}  // namespace
+
 void check_config(const TrainConfig& c) {
   TrainConfig copy = c;
   for (const ConfigField& field : config_fields(copy)) check_field(field);
   expect(c.run.name.find('/') == std::string::npos && c.run.name != "." && c.run.name != "..",
          fmt::format("run.name is '{}', expected a name without '/'; run.out takes a path", c.run.name));
   expect(c.model.context > 0 || !c.model.from.empty(), "model.context is 0, expected 1 or more");
-  expect(
-      c.model.channels % c.model.heads == 0,
-      fmt::format("model.heads = {} does not divide model.channels = {}", c.model.heads, c.model.channels));
+  if (c.model.from.empty()) check_model(c.model);
   expect(c.optimizer.eps > 0, "optimizer.eps is 0, expected a positive number");
   expect(c.schedule.min_lr <= c.optimizer.lr,
          fmt::format("schedule.min_lr = {} is above optimizer.lr = {}", c.schedule.min_lr, c.optimizer.lr));

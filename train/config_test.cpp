@@ -128,6 +128,10 @@ TEST(Config, RefusesValuesThatCannotWork) {
                           "train.batch=0",
                           "model.heads=3",
                           "model.dropout=1",
+                          "model.kind=lama",
+                          "model.kv_heads=2",
+                          "model.hidden=100",
+                          "model.window=8",
                           "optimizer.lr=nan",
                           "optimizer.beta2=1",
                           "schedule.kind=cosin",
@@ -138,6 +142,37 @@ TEST(Config, RefusesValuesThatCannotWork) {
                           "sample.top_p=0"}) {
     EXPECT_THAT(error_of_set(bad), HasSubstr(std::string(bad).substr(0, std::string(bad).find('=')))) << bad;
   }
+}
+
+TEST(Config, RefusesWhatAKindOfModelHasNot) {
+  const auto error_with = [](const char* kind, const std::string& assignment) {
+    TrainConfig config;
+    config.model.kind = kind;
+    set_config(config, assignment);
+    return error_of([&] { check_config(config); });
+  };
+  for (const char* kind : {"llama", "mistral"}) {
+    EXPECT_EQ(error_with(kind, "model.kv_heads=2"), "");
+    EXPECT_EQ(error_with(kind, "model.hidden=100"), "");
+    EXPECT_EQ(error_with(kind, "model.tied=false"), "");
+    EXPECT_THAT(error_with(kind, "model.kv_heads=3"), HasSubstr("model.kv_heads = 3 does not divide"));
+    EXPECT_THAT(error_with(kind, "model.dropout=0.1"), HasSubstr("has no dropout"));
+    EXPECT_THAT(error_with(kind, "model.rope_theta=0"), HasSubstr("model.rope_theta is 0"));
+    EXPECT_THAT(error_with(kind, "model.channels=12"), HasSubstr("model.channels / model.heads is 3"));
+  }
+  EXPECT_EQ(error_with("mistral", "model.window=8"), "");
+  EXPECT_THAT(error_with("llama", "model.window=8"), HasSubstr("a llama has no window"));
+}
+
+TEST(Config, GivesTheMlpTheWidthThatItsKindHas) {
+  TrainConfig::Model model{.channels = 128};
+  EXPECT_EQ(hidden_size(model), 512);
+  model.kind = "llama";
+  EXPECT_EQ(hidden_size(model), 352);  // two thirds of 512 are 341.3
+  model.channels = 768;
+  EXPECT_EQ(hidden_size(model), 2048);
+  model.hidden = 100;
+  EXPECT_EQ(hidden_size(model), 100);
 }
 
 }  // namespace

@@ -17,7 +17,11 @@ namespace {
 /// Windows of a model whose context nobody chose: longer ones take memory by the length.
 constexpr int64_t default_context = 256;
 
-void take_sizes(TrainConfig& config, const ModelSizes& sizes, const std::string& folder) {
+void take_sizes(TrainConfig& config, const LanguageModel& model, const std::string& folder) {
+  const ModelSizes sizes = model.sizes();
+  config.model.kind = model.type();
+  config.model.kv_heads = sizes.key_value_heads;
+  config.model.window = sizes.window;
   config.model.layers = sizes.layers;
   config.model.heads = sizes.heads;
   config.model.channels = sizes.channels;
@@ -37,7 +41,7 @@ std::unique_ptr<LanguageModel> pretrained_model(TrainConfig& config, const data:
   require(!has_lora(*model), "train: '", folder.string(),
           "' holds an adapter; write the whole model with: cladtorch merge --from ", folder.string(),
           " --out FOLDER");
-  take_sizes(config, sizes, folder.string());
+  take_sizes(config, *model, folder.string());
   model->set_gradient_checkpointing(config.model.gradient_checkpointing);
   return model;
 }

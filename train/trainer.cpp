@@ -37,16 +37,42 @@ double share_of_targets(std::span<const int32_t> targets) {
 
 }  // namespace
 
-std::unique_ptr<LanguageModel> make_model(const TrainConfig& config, int64_t vocab_size) {
+namespace {
+
+std::unique_ptr<LanguageModel> make_gpt2(const TrainConfig& config, int64_t vocab_size) {
   GPT2Config model;
   model.vocab_size = vocab_size;
   model.n_positions = config.model.context;
   model.n_layer = config.model.layers;
   model.n_head = config.model.heads;
   model.n_embd = config.model.channels;
+  model.tie_word_embeddings = config.model.tied;
   model.dropout = config.model.dropout;
   model.gradient_checkpointing = config.model.gradient_checkpointing;
   return as_language_model(GPT2(model, static_cast<uint64_t>(config.run.seed)));
+}
+
+std::unique_ptr<LanguageModel> make_llama(const TrainConfig& config, int64_t vocab_size) {
+  LlamaConfig model;
+  model.vocab_size = vocab_size;
+  model.hidden_size = config.model.channels;
+  model.intermediate_size = hidden_size(config.model);
+  model.num_hidden_layers = config.model.layers;
+  model.num_attention_heads = config.model.heads;
+  model.num_key_value_heads = config.model.kv_heads;
+  model.max_position_embeddings = config.model.context;
+  model.sliding_window = config.model.window;
+  model.is_mistral = config.model.kind == "mistral";
+  model.rope.theta = config.model.rope_theta;
+  model.tie_word_embeddings = config.model.tied;
+  model.gradient_checkpointing = config.model.gradient_checkpointing;
+  return as_language_model(Llama(model, static_cast<uint64_t>(config.run.seed)));
+}
+
+}  // namespace
+
+std::unique_ptr<LanguageModel> make_model(const TrainConfig& config, int64_t vocab_size) {
+  return config.model.kind == "gpt2" ? make_gpt2(config, vocab_size) : make_llama(config, vocab_size);
 }
 
 Trainer::Trainer(const TrainConfig& config, const data::Dataset& data, std::unique_ptr<LanguageModel> model,

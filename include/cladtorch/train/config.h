@@ -32,10 +32,16 @@ struct TrainConfig {
     int64_t story_bytes = 2'000'000;
   } data;
   struct Model {
+    std::string kind = "gpt2";
     int64_t layers = 4;
     int64_t heads = 4;
+    int64_t kv_heads = 0;  // 0 means as many as heads
     int64_t channels = 128;
+    int64_t hidden = 0;  // 0 means what hidden_size() says
     int64_t context = 128;
+    int64_t window = 0;
+    double rope_theta = 10000;
+    bool tied = true;
     double dropout = 0.0;
     bool gradient_checkpointing = false;
     std::string from = {};  // folder of a model to go on from; "" means a new one
@@ -121,6 +127,10 @@ void check_config(const TrainConfig& config);
 
 /// The parts of a value between commas, without spaces around them; empty parts are left out.
 std::vector<std::string> split_list(const std::string& list);
+
+/// Width of the MLP: model.hidden, or where that is 0 four times the channels for GPT-2 and two thirds of
+/// that, rounded up to a multiple of 32, for the others, whose MLP has three matrices.
+int64_t hidden_size(const TrainConfig::Model& model);
 
 /// float32 for "fp32", bfloat16 for "bf16". Throws UsageError naming both, and `where`, for anything else.
 DType dtype_from_string(const std::string& name, const std::string& where = "run.dtype");
