@@ -125,6 +125,14 @@ TEST_F(Convert, KeepsTheTokenizerAndKeysThatOnlyOthersRead) {
   EXPECT_EQ(folder.read("copy/tokenizer.json"), R"({"model":{"type":"BPE"}})");
 }
 
+TEST_F(Convert, GivesTheFilesOfTheOriginalVocabularyTheNamesOfTransformers) {
+  folder.write("source/encoder.json", R"({"a":0})");
+  folder.write("source/vocab.bpe", "#version: 0.2\n");
+  convert_model(source, folder / "copy", {});
+  EXPECT_EQ(folder.read("copy/vocab.json"), R"({"a":0})");
+  EXPECT_EQ(folder.read("copy/merges.txt"), "#version: 0.2\n");
+}
+
 TEST_F(Convert, TouchesNoFolderThatHoldsFiles) {
   folder.write("full/notes.txt", "mine");
   EXPECT_THAT(error_of([&] { convert_model(source, folder / "full", {}); }), HasSubstr("name a new folder"));

@@ -123,7 +123,12 @@ Table difference_table(std::span<const RunRecord> runs) {
   return table;
 }
 
-Table evaluation_table(const RunRecord& run) {
+namespace {
+
+/// How far each loss is above the floor; "-" where none is known.
+constexpr int floor_column = 4;
+
+Table evaluations(const RunRecord& run) {
   Table table = {{"", "loss", "perplexity", "bits per byte", "above the floor", "step"}};
   const StepRecord *best = run.best(), *last = run.last_evaluated();
   if (run.facts.first_val) {
@@ -137,6 +142,16 @@ Table evaluation_table(const RunRecord& run) {
   if (const std::optional<double> floor = run.facts.floor) {
     table.push_back({"floor", fmt::format("{:.4f}", *floor), perplexity_of(*floor),
                      bits_per_byte_of(run, *floor), "", ""});
+  }
+  return table;
+}
+
+}  // namespace
+
+Table evaluation_table(const RunRecord& run) {
+  Table table = evaluations(run);
+  if (!run.facts.floor) {
+    for (std::vector<std::string>& row : table) row.erase(row.begin() + floor_column);
   }
   return table;
 }

@@ -158,6 +158,11 @@ TEST(EvaluationText, ShowsTheBestTheLatestAndTheFloor) {
             "floor     0.5000       1.649         0.3607\n");
   run.facts.bytes_per_token.reset();
   EXPECT_THAT(evaluation_text(run), HasSubstr("0.6000       1.822              -"));
+  run.facts.floor.reset();
+  EXPECT_EQ(evaluation_text(run),
+            "            loss  perplexity  bits per byte  step\n"
+            "best val  0.6000       1.822              -   100\n"
+            "last val  1.5000       4.482              -   200\n");
 }
 
 }  // namespace

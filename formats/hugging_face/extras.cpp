@@ -14,9 +14,17 @@ constexpr const char* companions[] = {"tokenizer.json",    "tokenizer_config.jso
                                       "tokenizer.model",   generation_file,           "chat_template.jinja",
                                       "chat_template.json"};
 
-io::Json read_if_there(const fs::path& path) {
+/// Files of the original GPT-2, which are the same as those that transformers has under other names.
+constexpr std::pair<const char*, const char*> renamed[] = {{"encoder.json", "vocab.json"},
+                                                           {"vocab.bpe", "merges.txt"}};
+
+bool is_file(const fs::path& path) {
   std::error_code ignored;
-  return fs::is_regular_file(path, ignored) ? io::read_json(path) : io::Json::object();
+  return fs::is_regular_file(path, ignored);
+}
+
+io::Json read_if_there(const fs::path& path) {
+  return is_file(path) ? io::read_json(path) : io::Json::object();
 }
 
 /// One number or a list of them. Some configurations have -1 for none.
@@ -38,8 +46,10 @@ FolderExtras read_extras(const fs::path& folder) {
   FolderExtras extras;
   extras.config = read_if_there(folder / config_file);
   for (const char* name : companions) {
-    std::error_code ignored;
-    if (fs::is_regular_file(folder / name, ignored)) extras.files[name] = io::read_file(folder / name);
+    if (is_file(folder / name)) extras.files[name] = io::read_file(folder / name);
+  }
+  for (const auto& [original, name] : renamed) {
+    if (is_file(folder / original)) extras.files.try_emplace(name, io::read_file(folder / original));
   }
   return extras;
 }
