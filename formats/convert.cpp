@@ -1,8 +1,5 @@
 #include "cladtorch/formats/convert.h"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <map>
 #include <memory>
 
@@ -10,7 +7,7 @@
 #include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/formats/llmc.h"
 #include "cladtorch/formats/peft.h"
-#include "cladtorch/io/atomic_file.h"
+#include "cladtorch/io/atomic_folder.h"
 #include "cladtorch/io/conversion.h"
 
 namespace cladtorch::formats {
@@ -63,32 +60,16 @@ Source read_source(const fs::path& from, const fs::path& adapter) {
 
 void write_folder(const Source& source, const fs::path& from, const fs::path& to,
                   const ConvertOptions& options) {
-  std::error_code error;
-  if (fs::exists(to) && !(fs::is_directory(to) && fs::is_empty(to, error))) {
-    fail("write '", to.string(), "': it exists already; name a new folder");
+  io::require_new_folder(to);
+  io::AtomicFolder fresh(to);
+  const FolderExtras extras = read_extras(from);
+  SaveOptions save{.type = options.type, .shard_bytes = options.shard_bytes, .extras = &extras};
+  if (!save.type) {
+    save.types = source.types;
+    save.type = source.type;
   }
-  const fs::path target = fs::absolute(to).lexically_normal();
-  fs::path fresh = target.has_filename() ? target : target.parent_path();
-  const fs::path final = fresh;
-  fresh += fmt::format(".tmp-{}", ::getpid());
-  io::remove_temporaries(final);  // of an earlier attempt that was killed
-  if (final.has_parent_path()) fs::create_directories(final.parent_path(), error);
-  if (error || !fs::create_directory(fresh, error)) {
-    throw Error(io::describe_failure("create folder", to, error.value()));
-  }
-  try {
-    const FolderExtras extras = read_extras(from);
-    SaveOptions save{.type = options.type, .shard_bytes = options.shard_bytes, .extras = &extras};
-    if (!save.type) {
-      save.types = source.types;
-      save.type = source.type;
-    }
-    save_model(*source.model, fresh, save);
-    io::replace_folder(fresh, final);
-  } catch (...) {
-    fs::remove_all(fresh, error);
-    throw;
-  }
+  save_model(*source.model, fresh.path(), save);
+  fresh.commit();
 }
 
 }  // namespace

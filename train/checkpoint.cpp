@@ -1,13 +1,11 @@
 #include "cladtorch/train/checkpoint.h"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "cladtorch/formats/peft.h"
 #include "cladtorch/io/atomic_file.h"
+#include "cladtorch/io/atomic_folder.h"
 #include "cladtorch/io/json.h"
 #include "cladtorch/io/safetensors.h"
 
@@ -84,32 +82,21 @@ data::TokenizerPtr load_tokenizer(const fs::path& checkpoint, const LanguageMode
 void save_checkpoint(const fs::path& path, const LanguageModel& model, const AdamW& optimizer,
                      const TrainerState& state, const formats::FolderExtras& extras,
                      const AdapterRun* adapter) {
-  fs::path fresh = path;
-  fresh += fmt::format(".tmp-{}", ::getpid());
-  try {
-    fs::remove_all(fresh);
-    // Not its parents: a run's folder that somebody removed must not come back with half of its files.
-    std::error_code error;
-    if (!fs::create_directory(fresh, error)) {
-      throw Error(io::describe_failure("write the checkpoint", path, error.value()));
-    }
-    if (adapter != nullptr) {
-      formats::save_adapter(model, adapter->lora, adapter->base.string(), fresh);
-      for (const auto& [name, content] : extras.files) io::write_file(fresh / name, content);
-    } else {
-      formats::save_model(model, fresh, {.extras = &extras});
-    }
-    std::vector<std::pair<std::string, io::StoredTensor>> moments;
-    append_moments(moments, first_moment_prefix, optimizer.first_moments());
-    append_moments(moments, second_moment_prefix, optimizer.second_moments());
-    io::write_safetensors(fresh / optimizer_file, moments, {{"steps", std::to_string(optimizer.steps())}});
-    io::write_json(fresh / state_file, to_json(state));
-    io::replace_folder(fresh, path);
-  } catch (...) {
-    std::error_code ignored;
-    fs::remove_all(fresh, ignored);
-    throw;
+  // Makes no parents: a run's folder that somebody removed must not come back with half of its files.
+  io::AtomicFolder folder(path);
+  const fs::path& fresh = folder.path();
+  if (adapter != nullptr) {
+    formats::save_adapter(model, adapter->lora, adapter->base.string(), fresh);
+    for (const auto& [name, content] : extras.files) io::write_file(fresh / name, content);
+  } else {
+    formats::save_model(model, fresh, {.extras = &extras});
   }
+  std::vector<std::pair<std::string, io::StoredTensor>> moments;
+  append_moments(moments, first_moment_prefix, optimizer.first_moments());
+  append_moments(moments, second_moment_prefix, optimizer.second_moments());
+  io::write_safetensors(fresh / optimizer_file, moments, {{"steps", std::to_string(optimizer.steps())}});
+  io::write_json(fresh / state_file, to_json(state));
+  folder.commit();
 }
 
 TrainerState load_trainer_state(const fs::path& checkpoint) {
