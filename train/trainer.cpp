@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <set>
+#include <string>
 
 #include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/ops/dropout.h"
@@ -181,12 +183,24 @@ int64_t Trainer::tokens_per_step() const {
 }
 
 double Trainer::flops_per_token() const {
+  const std::vector<NamedTensor> parameters = model_->parameters();
+  // In the order of a forward pass: no backward pass goes below the first that is trained.
+  const auto first_trained =
+      std::ranges::find_if(parameters, [](const NamedTensor& named) { return !named.tensor.is_frozen(); });
+  std::set<std::string> below;
+  for (auto named = parameters.begin(); named != first_trained; ++named) below.insert(named->name);
   double flops = model_->flops_per_token(config_.model.context);
+  const auto leave_out = [&](const std::string& name, const Tensor& weight) {
+    const int products = (weight.is_frozen() ? 1 : 0) + (below.contains(name) ? 1 : 0);
+    flops -= 2 * products * static_cast<double>(weight.numel());
+  };
   for (const NamedLinear& linear : model_->linear_layers()) {
     const nn::Linear& layer = *linear.layer;
-    if (layer.weight.is_frozen()) flops -= 2 * static_cast<double>(layer.weight.numel());
+    leave_out(linear.name + ".weight", layer.weight);
     if (layer.lora_A.defined()) flops += 6 * static_cast<double>(layer.lora_A.numel() + layer.lora_B.numel());
   }
+  const NamedTensor& last = parameters.back();  // the output layer, unless the embeddings are that too
+  leave_out("", last.name == "lm_head.weight" ? last.tensor : parameters.front().tensor);
   return flops;
 }
 

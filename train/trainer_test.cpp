@@ -11,6 +11,7 @@
 #include "cladtorch/error.h"
 #include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/io/atomic_file.h"
+#include "cladtorch/train/freeze.h"
 #include "data/tokens/memory_tokens.h"
 #include "io/temporary_folder.h"
 
@@ -158,6 +159,22 @@ data::Dataset prompts(int documents, Prompt prompt) {
   dataset.validation = dataset.train;
   dataset.storage = std::move(tokens);
   return dataset;
+}
+
+TEST(Trainer, CountsNoArithmeticThatFreezingSaves) {
+  const TrainConfig config = small_config();
+  const auto flops = [&](const TrainedParameters& which) {
+    auto model = quadratic_of(config);
+    freeze_parameters(*model, which);
+    return Trainer(config, stories(), std::move(model)).flops_per_token();
+  };
+  const double whole = flops({}), matrices = 12.0 * 8 * 8;
+  const double head = 8.0 * static_cast<double>(stories().tokenizer->vocab_size());
+  EXPECT_EQ(whole, gpt2_of(config).config.n_layer * 6.0 * (matrices + 8.0 * 16) + 6 * head);
+  EXPECT_EQ(flops({.freeze = "h.0"}), whole - 2 * matrices) << "the embeddings below need the cotangents";
+  EXPECT_EQ(flops({.freeze = "wte"}), whole - 2 * head);
+  EXPECT_EQ(flops({.train_only = "ln_f"}), whole - 2 * head - 4 * matrices);
+  EXPECT_EQ(flops({.train_only = "h.0.mlp"}), whole - 2 * head - 4 * 4.0 * 8 * 8);
 }
 
 TEST(Trainer, EveryTargetOfAStepCountsTheSameInWhicheverMicroBatchItIs) {

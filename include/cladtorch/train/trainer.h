@@ -73,7 +73,7 @@ class Trainer {
   int64_t tokens_per_step() const;
   /// Numbers that updates change: those of parameters that are not frozen.
   int64_t trained_parameters() const { return gradients_->numel(); }
-  /// Arithmetic of one token in forward and backward, without the products for gradients of frozen weights.
+  /// Arithmetic of one token in forward and backward, without the products with matrices that freezing saves.
   double flops_per_token() const;
 
  private:
