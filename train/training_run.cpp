@@ -191,31 +191,32 @@ class Session {
           shown_rate == 0 ? record.tokens_per_second : 0.9 * shown_rate + 0.1 * record.tokens_per_second;
       record.tokens_per_second = shown_rate;
       display.show(record, progress);
-      if (stopping) {
-        display.message(fmt::format("stopped after step {} of {}; continue with: cladtorch train --resume {}",
-                                    record.step, progress.steps, config_.run.out));
-        return false;
-      }
       if (record.val_loss && stopped_early()) {
         display.message(
             fmt::format("stopped after step {} of {}: {} evaluations without a lower validation loss",
                         record.step, progress.steps, config_.train.patience));
         break;
       }
+      if (stopping && record.step < progress.steps) {
+        display.message(fmt::format("stopped after step {} of {}; continue with: cladtorch train --resume {}",
+                                    record.step, progress.steps, config_.run.out));
+        return false;
+      }
     }
     return true;
   }
 
-  /// What follows an update: the validation loss where it is due, the log, the checkpoints.
+  /// What follows an update: the validation loss where it is due, also before a stop, since a resumed session
+  /// does not go back to it; the log; the checkpoints.
   void evaluate_and_save(StepRecord& record, RunLog& log, Telemetry& telemetry, bool stopping) {
     const bool last = record.step == trainer_.state().steps;
-    const bool evaluate = !stopping && (record.step % config_.train.eval_every == 0 || last);
+    const bool evaluate = record.step % config_.train.eval_every == 0 || last;
     const double best_before = trainer_.state().best_val.value_or(INFINITY);
     if (evaluate) record.val_loss = trainer_.evaluate();
     record.seconds = trainer_.state().seconds;
     log.write(record);
     telemetry.write(record, trainer_.state().steps, trainer_.weights());
-    if (evaluate && !last && config_.log.samples) {
+    if (evaluate && !last && !stopping && config_.log.samples) {
       telemetry.write_samples(draw_samples(config_, trainer_.model(), *data_.tokenizer), record.step);
     }
     if (evaluate && *record.val_loss < best_before) trainer_.save(file("best"));

@@ -195,20 +195,26 @@ TEST_F(ProgramTest, ARunKilledAgainAndAgainWhileItSavesEndsLikeAStraightOne) {
 }
 
 TEST_F(ProgramTest, CtrlCFinishesTheStepSavesAndSaysHowToGoOn) {
-  Program interrupted(steady_run(endless), {.folder = folder_.path()});
-  wait_for_log(interrupted, 4);
-  interrupted.send(SIGINT);
-  const Outcome outcome = interrupted.wait();
-  EXPECT_EQ(outcome.code, interrupted_code);
-  EXPECT_EQ(outcome.err, "");
-  const size_t done = log_of(folder_ / "run").size();
-  EXPECT_THAT(outcome.out, HasSubstr("stopped after step " + std::to_string(done) + " of " + endless +
-                                     "; continue with: cladtorch train --resume run"));
-  const std::string end = std::to_string(done + 7);
-  succeed({"train", "--resume", "run", "--steps", end});
-  fs::rename(folder_ / "run", folder_ / "resumed");
-  succeed(steady_run(end));
-  expect_equal_runs("run", "resumed");
+  // With an evaluation after each step, one is due at the step that Ctrl-C ends.
+  for (const char* eval_every : {"10", "1"}) {
+    const std::vector<std::string> evaluating = {"--set", "train.eval_every=" + std::string(eval_every)};
+    Program interrupted(steady_run(endless, evaluating), {.folder = folder_.path()});
+    wait_for_log(interrupted, 4);
+    interrupted.send(SIGINT);
+    const Outcome outcome = interrupted.wait();
+    EXPECT_EQ(outcome.code, interrupted_code);
+    EXPECT_EQ(outcome.err, "");
+    const size_t done = log_of(folder_ / "run").size();
+    EXPECT_THAT(outcome.out, HasSubstr("stopped after step " + std::to_string(done) + " of " + endless +
+                                       "; continue with: cladtorch train --resume run"));
+    const std::string end = std::to_string(done + 7);
+    succeed({"train", "--resume", "run", "--steps", end});
+    fs::rename(folder_ / "run", folder_ / "resumed");
+    succeed(steady_run(end, evaluating));
+    expect_equal_runs("run", "resumed");
+    fs::remove_all(folder_ / "run");
+    fs::remove_all(folder_ / "resumed");
+  }
 }
 
 TEST_F(ProgramTest, ExamplesWithPromptsInMicroBatchesAreLearnedAndResumeBitForBit) {
