@@ -136,7 +136,7 @@ class Comparison:
             self.engines, self.load, prompt, tokens, turns, self.scratch, self.note
         )
         self.write()
-        say(f"wrote {self.out / 'benchmarks.md'} and benchmarks.svg after {self.minutes()} min")
+        say(f"wrote {self.out / 'benchmarks.md'} and its drawing after {self.minutes()} min")
 
     def verify_rounded(self, dtype: str) -> None:
         """The same check in a dtype of fewer digits, on the first tokens."""
@@ -153,8 +153,10 @@ class Comparison:
     def write(self) -> None:
         (self.scratch / "results.json").write_text(json.dumps(self.results, indent=1) + "\n")
         self.out.mkdir(parents=True, exist_ok=True)
-        (self.out / "benchmarks.svg").write_text(plot.draw(self.results))
-        report.insert(self.out / "benchmarks.md", report.render(self.results, "benchmarks.svg"))
+        model = self.options.model
+        drawing = "benchmarks.svg" if model == "gpt2" else f"benchmarks-{model}.svg"
+        (self.out / drawing).write_text(plot.draw(self.results))
+        report.insert(self.out / "benchmarks.md", model, report.render(self.results, drawing))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import unittest
+from dataclasses import asdict
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,9 +14,19 @@ import measure
 import plot
 import report
 from engines import Case, Engine, Failed, Worker
-from floor import Ceilings, Model, inference_bytes, work
+from floor import Ceilings, gpt2, inference_bytes, llama, work
 
-GPT2 = Model(layers=12, channels=768, vocabulary=50257, positions=1024)
+GPT2 = gpt2(layers=12, channels=768, vocabulary=50257, positions=1024)
+LLAMA_32_1B = {
+    "hidden_size": 2048,
+    "num_hidden_layers": 16,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "head_dim": 64,
+    "intermediate_size": 8192,
+    "vocab_size": 128256,
+    "tie_word_embeddings": True,
+}
 CEILINGS = Ceilings(fp32=500e9, bf16=995e9, read=48e9, fill=44e9, mixed=60e9)
 
 
@@ -24,6 +35,12 @@ class Floor(unittest.TestCase):
         self.assertEqual(GPT2.parameters, 124_439_808)
         self.assertAlmostEqual(GPT2.flops(Case(4, 64)) / 1e9, 190.7, delta=0.1)
         self.assertEqual(inference_bytes(GPT2), 4 * (124_439_808 - 1024 * 768))
+
+    def test_counts_llama(self) -> None:
+        self.assertEqual(llama(LLAMA_32_1B).parameters, 1_235_814_400)
+        untied = llama({**LLAMA_32_1B, "tie_word_embeddings": False})
+        self.assertEqual(untied.parameters, 1_498_482_688)
+        self.assertEqual(inference_bytes(untied), inference_bytes(llama(LLAMA_32_1B)))
 
     def test_few_tokens_are_bound_by_memory_and_many_by_arithmetic(self) -> None:
         few, many = (work(GPT2, Case(*shape), "forward_backward") for shape in ((1, 16), (4, 64)))
@@ -110,7 +127,7 @@ def results() -> dict:
             "versions": {"JAX": "1.0"},
             "arguments": "",
         },
-        "model": {"layers": 12, "channels": 768, "vocabulary": 50257, "positions": 1024},
+        "model": asdict(GPT2),
         "ceilings": {"threads": {"1": ceilings, "2": ceilings}},
         "titles": ["cladtorch", "JAX", "PyTorch"],
         "verification": ["JAX: loss 1"],
@@ -131,11 +148,15 @@ class Page(unittest.TestCase):
     def test_replaces_only_what_it_wrote(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "page.md"
-            path.write_text(f"# Title\n\n{report.BEGIN}\nold\n{report.END}\n\n## By hand\n")
-            report.insert(path, "new")
-            report.insert(path, "newer")
+            begin = report.BEGIN.format("gpt2")
+            path.write_text(f"# Title\n\n{begin}\nold\n{report.END}\n\n## By hand\n")
+            report.insert(path, "gpt2", "new")
+            report.insert(path, "llama-110m", "another model")
+            report.insert(path, "gpt2", "newer")
             self.assertEqual(
-                path.read_text(), f"# Title\n\n{report.BEGIN}\n\nnewer\n{report.END}\n\n## By hand\n"
+                path.read_text(),
+                f"# Title\n\n{begin}\n\nnewer\n{report.END}\n\n## By hand\n\n"
+                f"{report.BEGIN.format('llama-110m')}\n\nanother model\n{report.END}\n",
             )
 
     def test_plot_is_well_formed(self) -> None:

@@ -10,22 +10,36 @@ from engines import Case
 
 @dataclass(frozen=True)
 class Model:
-    layers: int
-    channels: int
-    vocabulary: int
-    positions: int
-
-    @property
-    def parameters(self) -> int:
-        c = self.channels
-        return (self.vocabulary + self.positions) * c + self.layers * (12 * c * c + 13 * c) + 2 * c
+    title: str
+    parameters: int
+    products: int  # weights that every token is multiplied with
+    attention: int  # layers times channels of the queries
+    looked_up: int  # weights of which a token needs one row only
 
     def flops(self, case: Case) -> float:
         """Forward and backward: every matrix once forward and twice backward, and causal attention over half of
         the positions; a multiplication and an addition count two."""
-        c = self.channels
-        matrices = 12 * self.layers * c * c + self.vocabulary * c
-        return 6.0 * (matrices + self.layers * c * case.seq) * case.tokens
+        return 6.0 * (self.products + self.attention * case.seq) * case.tokens
+
+
+def gpt2(layers: int, channels: int, vocabulary: int, positions: int) -> Model:
+    c = channels
+    parameters = (vocabulary + positions) * c + layers * (12 * c * c + 13 * c) + 2 * c
+    products = 12 * layers * c * c + vocabulary * c
+    title = f"GPT-2 {parameters / 1e6:.0f}M"
+    return Model(title, parameters, products, layers * c, positions * c)
+
+
+def llama(config: dict) -> Model:
+    """From config.json."""
+    c, layers, size = config["hidden_size"], config["num_hidden_layers"], config["head_dim"]
+    queries, keys = config["num_attention_heads"] * size, config["num_key_value_heads"] * size
+    block = 2 * c * (queries + keys) + 3 * c * config["intermediate_size"]
+    table = config["vocab_size"] * c
+    looked_up = 0 if config["tie_word_embeddings"] else table
+    products = layers * block + table
+    parameters = products + looked_up + (2 * layers + 1) * c
+    return Model(f"Llama {parameters / 1e6:.0f}M", parameters, products, layers * queries, looked_up)
 
 
 @dataclass(frozen=True)
@@ -73,5 +87,5 @@ def work(model: Model, case: Case, phase: str) -> Work:
 
 
 def inference_bytes(model: Model) -> float:
-    """Every weight once a token; of the position table only a row."""
-    return 4.0 * (model.parameters - model.positions * model.channels)
+    """Every weight once a token, but of the tables only a row."""
+    return 4.0 * (model.parameters - model.looked_up)

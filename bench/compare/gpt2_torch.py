@@ -1,17 +1,12 @@
-"""GPT-2 in PyTorch, written as its users write it: modules, scaled_dot_product_attention, fused AdamW."""
+"""GPT-2 in PyTorch, written as its users write it: modules and scaled_dot_product_attention."""
 
 from __future__ import annotations
 
-import contextlib
-import time
-
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-PROMPT_LENGTH = 16
-Cache = tuple[Tensor, Tensor]
+Cache = tuple[Tensor, Tensor]  # keys and values of a layer
 
 
 class Attention(nn.Module):
@@ -61,6 +56,7 @@ class Block(nn.Module):
 class GPT2(nn.Module):
     def __init__(self, config: dict) -> None:
         super().__init__()
+        self.config = config
         self.wte = nn.Embedding(config["vocab_size"], config["n_embd"])
         self.wpe = nn.Embedding(config["n_positions"], config["n_embd"])
         self.h = nn.ModuleList(Block(config) for _ in range(config["n_layer"]))
@@ -79,84 +75,12 @@ class GPT2(nn.Module):
             x = block(x, cache, position)
         return F.linear(self.ln_f(x[:, -1]), self.wte.weight)
 
+    def caches(self) -> list[Cache]:
+        heads = self.config["n_head"]
+        shape = (1, heads, self.config["n_positions"], self.config["n_embd"] // heads)
+        return [(torch.zeros(shape), torch.zeros(shape)) for _ in self.h]
+
 
 def stored_transposed(name: str) -> bool:
     """The files keep the weights of these layers [in, out], nn.Linear keeps them [out, in]."""
     return name.endswith(("c_attn.weight", "c_proj.weight", "c_fc.weight"))
-
-
-def adamw(model: nn.Module) -> torch.optim.Optimizer:
-    matrices = [p for p in model.parameters() if p.dim() >= 2]
-    vectors = [p for p in model.parameters() if p.dim() < 2]
-    groups = [{"params": matrices, "weight_decay": 0.1}, {"params": vectors, "weight_decay": 0.0}]
-    return torch.optim.AdamW(groups, lr=1e-4, betas=(0.9, 0.999), eps=1e-8, fused=True)
-
-
-class Engine:
-    def __init__(
-        self,
-        config: dict,
-        weights: dict[str, np.ndarray],
-        tokens: np.ndarray,
-        targets: np.ndarray,
-        dtype: str,
-        threads: int,
-        compiled: bool,
-    ) -> None:
-        torch.set_num_threads(threads)
-        self.config = config
-        with torch.device("meta"):
-            self.model = GPT2(config)
-        state = {
-            name: torch.from_numpy(value.T.copy() if stored_transposed(name) else value)
-            for name, value in weights.items()
-        }
-        self.model.load_state_dict(state, assign=True)
-        for parameter in self.model.parameters():
-            parameter.requires_grad_()
-        self.optimizer = adamw(self.model)
-        self.loss = torch.compile(self.model) if compiled else self.model
-        self.tokens, self.targets = (
-            torch.from_numpy(np.ascontiguousarray(x)).long() for x in (tokens, targets)
-        )
-        self.autocast = (
-            torch.autocast("cpu", dtype=torch.bfloat16) if dtype == "bf16" else contextlib.nullcontext()
-        )
-
-    def forward(self) -> float:
-        with torch.no_grad(), self.autocast:
-            return self.loss(self.tokens, self.targets).item()
-
-    def forward_backward(self) -> float:
-        self.optimizer.zero_grad(set_to_none=True)
-        with self.autocast:
-            loss = self.loss(self.tokens, self.targets)
-        loss.backward()
-        return loss.item()
-
-    def step(self) -> float:
-        loss = self.forward_backward()
-        self.optimizer.step()
-        return loss
-
-    def gradients(self) -> dict[str, np.ndarray]:
-        gradients = {name: p.grad.numpy() for name, p in self.model.named_parameters()}
-        return {
-            name: np.ascontiguousarray(g.T) if stored_transposed(name) else g for name, g in gradients.items()
-        }
-
-    @torch.inference_mode()
-    def generate(self, count: int) -> list[float]:
-        """Milliseconds of each of `count` tokens, the most likely ones, after that which reads the prompt."""
-        heads = self.config["n_head"]
-        shape = (1, heads, self.config["n_positions"], self.config["n_embd"] // heads)
-        caches = [(torch.zeros(shape), torch.zeros(shape)) for _ in self.model.h]
-        tokens, position, times = self.tokens.flatten()[None, :PROMPT_LENGTH], 0, []
-        for _ in range(count + 1):
-            begin = time.perf_counter()
-            scores = self.model.decode(tokens, caches, position)
-            position += tokens.shape[1]
-            tokens = scores.argmax(-1, keepdim=True)
-            tokens.item()
-            times.append(1e3 * (time.perf_counter() - begin))
-        return times[1:]

@@ -18,12 +18,11 @@ from typing import Protocol
 import numpy as np
 from safetensors.numpy import load_file, save_file
 
-
-PREFIX = "transformer."  # before every name in the files
+PREFIX = {"gpt2": "transformer.", "llama": ""}  # before every name in the files
 
 
 class Engine(Protocol):
-    """A training step of GPT-2. Each phase returns the loss when all of its work is done."""
+    """A training step of a model. Each phase returns the loss when all of its work is done."""
 
     def forward(self) -> float: ...
     def forward_backward(self) -> float: ...
@@ -32,20 +31,23 @@ class Engine(Protocol):
     def generate(self, count: int) -> list[float]: ...
 
 
-def make_engine(options: argparse.Namespace) -> Engine:
-    config = json.loads((options.load / "weights" / "config.json").read_text())
+def read_config(options: argparse.Namespace) -> dict:
+    return json.loads((options.load / "weights" / "config.json").read_text())
+
+
+def make_engine(options: argparse.Namespace, config: dict) -> Engine:
     stored = load_file(options.load / "weights" / "model.safetensors")
-    weights = {name.removeprefix(PREFIX): weight for name, weight in stored.items()}
+    weights = {name.removeprefix(PREFIX[config["model_type"]]): weight for name, weight in stored.items()}
     batch = load_file(options.load / "batch.safetensors")
     tokens, targets = (batch[name][: options.batch, : options.seq] for name in ("tokens", "targets"))
     if options.engine == "jax":
-        import gpt2_jax
+        import jax_engine
 
-        return gpt2_jax.Engine(config, weights, tokens, targets, options.dtype)
-    import gpt2_torch
+        return jax_engine.Engine(config, weights, tokens, targets, options.dtype)
+    import torch_engine
 
     compiled = options.engine == "pytorch-compiled"
-    return gpt2_torch.Engine(config, weights, tokens, targets, options.dtype, options.threads, compiled)
+    return torch_engine.Engine(config, weights, tokens, targets, options.dtype, options.threads, compiled)
 
 
 def answer(reply: dict[str, object]) -> None:
@@ -73,10 +75,10 @@ def serve(engine: Engine) -> None:
         answer({"ms": times, "loss": loss})
 
 
-def dump(engine: Engine, folder: Path) -> None:
+def dump(engine: Engine, folder: Path, prefix: str) -> None:
     (folder / "gradient").mkdir(parents=True, exist_ok=True)
     loss = engine.forward_backward()
-    gradients = {PREFIX + name: gradient for name, gradient in engine.gradients().items()}
+    gradients = {prefix + name: gradient for name, gradient in engine.gradients().items()}
     save_file(gradients, folder / "gradient" / "model.safetensors")
     save_file({"loss": np.array(loss)}, folder / "batch.safetensors")
 
@@ -91,9 +93,13 @@ def main() -> None:
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--dump", type=Path)
     options = parser.parse_args()
-    engine = make_engine(options)
+    config = read_config(options)
+    kind = config["model_type"]
+    if kind not in PREFIX or (kind == "llama" and config["rope_scaling"]):
+        sys.exit(f"no {kind} with this configuration is written for the peers")
+    engine = make_engine(options, config)
     if options.dump:
-        dump(engine, options.dump)
+        dump(engine, options.dump, PREFIX[kind])
     else:
         serve(engine)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from engines import Case, Engine, Failed, describe_case, peer, run_once
 from environments import JAX, TORCH, Unavailable, ensure, say
-from floor import Model
+from floor import Model, gpt2, llama
 
 PEERS = {"pytorch": ("PyTorch", TORCH), "pytorch-compiled": ("torch.compile", TORCH), "jax": ("JAX", JAX)}
 
@@ -63,7 +63,9 @@ def verify(engines: list[Engine], folder: Path, dtype: str = "fp32") -> list[str
 
 def model_of(dump: Path) -> Model:
     config = json.loads((dump / "weights" / "config.json").read_text())
-    return Model(config["n_layer"], config["n_embd"], config["vocab_size"], config["n_positions"])
+    if config["model_type"] == "gpt2":
+        return gpt2(config["n_layer"], config["n_embd"], config["vocab_size"], config["n_positions"])
+    return llama(config)
 
 
 def versions(engines: list[Engine]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from engines import Case
 from floor import Ceilings, Model, inference_bytes, work
 from measure import median
 
-BEGIN = "<!-- From here on written by `make bench`. -->"
+BEGIN = "<!-- From here on written by `make bench` for {}. -->"
 END = "<!-- To here. -->"
 PHASES = {"forward_backward": "Forward and backward", "step": "Full step, with AdamW", "forward": "Forward"}
 OURS = "cladtorch"
@@ -140,8 +140,9 @@ def inference_section(m: Measurements) -> str:
 def render(results: dict, plot: str) -> str:
     m, machine = Measurements(results), results["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
+    peers = f" beside {' and '.join(machine['versions'])}" if machine["versions"] else ""
     parts = [
-        "## GPT-2 124M beside PyTorch and JAX\n\n"
+        f"## {m.model.title}{peers}\n\n"
         f"`make bench`{' with ' + machine['arguments'] if machine['arguments'] else ''}, {machine['cpu']}, "
         f"{machine['threads']} threads, {machine['date']}, commit {machine['commit']}; {versions}.\n\n"
         "The programs hold the same weights and the same tokens and take turns, so that a slow minute of the machine "
@@ -168,8 +169,12 @@ def render(results: dict, plot: str) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def insert(path: Path, text: str) -> None:
-    """Replaces what stands between the two marks, or appends both."""
-    before, _, rest = (path.read_text() if path.exists() else "# Benchmarks\n\n").partition(BEGIN)
+def insert(path: Path, model: str, text: str) -> None:
+    """Replaces what stands between the marks of a model, or appends both."""
+    page = path.read_text() if path.exists() else "# Benchmarks\n"
+    begin = BEGIN.format(model)
+    before, found, rest = page.partition(begin)
+    if not found:
+        before += "\n"
     after = rest.partition(END)[2]
-    path.write_text(f"{before}{BEGIN}\n\n{text}\n{END}{after or chr(10)}")
+    path.write_text(f"{before}{begin}\n\n{text}\n{END}{after or chr(10)}")
