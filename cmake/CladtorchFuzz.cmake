@@ -18,23 +18,42 @@ extern \"C\" int LLVMFuzzerTestOneInput(const uint8_t*, size_t) { return 0; }" C
   endif()
 endif()
 
-# cladtorch_add_fuzz_test(<name> SOURCES <file>... [INSTRUMENT <file>...] [LIBS <target>...] [DICTIONARY <file>] [RUNS <n>])
+function(_cladtorch_instrument target)
+  target_compile_options(${target} PRIVATE -fsanitize=${CLADTORCH_FUZZ_SANITIZERS} -fno-omit-frame-pointer
+                                           -fno-sanitize-recover=all)
+endfunction()
+
+# cladtorch_add_fuzzed_sources(<file>... LIBS <target>...)
 #
-# An executable <name>_fuzz with LLVMFuzzerTestOneInput, and a test that runs it a fixed number of times, starting
-# from corpus/<name>. The files after INSTRUMENT are those under test: they are compiled once more for this
-# program, so that it sees which of their branches it reached; all else comes from the libraries.
+# The files under test: they are compiled once more, into cladtorch_fuzzed, so that a fuzz test sees which of their
+# branches it reached; all else comes from the libraries. An archive, so that each program takes what it calls.
+function(cladtorch_add_fuzzed_sources)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "LIBS")
+  if(NOT CLADTORCH_FUZZING)
+    return()
+  endif()
+  add_library(cladtorch_fuzzed STATIC ${arg_UNPARSED_ARGUMENTS})
+  cladtorch_target(cladtorch_fuzzed)
+  _cladtorch_instrument(cladtorch_fuzzed)
+  target_link_libraries(cladtorch_fuzzed PUBLIC ${arg_LIBS})
+endfunction()
+
+# cladtorch_add_fuzz_test(<name> [DICTIONARY <file>] [RUNS <n>])
+#
+# An executable <name>_fuzz from <name>_fuzz.cpp, which has LLVMFuzzerTestOneInput, and a test that runs it a fixed
+# number of times, starting from corpus/<name>.
 function(cladtorch_add_fuzz_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DICTIONARY;RUNS" "SOURCES;INSTRUMENT;LIBS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DICTIONARY;RUNS" "")
   if(NOT CLADTORCH_FUZZING)
     return()
   endif()
   set(target ${name}_fuzz)
-  add_executable(${target} ${arg_SOURCES} ${arg_INSTRUMENT})
+  add_executable(${target} ${target}.cpp)
   cladtorch_target(${target})
-  target_compile_options(${target} PRIVATE -fsanitize=${CLADTORCH_FUZZ_SANITIZERS} -fno-omit-frame-pointer
-                                           -fno-sanitize-recover=all)
+  _cladtorch_instrument(${target})
   target_link_options(${target} PRIVATE -fsanitize=${CLADTORCH_FUZZ_SANITIZERS})
-  target_link_libraries(${target} PRIVATE ${arg_LIBS})
+  # Before the libraries that it depends on, so that the instrumented copy is the one that is taken.
+  target_link_libraries(${target} PRIVATE cladtorch_fuzzed)
   set(options -runs=20000)
   if(arg_RUNS)
     set(options -runs=${arg_RUNS})
