@@ -1,40 +1,15 @@
 #include "formats/values.h"
 
-#include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "cladtorch/io/conversion.h"
 #include "cladtorch/tensor/factories.h"
 #include "cladtorch/tensor/parallel.h"
+#include "formats/transpose.h"
 
 namespace cladtorch::formats {
 namespace {
-
-/// out [columns, rows] = in [rows, columns] transposed. A band of rows is read in order, and its part of each
-/// output row is some cache lines long.
-template <class Word>
-void transpose(const std::byte* in, int64_t rows, int64_t columns, std::byte* out) {
-  constexpr int64_t band = 64, tile = 16;
-  const auto at = [](auto* bytes, int64_t i) { return bytes + i * static_cast<int64_t>(sizeof(Word)); };
-  parallel_for((rows + band - 1) / band, 1, [&](int64_t first, int64_t last) {
-    for (int64_t r0 = first * band; r0 < std::min(last * band, rows); r0 += band) {
-      const int64_t r1 = std::min(r0 + band, rows);
-      for (int64_t c0 = 0; c0 < columns; c0 += tile) {
-        for (int64_t c = c0; c < std::min(c0 + tile, columns); ++c) {
-          for (int64_t r = r0; r < r1; ++r)
-            std::memcpy(at(out, c * rows + r), at(in, r * columns + c), sizeof(Word));
-        }
-      }
-    }
-  });
-}
-
-void transpose(const std::byte* in, int64_t rows, int64_t columns, size_t word, std::byte* out) {
-  if (word == 2) return transpose<uint16_t>(in, rows, columns, out);
-  if (word == 4) return transpose<uint32_t>(in, rows, columns, out);
-  transpose<uint64_t>(in, rows, columns, out);
-}
 
 void copy(const std::byte* in, size_t bytes, std::byte* out) {
   constexpr int64_t grain = 1 << 20;
