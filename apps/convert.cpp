@@ -43,7 +43,8 @@ int run(const Options& options) {
   const formats::Converted converted = formats::convert_model(from, options.to, convert);
   fmt::print("{}: {}, {} parameters\n", options.to.string(), converted.model, converted.parameters);
   if (convert.format == formats::ModelFormat::gguf && !converted.vocabulary) {
-    fmt::print("no vocabulary: llama.cpp needs a byte-level BPE in tokenizer.json\n");
+    fmt::print(
+        "no vocabulary: llama.cpp needs a byte-level BPE in tokenizer.json, or a BPE in tokenizer.model\n");
   }
   return 0;
 }

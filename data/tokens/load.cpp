@@ -29,7 +29,7 @@ bool is_hugging_face(const Json& json) {
 
 /// What `read` returns; its errors name the file.
 template <class F>
-TokenizerPtr naming(const fs::path& path, F read) {
+auto naming(const fs::path& path, F read) {
   try {
     return read();
   } catch (const Error& error) {
@@ -133,9 +133,10 @@ TokenizerPtr load_json(const fs::path& path, const TokenizerSettings& settings) 
   });
 }
 
-TokenizerPtr load_sentencepiece(const fs::path& path, const TokenizerSettings& settings = {}) {
-  return naming(path,
-                [&] { return std::make_shared<SentencePieceTokenizer>(io::read_file(path), settings); });
+std::shared_ptr<const SentencePieceTokenizer> load_model(const fs::path& path,
+                                                         const TokenizerSettings& settings = {}) {
+  return naming(
+      path, [&] { return std::make_shared<const SentencePieceTokenizer>(io::read_file(path), settings); });
 }
 
 TokenizerPtr load_folder(const fs::path& folder) {
@@ -146,17 +147,22 @@ TokenizerPtr load_folder(const fs::path& folder) {
   const TokenizerSettings settings = read_tokenizer_settings(folder);
   if (!files.json.empty()) return load_json(files.json, settings);
   if (files.pair()) return load_pair(files.vocabulary, files.merges, settings);
-  return load_sentencepiece(files.model, settings);
+  return load_model(files.model, settings);
 }
 
 }  // namespace
+
+std::shared_ptr<const SentencePieceTokenizer> load_sentencepiece(const fs::path& folder) {
+  const fs::path model = FolderFiles(folder).model;
+  return model.empty() ? nullptr : load_model(model, read_tokenizer_settings(folder));
+}
 
 bool holds_tokenizer(const fs::path& folder) { return !FolderFiles(folder).none(); }
 
 TokenizerPtr load_tokenizer(const fs::path& path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) return load_folder(path);
-  if (path.extension() == ".model") return load_sentencepiece(path);
+  if (path.extension() == ".model") return load_model(path);
   const fs::path folder = path.parent_path();
   if (path.extension() == ".bpe" || path.extension() == ".txt") {
     const fs::path vocabulary = first_of(folder, vocabulary_names);

@@ -15,34 +15,35 @@
 namespace cladtorch::data {
 namespace {
 
-constexpr uint32_t piece_field = 1, text_field = 1, normalizer_field = 3, denormalizer_field = 5,
-                   rules_field = 2;
+constexpr uint32_t piece_field = 1, text_field = 1, trainer_field = 2, model_type_field = 3,
+                   normalizer_field = 3, denormalizer_field = 5, rules_field = 2;
+constexpr uint64_t bpe_model = 2;
 
 /// The library has room for so many rules that begin a text, one inside the other.
 constexpr int most_nested_rules = 32;
 
-/// The fields of one message; the numbers are skipped.
+/// The fields of one message; numbers of fixed size are skipped.
 class FieldReader {
  public:
   explicit FieldReader(std::string_view message) : rest_(message) {}
 
-  /// The next field that has a content of its own; nothing at the end.
+  /// The next field that has a content or a value; nothing at the end.
   struct Field {
     uint64_t number;
-    std::string_view content;
+    std::string_view content = {};
+    uint64_t value = 0;
   };
   std::optional<Field> next() {
     while (!rest_.empty()) {
       const uint64_t tag = varint();
       switch (tag & 7) {
         case 0:
-          varint();
-          break;
+          return Field{.number = tag >> 3, .value = varint()};
         case 1:
           take(8);
           break;
         case 2:
-          return Field{tag >> 3, take(varint())};
+          return Field{.number = tag >> 3, .content = take(varint())};
         case 5:
           take(4);
           break;
@@ -178,6 +179,17 @@ void check_sentencepiece_model(std::string_view model) {
               "expected a SentencePiece model: its table of normalization rules is damaged");
     }
   }
+}
+
+bool joins_pairs(std::string_view model) {
+  uint64_t type = 0;
+  for (FieldReader fields(model); const auto field = fields.next();) {
+    if (field->number != trainer_field) continue;
+    for (FieldReader parts(field->content); const auto part = parts.next();) {
+      if (part->number == model_type_field) type = part->value;
+    }
+  }
+  return type == bpe_model;
 }
 
 }  // namespace cladtorch::data

@@ -22,11 +22,21 @@ using bpe::space_mark;
 /// A character of the private use area, which no vocabulary joins with another one.
 constexpr std::string_view separate = "\ue000";
 
+constexpr float added_score = -1000;
+
 std::string with_spaces(std::string piece) {
   for (size_t at = 0; (at = piece.find(space_mark, at)) != std::string::npos; ++at) {
     piece.replace(at, space_mark.size(), " ");
   }
   return piece;
+}
+
+SentencePiece::Kind kind_of(const sentencepiece::SentencePieceProcessor& processor, int id) {
+  using Kind = SentencePiece::Kind;
+  if (processor.IsByte(id)) return Kind::byte;
+  if (processor.IsUnused(id)) return Kind::unused;
+  if (processor.IsControl(id)) return Kind::control;
+  return processor.IsUnknown(id) ? Kind::unknown : Kind::normal;
 }
 
 /// Whether `at` is a place between two words: a space between two characters of ASCII, so that no normalizer
@@ -223,6 +233,29 @@ bool SentencePieceTokenizer::is_special(int32_t token) const {
   if (parts_->special_added[static_cast<size_t>(token)]) return true;
   return token < parts_->processor.GetPieceSize() &&
          (parts_->processor.IsControl(token) || parts_->processor.IsUnknown(token));
+}
+
+std::vector<SentencePiece> SentencePieceTokenizer::pieces() const {
+  using Kind = SentencePiece::Kind;
+  std::vector<SentencePiece> pieces(parts_->bytes.size(), {.kind = Kind::unused});
+  for (int id = 0; id < parts_->processor.GetPieceSize(); ++id) {
+    pieces[static_cast<size_t>(id)] = {parts_->processor.IdToPiece(id), parts_->processor.GetScore(id),
+                                       kind_of(parts_->processor, id)};
+  }
+  for (const bpe::AddedToken& token : parts_->added.all()) {
+    SentencePiece& piece = pieces[static_cast<size_t>(token.number)];
+    if (piece.kind == Kind::control || piece.kind == Kind::unknown) continue;
+    piece = {token.content, added_score, token.special ? Kind::control : Kind::user_defined};
+  }
+  return pieces;
+}
+
+bool SentencePieceTokenizer::joins_pairs() const { return data::joins_pairs(parts_->file); }
+bool SentencePieceTokenizer::adds_space() const { return parts_->adds_space; }
+
+std::optional<int32_t> SentencePieceTokenizer::unknown() const {
+  const int id = parts_->processor.unk_id();
+  return id >= 0 ? std::optional<int32_t>(id) : std::nullopt;
 }
 
 Json SentencePieceTokenizer::to_json() const {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cladtorch/data/sentencepiece_tokenizer.h"
 #include "cladtorch/error.h"
 #include "cladtorch/io/json.h"
 
@@ -17,7 +18,10 @@ namespace {
 
 using nlohmann::json;
 
-enum TokenType : int32_t { normal = 1, control = 3, user_defined = 4, unused = 5 };
+enum TokenType : int32_t { normal = 1, unknown, control, user_defined, unused, byte };
+
+/// Of a number that no token has.
+constexpr float unused_score = -10000;
 
 constexpr std::string_view llama3_pattern =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
@@ -98,23 +102,29 @@ std::vector<std::string> read_merges(const json& tokenizer, const std::string& f
   return result;
 }
 
-/// Numbers of the tokens that begin and end a text, which config.json keeps.
-void append_special_tokens(io::GgufMetadata& metadata, const fs::path& folder, int64_t vocab_size) {
+/// Numbers of tokens with a role.
+struct Roles {
+  std::optional<int32_t> begin, end, padding, unknown;
+};
+
+/// What config.json says of the roles goes before what the vocabulary does.
+void append_roles(io::GgufMetadata& metadata, const fs::path& folder, int64_t vocab_size,
+                  const Roles& own = {}) {
   const io::Json config = io::read_json(folder / "config.json");
-  for (const auto& [ours, theirs] : {std::pair{"bos_token_id", "tokenizer.ggml.bos_token_id"},
-                                     {"eos_token_id", "tokenizer.ggml.eos_token_id"},
-                                     {"pad_token_id", "tokenizer.ggml.padding_token_id"}}) {
-    const auto found = config.find(ours);
-    if (found == config.end()) continue;
-    const io::Json& id = found->is_array() && !found->empty() ? found->front() : *found;
-    if (io::is_whole_number<uint32_t>(id) && id < vocab_size)
-      metadata.emplace_back(theirs, id.get<uint32_t>());
-  }
+  const auto append = [&](const char* name, const std::string& key, std::optional<int32_t> number) {
+    if (const auto found = config.find(key); found != config.end()) {
+      const io::Json& id = found->is_array() && !found->empty() ? found->front() : *found;
+      if (io::is_whole_number<uint32_t>(id) && id < vocab_size) number = id.get<int32_t>();
+    }
+    if (number) metadata.emplace_back(name, static_cast<uint32_t>(*number));
+  };
+  append("tokenizer.ggml.bos_token_id", "bos_token_id", own.begin);
+  append("tokenizer.ggml.eos_token_id", "eos_token_id", own.end);
+  append("tokenizer.ggml.padding_token_id", "pad_token_id", own.padding);
+  append("tokenizer.ggml.unknown_token_id", "unk_token_id", own.unknown);
 }
 
-}  // namespace
-
-bool append_vocabulary(io::GgufMetadata& metadata, const fs::path& folder, int64_t vocab_size) {
+bool append_byte_level(io::GgufMetadata& metadata, const fs::path& folder, int64_t vocab_size) {
   const std::string file = (folder / "tokenizer.json").string();
   if (!fs::exists(file)) return false;
   const json tokenizer = io::read_large_json(file);
@@ -133,8 +143,62 @@ bool append_vocabulary(io::GgufMetadata& metadata, const fs::path& folder, int64
   metadata.emplace_back("tokenizer.ggml.tokens", std::move(vocabulary.tokens));
   metadata.emplace_back("tokenizer.ggml.token_type", std::move(vocabulary.types));
   metadata.emplace_back("tokenizer.ggml.merges", read_merges(tokenizer, file));
-  append_special_tokens(metadata, folder, vocab_size);
+  append_roles(metadata, folder, vocab_size);
   return true;
+}
+
+TokenType type_of(data::SentencePiece::Kind kind) {
+  using Kind = data::SentencePiece::Kind;
+  switch (kind) {
+    case Kind::normal:
+      return normal;
+    case Kind::unknown:
+      return unknown;
+    case Kind::control:
+      return control;
+    case Kind::user_defined:
+      return user_defined;
+    case Kind::unused:
+      return unused;
+    case Kind::byte:
+      return byte;
+  }
+  return normal;
+}
+
+bool append_sentencepiece(io::GgufMetadata& metadata, const fs::path& folder, int64_t vocab_size) {
+  const auto tokenizer = data::load_sentencepiece(folder);
+  if (!tokenizer || !tokenizer->joins_pairs()) return false;
+  require(tokenizer->vocab_size() <= vocab_size, "read '", (folder / "tokenizer.model").string(),
+          "': it has ", tokenizer->vocab_size(), " tokens, but the model has ", vocab_size);
+  Vocabulary vocabulary(vocab_size);
+  std::vector<float> scores(vocabulary.tokens.size(), unused_score);
+  const std::vector<data::SentencePiece> pieces = tokenizer->pieces();
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    if (pieces[i].text.empty()) continue;
+    vocabulary.tokens[i] = pieces[i].text;
+    vocabulary.types[i] = type_of(pieces[i].kind);
+    scores[i] = pieces[i].score;
+  }
+  const data::SpecialTokens& special = tokenizer->special_tokens();
+  metadata.emplace_back("tokenizer.ggml.model", std::string("llama"));
+  metadata.emplace_back("tokenizer.ggml.pre", std::string("default"));
+  metadata.emplace_back("tokenizer.ggml.tokens", std::move(vocabulary.tokens));
+  metadata.emplace_back("tokenizer.ggml.scores", std::move(scores));
+  metadata.emplace_back("tokenizer.ggml.token_type", std::move(vocabulary.types));
+  append_roles(metadata, folder, vocab_size,
+               {special.begin_of_text, special.end_of_text, special.padding, tokenizer->unknown()});
+  metadata.emplace_back("tokenizer.ggml.add_bos_token", !special.before.empty());
+  metadata.emplace_back("tokenizer.ggml.add_eos_token", !special.after.empty());
+  metadata.emplace_back("tokenizer.ggml.add_space_prefix", tokenizer->adds_space());
+  return true;
+}
+
+}  // namespace
+
+bool append_vocabulary(io::GgufMetadata& metadata, const fs::path& folder, int64_t vocab_size) {
+  return append_byte_level(metadata, folder, vocab_size) ||
+         append_sentencepiece(metadata, folder, vocab_size);
 }
 
 }  // namespace cladtorch::formats

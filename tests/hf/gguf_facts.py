@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Writes gguf_facts.json: what a GGUF file of some of the folders here must hold.
+"""Writes gguf_facts.json: what a GGUF file of some of the folders here must hold, and gguf_vocabularies.json: what the
+files of a SentencePiece vocabulary become in one.
 
 Only needed to change the reference data; the test reads the stored file.
 
-    venv/bin/pip install gguf safetensors transformers numpy torch && venv/bin/python gguf_facts.py
+    venv/bin/pip install gguf safetensors transformers sentencepiece numpy torch && venv/bin/python gguf_facts.py
 
 Names of tensors and keys are those of llama.cpp's own Python package. Weights of queries and keys are in llama.cpp's order:
 of each head, the rows of both halves alternate. A tensor is stored as its shape, type and the 64-bit FNV-1a hash of its
@@ -11,6 +12,8 @@ bytes; rope_freqs.weight, which is computed, as its numbers.
 """
 import json
 import pathlib
+import shutil
+import tempfile
 
 import gguf
 import numpy as np
@@ -23,6 +26,16 @@ HERE = pathlib.Path(__file__).parent
 CASES = {"llama-grouped": "f32", "llama-tied": "f32", "llama-one-key-head": "f32", "llama-one-head": "f16",
          "llama-scaled": "f16", "llama-linear": "f32", "mistral-window": "f32", "mistral-no-window": "f16"}
 ROPE_FREQS = "rope_freqs.weight"
+
+# Files beside sentencepiece_bpe/tokenizer.model, which has 900 pieces.
+VOCABULARY = "sentencepiece_bpe"
+VOCABULARIES = [
+    {"config.json": {}},
+    {"config.json": {"bos_token_id": 1, "eos_token_id": [2, 5], "pad_token_id": None},
+     "tokenizer_config.json": {"add_bos_token": True, "add_eos_token": False, "bos_token": "<s>", "eos_token": "</s>"}},
+    {"config.json": {"bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0, "unk_token_id": 0},
+     "tokenizer_config.json": {"add_bos_token": False, "add_eos_token": True},
+     "added_tokens.json": {"<|user|>": 900, "<|bot|>": 901, "</s>": 2}}]
 
 
 def hash_of(data):
@@ -89,6 +102,24 @@ def facts(name, type):
     return result
 
 
+def vocabulary_facts(files):
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        shutil.copy(HERE.parent / "tokenizers" / VOCABULARY / "tokenizer.model", folder)
+        for name, content in files.items():
+            (folder / name).write_text(json.dumps(content))
+        vocabulary = gguf.vocab.SentencePieceVocab(folder)
+        special = gguf.SpecialVocab(folder)
+    tokens, scores, types = zip(*vocabulary.all_tokens())
+    keys = {f"tokenizer.ggml.add_{name}_token": value for name, value in special.add_special_token.items()}
+    names = {"unk": "unknown", "pad": "padding"}
+    keys |= {f"tokenizer.ggml.{names.get(name, name)}_token_id": id for name, id in special.special_token_ids.items()}
+    return {"vocabulary": VOCABULARY, "files": files, "model": vocabulary.tokenizer_model, "keys": keys,
+            "tokens": [text.decode() for text in tokens], "scores": scores, "types": [int(type) for type in types]}
+
+
 if __name__ == "__main__":
+    text = json.dumps([vocabulary_facts(files) for files in VOCABULARIES], separators=(",", ":"), ensure_ascii=False)
+    (HERE / "gguf_vocabularies.json").write_text(text.replace('{"vocabulary"', '\n{"vocabulary"') + "\n")
     text = json.dumps([facts(name, type) for name, type in CASES.items()], separators=(",", ":"))
     (HERE / "gguf_facts.json").write_text(text.replace('},"', '},\n"').replace('{"folder"', '\n{"folder"') + "\n")

@@ -23,6 +23,7 @@ struct GgufContents {
   std::map<std::string, std::string> strings;
   std::map<std::string, std::vector<std::string>> lists;
   std::map<std::string, std::vector<int32_t>> numbers;
+  std::map<std::string, std::vector<float>> real_lists;
   std::map<std::string, GgufTensor> tensors;
 
   explicit GgufContents(std::string file) : file_(std::move(file)) {
@@ -87,6 +88,8 @@ struct GgufContents {
         lists[key].push_back(string());
       } else if (type == 5) {
         numbers[key].push_back(number<int32_t>());
+      } else if (type == 6) {
+        real_lists[key].push_back(number<float>());
       } else {
         throw std::runtime_error("an array of a type that is not written: " + key);
       }

@@ -1,15 +1,26 @@
 // SentencePiece models (tokenizer.model of Llama 1 and 2, Mistral, T5), through the SentencePiece library.
 #pragma once
 
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cladtorch/data/tokenizer.h"
 
 namespace cladtorch::data {
 
 struct TokenizerSettings;
+
+/// An entry of a SentencePiece vocabulary.
+struct SentencePiece {
+  enum class Kind { normal, unknown, control, user_defined, unused, byte };
+  std::string text = {};  ///< spaces are "▁", bytes "<0x0A>"
+  float score = 0;
+  Kind kind = Kind::normal;
+};
 
 /// Tokens as the library gives them. The text must be UTF-8; what the model's normalizer changes (it may join
 /// spaces) does not come back from decode().
@@ -33,6 +44,16 @@ class SentencePieceTokenizer final : public Tokenizer {
   const SpecialTokens& special_tokens() const override;
   bool is_special(int32_t token) const override;
 
+  /// The vocabulary as the file has it, by number. Tokens that were added are control or user-defined ones,
+  /// worth less than any piece; a number that nobody has is an unused one without text.
+  std::vector<SentencePiece> pieces() const;
+  /// Whether it joins pairs of pieces by their scores (BPE).
+  bool joins_pairs() const;
+  /// Whether encode() puts a space before a text.
+  bool adds_space() const;
+  /// The piece of what the vocabulary lacks.
+  std::optional<int32_t> unknown() const;
+
   /// {"format": "cladtorch-tokenizer", "version": 1, "kind": "sentencepiece", "model": base64 of the file};
   /// with settings, also those that count, under the names that tokenizer_config.json has for them.
   nlohmann::json to_json() const override;
@@ -43,5 +64,9 @@ class SentencePieceTokenizer final : public Tokenizer {
   struct Parts;
   std::unique_ptr<const Parts> parts_;
 };
+
+/// The tokenizer.model in `folder`, with the tokens that the files beside it add; null where there is none.
+/// Throws Error naming the file and what is wrong with it.
+std::shared_ptr<const SentencePieceTokenizer> load_sentencepiece(const std::filesystem::path& folder);
 
 }  // namespace cladtorch::data
