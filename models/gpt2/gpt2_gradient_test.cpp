@@ -8,7 +8,7 @@ namespace cladtorch {
 namespace {
 
 using testing::Batch;
-using testing::expect_central_differences;
+using testing::checked_gradient;
 using testing::perturbed;
 
 GPT2Config small_config(DType dtype = DType::float64, int64_t n_layer = 2) {
@@ -21,29 +21,14 @@ Batch batch_for(const GPT2Config& config, int64_t batch = 2, int64_t length = 5)
 
 TEST(GPT2Gradient, OfEveryParameterMatchesCentralDifferences) {
   GPT2 model = perturbed(GPT2(small_config()));
-  const Batch batch = batch_for(model.config);
-  GPT2 gradient = like(model);
-  const double value = loss_and_gradient(model, batch.tokens, batch.targets, &gradient);
-  EXPECT_EQ(value, loss(model, batch.tokens, batch.targets));
-  expect_central_differences(model, gradient, [&] { return loss(model, batch.tokens, batch.targets); });
+  checked_gradient(model, batch_for(model.config));
 }
 
 TEST(GPT2Gradient, WithDropoutMatchesCentralDifferencesUnderTheSameMasks) {
   GPT2Config config = small_config();
   config.dropout = 0.25;
   GPT2 model = perturbed(GPT2(config));
-  const Batch batch = batch_for(config);
-  const auto value = [&] {
-    const TrainingScope scope(5, 9);
-    return loss(model, batch.tokens, batch.targets);
-  };
-  GPT2 gradient = like(model);
-  {
-    const TrainingScope scope(5, 9);
-    EXPECT_EQ(loss_and_gradient(model, batch.tokens, batch.targets, &gradient), value());
-  }
-  EXPECT_NE(value(), loss(model, batch.tokens, batch.targets));
-  expect_central_differences(model, gradient, value);
+  checked_gradient(model, batch_for(config), /*training=*/true);
 }
 
 /// Every linear layer of the blocks, or only one of each.
@@ -62,12 +47,8 @@ GPT2 adapted(const GPT2Config& config, bool all, double dropout = 0) {
 TEST(GPT2Gradient, WithAdaptersMatchesCentralDifferences) {
   for (const bool all : {false, true}) {
     GPT2 model = adapted(small_config(), all);
-    const Batch batch = batch_for(model.config);
-    GPT2 gradient = like(model);
-    const double value = loss_and_gradient(model, batch.tokens, batch.targets, &gradient);
-    EXPECT_EQ(value, loss(model, batch.tokens, batch.targets));
+    const GPT2 gradient = checked_gradient(model, batch_for(model.config));
     EXPECT_EQ(gradient.h[1].attn.c_attn.lora_A.shape(), (Shape{3, 8}));
-    expect_central_differences(model, gradient, [&] { return loss(model, batch.tokens, batch.targets); });
   }
 }
 
@@ -76,18 +57,7 @@ TEST(GPT2Gradient, WithAdaptersThatDropInputsMatchesCentralDifferencesUnderTheSa
     GPT2Config config = small_config();
     config.gradient_checkpointing = checkpointing;
     GPT2 model = adapted(config, true, 0.3);
-    const Batch batch = batch_for(config);
-    const auto value = [&] {
-      const TrainingScope scope(5, 9);
-      return loss(model, batch.tokens, batch.targets);
-    };
-    GPT2 gradient = like(model);
-    {
-      const TrainingScope scope(5, 9);
-      EXPECT_EQ(loss_and_gradient(model, batch.tokens, batch.targets, &gradient), value());
-    }
-    EXPECT_NE(value(), loss(model, batch.tokens, batch.targets));
-    expect_central_differences(model, gradient, value);
+    checked_gradient(model, batch_for(config), /*training=*/true);
   }
 }
 
@@ -95,21 +65,14 @@ TEST(GPT2Gradient, WithoutBiasMatchesCentralDifferences) {
   GPT2Config config = small_config();
   config.bias = false;
   GPT2 model = perturbed(GPT2(config));
-  const Batch batch = batch_for(config);
-  GPT2 gradient = like(model);
-  loss_and_gradient(model, batch.tokens, batch.targets, &gradient);
-  expect_central_differences(model, gradient, [&] { return loss(model, batch.tokens, batch.targets); });
+  checked_gradient(model, batch_for(config));
 }
 
 TEST(GPT2Gradient, OfAnUntiedModelMatchesCentralDifferences) {
   GPT2Config config = small_config();
   config.tie_word_embeddings = false;
   GPT2 model = perturbed(GPT2(config));
-  const Batch batch = batch_for(config);
-  GPT2 gradient = like(model);
-  EXPECT_EQ(loss_and_gradient(model, batch.tokens, batch.targets, &gradient),
-            loss(model, batch.tokens, batch.targets));
-  expect_central_differences(model, gradient, [&] { return loss(model, batch.tokens, batch.targets); });
+  checked_gradient(model, batch_for(config));
 }
 
 TEST(GPT2Gradient, AccumulatesUntilItIsMarkedZero) {
@@ -155,15 +118,8 @@ TEST(GPT2Gradient, HasTheNormsThatOperationsSummedOnTheWay) {
 
 TEST(GPT2Gradient, RunsEveryForwardOperationOnce) {
   for (int64_t n_layer : {1, 12}) {
-    const GPT2 model(small_config(DType::float32, n_layer));
-    const Batch batch = batch_for(model.config);
-    const int64_t start = op_count();
-    loss(model, batch.tokens, batch.targets);
-    const int64_t primal = op_count() - start;
-    EXPECT_EQ(primal, 3 + 10 * n_layer + 2) << "embeddings and their sum; a block; norm, classifier";
-    GPT2 gradient = like(model);
-    loss_and_gradient(model, batch.tokens, batch.targets, &gradient);
-    EXPECT_EQ(op_count() - start - primal, primal);
+    // Embeddings and their sum; a block; norm and classifier.
+    testing::expect_each_operation_once(GPT2(small_config(DType::float32, n_layer)), 3 + 10 * n_layer + 2);
   }
 }
 

@@ -2,8 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "tests/support/gradcheck.h"
-#include "tests/support/tokens.h"
+#include "tests/support/model_values.h"
 
 namespace cladtorch {
 namespace {
@@ -61,9 +60,7 @@ TEST(GPT2, TheSameSeedGivesTheSameModelInFloatAndDouble) {
   const GPT2 single(config, 3);
   config.dtype = DType::float64;
   const GPT2 exact(config, 3);
-  const Tensor tokens = random_tokens({2, 7}, 65, 1), targets = random_tokens({2, 7}, 65, 2);
-  EXPECT_NEAR(loss(single, tokens, targets), loss(exact, tokens, targets), 1e-6);
-  EXPECT_LT(relative_difference(single.logits(tokens), exact.logits(tokens)), 1e-5);
+  testing::expect_the_same_values(single, exact);
 }
 
 TEST(GPT2, SequencesThatDoNotFitAreNamed) {
@@ -88,16 +85,8 @@ TEST(GPT2, DecodingWithACacheEqualsTheForwardPass) {
   GPT2Config config = gpt2_preset("toy");
   config.dtype = DType::float64;
   const GPT2 model(config);
-  const Tensor tokens = random_tokens({2, 10}, 65, 1);
-  const Tensor expected = model.logits(tokens);
   KVCache cache(config, 2);
-  Tensor scores = model.decode(tokens.narrow(1, 0, 4), cache);
-  EXPECT_LT(relative_difference(scores, expected.select(1, 3)), 1e-13);
-  for (int64_t t = 4; t < 10; ++t) {
-    scores = model.decode(tokens.narrow(1, t, 1), cache);
-    EXPECT_LT(relative_difference(scores, expected.select(1, t)), 1e-13);
-  }
-  EXPECT_EQ(cache.length, 10);
+  testing::expect_decoding_equals_the_forward_pass(model, cache, 10, 1e-13);
   EXPECT_EQ(error_of([&] { model.decode(random_tokens({2, 60}, 65, 1), cache); }),
             "GPT2::decode: 10 cached and 60 new tokens exceed n_positions = 64");
 }
@@ -112,15 +101,9 @@ TEST(GPT2, ConvertedToBfloat16ItHasRoundedParametersAndDecodesAsItScores) {
   for_each_parameter(narrow, [&](const std::string&, const Tensor& p) { expected.push_back(p); });
   size_t index = 0;
   for_each_parameter(drawn, [&](const std::string& name, const Tensor& p) {
-    EXPECT_EQ(p.dtype(), DType::bfloat16);
     EXPECT_EQ(relative_difference(p, expected[index++]), 0) << name;
   });
-  const Tensor ids = random_tokens({2, 9}, 65, 1), scores = narrow.logits(ids);
-  EXPECT_EQ(scores.dtype(), DType::bfloat16);
-  EXPECT_LT(relative_difference(scores, wide.logits(ids)), 0.03);
-  KVCache cache(narrow.config, 2);
-  narrow.decode(ids.narrow(1, 0, 8), cache);
-  EXPECT_LT(relative_difference(narrow.decode(ids.narrow(1, 8, 1), cache), scores.select(1, 8)), 0.03);
+  testing::expect_bfloat16_near_float32<KVCache>(wide, narrow);
 }
 
 TEST(GPT2, CountsItsArithmetic) {

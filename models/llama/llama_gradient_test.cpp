@@ -9,7 +9,7 @@ namespace cladtorch {
 namespace {
 
 using testing::Batch;
-using testing::expect_central_differences;
+using testing::checked_gradient;
 using testing::perturbed;
 using testing::small_llama;
 
@@ -18,11 +18,7 @@ Batch batch_for(const LlamaConfig& config) { return testing::batch_for(config.vo
 TEST(LlamaGradient, OfEveryParameterMatchesCentralDifferences) {
   for (const LlamaConfig& config : testing::odd_llamas()) {
     Llama model = perturbed(Llama(config));
-    const Batch batch = batch_for(config);
-    Llama gradient = like(model);
-    const double value = loss_and_gradient(model, batch.tokens, batch.targets, &gradient);
-    EXPECT_EQ(value, loss(model, batch.tokens, batch.targets));
-    expect_central_differences(model, gradient, [&] { return loss(model, batch.tokens, batch.targets); });
+    checked_gradient(model, batch_for(config));
   }
 }
 
@@ -36,11 +32,7 @@ TEST(LlamaGradient, WithAdaptersMatchesCentralDifferences) {
         linear->add_lora({.rank = 2, .scale = 0.7}, random);
     }
     Llama model = perturbed(std::move(drawn));
-    const Batch batch = batch_for(config);
-    Llama gradient = like(model);
-    const double value = loss_and_gradient(model, batch.tokens, batch.targets, &gradient);
-    EXPECT_EQ(value, loss(model, batch.tokens, batch.targets));
-    expect_central_differences(model, gradient, [&] { return loss(model, batch.tokens, batch.targets); });
+    checked_gradient(model, batch_for(config));
   }
 }
 
@@ -67,15 +59,8 @@ TEST(LlamaGradient, OfMicroBatchesWeightedByTheirTargetsAddsUpToThatOfTheBatch) 
 
 TEST(LlamaGradient, RunsEveryForwardOperationOnce) {
   for (int64_t layers : {1, 5}) {
-    const Llama model(small_llama(DType::float32, layers));
-    const Batch batch = batch_for(model.config);
-    const int64_t start = op_count();
-    loss(model, batch.tokens, batch.targets);
-    const int64_t primal = op_count() - start;
-    EXPECT_EQ(primal, 2 + 15 * layers + 2) << "table and embeddings; a block; norm and classifier";
-    Llama gradient = like(model);
-    loss_and_gradient(model, batch.tokens, batch.targets, &gradient);
-    EXPECT_EQ(op_count() - start - primal, primal);
+    // Table and embeddings; a block; norm and classifier.
+    testing::expect_each_operation_once(Llama(small_llama(DType::float32, layers)), 2 + 15 * layers + 2);
   }
 }
 

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 
 #include "models/llama/small_llama.h"
-#include "tests/support/gradcheck.h"
 #include "tests/support/model_gradient.h"
+#include "tests/support/model_values.h"
 
 namespace cladtorch {
 namespace {
@@ -97,9 +97,7 @@ TEST(Llama, TheSameSeedGivesTheSameModelInFloatAndDouble) {
   const Llama single(config, 3);
   config.dtype = DType::float64;
   const Llama exact(config, 3);
-  const Tensor tokens = random_tokens({2, 7}, 65, 1), targets = random_tokens({2, 7}, 65, 2);
-  EXPECT_NEAR(loss(single, tokens, targets), loss(exact, tokens, targets), 1e-6);
-  EXPECT_LT(relative_difference(single.logits(tokens), exact.logits(tokens)), 1e-5);
+  testing::expect_the_same_values(single, exact);
 }
 
 TEST(Llama, SequencesThatDoNotFitAreNamed) {
@@ -114,15 +112,8 @@ TEST(Llama, DecodingWithACacheEqualsTheForwardPass) {
   for (LlamaConfig config : testing::odd_llamas()) {
     config.max_position_embeddings = 150;  // the cache grows twice
     const Llama model = testing::perturbed(Llama(config));
-    const Tensor tokens = random_tokens({2, 140}, 11, 1), expected = model.logits(tokens);
     LlamaCache cache(config, 2);
-    Tensor scores = model.decode(tokens.narrow(1, 0, 4), cache);
-    EXPECT_LT(relative_difference(scores, expected.select(1, 3)), 1e-12);
-    for (int64_t t = 4; t < 140; ++t) {
-      scores = model.decode(tokens.narrow(1, t, 1), cache);
-      ASSERT_LT(relative_difference(scores, expected.select(1, t)), 1e-12) << t;
-    }
-    EXPECT_EQ(cache.length, 140);
+    testing::expect_decoding_equals_the_forward_pass(model, cache, 140, 1e-12);
     EXPECT_EQ(error_of([&] { model.decode(random_tokens({2, 20}, 11, 1), cache); }),
               "Llama::decode: 140 cached and 20 new tokens exceed max_position_embeddings = 150");
   }
@@ -145,15 +136,7 @@ TEST(Llama, AWindowHidesWhatLiesBeforeIt) {
 TEST(Llama, ConvertedToBfloat16ItDecodesAsItScores) {
   const Llama wide(llama_preset("llama-toy"), 3), narrow = wide.to(DType::bfloat16);
   EXPECT_TRUE(wide.to(DType::float32).lm_head.weight.shares_storage_with(wide.lm_head.weight));
-  for_each_parameter(narrow, [](const std::string& name, const Tensor& p) {
-    EXPECT_EQ(p.dtype(), DType::bfloat16) << name;
-  });
-  const Tensor ids = random_tokens({2, 9}, 65, 1), scores = narrow.logits(ids);
-  EXPECT_EQ(scores.dtype(), DType::bfloat16);
-  EXPECT_LT(relative_difference(scores, wide.logits(ids)), 0.03);
-  LlamaCache cache(narrow.config, 2);
-  narrow.decode(ids.narrow(1, 0, 8), cache);
-  EXPECT_LT(relative_difference(narrow.decode(ids.narrow(1, 8, 1), cache), scores.select(1, 8)), 0.03);
+  testing::expect_bfloat16_near_float32<LlamaCache>(wide, narrow);
 }
 
 TEST(Llama, CountsTheArithmeticOfAToken) {

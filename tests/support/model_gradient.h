@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "cladtorch/nn/parameters.h"
+#include "cladtorch/ops/count.h"
 #include "cladtorch/ops/dropout.h"
 #include "cladtorch/tensor/parallel.h"
 #include "tests/support/gradcheck.h"
@@ -56,6 +58,37 @@ void expect_central_differences(Model& model, Model& gradient, Loss value) {
     EXPECT_GT(size, 1e-6) << parameters[i].name << " has no gradient";
     EXPECT_NEAR((above - below) / (2 * h), analytic, 1e-7 * size + 1e-9) << parameters[i].name;
   }
+}
+
+/// Checks loss and gradient of `model` and gives the gradient; with `training` under some dropout masks,
+/// which must make a difference.
+template <class Model>
+Model checked_gradient(Model& model, const Batch& batch, bool training = false) {
+  const auto in_scope = [&](auto compute) {
+    std::optional<TrainingScope> scope;
+    if (training) scope.emplace(5, 9);
+    return compute();
+  };
+  const auto plain_value = [&] { return loss(model, batch.tokens, batch.targets); };
+  const auto value = [&] { return in_scope(plain_value); };
+  Model gradient = like(model);
+  EXPECT_EQ(in_scope([&] { return loss_and_gradient(model, batch.tokens, batch.targets, &gradient); }),
+            value());
+  if (training) EXPECT_NE(value(), plain_value());
+  expect_central_differences(model, gradient, value);
+  return gradient;
+}
+
+/// That the gradient takes the operations of the loss, of which there are `primal`, once each.
+template <class Model>
+void expect_each_operation_once(const Model& model, int64_t primal) {
+  const Batch batch = batch_for(model.config.vocab_size);
+  const int64_t start = op_count();
+  loss(model, batch.tokens, batch.targets);
+  EXPECT_EQ(op_count() - start, primal);
+  Model gradient = like(model);
+  loss_and_gradient(model, batch.tokens, batch.targets, &gradient);
+  EXPECT_EQ(op_count() - start - primal, primal);
 }
 
 /// That the tensors of `got` are those of `expected` times `factor`.
