@@ -285,9 +285,6 @@ void check_model(const TrainConfig::Model& model) {
     expect(model.kv_heads == 0 || model.kv_heads == model.heads,
            fmt::format("model.kv_heads is {}, but in a gpt2 each head has its own keys; expected 0",
                        model.kv_heads));
-    expect(model.hidden == 0 || model.hidden == 4 * model.channels,
-           fmt::format("model.hidden is {}, but in a gpt2 it is four times model.channels; expected 0",
-                       model.hidden));
     return;
   }
   expect(model.kv_heads == 0 || model.heads % model.kv_heads == 0,

@@ -130,7 +130,7 @@ TEST(Config, RefusesValuesThatCannotWork) {
                           "model.dropout=1",
                           "model.kind=lama",
                           "model.kv_heads=2",
-                          "model.hidden=100",
+                          "model.hidden=-1",
                           "model.window=8",
                           "optimizer.lr=nan",
                           "optimizer.beta2=1",
@@ -160,6 +160,7 @@ TEST(Config, RefusesWhatAKindOfModelHasNot) {
     EXPECT_THAT(error_with(kind, "model.rope_theta=0"), HasSubstr("model.rope_theta is 0"));
     EXPECT_THAT(error_with(kind, "model.channels=12"), HasSubstr("model.channels / model.heads is 3"));
   }
+  EXPECT_EQ(error_with("gpt2", "model.hidden=100"), "");
   EXPECT_EQ(error_with("mistral", "model.window=8"), "");
   EXPECT_THAT(error_with("llama", "model.window=8"), HasSubstr("a llama has no window"));
 }

@@ -17,6 +17,7 @@ namespace {
 /// Windows of a model whose context nobody chose: longer ones take memory by the length.
 constexpr int64_t default_context = 256;
 
+/// Makes the keys of [model] say what the model is.
 void take_sizes(TrainConfig& config, const LanguageModel& model, const std::string& folder) {
   const ModelSizes sizes = model.sizes();
   config.model.kind = model.type();
@@ -25,6 +26,16 @@ void take_sizes(TrainConfig& config, const LanguageModel& model, const std::stri
   config.model.layers = sizes.layers;
   config.model.heads = sizes.heads;
   config.model.channels = sizes.channels;
+  if (const GPT2* gpt2 = model_if<GPT2>(model)) {
+    config.model.hidden = gpt2->config.inner_size();
+    config.model.tied = gpt2->config.tie_word_embeddings;
+    config.model.dropout = gpt2->config.dropout;
+  }
+  if (const Llama* llama = model_if<Llama>(model)) {
+    config.model.hidden = llama->config.intermediate_size;
+    config.model.tied = llama->config.tie_word_embeddings;
+    config.model.rope_theta = llama->config.rope.theta;
+  }
   if (config.model.context == 0) config.model.context = std::min(sizes.context, default_context);
   if (config.model.context > sizes.context)
     throw UsageError(fmt::format("config: model.context is {}, but the model in '{}' takes at most {} tokens",

@@ -48,6 +48,7 @@ std::unique_ptr<LanguageModel> make_gpt2(const TrainConfig& config, int64_t voca
   model.n_layer = config.model.layers;
   model.n_head = config.model.heads;
   model.n_embd = config.model.channels;
+  model.n_inner = config.model.hidden;
   model.tie_word_embeddings = config.model.tied;
   model.dropout = config.model.dropout;
   model.gradient_checkpointing = config.model.gradient_checkpointing;

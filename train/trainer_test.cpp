@@ -103,6 +103,13 @@ std::vector<double> losses(Trainer& trainer, int steps) {
   return result;
 }
 
+TEST(Trainer, MakesAGpt2WithAnMlpOfAnyWidth) {
+  TrainConfig config;
+  EXPECT_EQ(gpt2_of(config).config.inner_size(), 4 * config.model.channels);
+  config.model.hidden = 24;
+  EXPECT_EQ(gpt2_of(config).config.inner_size(), 24);
+}
+
 TEST(Trainer, LowersTheLossAndCountsSteps) {
   Trainer trainer = trainer_of(small_config());
   const double before = trainer.evaluate();

@@ -8,6 +8,7 @@
 namespace cladtorch::integration {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -72,6 +73,24 @@ TEST_F(FinetuneTest, LowersTheValidationLossOfAGPT2) {
 }
 
 TEST_F(FinetuneTest, LowersTheValidationLossOfALlama) { expect_lower_loss("llama"); }
+
+TEST_F(FinetuneTest, WritesDownWhatModelItBeganWith) {
+  const auto keys_after = [&](const char* model, const char* key, const nlohmann::json& value) {
+    auto config = nlohmann::json::parse(content(folder_ / model / "config.json"));
+    config[key] = value;
+    std::ofstream(folder_ / model / "config.json") << config;
+    succeed(finetune(model, {"--steps", "1", "--set", "model.layers=9"}));
+    const std::string keys = content(folder_ / "run/config.toml");
+    fs::remove_all(folder_ / "run");
+    return keys;
+  };
+  EXPECT_THAT(keys_after("gpt2", "resid_pdrop", 0.25),
+              AllOf(HasSubstr("\nlayers = 2 "), HasSubstr("\nchannels = 16 "), HasSubstr("\nhidden = 64 "),
+                    HasSubstr("\ntied = true "), HasSubstr("\ndropout = 0.25 ")));
+  EXPECT_THAT(keys_after("llama", "rope_parameters", {{"rope_theta", 500.5}, {"rope_type", "default"}}),
+              AllOf(HasSubstr("\nhidden = 24 "), HasSubstr("\nrope_theta = 500.5 "),
+                    HasSubstr("\ntied = false "), HasSubstr("\nkv_heads = 1 ")));
+}
 
 TEST_F(FinetuneTest, GoesOnFromARunOfThisProgram) {
   succeed(finetune("gpt2"));
