@@ -23,7 +23,7 @@ const std::map<std::string, io::StoredType> type_names = {
     {"fp32", io::StoredType::f32}, {"fp16", io::StoredType::f16}, {"bf16", io::StoredType::bf16}};
 
 struct Options {
-  std::filesystem::path from, to, adapter;
+  std::filesystem::path from, out, adapter;
   std::string type, format;
   double shard_gigabytes = 5;
   bool merge = false;  ///< there must be an adapter
@@ -40,8 +40,8 @@ int run(const Options& options) {
   require(!options.merge || !options.adapter.empty() || formats::holds_adapter(from), "merge: '",
           from.string(), "' holds no adapter; name one with --adapter");
   if (!options.adapter.empty()) convert.adapter = train::find_checkpoint(options.adapter);
-  const formats::Converted converted = formats::convert_model(from, options.to, convert);
-  fmt::print("{}: {}, {} parameters\n", options.to.string(), converted.model, converted.parameters);
+  const formats::Converted converted = formats::convert_model(from, options.out, convert);
+  fmt::print("{}: {}, {} parameters\n", options.out.string(), converted.model, converted.parameters);
   if (convert.format == formats::ModelFormat::gguf && !converted.vocabulary) {
     fmt::print(
         "no vocabulary: llama.cpp needs a byte-level BPE in tokenizer.json, or a BPE in tokenizer.model\n");
@@ -74,7 +74,7 @@ void add_import(CLI::App& app, Action& action) {
   command->add_option("--from", options->from, "folder of transformers, or .bin file of llm.c")
       ->type_name("PATH")
       ->required();
-  command->add_option("--to", options->to, "new folder")->type_name("FOLDER")->required();
+  command->add_option("--out", options->out, "new folder")->type_name("FOLDER")->required();
   add_shards(command, options);
 }
 
@@ -84,7 +84,7 @@ void add_export(CLI::App& app, Action& action) {
   command->add_option("--from", options->from, "folder of a run, of a checkpoint or of transformers")
       ->type_name("FOLDER")
       ->required();
-  command->add_option("--to", options->to, "new folder (hf) or file (llmc, gguf)")
+  command->add_option("--out", options->out, "new folder (hf) or file (llmc, gguf)")
       ->type_name("PATH")
       ->required();
   command->add_option("--format", options->format, "hf: transformers; llmc: .bin of llm.c; gguf: llama.cpp")
@@ -103,7 +103,7 @@ void add_merge(CLI::App& app, Action& action) {
       ->type_name("FOLDER")
       ->required();
   add_adapter(command, options->adapter);
-  command->add_option("--out", options->to, "new folder, as transformers writes it")
+  command->add_option("--out", options->out, "new folder, as transformers writes it")
       ->type_name("FOLDER")
       ->required();
   add_shards(command, options);

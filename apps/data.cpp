@@ -156,8 +156,7 @@ void add_data(CLI::App& app, Action& action) {
   for (CLI::App* sub : {sub_show, sub_export}) {
     sub->add_option("--text", options->text, "text, folder, prepared tokens or llm.c's (default: stories)")
         ->type_name("PATH");
-    sub->add_option("--tokenizer,--vocabulary", options->vocabulary,
-                    "char, byte, or the file or folder of a tokenizer")
+    sub->add_option("--tokenizer", options->vocabulary, "char, byte, or the file or folder of a tokenizer")
         ->type_name("NAME|PATH")
         ->capture_default_str();
   }

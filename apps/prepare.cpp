@@ -139,8 +139,7 @@ void add_data_prepare(CLI::App& data, Action& action) {
   add("--text", options->text, "PATH",
       "text or JSON Lines, a folder of such files, also .gz and .zst (default: stories)");
   add("--out", options->out, "FOLDER", "folder for the token shards")->required();
-  add("--tokenizer,--vocabulary", options->vocabulary, "NAME|PATH",
-      "char, byte, or the file or folder of a tokenizer")
+  add("--tokenizer", options->vocabulary, "NAME|PATH", "char, byte, or the file or folder of a tokenizer")
       ->capture_default_str();
   add("--field", prepare_options.text.field, "KEY",
       "key of the text in each line of JSON (default: by the keys of the line)");

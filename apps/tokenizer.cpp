@@ -180,10 +180,11 @@ void add_tokenizer(CLI::App& app, Action& action) {
       ->add_option("--vocab-size", training.vocab_size, "tokens of the vocabulary, special ones included")
       ->check(whole_number(256, 10'000'000))
       ->capture_default_str();
-  sub_train->add_option("--split", training.split, "pattern that cuts text into words: gpt2 or gpt4")
+  sub_train->add_option("--pattern", training.pattern, "pattern that cuts text into words: gpt2 or gpt4")
       ->check(CLI::IsMember({"gpt2", "gpt4"}))
       ->capture_default_str();
-  sub_train->add_option("--special", training.special_tokens, "special tokens, which get the first numbers")
+  sub_train
+      ->add_option("--special-tokens", training.special_tokens, "special tokens, which get the first numbers")
       ->type_name("TOKEN ...")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->capture_default_str();
@@ -201,7 +202,8 @@ void add_tokenizer(CLI::App& app, Action& action) {
   CLI::Option* file =
       sub_encode->add_option("--text", options->text, "text file or folder of them")->type_name("PATH");
   sub_encode->add_option("words", options->words, "the text (default: standard input)")->excludes(file);
-  sub_encode->add_flag("--special", options->around, "with the tokens that a model wants around a text");
+  sub_encode->add_flag("--add-special-tokens", options->around,
+                       "with the tokens that a model wants around a text");
   sub_decode->add_option("tokens", options->tokens, "numbers (default: standard input)");
 }
 

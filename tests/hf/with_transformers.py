@@ -74,7 +74,7 @@ def check_exports(original, scratch):
     worst = 0.0
     for name, options in {"same": [], "shards": ["--shard-gb", "1e-5"], "bf16": ["--dtype", "bf16"]}.items():
         folder = scratch / name
-        program("export", "--from", original, "--to", folder, "--format", "hf", *options)
+        program("export", "--from", original, "--out", folder, "--format", "hf", *options)
         check_config(folder, original)
         theirs = logits_of(load(folder), reference["input_ids"])
         if reference["input_ids"].shape[1] > 1 or name == "bf16":

@@ -92,7 +92,7 @@ TEST_F(AdapterProgram, AFolderOfAnAdapterStandsForItsModelToo) {
   const io::SafetensorsFile expected(reference), logits(folder_ / "logits");
   EXPECT_LT(difference(expected.at("logits"), logits.at("logits")), 1e-4);
   succeed({"merge", "--from", adapter, "--out", "merged"});
-  succeed({"export", "--from", adapter, "--to", "merged.gguf", "--format", "gguf"});
+  succeed({"export", "--from", adapter, "--out", "merged.gguf", "--format", "gguf"});
 }
 
 TEST_F(AdapterProgram, MistakesAreNamed) {

@@ -93,7 +93,7 @@ TEST_F(KillTest, AFinetuningResumesFromACompleteCheckpointWheneverItWasKilled) {
 
 TEST_F(KillTest, AnExportIsCompleteOrAbsent) {
   duration_of(small_train({"--set", "model.channels=64", "--set", "model.layers=4"}));
-  const std::vector<std::string> exporting = {"export",   "--from", "run",        "--to",  "out",
+  const std::vector<std::string> exporting = {"export",   "--from", "run",        "--out", "out",
                                               "--format", "hf",     "--shard-gb", "0.0001"};
   const int64_t whole = duration_of(exporting);
   fs::rename(folder_ / "out", folder_ / "straight");

@@ -134,7 +134,7 @@ TEST_F(ModelFolder, KeepsItsFilesWhenItIsExported) {
   write("generation_config.json", {{"eos_token_id", {27, 28}}, {"temperature", 0.6}});
   io::write_file(folder_ / "model/chat_template.jinja", "{{ messages }}");
   edit_config({{"pad_token_id", 3}, {"task_specific_params", {{"a", 1}}}});
-  succeed({"export", "--from", "model", "--to", "copy", "--format", "hf"});
+  succeed({"export", "--from", "model", "--out", "copy", "--format", "hf"});
   for (const char* name :
        {"tokenizer.json", "tokenizer_config.json", "generation_config.json", "chat_template.jinja"}) {
     EXPECT_EQ(io::read_file(folder_ / "copy" / name), io::read_file(folder_ / "model" / name)) << name;

@@ -48,9 +48,8 @@ TEST_F(PrepareTest, AKillLeavesTheOldDatasetOrTheNewOne) {
   write_lines("a.jsonl", 200, "old");
   write_lines("b.jsonl", 8000, "new");
   const auto prepare = [](const std::string& text) {
-    return std::vector<std::string>{"data",         "prepare", "--text",         text,
-                                    "--out",        "out",     "--threads",      "1",
-                                    "--vocabulary", "byte",    "--shard-tokens", "20000"};
+    return std::vector<std::string>{"data",      "prepare", "--text",      text,   "--out",          "out",
+                                    "--threads", "1",       "--tokenizer", "byte", "--shard-tokens", "20000"};
   };
   succeed(prepare("b.jsonl"));
   const std::string after = show();
@@ -124,7 +123,7 @@ TEST_F(PrepareTest, WhatIsWrongIsSaidInOneLine) {
   expect_error(prepare({"--text", "t.jsonl", "--validation-share", "1.5"}), usage_error_code,
                "--validation-share");
   expect_error(prepare({"--text", "t.jsonl", "--shard-tokens", "0"}), usage_error_code, "--shard-tokens");
-  expect_error(prepare({"--text", "t.jsonl", "--vocabulary", "words"}), usage_error_code,
+  expect_error(prepare({"--text", "t.jsonl", "--tokenizer", "words"}), usage_error_code,
                "'words' does not exist");
   expect_error(prepare({"--text", "t.jsonl", "--fields", "x"}), usage_error_code, "did you mean");
   EXPECT_FALSE(fs::exists(folder_ / "out/dataset.json"));

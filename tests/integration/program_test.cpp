@@ -106,6 +106,19 @@ TEST_F(ProgramTest, AVocabularyIsLearnedTrainedOnAndKept) {
               StartsWith("The low boat"));
 }
 
+TEST_F(ProgramTest, AVocabularyHasThePatternAndTheSpecialTokensOfItsTraining) {
+  folder_.write("t.txt", "In 1999 and 2000, and 12345 more.");
+  succeed({"tokenizer", "train", "--text", "t.txt", "--vocab-size", "300", "--out", "t.json", "--pattern",
+           "gpt4", "--special-tokens", "<a>", "<|endoftext|>"});
+  EXPECT_THAT(folder_.read("t.json"), HasSubstr(R"(\\p{N}{1,3})"));
+  EXPECT_EQ(succeed({"tokenizer", "encode", "--tokenizer", "t.json", "<|endoftext|><a>"}), "1 0\n");
+  const std::vector<std::string> llama = {"tokenizer", "encode", "--tokenizer",
+                                          CLADTORCH_HELLASWAG_FOLDERS "/llama", "a"};
+  std::vector<std::string> around = llama;
+  around.insert(around.begin() + 2, "--add-special-tokens");
+  EXPECT_EQ(succeed(around), "0 " + succeed(llama)) << "its first token begins a text";
+}
+
 TEST_F(ProgramTest, ADefaultFolderIsNeverUsedTwice) {
   std::vector<std::string> arguments = small_train();
   arguments.erase(arguments.begin() + 1, arguments.begin() + 3);  // no --out
@@ -224,7 +237,7 @@ TEST_F(ProgramTest, ExamplesWithPromptsInMicroBatchesAreLearnedAndResumeBitForBi
     lines += nlohmann::json({{"prompt", "say " + word + ": "}, {"completion", word + "!"}}).dump() + "\n";
   }
   folder_.write("examples.jsonl", lines);
-  succeed({"data", "prepare", "--text", "examples.jsonl", "--out", "tokens", "--vocabulary", "byte"});
+  succeed({"data", "prepare", "--text", "examples.jsonl", "--out", "tokens", "--tokenizer", "byte"});
   const std::vector<std::string> prompts = {"--text", "tokens",        "--set",   "data.packing=documents",
                                             "--set",  "train.batch=2", "--set",   "train.accumulate=3",
                                             "--set",  "run.seed=3",    "--dtype", "fp32"};

@@ -33,7 +33,7 @@ TEST(TrainBpe, FindsTheVocabularyThatHuggingFaceFinds) {
 TEST(TrainBpe, SplitsAsGpt4WhenAsked) {
   const TextFiles corpus(vectors_folder() / "corpus.txt");
   const auto tokenizer =
-      train_bpe(corpus, {.vocab_size = 700, .split = "gpt4", .special_tokens = {"<|a|>", "<|endoftext|>"}});
+      train_bpe(corpus, {.vocab_size = 700, .pattern = "gpt4", .special_tokens = {"<|a|>", "<|endoftext|>"}});
   EXPECT_EQ(tokenizer->vocab_size(), 700);
   EXPECT_EQ(tokenizer->find("<|endoftext|>"), 1);
   EXPECT_EQ(tokenizer->special_tokens().end_of_text, 1);
@@ -80,7 +80,7 @@ TEST(TrainBpe, RefusesOptionsThatMakeNoSense) {
     return io::error_of([&] { train_bpe(text, options); });
   };
   EXPECT_THAT(error({.vocab_size = 256}), HasSubstr("expected from 257 (256 bytes and 1 special tokens)"));
-  EXPECT_THAT(error({.split = "gpt3"}), HasSubstr("expected gpt2 or gpt4"));
+  EXPECT_THAT(error({.pattern = "gpt3"}), HasSubstr("expected gpt2 or gpt4"));
   EXPECT_THAT(error({.special_tokens = {"<a b>"}}), HasSubstr("'<a b>'"));
   EXPECT_THAT(error({.special_tokens = {"\u00e9"}}), HasSubstr("longer than a character"));
   EXPECT_THAT(error({.special_tokens = {"<a>", "<a>"}}), HasSubstr("different from the others"));

@@ -23,9 +23,9 @@ constexpr const char* gpt4_pattern =
     R"(\s*[\r\n]+|\s+(?!\S)|\s+)";
 
 bpe::Scanner scanner_of(const BpeTrainingOptions& options) {
-  if (options.split == "gpt2") return {bpe::Scanner::Family::gpt2, 0};
-  if (options.split == "gpt4") return {bpe::Scanner::Family::gpt4, 3};
-  fail("train tokenizer: the split is '", options.split, "', expected gpt2 or gpt4");
+  if (options.pattern == "gpt2") return {bpe::Scanner::Family::gpt2, 0};
+  if (options.pattern == "gpt4") return {bpe::Scanner::Family::gpt4, 3};
+  fail("train tokenizer: the pattern is '", options.pattern, "', expected gpt2 or gpt4");
 }
 
 void check(const BpeTrainingOptions& options) {
@@ -51,7 +51,7 @@ Json byte_level(bool use_regex) {
 }
 
 Json pre_tokenizer(const BpeTrainingOptions& options) {
-  if (options.split == "gpt2") return byte_level(true);
+  if (options.pattern == "gpt2") return byte_level(true);
   const Json split = {
       {"type", "Split"}, {"pattern", {{"Regex", gpt4_pattern}}}, {"behavior", "Isolated"}, {"invert", false}};
   return {{"type", "Sequence"}, {"pretokenizers", {split, byte_level(false)}}};

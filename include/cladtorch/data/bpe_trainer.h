@@ -13,9 +13,9 @@
 namespace cladtorch::data {
 
 struct BpeTrainingOptions {
-  int64_t vocab_size = 32000;  ///< of all: special tokens, 256 bytes, merges
-  std::string split = "gpt2";  ///< the pattern that cuts text into words: gpt2 or gpt4
-  int64_t min_frequency = 2;   ///< a pair seen less often is not merged
+  int64_t vocab_size = 32000;    ///< of all: special tokens, 256 bytes, merges
+  std::string pattern = "gpt2";  ///< the pattern that cuts text into words: gpt2 or gpt4
+  int64_t min_frequency = 2;     ///< a pair seen less often is not merged
   std::vector<std::string> special_tokens = {"<|endoftext|>"};  ///< get the first numbers
   int threads = 1;                                              ///< to count words with
   /// Different words kept in memory. When there are more, the rarest are forgotten, so that the text may be
