@@ -57,6 +57,19 @@ TEST(GPT2Frozen, LeavesTheOtherGradientsAsTheyAre) {
   }
 }
 
+TEST(GPT2Frozen, LeavesTheOtherGradientsAsTheyAreForAnySubset) {
+  Random random(31);
+  for (int i = 0; i < 12; ++i) {
+    GPT2Config config = four_layers(i % 3 == 2 ? DType::bfloat16 : DType::float32);
+    config.tie_word_embeddings = i % 2 == 0;
+    config.gradient_checkpointing = i % 4 >= 2;
+    GPT2 model(config, 7);
+    const Batch batch = testing::batch_for(config.vocab_size, 2, 9);
+    SCOPED_TRACE(i);
+    testing::expect_freezing_any_subset_keeps_gradients(model, batch.tokens, batch.targets, random, 4);
+  }
+}
+
 /// The classifier of a big vocabulary has several blocks of rows, which sum up the gradient of its weight.
 TEST(GPT2Frozen, SavesTheMemoryOfTheClassifier) {
   GPT2Config config = four_layers(DType::float32);

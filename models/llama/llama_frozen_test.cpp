@@ -1,5 +1,7 @@
 // Frozen parameters of a Llama: the gradients of the others.
 #include "cladtorch/models/llama.h"
+
+#include "models/llama/small_llama.h"
 #include "tests/support/frozen_check.h"
 #include "tests/support/model_gradient.h"
 
@@ -36,6 +38,21 @@ TEST(LlamaFrozen, LeavesTheOtherGradientsAsTheyAre) {
           testing::expect_freezing_keeps_gradients(model, batch.tokens, batch.targets, is_frozen);
         }
       }
+    }
+  }
+}
+
+TEST(LlamaFrozen, LeavesTheOtherGradientsAsTheyAreForAnySubset) {
+  Random random(37);
+  int number = 0;
+  for (LlamaConfig config : testing::odd_llamas()) {
+    for (const DType dtype : {DType::float64, DType::float32, DType::bfloat16}) {
+      config.dtype = dtype;
+      config.gradient_checkpointing = ++number % 2 == 0;
+      Llama model(config, 7);
+      const testing::Batch batch = testing::batch_for(config.vocab_size, 3, 8);
+      SCOPED_TRACE(::testing::Message() << "odd llama " << number << ' ' << dtype);
+      testing::expect_freezing_any_subset_keeps_gradients(model, batch.tokens, batch.targets, random, 4);
     }
   }
 }

@@ -5,11 +5,14 @@
 
 #include <cstring>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "cladtorch/nn/layers.h"
 #include "cladtorch/nn/parameters.h"
 #include "cladtorch/ops/dropout.h"
+#include "cladtorch/random.h"
 #include "cladtorch/tensor/workspace.h"
 
 namespace cladtorch::testing {
@@ -44,13 +47,11 @@ MeasuredGradient measured_gradient(const Model& model, const Tensor& tokens, con
   return result;
 }
 
-/// Checks that frozen parameters have sinks, all others the same gradient to the bit, and that a step takes
-/// no more memory than before; returns what was measured with frozen parameters.
+/// Checks that frozen parameters have sinks, all others the gradient in `whole` to the bit, and that a step
+/// takes no more memory than that did; returns what was measured with frozen parameters.
 template <class Model>
-MeasuredGradient expect_freezing_keeps_gradients(Model& model, const Tensor& tokens, const Tensor& targets,
-                                                 const IsFrozen& is_frozen) {
-  freeze_where(model, [](const std::string&) { return false; });
-  const MeasuredGradient whole = measured_gradient(model, tokens, targets);
+MeasuredGradient expect_freezing_keeps(const MeasuredGradient& whole, Model& model, const Tensor& tokens,
+                                       const Tensor& targets, const IsFrozen& is_frozen) {
   freeze_where(model, is_frozen);
   const MeasuredGradient part = measured_gradient(model, tokens, targets);
   EXPECT_EQ(part.loss, whole.loss);
@@ -70,6 +71,53 @@ MeasuredGradient expect_freezing_keeps_gradients(Model& model, const Tensor& tok
   }
   EXPECT_GT(sinks, 0);
   return part;
+}
+
+/// The same, compared with the gradient of `model` with nothing frozen.
+template <class Model>
+MeasuredGradient expect_freezing_keeps_gradients(Model& model, const Tensor& tokens, const Tensor& targets,
+                                                 const IsFrozen& is_frozen) {
+  freeze_where(model, [](const std::string&) { return false; });
+  const MeasuredGradient whole = measured_gradient(model, tokens, targets);
+  return expect_freezing_keeps(whole, model, tokens, targets, is_frozen);
+}
+
+/// Gives about half of the linear layers an adapter that changes something: B is zero at first.
+template <class Model>
+void add_random_adapters(Model& model, Random& random) {
+  for_each_layer<nn::Linear>(model, [&](const std::string&, nn::Linear& layer) {
+    if (!layer.weight.defined() || random.uniform() < 0.5) return;
+    layer.add_lora({.rank = 2, .scale = 0.5, .dropout = 0.1}, random);
+    layer.lora_B.copy_from(normal(layer.lora_B.shape(), random, 0, 0.1, layer.lora_B.dtype()));
+  });
+}
+
+/// Names of some parameters: from a single one to all of them.
+template <class Model>
+std::set<std::string> random_subset(const Model& model, Random& random) {
+  const std::vector<NamedTensor> parameters = named_parameters(model);
+  std::set<std::string> subset = {parameters[random.below(parameters.size())].name};
+  const double share = 1.2 * random.uniform();
+  for (const NamedTensor& parameter : parameters) {
+    if (random.uniform() < share) subset.insert(parameter.name);
+  }
+  return subset;
+}
+
+/// Checks `count` random subsets of what `model` and adapters at random places have.
+template <class Model>
+void expect_freezing_any_subset_keeps_gradients(Model& model, const Tensor& tokens, const Tensor& targets,
+                                                Random& random, int count) {
+  add_random_adapters(model, random);
+  const MeasuredGradient whole = measured_gradient(model, tokens, targets);
+  for (int i = 0; i < count && !::testing::Test::HasFailure(); ++i) {
+    const std::set<std::string> subset = random_subset(model, random);
+    std::string names;
+    for (const std::string& name : subset) names += " " + name;
+    SCOPED_TRACE("frozen:" + names);
+    expect_freezing_keeps(whole, model, tokens, targets,
+                          [&](const std::string& name) { return subset.contains(name); });
+  }
 }
 
 }  // namespace cladtorch::testing
