@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <fstream>
 #include <random>
 #include <sstream>
 #include <thread>
@@ -48,13 +47,15 @@ class KillTest : public ProgramTestBase {
     return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start).count();
   }
 
-  void expect_complete_checkpoints(const std::vector<std::string>& begin);
+  void expect_complete_checkpoints(const std::vector<std::string>& begin,
+                                   const char* weights = "model.safetensors");
 
   std::mt19937_64 random_{20};
 };
 
-/// `begin` trains 20 steps in the folder "run" and saves after each.
-void KillTest::expect_complete_checkpoints(const std::vector<std::string>& begin) {
+/// `begin` trains 20 steps in the folder "run" and saves after each; `weights` is the file of the weights in
+/// a checkpoint.
+void KillTest::expect_complete_checkpoints(const std::vector<std::string>& begin, const char* weights) {
   const int64_t whole = duration_of(begin);
   fs::rename(folder_ / "run", folder_ / "straight");
   bool begun = false;
@@ -71,8 +72,9 @@ void KillTest::expect_complete_checkpoints(const std::vector<std::string>& begin
   const Outcome last = run({"train", "--resume", "run"}, {.folder = folder_.path()});
   if (last.code != 0) EXPECT_THAT(last.err, HasSubstr("has done its 20 steps"));
   EXPECT_EQ(losses_of(folder_ / "run"), losses_of(folder_ / "straight"));
-  for (const char* file :
-       {"last/model.safetensors", "last/optimizer.safetensors", "best/model.safetensors"}) {
+  for (const fs::path& file :
+       {fs::path("last") / weights, fs::path("last/optimizer.safetensors"), fs::path("best") / weights}) {
+    ASSERT_TRUE(fs::exists(folder_ / "straight" / file)) << file;
     EXPECT_EQ(content(folder_ / "run" / file), content(folder_ / "straight" / file)) << file;
   }
 }
@@ -81,14 +83,28 @@ TEST_F(KillTest, ARunResumesFromACompleteCheckpointWheneverItWasKilled) {
   expect_complete_checkpoints(small_train({"--set", "train.steps=20", "--set", "train.save_every=1"}));
 }
 
-TEST_F(KillTest, AFinetuningResumesFromACompleteCheckpointWheneverItWasKilled) {
-  std::ofstream(folder_ / "text.txt") << content(CLADTORCH_HF_REFERENCES "/../../README.md");
-  std::vector<std::string> begin = {"finetune", "--from", CLADTORCH_HELLASWAG_FOLDERS "/gpt2", "--lr",
-                                    "1e-3"};
+/// finetune of `model` for 20 steps, then `more`.
+std::vector<std::string> small_finetune(const char* model, const std::vector<std::string>& more = {}) {
+  std::vector<std::string> arguments = {"finetune", "--from",
+                                        std::string(CLADTORCH_HELLASWAG_FOLDERS "/") + model, "--lr", "1e-3"};
   const std::vector<std::string> train =
-      small_train({"--text", "text.txt", "--set", "train.steps=20", "--set", "train.save_every=1"});
-  begin.insert(begin.end(), train.begin() + 1, train.end());
-  expect_complete_checkpoints(begin);
+      small_train({"--text", CLADTORCH_HF_REFERENCES "/../../README.md", "--set", "train.steps=20", "--set",
+                   "train.save_every=1"});
+  arguments.insert(arguments.end(), train.begin() + 1, train.end());
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+TEST_F(KillTest, AFinetuningResumesFromACompleteCheckpointWheneverItWasKilled) {
+  expect_complete_checkpoints(small_finetune("gpt2"));
+}
+
+TEST_F(KillTest, AnAdapterResumesFromACompleteCheckpointWheneverItWasKilled) {
+  const std::string model = content(CLADTORCH_HELLASWAG_FOLDERS "/llama/model.safetensors");
+  expect_complete_checkpoints(
+      small_finetune("llama", {"--lora-rank", "3", "--lora-dropout", "0.1", "--lora-targets", "all-linear"}),
+      "adapter_model.safetensors");
+  EXPECT_EQ(content(CLADTORCH_HELLASWAG_FOLDERS "/llama/model.safetensors"), model);
 }
 
 TEST_F(KillTest, AnExportIsCompleteOrAbsent) {
