@@ -89,6 +89,7 @@ AtomicFile::~AtomicFile() {
 void AtomicFile::write(const void* data, size_t bytes) {
   const char* next = static_cast<const char*>(data);
   while (bytes > 0) {
+    HeldSignals::throw_if_any();
     const ssize_t written = ::write(descriptor_, next, std::min(bytes, largest_write));
     if (written < 0) {
       if (errno == EINTR) continue;
@@ -100,6 +101,7 @@ void AtomicFile::write(const void* data, size_t bytes) {
 }
 
 void AtomicFile::commit() {
+  HeldSignals::throw_if_any();
   while (::fsync(descriptor_) != 0) {
     if (errno != EINTR) fail("write", path_, errno);
   }

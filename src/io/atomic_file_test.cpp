@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "cladtorch/error.h"
+#include "cladtorch/io/atomic_folder.h"
 #include "io/temporary_folder.h"
 
 namespace cladtorch::io {
@@ -73,6 +74,58 @@ TEST(AtomicFile, LeavesNothingBehindWhenThereIsNoSpace) {
   int status = -1;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
+}
+
+/// What became of a child that writes `x` in `folder` and gets `signals` meanwhile.
+int status_of_interrupted_write(const TemporaryFolder& folder, std::initializer_list<int> signals) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    try {
+      AtomicFolder outer(folder / "outer");
+      AtomicFile file(outer.path() / "x");
+      file.write("half ");
+      for (const int signal : signals) ::raise(signal);
+      file.write("whole");
+      file.commit();
+    } catch (const Error&) {
+      ::_exit(3);
+    }
+    ::_exit(4);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  return status;
+}
+
+TEST(AtomicFile, IsRemovedBeforeASignalEndsTheProcess) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    TemporaryFolder folder;
+    const int status = status_of_interrupted_write(folder, {signal});
+    EXPECT_TRUE(WIFSIGNALED(status));
+    EXPECT_EQ(WTERMSIG(status), signal);
+    EXPECT_EQ(entries(folder.path()), 0u);
+  }
+}
+
+TEST(AtomicFile, DoesNotHoldASecondSignal) {
+  TemporaryFolder folder;
+  const int status = status_of_interrupted_write(folder, {SIGINT, SIGTERM});
+  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(WTERMSIG(status), SIGTERM);
+}
+
+TEST(AtomicFile, LeavesSignalsAloneThatAreHandledOrIgnored) {
+  TemporaryFolder folder;
+  const auto before = ::signal(SIGINT, SIG_IGN);
+  {
+    AtomicFile file(folder / "x");
+    ::raise(SIGINT);
+    file.write("whole");
+    file.commit();
+  }
+  EXPECT_EQ(::signal(SIGINT, before), SIG_IGN);
+  EXPECT_EQ(read_file(folder / "x"), "whole");
+  EXPECT_EQ(::signal(SIGTERM, SIG_DFL), SIG_DFL) << "handlers go away with the file";
 }
 
 TEST(DescribeFailure, TellsWhatToDoOnAFullDisk) {

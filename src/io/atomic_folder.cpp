@@ -34,6 +34,7 @@ AtomicFolder::~AtomicFolder() {
 }
 
 void AtomicFolder::commit() {
+  HeldSignals::throw_if_any();
   replace_folder(fresh_, target_);
   fresh_.clear();
 }

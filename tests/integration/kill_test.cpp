@@ -130,5 +130,28 @@ TEST_F(KillTest, AnExportIsCompleteOrAbsent) {
   EXPECT_EQ(leftovers, 0u);
 }
 
+/// Also when it comes in the middle of a file.
+TEST_F(KillTest, AnInterruptedExportLeavesNothing) {
+  duration_of(small_train({"--set", "model.channels=64", "--set", "model.layers=4"}));
+  for (const char* format : {"hf", "gguf", "llmc"}) {
+    const std::vector<std::string> exporting = {"export",   "--from", "run",        "--to",  "out",
+                                                "--format", format,   "--shard-gb", "0.0001"};
+    const int64_t whole = duration_of(exporting);
+    for (int round = 0; round < 10; ++round) {
+      fs::remove_all(folder_ / "out");
+      Program program(exporting, {.folder = folder_.path()});
+      std::this_thread::sleep_for(
+          std::chrono::microseconds(std::uniform_int_distribution<int64_t>(0, whole)(random_)));
+      program.send(round % 2 == 0 ? SIGINT : SIGTERM);
+      const Outcome outcome = program.wait();
+      EXPECT_THAT(outcome.code, testing::AnyOf(0, 128 + SIGINT, 128 + SIGTERM)) << outcome.err;
+      EXPECT_EQ(outcome.err, "");
+      for (const auto& entry : fs::directory_iterator(folder_.path()))
+        EXPECT_THAT(entry.path().filename().string(), testing::AnyOf("run", "out"));
+    }
+    fs::remove_all(folder_ / "out");
+  }
+}
+
 }  // namespace
 }  // namespace cladtorch::integration

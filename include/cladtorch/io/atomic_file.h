@@ -6,11 +6,14 @@
 #include <string>
 #include <string_view>
 
+#include "cladtorch/io/held_signals.h"
+
 namespace cladtorch::io {
 
 /// A file written under a temporary name in its final folder and renamed by commit(): a reader of `path` sees
 /// the old content or all of the new one, also after a crash. Destroyed without commit(), it removes the
-/// temporary file. Every failure throws cladtorch::Error with one line that names the path and the way out.
+/// temporary file, and a signal that ends the process waits for that. Every failure throws cladtorch::Error
+/// with one line that names the path and the way out.
 class AtomicFile {
  public:
   /// Creates `path.tmp-<pid>`; the folder must exist.
@@ -26,6 +29,7 @@ class AtomicFile {
   void commit();
 
  private:
+  HeldSignals signals_;  // the last to be destroyed
   std::filesystem::path path_;
   std::filesystem::path temporary_;
   int descriptor_ = -1;

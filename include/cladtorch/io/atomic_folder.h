@@ -3,11 +3,14 @@
 
 #include <filesystem>
 
+#include "cladtorch/io/held_signals.h"
+
 namespace cladtorch::io {
 
 /// A folder filled under a temporary name beside its final one and renamed by commit(): whoever opens
 /// `target` sees what was there before or all of the new one, also after a crash. Destroyed without commit(),
-/// it removes what was written. Every failure throws cladtorch::Error with one line that names the path.
+/// it removes what was written, and a signal that ends the process waits for that. Every failure throws
+/// cladtorch::Error with one line that names the path.
 class AtomicFolder {
  public:
   /// Creates `target.tmp-<pid>`, and removes what a process that was killed left of such a folder. The parent
@@ -24,6 +27,7 @@ class AtomicFolder {
   void commit();
 
  private:
+  HeldSignals signals_;  // the last to be destroyed
   std::filesystem::path target_, fresh_;
 };
 
