@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/io/atomic_file.h"
@@ -79,6 +81,7 @@ class Session {
 
   int run() {
     folder_.claim();
+    std::optional<StopSignal> stop(std::in_place);  // a folder that is taken becomes a run to resume
     config_.run.out = folder_.path().string();
     describe();
     io::write_file(file("config.toml"), config_toml(config_));
@@ -86,7 +89,8 @@ class Session {
     Telemetry telemetry(config_, folder_.path(), trainer_.state().step, facts_.bytes_per_token);
     write_run_facts(file("run.json"), facts_);
     if (!config_.model.from.empty()) evaluate_first(telemetry);
-    const bool finished = train(log, telemetry);
+    const bool finished = train(log, telemetry, *stop);
+    stop.reset();
     finish(telemetry);
     return finished ? 0 : interrupted_exit_code;
   }
@@ -156,9 +160,9 @@ class Session {
               .bytes_per_token = bytes_per_token(trainer_.eval_batches(), *data_.tokenizer)};
   }
 
-  bool train(RunLog& log, Telemetry& telemetry) {
+  bool train(RunLog& log, Telemetry& telemetry, const StopSignal& stop) {
     try {
-      return loop(log, telemetry);
+      return loop(log, telemetry, stop);
     } catch (const Diverged& error) {
       if (!fs::exists(file("last"))) fail(error.what(), "; there is no checkpoint yet");
       fail(error.what(), "; the last good checkpoint is '", file("last").string(), "', of step ",
@@ -167,8 +171,7 @@ class Session {
   }
 
   /// Trains to the end (true) or to Ctrl-C (false).
-  bool loop(RunLog& log, Telemetry& telemetry) {
-    const StopSignal stop;
+  bool loop(RunLog& log, Telemetry& telemetry, const StopSignal& stop) {
     ProgressDisplay display(out_, config_.train.log_every);
     ProgressState progress{.val_loss = trainer_.state().val_loss,
                            .floor = data_.entropy_floor,
