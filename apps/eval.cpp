@@ -125,13 +125,19 @@ TextResult evaluate_text(const LanguageModel& model, const fs::path& text, const
                          const Options& options, Display& display) {
   display.begin(text.string());
   const data::Dataset dataset = data::evaluation_dataset(text, data::Vocabulary(checkpoint.string()));
-  return {.data = text.string(),
-          .evaluation = train::evaluate_text(model, dataset.validation,
+  TextResult result{.data = text.string(),
+                    .evaluation = {},
+                    .bytes_per_token = train::bytes_per_token(dataset.validation, *dataset.tokenizer)};
+  try {
+    result.evaluation = train::evaluate_text(model, dataset.validation,
                                              {.context = options.context,
                                               .stride = options.stride,
                                               .batch = options.batch,
-                                              .progress = [&](double share) { display.show(share); }}),
-          .bytes_per_token = train::bytes_per_token(dataset.validation, *dataset.tokenizer)};
+                                              .progress = [&](double share) { display.show(share); }});
+  } catch (const Error& error) {
+    fail("'", text.string(), "': ", error.what());
+  }
+  return result;
 }
 
 EvalResults evaluate_data(const LanguageModel& model, const fs::path& checkpoint, const Options& options) {

@@ -59,6 +59,11 @@ int run(const Options& options) {
   const data::TokenizerPtr tokenizer = train::load_tokenizer(checkpoint, *model);
   const formats::GenerationTokens ends = formats::read_generation_tokens(checkpoint);
   const auto prompt = train::encode_prompt(*tokenizer, options.prompt, ends.begin);
+  for (const int32_t token : prompt) {
+    require(token < model->sizes().vocab_size, "generate: '", checkpoint.string(),
+            "': the empty prompt is the token ", token, " (bos_token_id), but the model has only ",
+            model->sizes().vocab_size, "; give a text with --prompt");
+  }
   train::SamplingOptions sampling = options.sampling;
   sampling.vocab_size = tokenizer->vocab_size();
   if (!options.ignore_end) sampling.stop = end_tokens(ends, *tokenizer);

@@ -17,7 +17,9 @@ OpenedModel open_model(const std::filesystem::path& from, const std::filesystem:
 
 void add_adapter(CLI::App* command, std::filesystem::path& adapter) {
   command->add_option("--adapter", adapter, "folder of a LoRA adapter, as PEFT saves it, for this model")
-      ->type_name("FOLDER");
+      ->type_name("FOLDER")
+      // A script's variable that was never set; the model without an adapter would be the worse answer.
+      ->check([](const std::string& value) { return value.empty() ? "the value is empty" : ""; });
 }
 
 }  // namespace cladtorch::apps

@@ -315,6 +315,8 @@ void check_config(const TrainConfig& c) {
   expect(c.sample.top_p > 0 && c.sample.top_p <= 1,
          fmt::format("sample.top_p is {}, expected more than 0 and at most 1", c.sample.top_p));
   expect(c.lora.rank == 0 || !c.model.from.empty(), "lora.rank needs a model to adapt: model.from");
+  expect(c.lora.rank > 0 || (c.lora.alpha == 0 && c.lora.dropout == 0 && c.lora.targets.empty()),
+         "lora.alpha, lora.dropout and lora.targets are of an adapter; give its lora.rank");
   expect(c.lora.rank == 0 || (c.train.freeze.empty() && c.train.train_only.empty()),
          "lora.rank trains adapters alone; leave out train.freeze and train.train_only");
   const std::pair<const char*, double> shares[] = {{"model.dropout", c.model.dropout},

@@ -1,6 +1,7 @@
 #include "cladtorch/train/evaluate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "cladtorch/data/loader.h"
@@ -99,6 +100,7 @@ Evaluation evaluate_text(const LanguageModel& model, const data::TokenSequence& 
     if (options.progress)
       options.progress(static_cast<double>(first + rows) / static_cast<double>(windows.count()));
   }
+  require(!std::isnan(sum), "evaluate: the model's scores are not finite; is its checkpoint damaged?");
   result.loss = result.tokens == 0 ? std::numeric_limits<double>::quiet_NaN()
                                    : sum / static_cast<double>(result.tokens);
   return result;

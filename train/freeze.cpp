@@ -75,7 +75,9 @@ void for_each_match(const std::string& key, const std::string& patterns, std::ve
 
 void freeze_parameters(LanguageModel& model, const TrainedParameters& which) {
   std::vector<Candidate> candidates = candidates_of(model);
-  if (!split_list(which.train_only).empty()) {
+  if (!which.train_only.empty()) {
+    if (split_list(which.train_only).empty())
+      throw UsageError(fmt::format("train.train_only is '{}', which names no parameter", which.train_only));
     std::vector<Tensor> kept;
     for_each_match("train.train_only", which.train_only, candidates, [&](Tensor& tensor) {
       if (!tensor.is_frozen()) kept.push_back(tensor);

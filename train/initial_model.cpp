@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/models/lora.h"
@@ -66,6 +67,8 @@ std::unique_ptr<LanguageModel> initial_model(TrainConfig& config, const data::Da
     // Of an adapter the checkpoint holds nothing else.
     const bool whole = checkpoint && config.lora.rank == 0;
     model = pretrained_model(config, data, whole ? *checkpoint : std::filesystem::path(config.model.from));
+    require(whole || std::isfinite(TensorList(model->parameters()).norm()), "train: the model in '",
+            config.model.from, "' holds numbers that are not finite; is it damaged?");
   } else {
     std::optional<nn::SkipInitialization> skip;
     if (checkpoint) skip.emplace();

@@ -207,6 +207,8 @@ ChoiceEvaluation evaluate_hellaswag(const LanguageModel& model, const data::Toke
   for (const ChoiceQuestion& question : questions) {
     const size_t count = question.endings.size();
     const auto own = std::span(result.log_likelihoods).subspan(first, count);
+    require(std::ranges::none_of(own, [](double value) { return std::isnan(value); }), "HellaSwag: line ",
+            question.line, ": the model's scores are not finite; is its checkpoint damaged?");
     std::vector<double> normalized(own.begin(), own.end());
     for (size_t i = 0; i < count; ++i) {
       normalized[i] /=

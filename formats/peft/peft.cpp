@@ -92,6 +92,13 @@ class Adapter {
   std::vector<Match> matches_;
 };
 
+void require_finite(const Tensor& tensor, const std::string& where) {
+  const Tensor values = tensor.to(DType::float32).contiguous();
+  const float* begin = values.data<float>();
+  require(std::all_of(begin, begin + values.numel(), [](float value) { return std::isfinite(value); }), where,
+          " holds numbers that are not finite; is the file damaged?");
+}
+
 /// The layers of a model that have an adapter, and whether a target names just those.
 struct AdaptedLayers {
   std::vector<std::string> names;
@@ -153,6 +160,7 @@ LoRAConfig load_adapter(const fs::path& folder, LanguageModel& model) {
     const std::string where = "read '" + file.path().string() + "': the adapter of '" + linear.name + "'";
     read_values(*a, false, layer.lora_A, where);
     read_values(*b, false, layer.lora_B, where);
+    for (const Tensor& values : {layer.lora_A, layer.lora_B}) require_finite(values, where);
     config.lora.targets.push_back(linear.name);
   }
   return config.lora;

@@ -112,6 +112,9 @@ TEST_F(AdapterFinetuneTest, GoesOnWithTheModelThatItBeganWithOnly) {
 
 TEST_F(AdapterFinetuneTest, SaysWhatDoesNotFit) {
   expect_error({"train", "--set", "lora.rank=4"}, usage_error_code, "lora.rank needs a model to adapt");
+  for (const char* setting : {"lora.alpha=8", "lora.dropout=0.1", "lora.targets=c_attn"})
+    expect_error(finetune("gpt2", {"--lora-rank", "0", "--set", "lora.targets=", "--set", setting}),
+                 usage_error_code, "are of an adapter; give its lora.rank");
   expect_error(finetune("gpt2", {"--freeze", "*.bias"}), usage_error_code, "leave out train.freeze");
   expect_error(finetune("gpt2", {"--lora-rank", "-1"}), usage_error_code, "lora.rank is -1");
   expect_error(finetune("gpt2", {"--lora-dropout", "1"}), usage_error_code, "lora.dropout is 1");
@@ -121,6 +124,16 @@ TEST_F(AdapterFinetuneTest, SaysWhatDoesNotFit) {
   succeed(finetune("gpt2", {"--steps", "1"}));
   expect_error({"finetune", "--from", "run", "--text", "text.txt", "--out", "more"}, runtime_error_code,
                "holds an adapter; write the whole model with: cladtorch merge --from");
+  expect_error({"eval", "--from", "gpt2", "--adapter", "", "--text", "text.txt"}, usage_error_code,
+               "--adapter: the value is empty");
+  set_first_number(folder_ / "run/best/adapter_model.safetensors", NAN);
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"eval", "--text", "text.txt"}, {"generate"}, {"merge", "--out", "merged"}}) {
+    std::vector<std::string> arguments = command;
+    arguments.insert(arguments.end(), {"--from", "gpt2", "--adapter", "run"});
+    expect_error(arguments, runtime_error_code, "holds numbers that are not finite; is the file damaged?");
+  }
+  EXPECT_FALSE(fs::exists(folder_ / "merged"));
 }
 
 }  // namespace

@@ -1,4 +1,7 @@
 // `cladtorch finetune` on models that transformers saved with their tokenizers.
+#include <signal.h>
+
+#include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
@@ -165,6 +168,9 @@ TEST_F(FinetuneTest, SaysWhatDoesNotFit) {
   expect_error(
       finetune("gpt2", {"--freeze", "transformer.wpe.weigth"}), usage,
       "train.freeze: no parameter matches 'transformer.wpe.weigth' (did you mean 'transformer.wpe.weight'?)");
+  expect_error(finetune("gpt2", {"--train-only", ","}), usage, "train.train_only is ',', which names no");
+  expect_error({"generate", "--from", "gpt2"}, runtime_error_code,
+               "the empty prompt is the token 50256 (bos_token_id), but the model has only 1000");
   expect_error(finetune("gpt2", {"--context", "1024"}), usage, "model.context is 1024, but the model in '");
   expect_error(
       finetune("gpt2", {"--tokenizer", "llama", "--set", "model.from=" + (folder_ / "tiny").string()}),
@@ -175,6 +181,28 @@ TEST_F(FinetuneTest, SaysWhatDoesNotFit) {
   EXPECT_FALSE(fs::exists(folder_ / "run"));
   succeed(finetune("llama", {"--steps", "1"}));
   expect_error({"finetune", "--resume", "run", "--from", "llama"}, usage, "leave out --from");
+}
+
+TEST_F(FinetuneTest, AModelWithANumberThatIsNoneIsNamed) {
+  set_first_number(folder_ / "gpt2/model.safetensors", NAN);
+  expect_error(finetune("gpt2"), runtime_error_code, "gpt2' holds numbers that are not finite");
+  EXPECT_FALSE(fs::exists(folder_ / "run"));
+  expect_error({"eval", "--from", "gpt2", "--text", "text.txt"}, runtime_error_code,
+               "'text.txt': evaluate: the model's scores are not finite");
+  expect_error({"eval", "--from", "gpt2", "--hellaswag", CLADTORCH_HELLASWAG_FOLDERS "/questions.jsonl"},
+               runtime_error_code, "line 1: the model's scores are not finite");
+}
+
+TEST_F(FinetuneTest, CtrlCBeforeTheFirstStepLeavesARunToResume) {
+  Program program(finetune("gpt2", {"--steps", "100000", "--set", "train.eval_batches=200"}),
+                  {.folder = folder_.path()});
+  while (program.running() && !fs::exists(folder_ / "run" / "config.toml")) ::usleep(100);
+  program.send(SIGINT);
+  const Outcome outcome = program.wait();
+  EXPECT_EQ(outcome.code, interrupted_code) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("continue with: cladtorch train --resume run"));
+  EXPECT_EQ(outcome.err, "");
+  succeed({"finetune", "--resume", "run", "--steps", std::to_string(state()["step"].get<int64_t>() + 1)});
 }
 
 /// CLADTORCH_DATA names a folder that holds gpt2/vocab.bpe, gpt2/encoder.json and tinyshakespeare.txt.

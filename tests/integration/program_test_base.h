@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -32,6 +33,16 @@ inline std::string content(const fs::path& path) {
 inline size_t count_lines(const fs::path& path) {
   const std::string text = content(path);
   return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+/// Overwrites the first number of a file of float32 tensors.
+inline void set_first_number(const fs::path& safetensors, float value) {
+  std::fstream file(safetensors, std::ios::binary | std::ios::in | std::ios::out);
+  uint64_t header = 0;
+  file.read(reinterpret_cast<char*>(&header), sizeof header);
+  file.seekp(static_cast<std::streamoff>(sizeof header + header));
+  file.write(reinterpret_cast<const char*>(&value), sizeof value);
+  ASSERT_TRUE(file.flush());
 }
 
 class ProgramTestBase : public testing::Test {
