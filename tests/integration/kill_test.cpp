@@ -134,7 +134,7 @@ TEST_F(KillTest, AnExportIsCompleteOrAbsent) {
 TEST_F(KillTest, AnInterruptedExportLeavesNothing) {
   duration_of(small_train({"--set", "model.channels=64", "--set", "model.layers=4"}));
   for (const char* format : {"hf", "gguf", "llmc"}) {
-    const std::vector<std::string> exporting = {"export",   "--from", "run",        "--to",  "out",
+    const std::vector<std::string> exporting = {"export",   "--from", "run",        "--out", "out",
                                                 "--format", format,   "--shard-gb", "0.0001"};
     const int64_t whole = duration_of(exporting);
     for (int round = 0; round < 10; ++round) {
