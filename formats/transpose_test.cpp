@@ -12,7 +12,7 @@ namespace {
 template <class Word>
 void expect_transposed(int64_t rows, int64_t columns) {
   const auto count = static_cast<size_t>(rows * columns);
-  std::vector<Word> in(count), out(count);
+  std::vector<Word> in(count + 1), out(count + 1);
   for (size_t i = 0; i < count; ++i) in[i] = static_cast<Word>(i * 0x9e3779b97f4a7c15u >> 13);
   constexpr std::byte guard{0x5a};
   std::vector<std::byte> from(count * sizeof(Word) + 1), to(count * sizeof(Word) + 2, guard);
