@@ -44,7 +44,8 @@ int run(const Options& options) {
   fmt::print("{}: {}, {} parameters\n", options.out.string(), converted.model, converted.parameters);
   if (convert.format == formats::ModelFormat::gguf && !converted.vocabulary) {
     fmt::print(
-        "no vocabulary: llama.cpp needs a byte-level BPE in tokenizer.json, or a BPE in tokenizer.model\n");
+        "no vocabulary: llama.cpp needs a BPE, byte-level or of SentencePiece (tokenizer.json or "
+        "tokenizer.model)\n");
   }
   return 0;
 }

@@ -20,8 +20,8 @@ using nlohmann::json;
 
 enum TokenType : int32_t { normal = 1, unknown, control, user_defined, unused, byte };
 
-/// Of a number that no token has.
-constexpr float unused_score = -10000;
+/// Of a number that no token has, and of a token that no merge makes.
+constexpr float unused_score = -10000, unmerged_score = -1000;
 
 constexpr std::string_view llama3_pattern =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
@@ -88,16 +88,24 @@ Vocabulary read_vocabulary(const json& tokenizer, int64_t size, const std::strin
   return vocabulary;
 }
 
-/// Newer files have pairs, older ones "a b".
-std::vector<std::string> read_merges(const json& tokenizer, const std::string& file) {
+/// "a b", and where the two parts meet. Newer files have pairs, older ones such strings.
+struct Merge {
+  std::string text;
+  size_t space;
+
+  std::string joined() const { return std::string(text).erase(space, 1); }
+};
+
+std::vector<Merge> read_merges(const json& tokenizer, const std::string& file) {
   const json merges = tokenizer["model"].value("merges", json::array());
-  std::vector<std::string> result;
+  std::vector<Merge> result;
   for (const json& merge : merges) {
     const bool pair = merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string();
-    require(pair || merge.is_string(), "read '", file, "': model.merges holds ", merge.type_name(),
-            ", expected two strings");
-    result.push_back(pair ? merge[0].get<std::string>() + " " + merge[1].get<std::string>()
-                          : merge.get<std::string>());
+    require(pair || (merge.is_string() && merge.get_ref<const std::string&>().find(' ') != std::string::npos),
+            "read '", file, "': model.merges holds ", merge.type_name(), ", expected two strings");
+    const std::string first = pair ? merge[0].get<std::string>() : merge.get<std::string>();
+    result.push_back(pair ? Merge{first + " " + merge[1].get<std::string>(), first.size()}
+                          : Merge{first, first.find(' ')});
   }
   return result;
 }
@@ -124,15 +132,20 @@ void append_roles(io::GgufMetadata& metadata, const fs::path& folder, int64_t vo
   append("tokenizer.ggml.unknown_token_id", "unk_token_id", own.unknown);
 }
 
+/// A tokenizer.json that holds a BPE; null for another one, or none.
+json read_bpe(const std::string& file) {
+  if (!fs::exists(file)) return nullptr;
+  json tokenizer = io::read_large_json(file);
+  const auto model = tokenizer.find("model");
+  const bool bpe = model != tokenizer.end() && model->is_object() &&
+                   model->value("type", json("BPE")) == "BPE" && model->contains("vocab");
+  return bpe ? tokenizer : nullptr;
+}
+
 bool append_byte_level(io::GgufMetadata& metadata, const fs::path& folder, int64_t vocab_size) {
   const std::string file = (folder / "tokenizer.json").string();
-  if (!fs::exists(file)) return false;
-  const json tokenizer = io::read_large_json(file);
-  const auto model = tokenizer.find("model");
-  if (model == tokenizer.end() || !model->is_object() || model->value("type", json("BPE")) != "BPE" ||
-      !model->contains("vocab") || !is_byte_level(tokenizer)) {
-    return false;
-  }
+  const json tokenizer = read_bpe(file);
+  if (tokenizer.is_null() || !is_byte_level(tokenizer)) return false;
   const std::optional<std::string> name = pre_tokenizer_name(tokenizer);
   require(
       name.has_value(), "read '", file,
@@ -142,7 +155,9 @@ bool append_byte_level(io::GgufMetadata& metadata, const fs::path& folder, int64
   metadata.emplace_back("tokenizer.ggml.pre", *name);
   metadata.emplace_back("tokenizer.ggml.tokens", std::move(vocabulary.tokens));
   metadata.emplace_back("tokenizer.ggml.token_type", std::move(vocabulary.types));
-  metadata.emplace_back("tokenizer.ggml.merges", read_merges(tokenizer, file));
+  std::vector<std::string> merges;
+  for (Merge& merge : read_merges(tokenizer, file)) merges.push_back(std::move(merge.text));
+  metadata.emplace_back("tokenizer.ggml.merges", std::move(merges));
   append_roles(metadata, folder, vocab_size);
   return true;
 }
@@ -166,6 +181,27 @@ TokenType type_of(data::SentencePiece::Kind kind) {
   return normal;
 }
 
+/// A vocabulary whose pieces are joined by their scores.
+void append_scored(io::GgufMetadata& metadata, Vocabulary vocabulary, std::vector<float> scores,
+                   bool adds_space) {
+  metadata.emplace_back("tokenizer.ggml.model", std::string("llama"));
+  metadata.emplace_back("tokenizer.ggml.pre", std::string("default"));
+  metadata.emplace_back("tokenizer.ggml.tokens", std::move(vocabulary.tokens));
+  metadata.emplace_back("tokenizer.ggml.scores", std::move(scores));
+  metadata.emplace_back("tokenizer.ggml.token_type", std::move(vocabulary.types));
+  metadata.emplace_back("tokenizer.ggml.add_space_prefix", adds_space);
+}
+
+/// What has a role, and what goes around a text.
+void append_surroundings(io::GgufMetadata& metadata, const fs::path& folder, int64_t vocab_size,
+                         const data::Tokenizer& tokenizer, std::optional<int32_t> unknown) {
+  const data::SpecialTokens& special = tokenizer.special_tokens();
+  append_roles(metadata, folder, vocab_size,
+               {special.begin_of_text, special.end_of_text, special.padding, unknown});
+  metadata.emplace_back("tokenizer.ggml.add_bos_token", !special.before.empty());
+  metadata.emplace_back("tokenizer.ggml.add_eos_token", !special.after.empty());
+}
+
 bool append_sentencepiece(io::GgufMetadata& metadata, const fs::path& folder, int64_t vocab_size) {
   const auto tokenizer = data::load_sentencepiece(folder);
   if (!tokenizer || !tokenizer->joins_pairs()) return false;
@@ -180,17 +216,42 @@ bool append_sentencepiece(io::GgufMetadata& metadata, const fs::path& folder, in
     vocabulary.types[i] = type_of(pieces[i].kind);
     scores[i] = pieces[i].score;
   }
-  const data::SpecialTokens& special = tokenizer->special_tokens();
-  metadata.emplace_back("tokenizer.ggml.model", std::string("llama"));
-  metadata.emplace_back("tokenizer.ggml.pre", std::string("default"));
-  metadata.emplace_back("tokenizer.ggml.tokens", std::move(vocabulary.tokens));
-  metadata.emplace_back("tokenizer.ggml.scores", std::move(scores));
-  metadata.emplace_back("tokenizer.ggml.token_type", std::move(vocabulary.types));
-  append_roles(metadata, folder, vocab_size,
-               {special.begin_of_text, special.end_of_text, special.padding, tokenizer->unknown()});
-  metadata.emplace_back("tokenizer.ggml.add_bos_token", !special.before.empty());
-  metadata.emplace_back("tokenizer.ggml.add_eos_token", !special.after.empty());
-  metadata.emplace_back("tokenizer.ggml.add_space_prefix", tokenizer->adds_space());
+  append_scored(metadata, std::move(vocabulary), std::move(scores), tokenizer->adds_space());
+  append_surroundings(metadata, folder, vocab_size, *tokenizer, tokenizer->unknown());
+  return true;
+}
+
+bool is_byte_token(const std::string& text) {
+  return text.size() == 6 && text.starts_with("<0x") && text.back() == '>';
+}
+
+/// A SentencePiece model that became a tokenizer.json: pieces as there, but merges instead of scores.
+/// llama.cpp joins first what was merged first, when the score of a piece is the rank of the merge that makes
+/// it.
+bool append_byte_fallback(io::GgufMetadata& metadata, const fs::path& folder, int64_t vocab_size) {
+  const std::string file = (folder / "tokenizer.json").string();
+  const json json_file = read_bpe(file);
+  if (json_file.is_null() || json_file["model"].value("byte_fallback", json()) != true) return false;
+  const data::TokenizerPtr tokenizer = data::load_tokenizer(folder);
+  Vocabulary vocabulary = read_vocabulary(json_file, vocab_size, file);
+  std::vector<float> scores(vocabulary.tokens.size(), unmerged_score);
+  for (size_t i = 0; i < scores.size(); ++i) {
+    if (vocabulary.types[i] == unused) scores[i] = unused_score;
+    if (vocabulary.types[i] == normal && is_byte_token(vocabulary.tokens[i])) vocabulary.types[i] = byte;
+  }
+  const json& numbers = json_file["model"]["vocab"];
+  const std::vector<Merge> merges = read_merges(json_file, file);
+  for (size_t rank = merges.size(); rank-- > 0;) {
+    if (const auto id = numbers.find(merges[rank].joined()); id != numbers.end())
+      scores[id->get<size_t>()] = -static_cast<float>(rank);
+  }
+  const json name = json_file["model"].value("unk_token", json());
+  const auto unknown = name.is_string() ? numbers.find(name.get_ref<const std::string&>()) : numbers.end();
+  const std::vector<int32_t> letter = tokenizer->encode("a");
+  const bool adds_space = !letter.empty() && tokenizer->token_bytes(letter.front()).starts_with(' ');
+  append_scored(metadata, std::move(vocabulary), std::move(scores), adds_space);
+  append_surroundings(metadata, folder, vocab_size, *tokenizer,
+                      unknown == numbers.end() ? std::nullopt : std::optional(unknown->get<int32_t>()));
   return true;
 }
 
@@ -198,7 +259,8 @@ bool append_sentencepiece(io::GgufMetadata& metadata, const fs::path& folder, in
 
 bool append_vocabulary(io::GgufMetadata& metadata, const fs::path& folder, int64_t vocab_size) {
   return append_byte_level(metadata, folder, vocab_size) ||
-         append_sentencepiece(metadata, folder, vocab_size);
+         append_sentencepiece(metadata, folder, vocab_size) ||
+         append_byte_fallback(metadata, folder, vocab_size);
 }
 
 }  // namespace cladtorch::formats

@@ -110,16 +110,40 @@ def vocabulary_facts(files):
             (folder / name).write_text(json.dumps(content))
         vocabulary = gguf.vocab.SentencePieceVocab(folder)
         special = gguf.SpecialVocab(folder)
-    tokens, scores, types = zip(*vocabulary.all_tokens())
-    keys = {f"tokenizer.ggml.add_{name}_token": value for name, value in special.add_special_token.items()}
+    return facts_of(VOCABULARY, files, vocabulary, special, *zip(*vocabulary.all_tokens()))
+
+
+def facts_of(name, files, vocabulary, special, tokens, scores, types):
+    # Separators are for the two texts that a classifier compares.
+    keys = {f"tokenizer.ggml.add_{name}_token": value for name, value in special.add_special_token.items() if name != "sep"}
     names = {"unk": "unknown", "pad": "padding"}
     keys |= {f"tokenizer.ggml.{names.get(name, name)}_token_id": id for name, id in special.special_token_ids.items()}
-    return {"vocabulary": VOCABULARY, "files": files, "model": vocabulary.tokenizer_model, "keys": keys,
+    return {"vocabulary": name, "files": files, "model": vocabulary.tokenizer_model, "keys": keys,
             "tokens": [text.decode() for text in tokens], "scores": scores, "types": [int(type) for type in types]}
 
 
+def json_vocabulary_facts(name):
+    """Of a tokenizer.json that was a SentencePiece model. llama.cpp's package gives its pieces no scores of their own."""
+    files = {"config.json": {"bos_token_id": 1, "eos_token_id": 2},
+             "tokenizer_config.json": {"tokenizer_class": "PreTrainedTokenizerFast", "bos_token": "<s>", "eos_token": "</s>",
+                                       "unk_token": "<unk>"}}
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        shutil.copy(HERE.parent / "tokenizers" / name / "tokenizer.json", folder)
+        for file, content in files.items():
+            (folder / file).write_text(json.dumps(content))
+        vocabulary = gguf.LlamaHfVocab(folder)
+        special = gguf.SpecialVocab(folder)
+        tokens, scores, types = map(list, zip(*vocabulary.all_tokens()))
+        merges = json.loads((folder / "tokenizer.json").read_text())["model"]["merges"]
+    for rank, (left, right) in reversed(list(enumerate(merges))):
+        scores[tokens.index((left + right).encode())] = -float(rank)
+    return facts_of(name, files, vocabulary, special, tokens, scores, types)
+
+
 if __name__ == "__main__":
-    text = json.dumps([vocabulary_facts(files) for files in VOCABULARIES], separators=(",", ":"), ensure_ascii=False)
+    vocabularies = [vocabulary_facts(files) for files in VOCABULARIES] + [json_vocabulary_facts("llama2")]
+    text = json.dumps(vocabularies, separators=(",", ":"), ensure_ascii=False)
     (HERE / "gguf_vocabularies.json").write_text(text.replace('{"vocabulary"', '\n{"vocabulary"') + "\n")
     text = json.dumps([facts(name, type) for name, type in CASES.items()], separators=(",", ":"))
     (HERE / "gguf_facts.json").write_text(text.replace('},"', '},\n"').replace('{"folder"', '\n{"folder"') + "\n")

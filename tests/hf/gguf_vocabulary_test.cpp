@@ -26,8 +26,11 @@ struct GgufVocabulary : ::testing::Test {
 
   void write(const json& facts) {
     const auto folder_of = cladtorch::testing::HFReference::folder("../tokenizers");
-    folder.write("tokenizer.model",
-                 io::read_file(folder_of / facts["vocabulary"].get<std::string>() / "tokenizer.model"));
+    for (const char* name : {"tokenizer.model", "tokenizer.json"}) {
+      std::filesystem::remove(folder / name);
+      const auto file = folder_of / facts["vocabulary"].get<std::string>() / name;
+      if (std::filesystem::exists(file)) folder.write(name, io::read_file(file));
+    }
     for (const auto& [name, content] : facts["files"].items()) folder.write(name, content.dump());
   }
 
