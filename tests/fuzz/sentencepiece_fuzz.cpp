@@ -1,5 +1,6 @@
 // A SentencePiece model, and what it makes of a text.
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 
 #include "cladtorch/data/sentencepiece_tokenizer.h"
@@ -13,6 +14,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto tokens = tokenizer.encode(text);
     tokenizer.decode(tokens);
     tokenizer.whole_length(text);
+    tokenizer.joins_pairs();
+    if (tokenizer.pieces().size() != static_cast<size_t>(tokenizer.vocab_size())) std::abort();
   } catch (const cladtorch::Error&) {
   }
   return 0;
