@@ -11,6 +11,7 @@
 #include "cladtorch/data/dataset.h"
 #include "cladtorch/data/loader.h"
 #include "cladtorch/io/atomic_file.h"
+#include "cladtorch/nn/transformer.h"
 #include "cladtorch/train/schedule.h"
 #include "cladtorch/train/suggest.h"
 #include "cladtorch/train/usage_error.h"
@@ -140,6 +141,8 @@ std::vector<ConfigField> config_fields(TrainConfig& c) {
       {"model.window", "mistral: positions that attention looks back; 0: all", &c.model.window, 0, 1'000'000},
       {"model.rope_theta", "llama, mistral: base of the rotary embedding's wave lengths",
        &c.model.rope_theta},
+      {"model.activation", "gpt2: nonlinearity of the MLP, gelu_new, gelu, relu or silu",
+       &c.model.activation},
       {"model.tied", "the output layer is the table of token embeddings", &c.model.tied},
       {"model.dropout", "gpt2: probability of dropping an activation in training", &c.model.dropout},
       {"model.gradient_checkpointing", "compute each block again in the backward pass: less memory",
@@ -285,6 +288,8 @@ void check_model(const TrainConfig::Model& model) {
     expect(model.kv_heads == 0 || model.kv_heads == model.heads,
            fmt::format("model.kv_heads is {}, but in a gpt2 each head has its own keys; expected 0",
                        model.kv_heads));
+    expect(nn::activation_named(model.activation).has_value(),
+           fmt::format("model.activation is '{}', expected gelu_new, gelu, relu or silu", model.activation));
     return;
   }
   expect(model.kv_heads == 0 || model.heads % model.kv_heads == 0,
@@ -293,6 +298,9 @@ void check_model(const TrainConfig::Model& model) {
          fmt::format(
              "model.channels / model.heads is {}, expected an even number, as rotary embeddings turn pairs",
              model.channels / model.heads));
+  expect(model.activation == TrainConfig::Model{}.activation,
+         fmt::format("model.activation is '{}', but the MLP of a {} has its own, silu; leave it out",
+                     model.activation, model.kind));
   expect(model.rope_theta > 0, "model.rope_theta is 0, expected a positive number");
   expect(model.dropout == 0,
          fmt::format("model.dropout is {}, but a {} has no dropout; expected 0", model.dropout, model.kind));

@@ -157,10 +157,14 @@ TEST(Config, RefusesWhatAKindOfModelHasNot) {
     EXPECT_EQ(error_with(kind, "model.tied=false"), "");
     EXPECT_THAT(error_with(kind, "model.kv_heads=3"), HasSubstr("model.kv_heads = 3 does not divide"));
     EXPECT_THAT(error_with(kind, "model.dropout=0.1"), HasSubstr("has no dropout"));
+    EXPECT_THAT(error_with(kind, "model.activation=relu"), HasSubstr("has its own, silu"));
     EXPECT_THAT(error_with(kind, "model.rope_theta=0"), HasSubstr("model.rope_theta is 0"));
     EXPECT_THAT(error_with(kind, "model.channels=12"), HasSubstr("model.channels / model.heads is 3"));
   }
   EXPECT_EQ(error_with("gpt2", "model.hidden=100"), "");
+  EXPECT_EQ(error_with("gpt2", "model.activation=gelu"), "");
+  EXPECT_THAT(error_with("gpt2", "model.activation=tanh"),
+              HasSubstr("model.activation is 'tanh', expected gelu_new, gelu, relu or silu"));
   EXPECT_EQ(error_with("mistral", "model.window=8"), "");
   EXPECT_THAT(error_with("llama", "model.window=8"), HasSubstr("a llama has no window"));
 }

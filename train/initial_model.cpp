@@ -31,6 +31,7 @@ void take_sizes(TrainConfig& config, const LanguageModel& model, const std::stri
     config.model.hidden = gpt2->config.inner_size();
     config.model.tied = gpt2->config.tie_word_embeddings;
     config.model.dropout = gpt2->config.dropout;
+    config.model.activation = nn::name_of(gpt2->config.activation);
   }
   if (const Llama* llama = model_if<Llama>(model)) {
     config.model.hidden = llama->config.intermediate_size;

@@ -50,6 +50,7 @@ std::unique_ptr<LanguageModel> make_gpt2(const TrainConfig& config, int64_t voca
   model.n_embd = config.model.channels;
   model.n_inner = config.model.hidden;
   model.tie_word_embeddings = config.model.tied;
+  model.activation = *nn::activation_named(config.model.activation);
   model.dropout = config.model.dropout;
   model.gradient_checkpointing = config.model.gradient_checkpointing;
   return as_language_model(GPT2(model, static_cast<uint64_t>(config.run.seed)));

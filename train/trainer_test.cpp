@@ -120,6 +120,14 @@ TEST(Trainer, LowersTheLossAndCountsSteps) {
   EXPECT_EQ(trainer.tokens_per_step(), 3 * 2 * 16);
 }
 
+TEST(Trainer, MakesAGpt2WithTheActivationOfTheConfiguration) {
+  TrainConfig config = small_config();
+  EXPECT_EQ(gpt2_of(config).config.activation, nn::Activation::gelu_tanh);
+  config.model.activation = "gelu";
+  EXPECT_EQ(gpt2_of(config).config.activation, nn::Activation::gelu_erf);
+  EXPECT_EQ(gpt2_of(config).h[0].mlp.activation, nn::Activation::gelu_erf);
+}
+
 TEST(Trainer, ContinuesBitForBitFromACheckpoint) {
   io::TemporaryFolder folder;
   Trainer straight = trainer_of(small_config());

@@ -36,6 +36,16 @@ void gelu_tanh_backward(benchmark::State& state) {
     return d_x;
   });
 }
+void gelu_erf_forward(benchmark::State& state) {
+  memory_bound(state, 3072, 2, [](const Tensor& x) { return gelu_erf(x); });
+}
+void gelu_erf_backward(benchmark::State& state) {
+  memory_bound_pullback(state, 3072, 3, [](const Tensor& x, const Tensor& d_y) {
+    Tensor d_x;
+    pullbacks::gelu_erf_pullback(x, d_y, &d_x);
+    return d_x;
+  });
+}
 void softmax_forward(benchmark::State& state) {
   memory_bound(state, 768, 2, [](const Tensor& x) { return softmax(x); });
 }
@@ -153,6 +163,8 @@ BENCHMARK(add_forward)->Apply(row_counts);
 BENCHMARK(sum_forward)->Apply(row_counts);
 BENCHMARK(gelu_tanh_forward)->Apply(row_counts);
 BENCHMARK(gelu_tanh_backward)->Apply(row_counts);
+BENCHMARK(gelu_erf_forward)->Apply(row_counts);
+BENCHMARK(gelu_erf_backward)->Apply(row_counts);
 BENCHMARK(softmax_forward)->Apply(row_counts);
 BENCHMARK(softmax_backward)->Apply(row_counts);
 BENCHMARK(layer_norm_forward)->Apply(row_counts);

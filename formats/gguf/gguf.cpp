@@ -127,6 +127,17 @@ std::string size_label(int64_t parameters) {
                      suffix);
 }
 
+/// Format and programs that read it take these for granted.
+void check_gpt2(const GPT2Config& config) {
+  require(config.activation == nn::Activation::gelu_tanh,
+          "export: llama.cpp's gpt2 has the activation gelu_new, this model has ",
+          nn::name_of(config.activation));
+  require(
+      config.scale_attn_weights && !config.scale_attn_by_inverse_layer_idx,
+      "export: llama.cpp's gpt2 divides attention's scores by the root of the head size alone, this model ",
+      "has ", config.scale_attn_weights ? "scale_attn_by_inverse_layer_idx" : "no scale_attn_weights");
+}
+
 io::GgufMetadata gpt2_metadata(const io::Json& config) {
   const auto found = config.find("n_inner");
   const bool given = found != config.end() && !found->is_null();
@@ -201,6 +212,7 @@ bool save_gguf(const LanguageModel& model, const std::filesystem::path& file, io
                const std::filesystem::path& folder) {
   const io::Json config = config_json(model);
   const bool llama = model.type() != "gpt2";
+  if (const GPT2* gpt2 = model_if<GPT2>(model)) check_gpt2(gpt2->config);
   io::GgufMetadata metadata = {
       {"general.architecture", std::string(llama ? "llama" : "gpt2")},
       {"general.type", std::string("model")},

@@ -10,18 +10,17 @@ bool ends_with_any(const std::string& name, std::initializer_list<const char*> e
   return false;
 }
 
-/// The two GELUs are the same function; the first is the original's name.
-void check_activation(const io::Json& json, const std::string& where) {
-  const auto activation = io::json_field_or<std::string>(json, "activation_function", where, "gelu_new");
-  require(activation == "gelu_new" || activation == "gelu_pytorch_tanh", "read '", where,
-          "': activation_function is '", activation, "', which is not implemented; expected gelu_new");
+nn::Activation read_activation(const io::Json& json, const std::string& where) {
+  const auto name = field_or<std::string>(json, "activation_function", where, "gelu_new");
+  const std::optional<nn::Activation> activation = nn::activation_named(name);
+  require(activation.has_value(), "read '", where, "': activation_function is '", name,
+          "', which is not implemented; known are gelu_new, gelu, relu and silu");
+  return *activation;
 }
 
 GPT2Config read_config(const io::Json& json, const std::string& where) {
-  check_activation(json, where);
-  expect_value(json, "scale_attn_weights", where, true);
-  expect_value(json, "scale_attn_by_inverse_layer_idx", where, false);
   expect_value(json, "add_cross_attention", where, false);
+  expect_value(json, "is_causal", where, true);
   GPT2Config config;
   config.vocab_size = io::json_field<int64_t>(json, "vocab_size", where);
   config.n_positions = io::json_field<int64_t>(json, "n_positions", where);
@@ -29,6 +28,9 @@ GPT2Config read_config(const io::Json& json, const std::string& where) {
   config.n_layer = io::json_field<int64_t>(json, "n_layer", where);
   config.n_head = io::json_field<int64_t>(json, "n_head", where);
   config.n_inner = field_or<int64_t>(json, "n_inner", where, 0);
+  config.activation = read_activation(json, where);
+  config.scale_attn_weights = field_or(json, "scale_attn_weights", where, true);
+  config.scale_attn_by_inverse_layer_idx = field_or(json, "scale_attn_by_inverse_layer_idx", where, false);
   config.layer_norm_epsilon = field_or(json, "layer_norm_epsilon", where, 1e-5);
   config.dropout = field_or(json, "resid_pdrop", where, 0.0);
   config.tie_word_embeddings = field_or(json, tied_key, where, true);
@@ -69,7 +71,9 @@ io::Json write_config(const LanguageModel& model) {
           {"n_layer", config.n_layer},
           {"n_head", config.n_head},
           {"n_inner", inner},
-          {"activation_function", "gelu_new"},
+          {"activation_function", nn::name_of(config.activation)},
+          {"scale_attn_weights", config.scale_attn_weights},
+          {"scale_attn_by_inverse_layer_idx", config.scale_attn_by_inverse_layer_idx},
           {"layer_norm_epsilon", config.layer_norm_epsilon},
           {"resid_pdrop", config.dropout},
           {"embd_pdrop", config.dropout},

@@ -70,6 +70,25 @@ TEST(HuggingFaceFolder, IsReadBackBitForBit) {
   }
 }
 
+TEST(HuggingFaceFolder, KeepsTheActivationAndTheScaleOfAttention) {
+  using enum nn::Activation;
+  for (const nn::Activation activation : {gelu_tanh, gelu_erf, relu, silu}) {
+    for (const bool scaled : {false, true}) {
+      GPT2Config config = gpt2_preset("toy");
+      config.activation = activation;
+      config.scale_attn_weights = scaled;
+      config.scale_attn_by_inverse_layer_idx = !scaled;
+      const io::TemporaryFolder folder;
+      save_model(*as_language_model(GPT2(config)), folder.path());
+      const auto read = load_model(folder.path());
+      EXPECT_EQ(model_if<GPT2>(*read)->config.activation, activation);
+      EXPECT_EQ(model_if<GPT2>(*read)->config.scale_attn_weights, scaled);
+      EXPECT_EQ(model_if<GPT2>(*read)->config.scale_attn_by_inverse_layer_idx, !scaled);
+      EXPECT_EQ(config_json(*read)["activation_function"], nn::name_of(activation));
+    }
+  }
+}
+
 TEST(HuggingFaceFolder, StoresGpt2sLayersTransposedUnderTransformersNames) {
   const io::TemporaryFolder folder;
   const GPT2 model = toy(false);
@@ -173,7 +192,12 @@ TEST(HuggingFaceFolder, RefusesForeignAndInconsistentFiles) {
   EXPECT_EQ(error_with("activation_function", "gelu_pytorch_tanh"), "");
   EXPECT_THAT(error_with("model_type", "bert"),
               HasSubstr("model_type is 'bert', which is not implemented; known are gpt2"));
-  EXPECT_THAT(error_with("activation_function", "relu"), HasSubstr("expected gelu_new"));
+  for (const char* activation : {"gelu", "gelu_fast", "relu", "silu", "swish"})
+    EXPECT_EQ(error_with("activation_function", activation), "");
+  EXPECT_THAT(
+      error_with("activation_function", "quick_gelu"),
+      HasSubstr("activation_function is 'quick_gelu', which is not implemented; known are gelu_new, gelu, "
+                "relu and silu"));
   EXPECT_THAT(error_with("n_inner", 64),
               HasSubstr("c_fc.weight' is [32,128], but config.json makes it [32,64]"));
   EXPECT_THAT(error_with("n_inner", -1), HasSubstr("n_inner must be positive, or 0 for 4 n_embd, got -1"));
@@ -188,8 +212,11 @@ TEST(HuggingFaceFolder, RefusesForeignAndInconsistentFiles) {
   EXPECT_THAT(error_with("vocab_size", std::numeric_limits<int64_t>::max()), HasSubstr("config.json"));
   EXPECT_THAT(error_with("activation_function", 5), HasSubstr("'activation_function' is 5"));
   EXPECT_THAT(error_with("tie_word_embeddings", false), HasSubstr("no tensor 'lm_head.weight'"));
-  EXPECT_THAT(error_with("scale_attn_by_inverse_layer_idx", true),
-              HasSubstr("scale_attn_by_inverse_layer_idx is true, which is not implemented; expected false"));
+  EXPECT_EQ(error_with("scale_attn_by_inverse_layer_idx", true), "");
+  EXPECT_EQ(error_with("scale_attn_weights", false), "");
+  EXPECT_THAT(error_with("is_causal", false), HasSubstr("is_causal is false, which is not implemented"));
+  EXPECT_THAT(error_with("add_cross_attention", true),
+              HasSubstr("add_cross_attention is true, which is not implemented; expected false"));
 }
 
 TEST(HuggingFaceFolder, IsReadIntoAModelOfTheSameConfigurationOnly) {

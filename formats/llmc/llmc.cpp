@@ -128,6 +128,11 @@ const GPT2Config& checked_config(const LanguageModel& model, const fs::path& fil
   require(config.bias && config.tie_word_embeddings, where, "biases and tied embeddings, this model has not");
   require(config.inner_size() == 4 * config.n_embd, where, "an MLP of four times n_embd, this one has ",
           config.inner_size());
+  require(config.activation == nn::Activation::gelu_tanh, where,
+          "no activation but gelu_new, this model has ", nn::name_of(config.activation));
+  require(config.scale_attn_weights && !config.scale_attn_by_inverse_layer_idx, where,
+          "no place for another scale of attention: this model has ",
+          config.scale_attn_weights ? "scale_attn_by_inverse_layer_idx" : "no scale_attn_weights");
   require(config.layer_norm_epsilon == 1e-5, where, "no place for layer_norm_epsilon: it is ",
           config.layer_norm_epsilon, ", and llm.c takes 1e-05");
   return config;

@@ -119,6 +119,15 @@ TEST(Llmc, RefusesModelsThatLlmcDoesNotHave) {
   config = small();
   config.bias = false;
   EXPECT_THAT(refusal(config), HasSubstr("biases"));
+  config = small();
+  config.activation = nn::Activation::gelu_erf;
+  EXPECT_THAT(refusal(config), HasSubstr("no activation but gelu_new, this model has gelu"));
+  config = small();
+  config.scale_attn_weights = false;
+  EXPECT_THAT(refusal(config), HasSubstr("no scale_attn_weights"));
+  config = small();
+  config.scale_attn_by_inverse_layer_idx = true;
+  EXPECT_THAT(refusal(config), HasSubstr("this model has scale_attn_by_inverse_layer_idx"));
   EXPECT_THAT(refusal(small(), io::StoredType::f16), HasSubstr("has no F16, only F32 and BF16"));
   EXPECT_FALSE(std::filesystem::exists(folder / "m.bin"));
 }

@@ -50,6 +50,11 @@ void validate(const GPT2Config& config) {
           config.dtype);
 }
 
+double GPT2Config::score_factor(int64_t layer) const {
+  const double factor = scale_attn_weights ? 1 : std::sqrt(static_cast<double>(n_embd / n_head));
+  return scale_attn_by_inverse_layer_idx ? factor / static_cast<double>(layer + 1) : factor;
+}
+
 KVCache::KVCache(const GPT2Config& config, int64_t batch) {
   for (int64_t i = 0; i < config.n_layer; ++i) {
     keys.push_back(zeros({batch, config.n_positions, config.n_embd}, config.dtype));
@@ -63,17 +68,21 @@ GPT2::GPT2(const GPT2Config& config, uint64_t seed) : embedding_dropout{config.d
   Random random(seed);
   wte = nn::Embedding(config.vocab_size, config.n_embd, random, deviation, config.dtype);
   wpe = nn::Embedding(config.n_positions, config.n_embd, random, deviation, config.dtype);
-  const nn::BlockConfig block{
+  nn::BlockConfig block{
       .channels = config.n_embd,
       .hidden = config.inner_size(),
       .heads = config.n_head,
+      .activation = config.activation,
       .dropout = config.dropout,
       .bias = config.bias,
       .layer_norm_epsilon = config.layer_norm_epsilon,
       .residual_deviation = deviation / std::sqrt(2.0 * static_cast<double>(config.n_layer)),
       .dtype = config.dtype};
   h.reserve(static_cast<size_t>(config.n_layer));
-  for (int64_t i = 0; i < config.n_layer; ++i) h.emplace_back(block, random);
+  for (int64_t i = 0; i < config.n_layer; ++i) {
+    block.score_factor = config.score_factor(i);
+    h.emplace_back(block, random);
+  }
   ln_f = nn::LayerNorm(config.n_embd, config.bias, config.layer_norm_epsilon, config.dtype);
   if (!config.tie_word_embeddings)
     lm_head = nn::Linear(config.n_embd, config.vocab_size, random, false, deviation, config.dtype);

@@ -61,6 +61,18 @@ TEST(GPT2Gradient, WithAdaptersThatDropInputsMatchesCentralDifferencesUnderTheSa
   }
 }
 
+TEST(GPT2Gradient, WithOtherActivationsAndScalesOfAttentionMatchesCentralDifferences) {
+  using enum nn::Activation;
+  for (const nn::Activation activation : {gelu_erf, relu, silu}) {
+    GPT2Config config = small_config();
+    config.activation = activation;
+    config.scale_attn_weights = activation == relu;
+    config.scale_attn_by_inverse_layer_idx = activation != gelu_erf;
+    GPT2 model = perturbed(GPT2(config));
+    checked_gradient(model, batch_for(config));
+  }
+}
+
 TEST(GPT2Gradient, WithoutBiasMatchesCentralDifferences) {
   GPT2Config config = small_config();
   config.bias = false;

@@ -91,6 +91,21 @@ TEST(GPT2, DecodingWithACacheEqualsTheForwardPass) {
             "GPT2::decode: 10 cached and 60 new tokens exceed n_positions = 64");
 }
 
+TEST(GPT2, DecodesWithOtherScalesOfAttentionAsItScores) {
+  for (const bool by_root : {false, true}) {
+    GPT2Config config = gpt2_preset("toy");
+    config.dtype = DType::float64;
+    const Tensor tokens = random_tokens({2, 7}, 65, 1), original = GPT2(config).logits(tokens);
+    config.scale_attn_weights = by_root;
+    config.scale_attn_by_inverse_layer_idx = true;
+    EXPECT_NEAR(config.score_factor(1), by_root ? 0.5 : std::sqrt(8) / 2, 1e-15);
+    const GPT2 model(config);
+    EXPECT_GT(relative_difference(model.logits(tokens), original), 1e-7);
+    KVCache cache(config, 2);
+    testing::expect_decoding_equals_the_forward_pass(model, cache, 10, 1e-13);
+  }
+}
+
 TEST(GPT2, ConvertedToBfloat16ItHasRoundedParametersAndDecodesAsItScores) {
   const GPT2 wide(gpt2_preset("toy"), 3), narrow = wide.to(DType::bfloat16);
   EXPECT_TRUE(wide.to(DType::float32).wte.weight.shares_storage_with(wide.wte.weight));

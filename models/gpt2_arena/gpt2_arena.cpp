@@ -110,6 +110,9 @@ Size size_of(const GPT2Config& config, int64_t batch, int64_t length) {
   require(config.dropout == 0 && config.dtype == DType::float32,
           "gpt2_arena: expected no dropout and float32, got ", config.dropout, " and ", config.dtype);
   require(config.tie_word_embeddings, "gpt2_arena: expected tied embeddings");
+  require(config.activation == nn::Activation::gelu_tanh && config.scale_attn_weights &&
+              !config.scale_attn_by_inverse_layer_idx,
+          "gpt2_arena: expected the activation and attention's scale of the original GPT-2");
   require(batch > 0 && length > 0 && length <= config.n_positions,
           "gpt2_arena: expected a batch of 1 or more and 1 to ", config.n_positions, " positions, got ",
           batch, " and ", length);

@@ -96,6 +96,11 @@ TEST(Bfloat16Activation, ValuesAndGradientsAgreeWithFloat) {
                                          pullbacks::gelu_tanh_pullback(v[0], d_y, d[0]);
                                        },
                                        x));
+    EXPECT_TRUE(bfloat16_matches_float([](const Tensors& v) { return gelu_erf(v[0]); },
+                                       [](const Tensors& v, Tensor d_y, const Gradients& d) {
+                                         pullbacks::gelu_erf_pullback(v[0], d_y, d[0]);
+                                       },
+                                       x));
     EXPECT_TRUE(bfloat16_matches_float(
         [](const Tensors& v) { return silu(v[0]); },
         [](const Tensors& v, Tensor d_y, const Gradients& d) { pullbacks::silu_pullback(v[0], d_y, d[0]); },

@@ -208,8 +208,9 @@ TEST(Frozen, ConstantsPassThroughOperationsOfOneArgument) {
   Tensor x = testing::normals({{1, 2, 6}})[0].to(DType::float32);
   x.set_frozen(true);
   const Tensor table = rotary_table(RotaryFrequencies({}, 2), 0, 2);
-  for (const Tensor& y : {gelu_tanh(x), relu(x), tanh(x), sigmoid(x), silu(x), softmax(x), sum(x), mean(x),
-                          causal_attention(x, 1), rotary_embedding(x, table), dropout(x, 0.5)})
+  for (const Tensor& y :
+       {gelu_tanh(x), gelu_erf(x), relu(x), tanh(x), sigmoid(x), silu(x), softmax(x), sum(x), mean(x),
+        causal_attention(x, 1), rotary_embedding(x, table), dropout(x, 0.5)})
     EXPECT_TRUE(y.is_frozen());
   EXPECT_FALSE(scale(x, 2).is_frozen()) << "a factor may have a derivative";
   EXPECT_FALSE(add(x, ones({6})).is_frozen());

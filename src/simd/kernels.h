@@ -103,6 +103,8 @@ struct Kernels {
 
   void (*gelu_tanh)(int64_t n, const float* x, float* y);
   void (*gelu_tanh_pullback)(int64_t n, const float* x, const float* d_y, float* d_x, bool add);
+  void (*gelu_erf)(int64_t n, const float* x, float* y);
+  void (*gelu_erf_pullback)(int64_t n, const float* x, const float* d_y, float* d_x, bool add);
   void (*silu)(int64_t n, const float* x, float* y);
   void (*silu_pullback)(int64_t n, const float* x, const float* d_y, float* d_x, bool add);
   /// y = silu(gate) up

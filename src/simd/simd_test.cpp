@@ -280,6 +280,23 @@ TEST_P(Simd, GeluAndItsPullbackMatchDoubleArithmetic) {
   }
 }
 
+TEST_P(Simd, ExactGeluAndItsPullbackMatchDoubleArithmetic) {
+  const auto below = [](double v) { return std::erfc(-v / std::sqrt(2)) / 2; };
+  for (int64_t n : lengths()) {
+    const std::vector<float> x = normals(n, 3, 3), d_y = normals(n, 4);
+    std::vector<float> y(size_t(n) + 1), d_x(size_t(n) + 1, 1.0f), stored(size_t(n) + 1, 1.0f);
+    kernels_->gelu_erf(n, x.data() + 1, y.data() + 1);
+    kernels_->gelu_erf_pullback(n, x.data() + 1, d_y.data() + 1, d_x.data() + 1, true);
+    kernels_->gelu_erf_pullback(n, x.data() + 1, d_y.data() + 1, stored.data() + 1, false);
+    for (size_t i = 1; i <= size_t(n); ++i) {
+      const double v = x[i], slope = below(v) + v * std::exp(-v * v / 2) / std::sqrt(2 * M_PI);
+      EXPECT_NEAR(y[i], v * below(v), 2e-6 * std::abs(v * below(v)) + 1e-37) << v;
+      EXPECT_NEAR(stored[i], slope * d_y[i], 1e-6 * std::abs(double(d_y[i])) + 1e-37) << v;
+      EXPECT_NEAR(d_x[i], 1 + stored[i], 1e-6);
+    }
+  }
+}
+
 TEST_P(Simd, SiluAndSwigluAndTheirPullbacksMatchDoubleArithmetic) {
   const auto gate = [](double v) { return 1 / (1 + std::exp(-v)); };
   for (int64_t n : lengths()) {
@@ -449,6 +466,8 @@ TEST_P(Simd, PartsOfVectorsReachNoFurtherThanTheirElements) {
     kernels_->softmax_pullback_row(n, y, x, d, true);
     kernels_->gelu_tanh(n, x, y);
     kernels_->gelu_tanh_pullback(n, x, y, d, true);
+    kernels_->gelu_erf(n, x, y);
+    kernels_->gelu_erf_pullback(n, x, y, d, true);
     kernels_->layer_norm_row(n, x, y, d, 1e-5f, d, &mean, &rstd);
     kernels_->layer_norm_pullback({n, x, y, &mean, &rstd, y, d, true, nullptr}, 0, 1, d_weight, d_bias);
     kernels_->rms_norm_row(n, x, y, 1e-5f, d, &rstd);

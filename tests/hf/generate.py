@@ -83,6 +83,11 @@ CASES = {
     "mistral-no-window": (mistral(vocab_size=21, hidden_size=16, intermediate_size=26, num_attention_heads=4,
                                   num_key_value_heads=1, sliding_window=None), 2, 12),
     "gpt2-inner": (gpt2(vocab_size=17, n_embd=12, n_head=3, n_inner=22), 2, 11),
+    "gpt2-gelu": (gpt2(vocab_size=23, n_embd=32, n_head=2, activation_function="gelu"), 2, 9),
+    "gpt2-unscaled": (gpt2(vocab_size=19, n_embd=18, n_head=3, activation_function="relu", scale_attn_weights=False),
+                      2, 10),
+    "gpt2-by-layer": (gpt2(vocab_size=21, n_embd=10, n_head=2, n_layer=3, activation_function="silu",
+                           scale_attn_by_inverse_layer_idx=True, reorder_and_upcast_attn=True), 2, 12),
 }
 
 

@@ -90,6 +90,7 @@ TEST_F(FinetuneTest, WritesDownWhatModelItBeganWith) {
   EXPECT_THAT(keys_after("gpt2", "resid_pdrop", 0.25),
               AllOf(HasSubstr("\nlayers = 2 "), HasSubstr("\nchannels = 16 "), HasSubstr("\nhidden = 64 "),
                     HasSubstr("\ntied = true "), HasSubstr("\ndropout = 0.25 ")));
+  EXPECT_THAT(keys_after("gpt2", "activation_function", "gelu"), HasSubstr("\nactivation = \"gelu\" "));
   EXPECT_THAT(keys_after("llama", "rope_parameters", {{"rope_theta", 500.5}, {"rope_type", "default"}}),
               AllOf(HasSubstr("\nhidden = 24 "), HasSubstr("\nrope_theta = 500.5 "),
                     HasSubstr("\ntied = false "), HasSubstr("\nkv_heads = 1 ")));

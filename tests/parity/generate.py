@@ -70,6 +70,7 @@ def llama_operations():
     case("rms_norm", lambda x, w: F.rms_norm(x, (40,), w, 1e-6), x=normal(2, 7, 40), weight=normal(40))
     case("rotary_embedding", rotary_embedding, x=normal(2, 9, 3 * 6))
     case("grouped_attention", grouped_attention, q=normal(2, 23, 4 * 10), k=normal(2, 23, 2 * 10), v=normal(2, 23, 2 * 10))
+    case("gelu_erf", F.gelu, x=normal(5, 31, scale=2.0))
 
 
 def operations():

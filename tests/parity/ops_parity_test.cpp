@@ -148,6 +148,7 @@ const std::vector<Operation> operations = {
     binary<matmul, pullbacks::matmul_pullback>("matmul"),
     linear_operation(),
     unary<gelu_tanh, pullbacks::gelu_tanh_pullback>("gelu_tanh"),
+    unary<gelu_erf, pullbacks::gelu_erf_pullback>("gelu_erf"),
     unary<relu, pullbacks::relu_pullback>("relu"),
     unary<silu, pullbacks::silu_pullback>("silu"),
     binary<swiglu, pullbacks::swiglu_pullback>("swiglu", "gate", "up"),

@@ -18,6 +18,9 @@ struct GPT2Config {
   int64_t n_head = 12;
   int64_t n_embd = 768;
   int64_t n_inner = 0;  ///< width of the MLP; 0: four times n_embd
+  nn::Activation activation = nn::Activation::gelu_tanh;
+  bool scale_attn_weights = true;                ///< divide attention's scores by sqrt(n_embd / n_head)
+  bool scale_attn_by_inverse_layer_idx = false;  ///< and by the number of the block, from 1
   double dropout = 0;
   bool bias = true;
   double layer_norm_epsilon = 1e-5;
@@ -28,6 +31,8 @@ struct GPT2Config {
   bool gradient_checkpointing = false;
 
   int64_t inner_size() const { return n_inner > 0 ? n_inner : 4 * n_embd; }
+  /// What block `layer` multiplies attention's scores by beside 1 / sqrt(n_embd / n_head).
+  double score_factor(int64_t layer) const;
 };
 
 /// "gpt2" (124M), "gpt2-medium" (355M), "gpt2-large" (774M), "gpt2-xl" (1558M), or "toy" (2 layers of 32

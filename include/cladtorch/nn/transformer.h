@@ -1,15 +1,35 @@
 // The blocks of a GPT-2: attention, MLP, and their residual block.
 #pragma once
 
+#include <optional>
+#include <string_view>
+
 #include "cladtorch/nn/layers.h"
 
 namespace cladtorch::nn {
+
+/// The nonlinearity of an MLP.
+enum class Activation { gelu_tanh, gelu_erf, relu, silu };
+/// Its name in transformers: "gelu_new", "gelu", "relu" or "silu".
+const char* name_of(Activation kind);
+/// The one that transformers gives this name, which is not always the only name it has; nothing for a name of
+/// another function.
+std::optional<Activation> activation_named(std::string_view name);
+
+inline Tensor activate(Activation kind, const Tensor& x) {
+  if (kind == Activation::gelu_erf) return gelu_erf(x);
+  if (kind == Activation::relu) return relu(x);
+  if (kind == Activation::silu) return silu(x);
+  return gelu_tanh(x);
+}
 
 /// What the parts of a transformer block are made from.
 struct BlockConfig {
   int64_t channels = 0;
   int64_t hidden = 0;  ///< width of the MLP; 0: four times channels
   int64_t heads = 1;
+  Activation activation = Activation::gelu_tanh;
+  double score_factor = 1;  ///< of attention's scores, beside 1 / sqrt(head size)
   double dropout = 0;
   bool bias = true;
   double layer_norm_epsilon = 1e-5;
@@ -22,26 +42,37 @@ struct CausalSelfAttention {
   Linear c_attn, c_proj;
   Dropout resid_dropout;
   int64_t n_head = 1;
+  double score_factor = 1;
 
   CausalSelfAttention() = default;
   CausalSelfAttention(const BlockConfig& config, Random& random);
 
-  Tensor forward(const Tensor& x) const { return resid_dropout(c_proj(causal_attention(c_attn(x), n_head))); }
+  Tensor forward(const Tensor& x) const { return resid_dropout(c_proj(attend(c_attn(x)))); }
   Tensor operator()(const Tensor& x) const { return forward(x); }
+
+  /// Attention of queries, keys and values side by side, [B, T, 3C].
+  Tensor attend(const Tensor& qkv) const {
+    if (score_factor == 1) return causal_attention(qkv, n_head);
+    const int64_t channels = qkv.size(2) / 3;
+    const Tensor q = qkv.narrow(2, 0, channels) * score_factor;
+    return causal_attention(q, qkv.narrow(2, channels, channels), qkv.narrow(2, 2 * channels, channels),
+                            n_head);
+  }
   /// Inference: attends over `past` cached positions too and appends to the cache.
   Tensor decode(const Tensor& x, Tensor& keys, Tensor& values, int64_t past) const;
   CLADTORCH_PARAMETERS(c_attn, c_proj)
 };
 
-/// Two linear layers, four times as wide between them, around a GELU.
+/// Two linear layers, four times as wide between them, around a nonlinearity.
 struct MLP {
   Linear c_fc, c_proj;
+  Activation activation = Activation::gelu_tanh;
   Dropout dropout;
 
   MLP() = default;
   MLP(const BlockConfig& config, Random& random);
 
-  Tensor forward(const Tensor& x) const { return dropout(c_proj(gelu_tanh(c_fc(x)))); }
+  Tensor forward(const Tensor& x) const { return dropout(c_proj(activate(activation, c_fc(x)))); }
   Tensor operator()(const Tensor& x) const { return forward(x); }
   CLADTORCH_PARAMETERS(c_fc, c_proj)
 };

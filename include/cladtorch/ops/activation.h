@@ -7,6 +7,9 @@ namespace cladtorch {
 
 /// x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))): GPT-2's GELU. Source: Hendrycks and Gimpel, 2016.
 Tensor gelu_tanh(const Tensor& x);
+/// x/2 (1 + erf(x / sqrt 2)): x times the normal distribution, which gelu_tanh approximates. Source:
+/// Hendrycks and Gimpel, 2016.
+Tensor gelu_erf(const Tensor& x);
 /// x / (1 + exp(-x)), also called swish. Source: Elfwing, Uchibe and Doya, 2017.
 Tensor silu(const Tensor& x);
 /// silu(gate) * up of equal shapes: the nonlinearity of Llama's MLP. Source: Shazeer, "GLU variants improve
@@ -30,6 +33,7 @@ using ::cladtorch::OutputState;
 using ::cladtorch::Tensor;
 
 void gelu_tanh_pullback(const Tensor& x, Tensor d_y, Tensor* d_x);
+void gelu_erf_pullback(const Tensor& x, Tensor d_y, Tensor* d_x);
 void silu_pullback(const Tensor& x, Tensor d_y, Tensor* d_x);
 void swiglu_pullback(const Tensor& gate, const Tensor& up, Tensor d_y, Tensor* d_gate, Tensor* d_up);
 void relu_pullback(const Tensor& x, Tensor d_y, Tensor* d_x);

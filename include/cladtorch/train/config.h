@@ -41,6 +41,7 @@ struct TrainConfig {
     int64_t context = 128;
     int64_t window = 0;
     double rope_theta = 10000;
+    std::string activation = "gelu_new";
     bool tied = true;
     double dropout = 0.0;
     bool gradient_checkpointing = false;

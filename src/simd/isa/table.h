@@ -11,6 +11,7 @@
 #include <immintrin.h>
 #endif
 
+#include "ops/gelu_erf/gelu_erf_math.h"
 #include "ops/gelu_tanh/gelu_tanh_math.h"
 #include "ops/silu/silu_math.h"
 #include "simd/kernels.h"
@@ -51,6 +52,8 @@ const Kernels table = {
     .dot_widened = dot_widened,
     .gelu_tanh = gelu_tanh,
     .gelu_tanh_pullback = gelu_tanh_pullback,
+    .gelu_erf = gelu_erf,
+    .gelu_erf_pullback = gelu_erf_pullback,
     .silu = silu,
     .silu_pullback = silu_pullback,
     .swiglu = swiglu,
