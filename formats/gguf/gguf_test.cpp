@@ -84,6 +84,21 @@ TEST_F(Gguf, HoldsTheWeights) {
   EXPECT_TRUE(same("output_norm.bias", gpt2.ln_f.bias));
 }
 
+TEST_F(Gguf, RefusesAGpt2ThatLlamaCppDoesNotHave) {
+  const auto refusal = [&](auto change) {
+    GPT2Config changed = config;
+    change(changed);
+    model = as_language_model(GPT2(changed));
+    return error_of([&] { exported(io::StoredType::f32); });
+  };
+  EXPECT_THAT(refusal([](GPT2Config& c) { c.activation = nn::Activation::gelu_erf; }),
+              HasSubstr("has the activation gelu_new, this model has gelu"));
+  EXPECT_THAT(refusal([](GPT2Config& c) { c.scale_attn_weights = false; }),
+              HasSubstr("no scale_attn_weights"));
+  EXPECT_THAT(refusal([](GPT2Config& c) { c.scale_attn_by_inverse_layer_idx = true; }),
+              HasSubstr("has scale_attn_by_inverse_layer_idx"));
+}
+
 TEST_F(Gguf, TakesAByteLevelTokenizerAlong) {
   for (const char* merge : {R"(["a","b"])", R"("a b")"}) {
     write_tokenizer(R"({"type":"ByteLevel","use_regex":true})", merge);
@@ -125,6 +140,31 @@ TEST_F(Gguf, RefusesTokenizersThatDoNotFit) {
               HasSubstr("not with F64"));
 }
 
+bool is_exportable(const LlamaConfig& config) {
+  return config.rope.scaling != RotaryScaling::yarn && config.rope.scaling != RotaryScaling::dynamic;
+}
+
+std::vector<LlamaConfig> exportable_llamas() {
+  std::vector<LlamaConfig> configs = testing::odd_llamas();
+  std::erase_if(configs, [](const LlamaConfig& config) { return !is_exportable(config); });
+  return configs;
+}
+
+TEST(GgufOfALlama, RefusesRotaryScalingsWhoseKeysAreNotKnown) {
+  int refused = 0;
+  for (const LlamaConfig& config : testing::odd_llamas()) {
+    if (is_exportable(config)) continue;
+    const TemporaryFolder folder;
+    EXPECT_THAT(error_of([&] {
+                  save_gguf(*as_language_model(Llama(config)), folder / "m.gguf", io::StoredType::f32,
+                            folder.path());
+                }),
+                HasSubstr("are not known here; expected default, linear or llama3"));
+    ++refused;
+  }
+  EXPECT_EQ(refused, 2);
+}
+
 /// Rows of queries or keys as llama.cpp's rotary embedding wants them: of each head the two coordinates of a
 /// pair one after the other, where transformers has the first of all pairs, then the second.
 std::vector<float> with_pairs_together(const Tensor& weight, int64_t heads) {
@@ -139,7 +179,7 @@ std::vector<float> with_pairs_together(const Tensor& weight, int64_t heads) {
 }
 
 TEST(GgufOfALlama, HasItsWeightsWithQueriesAndKeysReordered) {
-  for (LlamaConfig config : testing::odd_llamas()) {
+  for (LlamaConfig config : exportable_llamas()) {
     config.dtype = DType::float32;
     const TemporaryFolder folder;
     const Llama model = testing::perturbed(Llama(config));
@@ -175,7 +215,7 @@ TEST(GgufOfALlama, HasItsWeightsWithQueriesAndKeysReordered) {
 }
 
 TEST(GgufOfALlama, IsDescribedAsLlamaCppDoes) {
-  for (LlamaConfig config : testing::odd_llamas()) {
+  for (LlamaConfig config : exportable_llamas()) {
     config.dtype = DType::float32;
     const TemporaryFolder folder;
     save_gguf(*as_language_model(Llama(config)), folder / "m.gguf", io::StoredType::bf16, folder.path());

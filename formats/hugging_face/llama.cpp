@@ -18,9 +18,11 @@ Defaults defaults_of(const std::string& type) {
 RotaryScaling scaling_of(const std::string& type, const std::string& where) {
   if (type == "default") return RotaryScaling::none;
   if (type == "linear") return RotaryScaling::linear;
+  if (type == "dynamic") return RotaryScaling::dynamic;
   if (type == "llama3") return RotaryScaling::llama3;
+  if (type == "yarn") return RotaryScaling::yarn;
   fail("read '", where, "': rope_type is '", type,
-       "', which is not implemented; known are default, linear and llama3");
+       "', which is not implemented; known are default, linear, dynamic, llama3 and yarn");
 }
 
 /// The object of the rotary parameters: rope_scaling of older versions, which has no theta, or
@@ -36,6 +38,26 @@ io::Json rope_object(const io::Json& json, const std::string& where) {
   return io::Json::object();
 }
 
+/// As transformers reads them: 0 and null stand for the defaults.
+void read_yarn(const io::Json& rope, const std::string& where, RotaryConfig& config) {
+  const auto number_or = [&](const char* key, double absent) {
+    const double number = field_or(rope, key, where, 0.0);
+    return number == 0 ? absent : number;
+  };
+  config.beta_fast = number_or("beta_fast", config.beta_fast);
+  config.beta_slow = number_or("beta_slow", config.beta_slow);
+  config.truncate = rope.contains("truncate") ? field_or(rope, "truncate", where, false) : true;
+  const double numerator = number_or("mscale", 0), denominator = number_or("mscale_all_dim", 0);
+  if (numerator != 0 && denominator != 0)
+    config.attention_factor =
+        yarn_magnitude(config.factor, numerator) / yarn_magnitude(config.factor, denominator);
+  const auto given = rope.find("attention_factor");
+  if (given == rope.end() || given->is_null()) return;
+  config.attention_factor = io::json_field<double>(rope, "attention_factor", where);
+  require(config.attention_factor > 0, "read '", where, "': attention_factor must be positive, got ",
+          config.attention_factor);
+}
+
 RotaryConfig read_rope(const io::Json& json, const std::string& where, int64_t positions) {
   const io::Json rope = rope_object(json, where);
   RotaryConfig config;
@@ -45,11 +67,21 @@ RotaryConfig read_rope(const io::Json& json, const std::string& where, int64_t p
   const auto older = field_or<std::string>(rope, "type", where, "default");
   config.scaling = scaling_of(field_or(rope, "rope_type", where, older), where);
   if (config.scaling == RotaryScaling::none) return config;
-  config.factor = io::json_field<double>(rope, "factor", where);
-  if (config.scaling == RotaryScaling::linear) return config;
+  // YaRN's may be null: that of the lengths.
+  const bool by_lengths =
+      config.scaling == RotaryScaling::yarn && rope.contains("factor") && rope["factor"].is_null();
+  if (!by_lengths) config.factor = io::json_field<double>(rope, "factor", where);
+  if (config.scaling == RotaryScaling::linear || config.scaling == RotaryScaling::dynamic) return config;
+  constexpr const char* original = "original_max_position_embeddings";
+  config.original_positions = field_or(json, original, where, field_or(rope, original, where, positions));
+  if (by_lengths)
+    config.factor = static_cast<double>(positions) / static_cast<double>(config.original_positions);
+  if (config.scaling == RotaryScaling::yarn) {
+    read_yarn(rope, where, config);
+    return config;
+  }
   config.low_frequency_factor = io::json_field<double>(rope, "low_freq_factor", where);
   config.high_frequency_factor = io::json_field<double>(rope, "high_freq_factor", where);
-  config.original_positions = field_or(rope, "original_max_position_embeddings", where, positions);
   return config;
 }
 
@@ -64,6 +96,7 @@ LlamaConfig read_config(const io::Json& json, const std::string& where) {
   const auto activation = field_or<std::string>(json, "hidden_act", where, "silu");
   require(activation == "silu" || activation == "swish", "read '", where, "': hidden_act is '", activation,
           "', which is not implemented; expected silu");
+  expect_value(json, "is_causal", where, true);
   LlamaConfig config;
   config.vocab_size = io::json_field<int64_t>(json, "vocab_size", where);
   config.hidden_size = io::json_field<int64_t>(json, "hidden_size", where);
@@ -106,10 +139,23 @@ std::unique_ptr<LanguageModel> make(const io::Json& json, const std::string& whe
   return as_language_model(Llama(config));
 }
 
+io::Json yarn_scaling(const RotaryConfig& rope) {
+  io::Json json = {{"rope_type", "yarn"},
+                   {"factor", rope.factor},
+                   {"original_max_position_embeddings", rope.original_positions},
+                   {"beta_fast", rope.beta_fast},
+                   {"beta_slow", rope.beta_slow},
+                   {"truncate", rope.truncate}};
+  if (rope.attention_factor > 0) json["attention_factor"] = rope.attention_factor;
+  return json;
+}
+
 /// In the older form, which newer versions read as well.
 io::Json rope_scaling(const RotaryConfig& rope) {
   if (rope.scaling == RotaryScaling::none) return nullptr;
   if (rope.scaling == RotaryScaling::linear) return {{"rope_type", "linear"}, {"factor", rope.factor}};
+  if (rope.scaling == RotaryScaling::dynamic) return {{"rope_type", "dynamic"}, {"factor", rope.factor}};
+  if (rope.scaling == RotaryScaling::yarn) return yarn_scaling(rope);
   return {{"rope_type", "llama3"},
           {"factor", rope.factor},
           {"low_freq_factor", rope.low_frequency_factor},

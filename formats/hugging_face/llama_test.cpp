@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/io/safetensors.h"
 #include "io/temporary_folder.h"
@@ -55,7 +57,16 @@ TEST_F(LlamaFolder, IsReadBackWithAllThatItsConfigurationSays) {
                        .factor = 8,
                        .low_frequency_factor = 2,
                        .high_frequency_factor = 5,
-                       .original_positions = 32}}) {
+                       .original_positions = 32},
+          RotaryConfig{.scaling = RotaryScaling::dynamic, .factor = 3},
+          RotaryConfig{.scaling = RotaryScaling::yarn,
+                       .factor = 4,
+                       .original_positions = 16,
+                       .beta_fast = 5,
+                       .beta_slow = 0.5,
+                       .truncate = false,
+                       .attention_factor = 1.3},
+          RotaryConfig{.scaling = RotaryScaling::yarn, .factor = 4, .original_positions = 16}}) {
       LlamaConfig config = toy_config();
       config.tie_word_embeddings = tied;
       config.attention_bias = !tied;
@@ -153,6 +164,55 @@ TEST_F(LlamaFolder, StaysAMistralWithoutAWindow) {
   EXPECT_EQ(difference(folder_.path(), *model), "");
 }
 
+TEST_F(LlamaFolder, TakesTheParametersOfYarnWithTransformersDefaults) {
+  LlamaConfig toy = toy_config();
+  toy.max_position_embeddings = 64;
+  save(toy);
+  const auto yarn = [&](const io::Json& more, const io::Json& top = io::Json::object()) {
+    io::Json rope = {{"rope_type", "yarn"}, {"factor", 4.0}};
+    rope.update(more);
+    io::Json changes = {{"rope_scaling", rope}};
+    changes.update(top);
+    return changes;
+  };
+  RotaryConfig rope = read_with(yarn(io::Json::object())).rope;
+  EXPECT_EQ(rope.scaling, RotaryScaling::yarn);
+  EXPECT_EQ(rope.original_positions, 64);
+  EXPECT_EQ(rope.beta_fast, 32);
+  EXPECT_EQ(rope.beta_slow, 1);
+  EXPECT_TRUE(rope.truncate);
+  EXPECT_EQ(rope.attention_factor, 0);
+  rope = read_with(yarn({{"factor", nullptr},
+                         {"original_max_position_embeddings", 16},
+                         {"beta_fast", 8},
+                         {"beta_slow", 0},
+                         {"truncate", false},
+                         {"mscale", 0.7}}))
+             .rope;
+  EXPECT_EQ(rope.factor, 4);
+  EXPECT_EQ(rope.original_positions, 16);
+  EXPECT_EQ(rope.beta_fast, 8);
+  EXPECT_EQ(rope.beta_slow, 1);
+  EXPECT_FALSE(rope.truncate);
+  EXPECT_EQ(rope.attention_factor, 0) << "mscale counts with mscale_all_dim alone";
+  const io::Json scales = {{"mscale", 0.7}, {"mscale_all_dim", 1.5}};
+  rope = read_with(yarn(scales)).rope;
+  EXPECT_NEAR(rope.attention_factor, (0.07 * std::log(4) + 1) / (0.15 * std::log(4) + 1), 1e-12);
+  io::Json both = scales;
+  both["attention_factor"] = 0.9;
+  EXPECT_EQ(read_with(yarn(both)).rope.attention_factor, 0.9);
+  EXPECT_THAT(error_with(yarn({{"attention_factor", 0}})),
+              HasSubstr("attention_factor must be positive, got 0"));
+  EXPECT_THAT(error_with(yarn({{"beta_fast", -1}})), HasSubstr("beta_fast must be above 0 for yarn, got -1"));
+  EXPECT_THAT(error_with(yarn({{"factor", nullptr}, {"original_max_position_embeddings", 0}})),
+              HasSubstr("config.json"));
+  EXPECT_THAT(error_with({{"rope_scaling", {{"rope_type", "yarn"}}}}), HasSubstr("'factor' is missing"));
+  rope =
+      read_with(yarn({{"original_max_position_embeddings", 16}}, {{"original_max_position_embeddings", 32}}))
+          .rope;
+  EXPECT_EQ(rope.original_positions, 32) << "as in transformers, beside the parameters it counts more";
+}
+
 TEST_F(LlamaFolder, IsAMistralWhereItHasAWindow) {
   LlamaConfig config = toy_config();
   config.sliding_window = 7;
@@ -168,9 +228,10 @@ TEST_F(LlamaFolder, RefusesWhatIsNotImplemented) {
   save(toy_config());
   EXPECT_EQ(error_with(io::Json::object()), "");
   EXPECT_THAT(error_with({{"hidden_act", "gelu"}}), HasSubstr("hidden_act is 'gelu'"));
-  for (const char* type : {"yarn", "dynamic", "longrope", "su"}) {
-    const std::string message = std::string("rope_type is '") + type +
-                                "', which is not implemented; known are default, linear and llama3";
+  for (const char* type : {"longrope", "su", "proportional"}) {
+    const std::string message =
+        std::string("rope_type is '") + type +
+        "', which is not implemented; known are default, linear, dynamic, llama3 and yarn";
     EXPECT_THAT(error_with({{"rope_scaling", {{"rope_type", type}, {"factor", 2.0}}}}), HasSubstr(message));
     EXPECT_THAT(error_with({{"rope_scaling", {{"type", type}, {"factor", 2.0}}}}), HasSubstr(message));
     EXPECT_THAT(error_with({{"rope_parameters", {{"rope_type", type}, {"rope_theta", 1e4}}}}),
@@ -180,6 +241,7 @@ TEST_F(LlamaFolder, RefusesWhatIsNotImplemented) {
               HasSubstr("quantization_config says that the weights are quantized"));
   EXPECT_THAT(error_with({{"rope_scaling", {{"rope_type", "linear"}}}}), HasSubstr("'factor' is missing"));
   EXPECT_THAT(error_with({{"rope_scaling", 3}}), HasSubstr("rope_scaling is 3, expected an object"));
+  EXPECT_THAT(error_with({{"is_causal", false}}), HasSubstr("is_causal is false, which is not implemented"));
   EXPECT_THAT(error_with({{"partial_rotary_factor", 0.5}}), HasSubstr("partial_rotary_factor is 0.5"));
   EXPECT_THAT(error_with({{"num_key_value_heads", 3}}), HasSubstr("num_key_value_heads must divide"));
   EXPECT_THAT(error_with({{"head_dim", 5}}), HasSubstr("config.json"));

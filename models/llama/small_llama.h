@@ -20,7 +20,7 @@ inline LlamaConfig small_llama(DType dtype = DType::float64, int64_t layers = 2)
 
 /// Odd configurations: each differs from small_llama() in something.
 inline std::vector<LlamaConfig> odd_llamas() {
-  std::vector<LlamaConfig> configs(7, small_llama());
+  std::vector<LlamaConfig> configs(9, small_llama());
   configs[1].num_key_value_heads = 1;
   configs[1].head_dim = 6;
   configs[1].attention_bias = configs[1].mlp_bias = true;
@@ -32,6 +32,12 @@ inline std::vector<LlamaConfig> odd_llamas() {
   configs[5].rope = {.theta = 10, .scaling = RotaryScaling::llama3, .factor = 4, .original_positions = 16};
   configs[6].rope = {.theta = 100, .scaling = RotaryScaling::linear, .factor = 3};
   configs[6].num_key_value_heads = 4;
+  configs[7].rope = {.theta = 100, .scaling = RotaryScaling::yarn, .factor = 4, .original_positions = 8};
+  configs[7].head_dim = 6;
+  configs[7].rope.beta_fast = 1;
+  configs[7].rope.beta_slow = 0.05;
+  configs[8].rope = {.theta = 100, .scaling = RotaryScaling::dynamic, .factor = 4};
+  configs[8].num_attention_heads = 2;
   return configs;
 }
 

@@ -88,6 +88,22 @@ CASES = {
                       2, 10),
     "gpt2-by-layer": (gpt2(vocab_size=21, n_embd=10, n_head=2, n_layer=3, activation_function="silu",
                            scale_attn_by_inverse_layer_idx=True, reorder_and_upcast_attn=True), 2, 12),
+    "llama-yarn": (llama(vocab_size=23, hidden_size=32, intermediate_size=36, num_attention_heads=2,
+                         num_key_value_heads=1, rope_parameters={
+                             "rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0,
+                             "original_max_position_embeddings": 8, "beta_fast": 2.0, "beta_slow": 0.1}), 2, 29),
+    "llama-yarn-mscale": (llama(vocab_size=17, hidden_size=24, intermediate_size=30, num_attention_heads=2,
+                                num_key_value_heads=2, rope_parameters={
+                                    "rope_type": "yarn", "rope_theta": 500.0, "factor": 8.0, "truncate": False,
+                                    "beta_fast": 3.0, "beta_slow": 0.2, "mscale": 1.2, "mscale_all_dim": 0.4,
+                                    "original_max_position_embeddings": 16}), 2, 21),
+    "llama-dynamic": (llama(vocab_size=13, hidden_size=16, intermediate_size=20, num_attention_heads=2,
+                            num_key_value_heads=1, rope_parameters={
+                                "rope_type": "dynamic", "rope_theta": 1000.0, "factor": 3.0}), 2, 32),
+    "mistral-yarn": (mistral(vocab_size=15, hidden_size=20, intermediate_size=24, num_attention_heads=2,
+                             num_key_value_heads=1, sliding_window=6, rope_parameters={
+                                 "rope_type": "yarn", "rope_theta": 10000.0, "factor": 2.0,
+                                 "attention_factor": 1.3, "original_max_position_embeddings": 16}), 2, 19),
 }
 
 

@@ -46,6 +46,32 @@ std::vector<Case> cases() {
        config(23, 32, 36, 2, 1, [](LlamaConfig& c) { c.rope = {500, RotaryScaling::llama3, 8, 1, 4, 32}; })},
       {"llama-linear",
        config(19, 16, 24, 2, 1, [](LlamaConfig& c) { c.rope = {10000, RotaryScaling::linear, 4}; })},
+      {"llama-dynamic",
+       config(13, 16, 20, 2, 1, [](LlamaConfig& c) { c.rope = {1000, RotaryScaling::dynamic, 3}; })},
+      {"llama-yarn", config(23, 32, 36, 2, 1,
+                            [](LlamaConfig& c) {
+                              c.rope = {.theta = 10000, .scaling = RotaryScaling::yarn, .factor = 4};
+                              c.rope.original_positions = 8;
+                              c.rope.beta_fast = 2;
+                              c.rope.beta_slow = 0.1;
+                            })},
+      {"llama-yarn-mscale", config(17, 24, 30, 2, 2,
+                                   [](LlamaConfig& c) {
+                                     c.rope = {.theta = 500, .scaling = RotaryScaling::yarn, .factor = 8};
+                                     c.rope.original_positions = 16;
+                                     c.rope.beta_fast = 3;
+                                     c.rope.beta_slow = 0.2;
+                                     c.rope.truncate = false;
+                                     c.rope.attention_factor =
+                                         yarn_magnitude(8, 1.2) / yarn_magnitude(8, 0.4);
+                                   })},
+      {"mistral-yarn", config(15, 20, 24, 2, 1,
+                              [](LlamaConfig& c) {
+                                c.rope = {.theta = 10000, .scaling = RotaryScaling::yarn, .factor = 2};
+                                c.rope.original_positions = 16;
+                                c.rope.attention_factor = 1.3;
+                                c.sliding_window = 6;
+                              })},
       {"mistral-window", config(29, 24, 40, 4, 2, [](LlamaConfig& c) { c.sliding_window = 5; })},
       {"mistral-long", config(9, 16, 20, 2, 1,
                               [](LlamaConfig& c) {

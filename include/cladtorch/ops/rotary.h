@@ -11,8 +11,10 @@ namespace cladtorch {
 /// How frequencies are changed for sequences longer than those of pretraining.
 enum class RotaryScaling {
   none,
-  linear,  ///< all divided by `factor`. Source: Chen et al., "Position interpolation", 2023
-  llama3,  ///< the low ones divided by `factor`, the high ones kept, a ramp between: Llama 3.1
+  linear,   ///< all divided by `factor`. Source: Chen et al., "Position interpolation", 2023
+  dynamic,  ///< as none: what transformers' dynamic NTK scaling is up to the longest sequence of the model
+  llama3,   ///< the low ones divided by `factor`, the high ones kept, a ramp between: Llama 3.1
+  yarn,     ///< the same by channel, and queries and keys grow. Source: Peng et al., "YaRN", 2023
 };
 
 struct RotaryConfig {
@@ -23,8 +25,18 @@ struct RotaryConfig {
   // below original_positions / high_frequency_factor.
   double low_frequency_factor = 1;
   double high_frequency_factor = 4;
-  int64_t original_positions = 8192;
+  int64_t original_positions = 8192;  ///< of yarn too
+  // Of yarn: the ramp is between the channels that turn beta_fast and beta_slow times in original_positions,
+  // rounded outwards to whole ones if `truncate`. Cosines and sines are multiplied by attention_factor; 0 is
+  // the paper's, yarn_magnitude(factor).
+  double beta_fast = 32;
+  double beta_slow = 1;
+  bool truncate = true;
+  double attention_factor = 0;
 };
+
+/// 0.1 weight ln(factor) + 1, or 1 for a factor up to 1.
+double yarn_magnitude(double factor, double weight = 1);
 
 /// Throws Error naming the field if the numbers make no frequencies.
 void validate(const RotaryConfig& config);
@@ -41,14 +53,16 @@ class RotaryFrequencies {
   int64_t pairs() const;
   /// Angle per position of pair i, in float32 as the implementations that checkpoints were trained with.
   float operator[](int64_t i) const;
+  /// What cosines and sines are multiplied by: 1 but for yarn.
+  float magnitude() const;
 
  private:
   struct Values;
   std::shared_ptr<const Values> values_;
 };
 
-/// Cosines and sines of the angles at positions first .. first + length - 1: float32 [length, D], in each row
-/// the cosines of all pairs, then the sines.
+/// Cosines and sines, times the magnitude, of the angles at positions first .. first + length - 1: float32
+/// [length, D], in each row the cosines of all pairs, then the sines.
 Tensor rotary_table(const RotaryFrequencies& frequencies, int64_t first, int64_t length);
 
 /// Turns each head of x [B, T, H D] by the angles of its position: channels i and D/2 + i of a head are the
@@ -61,7 +75,8 @@ Tensor rotary_embedding(const Tensor& x, const Tensor& table);
 namespace clad::custom_derivatives::cladtorch {
 using ::cladtorch::Tensor;
 
-/// Turns back. The angles are constants: throws Error if a derivative with respect to `table` is wanted.
+/// Turns back, with the same magnitude. The angles are constants: throws Error if a derivative with respect
+/// to `table` is wanted.
 void rotary_embedding_pullback(CLAD_UNUSED const Tensor& x, const Tensor& table, Tensor d_y, Tensor* d_x,
                                Tensor* d_table);
 }  // namespace clad::custom_derivatives::cladtorch

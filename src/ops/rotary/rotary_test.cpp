@@ -1,5 +1,6 @@
 #include "cladtorch/ops/rotary.h"
 
+#include <algorithm>
 #include <numbers>
 
 #include "tests/support/gradcheck.h"
@@ -53,6 +54,31 @@ TEST(RotaryFrequencies, OfLlama3KeepShortWavesAndStretchLongOnes) {
   EXPECT_GT(between, 2);
 }
 
+TEST(RotaryFrequencies, OfYarnKeepPairsThatTurnOftenAndStretchThoseThatHardlyTurn) {
+  constexpr double factor = 16;
+  RotaryConfig config{.theta = 10000, .scaling = RotaryScaling::yarn, .factor = factor};
+  config.original_positions = 4096;
+  const RotaryFrequencies plain({.theta = 10000}, 128), scaled(config, 128);
+  // 128 ln(4096 / (32 2 pi)) / (2 ln 10000) = 20.94 and, for one turn, 45.03.
+  for (int64_t i = 0; i < 64; ++i) {
+    const double stretched = std::clamp((static_cast<double>(i) - 20) / (46 - 20), 0.0, 1.0);
+    const double expected = stretched * plain[i] / factor + (1 - stretched) * plain[i];
+    EXPECT_NEAR(scaled[i], expected, 1e-6 * plain[i]) << i;
+  }
+  EXPECT_FLOAT_EQ(scaled.magnitude(), 0.1f * std::log(16.0f) + 1);
+  config.attention_factor = 0.7;
+  const RotaryFrequencies smaller(config, 128);
+  EXPECT_FLOAT_EQ(smaller.magnitude(), 0.7f);
+  const Tensor table = rotary_table(smaller, 5, 1);
+  EXPECT_FLOAT_EQ(table.data<float>()[0], 0.7f * std::cos(5.0f));
+  EXPECT_FLOAT_EQ(table.data<float>()[64], 0.7f * std::sin(5.0f));
+}
+
+TEST(RotaryFrequencies, OfDynamicAreThePlainOnes) {
+  const RotaryFrequencies plain({.theta = 500}, 8), dynamic({500, RotaryScaling::dynamic, 4}, 8);
+  for (int64_t i = 0; i < 4; ++i) EXPECT_EQ(plain[i], dynamic[i]);
+}
+
 TEST(RotaryFrequencies, WrongConfigurationsAreNamed) {
   EXPECT_EQ(error_of([] { RotaryFrequencies({}, 3); }),
             "RotaryFrequencies: the head size must be even, got 3");
@@ -60,6 +86,8 @@ TEST(RotaryFrequencies, WrongConfigurationsAreNamed) {
             "RotaryConfig: theta must be positive, got 0");
   EXPECT_EQ(error_of([] { RotaryFrequencies({1e4, RotaryScaling::llama3, 8, 4, 1, 100}, 4); }),
             "RotaryConfig: high_frequency_factor must be above low_frequency_factor, got 1 and 4");
+  EXPECT_EQ(error_of([] { RotaryFrequencies({1, RotaryScaling::yarn, 8}, 4); }),
+            "RotaryConfig: theta must be above 1 for yarn, got 1");
   EXPECT_EQ(error_of([] { rotary_table({}, 0, 2); }), "rotary_table: the frequencies are undefined");
 }
 
@@ -93,7 +121,9 @@ TEST(RotaryEmbedding, ProductsDependOnTheDistanceOfPositionsAlone) {
 
 TEST(RotaryEmbedding, GradientMatchesDifferences) {
   for (int64_t size : {2, 6, 32, 40}) {
-    const RotaryFrequencies frequencies({.theta = 50}, size);
+    RotaryConfig config{.theta = 50, .scaling = RotaryScaling::yarn, .factor = 2};
+    config.attention_factor = 1.4;
+    const RotaryFrequencies frequencies(config, size);
     for (const Shape& shape : {Shape{1, 1, size}, {2, 5, 3 * size}, {0, 3, size}, {2, 0, size}}) {
       const Tensor table = rotary_table(frequencies, 2, shape[1]);
       EXPECT_TRUE(testing::gradients_match([&](const Tensors& x) { return rotary_embedding(x[0], table); },
