@@ -237,7 +237,9 @@ TEST(GgufOfALlama, IsDescribedAsLlamaCppDoes) {
     EXPECT_EQ(file.counts.contains("llama.attention.sliding_window"), config.sliding_window > 0);
     const bool linear = config.rope.scaling == RotaryScaling::linear;
     EXPECT_EQ(file.strings.contains("llama.rope.scaling.type"), linear);
-    if (linear) EXPECT_EQ(file.reals.at("llama.rope.scaling.factor"), 3);
+    if (linear) {
+      EXPECT_EQ(file.reals.at("llama.rope.scaling.factor"), 3);
+    }
     EXPECT_EQ(file.tensors.contains("rope_freqs.weight"), config.rope.scaling == RotaryScaling::llama3);
   }
 }

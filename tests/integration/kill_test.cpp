@@ -70,7 +70,9 @@ void KillTest::expect_complete_checkpoints(const std::vector<std::string>& begin
   }
   ASSERT_TRUE(begun);
   const Outcome last = run({"train", "--resume", "run"}, {.folder = folder_.path()});
-  if (last.code != 0) EXPECT_THAT(last.err, HasSubstr("has done its 20 steps"));
+  if (last.code != 0) {
+    EXPECT_THAT(last.err, HasSubstr("has done its 20 steps"));
+  }
   EXPECT_EQ(losses_of(folder_ / "run"), losses_of(folder_ / "straight"));
   for (const fs::path& file :
        {fs::path("last") / weights, fs::path("last/optimizer.safetensors"), fs::path("best") / weights}) {

@@ -200,7 +200,9 @@ TEST_F(ProgramTest, ARunKilledAgainAndAgainWhileItSavesEndsLikeAStraightOne) {
     arguments = {"train", "--resume", "run"};
   }
   const Outcome last = program(arguments);  // the last kill may have come after the end
-  if (last.code != 0) EXPECT_THAT(last.err, HasSubstr("has done its 60 steps"));
+  if (last.code != 0) {
+    EXPECT_THAT(last.err, HasSubstr("has done its 60 steps"));
+  }
   expect_equal_runs("run", "straight");
   for (const auto& entry : fs::directory_iterator(folder_ / "run")) {
     EXPECT_EQ(entry.path().filename().string().find(".tmp"), std::string::npos) << entry.path();

@@ -74,7 +74,9 @@ Model checked_gradient(Model& model, const Batch& batch, bool training = false) 
   Model gradient = like(model);
   EXPECT_EQ(in_scope([&] { return loss_and_gradient(model, batch.tokens, batch.targets, &gradient); }),
             value());
-  if (training) EXPECT_NE(value(), plain_value());
+  if (training) {
+    EXPECT_NE(value(), plain_value());
+  }
   expect_central_differences(model, gradient, value);
   return gradient;
 }
