@@ -89,7 +89,9 @@ class Counter {
       at += std::max<size_t>(bytes, 1);
     }
     add_words(text.substr(done));
-    return {counts.begin(), counts.end()};
+    WordCounts words;
+    for (const auto& [word, count] : counts) words.emplace(word, count);
+    return words;
   }
 
   Scanner scanner_;
