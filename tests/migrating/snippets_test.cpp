@@ -144,6 +144,7 @@ TEST(Migrating, Functions) {
   EXPECT_NEAR(values(silu(x))[3], values(x)[3] * values(sigmoid(x))[3], 1e-6);
   EXPECT_LE(values(tanh(x))[3], 1);
   EXPECT_LE(values(gelu_tanh(x))[3], values(relu(x))[3]);
+  EXPECT_NEAR(values(gelu_erf(x))[3], values(gelu_tanh(x))[3], 1e-3);
   const Tensor gate = x, up = y;
   EXPECT_NEAR(values(swiglu(gate, up))[3], values(silu(gate) * up)[3], 1e-6);
   EXPECT_NEAR(sum(softmax(x)).item(), B * T, 1e-5);
