@@ -148,41 +148,55 @@ void pow_pullback(A x, B p, D d_y, A* d_x, B* d_p) {
     if (!(x == 0 && p > 0)) *d_p += static_cast<B>(d_y * std::pow(T(x), T(p)) * std::log(T(x)));
   }
 }
-template <real T>
-void atan2_pullback(T y, T x, T d_r, T* d_y, T* d_x) {
-  const T s = d_r / (x * x + y * y);
-  *d_y += s * x;
-  *d_x -= s * y;
+/// *d += v, unless d belongs to an integer.
+template <class T, class V>
+void add_to([[maybe_unused]] T* d, [[maybe_unused]] V v) {
+  if constexpr (real<T>) *d += static_cast<T>(v);
 }
-template <real T>
-void hypot_pullback(T x, T y, T d_r, T* d_x, T* d_y) {
-  const T r = std::hypot(x, y);
-  *d_x += d_r * x / r;
-  *d_y += d_r * y / r;
+template <class A, class B, class D>
+void atan2_pullback(A y, B x, D d_r, A* d_y, B* d_x) {
+  using T = common<A, B>;
+  const T s = d_r / (T(x) * T(x) + T(y) * T(y));
+  add_to(d_y, s * x);
+  add_to(d_x, -s * y);
 }
-template <real T>
-void fmod_pullback(T x, T y, T d_r, T* d_x, T* d_y) {
-  *d_x += d_r;
-  *d_y -= d_r * std::trunc(x / y);
+template <class A, class B, class D>
+void hypot_pullback(A x, B y, D d_r, A* d_x, B* d_y) {
+  using T = common<A, B>;
+  const T r = std::hypot(T(x), T(y));
+  add_to(d_x, d_r * x / r);
+  add_to(d_y, d_r * y / r);
 }
-template <real T>
-void fmax_pullback(T x, T y, T d_r, T* d_x, T* d_y) {
-  *(x < y ? d_y : d_x) += d_r;
+template <class A, class B, class D>
+void fmod_pullback(A x, B y, D d_r, A* d_x, B* d_y) {
+  using T = common<A, B>;
+  add_to(d_x, d_r);
+  add_to(d_y, -d_r * std::trunc(T(x) / T(y)));
 }
-template <real T>
-void fmin_pullback(T x, T y, T d_r, T* d_x, T* d_y) {
-  *(y < x ? d_y : d_x) += d_r;
+template <class A, class B, class D>
+void fmax_pullback(A x, B y, D d_r, A* d_x, B* d_y) {
+  if (x < y)
+    add_to(d_y, d_r);
+  else
+    add_to(d_x, d_r);
 }
-template <real T>
-void fdim_pullback(T x, T y, T d_r, T* d_x, T* d_y) {
+template <class A, class B, class D>
+void fmin_pullback(A x, B y, D d_r, A* d_x, B* d_y) {
+  if (y < x)
+    add_to(d_y, d_r);
+  else
+    add_to(d_x, d_r);
+}
+template <class A, class B, class D>
+void fdim_pullback(A x, B y, D d_r, A* d_x, B* d_y) {
   if (x > y) {
-    *d_x += d_r;
-    *d_y -= d_r;
+    add_to(d_x, d_r);
+    add_to(d_y, -d_r);
   }
 }
-template <real T>
-void copysign_pullback(T x, T y, T d_r, T* d_x, T*) {
-  *d_x += std::signbit(x) == std::signbit(y) ? d_r : -d_r;
+template <class A, class B, class D>
+void copysign_pullback(A x, B y, D d_r, A* d_x, B*) {
+  add_to(d_x, std::signbit(x) == std::signbit(y) ? d_r : -d_r);
 }
 template <real T>
 void fma_pullback(T x, T y, CLAD_UNUSED T, T d_r, T* d_x, T* d_y, T* d_z) {
@@ -194,15 +208,26 @@ void fma_pullback(T x, T y, CLAD_UNUSED T, T d_r, T* d_x, T* d_y, T* d_z) {
 // <algorithm>: the branch taken receives the cotangent; ties go to the argument the library returns.
 template <real T>
 void max_pullback(const T& a, const T& b, T d_r, T* d_a, T* d_b) {
-  *(a < b ? d_b : d_a) += d_r;
+  if (a < b)
+    *d_b += d_r;
+  else
+    *d_a += d_r;
 }
 template <real T>
 void min_pullback(const T& a, const T& b, T d_r, T* d_a, T* d_b) {
-  *(b < a ? d_b : d_a) += d_r;
+  if (b < a)
+    *d_b += d_r;
+  else
+    *d_a += d_r;
 }
 template <real T>
 void clamp_pullback(const T& v, const T& lo, const T& hi, T d_r, T* d_v, T* d_lo, T* d_hi) {
-  *(v < lo ? d_lo : hi < v ? d_hi : d_v) += d_r;
+  if (v < lo)
+    *d_lo += d_r;
+  else if (hi < v)
+    *d_hi += d_r;
+  else
+    *d_v += d_r;
 }
 
 }  // namespace clad::builtin_derivatives
