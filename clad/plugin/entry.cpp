@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "clang/AST/RecordLayout.h"
+#include "entry.h"
 #include "frontend.h"
 #include "module.h"
 
@@ -9,13 +10,6 @@ using namespace clang;
 
 namespace clad {
 namespace {
-
-void append(std::string& list, const std::string& item) { list += (list.empty() ? "" : ", ") + item; }
-
-/// A type as a template argument, pointers to arrays included.
-std::string as_template_argument(const std::string& type) {
-  return type.find('[') != std::string::npos ? "std::type_identity_t<" + type + ">" : type;
-}
 
 /// The adjoint of a parameter as a parameter of the gradient.
 std::string adjoint_parameter(const ir::Var* v) {
@@ -39,21 +33,22 @@ Text Module::gradient_text(const Request& request, ir::Function& fn, const std::
     if (fn.recursive || fn.needs_param[i]) append(reverse, p.var->name);
   }
   if (state) append(reverse, state_name);
-  if (fn.seed) append(reverse, "1");
+  // Of a forward derivative, the gradient is that of the tangent.
+  if (fn.seed) append(reverse, fn.seed->type->kind == ir::Type::Real ? "1" : fn.seed->type->name + "{0, 1}");
   for (const ir::Parameter& p : fn.params) {
     if (!p.active) continue;
     append(params, adjoint_parameter(p.var));
     append(reverse, (p.var->type->kind == ir::Type::Pointer ? "" : "*") + p.var->adjoint);
   }
   Text text;
-  text.line("static " + (request.with_value ? fn.result->name : "void") + " " + name + "(" + params + ") {",
+  text.line("static " + (request.with_value() ? fn.result->name : "void") + " " + name + "(" + params + ") {",
             loc);
   if (state) text.line(fn.name + "_state " + state_name + ";", loc);
-  const std::string value = request.with_value ? "const " + fn.result->name + " " + value_name + " = " : "";
+  const std::string value = request.with_value() ? "const " + fn.result->name + " " + value_name + " = " : "";
   if (state || fn.always_forward) {
     if (state) append(primals, state_name);
     text.line(value + fn.name + "_fwd(" + primals + ");", loc);
-  } else if (request.with_value || fn.writes_outside) {
+  } else if (request.with_value() || fn.writes_outside) {
     const auto* method = dyn_cast<CXXMethodDecl>(request.function);
     if (method && !method->isStatic())
       text.line(value + fn.params[0].var->name + "." + method->getNameAsString() + "(" + rest + ");", loc);
@@ -64,60 +59,66 @@ Text Module::gradient_text(const Request& request, ir::Function& fn, const std::
     if (p.active && p.var->external && p.var->type->dynamic_shape)
       text.line("clad::shape_like(*" + p.var->adjoint + ", " + p.var->name + ");", loc);
   if (fn.has_reverse) text.line(fn.name + "_rev(" + reverse + ");", loc);
-  if (request.with_value) text.line("return " + value_name + ";", loc);
+  if (request.with_value()) text.line("return " + value_name + ";", loc);
   text.line("}", loc);
   return text;
 }
 
-/// The gradient, its readable code, and the entry through which clad::gradient's object reaches it.
-void Module::write_entry(const Request& request, Instance& in) {
-  ir::Function& fn = in.fn;
-  const ir::Loc loc = request.at.getRawEncoding();
-  const auto* method = dyn_cast<CXXMethodDecl>(request.function);
-  const CXXRecordDecl* lambda = method && method->getParent()->isLambda() ? method->getParent() : nullptr;
-  const bool object = method && !lambda && !method->isStatic();
-  const std::string grad = request.entry.substr(0, request.entry.size() - std::string("_entry").size());
-
+/// The generated code of an instance and of all it uses, and `function` after it, as one string.
+void Module::write_code(const Request& request, const Instance& in, const std::string& name,
+                        const Text& function) {
   Text code;
   std::vector<const Instance*> order;
   std::set<const Instance*> seen;
   collect(in, order, seen);
   for (const Instance* i : order) code.append(code_of(*i));
-  const Text gradient = gradient_text(request, fn, grad);
-  code.append(gradient);
-  entries_.append(gradient);
+  code.append(function);
+  entries_.append(function);
   std::vector<ir::Loc> ignored;
-  auto line = [&](const std::string& text) { entries_.line(text, loc); };
-  line("static const char " + grad + "_code[] = R\"clad(" + code.str(ignored) + ")clad\";");
+  entries_.line("static const char " + name + "_code[] = R\"clad(" + code.str(ignored) + ")clad\";",
+                request.at.getRawEncoding());
+}
 
-  const std::string frame = fn.unique("frame"), wanted = fn.unique("wanted");
+/// Writes the beginning of an entry: the first `active.size()` parameters as the function takes them, and for
+/// each active one its adjoint (or tangent). Returns how they are passed.
+Module::EntryArguments Module::write_arguments(const Request& request, ir::Function& fn, const Mask& active,
+                                               const std::string& name, std::size_t expected) {
+  const ir::Loc loc = request.at.getRawEncoding();
+  const auto* method = dyn_cast<CXXMethodDecl>(request.function);
+  const CXXRecordDecl* lambda = method && method->getParent()->isLambda() ? method->getParent() : nullptr;
+  const bool object = method && !lambda && !method->isStatic();
+  auto line = [&](const std::string& text) { entries_.line(text, loc); };
+  EntryArguments out;
+  out.frame = fn.unique("frame");
+  const std::string& frame = out.frame;
+  const std::string wanted = fn.unique("wanted");
   line("static const char* " + request.entry + "(const clad::call_frame* " + frame + ") {");
-  line("if (!" + frame + ") return " + grad + "_code;");
-  line("constexpr std::size_t " + wanted + " = " + std::to_string(request.parameters.size()) + ";");
+  line("if (!" + frame + ") return " + name + "_code;");
+  line("constexpr std::size_t " + wanted + " = " + std::to_string(expected) + ";");
   line("clad::check_adjoints(*" + frame + ", " + wanted + ", " + (object ? "true" : "false") + ", \"" +
        fn.primal_name + "\");");
-  std::string arguments, pointers;
   std::vector<std::string> holders;
   const std::size_t hidden = lambda ? lambda->capture_size() : object ? 1 : 0;
-  for (std::size_t i = 0; i < fn.params.size(); ++i) {
+  for (std::size_t i = 0; i < active.size(); ++i) {
     const ir::Var* v = fn.params[i].var;
     const ir::Type* type = v->type;
     const bool pointer = type->kind == ir::Type::Pointer, array = type->kind == ir::Type::Array;
-    const std::string name = fn.unique("primal_" + std::to_string(i));
+    const std::string primal = fn.unique("primal_" + std::to_string(i));
     const std::string held =
         as_template_argument((v->is_const && !pointer && !array ? "const " : "") + type->name);
     if (lambda && i < hidden) {
       const bool by_reference = lambda->captures_begin()[i].getCaptureKind() == LCK_ByRef;
       const std::uint64_t offset = sema_.Context.getASTRecordLayout(lambda).getFieldOffset(i) / 8;
-      line("auto& " + name + " = *clad::detail::capture<" + held + ", " + (by_reference ? "true" : "false") +
-           ">(" + frame + "->primals[0], " + std::to_string(offset) + ");");
+      line("auto& " + primal + " = *clad::detail::capture<" + held + ", " +
+           (by_reference ? "true" : "false") + ">(" + frame + "->primals[0], " + std::to_string(offset) +
+           ");");
     } else {
       const std::size_t position = lambda ? i - hidden + 1 : i;  // a lambda comes before its arguments
-      line("auto& " + name + " = *static_cast<" + held + "*>(" + frame + "->primals[" +
+      line("auto& " + primal + " = *static_cast<" + held + "*>(" + frame + "->primals[" +
            std::to_string(position) + "]);");
     }
-    append(arguments, name);
-    if (!fn.params[i].active) continue;
+    out.primals.push_back(primal);
+    if (!active[i]) continue;
     // Which adjoint argument of execute() it is.
     std::string which = "clad::adjoint_of_object";
     if (i >= hidden) {
@@ -131,14 +132,37 @@ void Module::write_entry(const Request& request, Instance& in) {
                         adjoint_pointer_type(type->element) + ">" + found + ");");
     else
       holders.push_back("clad::adjoint_holder<" + as_template_argument(type->name) + "> " + holder + found +
-                        ", " + name + ");");
-    append(pointers, holder + (pointer ? "" : ".get()"));
+                        ", " + primal + ");");
+    out.adjoints.push_back(pointer ? holder : holder + ".get()");
+    out.pointers.push_back(pointer);
   }
   for (const std::string& h : holders) line(h);
-  if (!pointers.empty()) append(arguments, pointers);
-  const std::string result =
-      request.with_value ? "*static_cast<" + fn.result->name + "*>(" + frame + "->result) = " : "";
-  line(result + grad + "(" + arguments + ");");
+  return out;
+}
+
+/// The gradient, its readable code, and the entry through which clad::gradient's object reaches it.
+void Module::write_gradient(const Request& request, const FunctionDecl* definition, Mask mask) {
+  Instance* in = instance({definition, {}, true, mask}, request.at);
+  while (in && reach(request, *in, 0, mask)) in = instance({definition, {}, true, mask}, request.at);
+  if (!in || failed()) return;
+  roots_.push_back(in);
+  ir::Function& fn = in->fn;
+  const std::string grad = request.name();
+  write_code(request, *in, grad, gradient_text(request, fn, grad));
+  const EntryArguments given = write_arguments(request, fn, mask, grad, request.parameters.size());
+  std::string arguments;
+  for (const std::string& p : given.primals) append(arguments, p);
+  for (const std::string& d : given.adjoints) append(arguments, d);
+  finish_entry(request, given, request.with_value() ? fn.result : types_.nothing(),
+               grad + "(" + arguments + ")");
+}
+
+/// Ends an entry with a call, whose result goes where the caller wants it.
+void Module::finish_entry(const Request& request, const EntryArguments& given, const ir::Type* result,
+                          const std::string& call) {
+  auto line = [&](const std::string& text) { entries_.line(text, request.at.getRawEncoding()); };
+  const bool none = result->kind == ir::Type::Void;
+  line((none ? "" : "*static_cast<" + result->name + "*>(" + given.frame + "->result) = ") + call + ";");
   line("return nullptr;");
   line("}");
 }

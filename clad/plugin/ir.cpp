@@ -168,6 +168,13 @@ bool active(const Expr* e) {
   }
 }
 
+Tangent tangent_kind(const Expr* e, bool active) {
+  if (!active) return Tangent::None;
+  const Var* r = e->type->kind == Type::Pointer ? root(e) : nullptr;
+  if (!r || !r->unbounded) return Tangent::Full;
+  return r->growing ? Tangent::Growing : Tangent::OneHot;
+}
+
 bool is_atomic(const Expr* e) {
   switch (e->kind) {
     case Expr::Literal:

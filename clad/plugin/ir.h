@@ -5,6 +5,7 @@
 // what carries derivatives, and `reverse` writes the forward and reverse sweeps.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -85,6 +86,8 @@ struct Var {
   bool returned = false;        ///< a temporary used only as the function's result: its adjoint is the seed
   bool reference_copy = false;  ///< a temporary that holds what a returned reference named: not to be written
   bool by_pointer = false;      ///< a temporary bound to a reference returned by a call: kept as a pointer
+  bool unbounded = false;       ///< a pointer to an array of unknown length, whose tangent is an object
+  bool growing = false;         ///< that object is a clad::growing, not a clad::one_hot
   bool external = false;        ///< names memory that the caller owns (reference or pointer parameter)
   std::string adjoint;          ///< name of its adjoint
   Var* shadow = nullptr;        ///< its adjoint, once named
@@ -139,18 +142,30 @@ struct Expr {
   Loc loc = 0;
 };
 
+/// What kind of tangent each parameter of a function has in forward mode. OneHot: of an array of unknown
+/// length, with one element that is 1 and zeros elsewhere, never to be written. Growing: of such an array, as
+/// long as what is written needs; no further derivative is taken of it.
+enum class Tangent : char { None, Full, OneHot, Growing };
+struct Tangents {
+  std::vector<Tangent> kinds;
+  std::uint64_t width = 0;  ///< how many directions at once, as clad::directions; 0: one, as plain numbers
+  auto operator<=>(const Tangents&) const = default;
+};
+
 struct Function;
 struct Stmt;
 using Body = std::vector<Stmt*>;
 
 /// How the derivative of a call is taken.
 struct CallInfo {
-  enum Kind { Inactive, Custom, Generated };
+  /// Mirrored: of a library container, repeated on its tangent.
+  enum Kind { Inactive, Custom, Generated, Mirrored };
   Kind kind = Inactive;
-  const void* callee = nullptr;  ///< the frontend's function declaration
-  std::string name;              ///< primal spelling for a free function, method name for a method
-  bool is_method = false;        ///< args[0] is the object
-  bool is_operator = false;      ///< print as an operator expression; `name` holds the operator
+  const void* callee = nullptr;    ///< the frontend's function declaration
+  std::vector<Tangents> tangents;  ///< it is `callee` differentiated forward, in turn, for these
+  std::string name;                ///< primal spelling for a free function, method name for a method
+  bool is_method = false;          ///< args[0] is the object
+  bool is_operator = false;        ///< print as an operator expression; `name` holds the operator
   bool is_constructor = false;
   bool reversible = false;  ///< inactive, but reversed to put back what it changes
   bool lifted = false;      ///< a lambda's operator(): captures are passed first
@@ -172,6 +187,8 @@ struct CallInfo {
   // Filled in when the derivative is resolved.
   Function* generated = nullptr;
   std::string forward_name, reverse_name;  ///< of Custom: qualified reverse_forw (or empty) and pullback
+  const void* derivative = nullptr;        ///< of Custom: the declaration of the pullback or pushforward
+  bool is_pushforward = false;             ///< of Custom: `reverse_name` is a pushforward
   std::string state_type, state_name;
   std::vector<bool> unused;       ///< of Custom: primal arguments that the pullback never reads
   bool adjoints_for_all = false;  ///< of Custom: Clad's form, an adjoint pointer for every parameter
@@ -234,6 +251,7 @@ struct Function {
   Var* return_slot = nullptr;
   bool recursive = false;
   bool is_constructor = false;
+  bool is_tangent = false;     ///< only run forward: printed under its own name
   Var* constructed = nullptr;  ///< of a constructor: the object under construction
   Loc loc = 0;
 
@@ -279,6 +297,8 @@ void each_var(const Expr* e, F&& visit) {
 }
 /// Whether a derivative flows through the value of `e`.
 bool active(const Expr* e);
+/// What kind of tangent an argument has.
+Tangent tangent_kind(const Expr* e, bool active);
 /// Whether `e` is an lvalue path (variable, member, element, dereference).
 bool is_path(const Expr* e);
 /// Whether evaluating `e` is so cheap and plain that it may be written more than once.

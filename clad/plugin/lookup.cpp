@@ -209,6 +209,7 @@ bool CustomLookup::finish(ir::CallInfo& call, const Scope& scope, const Function
                           const std::vector<QualType>& adjoints) {
   call.kind = ir::CallInfo::Custom;
   call.reverse_name = scope.qualified + pullback->getNameAsString();
+  call.derivative = pullback;
   call.adjoints_for_all = adjoints_for_all;
   call.unused.clear();
   for (unsigned i = 0; i < primals.size(); ++i) call.unused.push_back(!reads_parameter(pullback, i));
@@ -243,6 +244,30 @@ bool CustomLookup::named(const FunctionDecl* callee) {
                        Sema::LookupOrdinaryName);
     found.suppressDiagnostics();
     if (sema_.LookupQualifiedName(found, scope.context)) return true;
+  }
+  return false;
+}
+
+bool CustomLookup::find_pushforward(ir::CallInfo& call, const FunctionDecl* callee) {
+  if (call.lifted || callee->isVariadic()) return false;
+  const std::string name = operator_word(callee) + "_pushforward";
+  const std::vector<clang::Expr*> primals = primal_arguments(call, callee);
+  if (primals.size() != call.args.size()) return false;
+  for (const Scope& scope : scopes(callee)) {
+    for (bool all : {true, false}) {
+      std::vector<clang::Expr*> args = primals;
+      for (std::size_t i = 0; i < primals.size(); ++i)
+        if (all || call.args[i].expr->type->differentiable)
+          args.push_back(placeholder(primals[i]->getType(), primals[i]->getValueKind()));
+      const FunctionDecl* f = resolve(scope, name, args);
+      if (!f) continue;
+      call.kind = ir::CallInfo::Custom;
+      call.is_pushforward = true;
+      call.reverse_name = scope.qualified + name;
+      call.derivative = f;
+      call.adjoints_for_all = all;
+      return true;
+    }
   }
   return false;
 }

@@ -19,6 +19,9 @@ class CustomLookup {
   /// the reasons are in notes().
   Result find(ir::CallInfo& call, const clang::FunctionDecl* callee, bool returns_value);
 
+  /// Fills the custom pushforward of `call`, f_pushforward(arguments, tangents), if there is one.
+  bool find_pushforward(ir::CallInfo& call, const clang::FunctionDecl* callee);
+
   /// Whether any custom derivative has the name one for `callee` would have.
   bool named(const clang::FunctionDecl* callee);
 

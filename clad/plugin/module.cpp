@@ -7,6 +7,7 @@
 #include "compat.h"
 #include "frontend.h"
 #include "passes.h"
+#include "tangent.h"
 
 using namespace clang;
 
@@ -43,112 +44,87 @@ static void find_changes(const ir::Body& body, ir::Function& fn) {
   }
 }
 
-Module::Instance* Module::instance(const FunctionDecl* function, const std::vector<bool>& mask,
-                                   SourceLocation use) {
-  auto& slot = instances_[{function->getCanonicalDecl(), mask}];
+Module::Instance* Module::instance(const DerivativeKey& wanted, SourceLocation use) {
+  DerivativeKey key = wanted;
+  key.function = key.function->getCanonicalDecl();
+  auto& slot = instances_[key];
   if (slot) {
     if (slot->failed) return nullptr;
     if (!slot->done) {
       slot->fn.recursive = true;
-      slot->fn.has_reverse = true;
+      slot->fn.has_reverse = key.reverse;
     }
     return slot.get();
   }
   slot = std::make_unique<Instance>();
   Instance& in = *slot;
-  const unsigned errors = diagnose_.errors();
   Diagnose::Use context(diagnose_, use);
-  auto fail = [&]() -> Instance* {
+  key.function = wanted.function;
+  if (!lower(key, use, in)) {
     in.failed = true;
     return nullptr;
-  };
-  in.fn.name = types_.unique_global(base_name(function));
-  in.fn.primal_name = display_name(function);
-  in.fn.names_type = [this](const std::string& name) { return types_.names_type(name); };
-  Frontend frontend(sema_, types_, diagnose_, lookup_, in.fn);
-  frontend.lower(function);
-  callees_.insert(frontend.callees().begin(), frontend.callees().end());
-  callees_.insert(function->getCanonicalDecl());
-  if (diagnose_.errors() != errors) return fail();
-  if (mask.size() != in.fn.params.size()) {
-    diagnose_.error(use, "cannot differentiate this call of '" + in.fn.primal_name +
-                             "': its arguments do not correspond "
-                             "to its parameters");
-    return fail();
   }
-  for (std::size_t i = 0; i < mask.size(); ++i) in.fn.params[i].active = mask[i];
-  structure(in.fn, types_.get(sema_.Context.BoolTy));
-  find_active(in.fn, diagnose_);
-  if (diagnose_.errors() != errors) return fail();
-  resolve_calls(in.fn.body, in);
-  if (diagnose_.errors() != errors) return fail();
-  in.fn.changes.assign(in.fn.params.size(), false);
-  find_changes(in.fn.body, in.fn);
-  in.sweeps = std::make_unique<ReverseTransform>(in.fn, diagnose_);
-  in.sweeps->run();
-  if (diagnose_.errors() != errors) return fail();
   in.done = true;
-  order_.push_back(&in);
   return &in;
 }
 
-void Module::resolve_calls(ir::Body& body, Instance& in) {
-  for (ir::Stmt* s : body) {
-    resolve_calls(s->init, in);
-    resolve_calls(s->body, in);
-    resolve_calls(s->other, in);
-    if (s->kind == ir::Stmt::CallStmt) resolve(s, in);
+/// Marks the active parameters, and what depends on them.
+bool Module::activate(const ir::Tangents& mask, SourceLocation use, Instance& in) {
+  if (mask.kinds.size() != in.fn.params.size()) {
+    diagnose_.error(use, "cannot differentiate this call of '" + in.fn.primal_name +
+                             "': its arguments do not correspond "
+                             "to its parameters");
+    return false;
   }
+  const unsigned errors = diagnose_.errors();
+  in.width = mask.width;
+  for (std::size_t i = 0; i < mask.kinds.size(); ++i) {
+    const ir::Tangent kind = mask.kinds[i];
+    ir::Parameter& p = in.fn.params[i];
+    p.active = kind != ir::Tangent::None;
+    p.var->unbounded = kind == ir::Tangent::OneHot || kind == ir::Tangent::Growing;
+    p.var->growing = kind == ir::Tangent::Growing;
+  }
+  find_active(in.fn, diagnose_);
+  in.reached.emplace_back();
+  for (const ir::Parameter& p : in.fn.params) in.reached.back().push_back(p.var->active);
+  return diagnose_.errors() == errors;
 }
 
-void Module::resolve(ir::Stmt* s, Instance& in) {
-  ir::CallInfo& call = *s->call;
-  const auto* callee = static_cast<const FunctionDecl*>(call.callee);
-  SourceLocation at = SourceLocation::getFromRawEncoding(s->loc);
-  bool active = std::any_of(call.args.begin(), call.args.end(), [](const auto& a) { return a.active; });
-  if (!active && !call.lifted && !call.reversible) return;
-  if (active) {
-    CustomLookup::Result found =
-        lookup_.find(call, callee, s->var != nullptr || callee->getReturnType()->isRealFloatingType());
-    if (found == CustomLookup::Found) return;
-    if (found == CustomLookup::Rejected) {
-      diagnose_.error(at,
-                      "no '" + lookup_.wanted() + "' matches this call of '" + display_name(callee) + "'");
-      for (const auto& note : lookup_.notes()) diagnose_.note(note.at, note.text);
-      return;
-    }
-  }
-  const FunctionDecl* definition = nullptr;
-  std::string why;
-  if (!call.problem.empty())
-    why = call.problem;
-  else if (const auto* member = dyn_cast<CXXMethodDecl>(callee);
-           member && active && types_.is_opaque(member->getParent()))
-    why = "'" + member->getParent()->getNameAsString() + "' is an opaque value, which is never looked into,";
-  else if (compat::in_std(callee))
-    why = "no derivative of this library function is known";
-  else if (!callee->hasBody(definition))
-    why = "no definition is visible";
-  if (!why.empty()) {
-    diagnose_.error(at, "cannot differentiate call to '" + display_name(callee) + "': " + why +
-                            " and no matching '" + lookup_.wanted() + "'");
-    for (const auto& note : lookup_.notes()) diagnose_.note(note.at, note.text);
-    if (lookup_.notes().empty() && !sema_.getSourceManager().isInSystemHeader(callee->getLocation()))
-      diagnose_.note(callee->getLocation(),
-                     "declared here; define it in this translation unit or give it a pullback in "
-                     "clad::custom_derivatives");
-    return;
-  }
-  std::vector<bool> mask;
-  for (const auto& a : call.args) mask.push_back(a.active);
+bool Module::lower(const DerivativeKey& key, SourceLocation use, Instance& in) {
   const unsigned errors = diagnose_.errors();
-  Instance* target = instance(definition, mask, at);
-  if (diagnose_.errors() != errors)
-    diagnose_.note(at, "in the derivative of this call of '" + display_name(callee) + "'");
-  if (!target) return;
-  call.kind = ir::CallInfo::Generated;
-  call.generated = &target->fn;
-  in.uses.push_back(target);
+  ir::Function& fn = in.fn;
+  const std::string suffix = key.tangents.empty() ? "" : "_pushforward";
+  fn.name = types_.unique_global(base_name(key.function) + suffix);
+  fn.primal_name = display_name(key.function);
+  fn.names_type = [this](const std::string& name) { return types_.names_type(name); };
+  Frontend frontend(sema_, types_, diagnose_, lookup_, fn);
+  frontend.lower(key.function);
+  callees_.insert(frontend.callees().begin(), frontend.callees().end());
+  callees_.insert(key.function->getCanonicalDecl());
+  if (diagnose_.errors() != errors) return false;
+  structure(fn, types_.get(sema_.Context.BoolTy));
+  for (const ir::Tangents& mask : key.tangents) {
+    if (!activate(mask, use, in)) return false;
+    if (!resolve_calls(fn.body, in, &Module::resolve_forward)) return false;
+    in.uses.clear();  // those of the last step are used, not those of the steps before
+    TangentTransform(fn, types_, diagnose_, mask.width).run();
+    if (diagnose_.errors() != errors) return false;
+  }
+  fn.is_tangent = !key.reverse;
+  ir::Tangents adjoints{std::vector<ir::Tangent>(fn.params.size(), ir::Tangent::None)};
+  if (key.reverse) {
+    adjoints.kinds.clear();
+    for (const bool wanted : key.adjoints)
+      adjoints.kinds.push_back(wanted ? ir::Tangent::Full : ir::Tangent::None);
+  }
+  if (!activate(adjoints, use, in)) return false;
+  if (!resolve_calls(fn.body, in, &Module::resolve_reverse)) return false;
+  fn.changes.assign(fn.params.size(), false);
+  find_changes(fn.body, fn);
+  in.sweeps = std::make_unique<ReverseTransform>(fn, diagnose_);
+  if (key.reverse) in.sweeps->run();
+  return diagnose_.errors() == errors;
 }
 
 void Module::add(const Request& request) {
@@ -161,12 +137,52 @@ void Module::add(const Request& request) {
     return;
   }
   const ir::Type* result = types_.get(f->getReturnType());
-  if (result->kind != ir::Type::Real && !(result->kind == ir::Type::Void && !request.with_value)) {
+  const bool any = request.kind == Request::Pushforward || request.kind == Request::Jacobian;
+  const bool none = result->kind == ir::Type::Void && request.kind == Request::Gradient;
+  if (result->kind != ir::Type::Real && !none && !any) {
     diagnose_.error(request.at, "cannot differentiate '" + display_name(f) + "': it returns '" +
                                     result->name + "'; a gradient is taken of a floating-point value");
     return;
   }
-  std::vector<bool> mask;
+  const std::optional<Mask> mask = mask_of(request, definition);
+  if (!mask) return;
+  switch (request.kind) {
+    case Request::Gradient:
+    case Request::ValueAndGradient:
+      return write_gradient(request, definition, *mask);
+    case Request::Pushforward:
+      return write_pushforward(request, definition, *mask);
+    case Request::Derivative:
+      if (request.vector) return write_directions(request, definition, *mask);
+      return write_derivative(request, definition, *mask);
+    case Request::Jacobian:
+      return write_jacobian(request, definition, *mask);
+    case Request::Hessian:
+      return write_hessian(request, definition, *mask);
+  }
+}
+
+/// Adds to `mask` the parameters that only change with those it has: their adjoints are needed as well. True
+/// if there are any; a pointer, whose adjoint would have an unknown length, is an error, unless it may grow.
+bool Module::reach(const Request& request, const Instance& in, std::size_t step, Mask& mask, bool growing) {
+  bool more = false;
+  for (std::size_t i = 0; i < mask.size(); ++i) {
+    if (mask[i] || !in.reached[step][i]) continue;
+    const ir::Var* v = in.fn.params[i].var;
+    more = mask[i] = true;
+    if (v->type->kind != ir::Type::Pointer || growing) continue;
+    diagnose_.error(request.at, "cannot differentiate '" + in.fn.primal_name + "' without regard to '" +
+                                    v->name +
+                                    "': what it points to changes with the independent variables; "
+                                    "name it too, or pass an array or a std::vector");
+    return false;
+  }
+  return more;
+}
+
+/// The parameters to differentiate for, the hidden ones before them: a lambda's captures, a method's object.
+std::optional<Mask> Module::mask_of(const Request& request, const FunctionDecl* definition) {
+  Mask mask;
   const auto* method = dyn_cast<CXXMethodDecl>(definition);
   bool lambda = method && method->getParent()->isLambda();
   if (lambda) {
@@ -178,7 +194,7 @@ void Module::add(const Request& request) {
           diagnose_.error(request.at,
                           "cannot differentiate a lambda that captures 'this' or another lambda here; take "
                           "the gradient of a function that calls it");
-          return;
+          return std::nullopt;
         }
       }
       mask.push_back(false);
@@ -191,7 +207,7 @@ void Module::add(const Request& request) {
         std::find(request.parameters.begin(), request.parameters.end(), i) != request.parameters.end();
     mask.push_back(wanted && types_.get(definition->getParamDecl(i)->getType())->differentiable);
   }
-  if (Instance* in = instance(definition, mask, request.at)) write_entry(request, *in);
+  return mask;
 }
 
 void Module::check_opaques() {
@@ -228,6 +244,7 @@ void Module::collect(const Instance& in, std::vector<const Instance*>& order,
 
 Text Module::code_of(const Instance& in) const {
   Text out;
+  if (in.fn.is_tangent) return in.sweeps->forward_text();
   if (in.fn.has_state || in.fn.recursive) out.append(in.sweeps->state_text());
   if (in.fn.has_state || in.fn.always_forward || in.fn.recursive) out.append(in.sweeps->forward_text());
   if (in.fn.has_reverse) out.append(in.sweeps->reverse_text());
@@ -269,13 +286,16 @@ std::string Module::text(std::vector<ir::Loc>& locations) const {
   // Another translation unit may differentiate another function of the same name: a linker would take two
   // structs of one name, and what is instantiated with them, for one.
   out.line("namespace {", 0);
-  for (const Instance* in : order_) {
+  std::vector<const Instance*> used;
+  std::set<const Instance*> seen;
+  for (const Instance* root : roots_) collect(*root, used, seen);
+  for (const Instance* in : used) {
     if (!in->fn.recursive) continue;
-    out.line("struct " + in->fn.name + "_state;", in->fn.loc);
+    if (!in->fn.is_tangent) out.line("struct " + in->fn.name + "_state;", in->fn.loc);
     out.line(in->sweeps->forward_signature() + ";", in->fn.loc);
-    out.line(in->sweeps->reverse_signature() + ";", in->fn.loc);
+    if (!in->fn.is_tangent) out.line(in->sweeps->reverse_signature() + ";", in->fn.loc);
   }
-  for (const Instance* in : order_) {
+  for (const Instance* in : used) {
     out.append(code_of(*in));
     out.line("", in->fn.loc);
   }

@@ -4,8 +4,10 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "clang/AST/Decl.h"
@@ -18,18 +20,58 @@
 
 namespace clad {
 
-/// One use of clad::gradient or clad::value_and_gradient.
+/// Elements `first` to `last` of a parameter; of one without elements, both are absent.
+struct Range {
+  std::optional<std::uint64_t> first, last;
+};
+
+/// One use of clad::gradient or another function that asks for a derivative.
 struct Request {
+  enum Kind { Gradient, ValueAndGradient, Pushforward, Derivative, Hessian, Jacobian };
+  Kind kind = Gradient;
+  unsigned order = 1;     ///< of Derivative
+  bool diagonal = false;  ///< of Hessian
+  bool vector = false;    ///< of Derivative: in all directions at once
+  bool all = false;       ///< every parameter that can be
   const clang::FunctionDecl* function = nullptr;
   const clang::CXXRecordDecl* functor = nullptr;  ///< of a function object: its class
   std::vector<unsigned> parameters;               ///< to differentiate with respect to
+  std::vector<Range> ranges;                      ///< the elements of each
   std::string entry;                              ///< name of the function bound to the call
   clang::SourceLocation at;
-  bool with_value = false;
+
+  bool with_value() const { return kind == ValueAndGradient; }
+  /// Of the generated function that the entry calls.
+  std::string name() const { return entry.substr(0, entry.size() - std::string("_entry").size()); }
+};
+
+/// For which of its parameters a function is differentiated.
+using Mask = std::vector<bool>;
+
+/// What is generated of a function: forward in turn for each of `tangents`, then in reverse for `adjoints`.
+struct DerivativeKey {
+  const clang::FunctionDecl* function = nullptr;
+  std::vector<ir::Tangents> tangents;
+  bool reverse = true;
+  Mask adjoints;  ///< of the function that `tangents` lead to
+
+  bool operator<(const DerivativeKey& o) const {
+    return std::tie(function, tangents, reverse, adjoints) <
+           std::tie(o.function, o.tangents, o.reverse, o.adjoints);
+  }
 };
 
 class Module {
  public:
+  /// Numbers to differentiate for, of one parameter.
+  struct Independent {
+    std::size_t parameter;
+    const ir::Type* type;
+    std::uint64_t offset;  ///< of the first among all
+    std::uint64_t first;   ///< its index in the array
+    std::uint64_t count;
+  };
+
   Module(clang::Sema& sema, TypeTable& types)
       : sema_(sema), types_(types), diagnose_(sema), lookup_(sema, types) {}
 
@@ -48,16 +90,65 @@ class Module {
     ir::Function fn;
     std::unique_ptr<ReverseTransform> sweeps;
     std::vector<Instance*> uses;
+    /// Which parameters carry a derivative in each step: those asked for, and those that change with them.
+    std::vector<Mask> reached;
+    std::uint64_t width = 0;  ///< of the forward step that is being taken
     bool done = false;
     bool failed = false;
   };
-  Instance* instance(const clang::FunctionDecl* function, const std::vector<bool>& mask,
-                     clang::SourceLocation use);
-  void resolve_calls(ir::Body& body, Instance& in);
-  void resolve(ir::Stmt* s, Instance& in);
+  Instance* instance(const DerivativeKey& key, clang::SourceLocation use);
+  bool lower(const DerivativeKey& key, clang::SourceLocation use, Instance& in);
+  bool activate(const ir::Tangents& of, clang::SourceLocation use, Instance& in);
+
+  // resolve.cpp
+  using Resolve = void (Module::*)(ir::Stmt*, Instance&);
+  bool resolve_calls(ir::Body& body, Instance& in, Resolve resolve);
+  void resolve_reverse(ir::Stmt* s, Instance& in);
+  void resolve_forward(ir::Stmt* s, Instance& in);
+  bool has_derivative(const ir::CallInfo& call, clang::SourceLocation at,
+                      const clang::FunctionDecl*& definition, const std::string& wanted);
+  bool instantiate(const clang::FunctionDecl* function, clang::SourceLocation at,
+                   const clang::FunctionDecl*& definition);
+  void use_instance(ir::Stmt* s, const DerivativeKey& key, Instance& in);
   std::string base_name(const clang::FunctionDecl* function) const;
   Text gradient_text(const Request& request, ir::Function& fn, const std::string& name) const;
-  void write_entry(const Request& request, Instance& in);
+  void write_gradient(const Request& request, const clang::FunctionDecl* definition, Mask mask);
+  bool reach(const Request& request, const Instance& in, std::size_t step, Mask& mask, bool growing = false);
+  // entry_forward.cpp
+  void write_pushforward(const Request& request, const clang::FunctionDecl* definition, Mask mask);
+  void write_derivative(const Request& request, const clang::FunctionDecl* definition, const Mask& mask);
+  void write_hessian(const Request& request, const clang::FunctionDecl* definition, const Mask& mask);
+  // entry_directions.cpp
+  void write_directions(const Request& request, const clang::FunctionDecl* definition, const Mask& mask);
+  void write_jacobian(const Request& request, const clang::FunctionDecl* definition, const Mask& mask);
+  std::optional<std::vector<Independent>> independents(const Request& request,
+                                                       const clang::FunctionDecl* definition,
+                                                       const Mask& mask);
+  std::optional<std::vector<Mask>> steps(const Request& request, const clang::FunctionDecl* definition,
+                                         const std::vector<Independent>& of, std::size_t params,
+                                         unsigned order);
+  static std::uint64_t number_of(const std::vector<Independent>& of);
+  Instance* in_directions(const Request& request, const clang::FunctionDecl* definition,
+                          const std::vector<Independent>& of, std::uint64_t width, Mask& reached);
+  const ir::Type* parameter_type(const clang::FunctionDecl* definition, std::size_t i, std::size_t params);
+  std::vector<std::string> declare_tangents(Text& text, ir::Function& fn, const std::vector<Independent>& of,
+                                            std::uint64_t width, const Mask& reached, ir::Loc loc);
+  static std::string call_text(const ir::Function& fn, const Mask& reached,
+                               const std::vector<std::string>& tangents);
+  Text hessian_row(const Request& request, Instance& in, const std::vector<Independent>& of,
+                   const std::string& row, const std::string& matrix, std::vector<std::string> arguments);
+  void write_code(const Request& request, const Instance& in, const std::string& name, const Text& function);
+  /// How the entry names what it passes on.
+  struct EntryArguments {
+    std::string frame;
+    std::vector<std::string> primals, adjoints;
+    Mask pointers;  ///< which of the adjoints the function takes as pointers
+  };
+  EntryArguments write_arguments(const Request& request, ir::Function& fn, const Mask& active,
+                                 const std::string& name, std::size_t wanted);
+  void finish_entry(const Request& request, const EntryArguments& given, const ir::Type* result,
+                    const std::string& call);
+  std::optional<Mask> mask_of(const Request& request, const clang::FunctionDecl* definition);
   Text code_of(const Instance& in) const;
   void collect(const Instance& in, std::vector<const Instance*>& order,
                std::set<const Instance*>& seen) const;
@@ -67,8 +158,8 @@ class Module {
   TypeTable& types_;
   Diagnose diagnose_;
   CustomLookup lookup_;
-  std::map<std::pair<const clang::FunctionDecl*, std::vector<bool>>, std::unique_ptr<Instance>> instances_;
-  std::vector<Instance*> order_;
+  std::map<DerivativeKey, std::unique_ptr<Instance>> instances_;
+  std::vector<Instance*> roots_;  ///< those that requests name
   std::set<const clang::FunctionDecl*> callees_;
   Text entries_;
 };

@@ -20,22 +20,29 @@ struct Options {
   std::string out;  ///< file that receives the generated text
 };
 
+/// As clad::opts has them.
+constexpr std::uint64_t order_mask = 0xff, vector_mode = 1 << 9, diagonal_only = 1 << 13;
+
 /// Calls of functions that carry the given annotation.
 class UseFinder : public RecursiveASTVisitor<UseFinder> {
  public:
   struct Use {
     CallExpr* call;
-    bool with_value;
+    Request::Kind kind;
   };
   std::vector<Use> uses;
+  static constexpr std::pair<llvm::StringLiteral, Request::Kind> kinds[] = {
+      {"clad::gradient", Request::Gradient},       {"clad::value_and_gradient", Request::ValueAndGradient},
+      {"clad::pushforward", Request::Pushforward}, {"clad::differentiate", Request::Derivative},
+      {"clad::hessian", Request::Hessian},         {"clad::jacobian", Request::Jacobian}};
   bool shouldVisitTemplateInstantiations() const { return true; }
   bool shouldVisitImplicitCode() const { return true; }
   bool VisitCallExpr(CallExpr* call) {
     const FunctionDecl* callee = call->getDirectCallee();
     if (!callee) return true;
     for (const AnnotateAttr* attr : callee->specific_attrs<AnnotateAttr>()) {
-      if (attr->getAnnotation() == "clad::gradient") uses.push_back({call, false});
-      if (attr->getAnnotation() == "clad::value_and_gradient") uses.push_back({call, true});
+      for (const auto& [name, kind] : kinds)
+        if (attr->getAnnotation() == name) uses.push_back({call, kind});
     }
     return true;
   }
@@ -78,12 +85,12 @@ class Consumer : public SemaConsumer {
     UseFinder finder;
     finder.TraverseDecl(decl);
     for (const UseFinder::Use& use : finder.uses)
-      if (seen_.insert(use.call).second) bind(use.call, use.with_value);
+      if (seen_.insert(use.call).second) bind(use.call, use.kind);
   }
   void error(SourceLocation at, const std::string& message) { Diagnose(*sema_).error(at, message); }
   bool find_function(CallExpr* call, Request& request);
   bool find_parameters(CallExpr* call, Request& request);
-  void bind(CallExpr* call, bool with_value);
+  void bind(CallExpr* call, Request::Kind kind);
   TypeTable& types() {
     if (!types_) types_ = std::make_unique<TypeTable>(sema_->Context);
     return *types_;
@@ -98,6 +105,22 @@ class Consumer : public SemaConsumer {
   std::set<NamedDecl*> ours_;
   bool parsing_ = false;
 };
+
+/// The function that the user called.
+static std::string asked(const Request& request) {
+  switch (request.kind) {
+    case Request::Pushforward:
+      return "clad::pushforward";
+    case Request::Derivative:
+      return "clad::differentiate";
+    case Request::Hessian:
+      return "clad::hessian";
+    case Request::Jacobian:
+      return "clad::jacobian";
+    default:
+      return "clad::gradient";
+  }
+}
 
 bool Consumer::find_function(CallExpr* call, Request& request) {
   const clang::Expr* arg = call->getArg(0)->IgnoreParenImpCasts();
@@ -141,78 +164,147 @@ bool Consumer::find_function(CallExpr* call, Request& request) {
         record->isLambda() ? "this lambda" : "class '" + record->getNameAsString() + "'";
     Diagnose diagnose(*sema_);
     diagnose.error(call->getArg(0)->getExprLoc(),
-                   "clad::gradient: " + object + " " + which +
+                   asked(request) + ": " + object + " " + which +
                        "; pass a lambda or a function that calls the one to differentiate");
     for (const NamedDecl* d : found) diagnose.note(d->getLocation(), "this one");
     return false;
   }
   error(call->getArg(0)->getExprLoc(),
-        "clad::gradient: the first argument must name a function, a member function or a "
-        "function object");
+        asked(request) +
+            ": the first argument must name a function, a member function or a "
+            "function object");
   return false;
 }
 
+/// "p" or "p[2]" or "p[0:2]": the name, and the elements.
+static bool split_elements(StringRef text, StringRef& name, Range& range) {
+  const std::size_t bracket = text.find('[');
+  name = text.take_front(bracket).rtrim();
+  if (bracket == StringRef::npos) return true;
+  if (!text.ends_with("]")) return false;
+  const StringRef inside = text.slice(bracket + 1, text.size() - 1);
+  const auto [first, last] = inside.split(':');
+  std::uint64_t a = 0, b = 0;
+  if (first.trim().getAsInteger(10, a)) return false;
+  if (inside.contains(':') ? last.trim().getAsInteger(10, b) : false) return false;
+  range.first = a;
+  range.last = inside.contains(':') ? b : a;
+  return true;
+}
+
+/// The parameter list of a request: names in a string, or the index of one parameter.
 bool Consumer::find_parameters(CallExpr* call, Request& request) {
   const FunctionDecl* f = request.function;
   std::string names;
-  if (call->getNumArgs() > 1) {
-    const clang::Expr* arg = call->getArg(1)->IgnoreParenImpCasts();
-    if (const auto* text = dyn_cast<clang::StringLiteral>(arg)) {
-      names = text->getString().str();
-    } else if (!isa<CXXDefaultArgExpr>(arg)) {
-      error(arg->getExprLoc(), "clad::gradient: the parameter list must be a string literal");
+  const clang::Expr* arg = call->getNumArgs() > 1 ? call->getArg(1)->IgnoreParenImpCasts() : nullptr;
+  if (const auto* text = dyn_cast_or_null<clang::StringLiteral>(arg)) {
+    names = text->getString().str();
+  } else if (arg && arg->getType()->isIntegerType()) {
+    clang::Expr::EvalResult index;
+    if (!arg->EvaluateAsInt(index, sema_->Context) || index.Val.getInt().isNegative() ||
+        index.Val.getInt().uge(f->getNumParams())) {
+      error(arg->getExprLoc(), asked(request) + ": the index of a parameter must be a constant from 0 to " +
+                                   std::to_string(f->getNumParams() ? f->getNumParams() - 1 : 0));
       return false;
     }
+    request.parameters.push_back(static_cast<unsigned>(index.Val.getInt().getZExtValue()));
+    request.ranges.emplace_back();
+    return true;
+  } else if (arg && !isa<CXXDefaultArgExpr>(arg)) {
+    error(arg->getExprLoc(), asked(request) + ": the parameter list must be a string literal");
+    return false;
   }
   // The definition's names, where it is visible: a declaration may spell others or none.
   const FunctionDecl* definition = nullptr;
   if (f->hasBody(definition)) f = definition;
   if (names.empty()) {
+    request.all = true;
     for (unsigned i = 0; i < f->getNumParams(); ++i) request.parameters.push_back(i);
+    request.ranges.resize(f->getNumParams());
     return true;
   }
   llvm::SmallVector<StringRef> list;
   StringRef(names).split(list, ',');
-  for (StringRef name : list) {
-    name = name.trim();
+  for (const StringRef item : list) {
+    StringRef name;
+    Range range;
+    if (!split_elements(item.trim(), name, range)) {
+      error(arg->getExprLoc(), asked(request) + ": '" + item.trim().str() +
+                                   "' names no parameter; elements are written as in \"p[0]\" or \"p[0:2]\"");
+      return false;
+    }
     bool found = false;
     for (unsigned i = 0; i < f->getNumParams(); ++i)
       if (f->getParamDecl(i)->getName() == name) {
         if (llvm::is_contained(request.parameters, i)) {
-          error(call->getArg(1)->getExprLoc(),
-                "clad::gradient: parameter '" + name.str() + "' is named twice");
+          error(arg->getExprLoc(), asked(request) + ": parameter '" + name.str() + "' is named twice");
           return false;
         }
         request.parameters.push_back(i);
+        request.ranges.push_back(range);
         found = true;
       }
     if (found) continue;
     std::string known;
     for (const ParmVarDecl* p : f->parameters()) known += (known.empty() ? "" : ", ") + p->getNameAsString();
-    error(call->getArg(1)->getExprLoc(), "clad::gradient: '" + f->getNameAsString() +
-                                             "' has no parameter named '" + name.str() +
-                                             "'; its parameters are: " + known);
+    error(arg->getExprLoc(), asked(request) + ": '" + f->getNameAsString() + "' has no parameter named '" +
+                                 name.str() + "'; its parameters are: " + known);
     return false;
   }
   return true;
 }
 
+/// What the template arguments of the request say.
+static void find_options(const CallExpr* call, Request& request) {
+  const TemplateArgumentList* args = call->getDirectCallee()->getTemplateSpecializationArgs();
+  if (!args || args->size() == 0 || args->get(0).getKind() != TemplateArgument::Pack) return;
+  for (const TemplateArgument& option : args->get(0).getPackAsArray()) {
+    if (option.getKind() != TemplateArgument::Integral) continue;
+    const auto bits = option.getAsIntegral().getZExtValue();
+    if (bits & order_mask) request.order = bits & order_mask;
+    request.vector |= (bits & vector_mode) != 0;
+    request.diagonal |= (bits & diagonal_only) != 0;
+  }
+}
+
+/// What the name of the generated function ends in.
+static std::string suffix_of(const Request& request) {
+  switch (request.kind) {
+    case Request::Gradient:
+      return "_grad";
+    case Request::ValueAndGradient:
+      return "_value_and_grad";
+    case Request::Pushforward:
+      return "_directional";
+    case Request::Jacobian:
+      return "_jacobian";
+    case Request::Derivative:
+      if (request.vector) return "_directions";
+      return (request.order > 1 ? "_d" + std::to_string(request.order) : "_d") + "arg" +
+             std::to_string(request.parameters.empty() ? 0 : request.parameters[0]);
+    case Request::Hessian:
+      return request.diagonal ? "_hessian_diagonal" : "_hessian";
+  }
+  return "";
+}
+
 /// Declares the entry of the derivative and passes its address in the call's defaulted last argument.
-void Consumer::bind(CallExpr* call, bool with_value) {
+void Consumer::bind(CallExpr* call, Request::Kind kind) {
   ASTContext& context = sema_->Context;
   if (call->getNumArgs() != 3 || !isa<CXXDefaultArgExpr>(call->getArg(2)))
     return;  // bound already (precompiled header)
   Request request;
-  request.with_value = with_value;
+  request.kind = kind;
   request.at = call->getBeginLoc();
   if (!find_function(call, request) || !find_parameters(call, request)) return;
+  find_options(call, request);
   const FunctionDecl* f = request.function;
   std::string base = request.functor && request.functor->isLambda() ? "lambda"
                      : request.functor                              ? request.functor->getNameAsString()
                                                                     : f->getNameAsString();
   for (char& c : base)
     if (!isalnum(static_cast<unsigned char>(c))) c = '_';
-  request.entry = types().unique_global(base + (with_value ? "_value_and_grad" : "_grad")) + "_entry";
+  request.entry = types().unique_global(base + suffix_of(request)) + "_entry";
 
   QualType pointer = call->getArg(2)->getType();
   QualType type = pointer->getPointeeType();

@@ -311,6 +311,7 @@ Text ReverseTransform::state_text() const {
 std::string ReverseTransform::forward_signature() const {
   std::string params;
   for (const ir::Parameter& p : fn_.params) params += (params.empty() ? "" : ", ") + p.type_text;
+  if (fn_.is_tangent) return "static " + fn_.result->name + " " + fn_.name + "(" + params + ")";
   if (fn_.has_state || fn_.recursive)
     params += (params.empty() ? "" : ", ") + fn_.name + "_state& " + fn_.region->record;
   return "static " + fn_.result->name + " " + fn_.name + "_fwd(" + params + ")";

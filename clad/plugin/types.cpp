@@ -192,6 +192,89 @@ const ir::Type* TypeTable::get(QualType qualified) {
   return &t;
 }
 
+ir::Type& TypeTable::made(const std::string& name, bool& fresh) {
+  std::unique_ptr<ir::Type>& slot = made_[name];
+  fresh = !slot;
+  if (fresh) {
+    slot = std::make_unique<ir::Type>();
+    slot->name = name;
+    slot->zero_by_value_init = true;
+  }
+  return *slot;
+}
+
+const ir::Type* TypeTable::value_and_pushforward(const ir::Type* type, const ir::Type* tangent) {
+  bool fresh = false;
+  ir::Type& t = made("clad::ValueAndPushforward<" + type->name + ", " + tangent->name + ">", fresh);
+  if (!fresh) return &t;
+  t.kind = ir::Type::Record;
+  t.fields = {{"value", type}, {"pushforward", tangent}};
+  t.differentiable = true;
+  t.default_constructible = type->default_constructible;
+  t.copyable = type->copyable;
+  t.zero_by_value_init = type->zero_by_value_init;
+  t.dynamic_shape = type->dynamic_shape;
+  t.has_pointer = type->has_pointer;
+  t.reaches_integers = type->reaches_integers;
+  return &t;
+}
+
+const ir::Type* TypeTable::pointer_to(const ir::Type* type) {
+  bool fresh = false;
+  ir::Type& t = made(type->name + "*", fresh);
+  if (!fresh) return &t;
+  t.kind = ir::Type::Pointer;
+  t.element = type;
+  t.differentiable = type->differentiable;
+  t.reaches_integers = type->kind == ir::Type::Scalar;
+  return &t;
+}
+
+const ir::Type* TypeTable::one_hot(const ir::Type* pointer) {
+  bool fresh = false;
+  ir::Type& t = made("clad::one_hot<" + pointer->element->name + ">", fresh);
+  t.kind = ir::Type::Pointer;
+  t.element = pointer->element;
+  return &t;
+}
+
+const ir::Type* TypeTable::growing(const ir::Type* element) {
+  bool fresh = false;
+  ir::Type& t = made("clad::growing<" + element->name + ">", fresh);
+  t.kind = ir::Type::Pointer;
+  t.element = element;
+  return &t;
+}
+
+const ir::Type* TypeTable::directions(const ir::Type* type, std::uint64_t width) {
+  using Kind = ir::Type::Kind;
+  if (type->kind != Kind::Real && !type->element) return nullptr;
+  const ir::Type* element = type->element ? directions(type->element, width) : nullptr;
+  if (type->element && !element) return nullptr;
+  std::string name;
+  if (type->kind == Kind::Real)
+    name = "clad::directions<" + type->name + ", " + std::to_string(width) + ">";
+  else if (type->kind == Kind::Vector)
+    name = "std::vector<" + element->name + ">";
+  else if (type->kind == Kind::StdArray)
+    name = "std::array<" + element->name + ", " + std::to_string(type->extent) + ">";
+  else if (type->kind == Kind::Array)
+    name = "std::type_identity_t<" + element->name + ">[" + std::to_string(type->extent) + "]";
+  else if (type->kind == Kind::Pointer)
+    name = element->name + "*";
+  else
+    return nullptr;
+  bool fresh = false;
+  ir::Type& t = made(name, fresh);
+  t.kind = type->kind;
+  t.element = element;
+  t.extent = type->extent;
+  t.dynamic_shape = type->dynamic_shape;
+  return &t;
+}
+
+const ir::Type* TypeTable::nothing() { return get(context_.VoidTy); }
+
 void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType type) {
   t.decl = record;
   t.kind = ir::Type::Other;
@@ -285,7 +368,8 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
     const bool reference = field->getType()->isReferenceType();  // has no adjoint, but a place in a list
     add(field->getNameAsString(), reference ? context_.VoidTy : field->getType());
   }
-  if (t.differentiable && t.kind == ir::Type::Record) records_.push_back(&t);
+  const bool pair = record->getName() == "ValueAndPushforward";  // the runtime has the fields of this one
+  if (t.differentiable && t.kind == ir::Type::Record && !pair) records_.push_back(&t);
 }
 
 }  // namespace clad

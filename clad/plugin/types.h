@@ -20,6 +20,17 @@ class TypeTable {
 
   /// The type without reference and top-level const.
   const ir::Type* get(clang::QualType type);
+  /// Types that no declaration of the program need have: clad::ValueAndPushforward of a type and its
+  /// tangent's, a pointer to it, void.
+  const ir::Type* value_and_pushforward(const ir::Type* type, const ir::Type* tangent);
+  const ir::Type* pointer_to(const ir::Type* type);
+  const ir::Type* nothing();
+  /// The tangent of a pointer to an array of which one element is the independent variable.
+  const ir::Type* one_hot(const ir::Type* pointer);
+  /// The tangent of a pointer to an array of unknown length, of elements of type `element`.
+  const ir::Type* growing(const ir::Type* element);
+  /// The tangents of `type` in `width` directions; null where there is no such type.
+  const ir::Type* directions(const ir::Type* type, std::uint64_t width);
   /// How the type is written in generated code; a type without a name gets a typedef injected into the AST.
   std::string spell(clang::QualType type);
   /// A declaration of `name`, for types whose declarator wraps the name (arrays, function pointers).
@@ -40,10 +51,12 @@ class TypeTable {
  private:
   void fill_class(ir::Type& type, const clang::CXXRecordDecl* record, clang::QualType qualified);
   bool unnameable(clang::QualType type) const;
+  ir::Type& made(const std::string& name, bool& fresh);
 
   clang::ASTContext& context_;
   clang::PrintingPolicy policy_;
   std::map<const clang::Type*, std::unique_ptr<ir::Type>> table_;
+  std::map<std::string, std::unique_ptr<ir::Type>> made_;  ///< by their names
   std::map<const clang::Type*, std::string> typedefs_;
   std::vector<const ir::Type*> records_, opaques_;
   std::set<const ir::Type*> in_progress_;  ///< classes that point to themselves

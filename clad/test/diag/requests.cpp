@@ -8,7 +8,7 @@ struct Overloaded {
 };
 struct Plain {};
 
-void use(const char* names, double (*pointer)(double)) {
+void use(const char* names, double (*pointer)(double), int index) {
   clad::gradient(f, "z");
   // expected-error@-1 {{clad::gradient: 'f' has no parameter named 'z'; its parameters are: x, y}}
   clad::gradient(f, "x, ");
@@ -25,4 +25,12 @@ void use(const char* names, double (*pointer)(double)) {
   // expected-error@-1 {{clad::gradient: this lambda has a template as its operator(); pass a lambda or a function that calls the one to differentiate}}
   clad::value_and_gradient(Plain{});
   // expected-error@-1 {{clad::gradient: class 'Plain' has no operator(); pass a lambda or a function that calls the one to differentiate}}
+  clad::differentiate(f, 2);
+  // expected-error@-1 {{clad::differentiate: the index of a parameter must be a constant from 0 to 1}}
+  clad::differentiate(f, index);
+  // expected-error@-1 {{clad::differentiate: the index of a parameter must be a constant from 0 to 1}}
+  clad::differentiate(f, "z");
+  // expected-error@-1 {{clad::differentiate: 'f' has no parameter named 'z'; its parameters are: x, y}}
+  clad::hessian(f, "x[1");
+  // expected-error@-1 {{clad::hessian: 'x[1' names no parameter; elements are written as in "p[0]" or "p[0:2]"}}
 }

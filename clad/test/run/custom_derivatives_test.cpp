@@ -182,7 +182,7 @@ double free_functions(double x, double* w) {
 }
 TEST(CustomDerivatives, OfFreeFunctionsInNamespaces) {
   calls = 0;
-  EXPECT_GRADIENT(free_functions, 1.3, (buffer<double>{0.5, 0.6}));
+  EXPECT_REVERSE_GRADIENT(free_functions, 1.3, (buffer<double>{0.5, 0.6}));
   EXPECT_EQ(2 * 5, calls);
 }
 
@@ -222,7 +222,7 @@ TEST(CustomDerivatives, OfFunctionsThatChangeAnArgument) { EXPECT_GRADIENT(in_pl
 double of_template(double x) { return twice(x) * twice(static_cast<float>(1)); }
 TEST(CustomDerivatives, OfTemplates) {
   calls = 0;
-  EXPECT_GRADIENT(of_template, 1.3);
+  EXPECT_REVERSE_GRADIENT(of_template, 1.3);
   EXPECT_EQ(2, calls);
 }
 

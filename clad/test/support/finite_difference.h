@@ -153,12 +153,60 @@ std::string gradient_error(const G& gradient, F f, Agreement agreement, const A&
   return "";
 }
 
+/// An empty string if `pushforward` is the derivative of `f` at `args` in some direction; else what is wrong.
+template <class G, class F, class... A>
+std::string pushforward_error(const G& pushforward, F f, Agreement agreement, const A&... args) {
+  using Tuple = std::tuple<A...>;
+  const Tuple at(args...);
+  Tuple primals = at, tangents = at;
+  std::vector<long double> direction;
+  for (std::size_t i = 0, n = flatten(at).size(); i < n; ++i) {
+    direction.push_back(0.25L * static_cast<long double>(i % 5) - 0.375L);
+    add_to(tangents, i, direction[i] - flatten(tangents)[i]);
+  }
+  const auto run = [&] {
+    return std::apply(
+        [&](auto&... p) {
+          return std::apply(
+              [&](auto&... d) { return pushforward.execute(as_argument(p)..., as_adjoint(d)...); }, tangents);
+        },
+        primals);
+  };
+  const auto actual = run();
+  const auto shifted = [&](long double by) {
+    Tuple moved = at;
+    for (std::size_t i = 0; i < direction.size(); ++i) add_to(moved, i, by * direction[i]);
+    return static_cast<long double>(std::apply([&](auto&... a) { return f(as_argument(a)...); }, moved));
+  };
+  const long double value = shifted(0), step = agreement.step;
+  const long double expected =
+      (8 * (shifted(step) - shifted(-step)) - (shifted(2 * step) - shifted(-2 * step))) / (12 * step);
+  const auto close = [&](long double a, long double b) {
+    return std::fabs(a - b) <= agreement.relative * std::max(1.0L, std::fabs(b));
+  };
+  if (!close(actual.value, value))
+    return "value " + std::to_string(actual.value) + ", expected " + std::to_string(value);
+  if (!close(actual.pushforward, expected))
+    return "tangent " + std::to_string(actual.pushforward) + ", finite difference " +
+           std::to_string(expected);
+  return "";
+}
+
+template <class Method>
+auto calling(Method method) {
+  return [method](auto& object, auto&&... rest) { return (object.*method)(rest...); };
+}
+
 }  // namespace clad::test
 
-/// The gradient of function `f` in all parameters agrees with finite differences at these arguments.
+/// The gradient of function `f` in all parameters, and its forward mode, agree with finite differences.
 #define EXPECT_GRADIENT(f, ...) EXPECT_GRADIENT_WITHIN((::clad::test::Agreement{}), f, __VA_ARGS__)
-#define EXPECT_GRADIENT_WITHIN(agreement, f, ...) \
-  EXPECT_EQ("", ::clad::test::gradient_error(clad::gradient(f), f, agreement, __VA_ARGS__))
+#define EXPECT_GRADIENT_WITHIN(agreement, f, ...)                                            \
+  EXPECT_EQ("", ::clad::test::gradient_error(clad::gradient(f), f, agreement, __VA_ARGS__) + \
+                    ::clad::test::pushforward_error(clad::pushforward(f), f, agreement, __VA_ARGS__))
+/// The gradient alone.
+#define EXPECT_REVERSE_GRADIENT(f, ...) \
+  EXPECT_EQ("", ::clad::test::gradient_error(clad::gradient(f), f, ::clad::test::Agreement{}, __VA_ARGS__))
 /// Likewise where `f` changes what a reference or pointer parameter refers to.
 #define EXPECT_GRADIENT_IN_PLACE(f, ...) \
   EXPECT_GRADIENT_WITHIN((::clad::test::Agreement{.in_place = true}), f, __VA_ARGS__)
@@ -167,8 +215,8 @@ std::string gradient_error(const G& gradient, F f, Agreement agreement, const A&
   EXPECT_METHOD_GRADIENT_WITHIN((::clad::test::Agreement{}), method, __VA_ARGS__)
 #define EXPECT_METHOD_GRADIENT_IN_PLACE(method, ...) \
   EXPECT_METHOD_GRADIENT_WITHIN((::clad::test::Agreement{.in_place = true}), method, __VA_ARGS__)
-#define EXPECT_METHOD_GRADIENT_WITHIN(agreement, method, ...)                                            \
-  EXPECT_EQ("", ::clad::test::gradient_error(                                                            \
-                    clad::gradient(method),                                                              \
-                    [](auto& object, auto&&... rest) { return (object.*(method))(rest...); }, agreement, \
-                    __VA_ARGS__))
+#define EXPECT_METHOD_GRADIENT_WITHIN(agreement, method, ...)                                       \
+  EXPECT_EQ("", ::clad::test::gradient_error(clad::gradient(method), ::clad::test::calling(method), \
+                                             agreement, __VA_ARGS__) +                              \
+                    ::clad::test::pushforward_error(clad::pushforward(method),                      \
+                                                    ::clad::test::calling(method), agreement, __VA_ARGS__))

@@ -25,6 +25,18 @@ concept enumerated = requires(T& a, const T& b) { clad_fields(a, b, any_visit{})
 
 }  // namespace detail
 
+/// What forward mode computes of a function: its value and the tangent of the value.
+template <class T, class U>
+struct ValueAndPushforward {
+  T value;
+  U pushforward;
+};
+template <class T, class U, class Visit>
+void clad_fields(ValueAndPushforward<T, U>& a, const ValueAndPushforward<T, U>& b, Visit&& visit) {
+  visit(a.value, b.value);
+  visit(a.pushforward, b.pushforward);
+}
+
 template <class T>
 void set_zero(T& d);
 template <class T>

@@ -18,6 +18,7 @@
 
 #include "clad/Differentiator/Adjoint.h"
 #include "clad/Differentiator/BuiltinDerivatives.h"
+#include "clad/Differentiator/Forward.h"
 #include "clad/Differentiator/STLBuiltins.h"
 #include "clad/Differentiator/Tape.h"
 #include "clad/checkpoint.h"
@@ -156,6 +157,19 @@ T* adjoint_pointer(const call_frame& frame, std::size_t index, std::size_t wante
   return p;
 }
 
+/// The last argument of execute() of a Jacobian.
+template <class T>
+jacobian_target<T> matrix_argument(const call_frame& frame, const char* function) {
+  const adjoint_argument* given = frame.n_adjoints == 1 ? &frame.adjoints[0] : nullptr;
+  if (given && given->pointer && given->tag == &detail::type_tag<T>)
+    return jacobian_target<T>(static_cast<T*>(given->pointer));
+  if (given && given->pointer && given->tag == &detail::type_tag<matrix<T>>)
+    return jacobian_target<T>(static_cast<matrix<T>*>(given->pointer));
+  throw std::invalid_argument(
+      "clad: execute() of the Jacobian of '" + std::string(function) +
+      "' takes a pointer to a clad::matrix or to numbers of the type of the parameters");
+}
+
 namespace detail {
 
 template <class F>
@@ -202,6 +216,15 @@ adjoint_argument as_adjoint(const array_ref<T>& a) {
 
 }  // namespace detail
 
+enum class derivative_kind { gradient, value_and_gradient, pushforward, derivative };
+
+/// The order of a derivative, and options, given together: differentiate<clad::order::second>(f, "x").
+enum order : unsigned { first = 1, second = 2, third = 3 };
+enum opts : unsigned {
+  vector_mode = 1U << 9,     ///< of forward mode: all parameters in one run
+  diagonal_only = 1U << 13,  ///< of a Hessian, only the diagonal
+};
+
 /// The derivative of one function. execute() takes the function's arguments (for a member function the object
 /// first), then one pointer per differentiated parameter, in the order they were named, to which the
 /// derivative is added. A member function may be given a pointer to the object's adjoint before the others.
@@ -209,7 +232,7 @@ adjoint_argument as_adjoint(const array_ref<T>& a) {
 /// changes through references and pointers is put back. Globals, and objects that cannot be copied, are not.
 /// Throws std::logic_error if the program was compiled without the plugin,
 /// std::invalid_argument if an adjoint argument has the wrong type.
-template <class F, bool WithValue>
+template <class F, derivative_kind Kind>
 class derivative {
   static constexpr bool kFunctor = detail::function_object<F>;
   template <class G>
@@ -233,13 +256,32 @@ class derivative {
     using type = typename S::plain;
   };
   using primals = typename primal_types<signature>::type;
+  /// What execute() returns.
+  template <class R, derivative_kind K>
+  struct returned {
+    using type = void;
+  };
+  template <class R>
+  struct returned<R, derivative_kind::value_and_gradient> {
+    using type = R;
+  };
+  template <class R>
+  struct returned<R, derivative_kind::derivative> {
+    using type = std::remove_cvref_t<R>;
+  };
+  template <class R>
+    requires(!std::is_void_v<R>)
+  struct returned<R, derivative_kind::pushforward> {
+    using type = ValueAndPushforward<std::remove_cvref_t<R>, std::remove_cvref_t<R>>;
+  };
+  using result = typename returned<result_type, Kind>::type;
   static constexpr std::size_t kPrimals = std::tuple_size_v<primals>;
 
  public:
   derivative(F f, entry_point entry) : function_(f), entry_(entry) {}
 
   template <class... A>
-  std::conditional_t<WithValue, result_type, void> execute(A&&... args) const {
+  result execute(A&&... args) const {
     static_assert(sizeof...(A) >= kPrimals,
                   "execute() takes all arguments of the function, then pointers to adjoints");
     return run(std::make_index_sequence<kPrimals>{}, std::make_index_sequence<sizeof...(A) - kPrimals>{},
@@ -273,8 +315,7 @@ class derivative {
   };
 
   template <std::size_t... I, std::size_t... J, class T>
-  std::conditional_t<WithValue, result_type, void> run(std::index_sequence<I...>, std::index_sequence<J...>,
-                                                       T args) const {
+  result run(std::index_sequence<I...>, std::index_sequence<J...>, T args) const {
     if (!entry_)
       throw std::logic_error(
           "clad: this program was compiled without the clad plugin, so no derivative exists");
@@ -284,11 +325,11 @@ class derivative {
     if constexpr (kFunctor) addresses[n++] = const_cast<void*>(static_cast<const void*>(&function_));
     ((addresses[n++] = std::get<I>(values).address()), ...);
     adjoint_argument adjoints[sizeof...(J) + 1] = {detail::as_adjoint(std::get<kPrimals + J>(args))...};
-    if constexpr (WithValue) {
-      result_type result{};
-      call_frame frame{addresses, adjoints, sizeof...(J), &result};
+    if constexpr (!std::is_void_v<result>) {
+      result out{};
+      call_frame frame{addresses, adjoints, sizeof...(J), &out};
       entry_(&frame);
-      return result;
+      return out;
     } else {
       call_frame frame{addresses, adjoints, sizeof...(J), nullptr};
       entry_(&frame);
@@ -300,13 +341,13 @@ class derivative {
 };
 
 /// Of an object whose operator() is a template, overloaded or missing: the plugin reports it.
-template <class F, bool WithValue>
+template <class F, derivative_kind Kind>
   requires(std::is_class_v<F> && !detail::function_object<F>)
-class derivative<F, WithValue> {
+class derivative<F, Kind> {
  public:
   derivative(const F&, entry_point) {}
   template <class... A>
-  std::conditional_t<WithValue, double, void> execute(A&&...) const {
+  std::conditional_t<Kind == derivative_kind::gradient, void, double> execute(A&&...) const {
     throw std::logic_error("clad: no derivative exists of an object without exactly one operator()");
   }
   const char* getCode() const { return ""; }
@@ -318,7 +359,7 @@ class derivative<F, WithValue> {
 template <class F>
 CLAD_REQUEST("clad::gradient")
 inline auto gradient(F f, [[maybe_unused]] const char* parameters = "", entry_point entry = nullptr) {
-  return derivative<F, false>(f, entry);
+  return derivative<F, derivative_kind::gradient>(f, entry);
 }
 
 /// Likewise; execute() returns the value of `f` too, at no second evaluation.
@@ -326,7 +367,47 @@ template <class F>
 CLAD_REQUEST("clad::value_and_gradient")
 inline auto value_and_gradient(F f, [[maybe_unused]] const char* parameters = "",
                                entry_point entry = nullptr) {
-  return derivative<F, true>(f, entry);
+  return derivative<F, derivative_kind::value_and_gradient>(f, entry);
+}
+
+/// The directional derivative of `f`, by forward mode. execute() takes the function's arguments, then for
+/// each named parameter a pointer to its tangent, the direction; it returns {value, pushforward}, the value
+/// and its derivative in that direction. The tangents of what `f` changes through references and pointers are
+/// changed with it. A parameter whose tangent is left out has the tangent zero.
+template <class F>
+CLAD_REQUEST("clad::pushforward")
+inline auto pushforward(F f, [[maybe_unused]] const char* parameters = "", entry_point entry = nullptr) {
+  return derivative<F, derivative_kind::pushforward>(f, entry);
+}
+
+/// The derivative of `f` with respect to one number, by forward mode: a parameter ("x", or its index) or an
+/// element of one ("p[2]"). execute() takes the function's arguments and returns the derivative, of the order
+/// given as in differentiate<2>(f, "x"). differentiate<clad::opts::vector_mode>(f, "x, y") takes several
+/// numbers; its execute() takes the arguments and then a pointer for each, which receive the derivatives.
+template <unsigned... Options, class F, class P = const char*>
+CLAD_REQUEST("clad::differentiate")
+inline auto differentiate(F f, [[maybe_unused]] P parameter = {}, entry_point entry = nullptr) {
+  constexpr bool several = ((Options & opts::vector_mode) | ... | 0U) != 0;
+  return derivative<F, several ? derivative_kind::gradient : derivative_kind::derivative>(f, entry);
+}
+
+/// The matrix of first derivatives of what `f` writes through pointers and references, and of what it
+/// returns: a row for each output, a column for each of the named parameters and elements (without a list,
+/// all numbers that `f` only reads). execute() takes the function's arguments, then a pointer to a
+/// clad::matrix or to the first of as many numbers.
+template <class F>
+CLAD_REQUEST("clad::jacobian")
+inline auto jacobian(F f, [[maybe_unused]] const char* parameters = "", entry_point entry = nullptr) {
+  return derivative<F, derivative_kind::gradient>(f, entry);
+}
+
+/// The matrix of second derivatives of `f` with respect to the named parameters and elements ("x, p[0:2]";
+/// without a list, all numbers). execute() takes the function's arguments, then a pointer to the n * n
+/// numbers, row after row; or to n numbers, the diagonal, with hessian<clad::opts::diagonal_only>(f).
+template <unsigned... Options, class F>
+CLAD_REQUEST("clad::hessian")
+inline auto hessian(F f, [[maybe_unused]] const char* parameters = "", entry_point entry = nullptr) {
+  return derivative<F, derivative_kind::gradient>(f, entry);
 }
 
 }  // namespace clad

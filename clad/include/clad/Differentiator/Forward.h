@@ -1,0 +1,191 @@
+// What forward mode computes with: tangents in several directions, tangents of arrays whose length only the
+// caller knows, and the matrix of a Jacobian.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace clad {
+
+inline constexpr std::size_t no_element = static_cast<std::size_t>(-1);
+
+/// The tangent of an array whose element `index` is the independent variable, as a pointer to the first
+/// element: 1 there, 0 elsewhere, however long the array is.
+template <class T>
+class one_hot {
+ public:
+  explicit one_hot(std::size_t index) : index_(index) {}
+  T operator[](std::ptrdiff_t i) const { return static_cast<std::size_t>(i) == index_ ? T(1) : T(0); }
+  T operator*() const { return (*this)[0]; }
+  one_hot operator+(std::ptrdiff_t n) const {
+    return index_ == no_element ? *this : one_hot(index_ - static_cast<std::size_t>(n));
+  }
+  one_hot operator-(std::ptrdiff_t n) const { return *this + -n; }
+
+ private:
+  std::size_t index_;
+};
+
+/// The tangent of an array, as a pointer into it. What is named beyond the end is made, and is zero;
+/// references stay valid.
+template <class T>
+class growing {
+ public:
+  explicit growing(std::deque<T>& elements, std::ptrdiff_t offset = 0)
+      : elements_(&elements), offset_(offset) {}
+  T& operator[](std::ptrdiff_t i) const {
+    if (offset_ + i < 0) throw std::out_of_range("clad: an array has no element before its first");
+    const auto at = static_cast<std::size_t>(offset_ + i);
+    if (at >= elements_->size()) elements_->resize(at + 1);
+    return (*elements_)[at];
+  }
+  T& operator*() const { return (*this)[0]; }
+  T* operator->() const { return &(*this)[0]; }
+  growing operator+(std::ptrdiff_t n) const { return growing(*elements_, offset_ + n); }
+  growing operator-(std::ptrdiff_t n) const { return growing(*elements_, offset_ - n); }
+
+ private:
+  std::deque<T>* elements_;
+  std::ptrdiff_t offset_;
+};
+
+template <class T>
+concept scalar = std::is_arithmetic_v<T>;
+
+/// Tangents of one number in N directions.
+template <class T, std::size_t N>
+class directions {
+ public:
+  directions() = default;
+  /// Zero, mostly: the same in every direction.
+  template <scalar S>
+  directions(S all) {
+    values_.fill(static_cast<T>(all));
+  }
+  template <class U>
+  directions(const directions<U, N>& other) {
+    for (std::size_t k = 0; k < N; ++k) values_[k] = static_cast<T>(other[k]);
+  }
+  static directions unit(std::size_t direction) {
+    directions d;
+    if (direction < N) d[direction] = 1;
+    return d;
+  }
+  T& operator[](std::size_t k) { return values_[k]; }
+  const T& operator[](std::size_t k) const { return values_[k]; }
+  directions operator+() const { return *this; }
+  directions operator-() const {
+    directions d;
+    for (std::size_t k = 0; k < N; ++k) d[k] = -values_[k];
+    return d;
+  }
+  template <class U>
+  directions& operator+=(const directions<U, N>& other) {
+    for (std::size_t k = 0; k < N; ++k) values_[k] += static_cast<T>(other[k]);
+    return *this;
+  }
+  template <class U>
+  directions& operator-=(const directions<U, N>& other) {
+    for (std::size_t k = 0; k < N; ++k) values_[k] -= static_cast<T>(other[k]);
+    return *this;
+  }
+
+ private:
+  std::array<T, N> values_{};
+};
+
+template <class T, class U, std::size_t N>
+auto operator+(const directions<T, N>& a, const directions<U, N>& b) {
+  directions<decltype(T() + U()), N> sum = a;
+  return sum += b;
+}
+template <class T, class U, std::size_t N>
+auto operator-(const directions<T, N>& a, const directions<U, N>& b) {
+  directions<decltype(T() - U()), N> difference = a;
+  return difference -= b;
+}
+template <class T, scalar S, std::size_t N>
+auto operator*(const directions<T, N>& a, S factor) {
+  directions<decltype(T() * S()), N> product;
+  for (std::size_t k = 0; k < N; ++k) product[k] = a[k] * factor;
+  return product;
+}
+template <class T, scalar S, std::size_t N>
+auto operator*(S factor, const directions<T, N>& a) {
+  return a * factor;
+}
+template <class T, scalar S, std::size_t N>
+auto operator/(const directions<T, N>& a, S divisor) {
+  directions<decltype(T() / S()), N> quotient;
+  for (std::size_t k = 0; k < N; ++k) quotient[k] = a[k] / divisor;
+  return quotient;
+}
+
+/// A zero tangent of type T for `primal`: a vector of its length.
+template <class T, class P>
+T zero_directions([[maybe_unused]] const P& primal) {
+  T zero{};
+  if constexpr (requires { zero.resize(primal.size()); }) {
+    for (const auto& element : primal) zero.push_back(zero_directions<typename T::value_type>(element));
+  } else if constexpr (requires { primal.size(); }) {
+    for (std::size_t i = 0; i < primal.size(); ++i)
+      zero[i] = zero_directions<typename T::value_type>(primal[i]);
+  }
+  return zero;
+}
+
+/// A matrix of numbers, row after row.
+template <class T>
+class matrix {
+ public:
+  matrix(std::size_t rows, std::size_t cols) : rows_(rows), cols_(cols), values_(rows * cols) {}
+  std::size_t rows() const { return rows_; }
+  std::size_t cols() const { return cols_; }
+  T* operator[](std::size_t row) { return values_.data() + row * cols_; }
+  const T* operator[](std::size_t row) const { return values_.data() + row * cols_; }
+  T& operator()(std::size_t row, std::size_t col) { return (*this)[row][col]; }
+  const T& operator()(std::size_t row, std::size_t col) const { return (*this)[row][col]; }
+
+ private:
+  std::size_t rows_, cols_;
+  std::vector<T> values_;
+};
+
+/// Where a Jacobian is written: the caller's matrix, or a plain array of as many numbers as it has.
+template <class T>
+class jacobian_target {
+ public:
+  explicit jacobian_target(T* values) : values_(values) {}
+  explicit jacobian_target(matrix<T>* m) : matrix_(m) {}
+  /// Writes the next row, the derivatives of the next output.
+  template <class U, std::size_t N>
+  void add_row(const directions<U, N>& row) {
+    if (matrix_ && (next_ >= matrix_->rows() || N > matrix_->cols()))
+      throw std::invalid_argument("clad: the Jacobian has " + std::to_string(next_ + 1) +
+                                  " rows or more and " + std::to_string(N) +
+                                  " columns, the matrix given has " + std::to_string(matrix_->rows()) +
+                                  " and " + std::to_string(matrix_->cols()));
+    T* target = matrix_ ? (*matrix_)[next_] : values_ + next_ * N;
+    for (std::size_t k = 0; k < N; ++k) target[k] = static_cast<T>(row[k]);
+    ++next_;
+  }
+  /// The rows of an array of outputs.
+  template <class R>
+  void add_row(const R& outputs)
+    requires requires { std::begin(outputs); }
+  {
+    for (const auto& output : outputs) add_row(output);
+  }
+
+ private:
+  T* values_ = nullptr;
+  matrix<T>* matrix_ = nullptr;
+  std::size_t next_ = 0;
+};
+
+}  // namespace clad

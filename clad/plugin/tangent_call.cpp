@@ -1,0 +1,208 @@
+// Calls in forward mode: each becomes a call that computes value and tangent together.
+#include <algorithm>
+
+#include "print.h"
+#include "tangent.h"
+
+namespace clad {
+
+using ir::CallInfo;
+using ir::Expr;
+using ir::Stmt;
+using ir::Type;
+using ir::Var;
+
+void TangentTransform::call(Stmt* s) {
+  CallInfo& c = *s->call;
+  switch (c.kind) {
+    case CallInfo::Inactive:
+      out_->push_back(s);
+      return;
+    case CallInfo::Mirrored:
+      return mirrored_call(s);
+    case CallInfo::Generated:
+      return pushforward_call(s);
+    case CallInfo::Custom:
+      return c.is_pushforward ? pushforward_call(s) : pullback_call(s);
+  }
+}
+
+/// The tangent that accompanies an argument.
+CallInfo::Arg TangentTransform::tangent_argument(const CallInfo::Arg& arg) {
+  CallInfo::Arg d = arg;
+  d.object = d.moved = false;
+  const Type* t = arg.expr->type;
+  if (t->kind == Type::Pointer || ir::is_path(arg.expr)) {
+    d.expr = ir::active(arg.expr) ? shadow_path(arg.expr) : zero(t, arg.expr);
+  } else {
+    d.expr = tangent_or_zero(arg.expr);
+  }
+  if (!ir::is_path(d.expr) && t->kind != Type::Pointer) {
+    if (t->kind != Type::Real) {
+      d.expr = fn_.ref(declare("d_arg", tangent_type(t), d.expr));
+    } else {  // of the parameter's type, whatever overloads there are
+      const Type* wanted = tangent_type(arg.param_type->kind == Type::Real ? arg.param_type : t);
+      d.expr = fn_.make(Expr::Cast, wanted, wanted->name, {d.expr});
+    }
+  }
+  return d;
+}
+
+/// Puts the call into the place of `s`. Where it returns a pair, the parts become the result and its tangent.
+void TangentTransform::finish_call(Stmt* s, std::unique_ptr<CallInfo> info, const Type* result) {
+  Expr* primal = fn_.make(Expr::Call, result, info->name);
+  for (const CallInfo::Arg& a : info->args) primal->args.push_back(a.expr);
+  info->primal = primal;
+  info->checkpoint = s->call && s->call->checkpoint;
+  Stmt* made = emit(Stmt::CallStmt);
+  for (const CallInfo::Arg& a : info->args)
+    if (Var* r = a.mutable_ ? ir::root(a.expr) : nullptr) {
+      r->modified = true;
+      made->touched.push_back(r);
+    }
+  made->call = std::move(info);
+  if (result->kind == Type::Void) return;
+  if (result->kind != Type::Record || !s->var || result == s->var->type) {
+    made->var = s->var;
+    return;
+  }
+  Var* pair = fn_.make_var(Var::Temp, "both", result, region_);
+  pair->optional = !result->default_constructible;
+  made->var = pair;
+  const auto part = [&](Var* v, const char* name) {
+    Stmt* d = emit(Stmt::Decl);
+    d->var = v;
+    d->expr = fn_.make(Expr::Member, v->type, name, {fn_.ref(pair)});
+  };
+  part(s->var, "value");
+  if (s->var->active) part(shadow(s->var), "pushforward");
+}
+
+/// A function differentiated forward, or a pushforward that somebody wrote.
+void TangentTransform::pushforward_call(Stmt* s) {
+  CallInfo& c = *s->call;
+  const bool custom = c.kind == CallInfo::Custom;
+  if (custom && width_ > 0) {
+    diagnose_.error(s->loc, "cannot differentiate in several directions at once: '" + c.reverse_name +
+                                "' takes one; ask for one derivative after the other");
+    return;
+  }
+  auto info = std::make_unique<CallInfo>();
+  info->callee = custom ? c.derivative : c.callee;
+  info->name = custom ? c.reverse_name : c.generated->name;
+  if (!custom) info->tangents = c.tangents;
+  ir::Tangents mask{{}, width_};
+  auto pass = [&](CallInfo::Arg a, bool object) {
+    if (custom && object) {  // as the pointer `this`
+      a.expr = fn_.make(Expr::AddressOf, types_.pointer_to(a.expr->type), "", {a.expr});
+      a.param_type = a.expr->type;
+      a.reference = false;
+    }
+    a.object = a.moved = false;
+    info->args.push_back(std::move(a));
+  };
+  for (const CallInfo::Arg& a : c.args) {
+    mask.kinds.push_back(ir::tangent_kind(a.expr, a.active));
+    pass(a, a.object);
+  }
+  for (const CallInfo::Arg& a : c.args)
+    if (custom ? c.adjoints_for_all || a.expr->type->differentiable : a.active)
+      pass(tangent_argument(a), a.object);
+  if (!custom) info->tangents.push_back(mask);
+  const Type* result = s->var ? s->var->type : types_.nothing();
+  if (s->var && result->differentiable) result = types_.value_and_pushforward(result, tangent_type(result));
+  finish_call(s, std::move(info), result);
+}
+
+/// The pullback of a function of numbers multiplies with its partial derivatives, and so says what they are.
+void TangentTransform::pullback_call(Stmt* s) {
+  CallInfo& c = *s->call;
+  if (!s->var || !s->var->active) {
+    c.kind = CallInfo::Inactive;
+    out_->push_back(s);
+    return;
+  }
+  const Type* type = s->var->type;
+  std::vector<Var*> partials;
+  auto info = std::make_unique<CallInfo>();
+  info->callee = c.derivative;
+  info->name = c.reverse_name;
+  info->args = c.args;
+  const auto differentiable =
+      std::count_if(c.args.begin(), c.args.end(), [](const auto& a) { return a.expr->type->differentiable; });
+  const bool single = differentiable == 1 && width_ == 0;
+  CallInfo::Arg seed;
+  for (const CallInfo::Arg& a : c.args)
+    if (single && a.active) seed.expr = fn_.make(Expr::Cast, type, type->name, {tangent(a.expr)});
+  if (!single) seed.expr = fn_.make(Expr::Cast, type, type->name, {fn_.make(Expr::Literal, type, "1")});
+  seed.param_type = type;
+  info->args.push_back(seed);
+  for (const CallInfo::Arg& a : c.args) {
+    const bool carries = a.expr->type->differentiable;
+    if (!carries && !c.adjoints_for_all) continue;
+    const Type* t = a.param_type->kind == Type::Real ? a.param_type : a.expr->type;
+    Var* v = nullptr;
+    if (single && carries && t == type) {  // adds to the tangent itself
+      v = shadow(s->var);
+      Stmt* d = emit(Stmt::Decl);
+      d->var = v;
+      d->expr = fn_.make(Expr::Literal, type, "0");
+    } else {
+      v = declare("partial", t, fn_.make(Expr::Literal, t, "0"));
+    }
+    partials.push_back(carries ? v : nullptr);
+    CallInfo::Arg out;
+    out.expr = fn_.make(Expr::AddressOf, types_.pointer_to(t), "", {fn_.ref(v)});
+    out.param_type = out.expr->type;
+    out.mutable_ = true;
+    info->args.push_back(out);
+  }
+  std::unique_ptr<CallInfo> primal = std::move(s->call);
+  s->call = std::make_unique<CallInfo>();
+  finish_call(s, std::move(info), types_.nothing());
+  s->call = std::move(primal);
+  if (!s->var->shadow) {
+    Expr* total = nullptr;
+    std::size_t next = 0;
+    for (const CallInfo::Arg& a : s->call->args) {
+      if (!a.expr->type->differentiable) continue;
+      while (!partials[next]) ++next;
+      Expr* partial = fn_.ref(partials[next++]);
+      if (!a.active) continue;
+      total = sum(total, single ? partial : times(partial, tangent(a.expr)), "+");
+    }
+    Stmt* d = emit(Stmt::Decl);
+    d->var = shadow(s->var);
+    d->expr = total;
+  }
+  s->call->kind = CallInfo::Inactive;
+  out_->push_back(s);
+}
+
+/// A member of a library container that adds, removes or sets elements does the same to the tangents.
+void TangentTransform::mirrored_call(Stmt* s) {
+  const CallInfo& c = *s->call;
+  auto info = std::make_unique<CallInfo>();
+  info->callee = c.callee;
+  info->name = c.name;
+  info->is_method = true;
+  Expr* primal = fn_.make(Expr::Method, types_.nothing(), c.name);
+  for (const CallInfo::Arg& a : c.args) {
+    CallInfo::Arg d = a;
+    if (a.expr->type->differentiable) {
+      d = tangent_argument(a);
+      d.object = a.object;
+    }
+    primal->args.push_back(d.expr);
+    info->args.push_back(std::move(d));
+  }
+  info->primal = primal;
+  s->call->kind = CallInfo::Inactive;
+  Stmt* made = emit(Stmt::CallStmt);
+  made->call = std::move(info);
+  for (Var* v : s->touched)
+    if (v->shadow) made->touched.push_back(v->shadow);
+  out_->push_back(s);
+}
+
+}  // namespace clad

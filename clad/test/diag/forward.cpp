@@ -1,0 +1,46 @@
+// What forward mode cannot do, and what it must be asked for.
+#include "clad/Differentiator/Differentiator.h"
+
+double f(double x, double y) { return x * y; }
+double of_array(const double* p, int n) { return p[0] * n; }
+double scratch(const double* p, double* s) {
+  s[0] = p[0] * p[0];
+  // expected-error@-1 {{cannot differentiate an assignment to what 's' points to, whose length is not known, more than once; pass an array or a std::vector}}
+  return s[0];
+}
+struct Complex {
+  double re, im;
+};
+double of_class(double x) {
+  Complex z{x, 1};
+  // expected-error@-1 {{cannot differentiate 'Complex' in several directions at once; ask for one derivative after the other}}
+  return z.re;
+}
+double unknown(double x);
+double calls_unknown(double x) {
+  return unknown(x);
+  // expected-error@-1 {{cannot differentiate call to 'unknown': no definition is visible and no matching 'unknown_pushforward', or 'unknown_pullback' of numbers}}
+}
+Complex not_a_number(double x) { return {x, x}; }
+
+void use() {
+  clad::differentiate(f);
+  // expected-error@-1 {{clad::differentiate takes one independent number; name a parameter, or an element of an array as in "p[0]"}}
+  clad::differentiate(f, "x[1]");
+  // expected-error@-1 {{'x' is no array of numbers}}
+  clad::differentiate(of_array, "p");
+  // expected-error@-1 {{'p' is 'const double *': name the elements to differentiate for, as in "p[0]" or "p[0:2]"}}
+  clad::differentiate(of_array, "n");
+  // expected-error@-1 {{cannot differentiate with respect to 'n': its type 'int' carries no derivative}}
+  clad::hessian(of_array, "p[2:1]");
+  // expected-error@-1 {{'p' has no elements 2 to 1}}
+  clad::hessian(of_array);
+  // expected-error@-1 {{'p' is 'const double *': name the elements to differentiate for, as in "p[0]" or "p[0:2]"}}
+  clad::hessian(scratch, "p[0], s[0]");
+  clad::hessian(scratch, "p[0]");
+  // expected-error@-1 {{cannot differentiate 'scratch' without regard to 's': what it points to changes with the independent variables; name it too, or pass an array or a std::vector}}
+  clad::differentiate<clad::opts::vector_mode>(of_class);
+  clad::differentiate(calls_unknown);
+  clad::differentiate(not_a_number);
+  // expected-error@-1 {{cannot differentiate 'not_a_number': it returns 'Complex'; a gradient is taken of a floating-point value}}
+}

@@ -1,0 +1,326 @@
+// Forward mode: derivatives of one number, of higher order, directional derivatives and Hessians.
+#include <array>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include "clad/Differentiator/Differentiator.h"
+#include "clad/test/support/finite_difference.h"
+
+namespace {
+
+double smooth(double x, double y) { return std::sin(x) * y * y + std::exp(x * y); }
+TEST(Differentiate, TakesAParameterByNameOrIndex) {
+  const double x = 0.7, y = 0.4, e = std::exp(x * y);
+  EXPECT_DOUBLE_EQ(clad::differentiate(smooth, "x").execute(x, y), std::cos(x) * y * y + y * e);
+  EXPECT_DOUBLE_EQ(clad::differentiate(smooth, 0).execute(x, y), std::cos(x) * y * y + y * e);
+  EXPECT_DOUBLE_EQ(clad::differentiate(smooth, "y").execute(x, y), 2 * std::sin(x) * y + x * e);
+  EXPECT_DOUBLE_EQ(clad::differentiate(&smooth, 1).execute(x, y), 2 * std::sin(x) * y + x * e);
+}
+
+double fifth(double x) { return x * x * x * x * x; }
+TEST(Differentiate, TakesAnyOrder) {
+  EXPECT_DOUBLE_EQ(clad::differentiate<1>(fifth, "x").execute(1.5), 5 * std::pow(1.5, 4));
+  EXPECT_DOUBLE_EQ(clad::differentiate<2>(fifth).execute(1.5), 20 * std::pow(1.5, 3));
+  EXPECT_DOUBLE_EQ(clad::differentiate<clad::order::third>(fifth, 0).execute(1.5), 60 * std::pow(1.5, 2));
+  EXPECT_DOUBLE_EQ(clad::differentiate<4>(fifth, 0).execute(1.5), 120 * 1.5);
+  EXPECT_DOUBLE_EQ(clad::differentiate<5>(fifth, 0).execute(1.5), 120);
+  EXPECT_DOUBLE_EQ(clad::differentiate<6>(fifth, 0).execute(1.5), 0);
+  const double x = 0.7, y = 0.4, e = std::exp(x * y);
+  EXPECT_DOUBLE_EQ(clad::differentiate<3>(smooth, "x").execute(x, y), -std::cos(x) * y * y + y * y * y * e);
+}
+
+double neighbours(const double* p, int n) {
+  double sum = 0;
+  for (int i = 0; i + 1 < n; ++i) sum += p[i] * p[i + 1];
+  return sum;
+}
+double of_part(const double* p, int n) {
+  const double* middle = p + 1;
+  return neighbours(middle, n - 2) * *p + 2 * *(p + 3);
+}
+double of_array(double (&a)[3], std::vector<double> v, std::array<double, 2> s) {
+  a[1] *= v[2];
+  for (double& e : v) e = e * a[0] + s[1];
+  return a[1] * v[0] * v[2] + s[0] * v[1];
+}
+TEST(Differentiate, TakesAnElementOfAnArrayOfAnyLength) {
+  const double p[5] = {1, 2, 3, 4, 5};
+  EXPECT_DOUBLE_EQ(clad::differentiate(neighbours, "p[1]").execute(p, 5), 4);
+  EXPECT_DOUBLE_EQ(clad::differentiate(neighbours, "p[4]").execute(p, 5), 4);
+  EXPECT_DOUBLE_EQ(clad::differentiate<2>(neighbours, "p[4]").execute(p, 5), 0);
+  EXPECT_DOUBLE_EQ(clad::differentiate(of_part, "p[0]").execute(p, 5), 2 * 3 + 3 * 4);
+  EXPECT_DOUBLE_EQ(clad::differentiate(of_part, "p[3]").execute(p, 5), 3 + 2);
+  const auto at = [](double step_a, double step_v, double step_s) {
+    double a[3] = {1.1, 0.7 + step_a, 2};
+    return of_array(a, {0.5, 1.5, 0.3 + step_v}, {0.2, 0.9 + step_s});
+  };
+  double a[3] = {1.1, 0.7, 2};
+  const std::vector<double> v = {0.5, 1.5, 0.3};
+  const std::array<double, 2> s = {0.2, 0.9};
+  const auto fresh = [&](auto derivative) {
+    a[1] = 0.7;
+    return derivative.execute(a, v, s);
+  };
+  EXPECT_NEAR(fresh(clad::differentiate(of_array, "a[1]")), (at(1e-6, 0, 0) - at(-1e-6, 0, 0)) / 2e-6, 1e-8);
+  EXPECT_NEAR(fresh(clad::differentiate(of_array, "v[2]")), (at(0, 1e-6, 0) - at(0, -1e-6, 0)) / 2e-6, 1e-8);
+  EXPECT_NEAR(fresh(clad::differentiate(of_array, "s[1]")), (at(0, 0, 1e-6) - at(0, 0, -1e-6)) / 2e-6, 1e-8);
+}
+
+double with_scratch(double* p, int n, double* scratch) {
+  for (int i = 0; i < n; ++i) scratch[i] = p[i] * p[0];
+  for (int i = 1; i < n; ++i) p[i] += scratch[i - 1];
+  double* last = &scratch[n - 1];
+  *last *= p[1];
+  return *last + p[n - 1];
+}
+TEST(Differentiate, FollowsWhatIsWrittenThroughPointers) {
+  const auto at = [](double step) {
+    double p[3] = {1.5 + step, 2, 3}, scratch[3];
+    return with_scratch(p, 3, scratch);
+  };
+  double p[3] = {1.5, 2, 3}, scratch[3];
+  EXPECT_NEAR(clad::differentiate(with_scratch, "p[0]").execute(p, 3, scratch), (at(1e-6) - at(-1e-6)) / 2e-6,
+              1e-7);
+  EXPECT_EQ(p[1], 2 + 2.25);
+}
+
+double in_place(double x, double& kept, double (&a)[2]) {
+  kept *= x;
+  a[1] = kept * a[0] * x;
+  kept += a[1];
+  return a[1] * kept;
+}
+TEST(Differentiate, FollowsWhatChangesWithTheIndependentNumber) {
+  const auto at = [](auto&& f, double x) {
+    double kept = 0.7, a[2] = {1.3, 0.4};
+    return f(x, kept, a);
+  };
+  const auto by = [&](auto&& derivative, double x) {
+    return at([&](double v, double& kept, double(&a)[2]) { return derivative.execute(v, kept, a); }, x);
+  };
+  const double step = 1e-4, x = 1.1;
+  const auto first = clad::differentiate(in_place, "x");
+  EXPECT_NEAR(by(first, x), (at(in_place, x + step) - at(in_place, x - step)) / (2 * step), 1e-6);
+  const double second = (by(first, x + step) - by(first, x - step)) / (2 * step);
+  EXPECT_NEAR(by(clad::differentiate<2>(in_place, "x"), x), second, 1e-6);
+  double h = 0, kept = 0.7, a[2] = {1.3, 0.4};
+  clad::hessian(in_place, "x").execute(x, kept, a, &h);
+  EXPECT_NEAR(h, second, 1e-6);
+  double gradient = 0;
+  kept = 0.7, a[0] = 1.3, a[1] = 0.4;
+  clad::gradient(in_place, "x").execute(x, kept, a, &gradient);
+  EXPECT_NEAR(gradient, by(first, x), 1e-12);
+}
+
+struct Oscillator {
+  double mass;
+  double energy(double v) const { return 0.5 * mass * v * v; }
+  double operator()(double v, double h) const { return energy(v) + mass * h; }
+};
+TEST(Differentiate, TakesMethodsFunctorsAndLambdas) {
+  Oscillator o{3};
+  EXPECT_DOUBLE_EQ(clad::differentiate(&Oscillator::energy, "v").execute(o, 2), 6);
+  EXPECT_DOUBLE_EQ(clad::differentiate<2>(&Oscillator::energy, "v").execute(o, 2), 3);
+  EXPECT_DOUBLE_EQ(clad::differentiate(o, "v").execute(2, 1), 6);
+  const double k = 4;
+  const auto lambda = [k](double x) { return k * x * x; };
+  EXPECT_DOUBLE_EQ(clad::differentiate(lambda, "x").execute(1.5), 12);
+}
+
+double branches(double x, int n) {
+  double y = 1;
+  for (int i = 0; i < n; ++i) {
+    if (i == 3) continue;
+    y = y > 2 ? std::sqrt(y) * x : y * x + i;
+    if (y > 50) return y * y;
+  }
+  return std::fmax(y, 0.5) / x;
+}
+double factorial_series(double x, int n) { return n == 0 ? 1 : 1 + x / n * factorial_series(x, n - 1); }
+TEST(Hessian, GoesThroughControlFlowAndRecursion) {
+  for (const double x : {0.8, 1.3, 4.0}) {
+    const auto first = clad::differentiate(branches, "x");
+    const double expected = (first.execute(x + 1e-5, 7) - first.execute(x - 1e-5, 7)) / 2e-5;
+    double h = 0;
+    clad::hessian(branches, "x").execute(x, 7, &h);
+    EXPECT_NEAR(h, expected, 1e-6 * std::max(1.0, std::fabs(expected)));
+    double diagonal = 0;
+    clad::hessian<clad::opts::diagonal_only>(branches, "x").execute(x, 7, &diagonal);
+    EXPECT_NEAR(diagonal, h, 1e-12 * std::max(1.0, std::fabs(h)));
+  }
+  double h = 0;
+  clad::hessian(factorial_series, "x").execute(1, 12, &h);
+  EXPECT_NEAR(h, clad::differentiate<2>(factorial_series, "x").execute(1, 12), 1e-12);
+}
+
+double ring(const double* p, int n, double c) {
+  double sum = 0;
+  for (int i = 0; i < n; ++i) {
+    const double u = p[i] * p[(i + 1) % n];
+    sum += u * u * c;
+  }
+  return sum;
+}
+TEST(Hessian, OfElementsAndNumbersTogetherIsRowAfterRow) {
+  const double p[4] = {1, 2, 3, 4};
+  const double expected[25] = {20, 4,   0, 8, 40, 4,  10, 12, 0,  40,  0,  12, 20,
+                               24, 120, 8, 0, 24, 10, 80, 40, 40, 120, 80, 0};
+  double matrix[25];
+  clad::hessian(ring, "p[0:3], c").execute(p, 4, 0.5, matrix);
+  for (int i = 0; i < 25; ++i) EXPECT_NEAR(matrix[i], expected[i], 1e-12) << i;
+  double diagonal[5];
+  clad::hessian<clad::opts::diagonal_only>(ring, "p[0:3], c").execute(p, 4, 0.5, diagonal);
+  for (int i = 0; i < 5; ++i) EXPECT_NEAR(diagonal[i], expected[6 * i], 1e-12) << i;
+}
+
+double product(double i, double j, double k) { return i * j * k * i; }
+TEST(Hessian, TakesNamedParametersOrAll) {
+  double some[4], all[9];
+  clad::hessian(product, "i, j").execute(2, 3, 5, some);
+  EXPECT_THAT(some, testing::ElementsAre(30, 20, 20, 0));
+  clad::hessian(product).execute(2, 3, 5, all);
+  EXPECT_THAT(all, testing::ElementsAre(30, 20, 12, 20, 0, 4, 12, 4, 0));
+}
+
+double weighted(const double* p, double x, double y) { return p[0] * x * x + std::exp(p[1] * y) * x; }
+TEST(VectorMode, ComputesAllDerivativesInOneRun) {
+  double p[2] = {0.5, 0.25}, d_x = 0, d_y = 0, d_p[2] = {};
+  const double e = std::exp(0.25 * 3);
+  clad::differentiate<clad::opts::vector_mode>(weighted, "x,y").execute(p, 2, 3, &d_x, &d_y);
+  EXPECT_DOUBLE_EQ(d_x, 2 + e);
+  EXPECT_DOUBLE_EQ(d_y, 0.5 * e);
+  clad::differentiate<clad::opts::vector_mode>(weighted, "p[0:1], x").execute(p, 2, 3, d_p, &d_x);
+  EXPECT_DOUBLE_EQ(d_p[0], 4);
+  EXPECT_DOUBLE_EQ(d_p[1], 6 * e);
+  EXPECT_DOUBLE_EQ(d_x, 2 + e);
+}
+double vectors_and_arrays(double x, float f) {
+  std::vector<double> v(3, x);
+  v.push_back(x * f);
+  double a[2] = {v[3], 1};
+  std::array<double, 2> s{x, 2};
+  for (int i = 0; i < 3; ++i) v[i] += i > 1 ? a[0] * s[0] : std::fmax(x, f);
+  double sum = 0;
+  for (const double e : v) sum += e * e;
+  return sum + x / f;
+}
+TEST(VectorMode, AgreesWithTheGradient) {
+  double d_x = 0, g_x = 0;
+  float d_f = 0, g_f = 0;
+  clad::differentiate<clad::opts::vector_mode>(vectors_and_arrays).execute(1.5, 0.5f, &d_x, &d_f);
+  clad::gradient(vectors_and_arrays).execute(1.5, 0.5f, &g_x, &g_f);
+  EXPECT_NEAR(d_x, g_x, 1e-6);
+  EXPECT_NEAR(d_f, g_f, 1e-4);
+}
+
+void outputs(double i, double j, double result[]) {
+  result[0] = i * i * j;
+  result[1] = j * j * i;
+  result[2] = j * i;
+}
+TEST(Jacobian, HasARowForEachOutput) {
+  double result[3] = {}, flat[6] = {};
+  const double expected[6] = {32, 64, 4, 32, 2, 8};
+  clad::matrix<double> m(3, 5);
+  clad::jacobian(outputs).execute(8, 2, result, &m);
+  clad::jacobian(outputs).execute(8, 2, result, flat);
+  EXPECT_THAT(result, testing::ElementsAre(128, 32, 16));
+  for (std::size_t row = 0; row < 3; ++row)
+    for (std::size_t col = 0; col < 2; ++col) {
+      EXPECT_EQ(m[row][col], expected[2 * row + col]);
+      EXPECT_EQ(flat[2 * row + col], expected[2 * row + col]);
+    }
+  clad::matrix<double> small(2, 2);
+  EXPECT_THROW(clad::jacobian(outputs).execute(8, 2, result, &small), std::invalid_argument);
+  double column[3];
+  clad::jacobian(outputs, "j").execute(8, 2, result, column);
+  EXPECT_THAT(column, testing::ElementsAre(64, 32, 8));
+}
+void rotate(double* state, double angle) {
+  const double c = std::cos(angle), s = std::sin(angle), x = state[0];
+  state[0] = c * x - s * state[1];
+  state[1] = s * x + c * state[1];
+}
+double with_references(double x, const double (&p)[2], double& y, std::vector<double>& z) {
+  y *= x;
+  for (double& e : z) e += y * p[1];
+  rotate(&z[0], p[0]);
+  return x * p[0];
+}
+TEST(Jacobian, OfAStateThatChangesInPlace) {
+  double state[2] = {1, 2}, m[6];
+  clad::jacobian(rotate, "state[0:1], angle").execute(state, 0.5, m);
+  const double c = std::cos(0.5), s = std::sin(0.5);
+  const double expected[6] = {c, -s, -s - 2 * c, s, c, c - 2 * s};
+  for (int i = 0; i < 6; ++i) EXPECT_DOUBLE_EQ(m[i], expected[i]) << i;
+}
+TEST(Jacobian, OfReferencesVectorsAndTheResult) {
+  const double p[2] = {0.5, 0.25};
+  double y = 3;
+  std::vector<double> z = {1, 2};
+  double m[12];
+  clad::jacobian(with_references).execute(2, p, y, z, m);
+  EXPECT_DOUBLE_EQ(y, 6);
+  const auto at = [](int row, double x, double p0, double p1) {
+    const double q[2] = {p0, p1};
+    double b = 3;
+    std::vector<double> v = {1, 2};
+    const double r = with_references(x, q, b, v);
+    return row == 0 ? b : row == 3 ? r : v[static_cast<std::size_t>(row - 1)];
+  };
+  for (int row = 0; row < 4; ++row)
+    for (int col = 0; col < 3; ++col) {
+      const auto f = [&](double h) {
+        return at(row, 2 + h * (col == 0), 0.5 + h * (col == 1), 0.25 + h * (col == 2));
+      };
+      EXPECT_NEAR(m[3 * row + col], (f(1e-6) - f(-1e-6)) / 2e-6, 1e-8) << row << col;
+    }
+}
+
+struct Pair {
+  double a, b;
+};
+Pair swapped(const Pair& p, double k) { return {p.b * k, p.a * p.a}; }
+TEST(Pushforward, ReturnsObjectsAndTheirTangents) {
+  Pair p{2, 3}, direction{1, 0.5};
+  double d_k = 2;
+  const auto result = clad::pushforward(swapped).execute(p, 4.0, &direction, &d_k);
+  EXPECT_EQ(result.value.a, 12);
+  EXPECT_EQ(result.value.b, 4);
+  EXPECT_EQ(result.pushforward.a, 0.5 * 4 + 3 * 2);
+  EXPECT_EQ(result.pushforward.b, 4);
+}
+void advance(double* state, double dt) {
+  state[0] += dt * state[1];
+  state[1] -= dt * state[0];
+}
+TEST(Pushforward, ChangesTheTangentsOfWhatTheFunctionChanges) {
+  double state[2] = {1, 2}, tangent[2] = {0.5, 0.25}, d_dt = 0;
+  clad::pushforward(advance).execute(state, 0.1, tangent, &d_dt);
+  EXPECT_DOUBLE_EQ(state[0], 1.2);
+  EXPECT_DOUBLE_EQ(state[1], 2 - 0.12);
+  EXPECT_DOUBLE_EQ(tangent[0], 0.5 + 0.025);
+  EXPECT_DOUBLE_EQ(tangent[1], 0.25 - 0.1 * 0.525);
+}
+
+}  // namespace
+
+namespace lib {
+double kernel(double x, double y);
+}
+namespace clad::custom_derivatives::lib {
+ValueAndPushforward<double, double> kernel_pushforward(double x, double y, double d_x, double d_y) {
+  return {x * x * y, 2 * x * y * d_x + x * x * d_y};
+}
+}  // namespace clad::custom_derivatives::lib
+namespace {
+double with_kernel(double x) { return lib::kernel(x * x, x) + x; }
+TEST(Pushforward, OfAnUnknownFunctionIsTheUsers) {
+  EXPECT_DOUBLE_EQ(clad::differentiate(with_kernel, "x").execute(1.5), 5 * std::pow(1.5, 4) + 1);
+  EXPECT_DOUBLE_EQ(clad::differentiate<2>(with_kernel, "x").execute(1.5), 20 * std::pow(1.5, 3));
+  double h = 0;
+  clad::hessian(with_kernel).execute(1.5, &h);
+  EXPECT_DOUBLE_EQ(h, 20 * std::pow(1.5, 3));
+}
+}  // namespace
+double lib::kernel(double x, double y) { return x * x * y; }
