@@ -203,7 +203,8 @@ TEST(Prepare, DocumentsForValidationAreChosenByTheSeed) {
   EXPECT_THAT(error_of([&] { prepare(folder, "one.jsonl", options); }),
               AllOf(HasSubstr("of 1 documents "), HasSubstr("split by tail")));
   options.split = Split::tail;
-  EXPECT_EQ(text_of(prepare(folder, "one.jsonl", options), shard_dataset(folder / "out").validation), "e");
+  const Dataset prepared = prepare(folder, "one.jsonl", options);
+  EXPECT_EQ(text_of(prepared, shard_dataset(folder / "out").validation), "e");
 }
 
 TEST(Prepare, ANewlineStandsBetweenDocumentsWhereNothingElseDoes) {

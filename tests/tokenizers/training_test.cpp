@@ -62,7 +62,7 @@ TEST(TrainBpe, StopsWhereTheTextGivesNoMore) {
 TEST(TrainBpe, ForgetsRareWordsWhereThereAreTooMany) {
   const io::TemporaryFolder folder;
   std::string text;
-  for (int i = 0; i < 300000; ++i)
+  for (int64_t i = 0; i < 300000; ++i)
     text += "word" + std::to_string(i * 7919 % 1000003) + (i % 4 == 0 ? " often " : " ");
   const auto path = folder.write("t.txt", text);
   BpeTrainingOptions options{.vocab_size = 300, .threads = 2};
