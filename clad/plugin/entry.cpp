@@ -40,6 +40,10 @@ Text Module::gradient_text(const Request& request, ir::Function& fn, const std::
     append(params, adjoint_parameter(p.var));
     append(reverse, (p.var->type->kind == ir::Type::Pointer ? "" : "*") + p.var->adjoint);
   }
+  if (fn.error) {
+    append(params, "double& " + fn.error->name);
+    append(reverse, fn.error->name);
+  }
   Text text;
   text.line("static " + (request.with_value() ? fn.result->name : "void") + " " + name + "(" + params + ") {",
             loc);
@@ -59,6 +63,9 @@ Text Module::gradient_text(const Request& request, ir::Function& fn, const std::
     if (p.active && p.var->external && p.var->type->dynamic_shape)
       text.line("clad::shape_like(*" + p.var->adjoint + ", " + p.var->name + ");", loc);
   if (fn.has_reverse) text.line(fn.name + "_rev(" + reverse + ");", loc);
+  for (const ir::Parameter& p : fn.params)  // the arguments were rounded too
+    if (fn.error && p.active && p.var->type->kind == ir::Type::Real)
+      text.line(fn.error->name + " += clad::rounding_error(*" + p.var->adjoint + ", " + p.var->name + ");", loc);
   if (request.with_value()) text.line("return " + value_name + ";", loc);
   text.line("}", loc);
   return text;
@@ -82,7 +89,8 @@ void Module::write_code(const Request& request, const Instance& in, const std::s
 /// Writes the beginning of an entry: the first `active.size()` parameters as the function takes them, and for
 /// each active one its adjoint (or tangent). Returns how they are passed.
 Module::EntryArguments Module::write_arguments(const Request& request, ir::Function& fn, const Mask& active,
-                                               const std::string& name, std::size_t expected) {
+                                               const std::string& name, std::size_t expected,
+                                               bool one_more) {
   const ir::Loc loc = request.at.getRawEncoding();
   const auto* method = dyn_cast<CXXMethodDecl>(request.function);
   const CXXRecordDecl* lambda = method && method->getParent()->isLambda() ? method->getParent() : nullptr;
@@ -91,11 +99,13 @@ Module::EntryArguments Module::write_arguments(const Request& request, ir::Funct
   EntryArguments out;
   out.frame = fn.unique("frame");
   const std::string& frame = out.frame;
-  const std::string wanted = fn.unique("wanted");
+  const std::string wanted = fn.unique("wanted"), inner = fn.unique("inner");
+  const std::string at = one_more ? inner : "*" + frame;
   line("static const char* " + request.entry + "(const clad::call_frame* " + frame + ") {");
   line("if (!" + frame + ") return " + name + "_code;");
   line("constexpr std::size_t " + wanted + " = " + std::to_string(expected) + ";");
-  line("clad::check_adjoints(*" + frame + ", " + wanted + ", " + (object ? "true" : "false") + ", \"" +
+  if (one_more) line("const clad::call_frame " + inner + " = clad::without_last(*" + frame + ");");
+  line("clad::check_adjoints(" + at + ", " + wanted + ", " + (object ? "true" : "false") + ", \"" +
        fn.primal_name + "\");");
   std::vector<std::string> holders;
   const std::size_t hidden = lambda ? lambda->capture_size() : object ? 1 : 0;
@@ -126,7 +136,7 @@ Module::EntryArguments Module::write_arguments(const Request& request, ir::Funct
       which = std::to_string(it - request.parameters.begin());
     }
     const std::string holder = fn.unique("adjoint_" + std::to_string(i));
-    const std::string found = "(*" + frame + ", " + which + ", " + wanted + ", \"" + v->name + "\"";
+    const std::string found = "(" + at + ", " + which + ", " + wanted + ", \"" + v->name + "\"";
     if (pointer)
       holders.push_back("auto* " + holder + " = clad::adjoint_pointer<" +
                         adjoint_pointer_type(type->element) + ">" + found + ");");
@@ -142,17 +152,20 @@ Module::EntryArguments Module::write_arguments(const Request& request, ir::Funct
 
 /// The gradient, its readable code, and the entry through which clad::gradient's object reaches it.
 void Module::write_gradient(const Request& request, const FunctionDecl* definition, Mask mask) {
-  Instance* in = instance({definition, {}, true, mask}, request.at);
-  while (in && reach(request, *in, 0, mask)) in = instance({definition, {}, true, mask}, request.at);
+  const bool error = request.kind == Request::ErrorEstimate;
+  Instance* in = nullptr;
+  do in = instance({definition, {}, true, mask, error}, request.at);
+  while (in && reach(request, *in, 0, mask));
   if (!in || failed()) return;
   roots_.push_back(in);
   ir::Function& fn = in->fn;
   const std::string grad = request.name();
   write_code(request, *in, grad, gradient_text(request, fn, grad));
-  const EntryArguments given = write_arguments(request, fn, mask, grad, request.parameters.size());
+  const EntryArguments given = write_arguments(request, fn, mask, grad, request.parameters.size(), error);
   std::string arguments;
   for (const std::string& p : given.primals) append(arguments, p);
   for (const std::string& d : given.adjoints) append(arguments, d);
+  if (error) append(arguments, "clad::last_argument<double>(*" + given.frame + ", \"" + fn.primal_name + "\")");
   finish_entry(request, given, request.with_value() ? fn.result : types_.nothing(),
                grad + "(" + arguments + ")");
 }

@@ -251,6 +251,7 @@ struct Function {
   Var* return_slot = nullptr;
   bool recursive = false;
   bool is_constructor = false;
+  Var* error = nullptr;        ///< where the reverse sweep adds up rounding errors, if it is to
   bool is_tangent = false;     ///< only run forward: printed under its own name
   Var* constructed = nullptr;  ///< of a constructor: the object under construction
   Loc loc = 0;

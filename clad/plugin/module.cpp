@@ -112,6 +112,7 @@ bool Module::lower(const DerivativeKey& key, SourceLocation use, Instance& in) {
     if (diagnose_.errors() != errors) return false;
   }
   fn.is_tangent = !key.reverse;
+  if (key.error) fn.error = fn.make_var(ir::Var::Param, "error", types_.get(sema_.Context.DoubleTy), nullptr);
   ir::Tangents adjoints{std::vector<ir::Tangent>(fn.params.size(), ir::Tangent::None)};
   if (key.reverse) {
     adjoints.kinds.clear();
@@ -149,6 +150,7 @@ void Module::add(const Request& request) {
   switch (request.kind) {
     case Request::Gradient:
     case Request::ValueAndGradient:
+    case Request::ErrorEstimate:
       return write_gradient(request, definition, *mask);
     case Request::Pushforward:
       return write_pushforward(request, definition, *mask);

@@ -27,7 +27,7 @@ struct Range {
 
 /// One use of clad::gradient or another function that asks for a derivative.
 struct Request {
-  enum Kind { Gradient, ValueAndGradient, Pushforward, Derivative, Hessian, Jacobian };
+  enum Kind { Gradient, ValueAndGradient, ErrorEstimate, Pushforward, Derivative, Hessian, Jacobian };
   Kind kind = Gradient;
   unsigned order = 1;     ///< of Derivative
   bool diagonal = false;  ///< of Hessian
@@ -54,10 +54,11 @@ struct DerivativeKey {
   std::vector<ir::Tangents> tangents;
   bool reverse = true;
   Mask adjoints;  ///< of the function that `tangents` lead to
+  bool error = false;  ///< the reverse sweep estimates the rounding error too
 
   bool operator<(const DerivativeKey& o) const {
-    return std::tie(function, tangents, reverse, adjoints) <
-           std::tie(o.function, o.tangents, o.reverse, o.adjoints);
+    return std::tie(function, tangents, reverse, adjoints, error) <
+           std::tie(o.function, o.tangents, o.reverse, o.adjoints, o.error);
   }
 };
 
@@ -145,7 +146,7 @@ class Module {
     Mask pointers;  ///< which of the adjoints the function takes as pointers
   };
   EntryArguments write_arguments(const Request& request, ir::Function& fn, const Mask& active,
-                                 const std::string& name, std::size_t wanted);
+                                 const std::string& name, std::size_t wanted, bool one_more = false);
   void finish_entry(const Request& request, const EntryArguments& given, const ir::Type* result,
                     const std::string& call);
   std::optional<Mask> mask_of(const Request& request, const clang::FunctionDecl* definition);

@@ -33,6 +33,7 @@ class UseFinder : public RecursiveASTVisitor<UseFinder> {
   std::vector<Use> uses;
   static constexpr std::pair<llvm::StringLiteral, Request::Kind> kinds[] = {
       {"clad::gradient", Request::Gradient},       {"clad::value_and_gradient", Request::ValueAndGradient},
+      {"clad::estimate_error", Request::ErrorEstimate},
       {"clad::pushforward", Request::Pushforward}, {"clad::differentiate", Request::Derivative},
       {"clad::hessian", Request::Hessian},         {"clad::jacobian", Request::Jacobian}};
   bool shouldVisitTemplateInstantiations() const { return true; }
@@ -109,6 +110,8 @@ class Consumer : public SemaConsumer {
 /// The function that the user called.
 static std::string asked(const Request& request) {
   switch (request.kind) {
+    case Request::ErrorEstimate:
+      return "clad::estimate_error";
     case Request::Pushforward:
       return "clad::pushforward";
     case Request::Derivative:
@@ -274,6 +277,8 @@ static std::string suffix_of(const Request& request) {
       return "_grad";
     case Request::ValueAndGradient:
       return "_value_and_grad";
+    case Request::ErrorEstimate:
+      return "_error";
     case Request::Pushforward:
       return "_directional";
     case Request::Jacobian:

@@ -119,7 +119,7 @@ void Module::resolve_reverse(ir::Stmt* s, Instance& in) {
   }
   if (!has_derivative(call, at, definition, "'" + lookup_.wanted() + "'")) return;
   call.kind = ir::CallInfo::Generated;
-  use_instance(s, {definition, call.tangents, true, active_arguments(call)}, in);
+  use_instance(s, {definition, call.tangents, true, active_arguments(call), in.fn.error != nullptr}, in);
 }
 
 void Module::resolve_forward(ir::Stmt* s, Instance& in) {

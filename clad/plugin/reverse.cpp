@@ -37,6 +37,12 @@ void ReverseTransform::find_returned(const ir::Body& statements) {
   }
 }
 
+/// What the rounding of a stored number adds to the error of the result, to first order.
+void ReverseTransform::add_error(const Expr* adjoint, const Expr* value, List& out) {
+  if (!fn_.error || value->type->kind != Type::Real) return;
+  out.push_back(line({fn_.error->name + " += clad::rounding_error(", adjoint, ", ", value, ");"}));
+}
+
 void ReverseTransform::run() {
   region_ = fn_.region;
   find_returned(fn_.body);
@@ -128,6 +134,9 @@ void ReverseTransform::statement(const Stmt* s, List& out) {
     case Stmt::Decl:
       // A variable whose adjoint nothing has named yet has cotangent zero: its uses all come later in the
       // program.
+      // A store of the user's: a parameter's copy and temporaries are ours.
+      if (s->var->active && s->var->shadow && s->expr && s->var->kind == Var::Local && !s->source.empty())
+        add_error(fn_.ref(shadow(s->var)), fn_.ref(s->var), out);
       if (s->var->active && s->var->shadow && s->expr && ir::active(s->expr))
         propagate(s->expr, fn_.ref(shadow(s->var)), out);
       for (Var* v : s->touched)
@@ -174,8 +183,10 @@ void ReverseTransform::statement(const Stmt* s, List& out) {
     case Stmt::Return:
       if (s->expr && fn_.seed &&
           !(fn_.constructed && s->expr->kind == Expr::VarRef && s->expr->var == fn_.constructed))
-        if (s->expr->kind != Expr::VarRef || !s->expr->var->returned)
+        if (s->expr->kind != Expr::VarRef || !s->expr->var->returned) {
+          if (s->expr->kind != Expr::VarRef) add_error(fn_.ref(fn_.seed), s->expr, out);
           propagate(s->expr, fn_.ref(fn_.seed), out);
+        }
       return;
     default:
       return;
@@ -210,6 +221,7 @@ void ReverseTransform::assign(const Stmt* s, List& out) {
   const Type* t = lhs->type;
   bool carries = r && r->active && t->differentiable;
   if (s->text == "init") {
+    if (carries) add_error(adjoint(lhs), lhs, out);
     if (carries && ir::active(s->expr)) propagate(s->expr, adjoint(lhs), out);
     return;
   }
@@ -228,6 +240,7 @@ void ReverseTransform::assign(const Stmt* s, List& out) {
     if (r) out.push_back(std::move(undo));
     return;
   }
+  if (carries) add_error(adjoint(lhs), lhs, out);
   save(s, lhs, out);
   if (!carries) return;
   Expr* d = adjoint(lhs);
@@ -354,6 +367,7 @@ void ReverseTransform::generated_call(const Stmt* s, List& out) {
   }
   for (std::size_t i = 0; i < c.args.size(); ++i)
     if (c.args[i].active) add(static_cast<const Expr*>(pass_adjoint(c.args[i], before, after)));
+  if (f.error) add(fn_.error->name);
   parts.emplace_back(");");
   for (Reverse& r : before) out.push_back(std::move(r));
   out.push_back(line(std::move(parts)));

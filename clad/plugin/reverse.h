@@ -68,6 +68,7 @@ class ReverseTransform {
   void keep_arguments(const ir::Stmt* s, List& out);
   void save(const ir::Stmt* s, const ir::Expr* what, List& out);
   void prologue(const ir::Body& statements, List& out);
+  void add_error(const ir::Expr* adjoint, const ir::Expr* value, List& out);
   void find_returned(const ir::Body& statements);
   void declare_adjoint(ir::Var* v, ir::Loc loc, List& out);
   Reverse line(std::vector<Reverse::Part> parts) const;

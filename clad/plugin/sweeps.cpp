@@ -334,6 +334,7 @@ std::string ReverseTransform::reverse_signature() const {
       add(t->kind == Type::Array ? "std::type_identity_t<" + t->name + ">& " + p.var->adjoint
                                  : t->name + "& " + p.var->adjoint);
   }
+  if (fn_.error) add("double& " + fn_.error->name);
   return "static void " + fn_.name + "_rev(" + params + ")";
 }
 

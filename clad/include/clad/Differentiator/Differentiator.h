@@ -8,8 +8,10 @@
 // Without the plugin the calls compile, and execute() throws.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdio>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -79,6 +81,26 @@ inline void check_adjoints(const call_frame& frame, std::size_t wanted, bool has
   throw std::invalid_argument("clad: execute() of the gradient of '" + std::string(function) + "' takes " +
                               std::to_string(wanted) + " adjoint arguments, got " +
                               std::to_string(frame.n_adjoints));
+}
+
+/// How an error estimate weighs the rounding of a stored number: to first order it adds adjoint * value * epsilon
+/// to the result, where epsilon is that of float, as if the program were to be run in it.
+inline double rounding_error(double adjoint, double value) {
+  return std::fabs(adjoint * value) * std::numeric_limits<float>::epsilon();
+}
+
+/// The last of the adjoint arguments, of type T.
+template <class T>
+T& last_argument(const call_frame& frame, const char* function) {
+  const adjoint_argument* last = frame.n_adjoints > 0 ? &frame.adjoints[frame.n_adjoints - 1] : nullptr;
+  if (last && last->pointer && last->tag == &detail::type_tag<T>) return *static_cast<T*>(last->pointer);
+  throw std::invalid_argument("clad: the last argument of execute() of the error estimate of '" +
+                              std::string(function) + "' must be a variable of type double");
+}
+inline call_frame without_last(const call_frame& frame) {
+  call_frame rest = frame;
+  if (rest.n_adjoints > 0) --rest.n_adjoints;
+  return rest;
 }
 
 namespace detail {
@@ -216,7 +238,7 @@ adjoint_argument as_adjoint(const array_ref<T>& a) {
 
 }  // namespace detail
 
-enum class derivative_kind { gradient, value_and_gradient, pushforward, derivative };
+enum class derivative_kind { gradient, value_and_gradient, error_estimate, pushforward, derivative };
 
 /// The order of a derivative, and options, given together: differentiate<clad::order::second>(f, "x").
 enum order : unsigned { first = 1, second = 2, third = 3 };
@@ -314,6 +336,15 @@ class derivative {
     using held<P>::held;
   };
 
+  /// An adjoint is given by a pointer, the error of an estimate by the variable itself.
+  template <class A>
+  static adjoint_argument given(A& argument) {
+    if constexpr (Kind == derivative_kind::error_estimate && std::is_floating_point_v<A>)
+      return detail::as_adjoint(&argument);
+    else
+      return detail::as_adjoint(argument);
+  }
+
   template <std::size_t... I, std::size_t... J, class T>
   result run(std::index_sequence<I...>, std::index_sequence<J...>, T args) const {
     if (!entry_)
@@ -324,7 +355,7 @@ class derivative {
     std::size_t n = 0;
     if constexpr (kFunctor) addresses[n++] = const_cast<void*>(static_cast<const void*>(&function_));
     ((addresses[n++] = std::get<I>(values).address()), ...);
-    adjoint_argument adjoints[sizeof...(J) + 1] = {detail::as_adjoint(std::get<kPrimals + J>(args))...};
+    adjoint_argument adjoints[sizeof...(J) + 1] = {given(std::get<kPrimals + J>(args))...};
     if constexpr (!std::is_void_v<result>) {
       result out{};
       call_frame frame{addresses, adjoints, sizeof...(J), &out};
@@ -368,6 +399,15 @@ CLAD_REQUEST("clad::value_and_gradient")
 inline auto value_and_gradient(F f, [[maybe_unused]] const char* parameters = "",
                                entry_point entry = nullptr) {
   return derivative<F, derivative_kind::value_and_gradient>(f, entry);
+}
+
+/// The gradient of `f`, and to first order the error that rounding brings into its value: execute() takes what that
+/// of the gradient takes, and after it a double, to which the estimate is added. Each number that is stored counts
+/// as if it were rounded to float.
+template <class F>
+CLAD_REQUEST("clad::estimate_error")
+inline auto estimate_error(F f, [[maybe_unused]] const char* parameters = "", entry_point entry = nullptr) {
+  return derivative<F, derivative_kind::error_estimate>(f, entry);
 }
 
 /// The directional derivative of `f`, by forward mode. execute() takes the function's arguments, then for
