@@ -65,7 +65,8 @@ Text Module::gradient_text(const Request& request, ir::Function& fn, const std::
   if (fn.has_reverse) text.line(fn.name + "_rev(" + reverse + ");", loc);
   for (const ir::Parameter& p : fn.params)  // the arguments were rounded too
     if (fn.error && p.active && p.var->type->kind == ir::Type::Real)
-      text.line(fn.error->name + " += clad::rounding_error(*" + p.var->adjoint + ", " + p.var->name + ");", loc);
+      text.line(fn.error->name + " += clad::rounding_error(*" + p.var->adjoint + ", " + p.var->name + ");",
+                loc);
   if (request.with_value()) text.line("return " + value_name + ";", loc);
   text.line("}", loc);
   return text;
@@ -89,8 +90,7 @@ void Module::write_code(const Request& request, const Instance& in, const std::s
 /// Writes the beginning of an entry: the first `active.size()` parameters as the function takes them, and for
 /// each active one its adjoint (or tangent). Returns how they are passed.
 Module::EntryArguments Module::write_arguments(const Request& request, ir::Function& fn, const Mask& active,
-                                               const std::string& name, std::size_t expected,
-                                               bool one_more) {
+                                               const std::string& name, std::size_t expected, bool one_more) {
   const ir::Loc loc = request.at.getRawEncoding();
   const auto* method = dyn_cast<CXXMethodDecl>(request.function);
   const CXXRecordDecl* lambda = method && method->getParent()->isLambda() ? method->getParent() : nullptr;
@@ -165,7 +165,8 @@ void Module::write_gradient(const Request& request, const FunctionDecl* definiti
   std::string arguments;
   for (const std::string& p : given.primals) append(arguments, p);
   for (const std::string& d : given.adjoints) append(arguments, d);
-  if (error) append(arguments, "clad::last_argument<double>(*" + given.frame + ", \"" + fn.primal_name + "\")");
+  if (error)
+    append(arguments, "clad::last_argument<double>(*" + given.frame + ", \"" + fn.primal_name + "\")");
   finish_entry(request, given, request.with_value() ? fn.result : types_.nothing(),
                grad + "(" + arguments + ")");
 }

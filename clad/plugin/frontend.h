@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -19,6 +20,7 @@
 #include "diagnose.h"
 #include "ir.h"
 #include "lookup.h"
+#include "request.h"
 #include "types.h"
 
 namespace clad {
@@ -39,13 +41,14 @@ struct Closure {
 class Frontend {
  public:
   Frontend(clang::Sema& sema, TypeTable& types, Diagnose& diagnose, CustomLookup& lookup,
-           ir::Function& function)
+           ir::Function& function, const RequestTable* uses)
       : sema_(sema),
         context_(sema.Context),
         types_(types),
         diagnose_(diagnose),
         lookup_(lookup),
-        fn_(function) {}
+        fn_(function),
+        uses_(uses) {}
 
   /// Fills `function` from the definition `decl`. Errors are reported; the result is then not to be used.
   void lower(const clang::FunctionDecl* decl);
@@ -122,6 +125,16 @@ class Frontend {
   ir::Expr* emplace_back(const clang::CXXMemberCallExpr* e, const clang::CXXMethodDecl* method);
   ir::Expr* swap(const clang::Expr* first, const clang::Expr* second, ir::Loc at);
 
+  // Derivatives inside the function: frontend_derivative.cpp
+  const Request* derivative_of(const clang::Expr* object) const;
+  ir::Expr* execute(const clang::CXXMemberCallExpr* e);
+  ir::Expr* execute_derivative(const clang::CXXMemberCallExpr* e, const Request& request);
+  void execute_gradient(const clang::CXXMemberCallExpr* e, const Request& request);
+  std::unique_ptr<ir::CallInfo> derivative_call(const clang::CXXMemberCallExpr* e, const Request& request,
+                                                const clang::Expr* function);
+  ir::Expr* call_derivative(std::unique_ptr<ir::CallInfo> info, const Request& request,
+                            const std::vector<std::vector<double>>& directions, ir::Loc at);
+
   // Calls: frontend_call.cpp
   ir::Expr* checkpoint(const clang::CallExpr* e);
   ir::Expr* call(const clang::CallExpr* e);
@@ -155,6 +168,7 @@ class Frontend {
   Diagnose& diagnose_;
   CustomLookup& lookup_;
   ir::Function& fn_;
+  const RequestTable* uses_;
   const clang::FunctionDecl* decl_ = nullptr;
 
   ir::Body* out_ = nullptr;

@@ -451,6 +451,7 @@ ir::Expr* Frontend::call(const CallExpr* e) {
   const auto* method = dyn_cast<CXXMethodDecl>(callee);
   auto info = std::make_unique<ir::CallInfo>();
   if (const auto* m = dyn_cast<CXXMemberCallExpr>(e)) {
+    if (ir::Expr* derived = execute(m)) return derived;
     if (ir::Expr* element = container_member(m, method)) return element;
     object = m->getImplicitObjectArgument();
     if (method->isVirtual()) {

@@ -149,6 +149,7 @@ void Frontend::declare(const VarDecl* decl) {
            "cannot differentiate through static variable '" + decl->getNameAsString() + "'");
     return;  // a constant: folded where it is used
   }
+  if (decl->getInit() && derivative_of(decl->getInit())) return;  // stands for what it executes
   if (const CXXRecordDecl* record = type.getNonReferenceType()->getAsCXXRecordDecl();
       record && record->isLambda()) {
     auto closure = decl->getInit() ? closure_of(decl->getInit()) : nullptr;

@@ -98,7 +98,7 @@ bool Module::lower(const DerivativeKey& key, SourceLocation use, Instance& in) {
   fn.name = types_.unique_global(base_name(key.function) + suffix);
   fn.primal_name = display_name(key.function);
   fn.names_type = [this](const std::string& name) { return types_.names_type(name); };
-  Frontend frontend(sema_, types_, diagnose_, lookup_, fn);
+  Frontend frontend(sema_, types_, diagnose_, lookup_, fn, uses_);
   frontend.lower(key.function);
   callees_.insert(frontend.callees().begin(), frontend.callees().end());
   callees_.insert(key.function->getCanonicalDecl());

@@ -15,35 +15,11 @@
 #include "ir.h"
 #include "lookup.h"
 #include "print.h"
+#include "request.h"
 #include "reverse.h"
 #include "types.h"
 
 namespace clad {
-
-/// Elements `first` to `last` of a parameter; of one without elements, both are absent.
-struct Range {
-  std::optional<std::uint64_t> first, last;
-};
-
-/// One use of clad::gradient or another function that asks for a derivative.
-struct Request {
-  enum Kind { Gradient, ValueAndGradient, ErrorEstimate, Pushforward, Derivative, Hessian, Jacobian };
-  Kind kind = Gradient;
-  unsigned order = 1;     ///< of Derivative
-  bool diagonal = false;  ///< of Hessian
-  bool vector = false;    ///< of Derivative: in all directions at once
-  bool all = false;       ///< every parameter that can be
-  const clang::FunctionDecl* function = nullptr;
-  const clang::CXXRecordDecl* functor = nullptr;  ///< of a function object: its class
-  std::vector<unsigned> parameters;               ///< to differentiate with respect to
-  std::vector<Range> ranges;                      ///< the elements of each
-  std::string entry;                              ///< name of the function bound to the call
-  clang::SourceLocation at;
-
-  bool with_value() const { return kind == ValueAndGradient; }
-  /// Of the generated function that the entry calls.
-  std::string name() const { return entry.substr(0, entry.size() - std::string("_entry").size()); }
-};
 
 /// For which of its parameters a function is differentiated.
 using Mask = std::vector<bool>;
@@ -53,7 +29,7 @@ struct DerivativeKey {
   const clang::FunctionDecl* function = nullptr;
   std::vector<ir::Tangents> tangents;
   bool reverse = true;
-  Mask adjoints;  ///< of the function that `tangents` lead to
+  Mask adjoints;       ///< of the function that `tangents` lead to
   bool error = false;  ///< the reverse sweep estimates the rounding error too
 
   bool operator<(const DerivativeKey& o) const {
@@ -77,6 +53,8 @@ class Module {
       : sema_(sema), types_(types), diagnose_(sema), lookup_(sema, types) {}
 
   void add(const Request& request);
+  /// The uses of clad::differentiate and the like: a function that is differentiated may execute one.
+  void set_uses(const RequestTable* uses) { uses_ = uses; }
   /// Reports the opaque classes in use that lack what an adjoint needs.
   void check_opaques();
   bool failed() const { return diagnose_.failed(); }
@@ -159,6 +137,7 @@ class Module {
   TypeTable& types_;
   Diagnose diagnose_;
   CustomLookup lookup_;
+  const RequestTable* uses_ = nullptr;
   std::map<DerivativeKey, std::unique_ptr<Instance>> instances_;
   std::vector<Instance*> roots_;  ///< those that requests name
   std::set<const clang::FunctionDecl*> callees_;

@@ -32,10 +32,13 @@ class UseFinder : public RecursiveASTVisitor<UseFinder> {
   };
   std::vector<Use> uses;
   static constexpr std::pair<llvm::StringLiteral, Request::Kind> kinds[] = {
-      {"clad::gradient", Request::Gradient},       {"clad::value_and_gradient", Request::ValueAndGradient},
+      {"clad::gradient", Request::Gradient},
+      {"clad::value_and_gradient", Request::ValueAndGradient},
       {"clad::estimate_error", Request::ErrorEstimate},
-      {"clad::pushforward", Request::Pushforward}, {"clad::differentiate", Request::Derivative},
-      {"clad::hessian", Request::Hessian},         {"clad::jacobian", Request::Jacobian}};
+      {"clad::pushforward", Request::Pushforward},
+      {"clad::differentiate", Request::Derivative},
+      {"clad::hessian", Request::Hessian},
+      {"clad::jacobian", Request::Jacobian}};
   bool shouldVisitTemplateInstantiations() const { return true; }
   bool shouldVisitImplicitCode() const { return true; }
   bool VisitCallExpr(CallExpr* call) {
@@ -102,6 +105,7 @@ class Consumer : public SemaConsumer {
   Sema* sema_ = nullptr;
   std::unique_ptr<TypeTable> types_;
   std::vector<Request> requests_;
+  RequestTable uses_;
   std::set<CallExpr*> seen_;
   std::set<NamedDecl*> ours_;
   bool parsing_ = false;
@@ -331,12 +335,14 @@ void Consumer::bind(CallExpr* call, Request::Kind kind) {
   call->setArg(2, e);
   entry->setReferenced();
   entry->markUsed(context);
+  uses_[call] = request;
   requests_.push_back(std::move(request));
 }
 
 void Consumer::HandleTranslationUnit(ASTContext&) {
   if (compiler_.getDiagnostics().hasErrorOccurred() || requests_.empty()) return;
   Module module(*sema_, types());
+  module.set_uses(&uses_);
   for (const Request& request : requests_) module.add(request);
   module.check_opaques();
   if (module.failed()) return;

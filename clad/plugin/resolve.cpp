@@ -92,6 +92,15 @@ void Module::use_instance(ir::Stmt* s, const DerivativeKey& key, Instance& in) {
     return;
   }
   s->call->generated = &target->fn;
+  if (!key.tangents.empty() && !key.reverse) s->call->primal->text = target->fn.name;
+  for (std::size_t k = 0; k < key.tangents.size(); ++k)
+    for (std::size_t i = 0; i < key.tangents[k].kinds.size(); ++i)
+      if (target->done && target->reached[k][i] && key.tangents[k].kinds[i] == ir::Tangent::None) {
+        diagnose_.error(at, "cannot differentiate '" + target->fn.primal_name + "' without regard to '" +
+                                target->fn.params[i].var->name +
+                                "', which changes with its other parameters");
+        return;
+      }
   in.uses.push_back(target);
 }
 

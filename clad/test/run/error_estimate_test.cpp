@@ -38,9 +38,9 @@ TEST(EstimateError, GoesThroughCallsLoopsAndArrays) {
   // s = x*x + x; result = (2 s + 1) x. The adjoint of s, also of its first value, and of a[i] x, is 2x.
   const double s = x * x + x, result = (2 * s + 1) * x;
   EXPECT_DOUBLE_EQ(d_x, 2 * s + 1 + x * (4 * x + 2));
-  const double stored = 2 * x * (x * x) + 2 * x * s                // s after each iteration
-                        + x * (2 * s) + x * (2 * s + 1)            // in the call: a, its result
-                        + result + x * d_x;                        // the result, the argument
+  const double stored = 2 * x * (x * x) + 2 * x * s      // s after each iteration
+                        + x * (2 * s) + x * (2 * s + 1)  // in the call: a, its result
+                        + result + x * d_x;              // the result, the argument
   EXPECT_NEAR(error / epsilon, stored, 1e-9);
 }
 

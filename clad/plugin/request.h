@@ -1,0 +1,43 @@
+// What the user asks for: the uses of clad::gradient and its like.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "clang/AST/DeclCXX.h"
+#include "clang/AST/Expr.h"
+
+namespace clad {
+
+/// Elements `first` to `last` of a parameter; of one without elements, both are absent.
+struct Range {
+  std::optional<std::uint64_t> first, last;
+};
+
+/// One use of clad::gradient or another function that asks for a derivative.
+struct Request {
+  enum Kind { Gradient, ValueAndGradient, ErrorEstimate, Pushforward, Derivative, Hessian, Jacobian };
+  Kind kind = Gradient;
+  unsigned order = 1;     ///< of Derivative
+  bool diagonal = false;  ///< of Hessian
+  bool vector = false;    ///< of Derivative: in all directions at once
+  bool all = false;       ///< every parameter that can be
+  const clang::FunctionDecl* function = nullptr;
+  const clang::CXXRecordDecl* functor = nullptr;  ///< of a function object: its class
+  std::vector<unsigned> parameters;               ///< to differentiate with respect to
+  std::vector<Range> ranges;                      ///< the elements of each
+  std::string entry;                              ///< name of the function bound to the call
+  clang::SourceLocation at;
+
+  bool with_value() const { return kind == ValueAndGradient; }
+  /// Of the generated function that the entry calls.
+  std::string name() const { return entry.substr(0, entry.size() - std::string("_entry").size()); }
+};
+
+/// The requests of a translation unit, by their calls.
+using RequestTable = std::map<const clang::CallExpr*, Request>;
+
+}  // namespace clad
