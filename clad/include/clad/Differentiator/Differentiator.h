@@ -83,8 +83,8 @@ inline void check_adjoints(const call_frame& frame, std::size_t wanted, bool has
                               std::to_string(frame.n_adjoints));
 }
 
-/// How an error estimate weighs the rounding of a stored number: to first order it adds adjoint * value * epsilon
-/// to the result, where epsilon is that of float, as if the program were to be run in it.
+/// How an error estimate weighs the rounding of a stored number: to first order it adds adjoint * value *
+/// epsilon to the result, where epsilon is that of float, as if the program were to be run in it.
 inline double rounding_error(double adjoint, double value) {
   return std::fabs(adjoint * value) * std::numeric_limits<float>::epsilon();
 }
@@ -401,9 +401,9 @@ inline auto value_and_gradient(F f, [[maybe_unused]] const char* parameters = ""
   return derivative<F, derivative_kind::value_and_gradient>(f, entry);
 }
 
-/// The gradient of `f`, and to first order the error that rounding brings into its value: execute() takes what that
-/// of the gradient takes, and after it a double, to which the estimate is added. Each number that is stored counts
-/// as if it were rounded to float.
+/// The gradient of `f`, and to first order the error that rounding brings into its value: execute() takes
+/// what that of the gradient takes, and after it a double, to which the estimate is added. Each number that
+/// is stored counts as if it were rounded to float.
 template <class F>
 CLAD_REQUEST("clad::estimate_error")
 inline auto estimate_error(F f, [[maybe_unused]] const char* parameters = "", entry_point entry = nullptr) {
