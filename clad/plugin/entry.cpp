@@ -133,7 +133,8 @@ Module::EntryArguments Module::write_arguments(const Request& request, ir::Funct
     std::string which = "clad::adjoint_of_object";
     if (i >= hidden) {
       auto it = std::find(request.parameters.begin(), request.parameters.end(), i - hidden);
-      which = std::to_string(it - request.parameters.begin());
+      const bool named = it != request.parameters.end();
+      which = std::to_string(named ? static_cast<std::size_t>(it - request.parameters.begin()) : expected);
     }
     const std::string holder = fn.unique("adjoint_" + std::to_string(i));
     const std::string found = "(" + at + ", " + which + ", " + wanted + ", \"" + v->name + "\"";

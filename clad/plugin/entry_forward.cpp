@@ -313,4 +313,57 @@ void Module::write_hessian(const Request& request, const FunctionDecl* definitio
   finish_entry(request, given, types_.nothing(), request.name() + "(" + passed + ")");
 }
 
+/// The Hessian times a vector: the gradient of the derivative in its direction.
+void Module::write_hessian_vector(const Request& request, const FunctionDecl* definition, Mask mask) {
+  DerivativeKey key{definition, {full(mask)}, true, mask};
+  for (;;) {
+    key.adjoints.resize(mask.size() + static_cast<std::size_t>(std::count(mask.begin(), mask.end(), true)));
+    const Instance* in = instance(key, request.at);
+    if (!in) return;
+    if (reach(request, *in, 0, mask))
+      key = {definition, {full(mask)}, true, mask};
+    else if (!reach(request, *in, 1, key.adjoints))
+      break;
+    if (failed()) return;
+  }
+  if (failed()) return;
+  Instance* in = instance(key, request.at);
+  roots_.push_back(in);
+  ir::Function& fn = in->fn;
+  const ir::Loc loc = request.at.getRawEncoding();
+  write_code(request, *in, request.name(), gradient_text(request, fn, request.name()));
+  const std::size_t named = request.parameters.size();
+  const EntryArguments given = write_arguments(request, fn, mask, request.name(), 2 * named);
+  std::vector<std::string> arguments = given.primals;
+  for (std::size_t i = 0; i < given.adjoints.size(); ++i)
+    arguments.push_back((given.pointers[i] ? "" : "*") + given.adjoints[i]);
+  const std::size_t hidden = hidden_parameters(request, mask);
+  const std::vector<std::string> shapes = arguments;
+  for (std::size_t i = 0; i < fn.params.size(); ++i) {
+    if (!fn.params[i].active) continue;
+    const ir::Var* v = fn.params[i].var;
+    const auto at = i >= hidden && i < mask.size()
+                        ? std::find(request.parameters.begin(), request.parameters.end(), i - hidden)
+                        : request.parameters.end();
+    const bool wanted = at != request.parameters.end();
+    const std::size_t which =
+        wanted ? named + static_cast<std::size_t>(at - request.parameters.begin()) : 2 * named;
+    const std::string found = "(*" + given.frame + ", " + std::to_string(which) + ", " +
+                              std::to_string(2 * named) + ", \"" + v->name + "\"";
+    const std::string name = fn.unique("product_" + std::to_string(i));
+    if (v->type->kind == ir::Type::Pointer) {
+      entries_.line("auto* " + name + " = clad::adjoint_pointer<" + adjoint_pointer_type(v->type->element) +
+                        ">" + found + ");",
+                    loc);
+      arguments.push_back(name);
+    } else {
+      entries_.line("clad::adjoint_holder<" + as_template_argument(v->type->name) + "> " + name + found +
+                        ", " + shapes[i] + ");",
+                    loc);
+      arguments.push_back(name + ".get()");
+    }
+  }
+  finish_entry(request, given, types_.nothing(), request.name() + "(" + joined(arguments) + ")");
+}
+
 }  // namespace clad

@@ -161,6 +161,8 @@ void Module::add(const Request& request) {
       return write_jacobian(request, definition, *mask);
     case Request::Hessian:
       return write_hessian(request, definition, *mask);
+    case Request::HessianVector:
+      return write_hessian_vector(request, definition, *mask);
   }
 }
 

@@ -97,6 +97,7 @@ class Module {
   void write_pushforward(const Request& request, const clang::FunctionDecl* definition, Mask mask);
   void write_derivative(const Request& request, const clang::FunctionDecl* definition, const Mask& mask);
   void write_hessian(const Request& request, const clang::FunctionDecl* definition, const Mask& mask);
+  void write_hessian_vector(const Request& request, const clang::FunctionDecl* definition, Mask mask);
   // entry_directions.cpp
   void write_directions(const Request& request, const clang::FunctionDecl* definition, const Mask& mask);
   void write_jacobian(const Request& request, const clang::FunctionDecl* definition, const Mask& mask);

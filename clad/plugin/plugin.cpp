@@ -38,6 +38,7 @@ class UseFinder : public RecursiveASTVisitor<UseFinder> {
       {"clad::pushforward", Request::Pushforward},
       {"clad::differentiate", Request::Derivative},
       {"clad::hessian", Request::Hessian},
+      {"clad::hessian_vector_product", Request::HessianVector},
       {"clad::jacobian", Request::Jacobian}};
   bool shouldVisitTemplateInstantiations() const { return true; }
   bool shouldVisitImplicitCode() const { return true; }
@@ -122,6 +123,8 @@ static std::string asked(const Request& request) {
       return "clad::differentiate";
     case Request::Hessian:
       return "clad::hessian";
+    case Request::HessianVector:
+      return "clad::hessian_vector_product";
     case Request::Jacobian:
       return "clad::jacobian";
     default:
@@ -285,6 +288,8 @@ static std::string suffix_of(const Request& request) {
       return "_error";
     case Request::Pushforward:
       return "_directional";
+    case Request::HessianVector:
+      return "_hessian_vector";
     case Request::Jacobian:
       return "_jacobian";
     case Request::Derivative:

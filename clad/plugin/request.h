@@ -19,7 +19,16 @@ struct Range {
 
 /// One use of clad::gradient or another function that asks for a derivative.
 struct Request {
-  enum Kind { Gradient, ValueAndGradient, ErrorEstimate, Pushforward, Derivative, Hessian, Jacobian };
+  enum Kind {
+    Gradient,
+    ValueAndGradient,
+    ErrorEstimate,
+    Pushforward,
+    Derivative,
+    Hessian,
+    HessianVector,
+    Jacobian
+  };
   Kind kind = Gradient;
   unsigned order = 1;     ///< of Derivative
   bool diagonal = false;  ///< of Hessian

@@ -182,6 +182,40 @@ TEST(Hessian, TakesNamedParametersOrAll) {
   EXPECT_THAT(all, testing::ElementsAre(30, 20, 12, 20, 0, 4, 12, 4, 0));
 }
 
+struct Well {
+  double depth;
+  std::vector<double> slopes;
+};
+double energy(const Well& w, const double* p, double x, double& kept) {
+  kept *= x;
+  double e = w.depth * std::cos(x * kept);
+  for (std::size_t i = 0; i < w.slopes.size(); ++i) e += w.slopes[i] * w.slopes[i] * p[i] * x;
+  return e;
+}
+TEST(HessianVectorProduct, IsTheDerivativeOfTheGradientInADirection) {
+  const Well at{1.5, {0.5, 2}}, v{0.3, {-0.2, 0.7}};
+  const double p[2] = {0.4, 0.9}, v_p[2] = {0.1, -0.6}, x = 0.8, v_x = 0.5;
+  const auto gradient = [&](double h, Well& d_w, double* d_p, double& d_x) {
+    const Well w{at.depth + h * v.depth, {0.5 + h * v.slopes[0], 2 + h * v.slopes[1]}};
+    const double q[2] = {p[0] + h * v_p[0], p[1] + h * v_p[1]};
+    double kept = 0.7;
+    clad::gradient(energy, "w, p, x").execute(w, q, x + h * v_x, kept, &d_w, d_p, &d_x);
+  };
+  Well plus{0, {0, 0}}, minus{0, {0, 0}}, product{0, {0, 0}};
+  double p_plus[2] = {}, p_minus[2] = {}, p_product[2] = {}, x_plus = 0, x_minus = 0, x_product = 0,
+         kept = 0.7;
+  gradient(1e-5, plus, p_plus, x_plus);
+  gradient(-1e-5, minus, p_minus, x_minus);
+  clad::hessian_vector_product(energy, "w, p, x")
+      .execute(at, p, x, kept, &v, v_p, &v_x, &product, p_product, &x_product);
+  EXPECT_NEAR(product.depth, (plus.depth - minus.depth) / 2e-5, 1e-8);
+  EXPECT_NEAR(x_product, (x_plus - x_minus) / 2e-5, 1e-8);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_NEAR(product.slopes[i], (plus.slopes[i] - minus.slopes[i]) / 2e-5, 1e-8);
+    EXPECT_NEAR(p_product[i], (p_plus[i] - p_minus[i]) / 2e-5, 1e-8);
+  }
+}
+
 double weighted(const double* p, double x, double y) { return p[0] * x * x + std::exp(p[1] * y) * x; }
 TEST(VectorMode, ComputesAllDerivativesInOneRun) {
   double p[2] = {0.5, 0.25}, d_x = 0, d_y = 0, d_p[2] = {};

@@ -450,4 +450,14 @@ inline auto hessian(F f, [[maybe_unused]] const char* parameters = "", entry_poi
   return derivative<F, derivative_kind::gradient>(f, entry);
 }
 
+/// The Hessian of `f` times a vector, at the cost of a few gradients. execute() takes the function's
+/// arguments, then for each named parameter a pointer to its part of the vector, and then for each a pointer
+/// to which its part of the product is added.
+template <class F>
+CLAD_REQUEST("clad::hessian_vector_product")
+inline auto hessian_vector_product(F f, [[maybe_unused]] const char* parameters = "",
+                                   entry_point entry = nullptr) {
+  return derivative<F, derivative_kind::gradient>(f, entry);
+}
+
 }  // namespace clad
