@@ -117,6 +117,8 @@ void parse_generated(CompilerInstance& compiler, Sema& sema, Module& module, con
   const bool access_control = options.AccessControl;
   options.AccessControl = 0;
   DiagnosticsEngine& engine = compiler.getDiagnostics();
+  const bool ignore_warnings = engine.getIgnoreAllWarnings();
+  engine.setIgnoreAllWarnings(true);  // -Werror would make errors of those in generated text
   DiagnosticConsumer* client = engine.getClient();
   const bool owned = engine.ownsClient();
   std::unique_ptr<DiagnosticConsumer> holder = owned ? engine.takeClient() : nullptr;
@@ -146,6 +148,7 @@ void parse_generated(CompilerInstance& compiler, Sema& sema, Module& module, con
   preprocessor.FinalizeForModelFile();
   sema.TUScope = scope;
   options.AccessControl = access_control;
+  engine.setIgnoreAllWarnings(ignore_warnings);
   if (owned)
     engine.setClient(holder.release(), /*ShouldOwnClient=*/true);
   else
