@@ -29,7 +29,8 @@ struct Places {
     gradients = {.d_x = work.take<T>(N * C),
                  .exponentials = work.take<T>(V * rows),
                  .row_factors = work.take<T>(rows)};
-    if (N > most) gradients.d_weight = gradients.exponentials + V * ClassifierBlocks<T>::most_of_several(V);
+    if (memory && N > most)  // not where only the size is asked for
+      gradients.d_weight = gradients.exponentials + V * ClassifierBlocks<T>::most_of_several(V);
     packed_inp = work.take<T>(N * C);
     packed_d_inp = work.take<T>(N * C);
     packed_targets = work.take<int32_t>(N);
