@@ -26,8 +26,12 @@ class Activity {
     std::set<std::string>
         reported;  // one error a statement, whose temporaries are alike; one for all iterators
     for (const auto& v : fn_.vars) {
-      if (!v->active || !holds_unsupported(v->type)) continue;
       const ir::Loc at = v->loc ? v->loc : fn_.loc;
+      const bool list = v->type->kind == ir::Type::InitializerList;
+      if (v->active && list && (v->kind == ir::Var::Param || v->kind == ir::Var::Local))
+        diagnose_.error(at, "cannot differentiate through '" + v->name + "' of type '" + v->type->name +
+                                "', whose elements are constant; use a std::array or a std::vector");
+      if (!v->active || !holds_unsupported(v->type)) continue;
       const bool iterator = v->type->name.find("iterator") != std::string::npos;
       const std::string& statement = statements_[v.get()];
       if (!reported.insert(iterator ? "iterator" : statement.empty() ? v->name : statement).second) continue;

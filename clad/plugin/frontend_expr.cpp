@@ -241,9 +241,15 @@ ir::Expr* Frontend::value(const clang::Expr* e) {
     case clang::Stmt::CXXNewExprClass:
     case clang::Stmt::CXXDeleteExprClass:
       return fail(e->getExprLoc(), "cannot differentiate 'new' and 'delete'; use std::vector");
-    case clang::Stmt::CXXThrowExprClass:
-      return fail(e->getExprLoc(),
-                  "cannot differentiate 'throw'; check arguments before the differentiated function");
+    case clang::Stmt::CXXThrowExprClass: {
+      // Nothing after it runs, the reverse sweep included: to the derivative it is an effect like any other.
+      const clang::Expr* operand = llvm::cast<CXXThrowExpr>(e)->getSubExpr();
+      if (!operand) return fail(e->getExprLoc(), "cannot differentiate a 'throw' that throws again");
+      ir::Expr* thrown = value(operand);
+      if (thrown->type->is_class()) thrown = hoist(thrown, loc(e), "thrown");
+      emit(ir::Stmt::Eval, loc(e))->expr = fn_.make(ir::Expr::Unary, types_.nothing(), "throw ", {thrown});
+      return literal("0", context_.IntTy);
+    }
     case clang::Stmt::OpaqueValueExprClass:
       if (const auto* source = llvm::cast<OpaqueValueExpr>(e)->getSourceExpr()) return value(source);
       break;

@@ -234,7 +234,16 @@ ir::Expr* Frontend::conditional(const AbstractConditionalOperator* e) {
     branch->other = std::move(bodies[1]);
     return literal("0", context_.IntTy);
   }
+  for (int i = 0; i < 2; ++i) {
+    if (!sources[i]->getType()->isVoidType()) continue;  // else it throws, and what is chosen is the other
+    ir::Stmt* branch = emit(ir::Stmt::If, loc(e));
+    record_condition(branch, cond);
+    (i ? branch->other : branch->body) = std::move(bodies[i]);
+    out_->insert(out_->end(), bodies[1 - i].begin(), bodies[1 - i].end());
+    return arms[1 - i];
+  }
   ir::Var* v = fn_.make_var(ir::Var::Local, "chosen", type, region_);
+  v->reference_copy = e->isLValue();
   v->optional = !type->default_constructible;
   ir::Stmt* d = emit(ir::Stmt::Decl, loc(e));
   d->var = v;

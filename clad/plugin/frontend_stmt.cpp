@@ -143,7 +143,10 @@ void Frontend::declare_pointer(const VarDecl* decl) {
 
 void Frontend::declare(const VarDecl* decl) {
   QualType type = decl->getType();
-  if (decl->isStaticLocal() || decl->getTLSKind() != VarDecl::TLS_None) {
+  // A table that never changes may as well be made each time.
+  const bool table = decl->isStaticLocal() && type.isConstQualified() && type->isArrayType() &&
+                     decl->getInit() && decl->getInit()->isConstantInitializer(context_, /*ForRef=*/false);
+  if (!table && (decl->isStaticLocal() || decl->getTLSKind() != VarDecl::TLS_None)) {
     if (types_.get(type)->differentiable && !type.isConstQualified())
       fail(decl->getLocation(),
            "cannot differentiate through static variable '" + decl->getNameAsString() + "'");

@@ -1,4 +1,6 @@
 // Statements that have no derivative.
+#include <initializer_list>
+
 #include "clad/Differentiator/Differentiator.h"
 
 double jumps(double x) {
@@ -17,9 +19,9 @@ double tries(double x) {
   }
   return x;
 }
-double throws(double x) {
-  if (x < 0) throw 1;
-  // expected-error@-1 {{cannot differentiate 'throw'; check arguments before the differentiated function}}
+double throws_again(double x) {
+  if (x < 0) throw;
+  // expected-error@-1 {{cannot differentiate a 'throw' that throws again}}
   return x;
 }
 double assembles(double x) {
@@ -70,6 +72,32 @@ double thread_variable(double x) {
   kept += x;
   return kept;
 }
+double static_counter(double x) {
+  static int kept = 0;
+  return ++kept * x;
+  // expected-error@-1 {{cannot differentiate a use of variable 'kept' here}}
+}
+double listed(std::initializer_list<double> list) {
+  // expected-error@-1 {{cannot differentiate through 'list' of type 'std::initializer_list<double>', whose elements are constant; use a std::array or a std::vector}}
+  double sum = 0;
+  for (double x : list) sum += x;
+  return sum;
+}
+double local_list(double x) {
+  auto list = {x, x * x};
+  // expected-error@-1 {{cannot differentiate through 'list' of type 'std::initializer_list<double>', whose elements are constant; use a std::array or a std::vector}}
+  double sum = 0;
+  for (double y : list) sum += y;
+  return sum;
+}
+double chosen_object(double x) {
+  double a = x, b = 2 * x;
+  int n = 0;
+  (x > 1 ? a : (++n, b)) *= 3;
+  // expected-error@-1 {{cannot differentiate an assignment through a reference that a call returned}}
+  return a * b * n;
+}
+double lists(double x) { return listed({x, 2 * x}); }
 double variable_length(double x, int n) {
   double a[n];
   // expected-error@-1 {{cannot differentiate array 'a' of variable length; use std::vector}}
@@ -80,7 +108,7 @@ double variable_length(double x, int n) {
 void use() {
   clad::gradient(jumps);
   clad::gradient(tries);
-  clad::gradient(throws);
+  clad::gradient(throws_again);
   clad::gradient(assembles);
   clad::gradient(case_inside_a_loop);
   clad::gradient(switch_without_a_block);
@@ -88,5 +116,9 @@ void use() {
   clad::gradient(statement_expression);
   clad::gradient(static_variable);
   clad::gradient(thread_variable);
+  clad::gradient(static_counter);
+  clad::gradient(lists);
+  clad::gradient(local_list);
+  clad::gradient(chosen_object);
   clad::gradient(variable_length);
 }

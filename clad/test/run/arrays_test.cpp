@@ -233,6 +233,16 @@ TEST(Arrays, PointersToArrays) {
   EXPECT_EQ(10, d_a[1][2]);
 }
 
+double tables(double x, double y) {
+  static const double weights[3] = {0.25, 0.5, 0.25};
+  static constexpr int columns[] = {2, 0, 1};
+  static const double rows[2][3] = {{1, 2, 3}, {4, 5, 6}};
+  double sum = 0;
+  for (int i = 0; i < 3; ++i) sum += weights[i] * x * rows[i % 2][columns[i]] * y + sum * weights[columns[i]];
+  return sum;
+}
+TEST(Arrays, StaticTablesOfConstants) { EXPECT_GRADIENT(tables, 1.5, -0.7); }
+
 double rounded_step(double x, const double* a) {
   int i = 1;
   double y = a[i] * x;

@@ -1,0 +1,96 @@
+// Exceptions on the paths that are not taken, and those that are.
+#include <stdexcept>
+#include <string>
+
+#include "clad/Differentiator/Differentiator.h"
+#include "clad/test/support/finite_difference.h"
+
+namespace {
+
+double guarded(double x, double y) {
+  if (x < 0) throw std::invalid_argument("negative: " + std::to_string(x));
+  return std::sqrt(x) * y;
+}
+
+double quotient(double a, double b) { return b == 0 ? throw std::domain_error("division by zero") : a / b; }
+double in_a_loop(double x, double y) {
+  double sum = 0;
+  for (int i = 0; i < 4; ++i) {
+    if (sum > 1e6) throw i;
+    x *= 1.1;
+    sum += quotient(x, y + i) * sum + x;
+  }
+  return sum;
+}
+
+enum class Kind { Sum, Product };
+double by_kind(Kind kind, double x, double y) {
+  switch (kind) {
+    case Kind::Sum:
+      return x + y;
+    case Kind::Product:
+      return x * y;
+    default:
+      throw std::logic_error("no such kind");
+  }
+}
+double kinds(double x, double y) { return by_kind(Kind::Product, x, y) * by_kind(Kind::Sum, x, x); }
+
+struct Failure {
+  double residual = 0;
+  int step = 0;
+};
+double newton(double x, double guess) {
+  for (int step = 0;; ++step) {
+    const double residual = guess * guess - x;
+    if (residual * residual < 1e-26) return guess;
+    if (step == 50) throw Failure{residual, step};
+    guess -= residual / (2 * guess);
+  }
+}
+
+struct Point {
+  double x, y;
+};
+double of_class(double x, double y) {
+  const Point p = x > 100 ? throw std::range_error("far") : Point{x * y, y};
+  return p.x * p.y;
+}
+
+double of_an_object(double x, double y) {
+  double a = x, b = y;
+  int n = 0;
+  (x < 0 ? throw n : a) *= y;
+  (++n == 1 ? b : throw n) += a * n;
+  return a * b;
+}
+
+TEST(Exceptions, PathsThatThrowLeaveTheGradientAlone) {
+  EXPECT_GRADIENT(guarded, 1.5, -0.5);
+  EXPECT_GRADIENT(quotient, 1.5, -0.5);
+  EXPECT_GRADIENT(in_a_loop, 1.5, 2.5);
+  EXPECT_GRADIENT(kinds, 1.5, 2.5);
+  EXPECT_GRADIENT(newton, 2.0, 1.0);
+  EXPECT_GRADIENT(of_class, 1.5, 2.5);
+  EXPECT_GRADIENT(of_an_object, 1.5, 2.5);
+}
+
+TEST(Exceptions, AnExceptionLeavesTheGradientAsItLeavesTheFunction) {
+  double dx = 0, dy = 0;
+  EXPECT_THROW(clad::gradient(guarded).execute(-1, 2, &dx, &dy), std::invalid_argument);
+  EXPECT_THROW(clad::pushforward(quotient).execute(1, 0, &dx, &dy), std::domain_error);
+  EXPECT_THROW(clad::gradient(newton).execute(-1, 2, &dx, &dy), Failure);
+  EXPECT_EQ(dx, 0);
+  EXPECT_EQ(dy, 0);
+}
+
+TEST(Exceptions, SecondDerivativesThroughAGuard) {
+  double hessian[4] = {};
+  clad::hessian(guarded).execute(4, 3, hessian);
+  EXPECT_NEAR(hessian[0], -3.0 / 32, 1e-14);
+  EXPECT_NEAR(hessian[1], 0.25, 1e-14);
+  EXPECT_NEAR(hessian[2], 0.25, 1e-14);
+  EXPECT_NEAR(hessian[3], 0, 1e-14);
+}
+
+}  // namespace
