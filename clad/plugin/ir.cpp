@@ -51,6 +51,19 @@ Expr* Function::ref(Var* v) {
   return e;
 }
 
+Expr* Function::mirror(const Expr* e, const std::function<Expr*(const Expr*)>& part) {
+  Expr* copy = exprs.emplace_back(std::make_unique<Expr>(*e)).get();
+  if (e->kind == Expr::Conditional) {
+    for (std::size_t i : {1, 2}) copy->args[i] = part(e->args[i]);
+    return copy;
+  }
+  if (e->args.empty()) return copy;  // nullptr
+  const Type::Kind first = e->args[0]->type->kind;
+  const bool second = e->kind == Expr::Binary && first != Type::Pointer && first != Type::Array;
+  copy->args[second] = part(e->args[second]);
+  return copy;
+}
+
 Stmt* Function::stmt(Stmt::Kind kind, Loc at, const std::string& source) {
   auto& s = stmts.emplace_back(std::make_unique<Stmt>());
   s->kind = kind;

@@ -276,6 +276,8 @@ struct Function {
   Expr* make(Expr::Kind kind, const Type* type, std::string_view text = {},
              std::initializer_list<Expr*> args = {});
   Expr* ref(Var* v);
+  /// The path or pointer expression `e` with what it leads through replaced: `p[i]` becomes `part(p)[i]`.
+  Expr* mirror(const Expr* e, const std::function<Expr*(const Expr*)>& part);
   Stmt* stmt(Stmt::Kind kind, Loc loc, const std::string& source);
   Region* make_region(Region* parent, std::string_view record, std::string_view type);
 };

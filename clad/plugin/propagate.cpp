@@ -26,22 +26,7 @@ ir::Var* ReverseTransform::shadow(ir::Var* v) {
 /// The adjoint of an lvalue path or pointer expression: the same path through the adjoint of its root.
 Expr* ReverseTransform::adjoint(const Expr* e) {
   if (e->kind == Expr::VarRef) return fn_.ref(shadow(e->var));
-  Expr* copy = fn_.make(e->kind, e->type, e->text);
-  copy->accessor = e->accessor;
-  copy->explicit_cast = e->explicit_cast;
-  copy->to_reference = e->to_reference;
-  copy->args = e->args;
-  std::size_t root = 0;
-  if (e->kind == Expr::Binary && e->args[0]->type->kind != Type::Pointer &&
-      e->args[0]->type->kind != Type::Array)
-    root = 1;
-  if (e->kind == Expr::Conditional) {
-    for (std::size_t i : {1, 2}) copy->args[i] = adjoint(e->args[i]);
-    return copy;
-  }
-  if (e->args.empty()) return copy;  // nullptr
-  copy->args[root] = adjoint(e->args[root]);
-  return copy;
+  return fn_.mirror(e, [&](const Expr* part) { return adjoint(part); });
 }
 
 Expr* ReverseTransform::binary(const char* op, Expr* a, Expr* b) {

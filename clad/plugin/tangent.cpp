@@ -242,27 +242,13 @@ Var* TangentTransform::shadow(Var* v) {
 
 Expr* TangentTransform::shadow_path(const Expr* e) {
   if (e->kind == Expr::VarRef) return fn_.ref(shadow(e->var));
-  Expr* copy = fn_.make(e->kind, e->type, e->text);
-  copy->accessor = e->accessor;
-  copy->explicit_cast = e->explicit_cast;
-  copy->to_reference = e->to_reference;
-  copy->args = e->args;
-  if (e->kind == Expr::Conditional) {
-    for (std::size_t i : {1, 2}) copy->args[i] = shadow_path(e->args[i]);
-    return copy;
-  }
-  if (e->args.empty()) return copy;  // nullptr
   if (e->kind == Expr::AddressOf && e->args[0]->kind == Expr::Index) {
     const Var* base = ir::root(e);
     const Expr* inner = e->args[0];
     if (base && base->unbounded && inner->args[0]->type->kind == Type::Pointer)  // &p[i] is p + i
       return fn_.make(Expr::Binary, e->type, "+", {shadow_path(inner->args[0]), inner->args[1]});
   }
-  const bool pointer_second = e->kind == Expr::Binary && e->args[0]->type->kind != Type::Pointer &&
-                              e->args[0]->type->kind != Type::Array;
-  const std::size_t root = pointer_second ? 1 : 0;
-  copy->args[root] = shadow_path(e->args[root]);
-  return copy;
+  return fn_.mirror(e, [&](const Expr* part) { return shadow_path(part); });
 }
 
 Expr* TangentTransform::zero(const Type* type, Expr* primal) {

@@ -1,0 +1,239 @@
+// Calls in the reverse sweep: what they are handed, and where their state lies.
+#include <algorithm>
+
+#include "reverse.h"
+
+namespace clad {
+
+using ir::Expr;
+using ir::Stmt;
+using ir::Type;
+using ir::Var;
+
+/// Whether a checkpoint leaves something to compute again. An operation with a pullback of its own has a
+/// state only if the pullback says so, and one that changes its arguments keeps it.
+static bool is_recomputed(const ir::CallInfo& c) {
+  if (!c.checkpoint) return false;
+  if (c.kind == ir::CallInfo::Generated) return c.generated->has_state || c.generated->recursive;
+  return c.kind == ir::CallInfo::Custom && !c.state_type.empty() && !c.forward_takes_adjoints &&
+         std::none_of(c.args.begin(), c.args.end(), [](const auto& a) { return a.mutable_; });
+}
+
+void ReverseTransform::call(const Stmt* s, List& out) {
+  ir::CallInfo& c = *s->call;
+  c.recomputed = is_recomputed(c);
+  const bool unused = s->var && s->var->active && !s->var->shadow &&
+                      std::none_of(c.args.begin(), c.args.end(), [](const auto& a) { return a.mutable_; });
+  if (unused && c.kind != ir::CallInfo::Inactive) {
+    if (c.recomputed) return;
+    if (c.kind == ir::CallInfo::Custom && c.forward_name.empty()) return;
+    if (c.kind == ir::CallInfo::Generated && !c.generated->has_state && !c.generated->always_forward &&
+        !c.generated->recursive)
+      return;
+  }
+  if (c.kind == ir::CallInfo::Custom) return custom_call(s, out);
+  if (c.kind == ir::CallInfo::Generated) return generated_call(s, out);
+  for (Var* v : s->touched)
+    if (v->type->is_value() && v->type->copyable) save(s, fn_.ref(v), out);
+}
+
+/// The adjoint handed to a callee: the argument's own where it is an object, else a temporary that is
+/// propagated.
+Expr* ReverseTransform::pass_adjoint(const ir::CallInfo::Arg& arg, List& before, List& after) {
+  Expr* e = arg.expr;
+  if (e->type->kind == Type::Pointer || ir::is_path(e)) return adjoint(e);
+  const Type* t = arg.param_type->kind == Type::Real ? arg.param_type : e->type;
+  Var* v = fn_.make_var(Var::Param, "d_arg", t, nullptr);
+  before.push_back(line({t->name + " " + v->name + "{};"}));
+  propagate(e, fn_.ref(v), after);
+  return fn_.ref(v);
+}
+
+/// A conversion that happened by itself where the original parameter's type asked for it is written out.
+Expr* ReverseTransform::as_argument(Expr* e) {
+  if (e->kind != Expr::Cast || e->explicit_cast || e->text.empty()) return e;
+  Expr* copy = fn_.make(Expr::Cast, e->type, e->text, {e->args[0]});
+  copy->explicit_cast = true;
+  return copy;
+}
+
+void ReverseTransform::generated_call(const Stmt* s, List& out) {
+  ir::CallInfo& c = *s->call;
+  const ir::Function& f = *c.generated;
+  std::string state;
+  if (f.has_state || f.recursive) {
+    c.state_type = f.recursive ? "clad::boxed<" + f.name + "_state>" : f.name + "_state";
+    if (c.recomputed) keep_arguments(s, out);
+    state = (f.recursive ? "*" : "") + place_state(s, f.name, f.name + "_fwd", out);
+  }
+  if (!f.has_reverse && !f.recursive) return;
+  std::vector<Reverse::Part> parts{f.name + "_rev("};
+  auto add = [&](Reverse::Part p) {
+    if (parts.size() > 1) parts.emplace_back(", ");
+    parts.push_back(std::move(p));
+  };
+  for (std::size_t i = 0; i < c.args.size(); ++i)
+    if (f.recursive || f.needs_param[i]) add(static_cast<const Expr*>(as_argument(c.args[i].expr)));
+  if (!state.empty()) add(state);
+  List before, after;
+  if (f.seed) {
+    if (!s->var) {  // the value is dropped: its cotangent is zero
+      add(f.seed->type->kind == Type::Real ? std::string("0") : "clad::unused<" + f.seed->type->name + ">()");
+    } else if (!s->var->active) {
+      add(std::string("{}"));
+    } else {
+      const Expr* d = fn_.ref(shadow(s->var));
+      if (f.seed->type->is_class()) {
+        add(std::string("std::move("));
+        parts.emplace_back(d);
+        parts.emplace_back(")");
+      } else {
+        add(d);
+      }
+    }
+  }
+  for (std::size_t i = 0; i < c.args.size(); ++i)
+    if (c.args[i].active) add(static_cast<const Expr*>(pass_adjoint(c.args[i], before, after)));
+  if (f.error) add(fn_.error->name);
+  parts.emplace_back(");");
+  for (Reverse& r : before) out.push_back(std::move(r));
+  out.push_back(line(std::move(parts)));
+  for (Reverse& r : after) out.push_back(std::move(r));
+  if (c.recomputed) out.push_back(line({"}"}));
+}
+
+/// Makes room for a call's state: in the record, or, where the call is recomputed, in a scope of the reverse
+/// sweep that opens here and that the caller closes. Says how the reverse sweep names it.
+std::string ReverseTransform::place_state(const Stmt* s, const std::string& name, const std::string& forward,
+                                          List& out) {
+  ir::CallInfo& c = *s->call;
+  if (!c.recomputed) {
+    c.state_name = fn_.unique(name);
+    region_->members.push_back({c.state_type, c.state_name, nullptr});
+    return region_->record + "." + c.state_name;
+  }
+  c.moment = fn_.unique(name + "_moment");
+  region_->members.push_back({"clad::moment", c.moment, nullptr});
+  const std::string again = fn_.unique("again");
+  std::vector<Reverse::Part> parts{"clad::replay(" + region_->record + "." + c.moment + ", [&] { " + forward +
+                                   "("};
+  for (const ir::CallInfo::Arg& a : c.args) {
+    if (c.kind == ir::CallInfo::Custom && a.object)
+      parts.emplace_back(fn_.make(Expr::AddressOf, a.expr->type, "", {a.expr}));
+    else
+      parts.emplace_back(as_argument(a.expr));
+    parts.emplace_back(", ");
+  }
+  const bool boxed = c.kind == ir::CallInfo::Generated && c.generated->recursive;
+  parts.emplace_back((boxed ? "*" : "") + again + "); });");
+  out.push_back(line({"{"}));
+  out.push_back(line({c.state_type + " " + again + ";"}));
+  out.push_back(line(std::move(parts)));
+  return again;
+}
+
+/// A call that is recomputed sees its arguments as they were before it ran for the first time.
+void ReverseTransform::keep_arguments(const Stmt* s, List& out) {
+  const ir::Function& f = *s->call->generated;
+  for (std::size_t i = 0; i < s->call->args.size(); ++i) {
+    const ir::CallInfo::Arg& a = s->call->args[i];
+    if (!a.moved && (!a.mutable_ || !(f.recursive || f.changes[i]))) continue;
+    const Type* t = a.expr->type;
+    const Var* root = ir::root(a.expr);
+    std::string why;
+    if (t->kind == Type::Pointer)
+      why = "what a pointer refers to; pass an array, a std::vector or a reference";
+    else if (t->has_pointer || (t->is_class() && t->reaches_integers) ||
+             (t->kind == Type::Other && t->differentiable))
+      why = "what the pointers of '" + t->name + "' refer to";
+    else if (!t->copyable)
+      why = "an object of '" + t->name + "', which cannot be copied";
+    else if (!root && ir::is_path(a.expr))
+      why = "a global variable";
+    if (why.empty()) {
+      save(s, a.expr, out);
+      continue;
+    }
+    diagnose_.error(s->loc, "cannot compute this call of '" + f.primal_name +
+                                "' again in the backward pass: it may change " + why);
+    return;
+  }
+}
+
+void ReverseTransform::custom_call(const Stmt* s, List& out) {
+  ir::CallInfo& c = *s->call;
+  std::string state;
+  if (!c.forward_name.empty()) {
+    if (!c.state_type.empty()) {
+      // "clad::custom_derivatives::f_pullback" keeps its state in a member named after f.
+      std::string base = c.reverse_name.substr(c.reverse_name.rfind(':') + 1);
+      base.resize(base.size() - std::string("_pullback").size());
+      state = place_state(s, base, c.forward_name, out);
+    }
+  } else {
+    // Without a forward function of its own the pullback sees its arguments as they were before the call.
+    for (const ir::CallInfo::Arg& a : c.args)
+      if (a.mutable_ && a.expr->type->is_value() && a.expr->type->kind != Type::Array &&
+          a.expr->type->copyable && ir::is_path(a.expr))
+        save(s, a.expr, out);
+  }
+  std::vector<Reverse::Part> parts{c.reverse_name + "("};
+  auto add = [&](Reverse::Part p) {
+    if (parts.size() > 1) parts.emplace_back(", ");
+    parts.push_back(std::move(p));
+  };
+  for (std::size_t i = 0; i < c.args.size(); ++i) {
+    const ir::CallInfo::Arg& a = c.args[i];
+    if (i < c.unused.size() && c.unused[i] && a.expr->type->is_value() &&
+        a.expr->type->default_constructible) {
+      add((a.object ? "&" : "") + ("clad::unused<" + a.expr->type->name + ">()"));
+    } else if (a.object) {
+      add(static_cast<const Expr*>(fn_.make(Expr::AddressOf, a.expr->type, "", {a.expr})));
+    } else {
+      add(static_cast<const Expr*>(as_argument(a.expr)));
+    }
+  }
+  List before, after;
+  if (c.value_cotangent) {
+    if (s->var && s->var->active) {
+      const Expr* d = fn_.ref(shadow(s->var));
+      bool move = s->var->type->is_class();
+      if (move) {
+        add(std::string("std::move("));
+        parts.emplace_back(d);
+        parts.emplace_back(")");
+      } else {
+        add(d);
+      }
+    } else {
+      add(std::string("{}"));
+    }
+  }
+  for (const ir::CallInfo::Arg& a : c.args) {
+    const Type* t = a.expr->type;
+    if (!t->differentiable && !c.adjoints_for_all) continue;
+    if (a.active) {
+      Expr* d = pass_adjoint(a, before, after);
+      add(static_cast<const Expr*>(
+          t->kind == Type::Pointer || t->kind == Type::Array ? d : fn_.make(Expr::AddressOf, t, "", {d})));
+    } else if (t->kind == Type::Opaque || t->kind == Type::Pointer) {
+      add("static_cast<" + (t->kind == Type::Pointer ? adjoint_pointer_type(t) : t->name + "*") +
+          ">(nullptr)");
+    } else {
+      Var* ignored = fn_.make_var(Var::Param, "ignored", t, nullptr);
+      bool shaped = t->dynamic_shape || !t->default_constructible;
+      if (shaped)
+        before.push_back(line({"auto " + ignored->name + " = clad::zero_like(", a.expr, ");"}));
+      else
+        before.push_back(line({declare(t, ignored->name) + "{};"}));
+      add(static_cast<const Expr*>(fn_.make(Expr::AddressOf, t, "", {fn_.ref(ignored)})));
+    }
+  }
+  if (!state.empty()) add(state);
+  parts.emplace_back(");");
+  for (Reverse& r : before) out.push_back(std::move(r));
+  out.push_back(line(std::move(parts)));
+  for (Reverse& r : after) out.push_back(std::move(r));
+  if (c.recomputed) out.push_back(line({"}"}));
+}
+}  // namespace clad
