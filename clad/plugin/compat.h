@@ -38,6 +38,12 @@ inline bool in_std(const clang::Decl* decl) {
   return outermost && (outermost->getName() == "std" || outermost->getName().substr(0, 2) == "__");
 }
 
+/// Whether a declaration stands directly in the namespace of our runtime.
+inline bool in_clad(const clang::Decl* decl) {
+  const auto* space = llvm::dyn_cast<clang::NamespaceDecl>(decl->getDeclContext());
+  return space && space->getName() == "clad" && space->getParent()->isTranslationUnit();
+}
+
 /// Overload resolution with candidates that live in a namespace of ours, by qualified name.
 inline void add_template_candidate(clang::Sema& sema, clang::FunctionTemplateDecl* decl,
                                    clang::DeclAccessPair found, llvm::ArrayRef<clang::Expr*> args,

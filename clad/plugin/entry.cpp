@@ -72,25 +72,25 @@ Text Module::gradient_text(const Request& request, ir::Function& fn, const std::
   return text;
 }
 
-/// The generated code of an instance and of all it uses, and `function` after it, as one string.
-void Module::write_code(const Request& request, const Instance& in, const std::string& name,
+/// The generated code of instances and of all they use, and `function` after it, as one string.
+void Module::write_code(const Request& request, const std::vector<const Instance*>& instances,
                         const Text& function) {
   Text code;
   std::vector<const Instance*> order;
   std::set<const Instance*> seen;
-  collect(in, order, seen);
+  for (const Instance* in : instances) collect(*in, order, seen);
   for (const Instance* i : order) code.append(code_of(*i));
   code.append(function);
   entries_.append(function);
   std::vector<ir::Loc> ignored;
-  entries_.line("static const char " + name + "_code[] = R\"clad(" + code.str(ignored) + ")clad\";",
+  entries_.line("static const char " + request.name() + "_code[] = R\"clad(" + code.str(ignored) + ")clad\";",
                 request.at.getRawEncoding());
 }
 
 /// Writes the beginning of an entry: the first `active.size()` parameters as the function takes them, and for
 /// each active one its adjoint (or tangent). Returns how they are passed.
 Module::EntryArguments Module::write_arguments(const Request& request, ir::Function& fn, const Mask& active,
-                                               const std::string& name, std::size_t expected, bool one_more) {
+                                               std::size_t expected, bool one_more) {
   const ir::Loc loc = request.at.getRawEncoding();
   const auto* method = dyn_cast<CXXMethodDecl>(request.function);
   const CXXRecordDecl* lambda = method && method->getParent()->isLambda() ? method->getParent() : nullptr;
@@ -100,14 +100,14 @@ Module::EntryArguments Module::write_arguments(const Request& request, ir::Funct
   out.frame = fn.unique("frame");
   const std::string& frame = out.frame;
   const std::string wanted = fn.unique("wanted"), inner = fn.unique("inner");
-  const std::string at = one_more ? inner : "*" + frame;
+  out.adjoint_frame = one_more ? inner : "*" + frame;
+  out.wanted = wanted;
   line("static const char* " + request.entry + "(const clad::call_frame* " + frame + ") {");
-  line("if (!" + frame + ") return " + name + "_code;");
+  line("if (!" + frame + ") return " + request.name() + "_code;");
   line("constexpr std::size_t " + wanted + " = " + std::to_string(expected) + ";");
   if (one_more) line("const clad::call_frame " + inner + " = clad::without_last(*" + frame + ");");
-  line("clad::check_adjoints(" + at + ", " + wanted + ", " + (object ? "true" : "false") + ", \"" +
-       fn.primal_name + "\");");
-  std::vector<std::string> holders;
+  line("clad::check_adjoints(" + out.adjoint_frame + ", " + wanted + ", " + (object ? "true" : "false") +
+       ", \"" + fn.primal_name + "\");");
   const std::size_t hidden = lambda ? lambda->capture_size() : object ? 1 : 0;
   for (std::size_t i = 0; i < active.size(); ++i) {
     const ir::Var* v = fn.params[i].var;
@@ -128,6 +128,8 @@ Module::EntryArguments Module::write_arguments(const Request& request, ir::Funct
            std::to_string(position) + "]);");
     }
     out.primals.push_back(primal);
+  }
+  for (std::size_t i = 0; i < active.size(); ++i) {
     if (!active[i]) continue;
     // Which adjoint argument of execute() it is.
     std::string which = "clad::adjoint_of_object";
@@ -136,18 +138,34 @@ Module::EntryArguments Module::write_arguments(const Request& request, ir::Funct
       const bool named = it != request.parameters.end();
       which = std::to_string(named ? static_cast<std::size_t>(it - request.parameters.begin()) : expected);
     }
-    const std::string holder = fn.unique("adjoint_" + std::to_string(i));
-    const std::string found = "(" + at + ", " + which + ", " + wanted + ", \"" + v->name + "\"";
-    if (pointer)
-      holders.push_back("auto* " + holder + " = clad::adjoint_pointer<" +
-                        adjoint_pointer_type(type->element) + ">" + found + ");");
-    else
-      holders.push_back("clad::adjoint_holder<" + as_template_argument(type->name) + "> " + holder + found +
-                        ", " + primal + ");");
-    out.adjoints.push_back(pointer ? holder : holder + ".get()");
-    out.pointers.push_back(pointer);
+    write_adjoint(out, fn.params[i].var, fn.unique("adjoint_" + std::to_string(i)), which, out.primals[i],
+                  loc);
   }
-  for (const std::string& h : holders) line(h);
+  return out;
+}
+
+/// Declares, as `name`, the adjoint (or tangent) of a parameter: argument `which` of execute() after the
+/// primals.
+void Module::write_adjoint(EntryArguments& given, const ir::Var* v, const std::string& name,
+                           const std::string& which, const std::string& shape, ir::Loc loc) {
+  const bool pointer = v->type->kind == ir::Type::Pointer;
+  const std::string found =
+      "(" + given.adjoint_frame + ", " + which + ", " + given.wanted + ", \"" + v->name + "\"";
+  if (pointer)
+    entries_.line("auto* " + name + " = clad::adjoint_pointer<" + adjoint_pointer_type(v->type->element) +
+                      ">" + found + ");",
+                  loc);
+  else
+    entries_.line("clad::adjoint_holder<" + as_template_argument(v->type->name) + "> " + name + found + ", " +
+                      shape + ");",
+                  loc);
+  given.adjoints.push_back(pointer ? name : name + ".get()");
+  given.pointers.push_back(pointer);
+}
+
+std::vector<std::string> Module::EntryArguments::as_arguments() const {
+  std::vector<std::string> out = primals;
+  for (std::size_t i = 0; i < adjoints.size(); ++i) out.push_back((pointers[i] ? "" : "*") + adjoints[i]);
   return out;
 }
 
@@ -161,10 +179,9 @@ void Module::write_gradient(const Request& request, const FunctionDecl* definiti
   roots_.push_back(in);
   ir::Function& fn = in->fn;
   const std::string grad = request.name();
-  write_code(request, *in, grad, gradient_text(request, fn, grad));
-  const EntryArguments given = write_arguments(request, fn, mask, grad, request.parameters.size(), error);
-  std::string arguments;
-  for (const std::string& p : given.primals) append(arguments, p);
+  write_code(request, {in}, gradient_text(request, fn, grad));
+  const EntryArguments given = write_arguments(request, fn, mask, request.parameters.size(), error);
+  std::string arguments = joined(given.primals);
   for (const std::string& d : given.adjoints) append(arguments, d);
   if (error)
     append(arguments, "clad::last_argument<double>(*" + given.frame + ", \"" + fn.primal_name + "\")");

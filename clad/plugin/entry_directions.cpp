@@ -55,22 +55,22 @@ std::vector<std::string> Module::declare_tangents(Text& text, ir::Function& fn,
     const std::string unit = tangent->element ? tangent->element->name : tangent->name;
     const std::string name = fn.unique("tangent_" + primal->name);
     names.push_back(name);
-    const auto x = std::find_if(of.begin(), of.end(), [&](const auto& o) { return o.parameter == i; });
+    const Independent* x = of_parameter(of, i);
     const auto one = [&](const std::string& k) {
       return width > 0 ? unit + "::unit(" + std::to_string(x->offset) + k + ")" : std::string("1");
     };
     if (type->kind == ir::Type::Pointer) {
       text.line("std::deque<" + unit + "> " + name + ";", loc);
-      if (x != of.end()) text.line(name + ".resize(" + std::to_string(x->first + x->count) + ");", loc);
+      if (x) text.line(name + ".resize(" + std::to_string(x->first + x->count) + ");", loc);
     } else if (type->kind == ir::Type::Array) {
       text.line(declare(tangent, name) + "{};", loc);
     } else if (width > 0) {
       text.line("auto " + name + " = clad::zero_directions<" + tangent->name + ">(" + primal->name + ");",
                 loc);
-    } else if (type->kind != ir::Type::Real || x == of.end()) {
+    } else if (type->kind != ir::Type::Real || !x) {
       text.line("auto " + name + " = clad::zero_like(" + primal->name + ");", loc);
     }
-    if (x == of.end()) continue;
+    if (!x) continue;
     if (type->kind == ir::Type::Real) {
       text.line((width > 0 ? "" : type->name + " ") + name + " = " + one("") + ";", loc);
       continue;
@@ -110,8 +110,7 @@ void Module::write_directions(const Request& request, const FunctionDecl* defini
   if (!in) return;
   ir::Function& fn = in->fn;
   const ir::Loc loc = request.at.getRawEncoding();
-  std::string params;
-  for (std::size_t i = 0; i < mask.size(); ++i) append(params, fn.params[i].type_text);
+  std::string params = parameter_list(fn, mask.size());
   Mask wanted(mask.size());
   for (const Independent& x : *of) wanted[x.parameter] = true;
   Text body, results;
@@ -119,7 +118,7 @@ void Module::write_directions(const Request& request, const FunctionDecl* defini
   const std::vector<std::string> tangents = declare_tangents(body, fn, *of, number_of(*of), reached, loc);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (!wanted[i]) continue;
-    const auto x = std::find_if(of->begin(), of->end(), [&](const auto& o) { return o.parameter == i; });
+    const Independent* x = of_parameter(*of, i);
     const ir::Type* type = x->type;
     const std::string name = fn.unique("result_" + fn.params[i].var->name), at = std::to_string(x->offset);
     append(params,
@@ -139,11 +138,9 @@ void Module::write_directions(const Request& request, const FunctionDecl* defini
   text.line("const auto " + total + " = " + call_text(fn, reached, tangents) + ".pushforward;", loc);
   text.append(results);
   text.line("}", loc);
-  write_code(request, *in, request.name(), text);
-  const EntryArguments given =
-      write_arguments(request, fn, wanted, request.name(), request.parameters.size());
-  std::string passed;
-  for (const std::string& p : given.primals) append(passed, p);
+  write_code(request, {in}, text);
+  const EntryArguments given = write_arguments(request, fn, wanted, request.parameters.size());
+  std::string passed = joined(given.primals);
   for (const std::string& d : given.adjoints) append(passed, d);
   finish_entry(request, given, types_.nothing(), request.name() + "(" + passed + ")");
 }
@@ -165,10 +162,9 @@ void Module::write_jacobian(const Request& request, const FunctionDecl* definiti
   if (!in) return;
   ir::Function& fn = in->fn;
   const ir::Loc loc = request.at.getRawEncoding();
-  std::string params, number = of->empty() ? "double" : "";
+  std::string params = parameter_list(fn, mask.size()), number = of->empty() ? "double" : "";
   for (const Independent& x : *of)
     if (number.empty()) number = x.type->element ? x.type->element->name : x.type->name;
-  for (std::size_t i = 0; i < mask.size(); ++i) append(params, fn.params[i].type_text);
   const std::string target = fn.unique("jacobianMatrix");
   append(params, "clad::jacobian_target<" + number + "> " + target);
   Text text;
@@ -186,10 +182,9 @@ void Module::write_jacobian(const Request& request, const FunctionDecl* definiti
   }
   if (returns) text.line(target + ".add_row(" + both + ".pushforward);", loc);
   text.line("}", loc);
-  write_code(request, *in, request.name(), text);
-  const EntryArguments given = write_arguments(request, fn, Mask(mask.size()), request.name(), 1);
-  std::string passed;
-  for (const std::string& p : given.primals) append(passed, p);
+  write_code(request, {in}, text);
+  const EntryArguments given = write_arguments(request, fn, Mask(mask.size()), 1);
+  std::string passed = joined(given.primals);
   append(passed, "clad::matrix_argument<" + number + ">(*" + given.frame + ", \"" + fn.primal_name + "\")");
   finish_entry(request, given, types_.nothing(), request.name() + "(" + passed + ")");
 }

@@ -1,5 +1,4 @@
-// Entries of the requests that forward mode answers: a directional derivative, a derivative of order n, a
-// Hessian.
+// Entries of the requests that forward mode answers: a directional derivative, a derivative of order n.
 #include <algorithm>
 #include <numeric>
 
@@ -10,12 +9,9 @@
 using namespace clang;
 
 namespace clad {
-namespace {
 
-/// The order in which a function's parameters lie before those that the user names.
 std::size_t hidden_parameters(const Request& request, const Mask& mask) {
-  const FunctionDecl* f = request.function;
-  return mask.size() - std::min<std::size_t>(mask.size(), f->getNumParams());
+  return mask.size() - std::min<std::size_t>(mask.size(), request.function->getNumParams());
 }
 
 ir::Tangents full(const Mask& mask) {
@@ -24,8 +20,6 @@ ir::Tangents full(const Mask& mask) {
   return out;
 }
 
-/// Arrays behind a pointer have an unknown length, and so a tangent of their own kind, which no later step
-/// touches.
 std::vector<ir::Tangents> tangents_of(const std::vector<Module::Independent>& of,
                                       const std::vector<Mask>& steps) {
   std::vector<ir::Tangents> out;
@@ -37,28 +31,24 @@ std::vector<ir::Tangents> tangents_of(const std::vector<Module::Independent>& of
   return out;
 }
 
-std::string index_text(std::uint64_t i) { return std::to_string(i); }
-
-}  // namespace
-
-/// Declares, at the head of a function, how the user's arguments are taken: as the function's own parameters.
-static std::string parameter_list(const ir::Function& fn, std::size_t count) {
+std::string parameter_list(const ir::Function& fn, std::size_t count) {
   std::string out;
   for (std::size_t i = 0; i < count; ++i) append(out, fn.params[i].type_text);
   return out;
 }
 
-static std::vector<std::string> argument_list(const ir::Function& fn, std::size_t count) {
+std::vector<std::string> argument_list(const ir::Function& fn, std::size_t count) {
   std::vector<std::string> out;
   for (std::size_t i = 0; i < count; ++i) out.push_back(fn.params[i].var->name);
   return out;
 }
 
-static std::string joined(const std::vector<std::string>& items) {
-  std::string out;
-  for (const std::string& item : items) append(out, item);
-  return out;
+const Module::Independent* of_parameter(const std::vector<Module::Independent>& of, std::size_t i) {
+  const auto x = std::find_if(of.begin(), of.end(), [&](const auto& o) { return o.parameter == i; });
+  return x == of.end() ? nullptr : &*x;
 }
+
+static std::string index_text(std::uint64_t i) { return std::to_string(i); }
 
 /// How many independent numbers there are.
 std::uint64_t Module::number_of(const std::vector<Independent>& of) {
@@ -72,13 +62,9 @@ void Module::write_pushforward(const Request& request, const FunctionDecl* defin
   if (!in || failed()) return;
   roots_.push_back(in);
   ir::Function& fn = in->fn;
-  write_code(request, *in, request.name(), Text());
-  const EntryArguments given = write_arguments(request, fn, mask, request.name(), request.parameters.size());
-  std::string arguments;
-  for (const std::string& p : given.primals) append(arguments, p);
-  for (std::size_t i = 0; i < given.adjoints.size(); ++i)
-    append(arguments, (given.pointers[i] ? "" : "*") + given.adjoints[i]);
-  finish_entry(request, given, fn.result, fn.name + "(" + arguments + ")");
+  write_code(request, {in}, Text());
+  const EntryArguments given = write_arguments(request, fn, mask, request.parameters.size());
+  finish_entry(request, given, fn.result, fn.name + "(" + joined(given.as_arguments()) + ")");
 }
 
 /// The independent elements of the request: those of a parameter follow each other.
@@ -144,16 +130,14 @@ std::optional<std::vector<Mask>> Module::steps(const Request& request, const Fun
   return out;
 }
 
-static std::string declare_zero(const ir::Type* type, const std::string& name, const std::string& primal) {
+std::string declare_zero(const ir::Type* type, const std::string& name, const std::string& primal) {
   if (type->kind == ir::Type::Array) return declare(type, name) + "{};";
   return "auto " + name + " = clad::zero_like(" + primal + ");";
 }
 
-/// Declares the direction of row `row` of the independent elements (empty: of the only one): the tangents of
-/// one step, in order of the parameters.
-static void declare_direction(Text& text, ir::Function& fn, const std::vector<Module::Independent>& of,
-                              const Mask& step, const std::string& row, ir::Loc loc,
-                              std::vector<std::string>& arguments) {
+void declare_direction(Text& text, ir::Function& fn, const std::vector<Module::Independent>& of,
+                       const Mask& step, const std::string& row, ir::Loc loc,
+                       std::vector<std::string>& arguments) {
   for (std::size_t i = 0; i < step.size(); ++i) {
     if (!step[i]) continue;
     const ir::Var* primal = fn.params[i].var;
@@ -161,8 +145,8 @@ static void declare_direction(Text& text, ir::Function& fn, const std::vector<Mo
     const std::string name = fn.unique("seed_" + primal->name);
     const std::string shape = arguments[i];
     arguments.push_back(name);
-    const auto x = std::find_if(of.begin(), of.end(), [&](const auto& o) { return o.parameter == i; });
-    if (x == of.end()) {
+    const Module::Independent* x = of_parameter(of, i);
+    if (!x) {
       text.line(declare_zero(type, name, shape), loc);
       continue;
     }
@@ -174,9 +158,9 @@ static void declare_direction(Text& text, ir::Function& fn, const std::vector<Mo
       text.line(type->name + " " + name + " = " + (only ? "1" : row + " == " + first + " ? 1 : 0") + ";",
                 loc);
     } else if (type->kind == ir::Type::Pointer) {
-      text.line("clad::one_hot<" + type->element->name + "> " + name + "{" +
-                    (only ? at : here + " ? " + at + " : clad::no_element") + "};",
-                loc);
+      text.line(
+          "clad::one_hot<" + type->element->name + "> " + name + "{" + at + (only ? "" : ", " + here) + "};",
+          loc);
     } else {
       text.line(declare_zero(type, name, shape), loc);
       text.line((only ? "" : "if (" + here + ") ") + name + "[" + at + "] = 1;", loc);
@@ -223,147 +207,9 @@ void Module::write_derivative(const Request& request, const FunctionDecl* defini
   }
   text.line("}", loc);
   ir::Function& fn = in->fn;
-  write_code(request, *in, request.name(), text);
-  const EntryArguments given = write_arguments(request, fn, Mask(mask.size()), request.name(), 0);
-  std::string primals;
-  for (const std::string& p : given.primals) append(primals, p);
-  finish_entry(request, given, result, request.name() + "(" + primals + ")");
-}
-
-/// One row of a Hessian: the gradient of the derivative in the direction of one element.
-Text Module::hessian_row(const Request& request, Instance& in, const std::vector<Independent>& of,
-                         const std::string& row, const std::string& matrix,
-                         std::vector<std::string> arguments) {
-  ir::Function& fn = in.fn;
-  const ir::Loc loc = request.at.getRawEncoding();
-  const std::string n = index_text(number_of(of));
-  Text text, copies;
-  for (std::size_t i = 0; i < fn.params.size(); ++i) {
-    if (!fn.params[i].active) continue;
-    const ir::Var* primal = fn.params[i].var;
-    const std::string name = fn.unique("column_" + primal->name);
-    const auto x = std::find_if(of.begin(), of.end(), [&](const auto& o) { return o.parameter == i; });
-    const bool pointer = primal->type->kind == ir::Type::Pointer;
-    if (pointer)
-      text.line("std::vector<" + primal->type->element->name + "> " + name + "(" +
-                    index_text(x->first + x->count) + ");",
-                loc);
-    else
-      text.line(declare_zero(primal->type, name, arguments[i]), loc);
-    arguments.push_back(pointer ? name + ".data()" : "&" + name);
-    if (x == of.end()) continue;
-    const std::string target = matrix + "[" + row + " * " + n + " + " + index_text(x->offset);
-    if (primal->type->kind == ir::Type::Real)
-      copies.line(target + "] = " + name + ";", loc);
-    else
-      copies.line("for (std::size_t k = 0; k < " + index_text(x->count) + "; ++k) " + target +
-                      " + k] = " + name + "[" + index_text(x->first) + " + k];",
-                  loc);
-  }
-  text.line(request.name() + "_row(" + joined(arguments) + ");", loc);
-  text.append(copies);
-  return text;
-}
-
-/// Row after row; of the diagonal alone, each is the second derivative in the direction of one element.
-void Module::write_hessian(const Request& request, const FunctionDecl* definition, const Mask& mask) {
-  const auto of = independents(request, definition, mask);
-  if (!of) return;
-  const std::size_t params = mask.size();
-  const auto steps = this->steps(request, definition, *of, params, request.diagonal ? 2 : 1);
-  if (!steps) return;
-  DerivativeKey key{definition, tangents_of(*of, *steps), !request.diagonal, {}};
-  if (!request.diagonal) {
-    key.adjoints = steps->back();
-    key.adjoints.resize(
-        params + static_cast<std::size_t>(std::count(steps->back().begin(), steps->back().end(), true)));
-  }
-  Instance* in = instance(key, request.at);
-  while (in && key.reverse && reach(request, *in, 1, key.adjoints)) in = instance(key, request.at);
-  if (!in || failed()) return;
-  roots_.push_back(in);
-  ir::Function& fn = in->fn;
-  const ir::Loc loc = request.at.getRawEncoding();
-  const ir::Type* result = types_.get(definition->getReturnType());
-  const std::string matrix = fn.unique("hessianMatrix"), row = fn.unique("row");
-  Text text;
-  if (!request.diagonal) text.append(gradient_text(request, fn, request.name() + "_row"));
-  text.line("static void " + request.name() + "(" + parameter_list(fn, params) + (params ? ", " : "") +
-                result->name + "* " + matrix + ") {",
-            loc);
-  text.line(
-      "for (std::size_t " + row + " = 0; " + row + " < " + index_text(number_of(*of)) + "; ++" + row + ") {",
-      loc);
-  std::vector<std::string> arguments = argument_list(fn, params);
-  for (const Mask& step : *steps) declare_direction(text, fn, *of, step, row, loc, arguments);
-  if (request.diagonal) {
-    text.line(matrix + "[" + row + "] = " + fn.name + "(" + joined(arguments) + ").pushforward.pushforward;",
-              loc);
-  } else {
-    text.append(hessian_row(request, *in, *of, row, matrix, arguments));
-  }
-  text.line("}", loc);
-  text.line("}", loc);
-  write_code(request, *in, request.name(), text);
-  const EntryArguments given = write_arguments(request, fn, Mask(params), request.name(), 1);
-  std::string passed;
-  for (const std::string& p : given.primals) append(passed, p);
-  append(passed,
-         "clad::adjoint_pointer<" + result->name + ">(*" + given.frame + ", 0, 1, \"" + matrix + "\")");
-  finish_entry(request, given, types_.nothing(), request.name() + "(" + passed + ")");
-}
-
-/// The Hessian times a vector: the gradient of the derivative in its direction.
-void Module::write_hessian_vector(const Request& request, const FunctionDecl* definition, Mask mask) {
-  DerivativeKey key{definition, {full(mask)}, true, mask};
-  for (;;) {
-    key.adjoints.resize(mask.size() + static_cast<std::size_t>(std::count(mask.begin(), mask.end(), true)));
-    const Instance* in = instance(key, request.at);
-    if (!in) return;
-    if (reach(request, *in, 0, mask))
-      key = {definition, {full(mask)}, true, mask};
-    else if (!reach(request, *in, 1, key.adjoints))
-      break;
-    if (failed()) return;
-  }
-  if (failed()) return;
-  Instance* in = instance(key, request.at);
-  roots_.push_back(in);
-  ir::Function& fn = in->fn;
-  const ir::Loc loc = request.at.getRawEncoding();
-  write_code(request, *in, request.name(), gradient_text(request, fn, request.name()));
-  const std::size_t named = request.parameters.size();
-  const EntryArguments given = write_arguments(request, fn, mask, request.name(), 2 * named);
-  std::vector<std::string> arguments = given.primals;
-  for (std::size_t i = 0; i < given.adjoints.size(); ++i)
-    arguments.push_back((given.pointers[i] ? "" : "*") + given.adjoints[i]);
-  const std::size_t hidden = hidden_parameters(request, mask);
-  const std::vector<std::string> shapes = arguments;
-  for (std::size_t i = 0; i < fn.params.size(); ++i) {
-    if (!fn.params[i].active) continue;
-    const ir::Var* v = fn.params[i].var;
-    const auto at = i >= hidden && i < mask.size()
-                        ? std::find(request.parameters.begin(), request.parameters.end(), i - hidden)
-                        : request.parameters.end();
-    const bool wanted = at != request.parameters.end();
-    const std::size_t which =
-        wanted ? named + static_cast<std::size_t>(at - request.parameters.begin()) : 2 * named;
-    const std::string found = "(*" + given.frame + ", " + std::to_string(which) + ", " +
-                              std::to_string(2 * named) + ", \"" + v->name + "\"";
-    const std::string name = fn.unique("product_" + std::to_string(i));
-    if (v->type->kind == ir::Type::Pointer) {
-      entries_.line("auto* " + name + " = clad::adjoint_pointer<" + adjoint_pointer_type(v->type->element) +
-                        ">" + found + ");",
-                    loc);
-      arguments.push_back(name);
-    } else {
-      entries_.line("clad::adjoint_holder<" + as_template_argument(v->type->name) + "> " + name + found +
-                        ", " + shapes[i] + ");",
-                    loc);
-      arguments.push_back(name + ".get()");
-    }
-  }
-  finish_entry(request, given, types_.nothing(), request.name() + "(" + joined(arguments) + ")");
+  write_code(request, {in}, text);
+  const EntryArguments given = write_arguments(request, fn, Mask(mask.size()), 0);
+  finish_entry(request, given, result, request.name() + "(" + joined(given.primals) + ")");
 }
 
 }  // namespace clad

@@ -20,13 +20,18 @@ const CallExpr* request_call(const clang::Expr* object) {
 }
 
 bool is_derivative(const CXXRecordDecl* record) {
-  const auto* space = record ? dyn_cast<NamespaceDecl>(record->getDeclContext()) : nullptr;
-  return space && space->getName() == "clad" && record->getIdentifier() && record->getName() == "derivative";
+  return record && compat::in_clad(record) && record->getIdentifier() && record->getName() == "derivative";
 }
 
 }  // namespace
 
 const Request* Frontend::derivative_of(const clang::Expr* object) const {
+  if (const auto* ref =
+          dyn_cast<DeclRefExpr>(strip(object))) {  // what may change is another derivative later
+    const auto* var = dyn_cast<VarDecl>(ref->getDecl());
+    const bool local = var && var->hasLocalStorage() && var->getDeclContext() == decl_ && !modified(var);
+    if (!local && !ref->getType().isConstQualified()) return nullptr;
+  }
   const CallExpr* call = request_call(object);
   const auto found = uses_ && call ? uses_->find(call) : RequestTable::const_iterator{};
   return uses_ && call && found != uses_->end() ? &found->second : nullptr;
@@ -40,7 +45,7 @@ ir::Expr* Frontend::execute(const CXXMemberCallExpr* e) {
   if (!request)
     return fail(e->getExprLoc(),
                 "cannot differentiate this call of 'execute': which function it is the derivative of "
-                "must be seen in this function, as in clad::differentiate(f, \"x\").execute(x)");
+                "must be seen, as in clad::differentiate(f, \"x\").execute(x) or of a constant variable");
   if (request->kind == Request::Derivative && !request->vector) return execute_derivative(e, *request);
   if (request->kind == Request::Gradient) {
     execute_gradient(e, *request);

@@ -189,6 +189,7 @@ struct CallInfo {
   std::string forward_name, reverse_name;  ///< of Custom: qualified reverse_forw (or empty) and pullback
   const void* derivative = nullptr;        ///< of Custom: the declaration of the pullback or pushforward
   bool is_pushforward = false;             ///< of Custom: `reverse_name` is a pushforward
+  bool tangent_only = false;               ///< which returns no value, only its tangent
   std::string state_type, state_name;
   std::vector<bool> unused;       ///< of Custom: primal arguments that the pullback never reads
   bool adjoints_for_all = false;  ///< of Custom: Clad's form, an adjoint pointer for every parameter

@@ -1,5 +1,7 @@
 #include "lookup.h"
 
+#include <algorithm>
+
 #include "clang/AST/Attr.h"
 #include "clang/AST/DeclTemplate.h"
 #include "clang/Sema/Lookup.h"
@@ -208,6 +210,7 @@ bool CustomLookup::finish(ir::CallInfo& call, const Scope& scope, const Function
                           QualType state, bool adjoints_for_all, const std::vector<clang::Expr*>& primals,
                           const std::vector<QualType>& adjoints) {
   call.kind = ir::CallInfo::Custom;
+  call.is_pushforward = false;
   call.reverse_name = scope.qualified + pullback->getNameAsString();
   call.derivative = pullback;
   call.adjoints_for_all = adjoints_for_all;
@@ -248,11 +251,32 @@ bool CustomLookup::named(const FunctionDecl* callee) {
   return false;
 }
 
-bool CustomLookup::find_pushforward(ir::CallInfo& call, const FunctionDecl* callee) {
-  if (call.lifted || callee->isVariadic()) return false;
+/// A pushforward gives the value and its tangent, or, of a number, the tangent alone.
+bool CustomLookup::returns_tangent(ir::CallInfo& call, const FunctionDecl* pushforward,
+                                   const FunctionDecl* callee) {
+  const QualType result = pushforward->getReturnType().getCanonicalType();
+  const QualType primal = callee->getReturnType().getNonReferenceType().getCanonicalType();
+  call.tangent_only = false;
+  if (primal->isVoidType() || !types_.get(primal)->differentiable) return true;  // nothing is read of it
+  const auto* pair = dyn_cast_or_null<ClassTemplateSpecializationDecl>(result->getAsCXXRecordDecl());
+  if (pair && compat::in_clad(pair) && pair->getName() == "ValueAndPushforward") return true;
+  call.tangent_only =
+      result->isRealFloatingType() && primal->isRealFloatingType() &&
+      std::none_of(call.args.begin(), call.args.end(), [](const auto& a) { return a.mutable_; });
+  if (call.tangent_only) return true;
+  const std::string type = types_.get(primal)->name;
+  notes_.push_back({pushforward->getLocation(), "'" + pushforward->getNameAsString() +
+                                                    "' must return 'clad::ValueAndPushforward<" + type +
+                                                    ", " + type + ">'"});
+  return false;
+}
+
+CustomLookup::Result CustomLookup::find_pushforward(ir::CallInfo& call, const FunctionDecl* callee) {
+  notes_.clear();
+  if (call.lifted || callee->isVariadic()) return None;
   const std::string name = operator_word(callee) + "_pushforward";
   const std::vector<clang::Expr*> primals = primal_arguments(call, callee);
-  if (primals.size() != call.args.size()) return false;
+  if (primals.size() != call.args.size()) return None;
   for (const Scope& scope : scopes(callee)) {
     for (bool all : {true, false}) {
       std::vector<clang::Expr*> args = primals;
@@ -261,15 +285,17 @@ bool CustomLookup::find_pushforward(ir::CallInfo& call, const FunctionDecl* call
           args.push_back(placeholder(primals[i]->getType(), primals[i]->getValueKind()));
       const FunctionDecl* f = resolve(scope, name, args);
       if (!f) continue;
+      wanted_ = name;
+      if (!returns_tangent(call, f, callee)) return Rejected;
       call.kind = ir::CallInfo::Custom;
       call.is_pushforward = true;
       call.reverse_name = scope.qualified + name;
       call.derivative = f;
       call.adjoints_for_all = all;
-      return true;
+      return Found;
     }
   }
-  return false;
+  return None;
 }
 
 CustomLookup::Result CustomLookup::find(ir::CallInfo& call, const FunctionDecl* callee, bool returns_value) {

@@ -19,8 +19,9 @@ class CustomLookup {
   /// the reasons are in notes().
   Result find(ir::CallInfo& call, const clang::FunctionDecl* callee, bool returns_value);
 
-  /// Fills the custom pushforward of `call`, f_pushforward(arguments, tangents), if there is one.
-  bool find_pushforward(ir::CallInfo& call, const clang::FunctionDecl* callee);
+  /// Fills the custom pushforward of `call`, f_pushforward(arguments, tangents). Rejected: there is one, but
+  /// it returns no tangent.
+  Result find_pushforward(ir::CallInfo& call, const clang::FunctionDecl* callee);
 
   /// Whether any custom derivative has the name one for `callee` would have.
   bool named(const clang::FunctionDecl* callee);
@@ -49,6 +50,8 @@ class CustomLookup {
                                            llvm::ArrayRef<clang::Expr*> args);
   void explain(const Scope& scope, const clang::FunctionDecl* callee, llvm::ArrayRef<clang::Expr*> primals,
                llvm::ArrayRef<clang::Expr*> all, bool& meant);
+  bool returns_tangent(ir::CallInfo& call, const clang::FunctionDecl* pushforward,
+                       const clang::FunctionDecl* callee);
   bool belongs_to_overload(const clang::FunctionDecl* candidate, const clang::FunctionDecl* callee);
   bool reads_parameter(const clang::FunctionDecl* f, unsigned index) const;
   bool finish(ir::CallInfo& call, const Scope& scope, const clang::FunctionDecl* pullback,

@@ -84,6 +84,7 @@ class Module {
   bool resolve_calls(ir::Body& body, Instance& in, Resolve resolve);
   void resolve_reverse(ir::Stmt* s, Instance& in);
   void resolve_forward(ir::Stmt* s, Instance& in);
+  void rejected(clang::SourceLocation at, const clang::FunctionDecl* callee);
   bool has_derivative(const ir::CallInfo& call, clang::SourceLocation at,
                       const clang::FunctionDecl*& definition, const std::string& wanted);
   bool instantiate(const clang::FunctionDecl* function, clang::SourceLocation at,
@@ -96,7 +97,17 @@ class Module {
   // entry_forward.cpp
   void write_pushforward(const Request& request, const clang::FunctionDecl* definition, Mask mask);
   void write_derivative(const Request& request, const clang::FunctionDecl* definition, const Mask& mask);
+  // entry_hessian.cpp
   void write_hessian(const Request& request, const clang::FunctionDecl* definition, const Mask& mask);
+  void write_hessian_diagonal(const Request& request, const clang::FunctionDecl* definition, const Mask& mask,
+                              const std::vector<Independent>& of);
+  void write_hessian_rows(const Request& request, const clang::FunctionDecl* definition, const Mask& mask,
+                          const std::vector<Independent>& of);
+  Text hessian_text(const Request& request, ir::Function& fn, std::size_t params,
+                    const std::vector<Independent>& of, const Text& before, const std::string& row,
+                    const std::string& matrix, const Text& of_row) const;
+  void finish_hessian(const Request& request, ir::Function& fn, std::size_t params,
+                      const std::string& matrix);
   void write_hessian_vector(const Request& request, const clang::FunctionDecl* definition, Mask mask);
   // entry_directions.cpp
   void write_directions(const Request& request, const clang::FunctionDecl* definition, const Mask& mask);
@@ -115,17 +126,21 @@ class Module {
                                             std::uint64_t width, const Mask& reached, ir::Loc loc);
   static std::string call_text(const ir::Function& fn, const Mask& reached,
                                const std::vector<std::string>& tangents);
-  Text hessian_row(const Request& request, Instance& in, const std::vector<Independent>& of,
-                   const std::string& row, const std::string& matrix, std::vector<std::string> arguments);
-  void write_code(const Request& request, const Instance& in, const std::string& name, const Text& function);
+  // entry.cpp
+  void write_code(const Request& request, const std::vector<const Instance*>& instances,
+                  const Text& function);
   /// How the entry names what it passes on.
   struct EntryArguments {
-    std::string frame;
+    std::string frame, adjoint_frame, wanted;
     std::vector<std::string> primals, adjoints;
     Mask pointers;  ///< which of the adjoints the function takes as pointers
+    /// The primals, then the adjoints as references.
+    std::vector<std::string> as_arguments() const;
   };
   EntryArguments write_arguments(const Request& request, ir::Function& fn, const Mask& active,
-                                 const std::string& name, std::size_t wanted, bool one_more = false);
+                                 std::size_t wanted, bool one_more = false);
+  void write_adjoint(EntryArguments& given, const ir::Var* v, const std::string& name,
+                     const std::string& which, const std::string& shape, ir::Loc loc);
   void finish_entry(const Request& request, const EntryArguments& given, const ir::Type* result,
                     const std::string& call);
   std::optional<Mask> mask_of(const Request& request, const clang::FunctionDecl* definition);

@@ -104,6 +104,11 @@ void Module::use_instance(ir::Stmt* s, const DerivativeKey& key, Instance& in) {
   in.uses.push_back(target);
 }
 
+void Module::rejected(SourceLocation at, const FunctionDecl* callee) {
+  diagnose_.error(at, "no '" + lookup_.wanted() + "' matches this call of '" + display_name(callee) + "'");
+  for (const auto& note : lookup_.notes()) diagnose_.note(note.at, note.text);
+}
+
 void Module::resolve_reverse(ir::Stmt* s, Instance& in) {
   ir::CallInfo& call = *s->call;
   const auto* callee = static_cast<const FunctionDecl*>(call.callee);
@@ -119,12 +124,7 @@ void Module::resolve_reverse(ir::Stmt* s, Instance& in) {
     CustomLookup::Result found =
         lookup_.find(call, callee, s->var != nullptr || callee->getReturnType()->isRealFloatingType());
     if (found == CustomLookup::Found) return;
-    if (found == CustomLookup::Rejected) {
-      diagnose_.error(at,
-                      "no '" + lookup_.wanted() + "' matches this call of '" + display_name(callee) + "'");
-      for (const auto& note : lookup_.notes()) diagnose_.note(note.at, note.text);
-      return;
-    }
+    if (found == CustomLookup::Rejected) return rejected(at, callee);
   }
   if (!has_derivative(call, at, definition, "'" + lookup_.wanted() + "'")) return;
   call.kind = ir::CallInfo::Generated;
@@ -140,7 +140,9 @@ void Module::resolve_forward(ir::Stmt* s, Instance& in) {
       call.kind = ir::CallInfo::Mirrored;
       return;
     }
-    if (lookup_.find_pushforward(call, callee)) return;
+    const CustomLookup::Result found = lookup_.find_pushforward(call, callee);
+    if (found == CustomLookup::Found) return;
+    if (found == CustomLookup::Rejected) return rejected(SourceLocation::getFromRawEncoding(s->loc), callee);
     if (lookup_.find(call, callee, s->var != nullptr) == CustomLookup::Found && has_partials(call, s)) return;
     call.kind = ir::CallInfo::Inactive;
   }

@@ -61,6 +61,12 @@ void TangentTransform::finish_call(Stmt* s, std::unique_ptr<CallInfo> info, cons
       made->touched.push_back(r);
     }
   made->call = std::move(info);
+  if (s->call && s->call->tangent_only) {
+    made->var = s->var->active ? shadow(s->var) : nullptr;
+    s->call->kind = CallInfo::Inactive;
+    out_->push_back(s);
+    return;
+  }
   if (result->kind == Type::Void) return;
   if (result->kind != Type::Record || !s->var || result == s->var->type) {
     made->var = s->var;
@@ -81,6 +87,11 @@ void TangentTransform::finish_call(Stmt* s, std::unique_ptr<CallInfo> info, cons
 /// A function differentiated forward, or a pushforward that somebody wrote.
 void TangentTransform::pushforward_call(Stmt* s) {
   CallInfo& c = *s->call;
+  if (c.tangent_only && !s->var) {  // a value that nobody uses
+    c.kind = CallInfo::Inactive;
+    out_->push_back(s);
+    return;
+  }
   const bool custom = c.kind == CallInfo::Custom;
   if (custom && width_ > 0) {
     diagnose_.error(s->loc, "cannot differentiate in several directions at once: '" + c.reverse_name +
@@ -110,7 +121,8 @@ void TangentTransform::pushforward_call(Stmt* s) {
       pass(tangent_argument(a), a.object);
   if (!custom) info->tangents.push_back(mask);
   const Type* result = s->var ? s->var->type : types_.nothing();
-  if (s->var && result->differentiable) result = types_.value_and_pushforward(result, tangent_type(result));
+  if (s->var && result->differentiable && !c.tangent_only)
+    result = types_.value_and_pushforward(result, tangent_type(result));
   finish_call(s, std::move(info), result);
 }
 

@@ -368,7 +368,8 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
     const bool reference = field->getType()->isReferenceType();  // has no adjoint, but a place in a list
     add(field->getNameAsString(), reference ? context_.VoidTy : field->getType());
   }
-  const bool pair = record->getName() == "ValueAndPushforward";  // the runtime has the fields of this one
+  const bool pair =
+      compat::in_clad(record) && record->getName() == "ValueAndPushforward";  // the runtime has its fields
   if (t.differentiable && t.kind == ir::Type::Record && !pair) records_.push_back(&t);
 }
 

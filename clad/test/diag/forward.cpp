@@ -21,6 +21,27 @@ double calls_unknown(double x) {
   return unknown(x);
   // expected-error@-1 {{cannot differentiate call to 'unknown': no definition is visible and no matching 'unknown_pushforward', or 'unknown_pullback' of numbers}}
 }
+namespace clad::custom_derivatives {
+int whole_pushforward(double x, double d_x);
+// expected-note@-1 {{'whole_pushforward' must return 'clad::ValueAndPushforward<double, double>'}}
+}  // namespace clad::custom_derivatives
+double whole(double x);
+double calls_whole(double x) {
+  return whole(x);
+  // expected-error@-1 {{no 'whole_pushforward' matches this call of 'whole'}}
+}
+double reassigned(double x) {
+  auto derivative = clad::differentiate(f, "x");
+  if (x > 1) derivative = clad::differentiate(f, "y");
+  // expected-error@-1 {{cannot differentiate a use of variable 'derivative' here}}
+  return derivative.execute(x, x);
+  // expected-error@-1 {{cannot differentiate this call of 'execute': which function it is the derivative of must be seen, as in clad::differentiate(f, "x").execute(x) or of a constant variable}}
+}
+auto global_derivative = clad::differentiate(f, "x");
+double of_global(double x) {
+  return global_derivative.execute(x, x);
+  // expected-error@-1 {{cannot differentiate this call of 'execute': which function it is the derivative of must be seen, as in clad::differentiate(f, "x").execute(x) or of a constant variable}}
+}
 Complex not_a_number(double x) { return {x, x}; }
 
 void use() {
@@ -36,11 +57,18 @@ void use() {
   // expected-error@-1 {{'p' has no elements 2 to 1}}
   clad::hessian(of_array);
   // expected-error@-1 {{'p' is 'const double *': name the elements to differentiate for, as in "p[0]" or "p[0:2]"}}
-  clad::hessian(scratch, "p[0], s[0]");
   clad::hessian(scratch, "p[0]");
+  // expected-error@-1 {{cannot compute the Hessian of 'scratch' with respect to what 'p' points to: the function changes its arguments; pass an array or a std::vector instead}}
+  clad::differentiate<2>(scratch, "p[0], s[0]");
+  // expected-error@-1 {{clad::differentiate takes one independent number; name a parameter, or an element of an array as in "p[0]"}}
+  clad::differentiate<2>(scratch, "s[0]");
+  clad::differentiate<2>(scratch, "p[0]");
   // expected-error@-1 {{cannot differentiate 'scratch' without regard to 's': what it points to changes with the independent variables; name it too, or pass an array or a std::vector}}
   clad::differentiate<clad::opts::vector_mode>(of_class);
   clad::differentiate(calls_unknown);
+  clad::differentiate(calls_whole);
+  clad::gradient(reassigned);
+  clad::gradient(of_global);
   clad::differentiate(not_a_number);
   // expected-error@-1 {{cannot differentiate 'not_a_number': it returns 'Complex'; a gradient is taken of a floating-point value}}
 }

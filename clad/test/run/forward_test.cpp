@@ -173,6 +173,46 @@ TEST(Hessian, OfElementsAndNumbersTogetherIsRowAfterRow) {
   for (int i = 0; i < 5; ++i) EXPECT_NEAR(diagonal[i], expected[6 * i], 1e-12) << i;
 }
 
+TEST(Hessian, OfSomeElementsOfAnArrayOfUnknownLength) {
+  const double p[4] = {1, 2, 3, 4}, expected[4] = {20, 4, 4, 10};
+  std::vector<double> matrix(4), diagonal(2);
+  clad::hessian(ring, "p[0:1]").execute(p, 4, 0.5, matrix.data());
+  EXPECT_THAT(matrix, testing::ElementsAreArray(expected));
+  clad::hessian<clad::opts::diagonal_only>(ring, "p[0:1]").execute(p, 4, 0.5, diagonal.data());
+  EXPECT_THAT(diagonal, testing::ElementsAre(20, 10));
+}
+double looks_back(const double* p, double x) {
+  const double* q = p + 2;
+  const double* r = q - 1;
+  return q[-2] * q[-2] * x * x + *r * *(q - 1);
+}
+TEST(Hessian, OfPointersThatLookBack) {
+  const double p[3] = {2, 3, 4};
+  double matrix[9];
+  clad::hessian(looks_back, "p[0:1], x").execute(p, 5, matrix);
+  EXPECT_THAT(matrix, testing::ElementsAre(50, 0, 40, 0, 2, 0, 40, 0, 8));
+  EXPECT_EQ(clad::differentiate<2>(looks_back, "p[0]").execute(p, 5), 50);
+  EXPECT_EQ(clad::differentiate<2>(looks_back, "p[1]").execute(p, 5), 2);
+  EXPECT_EQ(clad::differentiate(looks_back, "x").execute(p, 5), 40);
+}
+double consuming(double x, double y, double& scale, int& calls, std::vector<double>& log) {
+  scale *= 2;
+  log.push_back(x);
+  return (x * x + y * y * ++calls) * scale * static_cast<double>(log.size());
+}
+TEST(Hessian, EveryRowSeesTheArgumentsAsTheyWere) {
+  double scale = 1, full[4], diagonal[2];
+  int calls = 0;
+  std::vector<double> log;
+  clad::hessian(consuming, "x, y").execute(2, 3, scale, calls, log, full);
+  EXPECT_THAT(full, testing::ElementsAre(4, 0, 0, 4));
+  clad::hessian<clad::opts::diagonal_only>(consuming, "x, y").execute(2, 3, scale, calls, log, diagonal);
+  EXPECT_THAT(diagonal, testing::ElementsAre(4, 4));
+  EXPECT_EQ(scale, 1);
+  EXPECT_EQ(calls, 0);
+  EXPECT_TRUE(log.empty());
+}
+
 double product(double i, double j, double k) { return i * j * k * i; }
 TEST(Hessian, TakesNamedParametersOrAll) {
   double some[4], all[9];
@@ -341,8 +381,10 @@ TEST(Pushforward, ChangesTheTangentsOfWhatTheFunctionChanges) {
 
 namespace lib {
 double kernel(double x, double y);
-}
+double cube(double x);
+}  // namespace lib
 namespace clad::custom_derivatives::lib {
+double cube_pushforward(double x, double d_x) { return 3 * x * x * d_x; }
 ValueAndPushforward<double, double> kernel_pushforward(double x, double y, double d_x, double d_y) {
   return {x * x * y, 2 * x * y * d_x + x * x * d_y};
 }
@@ -356,5 +398,14 @@ TEST(Pushforward, OfAnUnknownFunctionIsTheUsers) {
   clad::hessian(with_kernel).execute(1.5, &h);
   EXPECT_DOUBLE_EQ(h, 20 * std::pow(1.5, 3));
 }
+double with_cube(double x) {
+  lib::cube(x);
+  return lib::cube(2 * x) * x;
+}
+TEST(Pushforward, OfAnUnknownFunctionMayBeTheTangentAlone) {
+  EXPECT_DOUBLE_EQ(clad::differentiate(with_cube, "x").execute(1.5), 32 * std::pow(1.5, 3));
+  EXPECT_DOUBLE_EQ(clad::differentiate<2>(with_cube, "x").execute(1.5), 96 * std::pow(1.5, 2));
+}
 }  // namespace
 double lib::kernel(double x, double y) { return x * x * y; }
+double lib::cube(double x) { return x * x * x; }

@@ -12,23 +12,26 @@
 
 namespace clad {
 
-inline constexpr std::size_t no_element = static_cast<std::size_t>(-1);
-
 /// The tangent of an array whose element `index` is the independent variable, as a pointer to the first
-/// element: 1 there, 0 elsewhere, however long the array is.
+/// element: 1 there, 0 elsewhere, however long the array is. Of an array without an independent element
+/// (`present` is false) all are 0.
 template <class T>
 class one_hot {
  public:
-  explicit one_hot(std::size_t index) : index_(index) {}
-  T operator[](std::ptrdiff_t i) const { return static_cast<std::size_t>(i) == index_ ? T(1) : T(0); }
+  explicit one_hot(std::size_t index, bool present = true)
+      : index_(static_cast<std::ptrdiff_t>(index)), present_(present) {}
+  T operator[](std::ptrdiff_t i) const { return present_ && i == index_ ? T(1) : T(0); }
   T operator*() const { return (*this)[0]; }
   one_hot operator+(std::ptrdiff_t n) const {
-    return index_ == no_element ? *this : one_hot(index_ - static_cast<std::size_t>(n));
+    one_hot moved = *this;
+    moved.index_ -= n;
+    return moved;
   }
   one_hot operator-(std::ptrdiff_t n) const { return *this + -n; }
 
  private:
-  std::size_t index_;
+  std::ptrdiff_t index_;
+  bool present_;
 };
 
 /// The tangent of an array, as a pointer into it. What is named beyond the end is made, and is zero;
@@ -62,10 +65,9 @@ template <class T, std::size_t N>
 class directions {
  public:
   directions() = default;
-  /// Zero, mostly: the same in every direction.
-  template <scalar S>
-  directions(S all) {
-    values_.fill(static_cast<T>(all));
+  /// Only from the literal 0, the zero tangent: no number becomes a tangent by itself.
+  consteval directions(int zero) {
+    if (zero != 0) throw std::invalid_argument("clad: a tangent is made of the literal 0 only");
   }
   template <class U>
   directions(const directions<U, N>& other) {
