@@ -231,6 +231,14 @@ struct Stmt {
   std::string tape;          ///< Loop: name of the tape or counter
   std::vector<Var*> touched;
   Body init;  ///< Loop: for-init, part of the enclosing region
+  /// Loop: for (counter = first; ...; counter += step), which leaves the counter at `end` if it runs at all.
+  /// `counter` is null where that is not known.
+  struct {
+    Var* counter = nullptr;
+    Expr *first = nullptr, *end = nullptr;
+    bool up = true;
+    std::string step;  ///< without its sign
+  } count;
 };
 
 /// A parameter of a differentiated function.
@@ -261,6 +269,7 @@ struct Function {
   bool has_state = false;
   bool has_reverse = false;
   bool writes_outside = false;    ///< changes memory of the caller
+  bool pure = false;              ///< changes nothing but its locals and its arguments
   std::vector<bool> changes;      ///< the parameters whose memory it may change
   bool always_forward = false;    ///< the primal cannot be called in its place (lifted lambda, constructor)
   std::vector<bool> needs_param;  ///< the reverse sweep reads the primal parameter

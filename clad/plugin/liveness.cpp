@@ -1,4 +1,9 @@
-// What the records keep: only what a live statement of the reverse sweep reads, to a fixpoint.
+// What the records keep: only what a live statement of the reverse sweep reads, to a fixpoint. What the
+// forward sweep overwrites is put back only where a later statement of the reverse sweep reads it, before an
+// earlier value is put back and before the place where the variable was declared.
+#include <algorithm>
+
+#include "effects.h"
 #include "reverse.h"
 
 namespace clad {
@@ -16,40 +21,88 @@ void ReverseTransform::need(const ir::Expr* e) {
   });
 }
 
-/// Marks the live statements; true if any of them does more than declare.
-bool ReverseTransform::mark(List& list) {
-  bool any = false;
-  for (Reverse& r : list) {
-    bool live = false;
-    switch (r.kind) {
-      case Reverse::Line:
-        if (r.declares)
-          live = r.declares->kind == ir::Var::Adjoint ? r.declares->adjoint_used : r.declares->needed;
-        else if (r.restores)
-          live = r.restores->needed || r.restores_outside;
-        else
-          live = true;
-        break;
-      case Reverse::If: {
-        bool then = mark(r.body);
-        live = mark(r.other) || then;
-        break;
-      }
-      case Reverse::Loop:
-        live = mark(r.body);
-        break;
-    }
-    if (live && !r.live) {
-      r.live = changed_ = true;
-      if (r.restore_live) *r.restore_live = true;
-      for (const Reverse::Part& p : r.parts)
-        if (const auto* e = std::get_if<const ir::Expr*>(&p)) need(*e);
-      if (r.cond && !r.cond->needed) r.cond->needed = true;
-      if (r.loop) loops_[r.loop] = true;
-    }
-    any |= live && !r.declares;
+void ReverseTransform::read(const ir::Expr* e, Live& live) {
+  need(e);
+  ir::each_var(e, [&](const ir::Var* v) {
+    if (v->kind != ir::Var::Adjoint) live.insert(v);
+  });
+}
+
+/// `live`: what is read after the line; becomes what is read from the line on.
+bool ReverseTransform::line_is_live(Reverse& r, Live& live) {
+  if (r.declares) {
+    const bool used = r.declares->kind == ir::Var::Adjoint ? r.declares->adjoint_used : r.declares->needed;
+    if (used && r.declares->kind != ir::Var::Adjoint) live.erase(r.declares);
+    return used;
   }
-  return any;
+  if (!r.restores) return true;
+  const bool wanted = pointers_ ? r.restores->needed : live.count(r.restores) != 0;
+  if (!wanted && !r.restores_outside && !r.live) return false;
+  if (r.whole) live.erase(r.restores);
+  return true;
+}
+
+bool ReverseTransform::find_live(Reverse& r, Live& live) {
+  if (r.starts) {
+    live.erase(r.starts);
+    return false;
+  }
+  switch (r.kind) {
+    case Reverse::Line: {
+      if (!line_is_live(r, live)) return false;
+      for (const Reverse::Part& p : r.parts)
+        if (const auto* e = std::get_if<const ir::Expr*>(&p)) {
+          const bool target = r.whole && (*e)->kind == ir::Expr::VarRef && (*e)->var == r.restores;
+          target ? need(*e) : read(*e, live);
+        }
+      return true;
+    }
+    case Reverse::If: {
+      Live other = live;
+      find_live(r.body, live);
+      find_live(r.other, other);
+      live.insert(other.begin(), other.end());
+      if (!does_more_than_declare(r.body) && !does_more_than_declare(r.other)) return false;
+      if (r.cond && !r.cond->needed) r.cond->needed = changed_ = true;
+      for (const Reverse::Part& p : r.parts)
+        if (const auto* e = std::get_if<const ir::Expr*>(&p)) read(*e, live);
+      return true;
+    }
+    case Reverse::Loop: {
+      const Live after = live;
+      std::size_t before = 0;
+      do {
+        before = live.size();
+        Live start = live;
+        find_live(r.body, start);
+        live.insert(start.begin(), start.end());
+      } while (before != live.size());
+      if (!does_more_than_declare(r.body)) {
+        live = after;
+        return false;
+      }
+      loops_.insert(r.loop);
+      if (r.loop->count.counter) {
+        read(r.loop->count.first, live);
+        read(r.loop->count.end, live);
+      }
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Marks the live statements, last to first.
+void ReverseTransform::find_live(List& list, Live& live) {
+  for (auto it = list.rbegin(); it != list.rend(); ++it) {
+    if (!find_live(*it, live) || it->live) continue;
+    it->live = changed_ = true;
+    if (it->restore_live) *it->restore_live = true;
+  }
+}
+
+bool ReverseTransform::does_more_than_declare(const List& list) {
+  return std::any_of(list.begin(), list.end(), [](const Reverse& r) { return r.live && !r.declares; });
 }
 
 bool ReverseTransform::region_empty(const ir::Region* region) const {
@@ -57,18 +110,20 @@ bool ReverseTransform::region_empty(const ir::Region* region) const {
     if (v->needed) return false;
   for (const ir::Region::Member& m : region->members)
     if (!m.live || *m.live) return false;
-  for (const auto& [loop, recorded] : loops_)
-    if (recorded && loop->region->parent == region) return false;
-  return true;
+  return std::none_of(loops_.begin(), loops_.end(), [&](const ir::Stmt* loop) {
+    return loop->region->parent == region && loop_recorded(loop);
+  });
 }
 
 void ReverseTransform::decide() {
-  bool any = false;
+  pointers_ = std::any_of(fn_.vars.begin(), fn_.vars.end(),
+                          [](const auto& v) { return v->kind != ir::Var::Param && ir::may_point(v.get()); });
   do {
     changed_ = false;
-    any = mark(reverse_);
+    Live live;
+    find_live(reverse_, live);
   } while (changed_);
-  fn_.has_reverse = any;
+  fn_.has_reverse = does_more_than_declare(reverse_);
   fn_.has_state = !region_empty(fn_.region);
   fn_.needs_param.clear();
   for (const ir::Parameter& p : fn_.params) fn_.needs_param.push_back(p.var->needed);

@@ -5,6 +5,7 @@
 #include "clang/Basic/SourceManager.h"
 #include "clang/Sema/Lookup.h"
 #include "compat.h"
+#include "effects.h"
 #include "frontend.h"
 #include "passes.h"
 #include "tangent.h"
@@ -123,6 +124,9 @@ bool Module::lower(const DerivativeKey& key, SourceLocation use, Instance& in) {
   if (!resolve_calls(fn.body, in, &Module::resolve_reverse)) return false;
   fn.changes.assign(fn.params.size(), false);
   find_changes(fn.body, fn);
+  ir::Effects effects;
+  ir::add_writes(fn.body, effects);
+  fn.pure = !effects.unknown && !effects.everything;
   in.sweeps = std::make_unique<ReverseTransform>(fn, diagnose_);
   if (key.reverse) in.sweeps->run();
   return diagnose_.errors() == errors;

@@ -14,4 +14,7 @@ void structure(ir::Function& fn, const ir::Type* boolean);
 /// Finds the variables that depend on active parameters, and marks the active arguments of every call.
 void find_active(ir::Function& fn, Diagnose& diagnose);
 
+/// Finds the loops whose counter can be run backwards without being kept.
+void find_counters(ir::Function& fn);
+
 }  // namespace clad

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "passes.h"
+
 namespace clad {
 
 using ir::Expr;
@@ -45,6 +47,7 @@ void ReverseTransform::add_error(const Expr* adjoint, const Expr* value, List& o
 
 void ReverseTransform::run() {
   region_ = fn_.region;
+  find_counters(fn_);
   find_returned(fn_.body);
   body(fn_.body, reverse_);
   decide();
@@ -111,15 +114,24 @@ void ReverseTransform::sequence(const ir::Body& statements, List& out) {
   for (auto it = statements.rbegin(); it != statements.rend(); ++it) {
     const Stmt* s = *it;
     loc_ = s->loc;
-    std::size_t before = out.size();
+    std::size_t first = out.size();
     statement(s, out);
-    bool compound = s->kind == Stmt::If || s->kind == Stmt::Loop || s->kind == Stmt::Block;
-    if (compound || out.size() == before || s->source.empty()) continue;
-    std::size_t first = before;
-    while (first + 1 < out.size() && out[first].restores) ++first;
-    if (out[first].comment.empty() && s->source != last) out[first].comment = s->source;
-    last = s->source;
+    const bool compound = s->kind == Stmt::If || s->kind == Stmt::Loop || s->kind == Stmt::Block;
+    if (!compound && out.size() > first && !s->source.empty()) {
+      while (first + 1 < out.size() && out[first].restores) ++first;
+      if (out[first].comment.empty() && s->source != last) out[first].comment = s->source;
+      last = s->source;
+    }
+    start(s, out);
   }
+}
+
+/// Marks where the forward sweep declared a variable: before that it held nothing.
+void ReverseTransform::start(const Stmt* s, List& out) {
+  if (!s->var || (s->kind != Stmt::Decl && s->kind != Stmt::CallStmt)) return;
+  Reverse r;
+  r.starts = s->var;
+  out.push_back(std::move(r));
 }
 
 void ReverseTransform::body(const ir::Body& statements, List& out) {
@@ -173,11 +185,15 @@ void ReverseTransform::statement(const Stmt* s, List& out) {
       r.comment = s->source;
       ir::Region* outer = region_;
       region_ = s->region;
-      body(s->other, r.body);  // the increment is undone before anything of the body is looked at
+      if (!s->count.counter)
+        body(s->other, r.body);  // the increment is undone before anything of the body is looked at
       body(s->body, r.body);
       region_ = outer;
       out.push_back(std::move(r));
-      for (auto it = s->init.rbegin(); it != s->init.rend(); ++it) statement(*it, out);
+      for (auto it = s->init.rbegin(); it != s->init.rend(); ++it) {
+        statement(*it, out);
+        start(*it, out);
+      }
       return;
     }
     case Stmt::Return:
@@ -205,6 +221,7 @@ void ReverseTransform::save(const Stmt* s, const Expr* what, List& out) {
   restore.restores = r;
   restore.restores_outside = ir::is_outside(what);
   restore.restore_live = entry.live.get();
+  restore.whole = what->kind == Expr::VarRef && what->var->kind != Var::Alias;
   if (what->type->kind == Type::Array)
     restore.parts = {"clad::assign(", what, ", ", fn_.ref(kept), ");"};
   else if (what->type->is_class())

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -24,12 +25,14 @@ struct Reverse {
   ir::Loc loc = 0;
   std::string comment;
   std::vector<Reverse> body, other;
-  const ir::Stmt* loop = nullptr;  ///< of Loop
-  ir::Var* cond = nullptr;         ///< of If: the recorded condition (or null: `parts` is the condition)
-  ir::Var* restores = nullptr;     ///< live only if this variable is needed, or
-  bool restores_outside = false;   ///< what is restored belongs to the caller
-  bool* restore_live = nullptr;    ///< shared with the save in the forward sweep
-  ir::Var* declares = nullptr;     ///< prologue: printed only if this alias or adjoint is used
+  const ir::Stmt* loop = nullptr;   ///< of Loop
+  ir::Var* cond = nullptr;          ///< of If: the recorded condition (or null: `parts` is the condition)
+  ir::Var* restores = nullptr;      ///< live only if this variable is read later, or
+  bool restores_outside = false;    ///< what is restored belongs to the caller
+  bool whole = false;               ///< nothing of what the variable holds remains
+  const ir::Var* starts = nullptr;  ///< never printed: here the forward sweep declared this variable
+  bool* restore_live = nullptr;     ///< shared with the save in the forward sweep
+  ir::Var* declares = nullptr;      ///< prologue: printed only if this alias or adjoint is used
   bool live = false;
 };
 
@@ -67,6 +70,7 @@ class ReverseTransform {
   std::string place_state(const ir::Stmt* s, const std::string& name, const std::string& forward, List& out);
   void keep_arguments(const ir::Stmt* s, List& out);
   void save(const ir::Stmt* s, const ir::Expr* what, List& out);
+  void start(const ir::Stmt* s, List& out);
   void prologue(const ir::Body& statements, List& out);
   void add_error(const ir::Expr* adjoint, const ir::Expr* value, List& out);
   void find_returned(const ir::Body& statements);
@@ -88,8 +92,13 @@ class ReverseTransform {
 
   // liveness.cpp
   void decide();
-  bool mark(List& list);
+  using Live = std::set<const ir::Var*>;
+  void find_live(List& list, Live& live);
+  bool find_live(Reverse& r, Live& live);
+  bool line_is_live(Reverse& r, Live& live);
+  void read(const ir::Expr* e, Live& live);
   void need(const ir::Expr* e);
+  static bool does_more_than_declare(const List& list);
   bool region_empty(const ir::Region* region) const;
 
   // sweeps.cpp: text
@@ -103,18 +112,20 @@ class ReverseTransform {
   std::string call_text(const ir::Stmt* s) const;
   void backward(const List& list, Text& out) const;
   void region_text(const ir::Region* region, Text& out) const;
+  std::string loop_head(const ir::Stmt* loop) const;
+  /// Whether the forward sweep leaves anything of the loop for the reverse sweep.
   bool loop_recorded(const ir::Stmt* s) const {
-    auto it = loops_.find(s);
-    return it != loops_.end() && it->second;
+    return loops_.count(s) != 0 && !(s->count.counter && region_empty(s->region));
   }
 
   ir::Function& fn_;
   Diagnose& diagnose_;
   List reverse_;
   std::map<const ir::Stmt*, std::vector<Save>> saves_;
-  std::map<const ir::Stmt*, bool> loops_;  ///< loops the reverse sweep runs through
+  std::set<const ir::Stmt*> loops_;  ///< those the reverse sweep runs through
   ir::Region* region_ = nullptr;
   bool changed_ = false;
+  bool pointers_ = false;  ///< variables may be read through others
   ir::Loc loc_ = 0;
 };
 

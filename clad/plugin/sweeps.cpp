@@ -349,6 +349,21 @@ Text ReverseTransform::forward_text() const {
   return out;
 }
 
+/// Of a loop of the reverse sweep: what stands in the parentheses after `for`.
+std::string ReverseTransform::loop_head(const Stmt* loop) const {
+  const bool empty = region_empty(loop->region);
+  const std::string tape = loop->region->parent->record + "." + loop->tape;
+  const Var* v = loop->count.counter;
+  if (!v) return empty ? "; " + tape + " > 0; --" + tape : "; !" + tape + ".empty(); " + tape + ".pop()";
+  const std::string first = print(loop->count.first);
+  std::string end = print(loop->count.end);
+  if (loop->count.step != "1")
+    end = "clad::count_end<" + v->type->name + ">(" + first + ", " + end + ", " +
+          (loop->count.up ? "" : "-") + loop->count.step + ")";
+  return v->type->name + " " + v->name + " = " + end + "; " + v->name + (loop->count.up ? " > " : " < ") +
+         first + ";" + (empty ? "" : " " + tape + ".pop()");
+}
+
 void ReverseTransform::backward(const List& list, Text& out) const {
   for (const Reverse& r : list) {
     if (!r.live) continue;
@@ -382,13 +397,19 @@ void ReverseTransform::backward(const List& list, Text& out) const {
         break;
       }
       case Reverse::Loop: {
-        std::string tape = r.loop->region->parent->record + "." + r.loop->tape;
-        if (region_empty(r.loop->region)) {
-          out.line(with_comment("for (; " + tape + " > 0; --" + tape + ") {", r.comment), r.loc);
-        } else {
-          out.line(with_comment("for (; !" + tape + ".empty(); " + tape + ".pop()) {", r.comment), r.loc);
-          out.line("auto& " + r.loop->region->record + " = " + tape + ".back();", r.loc);
+        const Stmt* loop = r.loop;
+        const std::string tape = loop->region->parent->record + "." + loop->tape;
+        out.line(with_comment("for (" + loop_head(loop) + ") {", r.comment), r.loc);
+        if (loop->count.counter) {
+          const std::string& step = loop->count.step;
+          const std::string back = loop->count.up ? "-" : "+";
+          out.line((step == "1" ? back + back + loop->count.counter->name
+                                : loop->count.counter->name + " " + back + "= " + step) +
+                       ";",
+                   r.loc);
         }
+        if (!region_empty(loop->region))
+          out.line("auto& " + loop->region->record + " = " + tape + ".back();", r.loc);
         backward(r.body, out);
         out.line("}", r.loc);
         break;

@@ -59,6 +59,14 @@ class block_cache {
 
 }  // namespace detail
 
+/// What the counter is after `for (T i = first; i < end; i += step)`; of `i > end`, with a negative step.
+template <class T>
+constexpr T count_end(T first, T end, long long step) {
+  const auto size = static_cast<T>(step < 0 ? -step : step);
+  if (step < 0) return first > end ? first - (first - end + size - 1) / size * size : first;
+  return first < end ? first + (end - first + size - 1) / size * size : first;
+}
+
 /// A stack whose elements never move: one record per iteration of a loop, pushed by the forward sweep and
 /// popped by the reverse sweep.
 template <class T>
@@ -78,7 +86,7 @@ class tape {
   }
   ~tape() {
     while (!empty()) pop();
-    if (chunk_) detail::block_cache::give(chunk_);
+    if (chunk_) shorter(chunk_);
   }
 
   /// Appends a default-initialized record.
@@ -109,24 +117,31 @@ class tape {
     std::size_t room = reinterpret_cast<std::size_t>(b) + b->bytes - reinterpret_cast<std::size_t>(first(b));
     return first(b) + room / sizeof(T);
   }
-  [[gnu::noinline]] void grow() {
-    std::size_t bytes = sizeof(detail::block_cache::block) + kAlign + 16 * sizeof(T);
-    if (bytes < 1024) bytes = 1024;
-    if (chunk_) bytes = chunk_->bytes < kMaxBytes ? 2 * chunk_->bytes : chunk_->bytes;
-    detail::block_cache::block* b = detail::block_cache::take(bytes);
+  // The slow paths are handed values, never the tape: what it lies in may then be kept in registers.
+  void grow() {
     below_ += static_cast<std::size_t>(end_ - begin_);
-    b->previous = chunk_;
-    chunk_ = b;
-    begin_ = end_ = first(b);
-    limit_ = limit(b);
+    chunk_ = longer(chunk_);
+    begin_ = end_ = first(chunk_);
+    limit_ = limit(chunk_);
   }
-  [[gnu::noinline]] void shrink() {
-    detail::block_cache::block* b = chunk_;
-    chunk_ = b->previous;
-    detail::block_cache::give(b);
+  void shrink() {
+    chunk_ = shorter(chunk_);
     begin_ = first(chunk_);
     end_ = limit_ = limit(chunk_);
     below_ -= static_cast<std::size_t>(end_ - begin_);
+  }
+  [[gnu::noinline]] static detail::block_cache::block* longer(detail::block_cache::block* last) {
+    std::size_t bytes = sizeof(detail::block_cache::block) + kAlign + 16 * sizeof(T);
+    if (bytes < 1024) bytes = 1024;
+    if (last) bytes = last->bytes < kMaxBytes ? 2 * last->bytes : last->bytes;
+    detail::block_cache::block* b = detail::block_cache::take(bytes);
+    b->previous = last;
+    return b;
+  }
+  [[gnu::noinline]] static detail::block_cache::block* shorter(detail::block_cache::block* last) {
+    detail::block_cache::block* b = last->previous;
+    detail::block_cache::give(last);
+    return b;
   }
 
   detail::block_cache::block* chunk_ = nullptr;

@@ -1,0 +1,109 @@
+#include "effects.h"
+
+#include <algorithm>
+
+namespace clad::ir {
+namespace {
+
+bool holds_addresses(const Type* t, std::set<const Type*>& seen) {
+  if (!seen.insert(t).second) return false;
+  if (t->kind == Type::Pointer || t->kind == Type::Other || t->kind == Type::InitializerList) return true;
+  if (t->has_pointer || t->reaches_integers) return true;
+  if (t->element && holds_addresses(t->element, seen)) return true;
+  return std::any_of(t->fields.begin(), t->fields.end(), [&](const Field& f) {
+    return f.type->kind == Type::Void || holds_addresses(f.type, seen);  // void: a reference
+  });
+}
+bool holds_addresses(const Type* t) {
+  std::set<const Type*> seen;
+  return holds_addresses(t, seen);
+}
+
+/// Whether more than the named variables decides what the expression is.
+bool calls(const Expr* e) {
+  switch (e->kind) {
+    case Expr::Call:
+    case Expr::Raw:
+    case Expr::Global:
+      return true;
+    case Expr::Method:
+      return !e->accessor && e->text != "size" && e->text != "empty";
+    default:
+      return false;
+  }
+}
+
+void add_write(const Expr* path, Effects& to) {
+  const Var* r = root(path);
+  if (!r) {
+    to.unknown = true;
+    return;
+  }
+  to.vars.insert(r);
+  to.outside |= is_outside(path) || r->external;
+  to.everything |= r->kind != Var::Param && may_point(r);
+}
+
+}  // namespace
+
+bool may_point(const Var* v) {
+  if (v->kind == Var::Alias || v->kind == Var::Adjoint) return false;
+  return v->by_pointer || holds_addresses(v->type);
+}
+
+void add_reads(const Expr* e, Effects& to) {
+  if (!e) return;
+  if (calls(e)) to.unknown = true;
+  if (e->kind == Expr::VarRef) {
+    const Var* v = e->var;
+    if (v->kind == Var::Alias) {
+      add_reads(v->path, to);
+    } else {
+      to.vars.insert(v);
+      to.outside |= v->external || v->type->kind == Type::Pointer;
+      to.everything |= v->kind != Var::Param && may_point(v);
+    }
+  }
+  for (const Expr* a : e->args) add_reads(a, to);
+}
+
+void add_writes(const Stmt* s, Effects& to) {
+  if (s->var) to.vars.insert(s->var);
+  if (s->kind == Stmt::Assign) add_write(s->lhs, to);
+  if (s->kind == Stmt::Eval) to.unknown = true;
+  if (s->kind == Stmt::Decl && s->expr) {
+    Effects reads;
+    add_reads(s->expr, reads);
+    to.unknown |= reads.unknown;  // it may be a call
+  }
+  for (const Var* v : s->touched) {
+    to.vars.insert(v);
+    to.outside |= v->external;
+    to.everything |= v->kind != Var::Param && may_point(v);
+  }
+  if (s->kind == Stmt::CallStmt) {
+    const CallInfo& c = *s->call;
+    const bool builtin =
+        c.kind == CallInfo::Custom && c.reverse_name.rfind("clad::builtin_derivatives::", 0) == 0;
+    to.unknown |= !builtin && !(c.kind == CallInfo::Generated && c.generated && c.generated->pure);
+    for (const CallInfo::Arg& a : c.args) {
+      if (a.mutable_ || a.moved) add_write(a.expr, to);
+      const Var* r = root(a.expr);
+      if (r && a.expr->type->is_class() && holds_addresses(a.expr->type)) to.outside = to.everything = true;
+    }
+  }
+  for (const Body* inner : {&s->init, &s->body, &s->other}) add_writes(*inner, to);
+}
+
+void add_writes(const Body& body, Effects& to) {
+  for (const Stmt* s : body) add_writes(s, to);
+}
+
+bool conflict(const Effects& reads, const Effects& writes) {
+  if (writes.everything || (reads.everything && !writes.vars.empty())) return true;
+  if ((reads.outside && (writes.outside || writes.unknown)) || (reads.unknown && writes.unknown)) return true;
+  return std::any_of(reads.vars.begin(), reads.vars.end(),
+                     [&](const Var* v) { return writes.vars.count(v) != 0; });
+}
+
+}  // namespace clad::ir

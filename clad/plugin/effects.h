@@ -1,0 +1,27 @@
+// What reading an expression and running a statement touch: what analyses of the IR ask.
+#pragma once
+
+#include <set>
+
+#include "ir.h"
+
+namespace clad::ir {
+
+struct Effects {
+  std::set<const Var*> vars;
+  bool outside = false;     ///< memory of the caller, any of which may be the same as any other
+  bool unknown = false;     ///< globals, and what only the callee knows
+  bool everything = false;  ///< also local variables, through pointers to them
+};
+
+/// Adds what the value of `e` depends on.
+void add_reads(const Expr* e, Effects& to);
+/// Adds what running the statements may change. What they declare is included.
+void add_writes(const Stmt* s, Effects& to);
+void add_writes(const Body& body, Effects& to);
+/// Whether what `writes` changes may change what `reads` sees.
+bool conflict(const Effects& reads, const Effects& writes);
+/// Whether a variable may hold the address of another, where it is not an alias known by its path.
+bool may_point(const Var* v);
+
+}  // namespace clad::ir
