@@ -4,11 +4,11 @@
 //
 //   ad_ratios [--check] [--rounds N] [NAME...]
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 
 #include "bench/ad/kernel.h"
 
@@ -65,17 +65,22 @@ bool correct(const Kernel& k) {
   return false;
 }
 
-/// Nanoseconds a call of f, of as many calls as take about a millisecond.
+/// Nanoseconds of this thread for a call of f, of as many calls as take a part of a millisecond.
 template <class F>
 double nanoseconds(F&& f, int calls) {
-  using clock = std::chrono::steady_clock;
-  const auto start = clock::now();
+  auto now = [] {
+    timespec t{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return 1e9 * static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec);
+  };
+  const double start = now();
   for (int i = 0; i < calls; ++i) f();
-  return std::chrono::duration<double, std::nano>(clock::now() - start).count() / calls;
+  return (now() - start) / calls;
 }
 
+/// Medians over the rounds: of each round's ratios, whose parts were measured one after the other.
 struct Times {
-  double primal, by_hand, by_plugin;
+  double primal, by_hand, by_plugin, ratio;
 };
 Times measure(const Kernel& k, int rounds) {
   std::vector<double> d_x(k.x.size());
@@ -84,19 +89,22 @@ Times measure(const Kernel& k, int rounds) {
   auto by_hand = [&] { k.by_hand(k.x.data(), d_x.data()); };
   auto by_plugin = [&] { k.by_plugin(k.x.data(), d_x.data()); };
   int calls = 1;
-  while (nanoseconds(by_hand, calls) * calls < 1e6) calls *= 2;
-  std::vector<double> p, h, g;
+  while (nanoseconds(by_hand, calls) * calls < 3e5) calls *= 2;
+  std::vector<double> p, h, g, ratios;
   for (int r = 0; r < rounds; ++r) {
-    p.push_back(nanoseconds(primal, calls));
-    h.push_back(nanoseconds(by_hand, calls));
-    g.push_back(nanoseconds(by_plugin, calls));
+    const double value = nanoseconds(primal, calls), hand = nanoseconds(by_hand, calls),
+                 ours = nanoseconds(by_plugin, calls);
+    p.push_back(value);
+    h.push_back(hand / value);
+    g.push_back(ours / value);
+    ratios.push_back(ours / hand);
   }
-  return {median(p), median(h), median(g)};
+  return {median(p), median(h), median(g), median(ratios)};
 }
 
 int run(int argc, char** argv) {
   bool check = false;
-  int rounds = 15;
+  int rounds = 41;
   std::vector<std::string> wanted;
   for (int i = 1; i < argc; ++i) {
     if (!std::strcmp(argv[i], "--check"))
@@ -125,9 +133,9 @@ int run(int argc, char** argv) {
   std::vector<double> ratios;
   for (const Kernel& k : all) {
     const Times t = measure(k, rounds);
-    ratios.push_back(t.by_plugin / t.by_hand);
-    std::printf("| %s | %.0f | %.2f | %.2f | %.2f |\n", k.name.c_str(), t.primal, t.by_hand / t.primal,
-                t.by_plugin / t.primal, ratios.back());
+    ratios.push_back(t.ratio);
+    std::printf("| %s | %.0f | %.2f | %.2f | %.2f |\n", k.name.c_str(), t.primal, t.by_hand, t.by_plugin,
+                t.ratio);
     std::fflush(stdout);
   }
   if (!ratios.empty())

@@ -19,13 +19,29 @@ bool holds_addresses(const Type* t) {
   return holds_addresses(t, seen);
 }
 
+/// A function of <cmath> or the like, of numbers.
+bool is_math(const Expr* e) {
+  for (const Expr* a : e->args)
+    if (a->type->kind != Type::Real && a->type->kind != Type::Scalar) return false;
+  static const std::set<std::string> names = {
+      "abs",  "acos",  "asin", "atan",  "atan2", "cbrt", "ceil", "cos",   "cosh", "erf",   "erfc",  "exp",
+      "exp2", "expm1", "fabs", "floor", "fmax",  "fmin", "fmod", "hypot", "log",  "log10", "log1p", "log2",
+      "max",  "min",   "pow",  "round", "sin",   "sinh", "sqrt", "tan",   "tanh", "trunc"};
+  const std::string& name = e->text;
+  const std::size_t colons = name.rfind("::");
+  if (colons == std::string::npos || (colons != 0 && name.substr(0, colons) != "std")) return false;
+  return names.count(name.substr(colons + 2)) != 0;
+}
+
 /// Whether more than the named variables decides what the expression is.
 bool calls(const Expr* e) {
   switch (e->kind) {
     case Expr::Call:
+      return !is_math(e);
     case Expr::Raw:
-    case Expr::Global:
       return true;
+    case Expr::Global:
+      return !e->fixed;
     case Expr::Method:
       return !e->accessor && e->text != "size" && e->text != "empty";
     default:
@@ -97,6 +113,20 @@ void add_writes(const Stmt* s, Effects& to) {
 
 void add_writes(const Body& body, Effects& to) {
   for (const Stmt* s : body) add_writes(s, to);
+}
+
+bool is_pure(const Body& body) {
+  Effects writes;
+  add_writes(body, writes);
+  if (writes.unknown || writes.everything) return false;
+  return std::all_of(body.begin(), body.end(), [](const Stmt* s) {
+    Effects reads;
+    for (const Expr* e : {s->expr, s->lhs}) add_reads(e, reads);
+    if (s->kind == Stmt::AliasDecl) add_reads(s->var->path, reads);
+    if (s->call)
+      for (const CallInfo::Arg& a : s->call->args) add_reads(a.expr, reads);
+    return !reads.unknown && is_pure(s->init) && is_pure(s->body) && is_pure(s->other);
+  });
 }
 
 bool conflict(const Effects& reads, const Effects& writes) {

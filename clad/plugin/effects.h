@@ -19,6 +19,8 @@ void add_reads(const Expr* e, Effects& to);
 /// Adds what running the statements may change. What they declare is included.
 void add_writes(const Stmt* s, Effects& to);
 void add_writes(const Body& body, Effects& to);
+/// Whether the statements depend on nothing but the function's variables, and change nothing else.
+bool is_pure(const Body& body);
 /// Whether what `writes` changes may change what `reads` sees.
 bool conflict(const Effects& reads, const Effects& writes);
 /// Whether a variable may hold the address of another, where it is not an alias known by its path.

@@ -173,9 +173,12 @@ std::vector<std::string> Module::EntryArguments::as_arguments() const {
 void Module::write_gradient(const Request& request, const FunctionDecl* definition, Mask mask) {
   const bool error = request.kind == Request::ErrorEstimate;
   Instance* in = nullptr;
-  do in = instance({definition, {}, true, mask, error}, request.at);
+  do in = instance({definition, {}, true, mask, error, error || request.with_value()}, request.at);
   while (in && reach(request, *in, 0, mask));
   if (!in || failed()) return;
+  const auto whole = instances_.find({definition->getCanonicalDecl(), {}, true, mask, error, true});
+  if (whole != instances_.end() && std::count(in->uses.begin(), in->uses.end(), whole->second.get()) != 0)
+    in = whole->second.get();  // it calls itself
   roots_.push_back(in);
   ir::Function& fn = in->fn;
   const std::string grad = request.name();

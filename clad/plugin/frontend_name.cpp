@@ -116,7 +116,9 @@ ir::Expr* Frontend::global(const ValueDecl* decl) {
     decl->printQualifiedName(os, types_.policy());
     os.flush();
   }
-  return fn_.make(ir::Expr::Global, types_.get(decl->getType()), text);
+  ir::Expr* e = fn_.make(ir::Expr::Global, types_.get(decl->getType()), text);
+  e->fixed = isa<FunctionDecl>(decl) || isa<EnumConstantDecl>(decl) || decl->getType().isConstant(context_);
+  return e;
 }
 
 ir::Expr* Frontend::reference_to(const DeclRefExpr* e) {

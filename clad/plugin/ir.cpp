@@ -205,4 +205,12 @@ bool is_atomic(const Expr* e) {
   }
 }
 
+bool same(const Expr* a, const Expr* b) {
+  if (a->kind != b->kind || a->text != b->text || a->var != b->var || a->type != b->type) return false;
+  if (!is_atomic(a) || a->args.size() != b->args.size()) return false;
+  for (std::size_t i = 0; i < a->args.size(); ++i)
+    if (!same(a->args[i], b->args[i])) return false;
+  return true;
+}
+
 }  // namespace clad::ir

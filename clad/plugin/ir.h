@@ -109,6 +109,7 @@ struct Region {
     const bool* live = nullptr;  ///< printed when null or true
   };
   std::vector<Member> members;  ///< callee states, tapes, counters
+  bool kept = true;             ///< while printing: what is in it, not what would be computed without it
 };
 
 struct Expr {
@@ -138,6 +139,7 @@ struct Expr {
   bool braces = false;
   bool explicit_cast = false;
   bool to_reference = false;  ///< Cast to a reference (derived to base): still an lvalue
+  bool fixed = false;         ///< Global: never changes
   bool accessor = false;      ///< Method that names an element: `at`, `front`, `back`, `data`, `get`
   Loc loc = 0;
 };
@@ -260,6 +262,7 @@ struct Function {
   Var* return_slot = nullptr;
   bool recursive = false;
   bool is_constructor = false;
+  bool wants_value = true;     ///< not only the derivative
   Var* error = nullptr;        ///< where the reverse sweep adds up rounding errors, if it is to
   bool is_tangent = false;     ///< only run forward: printed under its own name
   Var* constructed = nullptr;  ///< of a constructor: the object under construction
@@ -269,7 +272,7 @@ struct Function {
   bool has_state = false;
   bool has_reverse = false;
   bool writes_outside = false;    ///< changes memory of the caller
-  bool pure = false;              ///< changes nothing but its locals and its arguments
+  bool pure = false;              ///< depends on its arguments alone, and changes nothing but them
   std::vector<bool> changes;      ///< the parameters whose memory it may change
   bool always_forward = false;    ///< the primal cannot be called in its place (lifted lambda, constructor)
   std::vector<bool> needs_param;  ///< the reverse sweep reads the primal parameter
@@ -316,5 +319,7 @@ Tangent tangent_kind(const Expr* e, bool active);
 bool is_path(const Expr* e);
 /// Whether evaluating `e` is so cheap and plain that it may be written more than once.
 bool is_atomic(const Expr* e);
+/// Whether two atomic expressions are written alike.
+bool same(const Expr* a, const Expr* b);
 
 }  // namespace clad::ir

@@ -28,6 +28,30 @@ void ReverseTransform::read(const ir::Expr* e, Live& live) {
   });
 }
 
+/// What the reverse sweep reads to compute an iteration again.
+void ReverseTransform::read_again(const ir::Stmt* loop, Live& live) {
+  auto slice = slices_.find(loop);
+  if (slice == slices_.end()) return;
+  auto inside = [&](const ir::Region* r) {
+    while (r && r != loop->region) r = r->parent;
+    return r != nullptr;
+  };
+  for (const ir::Var* v : slice->second.used) {
+    if (v->region && inside(v->region)) continue;
+    live.insert(v);
+    if (!v->needed) const_cast<ir::Var*>(v)->needed = changed_ = true;
+  }
+}
+
+void ReverseTransform::forget(List& list) {
+  for (Reverse& r : list) {
+    r.live = false;
+    if (r.restore_live) *r.restore_live = false;
+    forget(r.body);
+    forget(r.other);
+  }
+}
+
 /// `live`: what is read after the line; becomes what is read from the line on.
 bool ReverseTransform::line_is_live(Reverse& r, Live& live) {
   if (r.declares) {
@@ -75,6 +99,7 @@ bool ReverseTransform::find_live(Reverse& r, Live& live) {
         before = live.size();
         Live start = live;
         find_live(r.body, start);
+        read_again(r.loop, start);
         live.insert(start.begin(), start.end());
       } while (before != live.size());
       if (!does_more_than_declare(r.body)) {
@@ -118,6 +143,9 @@ bool ReverseTransform::region_empty(const ir::Region* region) const {
 void ReverseTransform::decide() {
   pointers_ = std::any_of(fn_.vars.begin(), fn_.vars.end(),
                           [](const auto& v) { return v->kind != ir::Var::Param && ir::may_point(v.get()); });
+  forget(reverse_);
+  loops_.clear();
+  for (const auto& v : fn_.vars) v->needed = false;
   do {
     changed_ = false;
     Live live;

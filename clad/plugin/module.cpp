@@ -124,9 +124,8 @@ bool Module::lower(const DerivativeKey& key, SourceLocation use, Instance& in) {
   if (!resolve_calls(fn.body, in, &Module::resolve_reverse)) return false;
   fn.changes.assign(fn.params.size(), false);
   find_changes(fn.body, fn);
-  ir::Effects effects;
-  ir::add_writes(fn.body, effects);
-  fn.pure = !effects.unknown && !effects.everything;
+  fn.pure = ir::is_pure(fn.body);
+  fn.wants_value = key.value;
   in.sweeps = std::make_unique<ReverseTransform>(fn, diagnose_);
   if (key.reverse) in.sweeps->run();
   return diagnose_.errors() == errors;

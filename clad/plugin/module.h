@@ -31,10 +31,11 @@ struct DerivativeKey {
   bool reverse = true;
   Mask adjoints;       ///< of the function that `tangents` lead to
   bool error = false;  ///< the reverse sweep estimates the rounding error too
+  bool value = true;   ///< the function's value is wanted, not only what the reverse sweep needs
 
   bool operator<(const DerivativeKey& o) const {
-    return std::tie(function, tangents, reverse, adjoints, error) <
-           std::tie(o.function, o.tangents, o.reverse, o.adjoints, o.error);
+    return std::tie(function, tangents, reverse, adjoints, error, value) <
+           std::tie(o.function, o.tangents, o.reverse, o.adjoints, o.error, o.value);
   }
 };
 

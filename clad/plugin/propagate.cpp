@@ -63,6 +63,12 @@ void ReverseTransform::propagate_product(const Expr* e, Expr* seed, List& out) {
   Expr* a = e->args[0];
   Expr* b = e->args[1];
   bool left = ir::active(a), right = ir::active(b);
+  if (left && e->text == "*" && ir::same(a, b)) {
+    const bool minus = seed->kind == Expr::Unary && seed->text == "-";
+    Expr* two = fn_.make(Expr::Literal, seed->type, "2");
+    Expr* twice = binary("*", binary("*", two, minus ? seed->args[0] : seed), a);
+    return propagate(a, minus ? negate(twice) : twice, out);
+  }
   if (left && right) seed = bind(seed, out);
   if (e->text == "*") {
     if (left) propagate(a, binary("*", seed, b), out);

@@ -50,7 +50,8 @@ void ReverseTransform::run() {
   find_counters(fn_);
   find_returned(fn_.body);
   body(fn_.body, reverse_);
-  decide();
+  decide_with_slices();
+  find_replayed(fn_.body);
 }
 
 void ReverseTransform::declare_adjoint(Var* v, ir::Loc loc, List& out) {

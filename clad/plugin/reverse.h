@@ -66,6 +66,7 @@ class ReverseTransform {
   void assign(const ir::Stmt* s, List& out);
   void call(const ir::Stmt* s, List& out);
   void custom_call(const ir::Stmt* s, List& out);
+  ir::Expr* from_value(const ir::Stmt* s);
   void generated_call(const ir::Stmt* s, List& out);
   std::string place_state(const ir::Stmt* s, const std::string& name, const std::string& forward, List& out);
   void keep_arguments(const ir::Stmt* s, List& out);
@@ -97,9 +98,30 @@ class ReverseTransform {
   bool find_live(Reverse& r, Live& live);
   bool line_is_live(Reverse& r, Live& live);
   void read(const ir::Expr* e, Live& live);
+  void read_again(const ir::Stmt* loop, Live& live);
+  static void forget(List& list);
   void need(const ir::Expr* e);
   static bool does_more_than_declare(const List& list);
   bool region_empty(const ir::Region* region) const;
+
+  // slice.cpp
+  /// Statements to run.
+  struct Slice {
+    const ir::Stmt* outer = nullptr;  ///< the loop whose iterations they are run for again
+    std::set<const ir::Stmt*> run;
+    std::set<const ir::Var*> used;
+    std::set<const ir::Region*> kept;  ///< where they write records
+    bool grown = false;
+  };
+  bool is_wanted(const ir::Stmt* s, const Slice& slice) const;
+  const ir::Region* state_region(const ir::Stmt* s) const;
+  bool add_to_slice(const ir::Body& body, Slice& slice) const;
+  bool run(const ir::Stmt* s, Slice& slice) const;
+  Slice find_slice(const ir::Stmt* loop) const;
+  void decide_with_slices();
+  bool can_replay(const ir::Stmt* loop) const;
+  bool should_replay(const ir::Stmt* loop) const;
+  void find_replayed(const ir::Body& body);
 
   // sweeps.cpp: text
   void forward(const ir::Body& statements, Text& out) const;
@@ -112,17 +134,26 @@ class ReverseTransform {
   std::string call_text(const ir::Stmt* s) const;
   void backward(const List& list, Text& out) const;
   void region_text(const ir::Region* region, Text& out) const;
+  void replay(const ir::Stmt* loop, Text& out) const;
+  void set_kept(const ir::Stmt* loop, bool kept) const;
+  bool is_flat(const ir::Stmt* loop) const;
+  std::string flat_record(const ir::Stmt* loop) const;
   std::string loop_head(const ir::Stmt* loop) const;
   /// Whether the forward sweep leaves anything of the loop for the reverse sweep.
   bool loop_recorded(const ir::Stmt* s) const {
-    return loops_.count(s) != 0 && !(s->count.counter && region_empty(s->region));
+    if (loops_.count(s) == 0 || replayed_.count(s) != 0) return false;
+    return !(s->count.counter && region_empty(s->region));
   }
 
   ir::Function& fn_;
   Diagnose& diagnose_;
   List reverse_;
   std::map<const ir::Stmt*, std::vector<Save>> saves_;
-  std::set<const ir::Stmt*> loops_;  ///< those the reverse sweep runs through
+  std::set<const ir::Stmt*> loops_;                      ///< those the reverse sweep runs through
+  std::set<const ir::Stmt*> replayed_;                   ///< those of them that leave no tape
+  std::map<const ir::Stmt*, Slice> slices_;              ///< of each of these; of the function, for null
+  std::map<const ir::Stmt*, const ir::Region*> states_;  ///< of calls
+  mutable const Slice* slice_ = nullptr;                 ///< being printed; null: all
   ir::Region* region_ = nullptr;
   bool changed_ = false;
   bool pointers_ = false;  ///< variables may be read through others

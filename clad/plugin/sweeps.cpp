@@ -1,4 +1,6 @@
 // The text of the generated functions.
+#include <algorithm>
+
 #include "reverse.h"
 
 namespace clad {
@@ -10,7 +12,9 @@ using ir::Var;
 
 namespace {
 
-bool stored(const Var* v) { return v->needed && v->region && v->kind != Var::Alias && v->kind != Var::Param; }
+bool stored(const Var* v) {
+  return v->needed && v->region && v->region->kept && v->kind != Var::Alias && v->kind != Var::Param;
+}
 
 std::string arguments(const std::vector<ir::CallInfo::Arg>& args) {
   std::string out;
@@ -28,9 +32,10 @@ std::string with_comment(std::string text, const std::string& comment) {
 std::string ReverseTransform::call_text(const Stmt* s) const {
   const ir::CallInfo& c = *s->call;
   std::string state = c.state_name.empty() ? "" : region_->record + "." + c.state_name;
-  if (c.recomputed) {
+  if (c.recomputed || !region_->kept) {
     if (c.kind != ir::CallInfo::Generated || !c.generated->always_forward) return print(c.primal);
     std::string args = arguments(c.args);
+    if (!c.generated->has_state && !c.generated->recursive) return c.generated->name + "_fwd(" + args + ")";
     if (!args.empty()) args += ", ";
     return c.generated->name + "_fwd(" + args +
            (c.generated->recursive ? "*" + c.state_type : "clad::discarded<" + c.state_type + ">") + "())";
@@ -57,6 +62,32 @@ std::string ReverseTransform::call_text(const Stmt* s) const {
   return print(c.primal);
 }
 
+/// Whether the records of a loop lie side by side: their number is known before it, and they are numbers.
+bool ReverseTransform::is_flat(const Stmt* loop) const {
+  if (!loop->count.counter || loop->count.step != "1" || !loop->region->members.empty()) return false;
+  for (const Var* v : loop->region->vars) {
+    const Type* t = v->type;
+    while (t->kind == Type::Array) t = t->element;
+    const bool number = t->kind == Type::Real || t->kind == Type::Scalar;
+    if (v->needed && (!number || v->optional || v->raw || v->by_pointer)) return false;
+  }
+  return std::none_of(loops_.begin(), loops_.end(), [&](const Stmt* inner) {
+    return inner->region->parent == loop->region && loop_recorded(inner);
+  });
+}
+
+/// Of the iteration that the counter stands at.
+std::string ReverseTransform::flat_record(const Stmt* loop) const {
+  const std::string i = loop->count.counter->name, first = print(loop->count.first);
+  const bool atomic = ir::is_atomic(loop->count.first);
+  const std::string start = atomic ? first : "(" + first + ")";
+  return loop->region->parent->record + "." + loop->tape + "[" +
+         (!loop->count.up ? first + " - " + i
+          : first == "0"  ? i
+                          : i + " - " + start) +
+         "]";
+}
+
 /// A statement that fits into the head of a for loop, or an empty string.
 std::string ReverseTransform::simple(const Stmt* s) const {
   if (s->kind == Stmt::Decl && s->expr && !s->var->optional && !s->var->type->is_class() &&
@@ -66,7 +97,7 @@ std::string ReverseTransform::simple(const Stmt* s) const {
   if (s->kind != Stmt::Assign || s->text == "init") return "";
   if (auto it = saves_.find(s); it != saves_.end())
     for (const Save& save : it->second)
-      if (*save.live) return "";
+      if (*save.live && save.saved->region->kept) return "";
   if (s->text == "++" || s->text == "--") return s->text + print(s->lhs);
   return print(s->lhs) + " " + s->text + " " + print(s->expr);
 }
@@ -131,7 +162,8 @@ void ReverseTransform::forward_decl(const Stmt* s, Text& out) const {
 
 /// Before a call that will be recomputed: says from where on.
 void ReverseTransform::forward_moment(const Stmt* s, Text& out) const {
-  if (!s->call->moment.empty()) out.line(region_->record + "." + s->call->moment + " = clad::now();", s->loc);
+  if (!s->call->moment.empty() && region_->kept)
+    out.line(region_->record + "." + s->call->moment + " = clad::now();", s->loc);
 }
 
 void ReverseTransform::forward_call(const Stmt* s, Text& out) const {
@@ -154,6 +186,12 @@ void ReverseTransform::forward_loop(const Stmt* s, Text& out) const {
   if (natural && !s->init.empty()) natural = !(init = simple(s->init[0])).empty();
   if (natural && !s->other.empty()) natural = !(increment = simple(s->other[0])).empty();
   if (!natural) forward(s->init, out);
+  if (loop_recorded(s) && s->region->kept && is_flat(s)) {
+    const std::string first = print(s->count.first), end = print(s->count.end);
+    out.line(s->region->parent->record + "." + s->tape + ".reserve<" + s->count.counter->type->name + ">(" +
+                 (s->count.up ? first + ", " + end : end + ", " + first) + ");",
+             s->loc);
+  }
   std::string cond = print(s->expr);
   if (s->post_test)
     out.line("do {", s->loc);
@@ -163,26 +201,38 @@ void ReverseTransform::forward_loop(const Stmt* s, Text& out) const {
              s->loc);
   else
     out.line("while (" + cond + ") {", s->loc);
-  if (loop_recorded(s)) {
+  if (loop_recorded(s) && s->region->kept) {
     std::string tape = s->region->parent->record + "." + s->tape;
     if (region_empty(s->region))
       out.line("++" + tape + ";", s->loc);
+    else if (is_flat(s))
+      out.line("auto& " + s->region->record + " = " + flat_record(s) + ";", s->loc);
     else
       out.line("auto& " + s->region->record + " = " + tape + ".push();", s->loc);
   }
   auto* self = const_cast<ReverseTransform*>(this);
   ir::Region* outer = self->region_;
   self->region_ = s->region;
+  const bool kept = s->region->kept;
+  if (replayed_.count(s) != 0) set_kept(s, false);
   forward(s->body, out);
   if (!natural) forward(s->other, out);
+  if (replayed_.count(s) != 0) set_kept(s, kept);
   self->region_ = outer;
   out.line(s->post_test ? "} while (" + cond + ");" : "}", s->loc);
+}
+
+/// Whether the records of the loop, and of those in it, are kept where printing goes on.
+void ReverseTransform::set_kept(const Stmt* loop, bool kept) const {
+  for (const auto& r : fn_.regions)
+    for (const ir::Region* up = r.get(); up; up = up->parent)
+      if (up == loop->region) r->kept = kept;
 }
 
 void ReverseTransform::forward(const Stmt* s, Text& out) const {
   if (auto it = saves_.find(s); it != saves_.end())
     for (const Save& save : it->second)
-      if (*save.live) {
+      if (*save.live && save.saved->region->kept) {
         if (save.saved->optional)
           out.line(spell_holder(save.saved) + ".emplace(" + print(save.what) + ");", s->loc);
         else if (save.saved->type->kind == Type::Array)
@@ -267,7 +317,8 @@ void ReverseTransform::forward(const Stmt* s, Text& out) const {
 void ReverseTransform::forward(const ir::Body& statements, Text& out) const {
   for (std::size_t i = 0; i < statements.size(); ++i) {
     const Stmt* s = statements[i];
-    if (s->var && s->var->returned && !stored(s->var) && saves_.count(s) == 0) {
+    if (slice_ && slice_->run.count(s) == 0) continue;
+    if (fn_.wants_value && s->var && s->var->returned && !stored(s->var) && saves_.count(s) == 0) {
       forward_moment(s, out);
       out.line("return " + call_text(s) + ";", s->loc);
       ++i;  // the return statement
@@ -296,7 +347,8 @@ void ReverseTransform::region_text(const ir::Region* region, Text& out) const {
     out.line("struct " + s->region->type + " {", s->loc);
     region_text(s->region, out);
     out.line("};", s->loc);
-    out.line("clad::tape<" + s->region->type + "> " + s->tape + ";", s->loc);
+    out.line((is_flat(s.get()) ? "clad::flat_tape<" : "clad::tape<") + s->region->type + "> " + s->tape + ";",
+             s->loc);
   }
 }
 
@@ -314,7 +366,7 @@ std::string ReverseTransform::forward_signature() const {
   if (fn_.is_tangent) return "static " + fn_.result->name + " " + fn_.name + "(" + params + ")";
   if (fn_.has_state || fn_.recursive)
     params += (params.empty() ? "" : ", ") + fn_.name + "_state& " + fn_.region->record;
-  return "static " + fn_.result->name + " " + fn_.name + "_fwd(" + params + ")";
+  return "static " + (fn_.wants_value ? fn_.result->name : "void") + " " + fn_.name + "_fwd(" + params + ")";
 }
 
 std::string ReverseTransform::reverse_signature() const {
@@ -344,14 +396,16 @@ Text ReverseTransform::forward_text() const {
   if (fn_.constructed && !stored(fn_.constructed)) out.line(member_type(fn_.constructed) + " self;", fn_.loc);
   auto* self = const_cast<ReverseTransform*>(this);
   self->region_ = fn_.region;
+  if (!fn_.is_tangent) slice_ = &slices_.at(nullptr);
   forward(fn_.body, out);
+  slice_ = nullptr;
   out.line("}", fn_.loc);
   return out;
 }
 
 /// Of a loop of the reverse sweep: what stands in the parentheses after `for`.
 std::string ReverseTransform::loop_head(const Stmt* loop) const {
-  const bool empty = region_empty(loop->region);
+  const bool empty = region_empty(loop->region) || replayed_.count(loop) != 0;
   const std::string tape = loop->region->parent->record + "." + loop->tape;
   const Var* v = loop->count.counter;
   if (!v) return empty ? "; " + tape + " > 0; --" + tape : "; !" + tape + ".empty(); " + tape + ".pop()";
@@ -361,7 +415,23 @@ std::string ReverseTransform::loop_head(const Stmt* loop) const {
     end = "clad::count_end<" + v->type->name + ">(" + first + ", " + end + ", " +
           (loop->count.up ? "" : "-") + loop->count.step + ")";
   return v->type->name + " " + v->name + " = " + end + "; " + v->name + (loop->count.up ? " > " : " < ") +
-         first + ";" + (empty ? "" : " " + tape + ".pop()");
+         first + ";" + (empty || is_flat(loop) ? "" : " " + tape + ".pop()");
+}
+
+/// What the reverse sweep reads of an iteration, computed again.
+void ReverseTransform::replay(const Stmt* loop, Text& out) const {
+  out.line("struct " + loop->region->type + " {", loop->loc);
+  region_text(loop->region, out);
+  out.line("} " + loop->region->record + ";", loop->loc);
+  out.line("{", loop->loc);
+  auto* self = const_cast<ReverseTransform*>(this);
+  ir::Region* outer = self->region_;
+  self->region_ = loop->region;
+  slice_ = &slices_.at(loop);
+  forward(loop->body, out);
+  slice_ = nullptr;
+  self->region_ = outer;
+  out.line("}", loop->loc);
 }
 
 void ReverseTransform::backward(const List& list, Text& out) const {
@@ -408,8 +478,12 @@ void ReverseTransform::backward(const List& list, Text& out) const {
                        ";",
                    r.loc);
         }
-        if (!region_empty(loop->region))
-          out.line("auto& " + loop->region->record + " = " + tape + ".back();", r.loc);
+        if (replayed_.count(loop) != 0)
+          replay(loop, out);
+        else if (!region_empty(loop->region))
+          out.line("auto& " + loop->region->record + " = " +
+                       (is_flat(loop) ? flat_record(loop) : tape + ".back()") + ";",
+                   r.loc);
         backward(r.body, out);
         out.line("}", r.loc);
         break;

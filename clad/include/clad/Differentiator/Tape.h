@@ -151,6 +151,44 @@ class tape {
   std::size_t below_ = 0;
 };
 
+/// One record per iteration of a loop that says before it starts how often it will run: flat memory, of which
+/// nothing is initialized.
+template <class T>
+class flat_tape {
+  static_assert(std::is_trivially_default_constructible_v<T> && std::is_trivially_destructible_v<T>);
+
+ public:
+  flat_tape() = default;
+  flat_tape(const flat_tape&) = delete;
+  flat_tape& operator=(const flat_tape&) = delete;
+  ~flat_tape() {
+    if (block_) give(block_);
+  }
+  /// For a counter that runs from `low` to `high`.
+  template <class I>
+  void reserve(I low, I high) {
+    if (!(low < high)) return;
+    if (block_) give(block_);
+    block_ = take(static_cast<std::size_t>(high - low));
+    records_ = reinterpret_cast<T*>((reinterpret_cast<std::size_t>(block_ + 1) + kAlign - 1) / kAlign * kAlign);
+  }
+  template <class I>
+  T& operator[](I i) {
+    return records_[i];
+  }
+
+ private:
+  static constexpr std::size_t kAlign = alignof(T) > 16 ? alignof(T) : 16;
+  using block = detail::block_cache::block;
+  [[gnu::noinline]] static block* take(std::size_t n) {
+    return detail::block_cache::take(sizeof(block) + kAlign + n * sizeof(T));
+  }
+  [[gnu::noinline]] static void give(block* b) { detail::block_cache::give(b); }
+
+  block* block_ = nullptr;
+  T* records_ = nullptr;
+};
+
 /// Clad's spelling of the tape operations.
 template <class T>
 T push(tape<T>& t, T value) {
