@@ -19,20 +19,6 @@ bool holds_addresses(const Type* t) {
   return holds_addresses(t, seen);
 }
 
-/// A function of <cmath> or the like, of numbers.
-bool is_math(const Expr* e) {
-  for (const Expr* a : e->args)
-    if (a->type->kind != Type::Real && a->type->kind != Type::Scalar) return false;
-  static const std::set<std::string> names = {
-      "abs",  "acos",  "asin", "atan",  "atan2", "cbrt", "ceil", "cos",   "cosh", "erf",   "erfc",  "exp",
-      "exp2", "expm1", "fabs", "floor", "fmax",  "fmin", "fmod", "hypot", "log",  "log10", "log1p", "log2",
-      "max",  "min",   "pow",  "round", "sin",   "sinh", "sqrt", "tan",   "tanh", "trunc"};
-  const std::string& name = e->text;
-  const std::size_t colons = name.rfind("::");
-  if (colons == std::string::npos || (colons != 0 && name.substr(0, colons) != "std")) return false;
-  return names.count(name.substr(colons + 2)) != 0;
-}
-
 /// Whether more than the named variables decides what the expression is.
 bool calls(const Expr* e) {
   switch (e->kind) {
@@ -61,6 +47,20 @@ void add_write(const Expr* path, Effects& to) {
 }
 
 }  // namespace
+
+bool is_math(const Expr* e) {
+  if (e->kind != Expr::Call) return false;
+  for (const Expr* a : e->args)
+    if (a->type->kind != Type::Real && a->type->kind != Type::Scalar) return false;
+  static const std::set<std::string> names = {
+      "abs",  "acos",  "asin", "atan",  "atan2", "cbrt", "ceil", "cos",   "cosh", "erf",   "erfc",  "exp",
+      "exp2", "expm1", "fabs", "floor", "fmax",  "fmin", "fmod", "hypot", "log",  "log10", "log1p", "log2",
+      "max",  "min",   "pow",  "round", "sin",   "sinh", "sqrt", "tan",   "tanh", "trunc"};
+  const std::string& name = e->text;
+  const std::size_t colons = name.rfind("::");
+  if (colons == std::string::npos || (colons != 0 && name.substr(0, colons) != "std")) return false;
+  return names.count(name.substr(colons + 2)) != 0;
+}
 
 bool may_point(const Var* v) {
   if (v->kind == Var::Alias || v->kind == Var::Adjoint) return false;

@@ -23,6 +23,8 @@ void add_writes(const Body& body, Effects& to);
 bool is_pure(const Body& body);
 /// Whether what `writes` changes may change what `reads` sees.
 bool conflict(const Effects& reads, const Effects& writes);
+/// Whether it is a call of a function of <cmath> or the like, of numbers.
+bool is_math(const Expr* e);
 /// Whether a variable may hold the address of another, where it is not an alias known by its path.
 bool may_point(const Var* v);
 

@@ -107,6 +107,7 @@ class Frontend {
   ir::Expr* settle(ir::Expr* e, std::size_t& position, const std::set<const ir::Var*>& changed);
   ir::Expr* literal(const std::string& text, clang::QualType type);
   ir::Expr* raw(const clang::Expr* e);
+  ir::Expr* condition(const clang::Expr* e);
 
   // Names: frontend_name.cpp
   ir::Expr* reference_to(const clang::DeclRefExpr* e);
@@ -188,6 +189,7 @@ class Frontend {
   std::set<const clang::FunctionDecl*> inlining_;
   std::set<const clang::Expr*> checkpoints_;   ///< calls that clad::checkpoint is put around
   std::set<const clang::ValueDecl*> refused_;  ///< declarations that an error has been reported for
+  bool testing_ = false;                       ///< lowering a condition, through which no derivative flows
   bool tainted_ = false;  ///< this statement uses one: what else is wrong follows from it
   int inline_depth_ = 0;
 };

@@ -2,6 +2,7 @@
 #include "clang/AST/Attr.h"
 #include "clang/AST/DeclTemplate.h"
 #include "compat.h"
+#include "effects.h"
 #include "frontend.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -237,6 +238,8 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
   for (const ir::CallInfo::Arg& a : info->args)
     primal->args.push_back(a.moved ? fn_.make(ir::Expr::Call, a.expr->type, "std::move", {a.expr}) : a.expr);
   info->primal = primal;
+
+  if (testing_ && ir::is_math(primal)) return primal;
 
   std::vector<ir::Var*> touched;
   for (const ir::CallInfo::Arg& a : info->args)

@@ -20,7 +20,7 @@ void Frontend::finish_loop(ir::Stmt* loop, const clang::Expr* cond, const clang:
   ir::Body header;
   out_ = &header;
   if (cond) source_ = source(cond->getSourceRange());
-  loop->expr = cond ? value(cond) : literal("true", context_.BoolTy);
+  loop->expr = cond ? condition(cond) : literal("true", context_.BoolTy);
   out_ = &loop->body;
   if (header.empty()) {
     block(body, loop->body);

@@ -1,5 +1,8 @@
 // Statements: declarations, branches, loops.
+#include <algorithm>
+
 #include "clang/AST/DeclTemplate.h"
+#include "compat.h"
 #include "frontend.h"
 
 using namespace clang;
@@ -269,6 +272,28 @@ void Frontend::declare_bindings(const DecompositionDecl* decl) {
   }
 }
 
+/// Numbers, operators and functions of them, without assignments: all it computes is whether.
+static bool only_tests(const clang::Stmt* s) {
+  if (const auto* op = dyn_cast<BinaryOperator>(s); op && op->isAssignmentOp()) return false;
+  if (const auto* op = dyn_cast<UnaryOperator>(s); op && op->isIncrementDecrementOp()) return false;
+  if (isa<LambdaExpr>(s) || isa<CXXOperatorCallExpr>(s) || isa<CXXMemberCallExpr>(s)) return false;
+  if (const auto* call = dyn_cast<CallExpr>(s)) {
+    const FunctionDecl* callee = call->getDirectCallee();
+    if (!callee || !(compat::in_std(callee) || callee->isExternC())) return false;
+    for (const clang::Expr* a : call->arguments())
+      if (!a->getType().getNonReferenceType()->isArithmeticType()) return false;
+  }
+  return std::all_of(s->child_begin(), s->child_end(),
+                     [](const clang::Stmt* child) { return !child || only_tests(child); });
+}
+
+ir::Expr* Frontend::condition(const clang::Expr* e) {
+  const bool outer = std::exchange(testing_, only_tests(e));
+  ir::Expr* out = value(e);
+  testing_ = outer;
+  return out;
+}
+
 void Frontend::record_condition(ir::Stmt* s, ir::Expr* cond) {
   s->expr = cond;
   s->cond_var = fn_.make_var(ir::Var::Temp, "taken", types_.get(context_.BoolTy), region_);
@@ -300,7 +325,7 @@ void Frontend::lower_if(const IfStmt* s) {
     out_ = outer;
     return;
   }
-  ir::Expr* cond = value(s->getCond());
+  ir::Expr* cond = condition(s->getCond());
   ir::Stmt* branch = emit(ir::Stmt::If, loc(s));
   branch->source = "if (" + source(s->getCond()->getSourceRange()) + ")";
   record_condition(branch, cond);

@@ -88,6 +88,7 @@ struct Var {
   bool by_pointer = false;      ///< a temporary bound to a reference returned by a call: kept as a pointer
   bool unbounded = false;       ///< a pointer to an array of unknown length, whose tangent is an object
   bool growing = false;         ///< that object is a clad::growing, not a clad::one_hot
+  bool local_now = false;       ///< while printing: still a local variable, stored in its record later
   bool external = false;        ///< names memory that the caller owns (reference or pointer parameter)
   std::string adjoint;          ///< name of its adjoint
   Var* shadow = nullptr;        ///< its adjoint, once named

@@ -141,8 +141,9 @@ bool ReverseTransform::region_empty(const ir::Region* region) const {
 }
 
 void ReverseTransform::decide() {
-  pointers_ = std::any_of(fn_.vars.begin(), fn_.vars.end(),
-                          [](const auto& v) { return v->kind != ir::Var::Param && ir::may_point(v.get()); });
+  pointers_ = !analyses_.liveness || std::any_of(fn_.vars.begin(), fn_.vars.end(), [](const auto& v) {
+    return v->kind != ir::Var::Param && ir::may_point(v.get());
+  });
   forget(reverse_);
   loops_.clear();
   for (const auto& v : fn_.vars) v->needed = false;

@@ -125,8 +125,8 @@ bool Module::lower(const DerivativeKey& key, SourceLocation use, Instance& in) {
   fn.changes.assign(fn.params.size(), false);
   find_changes(fn.body, fn);
   fn.pure = ir::is_pure(fn.body);
-  fn.wants_value = key.value;
-  in.sweeps = std::make_unique<ReverseTransform>(fn, diagnose_);
+  fn.wants_value = key.value || !analyses_.slices;
+  in.sweeps = std::make_unique<ReverseTransform>(fn, diagnose_, analyses_);
   if (key.reverse) in.sweeps->run();
   return diagnose_.errors() == errors;
 }

@@ -14,6 +14,7 @@
 #include "diagnose.h"
 #include "ir.h"
 #include "lookup.h"
+#include "passes.h"
 #include "print.h"
 #include "request.h"
 #include "reverse.h"
@@ -50,8 +51,8 @@ class Module {
     std::uint64_t count;
   };
 
-  Module(clang::Sema& sema, TypeTable& types)
-      : sema_(sema), types_(types), diagnose_(sema), lookup_(sema, types) {}
+  Module(clang::Sema& sema, TypeTable& types, const Analyses& analyses)
+      : sema_(sema), types_(types), analyses_(analyses), diagnose_(sema), lookup_(sema, types) {}
 
   void add(const Request& request);
   /// The uses of clad::differentiate and the like: a function that is differentiated may execute one.
@@ -152,6 +153,7 @@ class Module {
 
   clang::Sema& sema_;
   TypeTable& types_;
+  Analyses analyses_;
   Diagnose diagnose_;
   CustomLookup lookup_;
   const RequestTable* uses_ = nullptr;

@@ -6,6 +6,17 @@
 namespace clad {
 class Diagnose;
 
+/// What finds out what need not be computed or kept. Without one of them the derivative does more; its
+/// numbers are the same.
+struct Analyses {
+  bool counters = true;  ///< loops run backwards by their counter, not by a count of iterations
+  bool liveness = true;  ///< overwritten values are put back only where they are read again
+  bool slices = true;    ///< the forward sweep computes only what is wanted
+  bool replay = true;    ///< independent iterations are computed again, not kept
+  bool flat = true;      ///< records of loops that say how often they run lie side by side
+  bool sums = true;      ///< adjoints that loops only add to are summed up apart, in any order
+};
+
 /// Removes Break, Continue and Return from the middle of bodies: what follows a branch that leaves moves into
 /// the other branch; where that is not possible a flag guards it. Afterwards Return stands only where control
 /// ends anyway.

@@ -18,7 +18,22 @@ namespace {
 
 struct Options {
   std::string out;  ///< file that receives the generated text
+  Analyses analyses;
 };
+constexpr std::pair<llvm::StringLiteral, bool Analyses::*> analysis_names[] = {
+    {"counters", &Analyses::counters}, {"liveness", &Analyses::liveness}, {"slices", &Analyses::slices},
+    {"replay", &Analyses::replay},     {"flat", &Analyses::flat},         {"sums", &Analyses::sums}};
+/// Handles "no-replay" and the like.
+bool switch_off(StringRef arg, Analyses& analyses) {
+  if (!arg.consume_front("no-")) return false;
+  bool known = false;
+  for (const auto& [name, member] : analysis_names)
+    if (arg == name || arg == "analyses") {
+      analyses.*member = false;
+      known = true;
+    }
+  return known;
+}
 
 /// As clad::opts has them.
 constexpr std::uint64_t order_mask = 0xff, vector_mode = 1 << 9, diagonal_only = 1 << 13;
@@ -346,7 +361,7 @@ void Consumer::bind(CallExpr* call, Request::Kind kind) {
 
 void Consumer::HandleTranslationUnit(ASTContext&) {
   if (compiler_.getDiagnostics().hasErrorOccurred() || requests_.empty()) return;
-  Module module(*sema_, types());
+  Module module(*sema_, types(), options_.analyses);
   module.set_uses(&uses_);
   for (const Request& request : requests_) module.add(request);
   module.check_opaques();
@@ -376,10 +391,15 @@ class Action : public PluginASTAction {
     for (StringRef arg : args) {
       if (arg.consume_front("out=")) {
         options_.out = arg.str();
+      } else if (switch_off(arg, options_.analyses)) {
+        continue;
       } else if (arg == "help") {
-        llvm::outs() << "clad: compile-time differentiation\n"
-                        "  -fplugin-arg-clad-out=FILE  write the generated derivatives to FILE as well\n"
-                        "  -fplugin-arg-clad-help      print this text\n";
+        llvm::outs()
+            << "clad: compile-time differentiation\n"
+               "  -fplugin-arg-clad-out=FILE  write the generated derivatives to FILE as well\n"
+               "  -fplugin-arg-clad-no-NAME   without an analysis: counters, liveness, slices, replay, "
+               "flat, sums; all: analyses\n"
+               "  -fplugin-arg-clad-help      print this text\n";
       } else {
         DiagnosticsEngine& engine = compiler.getDiagnostics();
         engine.Report(engine.getCustomDiagID(

@@ -47,11 +47,12 @@ void ReverseTransform::add_error(const Expr* adjoint, const Expr* value, List& o
 
 void ReverseTransform::run() {
   region_ = fn_.region;
-  find_counters(fn_);
+  if (analyses_.counters) find_counters(fn_);
   find_returned(fn_.body);
   body(fn_.body, reverse_);
+  if (analyses_.sums) find_sums(reverse_);
   decide_with_slices();
-  find_replayed(fn_.body);
+  if (analyses_.replay) find_replayed(fn_.body);
 }
 
 void ReverseTransform::declare_adjoint(Var* v, ir::Loc loc, List& out) {

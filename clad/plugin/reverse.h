@@ -11,6 +11,7 @@
 
 #include "diagnose.h"
 #include "ir.h"
+#include "passes.h"
 #include "print.h"
 
 namespace clad {
@@ -45,7 +46,8 @@ struct Save {
 
 class ReverseTransform {
  public:
-  ReverseTransform(ir::Function& fn, Diagnose& diagnose) : fn_(fn), diagnose_(diagnose) {}
+  ReverseTransform(ir::Function& fn, Diagnose& diagnose, const Analyses& analyses)
+      : fn_(fn), diagnose_(diagnose), analyses_(analyses) {}
 
   /// Builds the reverse sweep and decides what is kept.
   void run();
@@ -104,6 +106,10 @@ class ReverseTransform {
   static bool does_more_than_declare(const List& list);
   bool region_empty(const ir::Region* region) const;
 
+  // sums.cpp
+  void find_sums(List& list);
+  bool is_unordered(const Reverse& loop) const;
+
   // slice.cpp
   /// Statements to run.
   struct Slice {
@@ -134,11 +140,12 @@ class ReverseTransform {
   std::string call_text(const ir::Stmt* s) const;
   void backward(const List& list, Text& out) const;
   void region_text(const ir::Region* region, Text& out) const;
+  bool begins_local(const ir::Stmt* s) const;
   void replay(const ir::Stmt* loop, Text& out) const;
   void set_kept(const ir::Stmt* loop, bool kept) const;
   bool is_flat(const ir::Stmt* loop) const;
   std::string flat_record(const ir::Stmt* loop) const;
-  std::string loop_head(const ir::Stmt* loop) const;
+  std::string loop_head(const Reverse& r) const;
   /// Whether the forward sweep leaves anything of the loop for the reverse sweep.
   bool loop_recorded(const ir::Stmt* s) const {
     if (loops_.count(s) == 0 || replayed_.count(s) != 0) return false;
@@ -147,6 +154,7 @@ class ReverseTransform {
 
   ir::Function& fn_;
   Diagnose& diagnose_;
+  Analyses analyses_;
   List reverse_;
   std::map<const ir::Stmt*, std::vector<Save>> saves_;
   std::set<const ir::Stmt*> loops_;                      ///< those the reverse sweep runs through

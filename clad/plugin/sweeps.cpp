@@ -13,7 +13,8 @@ using ir::Var;
 namespace {
 
 bool stored(const Var* v) {
-  return v->needed && v->region && v->region->kept && v->kind != Var::Alias && v->kind != Var::Param;
+  return !v->local_now && v->needed && v->region && v->region->kept && v->kind != Var::Alias &&
+         v->kind != Var::Param;
 }
 
 std::string arguments(const std::vector<ir::CallInfo::Arg>& args) {
@@ -64,7 +65,8 @@ std::string ReverseTransform::call_text(const Stmt* s) const {
 
 /// Whether the records of a loop lie side by side: their number is known before it, and they are numbers.
 bool ReverseTransform::is_flat(const Stmt* loop) const {
-  if (!loop->count.counter || loop->count.step != "1" || !loop->region->members.empty()) return false;
+  if (!analyses_.flat || !loop->count.counter || loop->count.step != "1" || !loop->region->members.empty())
+    return false;
   for (const Var* v : loop->region->vars) {
     const Type* t = v->type;
     while (t->kind == Type::Array) t = t->element;
@@ -185,7 +187,8 @@ void ReverseTransform::forward_loop(const Stmt* s, Text& out) const {
   bool natural = !s->post_test && s->init.size() <= 1 && s->other.size() <= 1;
   if (natural && !s->init.empty()) natural = !(init = simple(s->init[0])).empty();
   if (natural && !s->other.empty()) natural = !(increment = simple(s->other[0])).empty();
-  if (!natural) forward(s->init, out);
+  if (!natural)
+    for (const Stmt* start : s->init) forward(start, out);
   if (loop_recorded(s) && s->region->kept && is_flat(s)) {
     const std::string first = print(s->count.first), end = print(s->count.end);
     out.line(s->region->parent->record + "." + s->tape + ".reserve<" + s->count.counter->type->name + ">(" +
@@ -315,6 +318,7 @@ void ReverseTransform::forward(const Stmt* s, Text& out) const {
 }
 
 void ReverseTransform::forward(const ir::Body& statements, Text& out) const {
+  std::vector<Var*> locals;
   for (std::size_t i = 0; i < statements.size(); ++i) {
     const Stmt* s = statements[i];
     if (slice_ && slice_->run.count(s) == 0) continue;
@@ -324,8 +328,24 @@ void ReverseTransform::forward(const ir::Body& statements, Text& out) const {
       ++i;  // the return statement
       continue;
     }
+    if (begins_local(s)) {
+      locals.push_back(s->var);
+      s->var->local_now = true;
+    }
     forward(s, out);
   }
+  for (Var* v : locals) {
+    v->local_now = false;
+    out.line(spell(v) + " = " + v->name + ";", v->loc);
+  }
+}
+
+/// A number that an iteration keeps is a variable of its own until the iteration ends: the compiler then has
+/// it in a register, whatever else is written meanwhile.
+bool ReverseTransform::begins_local(const Stmt* s) const {
+  const Var* v = s->kind == Stmt::Decl || s->kind == Stmt::CallStmt ? s->var : nullptr;
+  if (!v || !stored(v) || !v->region->parent || v->optional || v->raw || v->by_pointer) return false;
+  return v->type->kind == Type::Real || v->type->kind == Type::Scalar;
 }
 
 void ReverseTransform::region_text(const ir::Region* region, Text& out) const {
@@ -396,7 +416,7 @@ Text ReverseTransform::forward_text() const {
   if (fn_.constructed && !stored(fn_.constructed)) out.line(member_type(fn_.constructed) + " self;", fn_.loc);
   auto* self = const_cast<ReverseTransform*>(this);
   self->region_ = fn_.region;
-  if (!fn_.is_tangent) slice_ = &slices_.at(nullptr);
+  if (!fn_.is_tangent && analyses_.slices) slice_ = &slices_.at(nullptr);
   forward(fn_.body, out);
   slice_ = nullptr;
   out.line("}", fn_.loc);
@@ -404,13 +424,17 @@ Text ReverseTransform::forward_text() const {
 }
 
 /// Of a loop of the reverse sweep: what stands in the parentheses after `for`.
-std::string ReverseTransform::loop_head(const Stmt* loop) const {
+std::string ReverseTransform::loop_head(const Reverse& r) const {
+  const Stmt* loop = r.loop;
   const bool empty = region_empty(loop->region) || replayed_.count(loop) != 0;
   const std::string tape = loop->region->parent->record + "." + loop->tape;
   const Var* v = loop->count.counter;
   if (!v) return empty ? "; " + tape + " > 0; --" + tape : "; !" + tape + ".empty(); " + tape + ".pop()";
   const std::string first = print(loop->count.first);
   std::string end = print(loop->count.end);
+  if (is_unordered(r))
+    return v->type->name + " " + v->name + " = " + first + "; " + v->name + (loop->count.up ? " < " : " > ") +
+           end + "; " + (loop->count.up ? "++" : "--") + v->name;
   if (loop->count.step != "1")
     end = "clad::count_end<" + v->type->name + ">(" + first + ", " + end + ", " +
           (loop->count.up ? "" : "-") + loop->count.step + ")";
@@ -469,8 +493,8 @@ void ReverseTransform::backward(const List& list, Text& out) const {
       case Reverse::Loop: {
         const Stmt* loop = r.loop;
         const std::string tape = loop->region->parent->record + "." + loop->tape;
-        out.line(with_comment("for (" + loop_head(loop) + ") {", r.comment), r.loc);
-        if (loop->count.counter) {
+        out.line(with_comment("for (" + loop_head(r) + ") {", r.comment), r.loc);
+        if (loop->count.counter && !is_unordered(r)) {
           const std::string& step = loop->count.step;
           const std::string back = loop->count.up ? "-" : "+";
           out.line((step == "1" ? back + back + loop->count.counter->name

@@ -1,6 +1,7 @@
 // Storage of the reverse sweep: tapes with stable addresses, late-constructed and boxed objects.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -21,20 +22,23 @@ class block_cache {
   };
   static block* take(std::size_t bytes) {
     unsigned k = size_class(bytes);
-    block*& head = mine().free_[k];
+    block*& head = free_[k];
     if (block* b = head) {
       head = b->previous;
       return b;
     }
+    static thread_local const block_cache cleaner;
+    static_cast<void>(cleaner);
     auto* b = static_cast<block*>(::operator new(std::size_t{1} << k));
     b->bytes = std::size_t{1} << k;
     return b;
   }
   static void give(block* b) {
-    block*& head = mine().free_[size_class(b->bytes)];
+    block*& head = free_[size_class(b->bytes)];
     b->previous = head;
     head = b;
   }
+  block_cache() {}
   ~block_cache() {
     for (block*& head : free_)
       while (head) {
@@ -46,15 +50,10 @@ class block_cache {
 
  private:
   static unsigned size_class(std::size_t bytes) {
-    unsigned k = 6;
-    while ((std::size_t{1} << k) < bytes) ++k;
-    return k;
+    const auto k = static_cast<unsigned>(std::bit_width(bytes - 1));
+    return k < 6 ? 6 : k;
   }
-  static block_cache& mine() {
-    static thread_local block_cache cache;
-    return cache;
-  }
-  block* free_[64] = {};
+  static constinit inline thread_local block* free_[64] = {};
 };
 
 }  // namespace detail
