@@ -69,6 +69,7 @@ class Activity {
       }
       if (s->kind == Stmt::Decl && ir::active(s->expr)) activate(s->var);
       if (s->kind == Stmt::Assign && ir::active(s->expr)) activate(ir::root(s->lhs));
+      if (s->kind == Stmt::Assign && s->text == "swap" && ir::active(s->lhs)) activate(ir::root(s->expr));
       if (s->kind == Stmt::CallStmt && is_active(*s->call)) {
         activate(s->var);
         for (const ir::CallInfo::Arg& a : s->call->args)

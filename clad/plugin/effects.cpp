@@ -86,6 +86,7 @@ void add_reads(const Expr* e, Effects& to) {
 void add_writes(const Stmt* s, Effects& to) {
   if (s->var) to.vars.insert(s->var);
   if (s->kind == Stmt::Assign) add_write(s->lhs, to);
+  if (s->kind == Stmt::Assign && s->text == "swap") add_write(s->expr, to);
   if (s->kind == Stmt::Eval) to.unknown = true;
   if (s->kind == Stmt::Decl && s->expr) {
     Effects reads;

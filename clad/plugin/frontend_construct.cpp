@@ -185,6 +185,19 @@ ir::Expr* Frontend::swap(const clang::Expr* first, const clang::Expr* second, ir
   ir::Expr* b = freeze(value(second), at);
   if (a->type->kind == ir::Type::Array)
     return fail(first->getExprLoc(), "cannot differentiate 'swap' of arrays; use std::array");
+  ir::Var *r = ir::root(a), *q = ir::root(b);
+  const bool objects =
+      a->type->is_class() && a->type == b->type && ir::is_path(a) && ir::is_path(b) && r && q;
+  if (objects && !r->reference_copy && !q->reference_copy && r->type->kind != ir::Type::Pointer &&
+      q->type->kind != ir::Type::Pointer) {
+    r->modified = q->modified = true;
+    ir::Stmt* s = emit(ir::Stmt::Assign, at);
+    s->text = "swap";
+    s->lhs = a;
+    s->expr = b;
+    s->touched = {r, q};
+    return a;
+  }
   ir::Expr* kept = hoist(a, at, "swapped");
   assign(a, "=", b, at);
   return assign(b, "=", kept, at);

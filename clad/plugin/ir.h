@@ -208,7 +208,7 @@ struct Stmt {
   enum Kind {
     Decl,       ///< var = expr (expr may be null)
     AliasDecl,  ///< var names var->path
-    Assign,     ///< lhs text expr
+    Assign,     ///< lhs text expr; with "swap", the two objects change places
     CallStmt,   ///< var (may be null) = call
     Eval,       ///< expr for its effect on inactive data; `touched` are changed
     If,

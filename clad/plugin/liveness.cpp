@@ -60,7 +60,8 @@ bool ReverseTransform::line_is_live(Reverse& r, Live& live) {
     return used;
   }
   if (!r.restores) return true;
-  const bool wanted = pointers_ ? r.restores->needed : live.count(r.restores) != 0;
+  auto is_read = [&](const ir::Var* v) { return v && (pointers_ ? v->needed : live.count(v) != 0); };
+  const bool wanted = is_read(r.restores) || is_read(r.also_restores);
   if (!wanted && !r.restores_outside && !r.live) return false;
   if (r.whole) live.erase(r.restores);
   return true;

@@ -39,6 +39,8 @@ static void find_changes(const ir::Body& body, ir::Function& fn) {
   };
   for (const ir::Stmt* s : body) {
     if (s->kind == ir::Stmt::Assign && ir::is_outside(s->lhs)) change(ir::root(s->lhs));
+    if (s->kind == ir::Stmt::Assign && s->text == "swap" && ir::is_outside(s->expr))
+      change(ir::root(s->expr));
     for (const ir::Var* v : s->touched)
       if (v->external) change(v);
     for (const ir::Body* inner : {&s->init, &s->body, &s->other}) find_changes(*inner, fn);

@@ -244,6 +244,15 @@ void ReverseTransform::assign(const Stmt* s, List& out) {
     if (carries && ir::active(s->expr)) propagate(s->expr, adjoint(lhs), out);
     return;
   }
+  if (s->text == "swap") {
+    Reverse back = line({"clad::exchange(", lhs, ", ", static_cast<const Expr*>(s->expr), ");"});
+    back.restores = r;
+    back.also_restores = ir::root(s->expr);
+    back.restores_outside = ir::is_outside(lhs) || ir::is_outside(s->expr);
+    out.push_back(std::move(back));
+    if (carries) out.push_back(line({"clad::exchange(", adjoint(lhs), ", ", adjoint(s->expr), ");"}));
+    return;
+  }
   bool inverse = s->text == "++" || s->text == "--" ||
                  ((s->text == "+=" || s->text == "-=") && t->kind == Type::Scalar &&
                   s->expr->kind == Expr::Literal && s->expr->type->kind == Type::Scalar);

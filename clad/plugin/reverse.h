@@ -26,14 +26,15 @@ struct Reverse {
   ir::Loc loc = 0;
   std::string comment;
   std::vector<Reverse> body, other;
-  const ir::Stmt* loop = nullptr;   ///< of Loop
-  ir::Var* cond = nullptr;          ///< of If: the recorded condition (or null: `parts` is the condition)
-  ir::Var* restores = nullptr;      ///< live only if this variable is read later, or
-  bool restores_outside = false;    ///< what is restored belongs to the caller
-  bool whole = false;               ///< nothing of what the variable holds remains
-  const ir::Var* starts = nullptr;  ///< never printed: here the forward sweep declared this variable
-  bool* restore_live = nullptr;     ///< shared with the save in the forward sweep
-  ir::Var* declares = nullptr;      ///< prologue: printed only if this alias or adjoint is used
+  const ir::Stmt* loop = nullptr;    ///< of Loop
+  ir::Var* cond = nullptr;           ///< of If: the recorded condition (or null: `parts` is the condition)
+  ir::Var* restores = nullptr;       ///< live only if this variable is read later, or
+  ir::Var* also_restores = nullptr;  ///< of an exchange: the other one
+  bool restores_outside = false;     ///< what is restored belongs to the caller
+  bool whole = false;                ///< nothing of what the variable holds remains
+  const ir::Var* starts = nullptr;   ///< never printed: here the forward sweep declared this variable
+  bool* restore_live = nullptr;      ///< shared with the save in the forward sweep
+  ir::Var* declares = nullptr;       ///< prologue: printed only if this alias or adjoint is used
   bool live = false;
 };
 

@@ -182,7 +182,7 @@ bool ReverseTransform::should_replay(const Stmt* loop) const {
   if (slices_.at(around).run.count(loop) == 0) return true;
   int sum = 0;
   for (const Stmt* s : slices_.at(loop).run) sum += cost(s);
-  return sum <= 40;
+  return sum <= 24;
 }
 
 /// Takes the loops that can do without a tape, outer ones first.

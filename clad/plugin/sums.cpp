@@ -132,7 +132,8 @@ Uses uses_of(const Reverse& loop) {
     if (any) out.others.push_back(e);
   };
   each_line(loop.body, [&](const Reverse& r) {
-    for (const Var* v : {r.starts, static_cast<const Var*>(r.declares), static_cast<const Var*>(r.restores)})
+    for (const Var* v : {r.starts, static_cast<const Var*>(r.declares), static_cast<const Var*>(r.restores),
+                         static_cast<const Var*>(r.also_restores)})
       if (v) out.changing.insert(v);
     if (r.loop && r.loop->count.counter) out.changing.insert(r.loop->count.counter);
     const Expr* target = sum_target(r);

@@ -96,7 +96,7 @@ std::string ReverseTransform::simple(const Stmt* s) const {
       s->var->type->kind != Type::Array && s->touched.empty())
     return stored(s->var) ? spell(s->var) + " = " + print(s->expr)
                           : s->var->type->name + " " + s->var->name + " = " + print(s->expr);
-  if (s->kind != Stmt::Assign || s->text == "init") return "";
+  if (s->kind != Stmt::Assign || s->text == "init" || s->text == "swap") return "";
   if (auto it = saves_.find(s); it != saves_.end())
     for (const Save& save : it->second)
       if (*save.live && save.saved->region->kept) return "";
@@ -267,7 +267,9 @@ void ReverseTransform::forward(const Stmt* s, Text& out) const {
           out.line(print(s->lhs) + " = " + print(s->expr) + ";", s->loc);
         return;
       }
-      if (s->text == "++" || s->text == "--")
+      if (s->text == "swap")
+        out.line("clad::exchange(" + print(s->lhs) + ", " + print(s->expr) + ");", s->loc);
+      else if (s->text == "++" || s->text == "--")
         out.line(s->text + print(s->lhs) + ";", s->loc);
       else
         out.line(print(s->lhs) + " " + s->text + " " + print(s->expr) + ";", s->loc);

@@ -170,7 +170,8 @@ void TangentTransform::assignment(Stmt* s) {
     out_->push_back(s);
     return;
   }
-  check_unbounded(s);
+  check_unbounded(s->lhs, s->loc);
+  if (s->text == "swap") check_unbounded(s->expr, s->loc);
   Expr* d = tangent(s->expr);
   const bool adds = s->text == "+=" || s->text == "-=";
   if (adds && !d) {
@@ -181,6 +182,7 @@ void TangentTransform::assignment(Stmt* s) {
   made->text = s->text;
   made->lhs = shadow_path(lhs);
   made->expr = d ? d : zero(lhs->type, lhs);
+  if (s->text == "swap") made->touched = {ir::root(made->lhs), ir::root(made->expr)};
   // A zero takes its shape from the new value; a tangent is computed from the old ones.
   if (d) out_->push_back(made);
   out_->push_back(s);
@@ -197,12 +199,12 @@ void TangentTransform::returning(Stmt* s) {
 }
 
 /// The tangent of an array of unknown length can be written only where nothing follows this derivative.
-void TangentTransform::check_unbounded(const Stmt* s) {
-  const Var* r = ir::root(s->lhs);
+void TangentTransform::check_unbounded(const Expr* written, ir::Loc loc) {
+  const Var* r = ir::root(written);
   if (r->unbounded && !r->growing)
-    diagnose_.error(s->loc, "cannot differentiate an assignment to what '" + r->name +
-                                "' points to, whose length is not known, more than once; pass an array or a "
-                                "std::vector");
+    diagnose_.error(loc, "cannot differentiate an assignment to what '" + r->name +
+                             "' points to, whose length is not known, more than once; pass an array or a "
+                             "std::vector");
 }
 
 const Type* TangentTransform::tangent_type(const Type* type) {

@@ -54,7 +54,7 @@ class TangentTransform {
   ir::Expr* zero(const ir::Type* type, ir::Expr* primal);
   /// The type of a tangent: that of the primal, with clad::directions for numbers where there are several.
   const ir::Type* tangent_type(const ir::Type* type);
-  void check_unbounded(const ir::Stmt* s);
+  void check_unbounded(const ir::Expr* written, ir::Loc loc);
   ir::Expr* sum(ir::Expr* a, ir::Expr* b, const char* op);
   ir::Expr* times(ir::Expr* a, ir::Expr* b);
 

@@ -208,6 +208,13 @@ void assign(T& to, const T& from) {
   }
 }
 
+/// a and b change places.
+template <class T>
+void exchange(T& a, T& b) {
+  using std::swap;
+  swap(a, b);
+}
+
 /// Clad's spelling: makes `d` zero, whatever it was.
 template <class T>
 void zero_init(T& d) {
