@@ -1,0 +1,78 @@
+"""Random programs: structs, functions that call each other, and `f`, which is differentiated."""
+
+import random
+
+from expressions import Expressions
+from functions import Functions
+from shapes import REAL, Var
+from statements import Statements
+from tree import Node, text
+
+NAMES = ['x', 'y', 'z', 'u', 'v', 'w', 'a', 'b', 'c', 'p', 'q', 'r', 's', 't', 'd', 'e', 'k', 'i', 'd_x', 'd_y', 'd_result', 'self',
+         'state', 'taken', 'result', 'd_a', 'chosen', 'bound', 'kept', 'r0', 's0', 't1', 'x_old', 'element', 'range']
+
+
+class Program:
+    def __init__(self, seed, root, arguments, single, hessian):
+        self.seed, self.root, self.arguments = seed, root, arguments
+        self.single, self.hessian = single, hessian
+
+    def source(self):
+        return str(self.root)
+
+
+class Generator(Expressions, Statements, Functions):
+    def __init__(self, seed):
+        self.rng = random.Random(seed)
+        self.seed = seed
+        self.floats = self.chance(0.08)
+        self.size = self.rng.choice([2, 3, 4, 5, 7])
+        self.scopes, self.locked, self.hidden = [[]], [[]], set()
+        self.structs, self.known = [], []
+        self.numbers = {}  # of generated names
+        self.weight, self.cost, self.loop_depth, self.depth = 1, 0, 0, 2
+        self.inside, self.inside_const, self.inside_recursion = None, False, False
+        self.in_lambda, self.in_constructor, self.result = 0, False, None
+        self.assignable = self.steppable = None
+
+    def chance(self, p):
+        return self.rng.random() < p
+
+    def new_name(self):
+        """Perhaps that of a variable outside, never one of this scope or of the function's parameters."""
+        here = {v.name for v in self.scopes[-1]} | self.hidden
+        if self.chance(0.85):
+            here |= {v.name for scope in self.scopes for v in scope}
+        here |= {f.name for f in self.known}
+        free = [n for n in NAMES if n not in here]
+        if free and self.chance(0.9):
+            return self.rng.choice(free[:12] if self.chance(0.6) else free)
+        return self.numbered('n')
+
+    def numbered(self, base):
+        self.numbers[base] = self.numbers.get(base, -1) + 1
+        return f'{base}_{self.numbers[base]}'
+
+    def visible(self):
+        seen, out = set(self.hidden), []
+        for scope in reversed(self.scopes):
+            for v in scope:
+                if v.name not in seen:
+                    out.append(v)
+            seen |= {v.name for v in scope}
+        return out
+
+    def program(self):
+        items = []
+        for _ in range(self.rng.choice([0, 1, 1, 2])):
+            items.append(self.struct())
+        if self.chance(0.15):
+            name = self.numbered('kConstant')
+            items.append(text(f'const double {name} = {self.rng.uniform(0.5, 2):.2f};'))
+            self.scopes[0].append(Var(name, REAL, const=True))
+        for _ in range(self.rng.choice([0, 1, 2, 3])):
+            items.append(self.helper())
+        function, arguments = self.entry()
+        items.append(function)
+        hessian = self.chance(0.2) and not arguments.writes_behind_pointer  # which no Hessian can follow
+        return Program(self.seed, Node('items', *items), arguments, self.floats, hessian)
