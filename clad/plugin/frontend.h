@@ -118,6 +118,7 @@ class Frontend {
   ir::Expr* hoist(ir::Expr* e, ir::Loc at, const char* hint = "t");
   ir::Expr* freeze(ir::Expr* e, ir::Loc at);
   bool may_dangle(const ir::Expr* path) const;
+  bool copies(const ir::Expr* path, bool temporary_changes) const;
 
   // Construction: frontend_construct.cpp
   ir::Expr* init_list(const clang::InitListExpr* e);

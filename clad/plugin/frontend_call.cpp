@@ -1,4 +1,6 @@
 // Calls, operators on classes, constructors and lambdas.
+#include <algorithm>
+
 #include "clang/AST/Attr.h"
 #include "clang/AST/DeclTemplate.h"
 #include "compat.h"
@@ -96,6 +98,7 @@ void Frontend::add_argument(ir::CallInfo& info, const clang::Expr* e, QualType p
   ir::CallInfo::Arg arg;
   arg.param_type = types_.get(param);
   arg.reference = param->isLValueReferenceType() || param->isRecordType() || param->isRValueReferenceType();
+  arg.copied = param->isRecordType();
   QualType pointee =
       param->isPointerType() || param->isLValueReferenceType() ? param->getPointeeType() : QualType();
   arg.mutable_ = !pointee.isNull() && !pointee.isConstQualified();
@@ -189,6 +192,12 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
   if (!returned && result->isLValueReferenceType() && object_mutable && !info->args.empty() &&
       types_.get(result) == info->args[0].expr->type)
     returned = 0;
+
+  // What is passed by reference in place of a copy must not be what the call changes.
+  if (std::any_of(info->args.begin(), info->args.end(),
+                  [](const ir::CallInfo::Arg& a) { return a.mutable_; }))
+    for (ir::CallInfo::Arg& a : info->args)
+      if (a.copied && a.expr->type->differentiable && copies(a.expr, false)) a.expr = hoist(a.expr, loc(at));
 
   // The reverse sweep evaluates the arguments again, after the call has changed what it changes: an argument
   // that depends on that is copied, and indices in paths are fixed. The library's containers may be handed
@@ -370,7 +379,7 @@ ir::Expr* Frontend::operator_call(const CXXOperatorCallExpr* e, const FunctionDe
                    [&](ir::Expr* o) { return fn_.make(ir::Expr::Index, type->element, "", {o, index}); });
   }
   if (e->getOperator() == OO_Equal && method) {
-    bool primitive = !method->isUserProvided() || type->kind != ir::Type::Record;
+    bool primitive = !method->isUserProvided() || type->kind != ir::Type::Record || compat::in_std(method);
     bool same =
         types_.get(strip(e->getArg(1))->getType()) == type || types_.get(e->getArg(1)->getType()) == type;
     if (primitive && (same || type->kind != ir::Type::Opaque)) {

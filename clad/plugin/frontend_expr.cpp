@@ -167,8 +167,10 @@ ir::Expr* Frontend::value(const clang::Expr* e) {
       return value(llvm::cast<ExprWithCleanups>(e)->getSubExpr());
     case clang::Stmt::ConstantExprClass:
       return value(llvm::cast<ConstantExpr>(e)->getSubExpr());
-    case clang::Stmt::MaterializeTemporaryExprClass:
-      return value(llvm::cast<MaterializeTemporaryExpr>(e)->getSubExpr());
+    case clang::Stmt::MaterializeTemporaryExprClass: {
+      ir::Expr* v = value(llvm::cast<MaterializeTemporaryExpr>(e)->getSubExpr());
+      return copies(v, !e->getType().isConstQualified()) ? hoist(v, loc(e)) : v;
+    }
     case clang::Stmt::CXXBindTemporaryExprClass:
       return value(llvm::cast<CXXBindTemporaryExpr>(e)->getSubExpr());
     case clang::Stmt::SubstNonTypeTemplateParmExprClass:

@@ -77,6 +77,19 @@ ir::Expr* Frontend::freeze(ir::Expr* e, ir::Loc at) {
   }
 }
 
+/// Whether a temporary object that starts as what `path` names must be an object of its own: one of the two
+/// may change while it lives.
+bool Frontend::copies(const ir::Expr* path, bool temporary_changes) const {
+  const ir::Var* r = ir::is_path(path) ? ir::root(path) : nullptr;
+  if (!r || r->kind == ir::Var::Temp || path->type->kind == ir::Type::Pointer || !path->type->copyable)
+    return false;
+  bool changes = temporary_changes;
+  for (const ir::Parameter& p : fn_.params)
+    changes |= p.var->external && r->kind == ir::Var::Param && r->reference;
+  ir::each_var(path, [&](ir::Var* v) { changes |= unstable_.count(v) != 0 || v->external; });
+  return changes;
+}
+
 /// Whether a reference made now may dangle at the end of its scope, where the reverse sweep makes it again:
 /// it names an element of a vector, and the function changes the length of one.
 bool Frontend::may_dangle(const ir::Expr* path) const {

@@ -178,6 +178,7 @@ struct CallInfo {
     Expr* expr = nullptr;
     const Type* param_type = nullptr;
     bool reference = false;  ///< passed by reference
+    bool copied = false;     ///< likewise, though the function takes a copy of it
     bool mutable_ = false;   ///< callee may write through it (non-const reference or pointer)
     bool active = false;
     bool object = false;  ///< the object of a method

@@ -186,4 +186,40 @@ double indices(double x) {
 }
 TEST(Aliasing, AReferenceOutlivesItsIndex) { EXPECT_GRADIENT(indices, 0.7); }
 
+// A copy is not what it is a copy of.
+double changed_beside(V v, V& w) {
+  w.a = w.a * v.b * 3;
+  return v.a * w.a;
+}
+double changed_beside(const V& v, V& w, double k) {
+  w.a = w.a * v.b * 3;
+  return v.a * w.a * k;
+}
+double changed_beside(const double& a, double& b) {
+  b *= 3;
+  return a * b;
+}
+double first_changed(std::vector<double> v, std::vector<double>& w) {
+  w[0] *= 3;
+  return v[0] * w[0];
+}
+double of_parameters(V& v, V& w, const V& u) {
+  return changed_beside(v, w) * changed_beside(V(u), w, 2) * changed_beside(double(u.b), w.b);
+}
+double copies(double x) {
+  V v{x, 2}, w{x, 0.5};
+  double s = changed_beside(v, v) * changed_beside(V(v), v, 2) * of_parameters(w, w, w);
+  s *= changed_beside(double(x), x);
+  std::vector<double> z{x};
+  s *= first_changed(z, z);
+  const double& c = double(x);
+  const V& e = V(w);
+  double&& d = double(v.b);
+  x *= 3;
+  w.a *= x;
+  d *= x;
+  return s * c * e.a * x * d * v.b * 1e-4;
+}
+TEST(Aliasing, ACopyAndWhatItIsACopyOf) { EXPECT_GRADIENT(copies, 0.7); }
+
 }  // namespace

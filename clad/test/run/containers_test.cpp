@@ -324,4 +324,15 @@ TEST(Containers, AnArgumentThatGrows) {
   EXPECT_GRADIENT_IN_PLACE(grows_its_argument, (std::vector<double>{1.1, 0.7}), 2.0);
 }
 
+double assigned_pairs(std::pair<double, double> p, double x) {
+  std::pair<double, double> q{x, 2};
+  q = p;
+  q = std::pair<double, double>{q.second, q.first * x};
+  p = q;
+  return p.first * p.second * q.first * x;
+}
+TEST(Containers, AssignedPairs) {
+  EXPECT_GRADIENT(assigned_pairs, (std::pair<double, double>{1.3, 0.7}), 1.2);
+}
+
 }  // namespace
