@@ -25,6 +25,8 @@ from tree import indented  # noqa: E402
 ROOT = Path(__file__).resolve().parents[3]
 # What the grammar writes and the plugin refuses, saying so.
 REFUSALS = [
+    '(ArrayInitLoopExpr)',  # a copied array: captured by value, or bound by value
+    'what it points to changes with the independent variables',  # Hessians through pointers
 ]
 
 
