@@ -97,8 +97,19 @@ bool is_path(const Expr* e) {
   }
 }
 
-Var* root(const Expr* e) {
+/// Whether a member carries no derivative whatever the object does.
+static bool constant_member(const Type* object, const std::string& name) {
+  return std::any_of(object->fields.begin(), object->fields.end(), [&](const Field& f) {
+    return f.name.empty() ? constant_member(f.type, name) : f.constant && f.name == name;
+  });
+}
+
+/// Follows an lvalue path to the variable it starts from; null at a temporary, a global, or where `stop`
+/// holds.
+template <class Stop>
+static Var* follow(const Expr* e, Stop stop) {
   while (e) {
+    if (stop(e)) return nullptr;
     switch (e->kind) {
       case Expr::VarRef:
         if (e->var->kind == Var::Alias) {
@@ -128,6 +139,17 @@ Var* root(const Expr* e) {
     }
   }
   return nullptr;
+}
+
+Var* root(const Expr* e) {
+  return follow(e, [](const Expr*) { return false; });
+}
+
+/// The variable whose derivative an lvalue path names a part of.
+static const Var* carrier(const Expr* e) {
+  return follow(e, [](const Expr* m) {
+    return m->kind == Expr::Member && m->args[0]->type && constant_member(m->args[0]->type, m->text);
+  });
 }
 
 bool is_outside(const Expr* e) {
@@ -161,13 +183,12 @@ bool active(const Expr* e) {
     case Expr::Deref:
     case Expr::Index:
     case Expr::AddressOf: {
-      Var* r = root(e);
-      return r && r->active;
+      const Var* v = carrier(e);
+      return v && v->active;
     }
     case Expr::Method: {
-      if (!e->accessor) return false;
-      Var* r = root(e);
-      return r && r->active;
+      const Var* v = e->accessor ? carrier(e) : nullptr;
+      return v && v->active;
     }
     case Expr::Literal:
     case Expr::Global:

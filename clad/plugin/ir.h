@@ -28,6 +28,7 @@ struct Type;
 struct Field {
   std::string name;  ///< empty for a base class
   const Type* type;
+  bool constant = false;  ///< carries no derivative
 };
 
 /// What the transformations need to know of a C++ type (without reference and top-level const).

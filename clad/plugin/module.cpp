@@ -276,7 +276,7 @@ Text Module::fields_text() const {
     }
     std::string walk;
     for (const ir::Field& f : t->fields) {
-      if (!f.type->differentiable) continue;
+      if (!f.type->differentiable || f.constant) continue;
       if (f.name.empty())
         walk += " clad_fields(static_cast<" + f.type->name + "&>(a), static_cast<const " + f.type->name +
                 "&>(b), visit);";

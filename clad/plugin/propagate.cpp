@@ -92,6 +92,7 @@ void ReverseTransform::propagate_list(const Expr* e, Expr* seed, List& out) {
       if (type->kind == Type::Record) {
         if (i >= type->fields.size()) break;
         const ir::Field& f = type->fields[i];
+        if (f.constant) continue;
         element = f.name.empty() ? fn_.make(Expr::Cast, f.type, f.type->name + "&", {seed})
                                  : fn_.make(Expr::Member, f.type, f.name, {seed});
         if (f.name.empty()) element->explicit_cast = element->to_reference = true;

@@ -238,7 +238,7 @@ void ReverseTransform::assign(const Stmt* s, List& out) {
   const Expr* lhs = s->lhs;
   Var* r = ir::root(lhs);
   const Type* t = lhs->type;
-  bool carries = r && r->active && t->differentiable;
+  const bool carries = ir::active(lhs);
   if (s->text == "init") {
     if (carries) add_error(adjoint(lhs), lhs, out);
     if (carries && ir::active(s->expr)) propagate(s->expr, adjoint(lhs), out);

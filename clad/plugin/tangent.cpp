@@ -165,8 +165,7 @@ void TangentTransform::alias(Stmt* s) {
 
 void TangentTransform::assignment(Stmt* s) {
   Expr* lhs = s->lhs;
-  const Var* r = ir::root(lhs);
-  if (!r || !r->active || !lhs->type->differentiable || s->text == "++" || s->text == "--") {
+  if (!ir::active(lhs) || s->text == "++" || s->text == "--") {
     out_->push_back(s);
     return;
   }

@@ -62,6 +62,12 @@ bool any_declaration(const DeclContext* scope, DeclarationName name,
   return false;
 }
 
+bool annotated(const Decl* decl, llvm::StringRef with) {
+  for (const AnnotateAttr* attr : decl->specific_attrs<AnnotateAttr>())
+    if (attr->getAnnotation() == with) return true;
+  return false;
+}
+
 bool copyable(const CXXRecordDecl* record) {
   for (const CXXConstructorDecl* ctor : record->ctors())
     if (ctor->isCopyConstructor()) return !ctor->isDeleted();
@@ -79,11 +85,7 @@ TypeTable::TypeTable(ASTContext& context) : context_(context), policy_(context.g
   policy_.SuppressDefaultTemplateArgs = true;
 }
 
-bool TypeTable::is_opaque(const CXXRecordDecl* record) const {
-  for (const AnnotateAttr* attr : record->specific_attrs<AnnotateAttr>())
-    if (attr->getAnnotation() == "clad::opaque") return true;
-  return false;
-}
+bool TypeTable::is_opaque(const CXXRecordDecl* record) const { return annotated(record, "clad::opaque"); }
 
 bool TypeTable::names_type(const std::string& name) const {
   return any_declaration(context_.getTranslationUnitDecl(), &context_.Idents.get(name),
@@ -350,14 +352,15 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
   }
   t.kind = ir::Type::Record;
   t.zero_by_value_init = !has_member_initializers(record) && !record->hasUserProvidedDefaultConstructor();
-  auto add = [&](std::string name, QualType field) {
+  auto add = [&](std::string name, QualType field, bool constant = false) {
     const ir::Type* ft = get(field);
-    t.fields.push_back({std::move(name), ft});
+    t.fields.push_back({std::move(name), ft, constant});
+    t.zero_by_value_init &= ft->zero_by_value_init;
+    t.reaches_integers |= ft->reaches_integers;
+    if (constant) return;
     t.differentiable |= ft->differentiable;
     t.dynamic_shape |= ft->dynamic_shape;
     t.has_pointer |= (ft->kind == ir::Type::Pointer && ft->differentiable) || ft->has_pointer;
-    t.reaches_integers |= ft->reaches_integers;
-    t.zero_by_value_init &= ft->zero_by_value_init;
   };
   for (const CXXBaseSpecifier& base : record->bases()) add("", base.getType());
   for (const FieldDecl* field : record->fields())
@@ -366,7 +369,8 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
   for (const FieldDecl* field : record->fields()) {
     if (!field->getDeclName()) continue;
     const bool reference = field->getType()->isReferenceType();  // has no adjoint, but a place in a list
-    add(field->getNameAsString(), reference ? context_.VoidTy : field->getType());
+    add(field->getNameAsString(), reference ? context_.VoidTy : field->getType(),
+        annotated(field, "clad::constant"));
   }
   const bool pair =
       compat::in_clad(record) && record->getName() == "ValueAndPushforward";  // the runtime has its fields

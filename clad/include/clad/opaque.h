@@ -10,8 +10,12 @@
 /// Put on a primal parameter of a pullback that the pullback does not read: the value need not be kept until
 /// the reverse sweep, and a default-constructed one is passed.
 #define CLAD_UNUSED [[clang::annotate("clad::unused")]]
+/// Put on a member of a class: no derivative flows through it, as through the epsilon of a normalization. Its
+/// place in an adjoint or tangent means nothing.
+#define CLAD_CONSTANT [[clang::annotate("clad::constant")]]
 #else
 #define CLAD_OPAQUE
+#define CLAD_CONSTANT
 #define CLAD_UNUSED [[maybe_unused]]
 #endif
 

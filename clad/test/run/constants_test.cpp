@@ -1,0 +1,73 @@
+// Members that carry no derivative.
+#include <vector>
+
+#include "clad/Differentiator/Differentiator.h"
+#include "clad/test/support/finite_difference.h"
+
+namespace {
+
+struct Settings {
+  double factor = 3;
+  std::vector<double> weights{1, 2};
+};
+struct Layer {
+  double slope;
+  CLAD_CONSTANT double epsilon = 0.5;
+  CLAD_CONSTANT Settings settings;
+  double operator()(double x) const { return slope * x / (x * x + epsilon) * settings.factor; }
+};
+struct Deep : Layer {
+  double bias;
+};
+
+double through(const Deep& d, double x) {
+  double y = d(x) + d.bias;
+  const double& e = d.epsilon;
+  for (const double w : d.settings.weights) y += w * e * d.slope;
+  return y * d.epsilon;
+}
+TEST(Constants, TakeNoPartInTheGradient) {
+  const Deep d{{2, 0.25, {}}, 1};
+  Deep gradient{{0, 7, {}}, 0};
+  double d_x = 0;
+  clad::gradient(through).execute(d, 1.5, &gradient, &d_x);
+  const auto at = [&](double slope, double bias, double x) { return through({{slope, 0.25, {}}, bias}, x); };
+  EXPECT_NEAR(gradient.slope, (at(2 + 1e-6, 1, 1.5) - at(2 - 1e-6, 1, 1.5)) / 2e-6, 1e-8);
+  EXPECT_NEAR(gradient.bias, 0.25, 1e-12);
+  EXPECT_NEAR(d_x, (at(2, 1, 1.5 + 1e-6) - at(2, 1, 1.5 - 1e-6)) / 2e-6, 1e-8);
+  EXPECT_EQ(gradient.epsilon, 7) << "the place of a constant was written";
+}
+
+TEST(Constants, OfADirectionMeanNothing) {
+  const Deep d{{2, 0.25, {}}, 1}, direction{{0.5, 100, {}}, 0.25};
+  double d_x = 0;
+  const auto result = clad::pushforward(through, "d").execute(d, 1.5, &direction);
+  Deep gradient{{0, 0, {}}, 0};
+  clad::gradient(through).execute(d, 1.5, &gradient, &d_x);
+  EXPECT_NEAR(result.pushforward, 0.5 * gradient.slope + 0.25 * gradient.bias, 1e-12);
+  Deep product{{0, 0, {}}, 0};
+  clad::hessian_vector_product(through, "d").execute(d, 1.5, &direction, &product);
+  EXPECT_EQ(product.slope, 0);
+  EXPECT_EQ(product.bias, 0);
+}
+
+double computed(double x) {
+  Layer layer{x * x, x, {}};  // epsilon is x, and constant nevertheless
+  layer.epsilon += x;
+  layer.slope *= 2;
+  layer.settings.factor = x;
+  return layer(2.0) * layer.epsilon;
+}
+TEST(Constants, CutTheDerivativeOfWhatIsWrittenToThem) {
+  const double x = 1.5;
+  const auto expected = [&](double h) {
+    const double slope = 2 * (x + h) * (x + h);
+    return slope * 2 / (4 + 2 * x) * x * (2 * x);
+  };
+  double d = 0;
+  clad::gradient(computed).execute(x, &d);
+  EXPECT_NEAR(d, (expected(1e-6) - expected(-1e-6)) / 2e-6, 1e-7);
+  EXPECT_NEAR(clad::differentiate(computed, "x").execute(x), d, 1e-12);
+}
+
+}  // namespace
