@@ -105,6 +105,8 @@ TEST(Migrating, Tensors) {
   EXPECT_THAT(values(matmul(x, w)), ElementsAre(14, 32, 32, 77));
   EXPECT_EQ(sum(x).item(), 21);
   EXPECT_EQ(mean(x).item(), 3.5);
+  EXPECT_EQ(sum(x, -1, true).shape(), (Shape{2, 1}));
+  EXPECT_EQ(values(mean(x, 0))[2], 4.5);
   x = mean(x);
   EXPECT_EQ(x.item(), 3.5);
   ::testing::internal::CaptureStdout();
@@ -143,6 +145,9 @@ TEST(Migrating, Functions) {
   EXPECT_GE(values(relu(x))[0], 0);
   EXPECT_NEAR(values(silu(x))[3], values(x)[3] * values(sigmoid(x))[3], 1e-6);
   EXPECT_LE(values(tanh(x))[3], 1);
+  EXPECT_NEAR(values(log(exp(x)))[3], values(x)[3], 1e-5);
+  EXPECT_NEAR(values(sqrt(exp(x)) * rsqrt(exp(x)))[3], 1, 1e-5);
+  EXPECT_NEAR(values(erf(x))[3], std::erf(values(x)[3]), 1e-6);
   EXPECT_LE(values(gelu_tanh(x))[3], values(relu(x))[3]);
   EXPECT_NEAR(values(gelu_erf(x))[3], values(gelu_tanh(x))[3], 1e-3);
   const Tensor gate = x, up = y;

@@ -103,6 +103,19 @@ def linear_cross_entropy():
          x=normal(2, 4, 20), weight=normal(31, 20), targets=targets.int())
 
 
+def pointwise():
+    def positive():
+        return (torch.rand(5, 31) + 0.2).requires_grad_()
+
+    case("exp", torch.exp, x=normal(5, 31))
+    case("erf", torch.erf, x=normal(5, 31))
+    for name in ("log", "sqrt", "rsqrt"):
+        case(name, getattr(torch, name), x=positive())
+    case("sum_to", lambda x: x.sum_to_size(4, 1), x=normal(3, 4, 5))
+    case("sum_of_rows", lambda x: x.sum(-1), x=normal(3, 4, 5))
+    case("mean_of_columns", lambda x: x.mean(1, keepdim=True), x=normal(3, 4, 5))
+
+
 def gpt2_parameters():
     channels = CONFIG["n_embd"]
     shapes = {"wte.weight": (CONFIG["vocab_size"], channels), "wpe.weight": (CONFIG["n_positions"], channels)}
@@ -169,4 +182,5 @@ if __name__ == "__main__":
     gpt2()
     linear_cross_entropy()
     llama_operations()
+    pointwise()
     write(sys.argv[1])

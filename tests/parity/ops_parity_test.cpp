@@ -118,6 +118,18 @@ Operation grouped_attention_operation() {
                                                  state);
           }};
 }
+/// Sums along some dimensions, times a factor.
+template <class Function>
+Operation partial_sum(const char* name, const Shape& kept, double factor, Function function) {
+  return {name,
+          {"x"},
+          [=](const Tensors& x) { return function(x[0]); },
+          [=](const Tensors& x, Tensor d_y, const Gradients& d) {
+            clad::pullback_state<ShapeState> state;
+            pullbacks::sum_to_reverse_forw(x[0], kept, state);
+            pullbacks::sum_to_pullback({}, kept, scale(d_y.reshape(kept), factor), d[0], state);
+          }};
+}
 Operation cross_entropy_operation() {
   return {"cross_entropy",
           {"logits", "targets"},
@@ -167,8 +179,18 @@ const std::vector<Operation> operations = {
     cross_entropy_operation(),
     linear_cross_entropy_operation(),
     binary<mse_loss, pullbacks::mse_loss_pullback>("mse_loss", "prediction", "target"),
-    unary_with_state<ShapeState, sum, pullbacks::sum_reverse_forw, pullbacks::sum_pullback>("sum"),
-    unary_with_state<ShapeState, mean, pullbacks::mean_reverse_forw, pullbacks::mean_pullback>("mean"),
+    unary_with_state<ShapeState, static_cast<Tensor (*)(const Tensor&)>(sum), pullbacks::sum_reverse_forw,
+                     pullbacks::sum_pullback>("sum"),
+    unary_with_state<ShapeState, static_cast<Tensor (*)(const Tensor&)>(mean), pullbacks::mean_reverse_forw,
+                     pullbacks::mean_pullback>("mean"),
+    unary_with_state<OutputState, exp, pullbacks::exp_reverse_forw, pullbacks::exp_pullback>("exp"),
+    unary_with_state<OutputState, sqrt, pullbacks::sqrt_reverse_forw, pullbacks::sqrt_pullback>("sqrt"),
+    unary_with_state<OutputState, rsqrt, pullbacks::rsqrt_reverse_forw, pullbacks::rsqrt_pullback>("rsqrt"),
+    unary<log, pullbacks::log_pullback>("log"),
+    unary<erf, pullbacks::erf_pullback>("erf"),
+    partial_sum("sum_to", {4, 1}, 1, [](const Tensor& x) { return sum_to(x, {4, 1}); }),
+    partial_sum("sum_of_rows", {3, 4, 1}, 1, [](const Tensor& x) { return sum(x, -1); }),
+    partial_sum("mean_of_columns", {3, 1, 5}, 0.25, [](const Tensor& x) { return mean(x, 1, true); }),
 };
 
 void PrintTo(const Operation& operation, std::ostream* out) { *out << operation.name; }

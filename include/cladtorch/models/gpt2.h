@@ -56,7 +56,7 @@ struct GPT2 {
   std::vector<nn::Block> h;
   nn::LayerNorm ln_f;
   nn::Linear lm_head;  ///< undefined where the embeddings are tied
-  GPT2Config config;
+  CLAD_CONSTANT GPT2Config config;
 
   GPT2() = default;
   /// GPT-2's initialization: weights normal(0, 0.02), those of residual projections divided by sqrt(2

@@ -72,7 +72,7 @@ struct Llama {
   LlamaBody model;
   nn::Linear lm_head;  ///< undefined where the embeddings are tied
   RotaryFrequencies rotary;
-  LlamaConfig config;
+  CLAD_CONSTANT LlamaConfig config;
 
   Llama() = default;
   /// The initialization of transformers: weights normal(0, initializer_range), biases zero, norms one. The

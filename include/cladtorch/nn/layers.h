@@ -22,7 +22,7 @@ Tensor initial_weights(const Shape& shape, Random& random, double deviation, DTy
 
 /// Active inside a TrainingScope, else the identity.
 struct Dropout {
-  double probability = 0;
+  CLAD_CONSTANT double probability = 0;
 
   Tensor forward(const Tensor& x) const { return dropout(x, probability); }
   Tensor operator()(const Tensor& x) const { return forward(x); }
@@ -42,7 +42,7 @@ struct Linear {
   Tensor bias;    ///< [out], or undefined
   Tensor lora_A;  ///< [rank, in], or undefined: no adapter
   Tensor lora_B;  ///< [out, rank]
-  double lora_scale = 1;
+  CLAD_CONSTANT double lora_scale = 1;
   Dropout lora_dropout;
 
   Linear() = default;
@@ -88,7 +88,7 @@ struct Embedding {
 struct LayerNorm {
   Tensor weight;  ///< [C], ones at first
   Tensor bias;    ///< [C], zeros at first, or undefined
-  double epsilon = 1e-5;
+  CLAD_CONSTANT double epsilon = 1e-5;
 
   LayerNorm() = default;
   explicit LayerNorm(int64_t channels, bool with_bias = true, double epsilon = 1e-5,
@@ -102,7 +102,7 @@ struct LayerNorm {
 /// Divides the last dimension by its root mean square.
 struct RMSNorm {
   Tensor weight;  ///< [C], ones at first
-  double epsilon = 1e-6;
+  CLAD_CONSTANT double epsilon = 1e-6;
 
   RMSNorm() = default;
   explicit RMSNorm(int64_t channels, double epsilon = 1e-6, DType dtype = DType::float32);

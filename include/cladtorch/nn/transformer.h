@@ -42,7 +42,7 @@ struct CausalSelfAttention {
   Linear c_attn, c_proj;
   Dropout resid_dropout;
   int64_t n_head = 1;
-  double score_factor = 1;
+  CLAD_CONSTANT double score_factor = 1;
 
   CausalSelfAttention() = default;
   CausalSelfAttention(const BlockConfig& config, Random& random);

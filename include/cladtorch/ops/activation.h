@@ -1,4 +1,4 @@
-// Pointwise nonlinearities.
+// Pointwise functions.
 #pragma once
 
 #include "cladtorch/tensor/tensor.h"
@@ -20,6 +20,14 @@ Tensor relu(const Tensor& x);
 Tensor tanh(const Tensor& x);
 /// 1 / (1 + exp(-x)).
 Tensor sigmoid(const Tensor& x);
+Tensor exp(const Tensor& x);
+/// The natural logarithm.
+Tensor log(const Tensor& x);
+Tensor sqrt(const Tensor& x);
+/// 1 / sqrt(x).
+Tensor rsqrt(const Tensor& x);
+/// The error function, 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x.
+Tensor erf(const Tensor& x);
 
 /// What an operation keeps when its derivative is written in terms of its result.
 struct OutputState {
@@ -44,4 +52,13 @@ void tanh_pullback(CLAD_UNUSED const Tensor& x, Tensor d_y, Tensor* d_x, pullbac
 Tensor sigmoid_reverse_forw(const Tensor& x, pullback_state<OutputState>& state);
 void sigmoid_pullback(CLAD_UNUSED const Tensor& x, Tensor d_y, Tensor* d_x,
                       pullback_state<OutputState>& state);
+
+Tensor exp_reverse_forw(const Tensor& x, pullback_state<OutputState>& state);
+void exp_pullback(CLAD_UNUSED const Tensor& x, Tensor d_y, Tensor* d_x, pullback_state<OutputState>& state);
+void log_pullback(const Tensor& x, Tensor d_y, Tensor* d_x);
+Tensor sqrt_reverse_forw(const Tensor& x, pullback_state<OutputState>& state);
+void sqrt_pullback(CLAD_UNUSED const Tensor& x, Tensor d_y, Tensor* d_x, pullback_state<OutputState>& state);
+Tensor rsqrt_reverse_forw(const Tensor& x, pullback_state<OutputState>& state);
+void rsqrt_pullback(CLAD_UNUSED const Tensor& x, Tensor d_y, Tensor* d_x, pullback_state<OutputState>& state);
+void erf_pullback(const Tensor& x, Tensor d_y, Tensor* d_x);
 }  // namespace clad::custom_derivatives::cladtorch

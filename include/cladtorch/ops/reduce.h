@@ -1,6 +1,7 @@
-// Reductions to one element.
+// Reductions.
 #pragma once
 
+#include "cladtorch/ops/arithmetic.h"
 #include "cladtorch/tensor/tensor.h"
 
 namespace cladtorch {
@@ -13,6 +14,22 @@ Tensor mean(const Tensor& x);
 /// Adds up the dimensions that broadcasting `shape` to x's shape had stretched.
 Tensor sum_to(const Tensor& x, const Shape& shape);
 
+/// `shape` with size 1 in a dimension, and 1 / its size; throw Error for a dimension it lacks or, of the
+/// factor, one of size 0.
+Shape reduced_shape(const Shape& shape, int64_t dim);
+double mean_factor(const Shape& shape, int64_t dim);
+
+/// Sum and mean along one dimension; negative ones count from the last. With `keepdim` the dimension stays,
+/// with size 1. The mean over no elements is an Error.
+inline Tensor sum(const Tensor& x, int64_t dim, bool keepdim = false) {
+  const Tensor y = sum_to(x, reduced_shape(x.shape(), dim));
+  if (keepdim) return y;
+  return y.squeeze(dim);
+}
+inline Tensor mean(const Tensor& x, int64_t dim, bool keepdim = false) {
+  return scale(sum(x, dim, keepdim), mean_factor(x.shape(), dim));
+}
+
 /// What a gradient needs of a tensor when its values do not matter.
 struct ShapeState {
   Shape shape;
@@ -22,6 +39,7 @@ struct ShapeState {
 }  // namespace cladtorch
 
 namespace clad::custom_derivatives::cladtorch {
+using ::cladtorch::Shape;
 using ::cladtorch::ShapeState;
 using ::cladtorch::Tensor;
 
@@ -29,4 +47,7 @@ Tensor sum_reverse_forw(const Tensor& x, pullback_state<ShapeState>& state);
 void sum_pullback(CLAD_UNUSED const Tensor& x, Tensor d_y, Tensor* d_x, pullback_state<ShapeState>& state);
 Tensor mean_reverse_forw(const Tensor& x, pullback_state<ShapeState>& state);
 void mean_pullback(CLAD_UNUSED const Tensor& x, Tensor d_y, Tensor* d_x, pullback_state<ShapeState>& state);
+Tensor sum_to_reverse_forw(const Tensor& x, const Shape& shape, pullback_state<ShapeState>& state);
+void sum_to_pullback(CLAD_UNUSED const Tensor& x, const Shape& shape, Tensor d_y, Tensor* d_x,
+                     pullback_state<ShapeState>& state);
 }  // namespace clad::custom_derivatives::cladtorch

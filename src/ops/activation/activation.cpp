@@ -47,6 +47,11 @@ void activation_pullback(const Tensor& at, const Tensor& d_y, Tensor* d_x) {
 Tensor relu(const Tensor& x) { return activation<detail::Relu>("relu", x); }
 Tensor tanh(const Tensor& x) { return activation<detail::Tanh>("tanh", x); }
 Tensor sigmoid(const Tensor& x) { return activation<detail::Sigmoid>("sigmoid", x); }
+Tensor exp(const Tensor& x) { return activation<detail::Exp>("exp", x); }
+Tensor log(const Tensor& x) { return activation<detail::Log>("log", x); }
+Tensor sqrt(const Tensor& x) { return activation<detail::Sqrt>("sqrt", x); }
+Tensor rsqrt(const Tensor& x) { return activation<detail::Rsqrt>("rsqrt", x); }
+Tensor erf(const Tensor& x) { return activation<detail::Erf>("erf", x); }
 
 }  // namespace cladtorch
 
@@ -70,6 +75,31 @@ Tensor sigmoid_reverse_forw(const Tensor& x, pullback_state<OutputState>& state)
 }
 void sigmoid_pullback(const Tensor&, Tensor d_y, Tensor* d_x, pullback_state<OutputState>& state) {
   activation_pullback<detail::Sigmoid>(state.data.y, d_y, d_x);
+}
+
+void log_pullback(const Tensor& x, Tensor d_y, Tensor* d_x) { activation_pullback<detail::Log>(x, d_y, d_x); }
+
+void erf_pullback(const Tensor& x, Tensor d_y, Tensor* d_x) { activation_pullback<detail::Erf>(x, d_y, d_x); }
+
+Tensor exp_reverse_forw(const Tensor& x, pullback_state<OutputState>& state) {
+  return state.data.y = ::cladtorch::exp(x);
+}
+void exp_pullback(const Tensor&, Tensor d_y, Tensor* d_x, pullback_state<OutputState>& state) {
+  activation_pullback<detail::Exp>(state.data.y, d_y, d_x);
+}
+
+Tensor sqrt_reverse_forw(const Tensor& x, pullback_state<OutputState>& state) {
+  return state.data.y = ::cladtorch::sqrt(x);
+}
+void sqrt_pullback(const Tensor&, Tensor d_y, Tensor* d_x, pullback_state<OutputState>& state) {
+  activation_pullback<detail::Sqrt>(state.data.y, d_y, d_x);
+}
+
+Tensor rsqrt_reverse_forw(const Tensor& x, pullback_state<OutputState>& state) {
+  return state.data.y = ::cladtorch::rsqrt(x);
+}
+void rsqrt_pullback(const Tensor&, Tensor d_y, Tensor* d_x, pullback_state<OutputState>& state) {
+  activation_pullback<detail::Rsqrt>(state.data.y, d_y, d_x);
 }
 
 }  // namespace clad::custom_derivatives::cladtorch

@@ -1,8 +1,9 @@
-// Values and derivatives of relu, tanh and sigmoid for float and double; kernel() is what computes values of
+// Values and derivatives of pointwise functions for float and double; kernel() is what computes values of
 // float.
 #pragma once
 
 #include <cmath>
+#include <numbers>
 
 #include "simd/kernels.h"
 
@@ -20,7 +21,29 @@ struct Relu {
   }
 };
 
-/// Derivatives of the next two are written in terms of y.
+struct Log {
+  template <class T>
+  static T value(T x) {
+    return std::log(x);
+  }
+  template <class T>
+  static T derivative(T x) {
+    return T(1) / x;
+  }
+};
+
+struct Erf {
+  template <class T>
+  static T value(T x) {
+    return std::erf(x);
+  }
+  template <class T>
+  static T derivative(T x) {
+    return T(2) * std::numbers::inv_sqrtpi_v<T> * std::exp(-x * x);
+  }
+};
+
+/// Derivatives of all that follow are written in terms of y.
 struct Tanh {
   static auto kernel() { return simd::kernels().tanh; }
   template <class T>
@@ -44,6 +67,39 @@ struct Sigmoid {
   template <class T>
   static T derivative(T y) {
     return y * (T(1) - y);
+  }
+};
+
+struct Exp {
+  template <class T>
+  static T value(T x) {
+    return std::exp(x);
+  }
+  template <class T>
+  static T derivative(T y) {
+    return y;
+  }
+};
+
+struct Sqrt {
+  template <class T>
+  static T value(T x) {
+    return std::sqrt(x);
+  }
+  template <class T>
+  static T derivative(T y) {
+    return T(0.5) / y;
+  }
+};
+
+struct Rsqrt {
+  template <class T>
+  static T value(T x) {
+    return T(1) / std::sqrt(x);
+  }
+  template <class T>
+  static T derivative(T y) {
+    return T(-0.5) * y * y * y;
   }
 };
 

@@ -56,7 +56,18 @@ Tensor sum_to(const Tensor& x, const Shape& shape) {
   detail::count_op();
   Tensor y;
   detail::accumulate_reduced(&y, x, shape);
+  if (x.is_frozen() && x.shape() != shape) y.set_frozen(true);  // else it shares the storage of x
   return y;
+}
+
+Shape reduced_shape(const Shape& shape, int64_t dim) {
+  return shape.with(checked_dim("sum", dim, shape.rank()), 1);
+}
+
+double mean_factor(const Shape& shape, int64_t dim) {
+  const int64_t size = shape[checked_dim("mean", dim, shape.rank())];
+  require(size > 0, "mean: no elements in dimension ", dim, " of shape ", shape);
+  return 1.0 / static_cast<double>(size);
 }
 
 }  // namespace cladtorch
@@ -82,6 +93,17 @@ Tensor sum_reverse_forw(const Tensor& x, pullback_state<ShapeState>& state) {
 
 void sum_pullback(const Tensor&, Tensor d_y, Tensor* d_x, pullback_state<ShapeState>& state) {
   spread(d_y, d_x, state.data, 1);
+}
+
+Tensor sum_to_reverse_forw(const Tensor& x, const Shape& shape, pullback_state<ShapeState>& state) {
+  state.data = {x.shape(), x.dtype()};
+  return ::cladtorch::sum_to(x, shape);
+}
+
+void sum_to_pullback(const Tensor&, const Shape&, Tensor d_y, Tensor* d_x,
+                     pullback_state<ShapeState>& state) {
+  if (!::cladtorch::wanted(d_x) || !d_y.defined()) return;
+  d_x->accumulate(d_y.expand(state.data.shape));
 }
 
 Tensor mean_reverse_forw(const Tensor& x, pullback_state<ShapeState>& state) {

@@ -48,6 +48,29 @@ TEST(Reduce, SumToUndoesABroadcast) {
   EXPECT_EQ(sum_to(x.transpose(0, 2), {4, 1, 1}).flatten().select(0, 3).item(), 3 + 7 + 11 + 15 + 19 + 23);
 }
 
+TEST(Reduce, AlongOneDimension) {
+  const Tensor x = arange(24, DType::float64).reshape({2, 3, 4});
+  EXPECT_EQ(sum(x, -1).shape(), (Shape{2, 3}));
+  EXPECT_EQ(sum(x, 1, true).shape(), (Shape{2, 1, 4}));
+  EXPECT_EQ(sum(x, -1).flatten().select(0, 4).item(), 16 + 17 + 18 + 19);
+  EXPECT_EQ(mean(x, 0).flatten().select(0, 11).item(), (11 + 23) / 2.0);
+  EXPECT_EQ(sum(zeros({3, 0}), 1).flatten().select(0, 2).item(), 0);
+  EXPECT_EQ(testing::error_of([] { mean(zeros({3, 0}), 1); }),
+            "mean: no elements in dimension 1 of shape [3,0]");
+  EXPECT_EQ(testing::error_of([&] { sum(x, 3); }), testing::error_of([] { checked_dim("sum", 3, 3); }));
+}
+
+TEST(Reduce, SumToMatchesDifferences) {
+  for (const Shape& kept : {Shape{}, {5}, {3, 1}, {1, 5}, {3, 5}, {2, 1, 5}})
+    EXPECT_TRUE(gradients_match([&](const Tensors& x) { return sum_to(x[0], kept); },
+                                [&](const Tensors& x, Tensor d_y, const Gradients& d) {
+                                  clad::pullback_state<ShapeState> state;
+                                  pullbacks::sum_to_reverse_forw(x[0], kept, state);
+                                  pullbacks::sum_to_pullback({}, kept, d_y, d[0], state);
+                                },
+                                normals({{2, 3, 5}})));
+}
+
 TEST(Reduce, GradientsMatchDifferences) {
   for (const Shape& shape : {Shape{}, {1}, {3, 5}}) {
     EXPECT_TRUE(gradients_match([](const Tensors& x) { return sum(x[0]); },

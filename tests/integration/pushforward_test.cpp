@@ -1,0 +1,178 @@
+// The tangent of every operation, and the gradient of that tangent, against differences of the function and
+// of its gradient.
+#include <clad/Differentiator/Differentiator.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "cladtorch/ops/pushforward.h"
+
+namespace {
+
+using cladtorch::DType;
+using cladtorch::Shape;
+using cladtorch::Tensor;
+
+struct Inputs {
+  Tensor a, b, c;
+  double scalar = 0;
+};
+constexpr Tensor Inputs::* kTensors[] = {&Inputs::a, &Inputs::b, &Inputs::c};
+
+/// A number that depends on every element, and not linearly.
+double energy(const Tensor& y) { return sum(mul(y, add_scalar(y, 0.3))).item(); }
+
+Tensor indices() { return cladtorch::from_values<int32_t>({2, 3}, {1, 0, 3, -100, 2, 1}); }
+Tensor angles() { return cladtorch::rotary_table(cladtorch::RotaryFrequencies({}, 4), 0, 3); }
+
+double of_add(const Inputs& x) { return energy(add(x.a, x.b)); }
+double of_sub(const Inputs& x) { return energy(sub(x.a, x.b)); }
+double of_mul(const Inputs& x) { return energy(mul(x.a, x.b)); }
+double of_div(const Inputs& x) { return energy(div(x.a, add_scalar(mul(x.b, x.b), 1))); }
+double of_scale(const Inputs& x) { return energy(scale(x.a, x.scalar)); }
+double of_add_scalar(const Inputs& x) { return energy(add_scalar(x.a, x.scalar)); }
+double of_matmul(const Inputs& x) { return energy(matmul(x.a, x.b)); }
+double of_linear(const Inputs& x) { return energy(linear(x.a, x.b)); }
+double of_biased(const Inputs& x) { return energy(linear(x.a, x.b, x.c)); }
+double of_sums(const Inputs& x) {
+  return energy(sum(x.a, 0)) + energy(mean(x.a, -1, true)) + energy(sum_to(x.a, {1, 3}));
+}
+double of_totals(const Inputs& x) { return energy(sum(x.a)) * energy(mean(x.b)); }
+double of_relu(const Inputs& x) { return energy(relu(x.a)); }
+double of_tanh(const Inputs& x) { return energy(cladtorch::tanh(x.a)); }
+double of_sigmoid(const Inputs& x) { return energy(sigmoid(x.a)); }
+double of_silu(const Inputs& x) { return energy(silu(x.a)); }
+double of_swiglu(const Inputs& x) { return energy(swiglu(x.a, x.b)); }
+double of_gelu_tanh(const Inputs& x) { return energy(gelu_tanh(x.a)); }
+double of_gelu_erf(const Inputs& x) { return energy(gelu_erf(x.a)); }
+double of_exp(const Inputs& x) { return energy(cladtorch::exp(x.a)); }
+double of_log(const Inputs& x) { return energy(cladtorch::log(add_scalar(mul(x.a, x.a), 1))); }
+double of_roots(const Inputs& x) {
+  const Tensor y = add_scalar(mul(x.a, x.a), 1);
+  return energy(cladtorch::sqrt(y)) + energy(rsqrt(y));
+}
+double of_erf(const Inputs& x) { return energy(cladtorch::erf(x.a)); }
+double of_softmax(const Inputs& x) { return energy(softmax(x.a)); }
+double of_layer_norm(const Inputs& x) { return energy(layer_norm(x.a, x.b, x.c, x.scalar)); }
+double of_layer_norm_without_bias(const Inputs& x) { return energy(layer_norm(x.a, x.b, Tensor(), 1e-5)); }
+double of_rms_norm(const Inputs& x) { return energy(rms_norm(x.a, x.b, x.scalar)); }
+double of_embedding(const Inputs& x) {
+  return energy(embedding(cladtorch::from_values<int32_t>({4}, {1, 0, 3, 1}), x.a));
+}
+double of_dropout(const Inputs& x) { return energy(dropout(x.a, 0.4)) + energy(dropout(x.a, 0.4)); }
+double of_rotary_embedding(const Inputs& x) { return energy(rotary_embedding(x.a, angles())); }
+double of_causal_attention(const Inputs& x) { return energy(causal_attention(x.a, 2)); }
+double of_grouped_attention(const Inputs& x) { return energy(causal_attention(x.a, x.b, x.c, 4, 2)); }
+double of_cross_entropy(const Inputs& x) { return cross_entropy(x.a, indices()).item(); }
+double of_linear_cross_entropy(const Inputs& x) { return linear_cross_entropy(x.a, x.b, indices()).item(); }
+double of_mse_loss(const Inputs& x) { return mse_loss(x.a, x.b).item(); }
+double of_split(const Inputs& x) {
+  const std::vector<Tensor> parts = x.a.split(2, 1);
+  return energy(mul(parts[0], parts[2])) + energy(parts[1]);
+}
+double of_views(const Inputs& x) {
+  const Tensor y = x.a.reshape({3, 4}).transpose(0, 1).narrow(0, 1, 2);
+  const Tensor z = y.unsqueeze(1).expand({2, 3, 3}).permute({2, 0, 1}).contiguous().clone();
+  const Tensor w = z.select(0, 1).slice(1, 0, 2).flatten().unsqueeze(0).squeeze(0);
+  return energy(w) + energy(x.a.to(DType::float32).to(DType::float64)) * 0;
+}
+
+class Pushforward : public testing::Test {
+ protected:
+  Tensor normals(const Shape& shape) {
+    Tensor t = cladtorch::zeros(shape, DType::float64);
+    for (int64_t i = 0; i < t.numel(); ++i) t.data<double>()[i] = random_.normal();
+    return t;
+  }
+
+  template <class F, class Forward, class Second, class Gradient>
+  void check(F f, Forward forward, Second second, Gradient gradient, std::initializer_list<Shape> shapes) {
+    Inputs at{{}, {}, {}, 0.6}, direction{{}, {}, {}, 0.8};
+    std::size_t used = 0;
+    for (const Shape& shape : shapes) {
+      at.*kTensors[used] = normals(shape);
+      direction.*kTensors[used++] = normals(shape);
+    }
+    const auto moved = [&](double h) {
+      Inputs x = at;
+      for (std::size_t i = 0; i < used; ++i)
+        x.*kTensors[i] = add(at.*kTensors[i], cladtorch::scale(direction.*kTensors[i], h));
+      x.scalar += h * direction.scalar;
+      return x;
+    };
+    const auto training = [](auto&& run) {  // the same masks of dropout each time
+      const cladtorch::TrainingScope scope(7, 0);
+      return run();
+    };
+    const auto value = [&](double h) { return training([&] { return f(moved(h)); }); };
+    const double step = 1e-5;
+    const auto derivative = training([&] { return forward.execute(at, &direction); });
+    EXPECT_EQ(derivative.value, value(0));
+    const double slope = (value(step) - value(-step)) / (2 * step);
+    EXPECT_NEAR(derivative.pushforward, slope, 1e-7 * std::max(1.0, std::abs(slope)));
+    EXPECT_NE(derivative.pushforward, 0);
+    Inputs product, plus, minus;
+    training([&] { second.execute(at, &direction, &product); });
+    training([&] { gradient.execute(moved(step), &plus); });
+    training([&] { gradient.execute(moved(-step), &minus); });
+    const auto near = [&](double got, double above, double below) {
+      const double expected = (above - below) / (2 * step);
+      EXPECT_NEAR(got, expected, 2e-7 * std::max(1.0, std::abs(expected)));
+    };
+    near(product.scalar, plus.scalar, minus.scalar);
+    for (std::size_t i = 0; i < used; ++i) {
+      const Tensor got = (product.*kTensors[i]).contiguous(), above = (plus.*kTensors[i]).contiguous(),
+                   below = (minus.*kTensors[i]).contiguous();
+      ASSERT_EQ(got.shape(), above.shape());
+      for (int64_t k = 0; k < got.numel(); ++k)
+        near(got.data<double>()[k], above.data<double>()[k], below.data<double>()[k]);
+    }
+  }
+
+  cladtorch::Random random_{7};
+};
+
+#define CHECK_TANGENT(name, function, ...)                                                         \
+  TEST_F(Pushforward, name) {                                                                      \
+    check(function, clad::pushforward(function, "x"), clad::hessian_vector_product(function, "x"), \
+          clad::gradient(function, "x"), {__VA_ARGS__});                                           \
+  }
+
+CHECK_TANGENT(Add, of_add, {2, 3}, {4, 1, 3})
+CHECK_TANGENT(Sub, of_sub, {3}, {2, 3})
+CHECK_TANGENT(Mul, of_mul, {2, 1}, {2, 3})
+CHECK_TANGENT(Div, of_div, {2, 3}, {3})
+CHECK_TANGENT(Scale, of_scale, {2, 3})
+CHECK_TANGENT(AddScalar, of_add_scalar, {2, 3})
+CHECK_TANGENT(Matmul, of_matmul, {2, 3, 4}, {4, 2})
+CHECK_TANGENT(Linear, of_linear, {2, 3, 4}, {5, 4})
+CHECK_TANGENT(LinearWithBias, of_biased, {3, 4}, {5, 4}, {5})
+CHECK_TANGENT(SumsAndMeansAlongDimensions, of_sums, {2, 3})
+CHECK_TANGENT(SumsAndMeans, of_totals, {2, 3}, {4})
+CHECK_TANGENT(Relu, of_relu, {2, 5})
+CHECK_TANGENT(Tanh, of_tanh, {2, 5})
+CHECK_TANGENT(Sigmoid, of_sigmoid, {2, 5})
+CHECK_TANGENT(Silu, of_silu, {2, 5})
+CHECK_TANGENT(Swiglu, of_swiglu, {2, 5}, {2, 5})
+CHECK_TANGENT(GeluTanh, of_gelu_tanh, {2, 5})
+CHECK_TANGENT(GeluErf, of_gelu_erf, {2, 5})
+CHECK_TANGENT(Exp, of_exp, {2, 5})
+CHECK_TANGENT(Log, of_log, {2, 5})
+CHECK_TANGENT(Roots, of_roots, {2, 5})
+CHECK_TANGENT(Erf, of_erf, {2, 5})
+CHECK_TANGENT(Softmax, of_softmax, {2, 3, 5})
+CHECK_TANGENT(LayerNorm, of_layer_norm, {2, 3, 5}, {5}, {5})
+CHECK_TANGENT(LayerNormWithoutBias, of_layer_norm_without_bias, {2, 3, 5}, {5})
+CHECK_TANGENT(RMSNorm, of_rms_norm, {2, 3, 5}, {5})
+CHECK_TANGENT(Embedding, of_embedding, {4, 5})
+CHECK_TANGENT(Dropout, of_dropout, {4, 5})
+CHECK_TANGENT(RotaryEmbedding, of_rotary_embedding, {2, 3, 8})
+CHECK_TANGENT(CausalAttention, of_causal_attention, {2, 4, 18})
+CHECK_TANGENT(GroupedAttentionWithAWindow, of_grouped_attention, {2, 5, 12}, {2, 5, 6}, {2, 5, 6})
+CHECK_TANGENT(CrossEntropy, of_cross_entropy, {2, 3, 4})
+CHECK_TANGENT(LinearCrossEntropy, of_linear_cross_entropy, {2, 3, 5}, {4, 5})
+CHECK_TANGENT(MSELoss, of_mse_loss, {2, 3}, {2, 3})
+CHECK_TANGENT(Split, of_split, {2, 6})
+CHECK_TANGENT(Views, of_views, {2, 6})
+
+}  // namespace
