@@ -78,7 +78,8 @@ class Activity {
     }
   }
   static bool is_active(const ir::CallInfo& call) {
-    return std::any_of(call.args.begin(), call.args.end(), [](const auto& a) { return ir::active(a.expr); });
+    return !call.constant &&
+           std::any_of(call.args.begin(), call.args.end(), [](const auto& a) { return ir::active(a.expr); });
   }
   void mark(const Body& body) {
     for (Stmt* s : body) {
@@ -91,7 +92,7 @@ class Activity {
       if (s->kind != Stmt::CallStmt) continue;
       const bool carries = is_active(*s->call);
       for (ir::CallInfo::Arg& a : s->call->args) {
-        a.active = ir::active(a.expr);
+        a.active = !s->call->constant && ir::active(a.expr);
         if (carries && a.mutable_ && a.expr->type->differentiable && !ir::root(a.expr) && ir::is_path(a.expr))
           diagnose_.error(
               s->loc, "cannot differentiate a call that changes a global variable; pass it as a parameter");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "clang/AST/ASTContext.h"
+#include "clang/AST/Attr.h"
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/DeclTemplate.h"
 #include "clang/AST/Expr.h"
@@ -42,6 +43,13 @@ inline bool in_std(const clang::Decl* decl) {
 inline bool in_clad(const clang::Decl* decl) {
   const auto* space = llvm::dyn_cast<clang::NamespaceDecl>(decl->getDeclContext());
   return space && space->getName() == "clad" && space->getParent()->isTranslationUnit();
+}
+
+/// Whether a declaration has the attribute [[clang::annotate(...)]] with this text.
+inline bool annotated(const clang::Decl* decl, llvm::StringRef with) {
+  for (const clang::AnnotateAttr* attr : decl->specific_attrs<clang::AnnotateAttr>())
+    if (attr->getAnnotation() == with) return true;
+  return false;
 }
 
 /// Overload resolution with candidates that live in a namespace of ours, by qualified name.

@@ -28,6 +28,10 @@ class Diagnose {
   void error(unsigned at, const std::string& message) {
     error(clang::SourceLocation::getFromRawEncoding(at), message);
   }
+  void warning(clang::SourceLocation at, const std::string& message) {
+    if (reported_.insert({at.getRawEncoding(), message}).second)
+      report(clang::DiagnosticIDs::Warning, at, message);
+  }
   /// Belongs to the error before it.
   void note(clang::SourceLocation at, const std::string& message) {
     if (!repeated_) report(clang::DiagnosticIDs::Note, at, message);

@@ -140,6 +140,11 @@ Module::EntryArguments Module::write_arguments(const Request& request, ir::Funct
     }
     write_adjoint(out, fn.params[i].var, fn.unique("adjoint_" + std::to_string(i)), which, out.primals[i],
                   loc);
+    if (request.assign && out.pointers.back())
+      line("clad::set_array_to_zero(" + out.adjoint_frame + ", " + which + ", " + wanted + ", \"" +
+           fn.params[i].var->name + "\", " + out.adjoints.back() + ");");
+    else if (request.assign)
+      line("clad::set_zero(*" + out.adjoints.back() + ");");
   }
   return out;
 }

@@ -101,8 +101,25 @@ std::string Module::call_text(const ir::Function& fn, const Mask& reached,
   return fn.name + "(" + arguments + ")";
 }
 
-/// Vector mode: the gradient, by one run forward.
+/// Whether a parameter that is asked for is an array whose length only the caller knows.
+static bool of_any_length(const Request& request, const FunctionDecl* definition, TypeTable& types) {
+  for (std::size_t i = 0; i < request.parameters.size(); ++i) {
+    const ir::Type* type = types.get(definition->getParamDecl(request.parameters[i])->getType());
+    const bool open = type->kind == ir::Type::Pointer || type->kind == ir::Type::Vector;
+    if (open && type->element->kind == ir::Type::Real && !request.ranges[i].first) return true;
+  }
+  return false;
+}
+
+/// Vector mode: the gradient, by one run forward. Of arrays of any length the number of directions is not
+/// known; their derivatives come from the reverse mode, which writes the same numbers.
 void Module::write_directions(const Request& request, const FunctionDecl* definition, const Mask& mask) {
+  if (of_any_length(request, definition, types_)) {
+    Request reversed = request;
+    reversed.kind = Request::Gradient;
+    reversed.assign = true;
+    return write_gradient(reversed, definition, mask);
+  }
   const auto of = independents(request, definition, mask);
   if (!of) return;
   Mask reached(mask.size());

@@ -127,6 +127,7 @@ ir::Expr* Frontend::inline_call(const clang::Expr* call, const FunctionDecl* cal
                                 const std::vector<const clang::Expr*>& args, const clang::Expr* object) {
   const clang::Expr* returned = only_return(callee);
   const bool functor = is_arithmetic_functor(callee);
+  if (compat::annotated(callee, "non_differentiable")) return nullptr;
   if (!returned || inlining_.count(callee) || inline_depth_ > 16 || (compat::in_std(callee) && !functor))
     return nullptr;
   QualType result = callee->getReturnType();
@@ -180,6 +181,7 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
     info->args[0].mutable_ =
         object_mutable || info->args[0].expr->type->has_pointer || info->args[0].expr->type->reaches_integers;
   info->callee = callee;
+  info->constant = compat::annotated(callee, "non_differentiable");
   info->checkpoint = checkpoints_.count(at) || is_checkpointed(callee);
   callees_.insert(callee->getCanonicalDecl());
   bool input = false, output = type->differentiable;

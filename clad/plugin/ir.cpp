@@ -64,6 +64,13 @@ Expr* Function::mirror(const Expr* e, const std::function<Expr*(const Expr*)>& p
   return copy;
 }
 
+Expr* Function::as_mutable(Expr* e) {
+  Expr* cast = make(Expr::Cast, e->type, "clad::as_mutable", {e});
+  cast->explicit_cast = true;
+  cast->to_reference = is_path(e);
+  return cast;
+}
+
 Stmt* Function::stmt(Stmt::Kind kind, Loc at, const std::string& source) {
   auto& s = stmts.emplace_back(std::make_unique<Stmt>());
   s->kind = kind;

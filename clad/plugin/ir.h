@@ -172,6 +172,7 @@ struct CallInfo {
   bool is_operator = false;        ///< print as an operator expression; `name` holds the operator
   bool is_constructor = false;
   bool reversible = false;  ///< inactive, but reversed to put back what it changes
+  bool constant = false;    ///< what it computes counts as a constant
   bool lifted = false;      ///< a lambda's operator(): captures are passed first
   bool checkpoint =
       false;  ///< the user wants it to run again in the reverse sweep instead of keeping a state
@@ -195,6 +196,7 @@ struct CallInfo {
   const void* derivative = nullptr;        ///< of Custom: the declaration of the pullback or pushforward
   bool is_pushforward = false;             ///< of Custom: `reverse_name` is a pushforward
   bool tangent_only = false;               ///< which returns no value, only its tangent
+  bool mutable_tangents = false;           ///< which takes the tangents of constants as variables
   std::string state_type, state_name;
   std::vector<bool> unused;       ///< of Custom: primal arguments that the pullback never reads
   bool adjoints_for_all = false;  ///< of Custom: Clad's form, an adjoint pointer for every parameter
@@ -292,6 +294,8 @@ struct Function {
   Expr* make(Expr::Kind kind, const Type* type, std::string_view text = {},
              std::initializer_list<Expr*> args = {});
   Expr* ref(Var* v);
+  /// A constant, or a pointer to one, as a variable: for functions that are called with either.
+  Expr* as_mutable(Expr* e);
   /// The path or pointer expression `e` with what it leads through replaced: `p[i]` becomes `part(p)[i]`.
   Expr* mirror(const Expr* e, const std::function<Expr*(const Expr*)>& part);
   Stmt* stmt(Stmt::Kind kind, Loc loc, const std::string& source);

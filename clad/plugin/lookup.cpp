@@ -107,6 +107,12 @@ std::vector<clang::Expr*> CustomLookup::primal_arguments(const ir::CallInfo& cal
   return out;
 }
 
+/// The type, or what it points to, without const.
+QualType CustomLookup::without_const(QualType type) {
+  if (!type->isPointerType()) return type.getUnqualifiedType();
+  return context_.getPointerType(type->getPointeeType().getUnqualifiedType());
+}
+
 /// The type of the adjoint pointer for a parameter.
 QualType CustomLookup::adjoint_type(QualType param) {
   QualType value = param.getNonReferenceType();
@@ -278,13 +284,17 @@ CustomLookup::Result CustomLookup::find_pushforward(ir::CallInfo& call, const Fu
   const std::vector<clang::Expr*> primals = primal_arguments(call, callee);
   if (primals.size() != call.args.size()) return None;
   for (const Scope& scope : scopes(callee)) {
-    for (bool all : {true, false}) {
+    for (const auto& [all, mutable_] :
+         {std::pair{true, false}, {false, false}, {true, true}, {false, true}}) {
       std::vector<clang::Expr*> args = primals;
       for (std::size_t i = 0; i < primals.size(); ++i)
-        if (all || call.args[i].expr->type->differentiable)
-          args.push_back(placeholder(primals[i]->getType(), primals[i]->getValueKind()));
+        if (all || call.args[i].expr->type->differentiable) {
+          const QualType type = primals[i]->getType();
+          args.push_back(placeholder(mutable_ ? without_const(type) : type, primals[i]->getValueKind()));
+        }
       const FunctionDecl* f = resolve(scope, name, args);
       if (!f) continue;
+      call.mutable_tangents = mutable_;
       wanted_ = name;
       if (!returns_tangent(call, f, callee)) return Rejected;
       call.kind = ir::CallInfo::Custom;

@@ -45,6 +45,7 @@ class CustomLookup {
                                llvm::ArrayRef<clang::Expr*> args);
   clang::Expr* placeholder(clang::QualType type, clang::ExprValueKind kind);
   std::vector<clang::Expr*> primal_arguments(const ir::CallInfo& call, const clang::FunctionDecl* callee);
+  clang::QualType without_const(clang::QualType type);
   clang::QualType adjoint_type(clang::QualType param);
   std::vector<clang::QualType> state_types(const Scope& scope, const std::string& name,
                                            llvm::ArrayRef<clang::Expr*> args);

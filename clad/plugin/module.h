@@ -86,6 +86,8 @@ class Module {
   bool resolve_calls(ir::Body& body, Instance& in, Resolve resolve);
   void resolve_reverse(ir::Stmt* s, Instance& in);
   void resolve_forward(ir::Stmt* s, Instance& in);
+  bool by_differences(const ir::Stmt* s);
+  bool has_callee(const ir::Stmt* s);
   void rejected(clang::SourceLocation at, const clang::FunctionDecl* callee);
   bool has_derivative(const ir::CallInfo& call, clang::SourceLocation at,
                       const clang::FunctionDecl*& definition, const std::string& wanted);

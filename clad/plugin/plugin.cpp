@@ -165,7 +165,9 @@ bool Consumer::find_function(CallExpr* call, Request& request) {
       request.function = f;
       return true;
     }
-  const CXXRecordDecl* record = call->getArg(0)->getType().getNonReferenceType()->getAsCXXRecordDecl();
+  QualType type = call->getArg(0)->getType().getNonReferenceType();
+  if (type->isPointerType()) type = type->getPointeeType();
+  const CXXRecordDecl* record = type->getAsCXXRecordDecl();
   if (record && record->hasDefinition()) {
     DeclarationName name = sema_->Context.DeclarationNames.getCXXOperatorName(OO_Call);
     const auto found = record->getDefinition()->lookup(name);

@@ -126,6 +126,7 @@ std::string print(const Expr* e) {
       return at_least(e->args[0], 2) + " ? " + at_least(e->args[1], 1) + " : " + at_least(e->args[2], 1);
     case Expr::Cast:
       if (!e->explicit_cast) return print(e->args[0]);
+      if (e->text == "clad::as_mutable") return e->text + "(" + print(e->args[0]) + ")";
       if (e->to_reference && e->text.back() == '&')
         return "clad::base<" + e->text.substr(0, e->text.size() - 1) + ">(" + print(e->args[0]) + ")";
       return "static_cast<" + e->text + ">(" + print(e->args[0]) + ")";

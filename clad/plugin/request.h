@@ -33,6 +33,7 @@ struct Request {
   unsigned order = 1;     ///< of Derivative
   bool diagonal = false;  ///< of Hessian
   bool vector = false;    ///< of Derivative: in all directions at once
+  bool assign = false;    ///< the derivative replaces what it is added to otherwise
   bool all = false;       ///< every parameter that can be
   const clang::FunctionDecl* function = nullptr;
   const clang::CXXRecordDecl* functor = nullptr;  ///< of a function object: its class

@@ -1,6 +1,7 @@
 // How the derivative of each active call is taken: by a custom derivative, or by differentiating the callee.
 #include <algorithm>
 
+#include "clang/Lex/Preprocessor.h"
 #include "compat.h"
 #include "frontend.h"
 #include "module.h"
@@ -81,6 +82,50 @@ bool Module::instantiate(const FunctionDecl* function, SourceLocation at, const 
   return function->hasBody(definition);
 }
 
+/// A function of numbers whose body is not visible can be called at other points; the user is told.
+bool Module::by_differences(const ir::Stmt* s) {
+  ir::CallInfo& call = *s->call;
+  const auto* callee = static_cast<const FunctionDecl*>(call.callee);
+  const SourceLocation at = SourceLocation::getFromRawEncoding(s->loc);
+  if (sema_.getPreprocessor().isMacroDefined("CLAD_NO_NUM_DIFF") || !call.problem.empty() || call.lifted)
+    return false;
+  if (!s->var || !callee->getReturnType()->isRealFloatingType() || isa<CXXMethodDecl>(callee) ||
+      callee->isVariadic() || call.args.size() != callee->getNumParams())
+    return false;
+  const FunctionDecl* definition = nullptr;
+  if (!compat::in_std(callee) && (callee->hasBody(definition) || instantiate(callee, at, definition)))
+    return false;
+  std::string type = types_.spell(callee->getReturnType()) + " (*)(";
+  for (unsigned i = 0; i < callee->getNumParams(); ++i) {
+    const QualType param = callee->getParamDecl(i)->getType();
+    if (!param->isArithmeticType()) return false;
+    type += (i ? ", " : "") + types_.spell(param.getUnqualifiedType());
+  }
+  if (!lookup_.notes().empty()) return false;  // a pullback is meant, and does not match
+  diagnose_.warning(at,
+                    "the derivative of '" + display_name(callee) +
+                        "' is taken by differences, since its definition is not visible; give it a pullback "
+                        "in clad::custom_derivatives, or define CLAD_NO_NUM_DIFF to make this an error");
+  call.kind = ir::CallInfo::Custom;
+  call.is_pushforward = false;
+  call.derivative = nullptr;
+  call.adjoints_for_all = call.value_cotangent = true;
+  call.unused.clear();
+  call.reverse_name = "clad::builtin_derivatives::by_differences<static_cast<" + type + ")>(&" +
+                      spell_function(callee, types_) + ")>::pullback";
+  callees_.insert(callee->getCanonicalDecl());
+  return true;
+}
+
+/// What is taken by differences has no body to differentiate again.
+bool Module::has_callee(const ir::Stmt* s) {
+  if (s->call->callee || !is_active(*s->call)) return true;
+  diagnose_.error(s->loc,
+                  "cannot differentiate twice by differences: give the function called here a pullback in "
+                  "clad::custom_derivatives");
+  return false;
+}
+
 void Module::use_instance(ir::Stmt* s, const DerivativeKey& key, Instance& in) {
   const SourceLocation at = SourceLocation::getFromRawEncoding(s->loc);
   const unsigned errors = diagnose_.errors();
@@ -113,6 +158,7 @@ void Module::resolve_reverse(ir::Stmt* s, Instance& in) {
   ir::CallInfo& call = *s->call;
   const auto* callee = static_cast<const FunctionDecl*>(call.callee);
   SourceLocation at = SourceLocation::getFromRawEncoding(s->loc);
+  if (!has_callee(s)) return;
   const bool active = is_active(call), forward = !call.tangents.empty();
   const FunctionDecl* definition = nullptr;
   if (!active && forward) {
@@ -125,6 +171,7 @@ void Module::resolve_reverse(ir::Stmt* s, Instance& in) {
         lookup_.find(call, callee, s->var != nullptr || callee->getReturnType()->isRealFloatingType());
     if (found == CustomLookup::Found) return;
     if (found == CustomLookup::Rejected) return rejected(at, callee);
+    if (by_differences(s)) return;
   }
   if (!has_derivative(call, at, definition, "'" + lookup_.wanted() + "'")) return;
   call.kind = ir::CallInfo::Generated;
@@ -134,7 +181,7 @@ void Module::resolve_reverse(ir::Stmt* s, Instance& in) {
 void Module::resolve_forward(ir::Stmt* s, Instance& in) {
   ir::CallInfo& call = *s->call;
   const auto* callee = static_cast<const FunctionDecl*>(call.callee);
-  if (!is_active(call)) return;
+  if (!is_active(call) || !has_callee(s)) return;
   if (call.tangents.empty()) {
     if (changes_container(call, s, callee)) {
       call.kind = ir::CallInfo::Mirrored;
@@ -144,6 +191,7 @@ void Module::resolve_forward(ir::Stmt* s, Instance& in) {
     if (found == CustomLookup::Found) return;
     if (found == CustomLookup::Rejected) return rejected(SourceLocation::getFromRawEncoding(s->loc), callee);
     if (lookup_.find(call, callee, s->var != nullptr) == CustomLookup::Found && has_partials(call, s)) return;
+    if (by_differences(s)) return;
     call.kind = ir::CallInfo::Inactive;
   }
   const FunctionDecl* definition = nullptr;

@@ -116,9 +116,13 @@ void TangentTransform::pushforward_call(Stmt* s) {
     mask.kinds.push_back(ir::tangent_kind(a.expr, a.active));
     pass(a, a.object);
   }
-  for (const CallInfo::Arg& a : c.args)
-    if (custom ? c.adjoints_for_all || a.expr->type->differentiable : a.active)
-      pass(tangent_argument(a), a.object);
+  for (const CallInfo::Arg& a : c.args) {
+    if (!(custom ? c.adjoints_for_all || a.expr->type->differentiable : a.active)) continue;
+    pass(tangent_argument(a), a.object);
+    ir::Expr*& d = info->args.back().expr;
+    if (custom && c.mutable_tangents && (d->type->kind == Type::Pointer || ir::is_path(d)))
+      d = fn_.as_mutable(d);
+  }
   if (!custom) info->tangents.push_back(mask);
   const Type* result = s->var ? s->var->type : types_.nothing();
   if (s->var && result->differentiable && !c.tangent_only)

@@ -62,9 +62,25 @@ bool any_declaration(const DeclContext* scope, DeclarationName name,
   return false;
 }
 
-bool annotated(const Decl* decl, llvm::StringRef with) {
-  for (const AnnotateAttr* attr : decl->specific_attrs<AnnotateAttr>())
-    if (attr->getAnnotation() == with) return true;
+/// Whether the user declared `clad::custom_derivatives::nondifferentiable(clad::Tag<T>)` of the class.
+bool declared_constant(const CXXRecordDecl* record) {
+  ASTContext& context = record->getASTContext();
+  const DeclContext* scope = context.getTranslationUnitDecl();
+  for (const char* name : {"clad", "custom_derivatives"}) {
+    const auto found = scope->lookup(&context.Idents.get(name));
+    const auto* space = found.empty() ? nullptr : dyn_cast<NamespaceDecl>(found.front());
+    if (!space) return false;
+    scope = space->getPrimaryContext();
+  }
+  for (const NamedDecl* d : scope->lookup(&context.Idents.get("nondifferentiable"))) {
+    const auto* f = dyn_cast<FunctionDecl>(d);
+    if (!f || f->getNumParams() != 1) continue;
+    const auto* tag = dyn_cast_or_null<ClassTemplateSpecializationDecl>(
+        f->getParamDecl(0)->getType().getNonReferenceType()->getAsCXXRecordDecl());
+    if (tag && compat::in_clad(tag) && tag->getName() == "Tag" &&
+        tag->getTemplateArgs()[0].getAsType()->getAsCXXRecordDecl() == record)
+      return true;
+  }
   return false;
 }
 
@@ -85,7 +101,9 @@ TypeTable::TypeTable(ASTContext& context) : context_(context), policy_(context.g
   policy_.SuppressDefaultTemplateArgs = true;
 }
 
-bool TypeTable::is_opaque(const CXXRecordDecl* record) const { return annotated(record, "clad::opaque"); }
+bool TypeTable::is_opaque(const CXXRecordDecl* record) const {
+  return compat::annotated(record, "clad::opaque");
+}
 
 bool TypeTable::names_type(const std::string& name) const {
   return any_declaration(context_.getTranslationUnitDecl(), &context_.Idents.get(name),
@@ -297,6 +315,7 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
     t.zero_by_value_init = true;
     return;
   }
+  if (compat::annotated(record, "non_differentiable") || declared_constant(record)) return;
   const auto* spec = dyn_cast<ClassTemplateSpecializationDecl>(record);
   if (spec && record->isInStdNamespace()) {
     const TemplateArgumentList& args = spec->getTemplateArgs();
@@ -370,7 +389,7 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
     if (!field->getDeclName()) continue;
     const bool reference = field->getType()->isReferenceType();  // has no adjoint, but a place in a list
     add(field->getNameAsString(), reference ? context_.VoidTy : field->getType(),
-        annotated(field, "clad::constant"));
+        compat::annotated(field, "clad::constant") || compat::annotated(field, "non_differentiable"));
   }
   const bool pair =
       compat::in_clad(record) && record->getName() == "ValueAndPushforward";  // the runtime has its fields

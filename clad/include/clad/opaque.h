@@ -21,6 +21,11 @@
 
 namespace clad {
 
+/// Names a class: `clad::custom_derivatives::nondifferentiable(clad::Tag<T>)`, declared before its use, says
+/// that objects of class T carry no derivative.
+template <class T>
+struct Tag {};
+
 /// Carries what `f_reverse_forw` computed to `f_pullback`: the reverse sweep owns one per executed call.
 template <class S>
 struct pullback_state {

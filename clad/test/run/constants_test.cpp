@@ -70,4 +70,36 @@ TEST(Constants, CutTheDerivativeOfWhatIsWrittenToThem) {
   EXPECT_NEAR(clad::differentiate(computed, "x").execute(x), d, 1e-12);
 }
 
+#define non_differentiable __attribute__((annotate("non_differentiable")))
+struct Meter {
+  double gain;
+};
+}  // namespace
+namespace clad::custom_derivatives {
+void nondifferentiable(clad::Tag<Meter>);
+}
+namespace {
+struct non_differentiable Handle {
+  double value;
+};
+struct Mixed {
+  double x;
+  non_differentiable double y;
+  non_differentiable double twice(double a) const { return 2 * a * x; }
+};
+non_differentiable double identity(double x) { return x; }
+double marked(double x) {
+  const Meter meter{x};
+  const Handle handle{x};
+  const Mixed mixed{x * x, x};
+  return mixed.x * mixed.y * meter.gain * handle.value + identity(x) * x + mixed.twice(x);
+}
+TEST(Constants, AreClassesMembersAndFunctionsMarkedAsInClad) {
+  const double x = 1.5;
+  double d = 0;
+  clad::gradient(marked).execute(x, &d);
+  EXPECT_DOUBLE_EQ(d, 2 * x * x * x * x + x);
+  EXPECT_DOUBLE_EQ(clad::differentiate(marked, "x").execute(x), d);
+}
+
 }  // namespace

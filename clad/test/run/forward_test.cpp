@@ -268,6 +268,26 @@ TEST(VectorMode, ComputesAllDerivativesInOneRun) {
   EXPECT_DOUBLE_EQ(d_p[1], 6 * e);
   EXPECT_DOUBLE_EQ(d_x, 2 + e);
 }
+double any_length(const double* p, std::vector<double> w, double c) {
+  double sum = 0;
+  for (std::size_t i = 0; i < w.size(); ++i) sum += w[i] * p[i] * c;
+  return sum;
+}
+TEST(VectorMode, TakesArraysOfAnyLength) {
+  const double p[3] = {3, 4, 5};
+  double d_p[3] = {7, 7, 7}, d_c = 8;
+  const std::vector<double> w = {.5, .25, 1};
+  std::vector<double> d_w(3, 9.0);
+  const auto derivative = clad::differentiate<clad::opts::vector_mode>(any_length);
+  derivative.execute(p, w, 2, clad::array_ref<double>(d_p, 3), &d_w, &d_c);
+  EXPECT_THAT(d_p, testing::ElementsAre(1, 0.5, 2));
+  EXPECT_THAT(d_w, testing::ElementsAre(6, 8, 10));
+  EXPECT_EQ(d_c, 7.5);
+  EXPECT_THROW(derivative.execute(p, w, 2, d_p, &d_w, &d_c), std::invalid_argument);
+  clad::array<double> heap(3);
+  derivative.execute(p, w, 2, heap, &d_w, &d_c);
+  EXPECT_EQ(heap[2], 2);
+}
 double vectors_and_arrays(double x, float f) {
   std::vector<double> v(3, x);
   v.push_back(x * f);
@@ -349,6 +369,40 @@ TEST(Jacobian, OfReferencesVectorsAndTheResult) {
       };
       EXPECT_NEAR(m[3 * row + col], (f(1e-6) - f(-1e-6)) / 2e-6, 1e-8) << row << col;
     }
+}
+
+struct Gauge {
+  double a = 2;
+  double read(double x) const;
+};
+}  // namespace
+namespace clad::custom_derivatives::class_functions {
+ValueAndPushforward<double, double> read_pushforward(const Gauge* g, double x, Gauge* d_g, double d_x) {
+  return {g->a * x, 100 * (g->a * d_x + d_g->a * x)};  // the factor tells it from the compiler's
+}
+}  // namespace clad::custom_derivatives::class_functions
+namespace {
+double Gauge::read(double x) const { return a * x; }
+double of_gauge(double x) {
+  Gauge g;
+  g.a = x * x;
+  return g.read(x);
+}
+TEST(Pushforward, OfAConstantObjectMayTakeItsTangentAsAVariable) {
+  EXPECT_DOUBLE_EQ(clad::differentiate(of_gauge, "x").execute(1.5), 100 * 3 * 1.5 * 1.5);
+  EXPECT_DOUBLE_EQ(clad::differentiate<2>(of_gauge, "x").execute(1.5), 100 * 6 * 1.5);
+}
+TEST(Differentiate, TakesPointersToFunctionObjects) {
+  Oscillator o{3};
+  const auto derivative = clad::differentiate(&o, "v");
+  EXPECT_DOUBLE_EQ(derivative.execute(2, 1), 6);
+  o.mass = 5;  // the object itself, not a copy
+  EXPECT_DOUBLE_EQ(derivative.execute(2, 1), 10);
+  const auto lambda = [](double x, double y) { return x * y; };
+  double d_x = 0, d_y = 0;
+  clad::gradient(&lambda).execute(3, 5, &d_x, &d_y);
+  EXPECT_EQ(d_x, 5);
+  EXPECT_EQ(d_y, 3);
 }
 
 struct Pair {

@@ -46,6 +46,9 @@ ONE_ARGUMENT(round, 0.3)
 ONE_ARGUMENT(trunc, -1.4)
 ONE_ARGUMENT(rint, 0.3)
 ONE_ARGUMENT(nearbyint, 0.3)
+ONE_ARGUMENT(logb, 1.3)
+ONE_ARGUMENT(tgamma, 1.7)
+ONE_ARGUMENT(lgamma, 2.3)
 
 #define TWO_ARGUMENTS(name)                                              \
   double of_##name(double x, double y) { return std::name(x, y) * 1.5; } \
@@ -56,6 +59,8 @@ ONE_ARGUMENT(nearbyint, 0.3)
 TWO_ARGUMENTS(pow)
 TWO_ARGUMENTS(atan2)
 TWO_ARGUMENTS(hypot)
+TWO_ARGUMENTS(remainder)
+TWO_ARGUMENTS(beta)
 TWO_ARGUMENTS(fmod)
 TWO_ARGUMENTS(fmax)
 TWO_ARGUMENTS(fmin)
@@ -110,5 +115,36 @@ long double in_long_double(long double x) {
   return std::sin(x) * std::exp(x) + std::pow(x, 2.0L) * std::abs(x);
 }
 TEST(Math, LongDoubles) { EXPECT_GRADIENT(in_long_double, 0.6L); }
+
+double scaled(double x) { return std::ldexp(x * x, 3) + std::scalbn(x, -1); }
+double interpolated(double a, double b, double t) { return std::lerp(a, b, t) * std::hypot(a, b, t); }
+TEST(Math, OtherSignatures) {
+  EXPECT_GRADIENT(scaled, 1.3);
+  EXPECT_GRADIENT(interpolated, 1.3, 0.4, 0.7);
+}
+
+TEST(Math, DigammaIsRightEverywhere) {
+  const auto digamma = [](double x) { return clad::builtin_derivatives::digamma(x); };
+  EXPECT_NEAR(digamma(1), -0.57721566490153286, 1e-15);
+  EXPECT_NEAR(digamma(0.5), -1.9635100260214235, 1e-14);
+  EXPECT_NEAR(digamma(-1.5), 0.70315664064524319, 1e-13);
+  EXPECT_NEAR(digamma(100), 4.6001618527380874, 1e-14);
+  double h = 0;  // trigamma(1), by differentiating the recurrence
+  clad::hessian(of_lgamma).execute(1, &h);
+  EXPECT_NEAR(h, 1.5 * 1.6449340668482264, 1e-12);
+}
+
+}  // namespace
+double unseen(double x, int n);
+namespace {
+double of_unseen(double x, double y) { return unseen(x * y, 3) * y + std::cyl_bessel_j(1, x); }
+TEST(Math, FunctionsWithoutABodyAreDifferentiatedByDifferences) {
+  double d_x = 0, d_y = 0;
+  clad::gradient(of_unseen).execute(1.3, 0.7, &d_x, &d_y);
+  const double x = 1.3, y = 0.7;
+  EXPECT_NEAR(d_x, 9 * x * x * y * y * y * y + std::cyl_bessel_j(0, x) - std::cyl_bessel_j(1, x) / x, 1e-9);
+  EXPECT_NEAR(d_y, 12 * x * x * x * y * y * y, 1e-9);
+  EXPECT_NEAR(clad::differentiate(of_unseen, "y").execute(x, y), d_y, 1e-12);
+}
 
 }  // namespace

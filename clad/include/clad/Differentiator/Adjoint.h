@@ -179,6 +179,16 @@ T zero_like(const T& primal) {
   }
 }
 
+/// What derivatives make of constants is never const itself.
+template <class T>
+T& as_mutable(const T& object) {
+  return const_cast<T&>(object);
+}
+template <class T>
+T* as_mutable(const T* object) {
+  return const_cast<T*>(object);
+}
+
 /// An object as its base class, const if the object is.
 template <class Base, class T>
 auto& base(T& object) {

@@ -7,7 +7,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include "clad/opaque.h"
 
@@ -120,7 +123,36 @@ void tanh_pullback(T x, T d_y, T* d_x) {
   *d_x += d_y * (1 - y * y);
 }
 
+/// The logarithmic derivative of the gamma function: by recurrence to x > 10, then the asymptotic series
+/// (Abramowitz and Stegun, 6.3.5 and 6.3.18); by reflection where x < 0.
+template <real T>
+T digamma(T x) {
+  T sum = 0;
+  if (x <= 0) {
+    const T pi = T(3.14159265358979323846264338327950288L);
+    sum -= pi / std::tan(pi * x);
+    x = 1 - x;
+  }
+  for (; x < 10; x += 1) sum -= 1 / x;
+  const T z = 1 / (x * x);
+  const T series =
+      z * (T(1) / 12 -
+           z * (T(1) / 120 -
+                z * (T(1) / 252 - z * (T(1) / 240 - z * (T(1) / 132 - z * (T(691) / 32760 - z / 12))))));
+  return sum + std::log(x) - 1 / (2 * x) - series;
+}
+template <real T>
+void lgamma_pullback(T x, T d_y, T* d_x) {
+  *d_x += d_y * digamma(x);
+}
+template <real T>
+void tgamma_pullback(T x, T d_y, T* d_x) {
+  *d_x += d_y * std::tgamma(x) * digamma(x);
+}
+
 // Piecewise constant: the derivative is zero wherever it exists.
+template <real T>
+void logb_pullback(CLAD_UNUSED T, T, T*) {}
 template <real T>
 void floor_pullback(CLAD_UNUSED T, T, T*) {}
 template <real T>
@@ -166,6 +198,35 @@ void hypot_pullback(A x, B y, D d_r, A* d_x, B* d_y) {
   const T r = std::hypot(T(x), T(y));
   add_to(d_x, d_r * x / r);
   add_to(d_y, d_r * y / r);
+}
+template <class A, class B, class C, class D>
+void hypot_pullback(A x, B y, C z, D d_r, A* d_x, B* d_y, C* d_z) {
+  using T = common<common<A, B>, C>;
+  const T r = std::hypot(T(x), T(y), T(z));
+  add_to(d_x, d_r * x / r);
+  add_to(d_y, d_r * y / r);
+  add_to(d_z, d_r * z / r);
+}
+/// x - n y, where n is the nearest integer to x / y.
+template <class A, class B, class D>
+void remainder_pullback(A x, B y, D d_r, A* d_x, B* d_y) {
+  using T = common<A, B>;
+  add_to(d_x, d_r);
+  add_to(d_y, -d_r * std::round((T(x) - std::remainder(T(x), T(y))) / T(y)));
+}
+template <class A, class B, class C, class D>
+void lerp_pullback(A a, B b, C t, D d_r, A* d_a, B* d_b, C* d_t) {
+  add_to(d_a, d_r * (1 - t));
+  add_to(d_b, d_r * t);
+  add_to(d_t, d_r * (b - a));
+}
+template <real T>
+void ldexp_pullback(CLAD_UNUSED T, int n, T d_y, T* d_x) {
+  *d_x += std::ldexp(d_y, n);
+}
+template <real T>
+void scalbn_pullback(CLAD_UNUSED T, int n, T d_y, T* d_x) {
+  *d_x += std::scalbn(d_y, n);
 }
 template <class A, class B, class D>
 void fmod_pullback(A x, B y, D d_r, A* d_x, B* d_y) {
@@ -229,5 +290,51 @@ void clamp_pullback(const T& v, const T& lo, const T& hi, T d_r, T* d_v, T* d_lo
   else
     *d_v += d_r;
 }
+
+#if defined(__cpp_lib_math_special_functions)
+template <real T>
+void beta_pullback(T x, T y, T d_r, T* d_x, T* d_y) {
+  const T b = std::beta(x, y), both = digamma(x + y);
+  *d_x += d_r * b * (digamma(x) - both);
+  *d_y += d_r * b * (digamma(y) - both);
+}
+#endif
+
+/// The derivatives of a function of numbers whose body nobody can see, by differences: the five-point
+/// formula, with a step in proportion to the argument. About ten digits are right where the function is
+/// smooth.
+template <auto Function>
+struct by_differences;
+template <class R, class... A, R (*Function)(A...)>
+struct by_differences<Function> {
+  static void pullback(A... x, R d_y, A*... d_x) {
+    std::tuple<A...> at(x...);
+    const std::tuple<A*...> adjoints(d_x...);
+    each(at, adjoints, d_y, std::index_sequence_for<A...>{});
+  }
+
+ private:
+  template <std::size_t... I>
+  static void each(std::tuple<A...>& at, const std::tuple<A*...>& adjoints, R d_y,
+                   std::index_sequence<I...>) {
+    (partial<I>(at, std::get<I>(adjoints), d_y), ...);
+  }
+  template <std::size_t I, class T>
+  static void partial(std::tuple<A...>& at, T* adjoint, R d_y) {
+    if constexpr (real<T>) {
+      const T x = std::get<I>(at);
+      const T unit = std::max(std::fabs(x), T(1)) * std::pow(std::numeric_limits<T>::epsilon(), T(0.2));
+      const auto value = [&](T step) {
+        std::get<I>(at) = x + step;
+        return std::apply(Function, at);
+      };
+      const volatile T above = x + unit;  // the step that the argument really takes
+      const T h = above - x;
+      *adjoint +=
+          static_cast<T>(d_y * (8 * (value(h) - value(-h)) - (value(2 * h) - value(-2 * h))) / (12 * h));
+      std::get<I>(at) = x;
+    }
+  }
+};
 
 }  // namespace clad::builtin_derivatives

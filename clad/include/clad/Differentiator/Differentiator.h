@@ -17,6 +17,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "clad/Differentiator/Adjoint.h"
 #include "clad/Differentiator/BuiltinDerivatives.h"
@@ -50,6 +51,28 @@ class array_ref {
   std::size_t size_;
 };
 
+/// Numbers on the heap: the derivative of an array whose length is known when the program runs.
+template <class T>
+class array {
+ public:
+  explicit array(std::size_t size) : values_(size) {}
+  template <class U>
+  array(const array_ref<U>& other) : values_(other.ptr(), other.ptr() + other.size()) {}
+  T* ptr() { return values_.data(); }
+  const T* ptr() const { return values_.data(); }
+  std::size_t size() const { return values_.size(); }
+  T& operator[](std::size_t i) { return values_[i]; }
+  const T& operator[](std::size_t i) const { return values_[i]; }
+  T* begin() { return ptr(); }
+  T* end() { return ptr() + size(); }
+  const T* begin() const { return ptr(); }
+  const T* end() const { return ptr() + size(); }
+  operator array_ref<T>() { return array_ref<T>(ptr(), size()); }
+
+ private:
+  std::vector<T> values_;
+};
+
 namespace detail {
 
 /// One address per type: tells whether an adjoint argument points to what the derivative writes.
@@ -60,7 +83,8 @@ inline constexpr char type_tag = 0;
 
 struct adjoint_argument {
   void* pointer;
-  const void* tag;  ///< null: a null pointer literal
+  const void* tag;       ///< null: a null pointer literal
+  std::size_t size = 0;  ///< of an array, if the caller says it
 };
 
 /// How execute() hands its arguments to the generated code.
@@ -179,6 +203,17 @@ T* adjoint_pointer(const call_frame& frame, std::size_t index, std::size_t wante
   return p;
 }
 
+/// Before a derivative that replaces what its target holds: the caller must say how long the array is.
+template <class T>
+void set_array_to_zero(const call_frame& frame, std::size_t index, std::size_t wanted, const char* name,
+                       T* adjoint) {
+  const adjoint_argument* given = detail::find_adjoint(frame, index, wanted);
+  if (given->size == 0)
+    throw std::invalid_argument("clad: the derivatives with respect to '" + std::string(name) +
+                                "' need the length of the array: pass them as a clad::array_ref");
+  for (std::size_t i = 0; i < given->size; ++i) clad::set_zero(adjoint[i]);
+}
+
 /// The last argument of execute() of a Jacobian.
 template <class T>
 jacobian_target<T> matrix_argument(const call_frame& frame, const char* function) {
@@ -221,19 +256,35 @@ template <class R, class C, class... A>
 struct signature<R (C::*)(A...) const noexcept> : signature<R (C::*)(A...) const> {};
 template <class F>
 concept function_object = std::is_class_v<F> && requires { &F::operator(); };
+/// Of a pointer to a function object, the object's class.
+template <class F>
+struct pointee {
+  using type = F;
+};
+template <class F>
+  requires std::is_class_v<F>
+struct pointee<F*> {
+  using type = std::remove_const_t<F>;
+};
 
 template <class T>
 adjoint_argument as_adjoint(T* p) {
-  return {const_cast<std::remove_const_t<T>*>(p), &type_tag<std::remove_const_t<T>>};
+  return {const_cast<std::remove_const_t<T>*>(p), &type_tag<std::remove_const_t<T>>, 0};
 }
 template <class T, std::size_t N>
 adjoint_argument as_adjoint(T (*p)[N]) {
   return as_adjoint(&(*p)[0]);
 }
-inline adjoint_argument as_adjoint(std::nullptr_t) { return {nullptr, nullptr}; }
+inline adjoint_argument as_adjoint(std::nullptr_t) { return {nullptr, nullptr, 0}; }
 template <class T>
 adjoint_argument as_adjoint(const array_ref<T>& a) {
-  return as_adjoint(a.ptr());
+  adjoint_argument argument = as_adjoint(a.ptr());
+  argument.size = a.size();
+  return argument;
+}
+template <class T>
+adjoint_argument as_adjoint(array<T>& a) {
+  return as_adjoint(array_ref<T>(a));
 }
 
 }  // namespace detail
@@ -243,7 +294,9 @@ enum class derivative_kind { gradient, value_and_gradient, error_estimate, pushf
 /// The order of a derivative, and options, given together: differentiate<clad::order::second>(f, "x").
 enum order : unsigned { first = 1, second = 2, third = 3 };
 enum opts : unsigned {
-  vector_mode = 1U << 9,     ///< of forward mode: all parameters in one run
+  vector_mode = 1U << 9,  ///< of forward mode: all parameters in one run
+  enable_tbr = 1U << 10,  ///< this and the next change nothing: the analyses are always on
+  disable_tbr = 1U << 11,
   diagonal_only = 1U << 13,  ///< of a Hessian, only the diagonal
 };
 
@@ -256,7 +309,8 @@ enum opts : unsigned {
 /// std::invalid_argument if an adjoint argument has the wrong type.
 template <class F, derivative_kind Kind>
 class derivative {
-  static constexpr bool kFunctor = detail::function_object<F>;
+  using object = typename detail::pointee<F>::type;
+  static constexpr bool kFunctor = detail::function_object<object>;
   template <class G>
   struct select {
     using type = detail::signature<G>;
@@ -266,7 +320,7 @@ class derivative {
   struct select<G> {
     using type = detail::signature<decltype(&G::operator())>;
   };
-  using signature = typename select<F>::type;
+  using signature = typename select<object>::type;
   using result_type = typename signature::result;
   template <class S>
   struct primal_types {
@@ -353,7 +407,10 @@ class derivative {
     std::tuple<held<std::tuple_element_t<I, primals>>...> values(std::get<I>(std::move(args))...);
     void* addresses[kPrimals + 2] = {};
     std::size_t n = 0;
-    if constexpr (kFunctor) addresses[n++] = const_cast<void*>(static_cast<const void*>(&function_));
+    if constexpr (kFunctor && std::is_pointer_v<F>)
+      addresses[n++] = const_cast<void*>(static_cast<const void*>(function_));
+    else if constexpr (kFunctor)
+      addresses[n++] = const_cast<void*>(static_cast<const void*>(&function_));
     ((addresses[n++] = std::get<I>(values).address()), ...);
     adjoint_argument adjoints[sizeof...(J) + 1] = {given(std::get<kPrimals + J>(args))...};
     if constexpr (!std::is_void_v<result>) {
@@ -373,7 +430,8 @@ class derivative {
 
 /// Of an object whose operator() is a template, overloaded or missing: the plugin reports it.
 template <class F, derivative_kind Kind>
-  requires(std::is_class_v<F> && !detail::function_object<F>)
+  requires(std::is_class_v<typename detail::pointee<F>::type> &&
+           !detail::function_object<typename detail::pointee<F>::type>)
 class derivative<F, Kind> {
  public:
   derivative(const F&, entry_point) {}
@@ -387,7 +445,7 @@ class derivative<F, Kind> {
 };
 
 /// The gradient of `f` with respect to the named parameters ("x, y"; without a list, all).
-template <class F>
+template <unsigned... Options, class F>
 CLAD_REQUEST("clad::gradient")
 inline auto gradient(F f, [[maybe_unused]] const char* parameters = "", entry_point entry = nullptr) {
   return derivative<F, derivative_kind::gradient>(f, entry);
