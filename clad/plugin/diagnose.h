@@ -28,7 +28,11 @@ class Diagnose {
   void error(unsigned at, const std::string& message) {
     error(clang::SourceLocation::getFromRawEncoding(at), message);
   }
+  /// A plugin's warnings are none of Clang's own, which -w and -Werror know.
   void warning(clang::SourceLocation at, const std::string& message) {
+    const clang::DiagnosticsEngine& engine = sema_.getDiagnostics();
+    if (engine.getIgnoreAllWarnings()) return;
+    if (engine.getWarningsAsErrors()) return error(at, message);
     if (reported_.insert({at.getRawEncoding(), message}).second)
       report(clang::DiagnosticIDs::Warning, at, message);
   }
