@@ -169,7 +169,8 @@ class flat_tape {
     if (!(low < high)) return;
     if (block_) give(block_);
     block_ = take(static_cast<std::size_t>(high - low));
-    records_ = reinterpret_cast<T*>((reinterpret_cast<std::size_t>(block_ + 1) + kAlign - 1) / kAlign * kAlign);
+    records_ =
+        reinterpret_cast<T*>((reinterpret_cast<std::size_t>(block_ + 1) + kAlign - 1) / kAlign * kAlign);
   }
   template <class I>
   T& operator[](I i) {
