@@ -89,6 +89,11 @@ std::string adjoint_pointer_type(const ir::Type* type) {
   return type->name;
 }
 
+std::string with_comment(std::string text, const std::string& comment) {
+  if (comment.empty() || comment.find('\n') != std::string::npos || comment.back() == '\\') return text;
+  return text + "  // " + comment;
+}
+
 std::string print(const Expr* e) {
   switch (e->kind) {
     case Expr::Literal:

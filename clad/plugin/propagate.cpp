@@ -75,8 +75,13 @@ void ReverseTransform::propagate_product(const Expr* e, Expr* seed, List& out) {
     if (right) propagate(b, binary("*", seed, a), out);
     return;
   }
-  if (left) propagate(a, binary("/", seed, b), out);
-  if (right) propagate(b, negate(binary("/", binary("*", seed, a), binary("*", b, b))), out);
+  if (!right) return propagate(a, binary("/", seed, b), out);
+  // One division, which need not wait for the seed.
+  Expr* inverse =
+      bind(fn_.make(Expr::Binary, seed->type, "/", {fn_.make(Expr::Literal, seed->type, "1"), b}), out);
+  seed = bind(binary("*", seed, inverse), out);
+  if (left) propagate(a, seed, out);
+  propagate(b, negate(binary("*", seed, binary("*", a, inverse))), out);
 }
 
 void ReverseTransform::propagate_list(const Expr* e, Expr* seed, List& out) {

@@ -144,6 +144,7 @@ class ReverseTransform {
   bool begins_local(const ir::Stmt* s) const;
   void replay(const ir::Stmt* loop, Text& out) const;
   void set_kept(const ir::Stmt* loop, bool kept) const;
+  void backward_loop(const Reverse& r, Text& out) const;
   bool is_flat(const ir::Stmt* loop) const;
   std::string flat_record(const ir::Stmt* loop) const;
   std::string loop_head(const Reverse& r) const;

@@ -23,11 +23,6 @@ std::string arguments(const std::vector<ir::CallInfo::Arg>& args) {
   return out;
 }
 
-std::string with_comment(std::string text, const std::string& comment) {
-  if (comment.empty() || comment.find('\n') != std::string::npos || comment.back() == '\\') return text;
-  return text + "  // " + comment;
-}
-
 }  // namespace
 
 std::string ReverseTransform::call_text(const Stmt* s) const {
@@ -61,33 +56,6 @@ std::string ReverseTransform::call_text(const Stmt* s) const {
     return c.forward_name + "(" + args + ")";
   }
   return print(c.primal);
-}
-
-/// Whether the records of a loop lie side by side: their number is known before it, and they are numbers.
-bool ReverseTransform::is_flat(const Stmt* loop) const {
-  if (!analyses_.flat || !loop->count.counter || loop->count.step != "1" || !loop->region->members.empty())
-    return false;
-  for (const Var* v : loop->region->vars) {
-    const Type* t = v->type;
-    while (t->kind == Type::Array) t = t->element;
-    const bool number = t->kind == Type::Real || t->kind == Type::Scalar;
-    if (v->needed && (!number || v->optional || v->raw || v->by_pointer)) return false;
-  }
-  return std::none_of(loops_.begin(), loops_.end(), [&](const Stmt* inner) {
-    return inner->region->parent == loop->region && loop_recorded(inner);
-  });
-}
-
-/// Of the iteration that the counter stands at.
-std::string ReverseTransform::flat_record(const Stmt* loop) const {
-  const std::string i = loop->count.counter->name, first = print(loop->count.first);
-  const bool atomic = ir::is_atomic(loop->count.first);
-  const std::string start = atomic ? first : "(" + first + ")";
-  return loop->region->parent->record + "." + loop->tape + "[" +
-         (!loop->count.up ? first + " - " + i
-          : first == "0"  ? i
-                          : i + " - " + start) +
-         "]";
 }
 
 /// A statement that fits into the head of a for loop, or an empty string.
@@ -180,56 +148,6 @@ void ReverseTransform::forward_call(const Stmt* s, Text& out) const {
     out.line(spell(v) + " = " + call + ";", s->loc);
   else
     out.line(v->type->name + " " + v->name + " = " + call + ";", s->loc);
-}
-
-void ReverseTransform::forward_loop(const Stmt* s, Text& out) const {
-  std::string init, increment;
-  bool natural = !s->post_test && s->init.size() <= 1 && s->other.size() <= 1;
-  if (natural && !s->init.empty()) natural = !(init = simple(s->init[0])).empty();
-  if (natural && !s->other.empty()) natural = !(increment = simple(s->other[0])).empty();
-  if (!natural)
-    for (const Stmt* start : s->init) forward(start, out);
-  if (loop_recorded(s) && s->region->kept && is_flat(s)) {
-    const std::string first = print(s->count.first), end = print(s->count.end);
-    out.line(s->region->parent->record + "." + s->tape + ".reserve<" + s->count.counter->type->name + ">(" +
-                 (s->count.up ? first + ", " + end : end + ", " + first) + ");",
-             s->loc);
-  }
-  std::string cond = print(s->expr);
-  if (s->post_test)
-    out.line("do {", s->loc);
-  else if (natural && !(init.empty() && increment.empty()))
-    out.line("for (" + init + "; " + (cond == "true" ? "" : cond) + ";" +
-                 (increment.empty() ? "" : " " + increment) + ") {",
-             s->loc);
-  else
-    out.line("while (" + cond + ") {", s->loc);
-  if (loop_recorded(s) && s->region->kept) {
-    std::string tape = s->region->parent->record + "." + s->tape;
-    if (region_empty(s->region))
-      out.line("++" + tape + ";", s->loc);
-    else if (is_flat(s))
-      out.line("auto& " + s->region->record + " = " + flat_record(s) + ";", s->loc);
-    else
-      out.line("auto& " + s->region->record + " = " + tape + ".push();", s->loc);
-  }
-  auto* self = const_cast<ReverseTransform*>(this);
-  ir::Region* outer = self->region_;
-  self->region_ = s->region;
-  const bool kept = s->region->kept;
-  if (replayed_.count(s) != 0) set_kept(s, false);
-  forward(s->body, out);
-  if (!natural) forward(s->other, out);
-  if (replayed_.count(s) != 0) set_kept(s, kept);
-  self->region_ = outer;
-  out.line(s->post_test ? "} while (" + cond + ");" : "}", s->loc);
-}
-
-/// Whether the records of the loop, and of those in it, are kept where printing goes on.
-void ReverseTransform::set_kept(const Stmt* loop, bool kept) const {
-  for (const auto& r : fn_.regions)
-    for (const ir::Region* up = r.get(); up; up = up->parent)
-      if (up == loop->region) r->kept = kept;
 }
 
 void ReverseTransform::forward(const Stmt* s, Text& out) const {
@@ -425,41 +343,6 @@ Text ReverseTransform::forward_text() const {
   return out;
 }
 
-/// Of a loop of the reverse sweep: what stands in the parentheses after `for`.
-std::string ReverseTransform::loop_head(const Reverse& r) const {
-  const Stmt* loop = r.loop;
-  const bool empty = region_empty(loop->region) || replayed_.count(loop) != 0;
-  const std::string tape = loop->region->parent->record + "." + loop->tape;
-  const Var* v = loop->count.counter;
-  if (!v) return empty ? "; " + tape + " > 0; --" + tape : "; !" + tape + ".empty(); " + tape + ".pop()";
-  const std::string first = print(loop->count.first);
-  std::string end = print(loop->count.end);
-  if (is_unordered(r))
-    return v->type->name + " " + v->name + " = " + first + "; " + v->name + (loop->count.up ? " < " : " > ") +
-           end + "; " + (loop->count.up ? "++" : "--") + v->name;
-  if (loop->count.step != "1")
-    end = "clad::count_end<" + v->type->name + ">(" + first + ", " + end + ", " +
-          (loop->count.up ? "" : "-") + loop->count.step + ")";
-  return v->type->name + " " + v->name + " = " + end + "; " + v->name + (loop->count.up ? " > " : " < ") +
-         first + ";" + (empty || is_flat(loop) ? "" : " " + tape + ".pop()");
-}
-
-/// What the reverse sweep reads of an iteration, computed again.
-void ReverseTransform::replay(const Stmt* loop, Text& out) const {
-  out.line("struct " + loop->region->type + " {", loop->loc);
-  region_text(loop->region, out);
-  out.line("} " + loop->region->record + ";", loop->loc);
-  out.line("{", loop->loc);
-  auto* self = const_cast<ReverseTransform*>(this);
-  ir::Region* outer = self->region_;
-  self->region_ = loop->region;
-  slice_ = &slices_.at(loop);
-  forward(loop->body, out);
-  slice_ = nullptr;
-  self->region_ = outer;
-  out.line("}", loop->loc);
-}
-
 void ReverseTransform::backward(const List& list, Text& out) const {
   for (const Reverse& r : list) {
     if (!r.live) continue;
@@ -492,28 +375,9 @@ void ReverseTransform::backward(const List& list, Text& out) const {
         out.line("}", r.loc);
         break;
       }
-      case Reverse::Loop: {
-        const Stmt* loop = r.loop;
-        const std::string tape = loop->region->parent->record + "." + loop->tape;
-        out.line(with_comment("for (" + loop_head(r) + ") {", r.comment), r.loc);
-        if (loop->count.counter && !is_unordered(r)) {
-          const std::string& step = loop->count.step;
-          const std::string back = loop->count.up ? "-" : "+";
-          out.line((step == "1" ? back + back + loop->count.counter->name
-                                : loop->count.counter->name + " " + back + "= " + step) +
-                       ";",
-                   r.loc);
-        }
-        if (replayed_.count(loop) != 0)
-          replay(loop, out);
-        else if (!region_empty(loop->region))
-          out.line("auto& " + loop->region->record + " = " +
-                       (is_flat(loop) ? flat_record(loop) : tape + ".back()") + ";",
-                   r.loc);
-        backward(r.body, out);
-        out.line("}", r.loc);
+      case Reverse::Loop:
+        backward_loop(r, out);
         break;
-      }
     }
   }
 }
