@@ -75,6 +75,8 @@ void ReverseTransform::declare_adjoint(Var* v, ir::Loc loc, List& out) {
   } else if (t->kind != Type::Array &&
              (t->dynamic_shape || !t->default_constructible || !t->zero_by_value_init)) {
     r.parts = {t->name + " " + d->name + " = clad::zero_like(", fn_.ref(v), ");"};
+  } else if (t->dynamic_shape) {
+    r.parts = {declare(t, d->name) + "{}; clad::shape_like(" + d->name + ", ", fn_.ref(v), ");"};
   } else {
     r.parts = {declare(t, d->name) + "{};"};
   }

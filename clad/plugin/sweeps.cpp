@@ -34,7 +34,7 @@ std::string ReverseTransform::call_text(const Stmt* s) const {
     if (!c.generated->has_state && !c.generated->recursive) return c.generated->name + "_fwd(" + args + ")";
     if (!args.empty()) args += ", ";
     return c.generated->name + "_fwd(" + args +
-           (c.generated->recursive ? "*" + c.state_type : "clad::discarded<" + c.state_type + ">") + "())";
+           (c.generated->recursive ? "*clad::boxed<" : "clad::discarded<") + c.generated->name + "_state>())";
   }
   if (c.kind == ir::CallInfo::Generated) {
     const ir::Function& f = *c.generated;

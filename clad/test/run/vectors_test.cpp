@@ -147,4 +147,12 @@ TEST(Vectors, ConstReferencesToAChosenObject) {
   EXPECT_GRADIENT(chosen, 0.3);
 }
 
+double rows(double x, double y) {
+  std::vector<double> a[3]{{x, y}, std::vector<double>(3, x), {}};
+  for (int i = 0; i < 2; ++i) a[2].push_back(a[0][1] * a[1][i]);
+  a[1].clear();
+  return a[0][0] * a[2][1] + a[2][0];
+}
+TEST(Vectors, InAnArray) { EXPECT_REVERSE_GRADIENT(rows, 0.5, 1.25); }
+
 }  // namespace
