@@ -156,6 +156,13 @@ void TangentTransform::declaration(Stmt* s) {
   out_->push_back(made);
 }
 
+/// The tangent of a variable that is there already.
+void TangentTransform::declare_zero(Var* v) {
+  Stmt* s = emit(Stmt::Decl);
+  s->var = shadow(v);
+  s->expr = zero(v->type, fn_.ref(v));
+}
+
 void TangentTransform::alias(Stmt* s) {
   out_->push_back(s);
   Var* v = s->var;

@@ -28,6 +28,7 @@ class TangentTransform {
   void statement(ir::Stmt* s);
   void declaration(ir::Stmt* s);
   void alias(ir::Stmt* s);
+  void declare_zero(ir::Var* v);
   void assignment(ir::Stmt* s);
   void returning(ir::Stmt* s);
   void add_parameters();

@@ -17,6 +17,7 @@ void TangentTransform::call(Stmt* s) {
   switch (c.kind) {
     case CallInfo::Inactive:
       out_->push_back(s);
+      if (s->var && s->var->active) declare_zero(s->var);  // it becomes active later
       return;
     case CallInfo::Mirrored:
       return mirrored_call(s);

@@ -46,6 +46,15 @@ bool default_constructible(const CXXRecordDecl* record) {
   if (!record->hasDefaultConstructor()) return false;
   for (const CXXConstructorDecl* ctor : record->ctors())
     if (ctor->isDefaultConstructor()) return !ctor->isDeleted();
+  // An implicit one may not be declared yet.
+  const auto made = [](QualType type) {
+    const CXXRecordDecl* part = type->getBaseElementTypeUnsafe()->getAsCXXRecordDecl();
+    return !part || !part->hasDefinition() || default_constructible(part->getDefinition());
+  };
+  for (const CXXBaseSpecifier& base : record->bases())
+    if (!made(base.getType())) return false;
+  for (const FieldDecl* field : record->fields())
+    if (!field->hasInClassInitializer() && !made(field->getType())) return false;
   return !record->hasUninitializedReferenceMember();
 }
 

