@@ -46,6 +46,7 @@ std::shared_ptr<Closure> Frontend::make_closure(const LambdaExpr* e) {
         ir::Var* copy =
             fn_.make_var(ir::Var::Local, var->getNameAsString(), types_.get(var->getType()), region_);
         copy->modified = mutable_copies;
+        copy->optional = !copy->type->default_constructible;
         if (mutable_copies) unstable_.insert(copy);
         initialize(copy, initializer, loc(static_cast<const clang::Expr*>(e)));
         capture.path = fn_.ref(copy);

@@ -239,6 +239,7 @@ void Frontend::declare_bindings(const DecompositionDecl* decl) {
     const auto* loop = dyn_cast<ArrayInitLoopExpr>(init->IgnoreImplicit());
     ir::Var* v = fn_.make_var(ir::Var::Local, "bound", types_.get(decl->getType()), region_);
     v->modified = true;
+    v->optional = !v->type->default_constructible;
     unstable_.insert(v);
     if (loop) {
       fail(decl->getLocation(),

@@ -319,11 +319,17 @@ struct Around {
   OfValue inner;
 };
 double without_default(double x) {
-  const OfValue c = OfValue(2 * x);
+  OfValue c = OfValue(2 * x);
   const Around u{x, c};
   Around w = u;
   w.inner.v *= w.x * u.inner.v;
-  return w.inner.v * u.x;
+  auto [a, b] = w;
+  b.v *= a;
+  auto change = [c](double y) mutable {
+    c.v *= y;
+    return c.v;
+  };
+  return w.inner.v * u.x * b.v * change(x) * change(a);
 }
 TEST(Structs, AroundMembersWithoutDefaultConstructor) { EXPECT_GRADIENT(without_default, 0.7); }
 
