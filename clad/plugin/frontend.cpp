@@ -9,143 +9,6 @@
 using namespace clang;
 
 namespace clad {
-namespace {
-
-/// The variable whose own storage an lvalue expression denotes (not memory reached through a pointer).
-const ValueDecl* storage_root(const clang::Expr* e) {
-  for (;;) {
-    e = e->IgnoreParenCasts();
-    if (const auto* m = dyn_cast<MemberExpr>(e)) {
-      if (m->isArrow()) return nullptr;
-      e = m->getBase();
-    } else if (const auto* a = dyn_cast<ArraySubscriptExpr>(e)) {
-      const clang::Expr* base = a->getBase()->IgnoreParenCasts();
-      if (!base->getType()->isArrayType()) return nullptr;
-      e = base;
-    } else if (const auto* op = dyn_cast<CXXOperatorCallExpr>(e);
-               op && op->getOperator() == OO_Subscript && op->getNumArgs()) {
-      e = op->getArg(0);
-    } else if (const auto* call = dyn_cast<CXXMemberCallExpr>(e)) {
-      e = call->getImplicitObjectArgument();
-      if (!e || e->getType()->isPointerType()) return nullptr;
-    } else if (const auto* ref = dyn_cast<DeclRefExpr>(e)) {
-      return ref->getDecl();
-    } else {
-      return nullptr;
-    }
-  }
-}
-
-bool is_move(const FunctionDecl* f) {
-  return f && compat::in_std(f) && f->getIdentifier() &&
-         (f->getName() == "move" || f->getName() == "forward" || f->getName() == "as_const");
-}
-
-bool holds_vector(QualType type) {
-  const CXXRecordDecl* record = type->getAsCXXRecordDecl();
-  if (!record || !record->hasDefinition()) return false;
-  if (compat::in_std(record)) return record->getIdentifier() && record->getName() == "vector";
-  for (const FieldDecl* field : record->fields())
-    if (holds_vector(field->getType())) return true;
-  for (const CXXBaseSpecifier& base : record->bases())
-    if (holds_vector(base.getType())) return true;
-  return false;
-}
-
-/// Finds the variables that change after their declaration, and those that only their own for-increment
-/// changes.
-struct ModifiedFinder : RecursiveASTVisitor<ModifiedFinder> {
-  std::set<const ValueDecl*> modified, counters;
-  bool resizes = false;                    // a vector may change its length
-  std::vector<const ForStmt*> increments;  // for loops whose increment is being visited
-  bool shouldVisitTemplateInstantiations() const { return true; }
-  bool shouldVisitLambdaBody() const { return true; }
-
-  void mark(const clang::Expr* e) {
-    const ValueDecl* decl = storage_root(e);
-    if (!decl) return;
-    if (!increments.empty())
-      if (const auto* init = dyn_cast_or_null<DeclStmt>(increments.back()->getInit()))
-        for (const Decl* d : init->decls())
-          if (d == decl) {
-            counters.insert(decl);
-            return;
-          }
-    modified.insert(decl);
-  }
-  bool TraverseForStmt(ForStmt* s) {
-    for (clang::Stmt* part : {s->getInit(), static_cast<clang::Stmt*>(s->getCond()), s->getBody()})
-      if (part) TraverseStmt(part);
-    increments.push_back(s);
-    if (s->getInc()) TraverseStmt(s->getInc());
-    increments.pop_back();
-    return true;
-  }
-  bool VisitBinaryOperator(BinaryOperator* e) {
-    if (e->isAssignmentOp()) mark(e->getLHS());
-    return true;
-  }
-  bool VisitUnaryOperator(UnaryOperator* e) {
-    if (e->isIncrementDecrementOp()) mark(e->getSubExpr());
-    if (e->getOpcode() == UO_AddrOf && !e->getSubExpr()->getType().isConstQualified()) mark(e->getSubExpr());
-    return true;
-  }
-  bool VisitCallExpr(CallExpr* e) {
-    const FunctionDecl* f = e->getDirectCallee();
-    if (!f || is_move(f) || is_checkpoint(f)) return true;
-    unsigned first =
-        isa<CXXOperatorCallExpr>(e) && isa<CXXMethodDecl>(f) && !cast<CXXMethodDecl>(f)->isStatic() ? 1 : 0;
-    if (const auto* method = dyn_cast<CXXMethodDecl>(f);
-        method && !method->isStatic() && !method->isConst()) {
-      bool element = method->getParent()->isInStdNamespace() && method->getReturnType()->isReferenceType() &&
-                     !method->isOverloadedOperator() && !named(method, {"emplace_back"});
-      bool subscript = method->getOverloadedOperator() == OO_Subscript;
-      if (!element && !subscript &&
-          holds_vector(compat::record_type(f->getASTContext(), method->getParent())))
-        resizes = true;
-      if (!method->getParent()->isLambda() && !element && !subscript) {
-        const auto* member = dyn_cast<CXXMemberCallExpr>(e);
-        if (member && !member->getImplicitObjectArgument()->getType()->isPointerType())
-          mark(member->getImplicitObjectArgument());
-        else if (first)
-          mark(e->getArg(0));
-      }
-    }
-    for (unsigned i = first; i < e->getNumArgs() && i - first < f->getNumParams(); ++i) {
-      QualType param = f->getParamDecl(i - first)->getType();
-      if ((!param->isReferenceType() && !param->isPointerType()) ||
-          param->getPointeeType().isConstQualified())
-        continue;
-      resizes |= holds_vector(param->getPointeeType());
-      if (param->isLValueReferenceType()) mark(e->getArg(i));
-    }
-    return true;
-  }
-  bool VisitCXXConstructExpr(CXXConstructExpr* e) {
-    const CXXConstructorDecl* f = e->getConstructor();
-    for (unsigned i = 0; i < e->getNumArgs() && i < f->getNumParams(); ++i) {
-      QualType param = f->getParamDecl(i)->getType();
-      if (param->isLValueReferenceType() && !param->getPointeeType().isConstQualified()) mark(e->getArg(i));
-    }
-    return true;
-  }
-  std::set<std::string> names;
-  bool VisitVarDecl(VarDecl* v) {
-    names.insert(v->getNameAsString());
-    if (v->getType()->isLValueReferenceType() && !v->getType()->getPointeeType().isConstQualified() &&
-        v->getInit() && !v->isCXXForRangeDecl() && !v->isImplicit())
-      mark(v->getInit());
-    return true;
-  }
-  bool VisitCXXForRangeStmt(CXXForRangeStmt* s) {
-    QualType type = s->getLoopVariable()->getType();
-    if (type->isLValueReferenceType() && !type->getPointeeType().isConstQualified()) mark(s->getRangeInit());
-    return true;
-  }
-};
-
-}  // namespace
-
 std::string display_name(const FunctionDecl* decl) {
   if (const auto* method = dyn_cast<CXXMethodDecl>(decl)) {
     if (method->getParent()->isLambda()) return "lambda";
@@ -213,6 +76,10 @@ ir::Expr* Frontend::fail(SourceLocation at, const std::string& message) {
 }
 
 ir::Var* Frontend::add_parameter(const std::string& name, QualType type, bool force_reference) {
+  if (const QualType pointer = types_.plain(type); pointer != type) {  // an iterator
+    type = pointer;
+    fn_.always_forward = true;  // the primal would be called with what it is not
+  }
   QualType value = type.getNonReferenceType();
   ir::Var* v = fn_.make_var(ir::Var::Param, name, types_.get(type), nullptr);
   bool pointer = value->isPointerType();
@@ -261,7 +128,10 @@ std::shared_ptr<Closure> Frontend::add_closure(const CXXRecordDecl* lambda) {
       } else {
         bool by_reference = capture.by_reference || mutable_copies;
         if (!by_reference) type = type.withConst();
-        bool reference = by_reference || type->isRecordType() || type->isArrayType();
+        const QualType plain = types_.plain(type);
+        const bool pointer = plain->isPointerType() && types_.get(plain)->differentiable;
+        if (pointer) type = plain.getUnqualifiedType();
+        bool reference = !pointer && (by_reference || type->isRecordType() || type->isArrayType());
         capture.path = fn_.ref(add_parameter(var->getNameAsString(), type, reference));
       }
     }
@@ -319,14 +189,9 @@ void Frontend::lower(const FunctionDecl* decl) {
     return;
   }
 
-  ModifiedFinder finder;
-  for (const ParmVarDecl* p : decl->parameters()) finder.TraverseDecl(const_cast<ParmVarDecl*>(p));
-  if (const clang::Stmt* body = decl->getBody()) finder.TraverseStmt(const_cast<clang::Stmt*>(body));
-  modified_ = std::move(finder.modified);
-  loop_counters_ = std::move(finder.counters);
-  resizes_ = finder.resizes;
-  fn_.region = fn_.make_region(nullptr, finder.names.count("s") ? "state" : "s", fn_.name + "_state");
-  record_name_ = finder.names.count("r") ? "record" : "r";
+  changes_ = changes_of(decl);
+  fn_.region = fn_.make_region(nullptr, changes_.names.count("s") ? "state" : "s", fn_.name + "_state");
+  record_name_ = changes_.names.count("r") ? "record" : "r";
   region_ = fn_.region;
 
   add_parameters(decl);
@@ -336,8 +201,12 @@ void Frontend::lower(const FunctionDecl* decl) {
   for (const ParmVarDecl* p : decl->parameters()) {
     auto it = bindings_.find(p);
     if (it == bindings_.end() || !modified(p) || p->getType()->isReferenceType()) continue;
-    if (p->getType()->isPointerType() && types_.get(p->getType())->differentiable)
-      continue;  // reported where it changes
+    if (const ir::Type* t = types_.get(p->getType()); t->kind == ir::Type::Pointer && t->differentiable) {
+      ir::Expr* start = it->second;
+      bindings_.erase(it);
+      declare_cursor(p, start);
+      continue;
+    }
     ir::Var* local = fn_.make_var(ir::Var::Local, p->getNameAsString(), types_.get(p->getType()), region_);
     local->modified = true;
     local->optional = !local->type->default_constructible;

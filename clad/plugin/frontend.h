@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "changes.h"
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/StmtCXX.h"
@@ -105,6 +106,7 @@ class Frontend {
   void append_value(std::vector<ir::Expr*>& operands, const clang::Expr* e);
   std::set<const ir::Var*> changed_since(std::size_t position) const;
   ir::Expr* settle(ir::Expr* e, std::size_t& position, const std::set<const ir::Var*>& changed);
+  ir::Expr* settle_pointer(ir::Expr* pointer, std::size_t& position);
   ir::Expr* literal(const std::string& text, clang::QualType type);
   ir::Expr* raw(const clang::Expr* e);
   ir::Expr* condition(const clang::Expr* e);
@@ -119,6 +121,48 @@ class Frontend {
   ir::Expr* freeze(ir::Expr* e, ir::Loc at);
   bool may_dangle(const ir::Expr* path) const;
   bool copies(const ir::Expr* path, bool temporary_changes) const;
+
+  // Pointers and iterators: frontend_pointer.cpp
+  /// Where a pointer points: an element of what `base` is or points to.
+  struct Position {
+    ir::Expr* base;
+    ir::Expr* index;
+  };
+  /// A pointer that moves: one of `bases`, the one that `which` says if they are several, and an index.
+  struct Cursor {
+    const ir::Type* type = nullptr;
+    std::vector<ir::Expr*> bases;
+    ir::Var* index = nullptr;
+    ir::Var* which = nullptr;
+    bool reverse = false;
+  };
+  Position position(ir::Expr* pointer, bool follow);
+  ir::Expr* sum(ir::Expr* a, bool minus, ir::Expr* b);
+  ir::Expr* pointer_at(const Position& at, const ir::Type* type);
+  ir::Expr* moved(ir::Expr* pointer, bool minus, ir::Expr* by);
+  ir::Expr* element(ir::Expr* pointer, ir::Expr* index);
+  ir::Expr* pointers(const std::string& op, ir::Expr* a, ir::Expr* b, const ir::Type* result);
+  ir::Expr* pointer_binary(const std::string& op, const clang::Expr* left, const clang::Expr* right,
+                           clang::QualType result, bool reverse = false);
+  ir::Expr* iterator_operator(const clang::CXXOperatorCallExpr* e);
+  ir::Expr* iterator_function(const clang::CallExpr* e, const clang::FunctionDecl* callee);
+  ir::Expr* ends(ir::Expr* container, llvm::StringRef which, clang::QualType result);
+  bool is_pointer(const clang::Expr* e) const {
+    const ir::Type* t = types_.get(e->getType());
+    return t->kind == ir::Type::Pointer && t->differentiable;
+  }
+  void declare_cursor(const clang::ValueDecl* decl, ir::Expr* start);
+  bool names_undeclared(const clang::Expr* e) const;
+  bool add_origins(Cursor& cursor, const clang::Expr* e, std::set<const clang::ValueDecl*>& seen);
+  bool add_bases(Cursor& cursor, ir::Expr* pointer, bool fixed);
+  ir::Expr* cursor_value(const Cursor& cursor, ir::Expr* index);
+  const Cursor* cursor_of(const clang::Expr* e) const;
+  std::optional<Position> place(const Cursor& cursor, ir::Expr* pointer);
+  ir::Expr* move_cursor(const Cursor& cursor, const std::string& op, ir::Expr* by, ir::Loc at);
+  ir::Expr* assign_cursor(const Cursor& cursor, ir::Expr* pointer, clang::SourceLocation at);
+  ir::Expr* increment(const Cursor& cursor, bool up, bool postfix, bool used, ir::Loc at);
+
+  ir::Expr* call_per_target(const clang::CallExpr* e, const clang::FunctionDecl* callee);
 
   // Construction: frontend_construct.cpp
   ir::Expr* init_list(const clang::InitListExpr* e);
@@ -155,11 +199,11 @@ class Frontend {
   std::shared_ptr<Closure> copy_closure(std::shared_ptr<Closure> closure, ir::Loc at);
   std::shared_ptr<Closure> make_closure(const clang::LambdaExpr* e);
 
-  bool modified(const clang::ValueDecl* decl) const { return modified_.count(decl) != 0; }
+  bool modified(const clang::ValueDecl* decl) const { return changes_.modified.count(decl) != 0; }
   /// Whether the variable keeps its value for as long as it lives.
   bool is_fixed(const clang::ValueDecl* decl) const {
     auto it = bindings_.find(decl);
-    if (modified(decl) || loop_counters_.count(decl) || decl->getType()->isReferenceType()) return false;
+    if (modified(decl) || changes_.counters.count(decl) || decl->getType()->isReferenceType()) return false;
     return it != bindings_.end() && it->second->kind == ir::Expr::VarRef &&
            it->second->var->kind != ir::Var::Alias;
   }
@@ -180,11 +224,10 @@ class Frontend {
   std::string record_name_;  ///< of the variable that denotes a loop iteration's record
   Frame bindings_;
   std::map<const clang::ValueDecl*, std::shared_ptr<Closure>> closures_;
+  std::map<const clang::ValueDecl*, Cursor> cursors_;
   ir::Expr* self_ = nullptr;  ///< the object of `this`
   std::optional<unsigned> returned_;
-  std::set<const clang::ValueDecl*> modified_;  ///< changed anywhere but in the increment of its own loop
-  std::set<const clang::ValueDecl*> loop_counters_;  ///< changed only there
-  bool resizes_ = false;                             ///< may change the length of a vector
+  Changes changes_;
   std::set<const ir::Var*> unstable_;  ///< variables whose value may differ between two statements
   std::set<const clang::FunctionDecl*> callees_;
   std::set<const clang::FunctionDecl*> inlining_;

@@ -88,6 +88,11 @@ void Frontend::add_arguments(ir::CallInfo& info, const FunctionDecl* callee,
 }
 
 void Frontend::add_argument(ir::CallInfo& info, const clang::Expr* e, QualType param, bool library) {
+  if (const QualType pointer = types_.plain(param);
+      pointer != param) {  // an iterator: there is only its pointer
+    param = pointer;
+    info.lifted = true;
+  }
   if (const CXXRecordDecl* record = param.getNonReferenceType()->getAsCXXRecordDecl();
       record && record->isLambda()) {
     auto closure = closure_of(e);
@@ -103,6 +108,9 @@ void Frontend::add_argument(ir::CallInfo& info, const clang::Expr* e, QualType p
       param->isPointerType() || param->isLValueReferenceType() ? param->getPointeeType() : QualType();
   arg.mutable_ = !pointee.isNull() && !pointee.isConstQualified();
   arg.expr = value(e);
+  if (arg.expr->kind == ir::Expr::Conditional && arg.expr->type->kind == ir::Type::Pointer)
+    fail(e->getExprLoc(),
+         "cannot differentiate through a pointer that is chosen at run time; use if and else");
   // Memory behind a pointer, or behind an iterator, may be written whatever the argument's own type says.
   const ir::Type* held = arg.expr->type;
   arg.mutable_ |= held->has_pointer || (held->is_class() && held->reaches_integers) ||
@@ -232,8 +240,10 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
   if (type->kind == ir::Type::Pointer && type->differentiable && input)
     return fail(at->getExprLoc(),
                 "cannot differentiate call to '" + display_name(callee) +
-                    "': it returns a pointer to differentiable data and is not a single return "
-                    "statement");
+                    (compat::in_std(callee)
+                         ? "': no derivative of this library function is known; write the loop, with an index"
+                         : "': it returns a pointer to differentiable data and is not a single return "
+                           "statement"));
 
   // The call as it would be written without derivatives.
   ir::Expr* primal = nullptr;
@@ -326,9 +336,12 @@ ir::Expr* Frontend::container_member(const CXXMemberCallExpr* e, const CXXMethod
   if (type->kind != ir::Type::InitializerList && named(method, {"swap"}) &&
       !object->getType()->isPointerType())
     return swap(object, e->getArg(0), loc(static_cast<const clang::Expr*>(e)));
-  if (!named(method, {"at", "front", "back", "data"})) return nullptr;
+  const bool ends_of = is_pointer(e) && named(method, {"begin", "end", "cbegin", "cend", "rbegin", "rend",
+                                                       "crbegin", "crend"});
+  if (!ends_of && !named(method, {"at", "front", "back", "data"})) return nullptr;
   ir::Expr* base = value(object);
   if (object->getType()->isPointerType()) base = deref(base);
+  if (ends_of) return ends(base, method->getName(), e->getType());
   if (!ir::is_path(base)) base = hoist(base, loc(static_cast<const clang::Expr*>(e)));
   callees_.insert(method->getCanonicalDecl());
   ir::Expr* m = fn_.make(ir::Expr::Method, types_.get(e->getType()), method->getNameAsString(), {base});
@@ -370,6 +383,9 @@ ir::Expr* Frontend::operator_call(const CXXOperatorCallExpr* e, const FunctionDe
     return finish_call(std::move(info), callee, callee->getReturnType(), e, false);
   }
   const ir::Type* type = types_.get(first->getType());
+  if (is_pointer(first) ||
+      (e->getNumArgs() == 2 && is_pointer(e->getArg(1)) && !first->getType()->isRecordType()))
+    return iterator_operator(e);
   if (e->getOperator() == OO_Subscript &&
       (type->kind == ir::Type::Vector || type->kind == ir::Type::StdArray)) {
     ir::Expr* base = value(first);
@@ -432,6 +448,7 @@ ir::Expr* Frontend::call(const CallExpr* e) {
                 "function by its name");
   }
   if (is_checkpoint(callee)) return checkpoint(e);
+  if (ir::Expr* result = call_per_target(e, callee)) return result;
   if (compat::in_std(callee) && e->getNumArgs() == 1 &&
       named(callee, {"move", "forward", "as_const", "move_if_noexcept"}))
     return value(e->getArg(0));
@@ -459,6 +476,7 @@ ir::Expr* Frontend::call(const CallExpr* e) {
                         {object});
     }
   }
+  if (ir::Expr* known = iterator_function(e, callee)) return known;
   if (const auto* op = dyn_cast<CXXOperatorCallExpr>(e)) return operator_call(op, callee);
 
   const clang::Expr* object = nullptr;
@@ -468,6 +486,8 @@ ir::Expr* Frontend::call(const CallExpr* e) {
     if (ir::Expr* derived = execute(m)) return derived;
     if (ir::Expr* element = container_member(m, method)) return element;
     object = m->getImplicitObjectArgument();
+    if (is_pointer(object) && !object->getType()->isPointerType() && named(method, {"base"}))
+      return value(object);
     if (method->isVirtual()) {
       const auto* access = dyn_cast<MemberExpr>(m->getCallee()->IgnoreParens());
       bool qualified = access && access->hasQualifier();

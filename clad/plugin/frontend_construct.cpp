@@ -94,6 +94,8 @@ ir::Expr* Frontend::construct(const CXXConstructExpr* e) {
   if (ctor->isCopyOrMoveConstructor() && e->getNumArgs() >= 1 &&
       (type->kind != ir::Type::Record || !ctor->isUserProvided()))
     return value(e->getArg(0));
+  if (type->kind == ir::Type::Pointer)  // an iterator
+    return e->getNumArgs() ? value(e->getArg(0)) : literal("nullptr", types_.plain(e->getType()));
   std::vector<const clang::Expr*> args;
   for (const clang::Expr* a : e->arguments())
     if (!isa<CXXDefaultArgExpr>(a) || !compat::in_std(ctor)) args.push_back(a);
@@ -181,6 +183,13 @@ ir::Expr* Frontend::emplace_back(const CXXMemberCallExpr* e, const CXXMethodDecl
 }
 
 ir::Expr* Frontend::swap(const clang::Expr* first, const clang::Expr* second, ir::Loc at) {
+  if (const Cursor *one = cursor_of(first), *other = cursor_of(second); one && other) {
+    Cursor kept = *one;
+    kept.index = hoist(fn_.ref(one->index), at, "swapped")->var;
+    if (one->which) kept.which = hoist(fn_.ref(one->which), at, "swapped")->var;
+    assign_cursor(*one, value(second), first->getExprLoc());
+    return assign_cursor(*other, cursor_value(kept, fn_.ref(kept.index)), second->getExprLoc());
+  }
   ir::Expr* a = freeze(value(first), at);
   ir::Expr* b = freeze(value(second), at);
   if (a->type->kind == ir::Type::Array)

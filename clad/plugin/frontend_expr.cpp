@@ -47,6 +47,11 @@ ir::Expr* Frontend::raw(const clang::Expr* e) {
         return true;
       }
       if (!ref) return false;
+      if (const Cursor* cursor = f.cursor_of(ref)) {
+        out->args.push_back(f.cursor_value(*cursor, f.fn_.ref(cursor->index)));
+        os << '\1';
+        return true;
+      }
       if (auto it = f.bindings_.find(ref->getDecl()); it != f.bindings_.end()) {
         out->args.push_back(it->second);
         os << '\1';
@@ -185,6 +190,10 @@ ir::Expr* Frontend::value(const clang::Expr* e) {
       return list;
     }
     case clang::Stmt::CXXRewrittenBinaryOperatorClass:
+      if (const auto parts = llvm::cast<CXXRewrittenBinaryOperator>(e)->getDecomposedForm();
+          is_pointer(parts.LHS))
+        return pointer_binary(BinaryOperator::getOpcodeStr(parts.Opcode).str(), parts.LHS, parts.RHS,
+                              e->getType(), TypeTable::is_reverse(parts.LHS->getType()));
       return value(llvm::cast<CXXRewrittenBinaryOperator>(e)->getSemanticForm());
     case clang::Stmt::DeclRefExprClass:
       return reference_to(llvm::cast<DeclRefExpr>(e));
@@ -198,7 +207,12 @@ ir::Expr* Frontend::value(const clang::Expr* e) {
       ir::Expr* base = value(a->getBase());
       if (base->kind == ir::Expr::Cast && base->text.empty())
         base = base->args[0];  // a[i] of an array, not of its decay
+      std::size_t position = out_->size();
       ir::Expr* index = value(a->getIdx());
+      if (base->kind == ir::Expr::Binary && out_->size() > position) base = settle_pointer(base, position);
+      if (is_pointer(a->getBase()) && (base->kind == ir::Expr::Binary ||
+                                       base->kind == ir::Expr::Conditional || base->kind == ir::Expr::Method))
+        return element(base, index);
       return through(base, [&](ir::Expr* object) {
         return fn_.make(ir::Expr::Index, types_.get(e->getType()), "", {object, index});
       });

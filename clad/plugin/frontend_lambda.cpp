@@ -84,6 +84,11 @@ void Frontend::add_closure_arguments(ir::CallInfo& info, const Closure& closure)
     const bool by_reference = c.by_reference || mutable_copies;
     arg.reference = by_reference || c.path->type->is_class() || c.path->type->kind == ir::Type::Array;
     arg.mutable_ = by_reference && !c.constant;
+    if (c.decl && c.path->type->kind == ir::Type::Pointer && c.path->type->differentiable) {
+      arg.reference = false;
+      arg.mutable_ =
+          !types_.plain(c.decl->getType().getNonReferenceType())->getPointeeType().isConstQualified();
+    }
     if (c.path->kind == ir::Expr::Conditional && c.path->type->is_class()) arg.expr = hoist(c.path, at_);
     info.args.push_back(arg);
   }

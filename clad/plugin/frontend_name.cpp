@@ -53,7 +53,8 @@ ir::Expr* Frontend::freeze(ir::Expr* e, ir::Loc at) {
       return copy;
     }
     case ir::Expr::Method: {
-      if (e->text == "back" && resizes_ && e->args[0]->type->kind == ir::Type::Vector) {  // of its length now
+      if (e->text == "back" && changes_.resizes &&
+          e->args[0]->type->kind == ir::Type::Vector) {  // of its length now
         const ir::Type* size = types_.get(context_.getSizeType());
         ir::Expr* length = fn_.make(ir::Expr::Method, size, "size", {e->args[0]});
         ir::Expr* last = fn_.make(ir::Expr::Binary, size, "-", {length, literal("1", context_.IntTy)});
@@ -93,7 +94,7 @@ bool Frontend::copies(const ir::Expr* path, bool temporary_changes) const {
 /// Whether a reference made now may dangle at the end of its scope, where the reverse sweep makes it again:
 /// it names an element of a vector, and the function changes the length of one.
 bool Frontend::may_dangle(const ir::Expr* path) const {
-  if (!resizes_) return false;
+  if (!changes_.resizes) return false;
   for (; path; path = path->args.empty() ? nullptr : path->args[0]) {
     if (path->kind == ir::Expr::VarRef && path->var->kind == ir::Var::Alias)
       return may_dangle(path->var->path);
@@ -109,13 +110,20 @@ ir::Expr* Frontend::through(ir::Expr* object, const std::function<ir::Expr*(ir::
   if (object->kind != ir::Expr::Conditional) return select(object);
   ir::Expr* a = through(object->args[1], select);
   ir::Expr* b = through(object->args[2], select);
+  const auto null = [](const ir::Expr* e) { return e->kind == ir::Expr::Literal && e->text == "nullptr"; };
+  if (null(a)) return b;  // what is selected from nothing is not selected
+  if (null(b)) return a;
   return fn_.make(ir::Expr::Conditional, a->type, "", {object->args[0], a, b});
 }
 
 ir::Expr* Frontend::deref(ir::Expr* pointer) {
-  const ir::Type* element = pointer->type->element;
   if (pointer->kind == ir::Expr::AddressOf) return pointer->args[0];
-  return fn_.make(ir::Expr::Deref, element ? element : pointer->type, "", {pointer});
+  const ir::Type* pointee = pointer->type->element;
+  const bool names_element = pointer->kind == ir::Expr::Binary || pointer->kind == ir::Expr::Method ||
+                             pointer->kind == ir::Expr::Cast || pointer->kind == ir::Expr::Conditional;
+  if (names_element && pointee && pointer->type->differentiable)
+    return element(pointer, literal("0", context_.IntTy));
+  return fn_.make(ir::Expr::Deref, pointee ? pointee : pointer->type, "", {pointer});
 }
 
 ir::Expr* Frontend::global(const ValueDecl* decl) {
@@ -141,6 +149,7 @@ ir::Expr* Frontend::reference_to(const DeclRefExpr* e) {
     return literal("0", context_.IntTy);
   }
   if (auto it = bindings_.find(decl); it != bindings_.end()) return it->second;
+  if (const Cursor* cursor = cursor_of(e)) return cursor_value(*cursor, fn_.ref(cursor->index));
   // A name that generated code cannot reach is its value, where that is a constant.
   const auto* var = dyn_cast<VarDecl>(decl);
   const bool local = isa<EnumConstantDecl>(decl) ? decl->getDeclContext()->isFunctionOrMethod()

@@ -37,6 +37,15 @@ ir::Expr* Frontend::settle(ir::Expr* e, std::size_t& position, const std::set<co
   return fn_.ref(kept);
 }
 
+/// A pointer whose index was evaluated before later operands changed it.
+ir::Expr* Frontend::settle_pointer(ir::Expr* pointer, std::size_t& position) {
+  const std::set<const ir::Var*> changed = changed_since(position);
+  ir::Expr* index = settle(pointer->args[1], position, changed);
+  return index == pointer->args[1]
+             ? pointer
+             : fn_.make(pointer->kind, pointer->type, pointer->text, {pointer->args[0], index});
+}
+
 /// Lowers one more operand; those before it keep the values they had when their turn came.
 void Frontend::append_value(std::vector<ir::Expr*>& operands, const clang::Expr* e) {
   std::size_t position = out_->size();
@@ -122,6 +131,8 @@ ir::Expr* Frontend::unary(const UnaryOperator* e, bool used) {
     case UO_PreDec:
     case UO_PostInc:
     case UO_PostDec: {
+      if (const Cursor* cursor = cursor_of(e->getSubExpr()))
+        return increment(*cursor, e->isIncrementOp(), e->isPostfix(), used, loc(e));
       ir::Expr* target = value(e->getSubExpr());
       ir::Expr* before = nullptr;
       if (used && e->isPostfix()) before = hoist(target, loc(e));
@@ -187,6 +198,10 @@ ir::Expr* Frontend::binary(const BinaryOperator* e, bool used) {
   if (e->isAssignmentOp()) {
     const clang::Expr* left = e->getLHS();
     ir::Expr* rhs = value(e->getRHS());
+    if (const Cursor* cursor = cursor_of(left)) {
+      if (!e->isCompoundAssignmentOp()) return assign_cursor(*cursor, rhs, e->getExprLoc());
+      return move_cursor(*cursor, BinaryOperator::getOpcodeStr(e->getOpcode()).str(), rhs, loc(e));
+    }
     std::size_t position = out_->size();
     ir::Expr* lhs = value(left);
     // The right side is evaluated first.
@@ -197,6 +212,9 @@ ir::Expr* Frontend::binary(const BinaryOperator* e, bool used) {
       return assign(lhs, BinaryOperator::getOpcodeStr(e->getOpcode()).str(), rhs, loc(e));
     return assign(lhs, "=", rhs, loc(e));
   }
+  if (is_pointer(e->getLHS()) || is_pointer(e->getRHS()))
+    return pointer_binary(BinaryOperator::getOpcodeStr(e->getOpcode()).str(), e->getLHS(), e->getRHS(),
+                          e->getType());
   std::vector<ir::Expr*> operands = values({e->getLHS(), e->getRHS()});
   return fn_.make(ir::Expr::Binary, types_.get(e->getType()),
                   BinaryOperator::getOpcodeStr(e->getOpcode()).str(), {operands[0], operands[1]});
@@ -214,10 +232,13 @@ ir::Expr* Frontend::conditional(const AbstractConditionalOperator* e) {
   }
   out_ = outer;
   const ir::Type* type = types_.get(e->getType());
-  if (type->kind == ir::Type::Pointer && type->differentiable)
-    return fail(e->getExprLoc(),
-                "cannot differentiate through a pointer that is chosen at run time; use if and else");
   bool plain = bodies[0].empty() && bodies[1].empty();
+  if (type->kind == ir::Type::Pointer && type->differentiable) {
+    if (!plain)
+      return fail(e->getExprLoc(),
+                  "cannot differentiate through a pointer that is chosen at run time; use if and else");
+    return fn_.make(ir::Expr::Conditional, type, "", {hoist(cond, loc(e), "choice"), arms[0], arms[1]});
+  }
   if (plain && e->isLValue() && ir::is_path(arms[0]) && ir::is_path(arms[1])) {
     // An object chosen at run time: uses select from both, assignments become branches.
     bool fixed = true;

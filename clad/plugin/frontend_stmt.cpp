@@ -113,22 +113,18 @@ void Frontend::initialize(ir::Var* var, const clang::Expr* init, ir::Loc at) {
 
 void Frontend::declare_pointer(const VarDecl* decl) {
   const ir::Type* type = types_.get(decl->getType());
-  if (modified(decl) || loop_counters_.count(decl)) {
-    if (type->differentiable) {
-      fail(decl->getLocation(),
-           "cannot differentiate through pointer '" + decl->getNameAsString() +
-               "', which is changed after its declaration; index from a fixed pointer instead");
-      return;
-    }
+  if (modified(decl) || changes_.counters.count(decl)) {
+    if (type->differentiable) return declare_cursor(decl, decl->getInit() ? value(decl->getInit()) : nullptr);
   } else if (decl->getInit()) {
     ir::Expr* target = freeze(value(decl->getInit()), at_);
+    if (target->kind == ir::Expr::Conditional) return declare_cursor(decl, target);  // one of several
     if (may_dangle(target)) {
       bindings_[decl] = target;
       return;
     }
     ir::Var* v = fn_.make_var(ir::Var::Alias, decl->getNameAsString(), type, region_);
     v->path = target;
-    v->is_const = decl->getType()->getPointeeType().isConstQualified();
+    v->is_const = types_.plain(decl->getType())->getPointeeType().isConstQualified();
     emit(ir::Stmt::AliasDecl, at_)->var = v;
     bindings_[decl] = fn_.ref(v);
     return;
@@ -192,7 +188,7 @@ void Frontend::declare(const VarDecl* decl) {
     bindings_[decl] = ir::is_path(target) ? target : hoist(target, at_, decl->getNameAsString().c_str());
     return;
   }
-  if (type->isPointerType()) return declare_pointer(decl);
+  if (types_.get(type)->kind == ir::Type::Pointer) return declare_pointer(decl);
 
   if (type->isVariableArrayType()) {
     fail(decl->getLocation(),
@@ -202,7 +198,7 @@ void Frontend::declare(const VarDecl* decl) {
   }
   const ir::Type* t = types_.get(type);
   ir::Var* v = fn_.make_var(ir::Var::Local, decl->getNameAsString(), t, region_);
-  v->modified = modified(decl) || loop_counters_.count(decl) != 0;
+  v->modified = modified(decl) || changes_.counters.count(decl) != 0;
   if (modified(decl)) unstable_.insert(v);
   v->optional = !t->default_constructible;
   bindings_[decl] = fn_.ref(v);

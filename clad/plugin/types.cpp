@@ -174,8 +174,33 @@ std::string TypeTable::declare(QualType type, const std::string& name) {
   return spell(type) + " " + name;
 }
 
+static const ClassTemplateSpecializationDecl* iterator_class(QualType type) {
+  const auto* spec =
+      dyn_cast_or_null<ClassTemplateSpecializationDecl>(type.getNonReferenceType()->getAsCXXRecordDecl());
+  if (!spec || !spec->getIdentifier() || !compat::in_std(spec)) return nullptr;
+  for (llvm::StringRef name : {"__normal_iterator", "__wrap_iter", "reverse_iterator"})
+    if (spec->getName() == name) return spec;
+  return nullptr;
+}
+
+QualType TypeTable::plain(QualType type) {
+  const ClassTemplateSpecializationDecl* spec = iterator_class(type);
+  if (!spec) return type;
+  const QualType held = plain(spec->getTemplateArgs()[0].getAsType());
+  if (!held->isPointerType() || !get(held)->differentiable) return type;
+  if (type->isLValueReferenceType() && !type->getPointeeType().isConstQualified())
+    return context_.getLValueReferenceType(held);
+  return held;
+}
+
+bool TypeTable::is_reverse(QualType type) {
+  const ClassTemplateSpecializationDecl* spec = iterator_class(type);
+  if (!spec || spec->getName() != "reverse_iterator") return false;
+  return !is_reverse(spec->getTemplateArgs()[0].getAsType());
+}
+
 const ir::Type* TypeTable::get(QualType qualified) {
-  QualType type = qualified.getNonReferenceType().getCanonicalType().getUnqualifiedType();
+  QualType type = plain(qualified.getNonReferenceType()).getCanonicalType().getUnqualifiedType();
   if (type->isArrayType()) {
     Qualifiers dropped;
     type = context_.getUnqualifiedArrayType(type, dropped);

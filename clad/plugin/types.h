@@ -18,7 +18,12 @@ class TypeTable {
  public:
   explicit TypeTable(clang::ASTContext& context);
 
-  /// The type without reference and top-level const.
+  /// The pointer that an iterator over an array, a vector or the like of numbers is, behind the same
+  /// reference; any other type as it is. An iterator over what carries no derivative stays an object.
+  clang::QualType plain(clang::QualType type);
+  /// Whether the iterator counts downwards.
+  static bool is_reverse(clang::QualType type);
+  /// The type without reference and top-level const; of an iterator, the pointer's.
   const ir::Type* get(clang::QualType type);
   /// Types that no declaration of the program need have: clad::ValueAndPushforward of a type and its
   /// tangent's, a pointer to it, void.

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "clad/Differentiator/Differentiator.h"
 
@@ -17,33 +18,66 @@ double allocates(double x) {
 double pointer_that_moves(const double* p, int n) {
   double s = 0;
   for (int i = 0; i < n; ++i) s += *p++;
-  // expected-error@-1 {{cannot differentiate through a pointer that is assigned; index from a fixed pointer instead}}
-  return s;
-}
-double local_pointer_that_moves(const double* p, int n) {
-  double s = 0;
-  for (const double* q = p; q != p + n; ++q) s += *q;
-  // expected-error@-1 {{cannot differentiate through pointer 'q', which is changed after its declaration; index from a fixed pointer instead}}
   return s;
 }
 double pointer_assigned(double* p, double* q, int n) {
   double* r = p;
-  // expected-error@-1 {{cannot differentiate through pointer 'r', which is changed after its declaration; index from a fixed pointer instead}}
   if (n > 1) r = q;
   return *r;
 }
 double pointer_chosen(double* p, double* q, int n) {
   double* r = n > 1 ? p : q;
-  // expected-error@-1 {{cannot differentiate through a pointer that is chosen at run time; use if and else}}
   *r *= 2;
   return p[0] * q[0];
 }
 double pointer_without_initializer(double x) {
   double* p;
-  // expected-error@-1 {{cannot differentiate through pointer 'p', which is changed after its declaration; index from a fixed pointer instead}}
   p = &x;
   return *p;
 }
+double pointer_never_assigned(double x) {
+  double* p;
+  // expected-error@-1 {{cannot differentiate through pointer 'p', which has no initializer}}
+  return x * *p;
+}
+double pointer_into_what_comes_later(double x) {
+  double* p = nullptr;
+  for (int i = 0; i < 2; ++i) {
+    double a = x * i;
+    p = &a;
+    // expected-error@-1 {{cannot differentiate through pointer 'p', which is assigned an address in something that is declared later or changes; declare another pointer there}}
+    x += *p;
+  }
+  return x;
+}
+double pointer_into_a_row(const std::vector<std::vector<double>>& rows) {
+  const double* p = rows[0].data();
+  double s = 0;
+  for (int i = 0; i < 2; ++i) {
+    p = rows[i].data();
+    // expected-error@-1 {{cannot differentiate through pointer 'p', which is assigned an address in something that is declared later or changes; declare another pointer there}}
+    s += *p++;
+  }
+  return s;
+}
+void set(double*& p, double* to) { p = to; }
+double pointer_by_reference(double* x, double* y) {
+  double* p = x;
+  // expected-error@-1 {{cannot differentiate through pointer 'p', which is changed through a reference or pointer to it; return the new pointer's index instead}}
+  set(p, y);
+  return *p;
+}
+double pointer_parameter_by_reference(double* x, double* y) {
+  // expected-error@-1 {{cannot differentiate through pointer 'x', which is changed through a reference or pointer to it; return the new pointer's index instead}}
+  set(x, y);
+  return *x;
+}
+struct Walker {
+  double* p;
+  double next() { return *p++; }
+  // expected-error@-1 {{cannot differentiate through a pointer that is assigned; index from a fixed pointer instead}}
+};
+double member_that_moves(Walker& w) { return w.next() * w.next(); }
 double array_of_pointers(double x, double y) {
   double* p[2] = {&x, &y};
   // expected-error@-1 {{cannot differentiate this expression}}
@@ -188,8 +222,13 @@ double owns(double x) {
 void use() {
   clad::gradient(allocates);
   clad::gradient(pointer_that_moves);
-  clad::gradient(local_pointer_that_moves);
   clad::gradient(pointer_assigned);
+  clad::gradient(pointer_never_assigned);
+  clad::gradient(pointer_into_what_comes_later);
+  clad::gradient(pointer_into_a_row);
+  clad::gradient(pointer_by_reference);
+  clad::gradient(pointer_parameter_by_reference);
+  clad::gradient(member_that_moves);
   clad::gradient(pointer_chosen);
   clad::gradient(pointer_without_initializer);
   clad::gradient(array_of_pointers);

@@ -1,0 +1,25 @@
+// What a function's body changes, found before it is lowered.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "clang/AST/Decl.h"
+#include "clang/AST/Expr.h"
+
+namespace clad {
+
+struct Changes {
+  std::set<const clang::ValueDecl*> modified;  ///< anywhere but in the increment of its own loop
+  std::set<const clang::ValueDecl*> counters;  ///< only there
+  bool resizes = false;                        ///< a vector may change its length
+  std::set<std::string> names;                 ///< of local variables
+  /// What pointers and iterators are assigned after their declaration; a null pointer where that is unknown.
+  std::map<const clang::ValueDecl*, std::vector<const clang::Expr*>> assigned;
+};
+
+Changes changes_of(const clang::FunctionDecl* decl);
+
+}  // namespace clad

@@ -1,0 +1,390 @@
+// Pointers and iterators that move: what they point into, which no assignment changes, and an index, which is
+// an integer variable like any other.
+#include "clang/AST/RecursiveASTVisitor.h"
+#include "compat.h"
+#include "frontend.h"
+
+using namespace clang;
+
+namespace clad {
+namespace {
+
+bool alike(const ir::Expr* a, const ir::Expr* b) {
+  if (a->kind != b->kind || a->text != b->text || a->var != b->var || a->args.size() != b->args.size())
+    return false;
+  for (std::size_t i = 0; i < a->args.size(); ++i)
+    if (!alike(a->args[i], b->args[i])) return false;
+  return true;
+}
+
+bool is_null(const ir::Expr* e) { return e->kind == ir::Expr::Literal && e->text == "nullptr"; }
+
+std::optional<long> number(const ir::Expr* e) {
+  long n = 0;
+  if (e->kind != ir::Expr::Literal || llvm::StringRef(e->text).rtrim("ul").getAsInteger(10, n))
+    return std::nullopt;
+  return n;
+}
+
+bool is_signed(const ir::Type* t) {
+  for (const char* name : {"int", "long", "long long", "short", "signed char"})
+    if (t->name == name) return true;
+  return false;
+}
+
+}  // namespace
+
+/// Where `pointer` points to. Names of fixed pointers stand for themselves, or are followed to what they were
+/// initialized with.
+Frontend::Position Frontend::position(ir::Expr* pointer, bool follow) {
+  ir::Expr* first = literal("0", context_.getPointerDiffType());
+  switch (pointer->kind) {
+    case ir::Expr::Cast:
+      if (pointer->text.empty() && pointer->args[0]->type->kind == ir::Type::Array)
+        return {pointer->args[0], first};
+      break;
+    case ir::Expr::Method:
+      if (pointer->accessor && pointer->text == "data") return {pointer->args[0], first};
+      break;
+    case ir::Expr::AddressOf:
+      if (pointer->args[0]->kind == ir::Expr::Index)
+        return {pointer->args[0]->args[0], pointer->args[0]->args[1]};
+      break;
+    case ir::Expr::Binary: {
+      const ir::Type::Kind kind = pointer->args[0]->type->kind;
+      const std::size_t side = kind == ir::Type::Pointer || kind == ir::Type::Array ? 0 : 1;
+      const Position inner = position(pointer->args[side], follow);
+      return {inner.base, sum(inner.index, pointer->text == "-", pointer->args[1 - side])};
+    }
+    case ir::Expr::VarRef:
+      if (follow && pointer->var->kind == ir::Var::Alias) return position(pointer->var->path, true);
+      break;
+    default:
+      break;
+  }
+  return {pointer, first};
+}
+
+/// a + b or a - b as a signed number.
+ir::Expr* Frontend::sum(ir::Expr* a, bool minus, ir::Expr* b) {
+  const QualType signed_type = context_.getPointerDiffType();
+  const std::optional<long> x = number(a), y = number(b);
+  if (x && y) return literal(std::to_string(minus ? *x - *y : *x + *y), signed_type);
+  if (y && *y == 0) return a;
+  if (!y && !is_signed(b->type)) {
+    b = fn_.make(ir::Expr::Cast, types_.get(signed_type), types_.spell(signed_type), {b});
+    b->explicit_cast = true;
+  }
+  if (x && *x == 0) return minus ? fn_.make(ir::Expr::Unary, types_.get(signed_type), "-", {b}) : b;
+  return fn_.make(ir::Expr::Binary, types_.get(signed_type), minus ? "-" : "+", {a, b});
+}
+
+ir::Expr* Frontend::pointer_at(const Position& at, const ir::Type* type) {
+  ir::Expr* start = at.base;
+  if (start->type->kind == ir::Type::Array) {
+    start = fn_.make(ir::Expr::Cast, type, "", {start});
+  } else if (start->type->kind != ir::Type::Pointer) {
+    start = fn_.make(ir::Expr::Method, type, "data", {start});
+    start->accessor = true;
+  }
+  if (number(at.index) == 0) return start;
+  return fn_.make(ir::Expr::Binary, type, "+", {start, at.index});
+}
+
+/// The pointer `by` elements further on, or back.
+ir::Expr* Frontend::moved(ir::Expr* pointer, bool minus, ir::Expr* by) {
+  return through(pointer, [&](ir::Expr* p) {
+    if (is_null(p)) return p;
+    const Position at = position(p, /*follow=*/false);
+    return pointer_at({at.base, sum(at.index, minus, by)}, p->type);
+  });
+}
+
+/// The element `index` after the one that `pointer` points to.
+ir::Expr* Frontend::element(ir::Expr* pointer, ir::Expr* index) {
+  return through(pointer, [&](ir::Expr* p) {
+    if (is_null(p)) return p;
+    const Position at = position(p, /*follow=*/false);
+    ir::Expr* i = number(at.index) == 0 ? index : sum(at.index, false, index);
+    if (at.base->kind == ir::Expr::AddressOf && number(i) == 0) return at.base->args[0];
+    const ir::Type* type = p->type->element ? p->type->element : p->type;
+    return fn_.make(ir::Expr::Index, type, "", {at.base, i});
+  });
+}
+
+/// A difference or comparison of two pointers; into the same object, one of indices.
+ir::Expr* Frontend::pointers(const std::string& op, ir::Expr* a, ir::Expr* b, const ir::Type* result) {
+  if (!is_null(a) && !is_null(b) && a->kind != ir::Expr::Conditional && b->kind != ir::Expr::Conditional) {
+    const Position left = position(a, true), right = position(b, true);
+    if (alike(left.base, right.base)) {
+      if (op == "-") return sum(left.index, true, right.index);
+      return fn_.make(ir::Expr::Binary, result, op,
+                      {sum(literal("0", context_.getPointerDiffType()), false, left.index),
+                       sum(literal("0", context_.getPointerDiffType()), false, right.index)});
+    }
+  }
+  return fn_.make(ir::Expr::Binary, result, op, {a, b});
+}
+
+ir::Expr* Frontend::pointer_binary(const std::string& op, const clang::Expr* left, const clang::Expr* right,
+                                   QualType result, bool reverse) {
+  std::vector<ir::Expr*> operands = values({left, right});
+  const bool first = is_pointer(left), second = is_pointer(right);
+  if (first && second) {
+    if (reverse && op != "==" && op != "!=") std::swap(operands[0], operands[1]);
+    return pointers(op, operands[0], operands[1], types_.get(result));
+  }
+  if (op != "+" && op != "-")
+    return fn_.make(ir::Expr::Binary, types_.get(result), op, {operands[0], operands[1]});
+  return moved(operands[first ? 0 : 1], (op == "-") != reverse, operands[first ? 1 : 0]);
+}
+
+// Cursors.
+
+/// Adds what `pointer` points into; `fixed` if that must mean the same object wherever it is written.
+bool Frontend::add_bases(Cursor& cursor, ir::Expr* pointer, bool fixed) {
+  if (pointer->kind == ir::Expr::Conditional)
+    return add_bases(cursor, pointer->args[1], fixed) && add_bases(cursor, pointer->args[2], fixed);
+  ir::Expr* base = is_null(pointer) ? pointer : position(pointer, /*follow=*/true).base;
+  if (base->kind == ir::Expr::Literal && !is_null(base)) return false;
+  const std::size_t before = out_->size();
+  ir::Expr* frozen = freeze(base, at_);
+  if (fixed && out_->size() != before) return false;
+  for (const ir::Expr* known : cursor.bases)
+    if (alike(known, frozen)) return true;
+  cursor.bases.push_back(frozen);
+  return true;
+}
+
+/// Whether `e` names a local variable that is declared later.
+bool Frontend::names_undeclared(const clang::Expr* e) const {
+  struct Finder : RecursiveASTVisitor<Finder> {
+    const Frontend& f;
+    bool found = false;
+    explicit Finder(const Frontend& frontend) : f(frontend) {}
+    bool VisitDeclRefExpr(DeclRefExpr* ref) {
+      const auto* var = dyn_cast<VarDecl>(ref->getDecl());
+      found |= var && var->isLocalVarDecl() && !f.bindings_.count(var) && !f.cursors_.count(var);
+      return true;
+    }
+  } finder(*this);
+  finder.TraverseStmt(const_cast<clang::Expr*>(e));
+  return finder.found;
+}
+
+/// Adds what a pointer expression may point into, before it is evaluated.
+bool Frontend::add_origins(Cursor& cursor, const clang::Expr* e, std::set<const ValueDecl*>& seen) {
+  e = strip(e->IgnoreParenCasts());
+  if (const auto* c = dyn_cast<ConditionalOperator>(e))
+    return add_origins(cursor, c->getTrueExpr(), seen) && add_origins(cursor, c->getFalseExpr(), seen);
+  if (const auto* b = dyn_cast<BinaryOperator>(e)) {
+    const bool right = b->getOpcode() == BO_Comma || b->getOpcode() == BO_Assign || !is_pointer(b->getLHS());
+    return add_origins(cursor, right ? b->getRHS() : b->getLHS(), seen);
+  }
+  if (const auto* u = dyn_cast<UnaryOperator>(e); u && u->isIncrementDecrementOp())
+    return add_origins(cursor, u->getSubExpr(), seen);
+  if (const auto* op = dyn_cast<CXXOperatorCallExpr>(e); op && is_pointer(op) && is_pointer(op->getArg(0)))
+    return add_origins(cursor, op->getArg(op->getOperator() == OO_Equal ? 1 : 0), seen);
+  if (const auto* call = dyn_cast<CallExpr>(e); call && call->getNumArgs() && is_pointer(call->getArg(0)))
+    return add_origins(cursor, call->getArg(0), seen);
+  if (const auto* ref = dyn_cast<DeclRefExpr>(e)) {
+    const ValueDecl* decl = ref->getDecl();
+    if (!seen.insert(decl).second) return true;
+    if (auto it = cursors_.find(decl); it != cursors_.end()) {
+      for (ir::Expr* base : it->second.bases)
+        if (!add_bases(cursor,
+                       base->type->kind == ir::Type::Pointer
+                           ? base
+                           : pointer_at({base, literal("0", context_.IntTy)}, cursor.type),
+                       true))
+          return false;
+      return true;
+    }
+    const auto* var = dyn_cast<VarDecl>(decl);
+    if (!bindings_.count(decl) && var && var->getInit() && is_pointer(ref)) {
+      auto it = changes_.assigned.find(decl);
+      if (it != changes_.assigned.end())
+        for (const clang::Expr* to : it->second)
+          if (!to || !add_origins(cursor, to, seen)) return false;
+      return add_origins(cursor, var->getInit(), seen);
+    }
+    if (!bindings_.count(decl) && var && var->isLocalVarDecl()) return false;
+  }
+  if (names_undeclared(e)) return false;
+  const std::size_t before = out_->size();
+  ir::Expr* pointer = value(e);
+  if (pointer->type->kind == ir::Type::Array) pointer = fn_.make(ir::Expr::Cast, cursor.type, "", {pointer});
+  return out_->size() == before && add_bases(cursor, pointer, true);
+}
+
+void Frontend::declare_cursor(const ValueDecl* decl, ir::Expr* start) {
+  const std::string name = decl->getNameAsString();
+  Cursor cursor;
+  cursor.type = types_.get(decl->getType());
+  cursor.reverse = TypeTable::is_reverse(decl->getType());
+  const auto refuse = [&](SourceLocation at, const std::string& why) {
+    fail(at, "cannot differentiate through pointer '" + name + "', " + why);
+    refused_.insert(decl);
+  };
+  if (start && !add_bases(cursor, start, /*fixed=*/false))
+    return refuse(decl->getLocation(), "whose target is not known here; index from a fixed pointer instead");
+  std::set<const ValueDecl*> seen{decl};
+  if (auto it = changes_.assigned.find(decl); it != changes_.assigned.end())
+    for (const clang::Expr* to : it->second) {
+      if (!to)
+        return refuse(
+            decl->getLocation(),
+            "which is changed through a reference or pointer to it; return the new pointer's index instead");
+      if (!add_origins(cursor, to, seen))
+        return refuse(to->getExprLoc(),
+                      "which is assigned an address in something that is declared later or changes; declare "
+                      "another pointer there");
+    }
+  if (cursor.bases.empty()) return refuse(decl->getLocation(), "which is never assigned");
+  const auto variable = [&](const std::string& of, QualType type, ir::Expr* init) {
+    ir::Var* v = fn_.make_var(ir::Var::Local, of, types_.get(type), region_);
+    v->modified = true;
+    unstable_.insert(v);
+    ir::Stmt* s = emit(ir::Stmt::Decl, at_);
+    s->var = v;
+    s->expr = init;
+    return v;
+  };
+  std::optional<Position> at;
+  if (start) at = place(cursor, start);
+  if (start && !at)
+    return refuse(decl->getLocation(), "whose target is not known here; index from a fixed pointer instead");
+  cursor.index = variable(name, context_.getPointerDiffType(),
+                          at ? at->index : literal("0", context_.getPointerDiffType()));
+  if (cursor.bases.size() > 1)
+    cursor.which = variable(name + "_of", context_.IntTy, at ? at->base : literal("0", context_.IntTy));
+  cursors_[decl] = cursor;
+}
+
+ir::Expr* Frontend::cursor_value(const Cursor& cursor, ir::Expr* index) {
+  ir::Expr* value = nullptr;
+  for (std::size_t k = cursor.bases.size(); k-- > 0;) {
+    ir::Expr* one =
+        is_null(cursor.bases[k]) ? cursor.bases[k] : pointer_at({cursor.bases[k], index}, cursor.type);
+    if (!value) {
+      value = one;
+      continue;
+    }
+    ir::Expr* test = fn_.make(ir::Expr::Binary, types_.get(context_.BoolTy),
+                              "==", {fn_.ref(cursor.which), literal(std::to_string(k), context_.IntTy)});
+    value = fn_.make(ir::Expr::Conditional, cursor.type, "", {test, one, value});
+  }
+  return value;
+}
+
+const Frontend::Cursor* Frontend::cursor_of(const clang::Expr* e) const {
+  const auto* ref = dyn_cast<DeclRefExpr>(e->IgnoreParens());
+  auto it = ref ? cursors_.find(ref->getDecl()) : cursors_.end();
+  return it == cursors_.end() ? nullptr : &it->second;
+}
+
+/// Which of the cursor's bases (as a number) and which index `pointer` is; nothing if it is none of them.
+std::optional<Frontend::Position> Frontend::place(const Cursor& cursor, ir::Expr* pointer) {
+  if (pointer->kind == ir::Expr::Conditional) {
+    std::optional<Position> a = place(cursor, pointer->args[1]), b = place(cursor, pointer->args[2]);
+    if (!a || !b) return std::nullopt;
+    const auto choose = [&](ir::Expr* x, ir::Expr* y) {
+      return alike(x, y) ? x : fn_.make(ir::Expr::Conditional, x->type, "", {pointer->args[0], x, y});
+    };
+    return Position{choose(a->base, b->base), choose(a->index, b->index)};
+  }
+  Position at{pointer, literal("0", context_.getPointerDiffType())};
+  if (!is_null(pointer)) at = position(pointer, /*follow=*/true);
+  for (std::size_t k = 0; k < cursor.bases.size(); ++k)
+    if (alike(cursor.bases[k], at.base))
+      return Position{literal(std::to_string(k), context_.IntTy), at.index};
+  // Of a base that had to be frozen there is only one, and the start is in it.
+  if (cursor.bases.size() == 1 && !cursor.index) return Position{literal("0", context_.IntTy), at.index};
+  return std::nullopt;
+}
+
+ir::Expr* Frontend::assign_cursor(const Cursor& cursor, ir::Expr* pointer, SourceLocation at) {
+  const std::optional<Position> to = place(cursor, pointer);
+  if (!to)
+    return fail(
+        at,
+        "cannot differentiate this assignment of a pointer: what it then points into is not known here; "
+        "declare another pointer");
+  const ir::Loc where = at.getRawEncoding();
+  ir::Expr* which = to->base;
+  if (cursor.which && to->index->kind != ir::Expr::Literal)
+    which = ir::is_atomic(which) ? which : hoist(which, where, "which");
+  if (to->index->kind != ir::Expr::VarRef || to->index->var != cursor.index)
+    assign(fn_.ref(cursor.index), "=", to->index, where);
+  if (cursor.which) assign(fn_.ref(cursor.which), "=", which, where);
+  return cursor_value(cursor, fn_.ref(cursor.index));
+}
+
+/// `op` is "+=" or "-=".
+ir::Expr* Frontend::move_cursor(const Cursor& cursor, const std::string& op, ir::Expr* by, ir::Loc at) {
+  assign(fn_.ref(cursor.index),
+         (op == "-=") != cursor.reverse ? "-=" : "+=", sum(literal("0", context_.IntTy), false, by), at);
+  return cursor_value(cursor, fn_.ref(cursor.index));
+}
+
+ir::Expr* Frontend::increment(const Cursor& cursor, bool up, bool postfix, bool used, ir::Loc at) {
+  ir::Expr* before = used && postfix ? hoist(fn_.ref(cursor.index), at) : nullptr;
+  assign(fn_.ref(cursor.index), up != cursor.reverse ? "++" : "--", nullptr, at);
+  return cursor_value(cursor, before ? before : fn_.ref(cursor.index));
+}
+
+/// A call with a pointer that may point into one of several objects: a call for each of them.
+ir::Expr* Frontend::call_per_target(const CallExpr* e, const FunctionDecl* callee) {
+  if (compat::in_std(callee)) return nullptr;
+  const ValueDecl* chosen = nullptr;
+  const auto find = [&](const clang::Expr* arg) {
+    struct Finder : RecursiveASTVisitor<Finder> {
+      const std::map<const ValueDecl*, Cursor>& cursors;
+      const ValueDecl* found = nullptr;
+      explicit Finder(const std::map<const ValueDecl*, Cursor>& c) : cursors(c) {}
+      bool VisitDeclRefExpr(DeclRefExpr* ref) {
+        auto it = cursors.find(ref->getDecl());
+        if (!found && it != cursors.end() && it->second.which) found = ref->getDecl();
+        return true;
+      }
+    } finder(cursors_);
+    if (is_pointer(arg)) finder.TraverseStmt(const_cast<clang::Expr*>(arg));
+    if (!chosen) chosen = finder.found;
+  };
+  for (const clang::Expr* arg : e->arguments()) find(arg);
+  if (const auto* member = dyn_cast<CXXMemberCallExpr>(e)) find(member->getImplicitObjectArgument());
+  if (!chosen) return nullptr;
+  const Cursor whole = cursors_[chosen];
+  const ir::Type* type = types_.get(e->getType());
+  const ir::Loc at = loc(static_cast<const clang::Expr*>(e));
+  ir::Var* result = nullptr;
+  if (type->kind != ir::Type::Void && !e->isLValue() && type->kind != ir::Type::Pointer) {
+    result = fn_.make_var(ir::Var::Local, "chosen", type, region_);
+    result->optional = !type->default_constructible;
+    emit(ir::Stmt::Decl, at)->var = result;
+  }
+  ir::Body* outer = out_;
+  for (std::size_t k = 0; k < whole.bases.size(); ++k) {
+    if (is_null(whole.bases[k])) continue;
+    ir::Stmt* branch = emit(ir::Stmt::If, at);
+    record_condition(branch, fn_.make(ir::Expr::Binary, types_.get(context_.BoolTy), "==",
+                                      {fn_.ref(whole.which), literal(std::to_string(k), context_.IntTy)}));
+    out_ = &branch->body;
+    Cursor& one = cursors_[chosen];
+    one.bases = {whole.bases[k]};
+    one.which = nullptr;
+    ir::Expr* value = call(e);
+    if (result) {
+      ir::Stmt* s = emit(ir::Stmt::Assign, at);
+      s->text = "init";
+      s->lhs = fn_.ref(result);
+      s->expr = value;
+    }
+    out_ = k + 1 < whole.bases.size() ? &branch->other : outer;
+    cursors_[chosen] = whole;
+  }
+  out_ = outer;
+  return result ? fn_.ref(result) : literal("0", context_.IntTy);
+}
+
+}  // namespace clad

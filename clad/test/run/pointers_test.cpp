@@ -1,0 +1,252 @@
+// Pointers and iterators that move.
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "clad/Differentiator/Differentiator.h"
+#include "clad/test/support/finite_difference.h"
+
+using clad::test::buffer;
+using vec = std::vector<double>;
+
+namespace {
+
+double walks(const double* p, int n) {
+  double s = 0;
+  const double* end = p + n;
+  while (p != end) s += *p * *p++ * p[-1];
+  return s;
+}
+double counts_down(const double* p, int n) {
+  double s = 0;
+  for (const double* q = p + n; q-- != p;) s = s * 0.5 + *q * *q;
+  return s;
+}
+double strides(const double* p, unsigned n, unsigned by) {
+  double s = 0;
+  for (const double* q = p; q < p + n; q += by) s += *q * q[1];
+  const double* last = p + n;
+  last -= by;
+  return s * *last * static_cast<double>(last - p);
+}
+double writes(double* p, int n) {
+  double* q = p;
+  for (int i = 0; i < n; ++i) *q++ *= p[0] + i;
+  return *--q * q[-1];
+}
+double copies(double* to, const double* from, int n) {
+  double* start = to;
+  while (n-- > 0) *to++ = *from * *from++;
+  return start[0] * *start;
+}
+double two_into_one(double* p) {
+  double *a = p, *b = p;
+  ++b;
+  *a++ *= *b;
+  *a *= *b++;
+  return *a * *b * p[0];
+}
+double chosen_later(double x, double y) {
+  double a = x * y, b = y;
+  double* p = &a;
+  *p *= 2;
+  p = &b;
+  *p *= x;
+  if (x > 1) p = &a;
+  *p += y * *p;
+  return a * b;
+}
+double buffers(double x, double y, int steps) {
+  double u[3] = {x, y, x * y}, v[3] = {0, 0, 0};
+  double *now = u, *next = v;
+  for (int k = 0; k < steps; ++k) {
+    for (int i = 0; i < 3; ++i) next[i] = now[i] * now[(i + 1) % 3] * 0.7;
+    std::swap(now, next);
+  }
+  return now[0] + now[1] * *next;
+}
+double apply(double* to, const double* from, double by) {
+  for (int i = 0; i < 3; ++i) to[i] = from[i] * from[2 - i] * by;
+  return to[0] * from[1];
+}
+double buffers_of_calls(double x, double y, int steps) {
+  double u[3] = {x, y, x * y}, v[3] = {0, 0, 0}, s = 0;
+  double *now = u, *next = v;
+  for (int k = 0; k < steps; ++k) {
+    s += apply(next, now, 0.7 + k);
+    std::swap(now, next);
+  }
+  return s * now[1] + *next;
+}
+double rotates(double x, double y) {
+  vec a{x, y}, b{y * y, x}, c{x * x, x * y};
+  double *p = a.data(), *q = b.data(), *r = c.data();
+  for (int k = 0; k < 4; ++k) {
+    r[0] += p[0] * q[1];
+    double* t = p;
+    p = q;
+    q = r;
+    r = t;
+  }
+  return a[0] * b[0] + p[1] * c[0];
+}
+double maybe_null(double x, int n) {
+  double a[2] = {x, x * x};
+  const double* best = nullptr;
+  for (const double* p = a; p != a + n; ++p)
+    if (!best || *p > *best) best = p;
+  return best ? *best * x : 3 * x;
+}
+double chosen(const double* p, const double* q, int n) {
+  const double* r = n > 1 ? p : q;
+  return r[0] * r[0] * p[1] * q[1];
+}
+
+struct Point {
+  double x, y;
+};
+double objects(double x, double y) {
+  Point points[3] = {{x, y}, {y, 2}, {x * y, x}};
+  double s = 0;
+  for (Point* p = points; p != points + 3; ++p) {
+    p->x *= p->y;
+    s += p->x;
+  }
+  return s;
+}
+
+double iterates(const vec& v) {
+  double s = 1;
+  for (auto it = v.begin(); it != v.end(); ++it) s *= *it + 0.5 * it[0];
+  return s;
+}
+double iterates_back(const vec& v) {
+  double s = 0;
+  for (auto it = v.rbegin(); it != v.rend(); ++it) s = s * 0.5 + *it * *it;
+  return s;
+}
+double iterates_writing(vec v) {
+  for (auto it = v.begin(); it != v.end() - 1; it++) *it *= *std::next(it);
+  return v[0] * v[1];
+}
+double neighbours(const std::array<double, 4>& a) {
+  double s = 0;
+  auto before = a.cbegin();
+  for (auto it = std::next(before); it < a.cend(); before = it++) s += (*it - *before) * (*it - *before);
+  return s;
+}
+double positions(const vec& v) {
+  auto it = std::begin(v);
+  std::advance(it, 2);
+  const auto n = std::distance(v.begin(), it) + (v.end() - it);
+  return *it * *std::prev(it) * static_cast<double>(n);
+}
+template <class It>
+double total(It from, It to) {
+  double s = 0;
+  while (from != to) s += *from * *from++;
+  return s;
+}
+double passes_iterators(const vec& v) { return total(v.begin(), v.end()) * total(v.rbegin() + 1, v.rend()); }
+template <class It>
+void scale(It from, It to, double by) {
+  for (; from != to; ++from) *from *= by;
+}
+double passes_writing(vec v, double x) {
+  scale(v.begin() + 1, v.end(), x);
+  scale(v.data(), v.data() + 2, v[1]);
+  return v[0] + v[1] * v[2];
+}
+double copies_a_range(const vec& v) {
+  vec w(v.begin() + 1, v.end());
+  return w[0] * w[1] * v[0];
+}
+double first_and_last(vec v) {
+  *v.begin() *= *(v.end() - 1);
+  return *v.begin() * *v.rbegin();
+}
+double of_nothing(const vec& v) {
+  double s = v[0];
+  for (auto it = v.end(); it != v.end(); ++it) s += *it;
+  return s;
+}
+double grows(const vec& v) {
+  vec w;
+  for (auto it = v.begin(); it != v.end(); ++it) w.push_back(*it * *it);
+  double s = 0;
+  for (auto it = w.rbegin(); it != w.rend(); ++it) s = s * 0.5 + *it;
+  return s;
+}
+double captured(const vec& v) {
+  double s = 0;
+  for (const double* p = v.data(); p != v.data() + v.size(); ++p) {
+    auto square = [&](double k) { return *p * *p * k; };
+    s += square(*p);
+  }
+  return s;
+}
+double nested(const double* m, int rows, int columns) {
+  double s = 0;
+  for (const double* row = m; row != m + rows * columns; row += columns) {
+    double t = 1;
+    for (const double* p = row; p != row + columns; ++p) t *= *p;
+    s += t * *row;
+  }
+  return s;
+}
+
+TEST(Pointers, OfParametersAndLocalsMove) {
+  EXPECT_GRADIENT(walks, buffer{0.3, 1.2, 0.7}, 3);
+  EXPECT_GRADIENT(walks, buffer{0.3, 1.2, 0.7}, 0);
+  EXPECT_GRADIENT(counts_down, buffer{0.3, 1.2, 0.7}, 3);
+  EXPECT_GRADIENT(strides, buffer{0.3, 1.2, 0.7, 2.0, 1.1}, 4u, 2u);
+  EXPECT_GRADIENT(nested, buffer{0.3, 1.2, 0.7, 2.0, 1.1, 0.6}, 2, 3);
+}
+TEST(Pointers, WriteWhatTheyPointTo) {
+  EXPECT_GRADIENT_IN_PLACE(writes, buffer{0.3, 1.2, 0.7}, 3);
+  EXPECT_GRADIENT_IN_PLACE(copies, buffer{0.3, 1.2, 0.7}, buffer{0.5, 0.6, 2.0}, 2);
+  EXPECT_GRADIENT_IN_PLACE(two_into_one, buffer{0.3, 1.2, 0.7});
+}
+TEST(Pointers, PointToOneObjectAfterTheOther) {
+  EXPECT_GRADIENT(chosen_later, 1.3, 0.7);
+  EXPECT_GRADIENT(chosen_later, 0.3, 0.7);
+  for (int n : {0, 1, 2, 5}) EXPECT_GRADIENT(buffers, 1.3, 0.7, n);
+  for (int n : {0, 1, 2, 3}) EXPECT_GRADIENT(buffers_of_calls, 1.3, 0.7, n);
+  EXPECT_GRADIENT(rotates, 1.3, 0.7);
+  for (int n : {0, 1, 2}) EXPECT_GRADIENT(maybe_null, 1.3, n);
+  EXPECT_GRADIENT(chosen, buffer{0.3, 1.2}, buffer{0.7, 1.4}, 1);
+  EXPECT_GRADIENT(chosen, buffer{0.3, 1.2}, buffer{0.7, 1.4}, 2);
+  EXPECT_GRADIENT(objects, 1.3, 0.7);
+}
+TEST(Pointers, AreIterators) {
+  EXPECT_GRADIENT(iterates, vec{0.3, 1.2, 0.7});
+  EXPECT_GRADIENT(iterates_back, vec{0.3, 1.2, 0.7});
+  EXPECT_GRADIENT(iterates_writing, vec{0.3, 1.2, 0.7});
+  EXPECT_GRADIENT(neighbours, std::array<double, 4>{0.3, 1.2, 0.7, 2});
+  EXPECT_GRADIENT(positions, vec{0.3, 1.2, 0.7, 2});
+  EXPECT_GRADIENT(passes_iterators, vec{0.3, 1.2, 0.7});
+  EXPECT_GRADIENT(passes_writing, vec{0.3, 1.2, 0.7}, 1.1);
+  EXPECT_GRADIENT(copies_a_range, vec{0.3, 1.2, 0.7});
+  EXPECT_GRADIENT(first_and_last, vec{0.3, 1.2, 0.7});
+  EXPECT_GRADIENT(of_nothing, vec{0.3, 1.2, 0.7});
+  EXPECT_GRADIENT(grows, vec{0.3, 1.2, 0.7});
+  EXPECT_GRADIENT(captured, vec{0.3, 1.2, 0.7});
+}
+TEST(Pointers, MoveInSecondDerivatives) {
+  auto h = clad::hessian(walks, "p[0:1]");
+  double m[4], p[2] = {0.3, 1.2};
+  h.execute(p, 2, m);
+  // s = a * a * a + b * b * b
+  EXPECT_NEAR(m[0], 6 * p[0], 1e-12);
+  EXPECT_NEAR(m[1], 0, 1e-12);
+  EXPECT_NEAR(m[3], 6 * p[1], 1e-12);
+  auto twice = clad::hessian(iterates, "v[0:1]");
+  twice.execute(vec{0.3, 1.2}, m);
+  EXPECT_NEAR(m[0], 0, 1e-12);
+  EXPECT_NEAR(m[1], 2.25, 1e-12);
+}
+
+}  // namespace
