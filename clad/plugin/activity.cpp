@@ -36,12 +36,13 @@ class Activity {
       const std::string& statement = statements_[v.get()];
       if (!reported.insert(iterator ? "iterator" : statement.empty() ? v->name : statement).second) continue;
       const std::string what = v->kind == ir::Var::Temp ? "a value" : "'" + v->name + "'";
-      diagnose_.error(at, iterator
-                              ? "cannot differentiate through an iterator of a container; use an index or a "
-                                "range-for (push_back, emplace_back, pop_back and resize change a vector's "
-                                "length)"
-                              : "cannot differentiate through " + what + " of type '" + v->type->name +
-                                    "': derivatives of that type are not supported");
+      diagnose_.error(
+          at, iterator ? "cannot differentiate through an iterator of a container; use an index or a "
+                         "range-for (push_back, emplace_back, pop_back and resize change a vector's "
+                         "length)"
+                       : "cannot differentiate through " + what + " of type '" + v->type->name +
+                             "': derivatives of that type are not supported; use numbers, arrays, "
+                             "std::vector, std::array, std::tuple, std::optional, or a class of these");
     }
   }
   /// A library class or union that would carry a derivative.

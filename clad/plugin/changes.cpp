@@ -22,6 +22,8 @@ const ValueDecl* storage_root(const clang::Expr* e) {
       e = base;
     } else if (const auto* op = dyn_cast<CXXOperatorCallExpr>(e);
                op && op->getOperator() == OO_Subscript && op->getNumArgs()) {
+      const auto* method = dyn_cast_or_null<CXXMethodDecl>(op->getDirectCallee());
+      if (method && method->isConst()) return nullptr;  // of an iterator or a view
       e = op->getArg(0);
     } else if (const auto* call = dyn_cast<CXXMemberCallExpr>(e)) {
       e = call->getImplicitObjectArgument();
@@ -127,7 +129,7 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
       if (!compat::in_std(f) || !named(f, {"swap", "advance"}))
         assign(e->getArg(i), nullptr);
       else if (f->getName() == "swap")
-        assign(e->getArg(i), e->getArg(1 - i));
+        assign(e->getArg(i), e->getNumArgs() == 2 ? e->getArg(1 - i) : nullptr);
     }
     if (first && cast<CXXOperatorCallExpr>(e)->getOperator() == OO_Equal) assign(e->getArg(0), e->getArg(1));
     return true;
@@ -148,6 +150,7 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
     return true;
   }
   bool VisitCXXForRangeStmt(CXXForRangeStmt* s) {
+    if (s->getBeginStmt()) modified.insert(cast<VarDecl>(s->getBeginStmt()->getSingleDecl()));
     QualType type = s->getLoopVariable()->getType();
     if (type->isLValueReferenceType() && !type->getPointeeType().isConstQualified()) mark(s->getRangeInit());
     return true;

@@ -20,6 +20,14 @@ inline clang::QualType record_type(clang::ASTContext& context, const clang::CXXR
 #endif
 }
 
+inline bool is_pure(const clang::CXXMethodDecl* method) {
+#if CLANG_VERSION_MAJOR >= 18
+  return method->isPureVirtual();
+#else
+  return method->isPure();
+#endif
+}
+
 /// The array type of `count` elements.
 inline clang::QualType array_type(clang::ASTContext& context, clang::QualType element, unsigned count) {
   llvm::APInt size(64, count);

@@ -125,11 +125,13 @@ std::shared_ptr<Closure> Frontend::add_closure(const CXXRecordDecl* lambda) {
       QualType type = var->getType().getNonReferenceType();
       if (const CXXRecordDecl* inner = type->getAsCXXRecordDecl(); inner && inner->isLambda()) {
         capture.closure = add_closure(inner);
+      } else if (const Decl* function = is_callable(type) ? fixed_target(var) : nullptr) {
+        capture.closure = target(function);
       } else {
         bool by_reference = capture.by_reference || mutable_copies;
         if (!by_reference) type = type.withConst();
         const QualType plain = types_.plain(type);
-        const bool pointer = plain->isPointerType() && types_.get(plain)->differentiable;
+        const bool pointer = plain->isPointerType() && is_cursor_type(types_.get(plain));
         if (pointer) type = plain.getUnqualifiedType();
         bool reference = !pointer && (by_reference || type->isRecordType() || type->isArrayType());
         capture.path = fn_.ref(add_parameter(var->getNameAsString(), type, reference));
@@ -137,6 +139,13 @@ std::shared_ptr<Closure> Frontend::add_closure(const CXXRecordDecl* lambda) {
     }
     closure->captures.push_back(std::move(capture));
   }
+  return closure;
+}
+
+std::shared_ptr<Closure> Frontend::target(const Decl* decl) {
+  if (const auto* lambda = dyn_cast<CXXRecordDecl>(decl)) return add_closure(lambda);
+  auto closure = std::make_shared<Closure>();
+  closure->function = cast<FunctionDecl>(decl);
   return closure;
 }
 
@@ -159,11 +168,23 @@ void Frontend::add_parameters(const FunctionDecl* decl) {
   }
   int unnamed = 0;
   for (const ParmVarDecl* p : decl->parameters()) {
+    if (const unsigned i = p->getFunctionScopeIndex(); i < targets_.size() && targets_[i]) {
+      if (modified(p))
+        fail(p->getLocation(), "cannot differentiate through '" + p->getNameAsString() +
+                                   "', which is assigned another function");
+      closures_[p] = target(targets_[i]);
+      fn_.always_forward = true;  // it is called for what is passed here
+      continue;
+    }
     QualType type = p->getType();
     if (const CXXRecordDecl* record = type.getNonReferenceType()->getAsCXXRecordDecl();
         record && record->isLambda()) {
       closures_[p] = add_closure(record);
       fn_.always_forward = true;  // there is no lambda object to call the primal with
+      continue;
+    }
+    if (is_view(p->getType())) {
+      add_view_parameter(p);
       continue;
     }
     std::string name = p->getNameAsString();
@@ -173,8 +194,9 @@ void Frontend::add_parameters(const FunctionDecl* decl) {
   }
 }
 
-void Frontend::lower(const FunctionDecl* decl) {
+void Frontend::lower(const FunctionDecl* decl, const std::vector<const Decl*>& targets) {
   decl_ = decl;
+  targets_ = targets;
   fn_.loc = decl->getLocation().getRawEncoding();
   out_ = &fn_.body;
   returned_ = returned_parameter(decl);
@@ -201,7 +223,7 @@ void Frontend::lower(const FunctionDecl* decl) {
   for (const ParmVarDecl* p : decl->parameters()) {
     auto it = bindings_.find(p);
     if (it == bindings_.end() || !modified(p) || p->getType()->isReferenceType()) continue;
-    if (const ir::Type* t = types_.get(p->getType()); t->kind == ir::Type::Pointer && t->differentiable) {
+    if (const ir::Type* t = types_.get(p->getType()); is_cursor_type(t)) {
       ir::Expr* start = it->second;
       bindings_.erase(it);
       declare_cursor(p, start);
@@ -276,6 +298,13 @@ void Frontend::lower_initializers(const CXXConstructorDecl* ctor) {
     }
     if (init->isBaseInitializer()) {
       QualType base(init->getBaseClass(), 0);
+      if (const CXXRecordDecl* record = base->getAsCXXRecordDecl(); record && record->isAbstract()) {
+        if (record->field_empty() && record->getNumBases() == 0) continue;  // nothing but functions
+        fail(ctor->getLocation(), "cannot differentiate this constructor: the abstract base class '" +
+                                      record->getNameAsString() +
+                                      "' holds data; initialize it in a class that is not abstract");
+        return;
+      }
       ir::Expr* target = fn_.make(ir::Expr::Cast, types_.get(base), types_.spell(base) + "&", {self_});
       target->to_reference = target->explicit_cast = true;
       initialize_member(target, init->getInit(), init);

@@ -26,7 +26,8 @@
 
 namespace clad {
 
-/// What a lambda object stands for: its captures, in order.
+/// What a lambda object stands for: its captures, in order. What a function pointer stands for: the function,
+/// or one of two.
 struct Closure {
   struct Capture {
     const clang::ValueDecl* decl = nullptr;  ///< null: the object of `this`, or a copy of it
@@ -37,6 +38,9 @@ struct Closure {
   };
   const clang::CXXRecordDecl* record = nullptr;
   std::vector<Capture> captures;
+  const clang::FunctionDecl* function = nullptr;
+  ir::Expr* choice = nullptr;
+  std::shared_ptr<Closure> yes, no;
 };
 
 class Frontend {
@@ -51,8 +55,9 @@ class Frontend {
         fn_(function),
         uses_(uses) {}
 
-  /// Fills `function` from the definition `decl`. Errors are reported; the result is then not to be used.
-  void lower(const clang::FunctionDecl* decl);
+  /// Fills `function` from the definition `decl`, for calls that pass these functions and lambdas as its
+  /// parameters. Errors are reported; the result is then not to be used.
+  void lower(const clang::FunctionDecl* decl, const std::vector<const clang::Decl*>& targets = {});
   /// Functions that the primal code calls: the generated code may resolve to these and no others.
   const std::set<const clang::FunctionDecl*>& callees() const { return callees_; }
   /// Whether every return gives back the same parameter (`return *this`): the call's value is that argument.
@@ -64,6 +69,7 @@ class Frontend {
   // Function level: frontend.cpp
   void add_parameters(const clang::FunctionDecl* decl);
   ir::Var* add_parameter(const std::string& name, clang::QualType type, bool force_reference);
+  std::shared_ptr<Closure> target(const clang::Decl* decl);
   std::shared_ptr<Closure> add_closure(const clang::CXXRecordDecl* lambda);
   void lower_initializers(const clang::CXXConstructorDecl* ctor);
   void initialize_member(ir::Expr* member, const clang::Expr* init, const clang::CXXCtorInitializer* source);
@@ -83,12 +89,14 @@ class Frontend {
   void lower_for(const clang::ForStmt* s);
   void lower_while(const clang::Expr* cond, const clang::Stmt* body, bool post_test,
                    const clang::Stmt* whole);
+  void lower_while_declared(const clang::WhileStmt* s);
   void lower_range_for(const clang::CXXForRangeStmt* s);
   void lower_switch(const clang::SwitchStmt* s);
   void lower_return(const clang::ReturnStmt* s);
   void begin_loop(ir::Stmt* loop);
-  void finish_loop(ir::Stmt* loop, const clang::Expr* cond, const clang::Stmt* body,
+  void finish_loop(ir::Stmt* loop, const clang::Expr* cond, const std::function<void()>& body,
                    const clang::Expr* increment);
+  void lower_range_for_pointers(const clang::CXXForRangeStmt* s, const std::string& header);
   void record_condition(ir::Stmt* s, ir::Expr* cond);
   void initialize(ir::Var* var, const clang::Expr* init, ir::Loc at);
 
@@ -147,10 +155,11 @@ class Frontend {
   ir::Expr* iterator_operator(const clang::CXXOperatorCallExpr* e);
   ir::Expr* iterator_function(const clang::CallExpr* e, const clang::FunctionDecl* callee);
   ir::Expr* ends(ir::Expr* container, llvm::StringRef which, clang::QualType result);
-  bool is_pointer(const clang::Expr* e) const {
-    const ir::Type* t = types_.get(e->getType());
-    return t->kind == ir::Type::Pointer && t->differentiable;
+  static bool is_cursor_type(const ir::Type* t) {
+    return t->kind == ir::Type::Pointer && t->element &&
+           (t->differentiable || t->element->kind == ir::Type::Scalar);
   }
+  bool is_pointer(const clang::Expr* e) const { return is_cursor_type(types_.get(e->getType())); }
   void declare_cursor(const clang::ValueDecl* decl, ir::Expr* start);
   bool names_undeclared(const clang::Expr* e) const;
   bool add_origins(Cursor& cursor, const clang::Expr* e, std::set<const clang::ValueDecl*>& seen);
@@ -163,6 +172,56 @@ class Frontend {
   ir::Expr* increment(const Cursor& cursor, bool up, bool postfix, bool used, ir::Loc at);
 
   ir::Expr* call_per_target(const clang::CallExpr* e, const clang::FunctionDecl* callee);
+
+  // The standard library: frontend_library.cpp
+  ir::Expr* library_call(const clang::Expr* at, const clang::FunctionDecl* callee,
+                         std::vector<const clang::Expr*> args);
+  ir::Expr* library_member(const clang::CXXMemberCallExpr* e, const clang::CXXMethodDecl* method);
+  ir::Expr* library_operator(const clang::CXXOperatorCallExpr* e);
+  ir::Expr* construct_library(const ir::Type* type, llvm::ArrayRef<const clang::Expr*> args, ir::Loc at);
+  ir::Expr* extreme(const clang::CallExpr* e, bool largest);
+  ir::Expr* object(const clang::Expr* e);
+  ir::Expr* part(ir::Expr* object, std::size_t i);
+  static bool is_library(const ir::Type* type, llvm::StringRef name);
+
+  // Objects on the heap: frontend_memory.cpp
+  clang::ExprResult construction(clang::QualType type, llvm::ArrayRef<const clang::Expr*> args,
+                                 clang::SourceLocation at);
+  ir::Expr* allocate(const ir::Type* type, ir::Expr* init, const ir::Type* pointer, ir::Loc at);
+  ir::Expr* allocate_array(clang::QualType element, ir::Expr* count, const ir::Type* pointer, ir::Loc at);
+  ir::Expr* allocate(const clang::CXXNewExpr* e);
+  ir::Expr* allocate(const clang::Expr* e, clang::QualType pointer);
+  ir::Expr* deallocate(const clang::Expr* pointer, clang::SourceLocation at);
+  ir::Expr* pointer_function(const clang::CallExpr* e, const clang::FunctionDecl* callee);
+  ir::Expr* held(ir::Expr* path, clang::QualType type);
+
+  // Functions behind names: frontend_callable.cpp
+  static bool is_callable(clang::QualType type);
+  static const clang::Decl* fixed_target(const clang::VarDecl* var);
+  std::shared_ptr<Closure> callable(const clang::Expr* e);
+  bool declare_callable(const clang::VarDecl* decl);
+  bool add_target(ir::CallInfo& info, const clang::Expr* e, clang::QualType param, unsigned position,
+                  unsigned count);
+  ir::Expr* call_closure(const clang::CallExpr* e, const Closure& closure,
+                         const std::vector<const clang::Expr*>& args);
+  ir::Expr* indirect_call(const clang::CallExpr* e);
+  ir::Expr* pointed_member(const clang::BinaryOperator* e);
+  ir::Expr* virtual_call(const clang::CXXMemberCallExpr* e, const clang::CXXMethodDecl* method);
+
+  // Views: frontend_view.cpp
+  struct View {
+    ir::Expr* data;
+    ir::Expr* size;
+  };
+  bool is_view(clang::QualType type) const;
+  clang::QualType view_pointer(clang::QualType type) const;
+  std::optional<View> view_of_all(ir::Expr* container, const ir::Type* pointer);
+  std::optional<View> view_of(const clang::Expr* e);
+  bool declare_view(const clang::VarDecl* decl);
+  void add_view_parameter(const clang::ParmVarDecl* p);
+  void add_view_argument(ir::CallInfo& info, const clang::Expr* e, clang::QualType param);
+  ir::Expr* view_part(const clang::Expr* of, llvm::StringRef name, const clang::Expr* index,
+                      const clang::Expr* at);
 
   // Construction: frontend_construct.cpp
   ir::Expr* init_list(const clang::InitListExpr* e);
@@ -184,6 +243,15 @@ class Frontend {
   // Calls: frontend_call.cpp
   ir::Expr* checkpoint(const clang::CallExpr* e);
   ir::Expr* call(const clang::CallExpr* e);
+  ir::Expr* call_function(const clang::CallExpr* e, const clang::FunctionDecl* callee,
+                          const std::vector<const clang::Expr*>& args, const clang::Expr* object);
+  ir::Expr* finish_method(std::unique_ptr<ir::CallInfo> info, const clang::CallExpr* e,
+                          const clang::CXXMethodDecl* method, const std::vector<const clang::Expr*>& args,
+                          const clang::Expr* object);
+  ir::Expr* call_method(std::unique_ptr<ir::CallInfo> info, const clang::CallExpr* e,
+                        const clang::CXXMethodDecl* method, const std::vector<const clang::Expr*>& args,
+                        ir::Expr* object);
+  static bool is_downcast(const ir::Type* to, const ir::Type* from);
   ir::Expr* operator_call(const clang::CXXOperatorCallExpr* e, const clang::FunctionDecl* callee);
   ir::Expr* container_member(const clang::CXXMemberCallExpr* e, const clang::CXXMethodDecl* method);
   ir::Expr* finish_call(std::unique_ptr<ir::CallInfo> info, const clang::FunctionDecl* callee,
@@ -194,7 +262,9 @@ class Frontend {
   void add_arguments(ir::CallInfo& info, const clang::FunctionDecl* callee,
                      llvm::ArrayRef<const clang::Expr*> args);
   bool add_object(ir::CallInfo& info, const clang::Expr* object, const clang::CXXMethodDecl* method);
+  bool add_object(ir::CallInfo& info, ir::Expr* self, ir::Loc at, const clang::CXXMethodDecl* method);
   void add_closure_arguments(ir::CallInfo& info, const Closure& closure);
+  std::shared_ptr<Closure> returned_closure(const clang::CallExpr* e);
   std::shared_ptr<Closure> closure_of(const clang::Expr* e);
   std::shared_ptr<Closure> copy_closure(std::shared_ptr<Closure> closure, ir::Loc at);
   std::shared_ptr<Closure> make_closure(const clang::LambdaExpr* e);
@@ -225,7 +295,10 @@ class Frontend {
   Frame bindings_;
   std::map<const clang::ValueDecl*, std::shared_ptr<Closure>> closures_;
   std::map<const clang::ValueDecl*, Cursor> cursors_;
-  ir::Expr* self_ = nullptr;  ///< the object of `this`
+  std::map<const clang::ValueDecl*, View> views_;
+  std::vector<const clang::Decl*> targets_;  ///< of the parameters that stand for functions
+  std::set<const ir::Var*> allocated_;       ///< what stands for objects on the heap
+  ir::Expr* self_ = nullptr;                 ///< the object of `this`
   std::optional<unsigned> returned_;
   Changes changes_;
   std::set<const ir::Var*> unstable_;  ///< variables whose value may differ between two statements
@@ -240,6 +313,10 @@ class Frontend {
 
 /// The expression without parentheses, cleanups, temporaries and elidable copies around it.
 const clang::Expr* strip(const clang::Expr* e);
+/// The one returned expression of a body that is nothing but a return statement; null of any other.
+const clang::Expr* only_return(const clang::FunctionDecl* f);
+/// The object itself, where it is named as its base class.
+const clang::Expr* without_base(const clang::Expr* e);
 /// Whether the function's plain name is one of these.
 bool named(const clang::FunctionDecl* f, std::initializer_list<llvm::StringRef> names);
 /// clad::checkpoint, the identity that is put around a call.

@@ -13,15 +13,6 @@ using namespace clang;
 namespace clad {
 namespace {
 
-/// The one returned expression of a body that is nothing but a return statement.
-const clang::Expr* only_return(const FunctionDecl* f) {
-  const FunctionDecl* definition = nullptr;
-  const auto* body = dyn_cast_or_null<CompoundStmt>(f->getBody(definition));
-  if (!body || body->size() != 1) return nullptr;
-  const auto* ret = dyn_cast<ReturnStmt>(body->body_front());
-  return ret ? ret->getRetValue() : nullptr;
-}
-
 /// Whether every call of the function is a checkpoint (CLAD_CHECKPOINT).
 bool is_checkpointed(const FunctionDecl* f) {
   return llvm::any_of(f->specific_attrs<AnnotateAttr>(),
@@ -59,7 +50,27 @@ bool is_arithmetic_functor(const FunctionDecl* f) {
   return false;
 }
 
+/// The operator of std::less and its like.
+const char* comparison_of(const CXXMethodDecl* method) {
+  if (!method || method->getOverloadedOperator() != OO_Call || !method->getParent()->isInStdNamespace())
+    return nullptr;
+  static const std::pair<llvm::StringRef, const char*> known[] = {
+      {"less", "<"},           {"greater", ">"},   {"less_equal", "<="},
+      {"greater_equal", ">="}, {"equal_to", "=="}, {"not_equal_to", "!="}};
+  for (const auto& [name, op] : known)
+    if (method->getParent()->getName() == name) return op;
+  return nullptr;
+}
+
 }  // namespace
+
+const clang::Expr* only_return(const FunctionDecl* f) {
+  const FunctionDecl* definition = nullptr;
+  const auto* body = dyn_cast_or_null<CompoundStmt>(f->getBody(definition));
+  if (!body || body->size() != 1) return nullptr;
+  const auto* ret = dyn_cast<ReturnStmt>(body->body_front());
+  return ret ? ret->getRetValue() : nullptr;
+}
 
 /// Arguments in order; each is what it was when its turn came.
 void Frontend::add_arguments(ir::CallInfo& info, const FunctionDecl* callee,
@@ -75,6 +86,11 @@ void Frontend::add_arguments(ir::CallInfo& info, const FunctionDecl* callee,
       info.args.push_back(a);
     } else if (isa<CXXDefaultArgExpr>(args[i]) && library) {
       continue;
+    } else if (!library && is_view(callee->getParamDecl(i)->getType())) {
+      add_view_argument(info, args[i], callee->getParamDecl(i)->getType());
+    } else if (!library &&
+               add_target(info, args[i], callee->getParamDecl(i)->getType(), i, callee->getNumParams())) {
+      continue;
     } else {
       add_argument(info, args[i], callee->getParamDecl(i)->getType(), library);
     }
@@ -88,11 +104,9 @@ void Frontend::add_arguments(ir::CallInfo& info, const FunctionDecl* callee,
 }
 
 void Frontend::add_argument(ir::CallInfo& info, const clang::Expr* e, QualType param, bool library) {
-  if (const QualType pointer = types_.plain(param);
-      pointer != param) {  // an iterator: there is only its pointer
-    param = pointer;
-    info.lifted = true;
-  }
+  const QualType given = param;
+  param = types_.plain(param);
+  if (param != given && !library) info.lifted = true;  // of an iterator there is only its pointer
   if (const CXXRecordDecl* record = param.getNonReferenceType()->getAsCXXRecordDecl();
       record && record->isLambda()) {
     auto closure = closure_of(e);
@@ -108,6 +122,7 @@ void Frontend::add_argument(ir::CallInfo& info, const clang::Expr* e, QualType p
       param->isPointerType() || param->isLValueReferenceType() ? param->getPointeeType() : QualType();
   arg.mutable_ = !pointee.isNull() && !pointee.isConstQualified();
   arg.expr = value(e);
+  if (param != given) arg.given = types_.spell(given.getNonReferenceType().getUnqualifiedType());
   if (arg.expr->kind == ir::Expr::Conditional && arg.expr->type->kind == ir::Type::Pointer)
     fail(e->getExprLoc(),
          "cannot differentiate through a pointer that is chosen at run time; use if and else");
@@ -115,7 +130,9 @@ void Frontend::add_argument(ir::CallInfo& info, const clang::Expr* e, QualType p
   const ir::Type* held = arg.expr->type;
   arg.mutable_ |= held->has_pointer || (held->is_class() && held->reaches_integers) ||
                   (held->kind == ir::Type::Other && held->differentiable);
-  while (arg.expr->kind == ir::Expr::Cast && arg.expr->to_reference) arg.expr = arg.expr->args[0];
+  while (arg.expr->kind == ir::Expr::Cast && arg.expr->to_reference &&
+         !is_downcast(arg.expr->type, arg.expr->args[0]->type))
+    arg.expr = arg.expr->args[0];
   if (param->isRValueReferenceType() && !library) {
     arg.moved = arg.mutable_ = true;
     if (!ir::is_path(arg.expr)) arg.expr = hoist(arg.expr, loc(e));
@@ -256,8 +273,14 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
   } else {
     primal = fn_.make(ir::Expr::Call, type, info->name);
   }
-  for (const ir::CallInfo::Arg& a : info->args)
-    primal->args.push_back(a.moved ? fn_.make(ir::Expr::Call, a.expr->type, "std::move", {a.expr}) : a.expr);
+  for (const ir::CallInfo::Arg& a : info->args) {
+    ir::Expr* passed = a.moved ? fn_.make(ir::Expr::Call, a.expr->type, "std::move", {a.expr}) : a.expr;
+    if (!a.given.empty()) {
+      passed = fn_.make(ir::Expr::Cast, a.expr->type, a.given, {a.expr});
+      passed->explicit_cast = true;
+    }
+    primal->args.push_back(passed);
+  }
   info->primal = primal;
 
   if (testing_ && ir::is_math(primal)) return primal;
@@ -305,7 +328,12 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
     s->call = std::move(info);
     return s->var ? fn_.ref(s->var) : literal("0", context_.IntTy);
   }
-  if (type->kind == ir::Type::Void || returned) {
+  const bool iterator = type->kind == ir::Type::Pointer && !info->lifted && types_.plain(result) != result;
+  if (iterator && !info->is_method)
+    return fail(at->getExprLoc(),
+                "cannot differentiate call to '" + display_name(callee) +
+                    "': where the iterator that it returns points is not known; write the loop");
+  if (type->kind == ir::Type::Void || returned || iterator) {
     ir::Stmt* s = emit(ir::Stmt::Eval, loc(at));
     s->expr = primal;
     s->touched = touched;
@@ -352,39 +380,59 @@ ir::Expr* Frontend::container_member(const CXXMemberCallExpr* e, const CXXMethod
 
 /// The object of a member call, as the first argument.
 bool Frontend::add_object(ir::CallInfo& info, const clang::Expr* object, const CXXMethodDecl* method) {
+  ir::Expr* self = value(object);
+  if (object->getType()->isPointerType()) self = deref(self);
+  return add_object(info, self, loc(object), method);
+}
+
+bool Frontend::add_object(ir::CallInfo& info, ir::Expr* object, ir::Loc at, const CXXMethodDecl* method) {
   ir::CallInfo::Arg self;
-  self.expr = value(object);
-  if (object->getType()->isPointerType()) self.expr = deref(self.expr);
-  while (self.expr->kind == ir::Expr::Cast && self.expr->to_reference) self.expr = self.expr->args[0];
+  self.expr = object;
+  const ir::Type* expected = types_.get(compat::record_type(context_, method->getParent()));
+  while (self.expr->kind == ir::Expr::Cast && self.expr->to_reference && self.expr->type != expected)
+    self.expr = self.expr->args[0];
+  while (self.expr->kind == ir::Expr::Cast && self.expr->to_reference &&
+         !is_downcast(self.expr->type, self.expr->args[0]->type))
+    self.expr = self.expr->args[0];
   if (self.expr->kind == ir::Expr::Conditional && !method->isConst()) {
-    fail(object->getExprLoc(),
+    fail(SourceLocation::getFromRawEncoding(at),
          "cannot differentiate this call: it changes an object that is chosen at run time");
     return false;
   }
-  if (!ir::is_path(self.expr)) self.expr = hoist(self.expr, loc(object));
-  self.param_type = types_.get(compat::record_type(context_, method->getParent()));
+  if (!ir::is_path(self.expr)) self.expr = hoist(self.expr, at);
+  self.param_type = expected;
   self.reference = self.object = true;
   info.args.push_back(self);
   return true;
 }
 
+/// Whether a class is converted to one that derives from it.
+bool Frontend::is_downcast(const ir::Type* to, const ir::Type* from) {
+  const auto* derived = static_cast<const CXXRecordDecl*>(to->decl);
+  const auto* base = static_cast<const CXXRecordDecl*>(from->decl);
+  return derived && base && derived->hasDefinition() && base->hasDefinition() && derived->isDerivedFrom(base);
+}
+
 ir::Expr* Frontend::operator_call(const CXXOperatorCallExpr* e, const FunctionDecl* callee) {
   const auto* method = dyn_cast<CXXMethodDecl>(callee);
   const clang::Expr* first = e->getArg(0);
-  if (method && method->getParent()->isLambda()) {
-    auto closure = closure_of(first);
-    if (!closure) return literal("0", context_.IntTy);
-    auto info = std::make_unique<ir::CallInfo>();
-    info->lifted = true;
-    info->name = "lambda";
-    add_closure_arguments(*info, *closure);
-    std::vector<const clang::Expr*> rest(e->arg_begin() + 1, e->arg_end());
-    add_arguments(*info, callee, rest);
-    return finish_call(std::move(info), callee, callee->getReturnType(), e, false);
+  if (e->getOperator() == OO_Call && method &&
+      (method->getParent()->isLambda() || is_callable(first->getType()))) {
+    auto closure = method->getParent()->isLambda() ? closure_of(first) : callable(first);
+    if (!closure && method->getParent()->isLambda()) return literal("0", context_.IntTy);
+    const std::vector<const clang::Expr*> rest(e->arg_begin() + 1, e->arg_end());
+    if (!closure) return indirect_call(e);
+    return call_closure(e, *closure, rest);
   }
+  if (is_view(first->getType()) && e->getOperator() == OO_Subscript)
+    return view_part(first, "operator[]", e->getArg(1), e);
   const ir::Type* type = types_.get(first->getType());
-  if (is_pointer(first) ||
-      (e->getNumArgs() == 2 && is_pointer(e->getArg(1)) && !first->getType()->isRecordType()))
+  if (ir::Expr* known = library_operator(e)) return known;
+  const auto is_iterator = [&](const clang::Expr* x) {
+    return is_pointer(without_base(x)) && without_base(x)->getType()->isRecordType();
+  };
+  if (is_iterator(first) ||
+      (e->getNumArgs() == 2 && is_iterator(e->getArg(1)) && !first->getType()->isRecordType()))
     return iterator_operator(e);
   if (e->getOperator() == OO_Subscript &&
       (type->kind == ir::Type::Vector || type->kind == ir::Type::StdArray)) {
@@ -393,8 +441,14 @@ ir::Expr* Frontend::operator_call(const CXXOperatorCallExpr* e, const FunctionDe
     if (!ir::is_path(base) && base->kind != ir::Expr::Conditional)
       base = hoist(base, loc(static_cast<const clang::Expr*>(e)));
     ir::Expr* index = value(e->getArg(1));
-    return through(base,
-                   [&](ir::Expr* o) { return fn_.make(ir::Expr::Index, type->element, "", {o, index}); });
+    return through(base, [&](ir::Expr* o) {
+      return held(fn_.make(ir::Expr::Index, type->element, "", {o, index}), e->getType());
+    });
+  }
+  if (const char* op = comparison_of(method); op && e->getNumArgs() == 3) {
+    const std::vector<ir::Expr*> operands = values({e->getArg(1), e->getArg(2)});
+    if (!operands[0]->type->is_class() && !operands[1]->type->is_class())
+      return fn_.make(ir::Expr::Binary, types_.get(context_.BoolTy), op, {operands[0], operands[1]});
   }
   if (e->getOperator() == OO_Equal && method) {
     bool primitive = !method->isUserProvided() || type->kind != ir::Type::Record || compat::in_std(method);
@@ -407,6 +461,8 @@ ir::Expr* Frontend::operator_call(const CXXOperatorCallExpr* e, const FunctionDe
     }
   }
   std::vector<const clang::Expr*> rest(e->arg_begin() + (method ? 1 : 0), e->arg_end());
+  if (!method)
+    if (ir::Expr* known = library_call(e, callee, rest)) return known;
   if (ir::Expr* inlined = inline_call(e, callee, rest, method ? first : nullptr)) return inlined;
   auto info = std::make_unique<ir::CallInfo>();
   info->is_operator = e->getNumArgs() <= 2 && e->getOperator() != OO_Subscript &&
@@ -437,16 +493,7 @@ ir::Expr* Frontend::checkpoint(const CallExpr* e) {
 
 ir::Expr* Frontend::call(const CallExpr* e) {
   const FunctionDecl* callee = e->getDirectCallee();
-  if (!callee) {
-    if (!types_.get(e->getType())->differentiable) {
-      bool any = false;
-      for (const clang::Expr* a : e->arguments()) any |= types_.get(a->getType())->differentiable;
-      if (!any) return hoist(raw(e), loc(static_cast<const clang::Expr*>(e)));
-    }
-    return fail(e->getExprLoc(),
-                "cannot differentiate a call through a function pointer or pointer to member; call the "
-                "function by its name");
-  }
+  if (!callee) return indirect_call(e);
   if (is_checkpoint(callee)) return checkpoint(e);
   if (ir::Expr* result = call_per_target(e, callee)) return result;
   if (compat::in_std(callee) && e->getNumArgs() == 1 &&
@@ -457,69 +504,106 @@ ir::Expr* Frontend::call(const CallExpr* e) {
   if (ir::Expr* c = constant(e)) return c;  // std::numeric_limits<...>, constexpr integers
   if (compat::in_std(callee) && e->getNumArgs() == 2 && named(callee, {"swap"}))
     return swap(e->getArg(0), e->getArg(1), loc(static_cast<const clang::Expr*>(e)));
-  if (compat::in_std(callee) && named(callee, {"make_pair"})) {
-    ir::Expr* list = fn_.make(ir::Expr::InitList, types_.get(e->getType()));
-    for (const clang::Expr* a : e->arguments()) list->args.push_back(value(a));
-    return list;
-  }
+  const std::vector<const clang::Expr*> arguments(e->arg_begin(), e->arg_end());
+  if (compat::in_std(callee) && named(callee, {"make_pair", "make_tuple", "make_optional"}))
+    if (ir::Expr* made =
+            construct_library(types_.get(e->getType()), arguments, loc(static_cast<const clang::Expr*>(e))))
+      return made;
+  if (compat::in_std(callee) && e->getNumArgs() == 1 && named(callee, {"min", "max"}))
+    if (ir::Expr* best = extreme(e, callee->getName() == "max")) return best;
   if (compat::in_std(callee) && named(callee, {"get"}) && e->getNumArgs() == 1 &&
       callee->getTemplateSpecializationArgs()) {
     const TemplateArgument& which = callee->getTemplateSpecializationArgs()->get(0);
-    ir::Expr* object = value(e->getArg(0));
-    if (which.getKind() == TemplateArgument::Integral) {
-      unsigned i = which.getAsIntegral().getZExtValue();
+    ir::Expr* object = this->object(e->getArg(0));
+    std::size_t i = object->type->fields.size();
+    if (which.getKind() == TemplateArgument::Type && object->type->kind == ir::Type::Record)
+      for (i = 0; i < object->type->fields.size(); ++i)
+        if (object->type->fields[i].type == types_.get(which.getAsType())) break;
+    if (which.getKind() == TemplateArgument::Integral) i = which.getAsIntegral().getZExtValue();
+    {
       if (object->type->kind == ir::Type::StdArray)
         return fn_.make(ir::Expr::Index, object->type->element, "",
                         {object, literal(std::to_string(i), context_.IntTy)});
-      if (object->type->kind == ir::Type::Record && i < object->type->fields.size())
-        return fn_.make(ir::Expr::Member, object->type->fields[i].type, object->type->fields[i].name,
-                        {object});
+      if (object->type->kind == ir::Type::Record && i < object->type->fields.size()) return part(object, i);
     }
   }
   if (ir::Expr* known = iterator_function(e, callee)) return known;
+  if (ir::Expr* known = pointer_function(e, callee)) return known;
   if (const auto* op = dyn_cast<CXXOperatorCallExpr>(e)) return operator_call(op, callee);
 
   const clang::Expr* object = nullptr;
-  const auto* method = dyn_cast<CXXMethodDecl>(callee);
-  auto info = std::make_unique<ir::CallInfo>();
   if (const auto* m = dyn_cast<CXXMemberCallExpr>(e)) {
+    const auto* method = cast<CXXMethodDecl>(callee);
     if (ir::Expr* derived = execute(m)) return derived;
+    if (const clang::Expr* of = m->getImplicitObjectArgument();
+        is_view(of->getType()) && method->getIdentifier())
+      return view_part(of, method->getName(), nullptr, e);
     if (ir::Expr* element = container_member(m, method)) return element;
+    if (ir::Expr* known = library_member(m, method)) return known;
     object = m->getImplicitObjectArgument();
-    if (is_pointer(object) && !object->getType()->isPointerType() && named(method, {"base"}))
-      return value(object);
     if (method->isVirtual()) {
       const auto* access = dyn_cast<MemberExpr>(m->getCallee()->IgnoreParens());
-      bool qualified = access && access->hasQualifier();
+      const bool qualified = access && access->hasQualifier();
       const CXXMethodDecl* exact =
           qualified ? method : method->getDevirtualizedMethod(object, /*IsAppleKext=*/false);
-      if (exact)
-        callee = method = exact;
-      else
+      if (!exact && !compat::is_pure(method) && types_.derived_from(method->getParent()).size() == 1)
+        exact = method;
+      if (!exact && !lookup_.named(method))
+        if (ir::Expr* result = virtual_call(m, method)) return result;
+      if (exact) callee = exact;
+      if (!exact) {
+        auto info = std::make_unique<ir::CallInfo>();
         info->problem = "it is virtual and the object's class is not known here";
+        return finish_method(std::move(info), e, method, arguments, object);
+      }
     }
-    // `this->f()` of a base class: the object is passed as it is.
-    if (method->getParent()->isLambda())
-      return fail(e->getExprLoc(), "cannot differentiate this call of a lambda");
+    if (method->getParent()->isLambda()) {
+      if (isa<CXXConversionDecl>(method))
+        return fail(e->getExprLoc(),
+                    "cannot differentiate a lambda as a function pointer that is kept in an object; keep "
+                    "it in a variable, or pass it on");
+      if (std::shared_ptr<Closure> closure = closure_of(object)) return call_closure(e, *closure, arguments);
+      return literal("0", context_.IntTy);
+    }
   }
-  const std::vector<const clang::Expr*> arguments(e->arg_begin(), e->arg_end());
-  if (info->problem.empty())
-    if (ir::Expr* inlined = inline_call(e, callee, arguments, object)) return inlined;
-  if (object) {
-    info->is_method = true;
-    info->name = method->getNameAsString();
-    if (isa<CXXConversionDecl>(method)) info->name = "operator " + types_.spell(callee->getReturnType());
-    if (!add_object(*info, object, method)) return literal("0", context_.IntTy);
-    // Exactly this function: not an overrider, not one that the object's class hides it behind.
-    const ir::CallInfo::Arg& self = info->args[0];
-    if (method->isVirtual() || self.expr->type != self.param_type)
-      info->name = self.param_type->name + "::" + info->name;
-  } else {
-    info->name = spell_function(callee, types_);
-  }
-  add_arguments(*info, callee, arguments);
-  bool object_mutable = object && !method->isConst();
-  return finish_call(std::move(info), callee, callee->getReturnType(), e, object_mutable);
+  return call_function(e, callee, arguments, object);
+}
+
+/// A call of exactly this function; `object` is that of a method.
+ir::Expr* Frontend::call_function(const CallExpr* e, const FunctionDecl* callee,
+                                  const std::vector<const clang::Expr*>& args, const clang::Expr* object) {
+  if (!object)
+    if (ir::Expr* known = library_call(e, callee, args)) return known;
+  if (ir::Expr* inlined = inline_call(e, callee, args, object)) return inlined;
+  auto info = std::make_unique<ir::CallInfo>();
+  if (object) return finish_method(std::move(info), e, cast<CXXMethodDecl>(callee), args, object);
+  info->name = spell_function(callee, types_);
+  add_arguments(*info, callee, args);
+  return finish_call(std::move(info), callee, callee->getReturnType(), e, false);
+}
+
+ir::Expr* Frontend::finish_method(std::unique_ptr<ir::CallInfo> info, const CallExpr* e,
+                                  const CXXMethodDecl* method, const std::vector<const clang::Expr*>& args,
+                                  const clang::Expr* object) {
+  ir::Expr* self = value(object);
+  if (object->getType()->isPointerType()) self = deref(self);
+  return call_method(std::move(info), e, method, args, self);
+}
+
+ir::Expr* Frontend::call_method(std::unique_ptr<ir::CallInfo> info, const CallExpr* e,
+                                const CXXMethodDecl* method, const std::vector<const clang::Expr*>& args,
+                                ir::Expr* object) {
+  info->is_method = true;
+  info->name = method->getNameAsString();
+  if (isa<CXXConversionDecl>(method)) info->name = "operator " + types_.spell(method->getReturnType());
+  if (!add_object(*info, object, loc(static_cast<const clang::Expr*>(e)), method))
+    return literal("0", context_.IntTy);
+  // Exactly this function: not an overrider, not one that the object's class hides it behind.
+  const ir::CallInfo::Arg& self = info->args[0];
+  if (method->isVirtual() || self.expr->type != self.param_type)
+    info->name = self.param_type->name + "::" + info->name;
+  add_arguments(*info, method, args);
+  return finish_call(std::move(info), method, method->getReturnType(), e, !method->isConst());
 }
 
 }  // namespace clad

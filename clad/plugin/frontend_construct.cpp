@@ -2,7 +2,6 @@
 // and elements made in place.
 #include "clang/AST/DeclTemplate.h"
 #include "clang/AST/RecursiveASTVisitor.h"
-#include "clang/Sema/Initialization.h"
 #include "compat.h"
 #include "frontend.h"
 
@@ -94,20 +93,26 @@ ir::Expr* Frontend::construct(const CXXConstructExpr* e) {
   if (ctor->isCopyOrMoveConstructor() && e->getNumArgs() >= 1 &&
       (type->kind != ir::Type::Record || !ctor->isUserProvided()))
     return value(e->getArg(0));
-  if (type->kind == ir::Type::Pointer)  // an iterator
-    return e->getNumArgs() ? value(e->getArg(0)) : literal("nullptr", types_.plain(e->getType()));
+  if (type->kind == ir::Type::Pointer) {  // an iterator or a smart pointer
+    ir::Expr* pointer =
+        e->getNumArgs() ? value(e->getArg(0)) : literal("nullptr", types_.plain(e->getType()));
+    if (pointer->kind == ir::Expr::Literal) return literal("nullptr", types_.plain(e->getType()));
+    if (pointer->type->kind != ir::Type::Pointer)  // a reference wrapper
+      return fn_.make(ir::Expr::AddressOf, type, "", {pointer});
+    const ir::Type *from = pointer->type->element, *to = type->element;
+    if (from == to || from->kind != ir::Type::Record || to->kind != ir::Type::Record) return pointer;
+    ir::Expr* base = fn_.make(ir::Expr::Cast, to, to->name + "&", {deref(pointer)});
+    base->to_reference = base->explicit_cast = true;
+    return fn_.make(ir::Expr::AddressOf, type, "", {base});
+  }
   std::vector<const clang::Expr*> args;
   for (const clang::Expr* a : e->arguments())
     if (!isa<CXXDefaultArgExpr>(a) || !compat::in_std(ctor)) args.push_back(a);
   bool differentiable = false;
   for (const clang::Expr* a : args) differentiable |= types_.get(strip(a)->getType())->differentiable;
   bool standard = compat::in_std(ctor);
-  if (type->kind == ir::Type::Record && standard && type->fields.size() == 2 &&
-      args.size() == 2) {  // std::pair
-    ir::Expr* list = fn_.make(ir::Expr::InitList, type);
-    list->args = values(args);
-    return list;
-  }
+  if (type->kind == ir::Type::Record && standard)
+    if (ir::Expr* made = construct_library(type, args, loc(static_cast<const clang::Expr*>(e)))) return made;
   if (type->kind == ir::Type::Vector || type->kind == ir::Type::StdArray) {
     if (args.size() == 1 && isa<CXXStdInitializerListExpr>(args[0]->IgnoreImplicit())) {
       ir::Expr* list = value(args[0]);
@@ -129,6 +134,10 @@ ir::Expr* Frontend::construct(const CXXConstructExpr* e) {
     callees_.insert(ctor->getCanonicalDecl());
     return c;
   }
+  if (is_callable(e->getType()) && differentiable)
+    return fail(e->getExprLoc(),
+                "cannot differentiate a std::function that holds numbers which are not seen; give it a "
+                "lambda or a function");
   callees_.insert(ctor->getCanonicalDecl());
   bool changes = false;
   for (const ParmVarDecl* p : ctor->parameters()) {
@@ -160,20 +169,15 @@ ir::Expr* Frontend::emplace_back(const CXXMemberCallExpr* e, const CXXMethodDecl
   if (!push_back || !type->copyable)
     return fail(e->getExprLoc(),
                 "cannot differentiate 'emplace_back' of '" + type->name + "', which cannot be copied");
-  const SourceLocation at = e->getExprLoc();
-  const InitializedEntity entity = InitializedEntity::InitializeTemporary(element);
-  const InitializationKind kind = e->getNumArgs() ? InitializationKind::CreateDirect(at, at, at)
-                                                  : InitializationKind::CreateValue(at, at, at);
-  std::vector<clang::Expr*> arguments;
-  for (const clang::Expr* a : e->arguments()) arguments.push_back(const_cast<clang::Expr*>(a));
-  InitializationSequence sequence(sema_, entity, kind, arguments);
-  const ExprResult made = sequence.Perform(sema_, entity, kind, arguments);
-  if (made.isInvalid()) return fail(at, "cannot differentiate this 'emplace_back'; use push_back");
+  const std::vector<const clang::Expr*> arguments(e->arg_begin(), e->arg_end());
   auto info = std::make_unique<ir::CallInfo>();
   info->is_method = true;
   info->name = "push_back";
   if (!add_object(*info, e->getImplicitObjectArgument(), push_back)) return literal("0", context_.IntTy);
   ir::Expr* object = info->args[0].expr;
+  const ExprResult made = construction(element, arguments, e->getExprLoc());
+  if (made.isInvalid())
+    return fail(e->getExprLoc(), "cannot differentiate this 'emplace_back'; use push_back");
   add_argument(*info, made.get(), push_back->getParamDecl(0)->getType(), /*library=*/true);
   callees_.insert(method->getCanonicalDecl());
   finish_call(std::move(info), push_back, context_.VoidTy, e, /*object_mutable=*/true);

@@ -154,6 +154,8 @@ ir::Expr* Frontend::cast(const CastExpr* e) {
       return c;
     }
     default:
+      if (type->kind == ir::Type::Pointer && type->differentiable)
+        if (ir::Expr* memory = allocate(sub, e->getType())) return memory;
       if (type->differentiable || types_.get(sub->getType())->differentiable)
         return fail(e->getExprLoc(),
                     std::string("cannot differentiate this cast (") + e->getCastKindName() + ")");
@@ -214,7 +216,7 @@ ir::Expr* Frontend::value(const clang::Expr* e) {
                                        base->kind == ir::Expr::Conditional || base->kind == ir::Expr::Method))
         return element(base, index);
       return through(base, [&](ir::Expr* object) {
-        return fn_.make(ir::Expr::Index, types_.get(e->getType()), "", {object, index});
+        return held(fn_.make(ir::Expr::Index, types_.get(e->getType()), "", {object, index}), e->getType());
       });
     }
     case clang::Stmt::UnaryOperatorClass:
@@ -255,8 +257,9 @@ ir::Expr* Frontend::value(const clang::Expr* e) {
                   "cannot differentiate this use of a lambda: it may be stored in a variable, called, "
                   "or passed to a function whose definition is visible");
     case clang::Stmt::CXXNewExprClass:
+      return allocate(llvm::cast<CXXNewExpr>(e));
     case clang::Stmt::CXXDeleteExprClass:
-      return fail(e->getExprLoc(), "cannot differentiate 'new' and 'delete'; use std::vector");
+      return deallocate(llvm::cast<CXXDeleteExpr>(e)->getArgument(), e->getExprLoc());
     case clang::Stmt::CXXThrowExprClass: {
       // Nothing after it runs, the reverse sweep included: to the derivative it is an effect like any other.
       const clang::Expr* operand = llvm::cast<CXXThrowExpr>(e)->getSubExpr();

@@ -6,9 +6,20 @@ using namespace clang;
 
 namespace clad {
 
+/// The object itself, where it is named as its base class.
+const clang::Expr* without_base(const clang::Expr* e) {
+  while (const auto* c = dyn_cast<ImplicitCastExpr>(e->IgnoreParens())) {
+    if (c->getCastKind() != CK_UncheckedDerivedToBase && c->getCastKind() != CK_DerivedToBase &&
+        c->getCastKind() != CK_NoOp)
+      break;
+    e = c->getSubExpr();
+  }
+  return e;
+}
+
 /// An operator on iterators that are pointers in the IR.
 ir::Expr* Frontend::iterator_operator(const CXXOperatorCallExpr* e) {
-  const clang::Expr* first = e->getArg(0);
+  const clang::Expr* first = without_base(e->getArg(0));
   const bool reverse = TypeTable::is_reverse(first->getType()) ||
                        (e->getNumArgs() > 1 && TypeTable::is_reverse(e->getArg(1)->getType()));
   const ir::Loc at = loc(static_cast<const clang::Expr*>(e));
@@ -74,6 +85,9 @@ ir::Expr* Frontend::ends(ir::Expr* container, llvm::StringRef which, QualType re
 ir::Expr* Frontend::iterator_function(const CallExpr* e, const FunctionDecl* callee) {
   if (!compat::in_std(callee) || e->getNumArgs() == 0) return nullptr;
   const clang::Expr* first = e->getArg(0);
+  if (is_view(first->getType()) && e->getNumArgs() == 1 &&
+      named(callee, {"begin", "end", "cbegin", "cend", "rbegin", "rend", "data", "size", "ssize", "empty"}))
+    return view_part(first, callee->getName(), nullptr, e);
   const bool ends_of =
       named(callee, {"begin", "end", "cbegin", "cend", "rbegin", "rend", "crbegin", "crend", "data"});
   if (ends_of && is_pointer(e)) {
@@ -100,7 +114,7 @@ ir::Expr* Frontend::iterator_function(const CallExpr* e, const FunctionDecl* cal
       return fail(e->getExprLoc(), "cannot differentiate 'advance' of this iterator; use an index");
     return move_cursor(*cursor, "+=", value(e->getArg(1)), loc(static_cast<const clang::Expr*>(e)));
   }
-  if (named(callee, {"make_reverse_iterator", "__niter_base"})) return value(first);
+  if (named(callee, {"make_reverse_iterator"})) return value(first);
   return nullptr;
 }
 

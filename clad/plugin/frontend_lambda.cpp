@@ -37,6 +37,12 @@ std::shared_ptr<Closure> Frontend::make_closure(const LambdaExpr* e) {
       bool init_capture = var->isInitCapture();
       if (!init_capture && closures_.count(var)) {
         capture.closure = closures_[var];
+        if (is_callable(var->getType()) && !fixed_target(var)) {
+          fail(c.getLocation(),
+               "cannot differentiate a lambda that captures '" + var->getNameAsString() +
+                   "', a function that is not known where the lambda stands; pass it as an argument");
+          return nullptr;
+        }
       } else if (!init_capture && bindings_.count(var) && !mutable_copies &&
                  (capture.by_reference || is_fixed(var))) {
         capture.path = bindings_[var];
@@ -57,6 +63,31 @@ std::shared_ptr<Closure> Frontend::make_closure(const LambdaExpr* e) {
   return closure;
 }
 
+/// The lambda that a call of a function that does nothing else returns.
+std::shared_ptr<Closure> Frontend::returned_closure(const CallExpr* e) {
+  const FunctionDecl* callee = e->getDirectCallee();
+  const clang::Expr* returned = callee && !isa<CXXMethodDecl>(callee) ? only_return(callee) : nullptr;
+  const auto* lambda = returned ? dyn_cast<LambdaExpr>(strip(returned)) : nullptr;
+  if (!lambda) return nullptr;
+  const FunctionDecl* definition = nullptr;
+  callee->getBody(definition);
+  Frame frame;
+  for (unsigned i = 0; i < definition->getNumParams() && i < e->getNumArgs(); ++i) {
+    const ParmVarDecl* p = definition->getParamDecl(i);
+    if (is_callable(p->getType())) return nullptr;
+    if (const CXXRecordDecl* r = p->getType().getNonReferenceType()->getAsCXXRecordDecl(); r && r->isLambda())
+      return nullptr;
+    ir::Expr* arg = value(e->getArg(i));
+    frame[p] = p->getType()->isReferenceType() && ir::is_path(arg)
+                   ? arg
+                   : hoist(arg, at_, p->getNameAsString().c_str());
+  }
+  std::swap(frame, bindings_);
+  std::shared_ptr<Closure> closure = make_closure(lambda);
+  std::swap(frame, bindings_);
+  return closure;
+}
+
 std::shared_ptr<Closure> Frontend::closure_of(const clang::Expr* e) {
   const clang::Expr* bare = strip(e);
   if (const auto* lambda = dyn_cast<LambdaExpr>(bare)) return make_closure(lambda);
@@ -66,6 +97,8 @@ std::shared_ptr<Closure> Frontend::closure_of(const clang::Expr* e) {
     if (const FunctionDecl* f = call->getDirectCallee();
         f && compat::in_std(f) && named(f, {"move", "forward"}))
       return closure_of(call->getArg(0));
+  if (const auto* call = dyn_cast<CallExpr>(bare))
+    if (std::shared_ptr<Closure> made = returned_closure(call)) return made;
   fail(e->getExprLoc(), "cannot differentiate this use of a lambda: its origin is not visible here");
   return nullptr;
 }
@@ -75,7 +108,7 @@ void Frontend::add_closure_arguments(ir::CallInfo& info, const Closure& closure)
       closure.record->getLambdaCallOperator() && !closure.record->getLambdaCallOperator()->isConst();
   for (const Closure::Capture& c : closure.captures) {
     if (c.closure) {
-      add_closure_arguments(info, *c.closure);
+      if (c.closure->record) add_closure_arguments(info, *c.closure);
       continue;
     }
     ir::CallInfo::Arg arg;
@@ -84,7 +117,7 @@ void Frontend::add_closure_arguments(ir::CallInfo& info, const Closure& closure)
     const bool by_reference = c.by_reference || mutable_copies;
     arg.reference = by_reference || c.path->type->is_class() || c.path->type->kind == ir::Type::Array;
     arg.mutable_ = by_reference && !c.constant;
-    if (c.decl && c.path->type->kind == ir::Type::Pointer && c.path->type->differentiable) {
+    if (c.decl && is_cursor_type(c.path->type)) {
       arg.reference = false;
       arg.mutable_ =
           !types_.plain(c.decl->getType().getNonReferenceType())->getPointeeType().isConstQualified();
@@ -96,7 +129,7 @@ void Frontend::add_closure_arguments(ir::CallInfo& info, const Closure& closure)
 
 /// A lambda copied: by-value captures that its body may change get storage of their own.
 std::shared_ptr<Closure> Frontend::copy_closure(std::shared_ptr<Closure> closure, ir::Loc at) {
-  if (!closure || !closure->record->getLambdaCallOperator() ||
+  if (!closure || !closure->record || !closure->record->getLambdaCallOperator() ||
       closure->record->getLambdaCallOperator()->isConst())
     return closure;
   auto copy = std::make_shared<Closure>(*closure);

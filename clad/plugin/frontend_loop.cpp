@@ -13,8 +13,13 @@ void Frontend::begin_loop(ir::Stmt* loop) {
   region_ = loop->region;
 }
 
-void Frontend::finish_loop(ir::Stmt* loop, const clang::Expr* cond, const clang::Stmt* body,
+void Frontend::finish_loop(ir::Stmt* loop, const clang::Expr* cond, const std::function<void()>& lower_body,
                            const clang::Expr* increment) {
+  const auto into = [&](ir::Body& body) {
+    ir::Body* before = std::exchange(out_, &body);
+    lower_body();
+    out_ = before;
+  };
   begin_loop(loop);
   ir::Body* outer = out_;
   ir::Body header;
@@ -23,7 +28,7 @@ void Frontend::finish_loop(ir::Stmt* loop, const clang::Expr* cond, const clang:
   loop->expr = cond ? condition(cond) : literal("true", context_.BoolTy);
   out_ = &loop->body;
   if (header.empty()) {
-    block(body, loop->body);
+    into(loop->body);
   } else {
     // The condition needs statements: while (go) { header; go = cond; if (go) body } (do: body; header; go =
     // cond).
@@ -46,7 +51,7 @@ void Frontend::finish_loop(ir::Stmt* loop, const clang::Expr* cond, const clang:
       loop->post_test = false;
       ir::Stmt* inner = emit(ir::Stmt::Breakable, loop->loc);
       inner->text = "continue";
-      block(body, inner->body);
+      into(inner->body);
       loop->body.insert(loop->body.end(), header.begin(), header.end());
       set();
     } else {
@@ -57,7 +62,7 @@ void Frontend::finish_loop(ir::Stmt* loop, const clang::Expr* cond, const clang:
       ir::Stmt* inner = fn_.stmt(ir::Stmt::Breakable, loop->loc, "");
       inner->text = "continue";
       branch->body.push_back(inner);
-      block(body, inner->body);
+      into(inner->body);
       out_ = &branch->body;
       if (increment) discard(increment);
       increment = nullptr;
@@ -83,7 +88,7 @@ void Frontend::lower_for(const ForStmt* s) {
   ir::Stmt* loop = emit(ir::Stmt::Loop, loc(s));
   loop->source = "for (" + source(SourceRange(s->getLParenLoc(), s->getRParenLoc())).substr(1);
   if (s->getInit()) block(s->getInit(), loop->init);
-  finish_loop(loop, s->getCond(), s->getBody(), s->getInc());
+  finish_loop(loop, s->getCond(), [&] { stmt(s->getBody()); }, s->getInc());
 }
 
 void Frontend::lower_while(const clang::Expr* cond, const clang::Stmt* body, bool post_test,
@@ -92,12 +97,56 @@ void Frontend::lower_while(const clang::Expr* cond, const clang::Stmt* body, boo
   ir::Stmt* loop = emit(ir::Stmt::Loop, at_);
   loop->source = (post_test ? "do ... while (" : "while (") + source(cond->getSourceRange()) + ")";
   loop->post_test = post_test;
-  finish_loop(loop, cond, body, nullptr);
+  finish_loop(loop, cond, [&] { stmt(body); }, nullptr);
+}
+
+/// while (T x = init) { body } is while (true) { T x = init; if (!x) break; body }.
+void Frontend::lower_while_declared(const WhileStmt* s) {
+  at_ = loc(s);
+  ir::Stmt* loop = emit(ir::Stmt::Loop, at_);
+  loop->source = "while (" + source(s->getConditionVariable()->getSourceRange()) + ")";
+  begin_loop(loop);
+  loop->expr = literal("true", context_.BoolTy);
+  ir::Body* outer = std::exchange(out_, &loop->body);
+  source_ = source(s->getConditionVariable()->getSourceRange());
+  declare(s->getConditionVariable());
+  ir::Expr* go = value(s->getCond());
+  ir::Stmt* branch = emit(ir::Stmt::If, loop->loc);
+  record_condition(branch, fn_.make(ir::Expr::Unary, types_.get(context_.BoolTy), "!", {go}));
+  branch->body.push_back(fn_.stmt(ir::Stmt::Break, loop->loc, ""));
+  block(s->getBody(), loop->body);
+  out_ = outer;
+  region_ = loop->region->parent;
+}
+
+/// A range whose begin() and end() are pointers, which move.
+void Frontend::lower_range_for_pointers(const CXXForRangeStmt* s, const std::string& header) {
+  ir::Stmt* scope = emit(ir::Stmt::Block, at_);
+  ir::Body* outer = std::exchange(out_, &scope->body);
+  if (s->getInit()) stmt(s->getInit());
+  stmt(s->getRangeStmt());
+  stmt(s->getBeginStmt());
+  stmt(s->getEndStmt());
+  ir::Stmt* loop = emit(ir::Stmt::Loop, loc(s));
+  loop->source = header;
+  const auto body = [&] {
+    stmt(s->getLoopVarStmt());
+    stmt(s->getBody());
+  };
+  finish_loop(loop, s->getCond(), body, s->getInc());
+  out_ = outer;
 }
 
 void Frontend::lower_range_for(const CXXForRangeStmt* s) {
   at_ = loc(s);
   source_ = source(s->getRangeInit()->getSourceRange());
+  const ir::Type::Kind kind = types_.get(s->getRangeInit()->getType())->kind;
+  const bool known = kind == ir::Type::Array || kind == ir::Type::StdArray || kind == ir::Type::Vector ||
+                     kind == ir::Type::InitializerList;
+  const auto* begin = s->getBeginStmt() ? dyn_cast<VarDecl>(s->getBeginStmt()->getSingleDecl()) : nullptr;
+  if (!known && !is_view(s->getRangeInit()->getType()) && begin)
+    if (const ir::Type* t = types_.get(begin->getType()); t->kind == ir::Type::Pointer && t->differentiable)
+      return lower_range_for_pointers(s, source(SourceRange(s->getBeginLoc(), s->getRParenLoc())));
   const VarDecl* var = s->getLoopVariable();
   std::string header = source(SourceRange(s->getBeginLoc(), s->getRParenLoc()));
   ir::Body* outer = out_;
@@ -106,7 +155,9 @@ void Frontend::lower_range_for(const CXXForRangeStmt* s) {
   if (s->getInit()) stmt(s->getInit());
   source_ = "";
   const clang::Expr* init = s->getRangeInit();
-  ir::Expr* range = value(init);
+  std::optional<View> view;
+  if (is_view(init->getType())) view = view_of(init);
+  ir::Expr* range = view ? view->data : value(init);
   if (range->kind == ir::Expr::InitList && range->type->kind == ir::Type::InitializerList) {
     // The list's elements are an array of their own.
     QualType element = var->getType().getNonReferenceType().getUnqualifiedType();
@@ -119,11 +170,25 @@ void Frontend::lower_range_for(const CXXForRangeStmt* s) {
       !var->getType()->getPointeeType().isConstQualified())
     fail(s->getBeginLoc(),
          "cannot differentiate a range-for that may change a range chosen at run time; use if and else");
-  if (!ir::is_path(range)) range = hoist(range, at_, "range");
+  if (!view && !ir::is_path(range)) range = hoist(range, at_, "range");
   range = freeze(range, at_);
   const QualType size_type = context_.getSizeType();
   ir::Expr* size = nullptr;
-  switch (range->type->kind) {
+  switch (view ? ir::Type::Pointer : range->type->kind) {
+    case ir::Type::Pointer:
+      if (view) {
+        size = ir::is_atomic(view->size) ? view->size : hoist(view->size, at_, "size");
+        break;
+      }
+      [[fallthrough]];
+    default:
+      out_ = outer;
+      fail(s->getBeginLoc(),
+           "cannot differentiate a range-for over '" +
+               range->type->name.substr(0, range->type->name.find('<')) +
+               "'; supported are arrays, std::array, std::vector, std::span, initializer lists and what has "
+               "pointers as its begin and end");
+      return;
     case ir::Type::Array:
     case ir::Type::StdArray:
       size = literal(std::to_string(range->type->extent), size_type);
@@ -132,11 +197,6 @@ void Frontend::lower_range_for(const CXXForRangeStmt* s) {
     case ir::Type::InitializerList:
       size = fn_.make(ir::Expr::Method, types_.get(size_type), "size", {range});
       break;
-    default:
-      out_ = outer;
-      fail(s->getBeginLoc(), "cannot differentiate a range-for over '" + range->type->name +
-                                 "'; supported are arrays, std::array, std::vector and initializer lists");
-      return;
   }
   ir::Var* counter = fn_.make_var(ir::Var::Local, "i", types_.get(size_type), region_);
   counter->modified = true;
@@ -149,7 +209,11 @@ void Frontend::lower_range_for(const CXXForRangeStmt* s) {
   begin_loop(loop);
   loop->expr = fn_.make(ir::Expr::Binary, types_.get(context_.BoolTy), "<", {fn_.ref(counter), size});
   out_ = &loop->body;
-  ir::Expr* element = fn_.make(ir::Expr::Index, range->type->element, "", {range, fn_.ref(counter)});
+  QualType element_type = var->getType();
+  ir::Expr* element =
+      view ? this->element(range, fn_.ref(counter))
+           : held(fn_.make(ir::Expr::Index, range->type->element, "", {range, fn_.ref(counter)}),
+                  element_type);
   source_ = header;
   if (const auto* bindings = dyn_cast<DecompositionDecl>(var)) {
     ir::Expr* whole = element;
@@ -165,6 +229,8 @@ void Frontend::lower_range_for(const CXXForRangeStmt* s) {
       bindings_[b] = fn_.make(ir::Expr::Member, types_.get(b->getType()), field, {whole});
       ++i;
     }
+  } else if (element->type->kind == ir::Type::Pointer && element->kind == ir::Expr::Method) {
+    bindings_[var] = element;  // a smart pointer
   } else if (var->getType()->isReferenceType()) {
     ir::Var* alias = fn_.make_var(ir::Var::Alias, var->getNameAsString(), element->type, region_);
     alias->reference = true;

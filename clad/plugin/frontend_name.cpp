@@ -121,7 +121,7 @@ ir::Expr* Frontend::deref(ir::Expr* pointer) {
   const ir::Type* pointee = pointer->type->element;
   const bool names_element = pointer->kind == ir::Expr::Binary || pointer->kind == ir::Expr::Method ||
                              pointer->kind == ir::Expr::Cast || pointer->kind == ir::Expr::Conditional;
-  if (names_element && pointee && pointer->type->differentiable)
+  if (names_element && pointee && is_cursor_type(pointer->type))
     return element(pointer, literal("0", context_.IntTy));
   return fn_.make(ir::Expr::Deref, pointee ? pointee : pointer->type, "", {pointer});
 }
@@ -166,6 +166,10 @@ ir::Expr* Frontend::reference_to(const DeclRefExpr* e) {
       return fail(e->getExprLoc(),
                   "cannot differentiate this use of lambda '" + decl->getNameAsString() +
                       "': a lambda may be called or passed to a function whose definition is visible");
+    if (var->isStaticLocal())
+      return fail(e->getExprLoc(), "cannot differentiate a use of static variable '" +
+                                       decl->getNameAsString() +
+                                       "': its derivative cannot name it; make it a global variable");
     return fail(e->getExprLoc(),
                 "cannot differentiate a use of variable '" + decl->getNameAsString() + "' here");
   }
@@ -213,7 +217,7 @@ ir::Expr* Frontend::member(const MemberExpr* e) {
     return object->args[position];
   }
   return through(object, [&](ir::Expr* o) {
-    return fn_.make(ir::Expr::Member, types_.get(type), decl->getNameAsString(), {o});
+    return held(fn_.make(ir::Expr::Member, types_.get(type), decl->getNameAsString(), {o}), type);
   });
 }
 

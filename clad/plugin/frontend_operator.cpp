@@ -194,7 +194,7 @@ ir::Expr* Frontend::binary(const BinaryOperator* e, bool used) {
     return nullptr;
   }
   if (e->isLogicalOp()) return logical(e);
-  if (e->isPtrMemOp()) return fail(e->getExprLoc(), "cannot differentiate a pointer to member");
+  if (e->isPtrMemOp()) return pointed_member(e);
   if (e->isAssignmentOp()) {
     const clang::Expr* left = e->getLHS();
     ir::Expr* rhs = value(e->getRHS());
@@ -233,7 +233,7 @@ ir::Expr* Frontend::conditional(const AbstractConditionalOperator* e) {
   out_ = outer;
   const ir::Type* type = types_.get(e->getType());
   bool plain = bodies[0].empty() && bodies[1].empty();
-  if (type->kind == ir::Type::Pointer && type->differentiable) {
+  if (is_cursor_type(type)) {
     if (!plain)
       return fail(e->getExprLoc(),
                   "cannot differentiate through a pointer that is chosen at run time; use if and else");
@@ -244,6 +244,14 @@ ir::Expr* Frontend::conditional(const AbstractConditionalOperator* e) {
     bool fixed = true;
     ir::each_var(cond, [&](ir::Var* v) { fixed &= unstable_.count(v) == 0 && !v->external; });
     if (!fixed || cond->kind != ir::Expr::VarRef) cond = hoist(cond, loc(e), "choice");
+    return fn_.make(ir::Expr::Conditional, type, "", {cond, freeze(arms[0], at_), freeze(arms[1], at_)});
+  }
+  if (!plain && e->isLValue() && ir::is_path(arms[0]) && ir::is_path(arms[1]) && type->is_value()) {
+    cond = hoist(cond, loc(e), "choice");
+    ir::Stmt* branch = emit(ir::Stmt::If, loc(e));
+    record_condition(branch, cond);
+    branch->body = std::move(bodies[0]);
+    branch->other = std::move(bodies[1]);
     return fn_.make(ir::Expr::Conditional, type, "", {cond, freeze(arms[0], at_), freeze(arms[1], at_)});
   }
   if (plain && (!type->is_class() || (ir::is_path(arms[0]) && ir::is_path(arms[1]) && !type->differentiable)))

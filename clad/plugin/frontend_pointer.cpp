@@ -9,6 +9,7 @@ using namespace clang;
 namespace clad {
 namespace {
 
+/// Whether two paths or indices are written alike.
 bool alike(const ir::Expr* a, const ir::Expr* b) {
   if (a->kind != b->kind || a->text != b->text || a->var != b->var || a->args.size() != b->args.size())
     return false;

@@ -59,11 +59,7 @@ void Frontend::stmt(const clang::Stmt* s) {
       return lower_for(cast<ForStmt>(s));
     case clang::Stmt::WhileStmtClass: {
       const auto* w = cast<WhileStmt>(s);
-      if (w->getConditionVariable()) {
-        fail(w->getConditionVariable()->getLocation(),
-             "cannot differentiate a declaration in a loop condition");
-        return;
-      }
+      if (w->getConditionVariable()) return lower_while_declared(w);
       return lower_while(w->getCond(), w->getBody(), /*post_test=*/false, s);
     }
     case clang::Stmt::DoStmtClass:
@@ -80,10 +76,11 @@ void Frontend::stmt(const clang::Stmt* s) {
     case clang::Stmt::ContinueStmtClass:
       emit(ir::Stmt::Continue, loc(s));
       return;
-    case clang::Stmt::GotoStmtClass:
     case clang::Stmt::LabelStmtClass:
+      return stmt(cast<LabelStmt>(s)->getSubStmt());
+    case clang::Stmt::GotoStmtClass:
     case clang::Stmt::IndirectGotoStmtClass:
-      fail(s->getBeginLoc(), "cannot differentiate 'goto' and labels; use a loop or an early return");
+      fail(s->getBeginLoc(), "cannot differentiate 'goto'; use a loop or an early return");
       return;
     case clang::Stmt::CXXTryStmtClass:
       fail(s->getBeginLoc(),
@@ -114,9 +111,14 @@ void Frontend::initialize(ir::Var* var, const clang::Expr* init, ir::Loc at) {
 void Frontend::declare_pointer(const VarDecl* decl) {
   const ir::Type* type = types_.get(decl->getType());
   if (modified(decl) || changes_.counters.count(decl)) {
-    if (type->differentiable) return declare_cursor(decl, decl->getInit() ? value(decl->getInit()) : nullptr);
+    if (is_cursor_type(type)) return declare_cursor(decl, decl->getInit() ? value(decl->getInit()) : nullptr);
   } else if (decl->getInit()) {
     ir::Expr* target = freeze(value(decl->getInit()), at_);
+    if (target->kind == ir::Expr::Literal && target->text != "nullptr" && is_cursor_type(type)) {
+      fail(decl->getLocation(), "cannot differentiate through '" + decl->getNameAsString() +
+                                    "': where it points is not known here; use an index");
+      return;
+    }
     if (target->kind == ir::Expr::Conditional) return declare_cursor(decl, target);  // one of several
     if (may_dangle(target)) {
       bindings_[decl] = target;
@@ -147,11 +149,17 @@ void Frontend::declare(const VarDecl* decl) {
                      decl->getInit() && decl->getInit()->isConstantInitializer(context_, /*ForRef=*/false);
   if (!table && (decl->isStaticLocal() || decl->getTLSKind() != VarDecl::TLS_None)) {
     if (types_.get(type)->differentiable && !type.isConstQualified())
-      fail(decl->getLocation(),
-           "cannot differentiate through static variable '" + decl->getNameAsString() + "'");
+      fail(decl->getLocation(), "cannot differentiate through static variable '" + decl->getNameAsString() +
+                                    "'; make it a constant, or pass it as a parameter");
     return;  // a constant: folded where it is used
   }
   if (decl->getInit() && derivative_of(decl->getInit())) return;  // stands for what it executes
+  if (declare_callable(decl) || declare_view(decl)) return;
+  if (type->isReferenceType() && !type->getPointeeType()->isPointerType() &&
+      types_.get(type)->kind == ir::Type::Pointer && types_.get(type)->differentiable) {
+    bindings_[decl] = freeze(value(decl->getInit()), at_);  // another name of a smart pointer
+    return;
+  }
   if (const CXXRecordDecl* record = type.getNonReferenceType()->getAsCXXRecordDecl();
       record && record->isLambda()) {
     auto closure = decl->getInit() ? closure_of(decl->getInit()) : nullptr;

@@ -165,11 +165,12 @@ struct CallInfo {
   /// Mirrored: of a library container, repeated on its tangent.
   enum Kind { Inactive, Custom, Generated, Mirrored };
   Kind kind = Inactive;
-  const void* callee = nullptr;    ///< the frontend's function declaration
-  std::vector<Tangents> tangents;  ///< it is `callee` differentiated forward, in turn, for these
-  std::string name;                ///< primal spelling for a free function, method name for a method
-  bool is_method = false;          ///< args[0] is the object
-  bool is_operator = false;        ///< print as an operator expression; `name` holds the operator
+  const void* callee = nullptr;      ///< the frontend's function declaration
+  std::vector<const void*> targets;  ///< the frontend's declarations of functions that are passed to it
+  std::vector<Tangents> tangents;    ///< it is `callee` differentiated forward, in turn, for these
+  std::string name;                  ///< primal spelling for a free function, method name for a method
+  bool is_method = false;            ///< args[0] is the object
+  bool is_operator = false;          ///< print as an operator expression; `name` holds the operator
   bool is_constructor = false;
   bool reversible = false;  ///< inactive, but reversed to put back what it changes
   bool constant = false;    ///< what it computes counts as a constant
@@ -185,6 +186,8 @@ struct CallInfo {
     bool active = false;
     bool object = false;  ///< the object of a method
     bool moved = false;   ///< passed to an rvalue reference
+    std::string
+        given;  ///< the class of the iterator that the primal is called with, of which `expr` is the pointer
   };
   std::vector<Arg> args;
   Expr* primal = nullptr;  ///< the call as an expression

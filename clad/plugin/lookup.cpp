@@ -67,6 +67,26 @@ std::vector<CustomLookup::Scope> CustomLookup::scopes(const FunctionDecl* callee
   return out;
 }
 
+const FunctionDecl* CustomLookup::plain_definition(const FunctionDecl* callee,
+                                                   llvm::ArrayRef<const clang::Expr*> args) {
+  return plain_definition(operator_word(callee), args);
+}
+
+const FunctionDecl* CustomLookup::plain_definition(const std::string& name,
+                                                   llvm::ArrayRef<const clang::Expr*> args) {
+  NamespaceDecl* clad = namespace_in(context_.getTranslationUnitDecl(), "clad");
+  NamespaceDecl* library = clad ? namespace_in(clad, "library") : nullptr;
+  if (!library) return nullptr;
+  std::vector<clang::Expr*> given;
+  for (const clang::Expr* a : args)
+    given.push_back(isa<IntegerLiteral>(a) ? const_cast<clang::Expr*>(a)
+                                           : placeholder(a->getType(), a->getValueKind()));
+  FunctionDecl* f = resolve({library, "clad::library::"}, name, given);
+  if (f && f->isTemplateInstantiation())
+    sema_.InstantiateFunctionDefinition(args[0]->getExprLoc(), f, /*Recursive=*/true);
+  return f;
+}
+
 clang::Expr* CustomLookup::placeholder(QualType type, ExprValueKind kind) {
   return new (context_) OpaqueValueExpr(SourceLocation(), type.getNonReferenceType(), kind);
 }

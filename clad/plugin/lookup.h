@@ -23,6 +23,12 @@ class CustomLookup {
   /// it returns no tangent.
   Result find_pushforward(ir::CallInfo& call, const clang::FunctionDecl* callee);
 
+  /// The function of clad::library that a library function's call with these arguments is differentiated as.
+  const clang::FunctionDecl* plain_definition(const clang::FunctionDecl* callee,
+                                              llvm::ArrayRef<const clang::Expr*> args);
+  const clang::FunctionDecl* plain_definition(const std::string& name,
+                                              llvm::ArrayRef<const clang::Expr*> args);
+
   /// Whether any custom derivative has the name one for `callee` would have.
   bool named(const clang::FunctionDecl* callee);
 

@@ -102,7 +102,9 @@ bool Module::lower(const DerivativeKey& key, SourceLocation use, Instance& in) {
   fn.primal_name = display_name(key.function);
   fn.names_type = [this](const std::string& name) { return types_.names_type(name); };
   Frontend frontend(sema_, types_, diagnose_, lookup_, fn, uses_);
-  frontend.lower(key.function);
+  std::vector<const Decl*> targets;
+  for (const void* t : key.targets) targets.push_back(static_cast<const Decl*>(t));
+  frontend.lower(key.function, targets);
   callees_.insert(frontend.callees().begin(), frontend.callees().end());
   callees_.insert(key.function->getCanonicalDecl());
   if (diagnose_.errors() != errors) return false;
@@ -212,6 +214,14 @@ std::optional<Mask> Module::mask_of(const Request& request, const FunctionDecl* 
     mask.push_back(types_.get(method->getThisType()->getPointeeType())->differentiable);
   }
   for (unsigned i = 0; i < definition->getNumParams(); ++i) {
+    const std::string& type = types_.get(definition->getParamDecl(i)->getType())->name;
+    if (type.starts_with("std::span<") || type.starts_with("std::initializer_list<")) {
+      diagnose_.error(definition->getParamDecl(i)->getLocation(),
+                      "cannot differentiate a function that is given a view itself; take the derivative of a "
+                      "function that "
+                      "makes it of a std::vector, or of a pointer and a length");
+      return std::nullopt;
+    }
     bool wanted =
         std::find(request.parameters.begin(), request.parameters.end(), i) != request.parameters.end();
     mask.push_back(wanted && types_.get(definition->getParamDecl(i)->getType())->differentiable);

@@ -33,10 +33,11 @@ struct DerivativeKey {
   Mask adjoints;       ///< of the function that `tangents` lead to
   bool error = false;  ///< the reverse sweep estimates the rounding error too
   bool value = true;   ///< the function's value is wanted, not only what the reverse sweep needs
+  std::vector<const void*> targets = {};  ///< the functions that are passed as its parameters
 
   bool operator<(const DerivativeKey& o) const {
-    return std::tie(function, tangents, reverse, adjoints, error, value) <
-           std::tie(o.function, o.tangents, o.reverse, o.adjoints, o.error, o.value);
+    return std::tie(function, tangents, reverse, adjoints, error, value, targets) <
+           std::tie(o.function, o.tangents, o.reverse, o.adjoints, o.error, o.value, o.targets);
   }
 };
 

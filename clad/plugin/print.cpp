@@ -102,6 +102,7 @@ std::string print(const Expr* e) {
     case Expr::VarRef:
       return spell(e->var);
     case Expr::Member:
+      if (e->text.find("::") != std::string::npos) return e->text + "(" + print(e->args[0]) + ")";
       return member_of(e->args[0]) + e->text;
     case Expr::Deref:
       return "*" + at_least(e->args[0], 14);

@@ -163,7 +163,7 @@ void Module::resolve_reverse(ir::Stmt* s, Instance& in) {
   const FunctionDecl* definition = nullptr;
   if (!active && forward) {
     callee->hasBody(definition);
-    return use_instance(s, {definition, call.tangents, false, {}}, in);
+    return use_instance(s, {definition, call.tangents, false, {}, false, true, call.targets}, in);
   }
   if (!active && !call.lifted && (!call.reversible || in.fn.is_tangent)) return;
   if (active && !forward) {
@@ -175,7 +175,10 @@ void Module::resolve_reverse(ir::Stmt* s, Instance& in) {
   }
   if (!has_derivative(call, at, definition, "'" + lookup_.wanted() + "'")) return;
   call.kind = ir::CallInfo::Generated;
-  use_instance(s, {definition, call.tangents, true, active_arguments(call), in.fn.error != nullptr}, in);
+  use_instance(
+      s,
+      {definition, call.tangents, true, active_arguments(call), in.fn.error != nullptr, true, call.targets},
+      in);
 }
 
 void Module::resolve_forward(ir::Stmt* s, Instance& in) {
@@ -198,7 +201,7 @@ void Module::resolve_forward(ir::Stmt* s, Instance& in) {
   const std::string name = operator_word(callee);
   const std::string wanted = "'" + name + "_pushforward', or '" + name + "_pullback' of numbers";
   if (!has_derivative(call, SourceLocation::getFromRawEncoding(s->loc), definition, wanted)) return;
-  DerivativeKey key{definition, call.tangents, false, {}};
+  DerivativeKey key{definition, call.tangents, false, {}, false, true, call.targets};
   key.tangents.push_back({{}, in.width});
   for (const ir::CallInfo::Arg& a : call.args)
     key.tangents.back().kinds.push_back(ir::tangent_kind(a.expr, a.active));

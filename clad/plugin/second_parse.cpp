@@ -5,6 +5,7 @@
 #include "clang/Lex/Preprocessor.h"
 #include "clang/Parse/Parser.h"
 #include "compat.h"
+#include "frontend.h"
 
 using namespace clang;
 
@@ -84,7 +85,8 @@ class CalleeCheck : public RecursiveASTVisitor<CalleeCheck> {
     const auto& known = module_.callees();
     if (known.count(f->getCanonicalDecl())) return;
     // Library helpers that the generated text itself uses.
-    if (compat::in_std(f) && (isa<CXXMethodDecl>(f) || !f->getIdentifier() || f->getName() == "move")) return;
+    if (compat::in_std(f) && (isa<CXXMethodDecl>(f) || named(f, {"move", "get"}) || !f->getIdentifier()))
+      return;
     bool same_name = false;
     for (const FunctionDecl* k : known) same_name |= k->getDeclName() == f->getDeclName();
     if (!same_name && compat::in_std(f)) return;

@@ -103,6 +103,7 @@ void TangentTransform::pushforward_call(Stmt* s) {
   info->callee = custom ? c.derivative : c.callee;
   info->name = custom ? c.reverse_name : c.generated->name;
   if (!custom) info->tangents = c.tangents;
+  if (!custom) info->targets = c.targets;
   ir::Tangents mask{{}, width_};
   auto pass = [&](CallInfo::Arg a, bool object) {
     if (custom && object) {  // as the pointer `this`

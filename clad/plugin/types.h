@@ -3,12 +3,14 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/DeclCXX.h"
+#include "clang/AST/DeclTemplate.h"
 #include "clang/AST/PrettyPrinter.h"
 #include "ir.h"
 
@@ -29,6 +31,7 @@ class TypeTable {
   /// tangent's, a pointer to it, void.
   const ir::Type* value_and_pushforward(const ir::Type* type, const ir::Type* tangent);
   const ir::Type* pointer_to(const ir::Type* type);
+  const ir::Type* vector_of(const ir::Type* element);
   const ir::Type* nothing();
   /// The tangent of a pointer to an array of which one element is the independent variable.
   const ir::Type* one_hot(const ir::Type* pointer);
@@ -40,6 +43,7 @@ class TypeTable {
   std::string spell(clang::QualType type);
   /// A declaration of `name`, for types whose declarator wraps the name (arrays, function pointers).
   std::string declare(clang::QualType type, const std::string& name);
+  const std::vector<const clang::CXXRecordDecl*>& derived_from(const clang::CXXRecordDecl* base);
   /// Records whose fields the generated code must enumerate (`clad_fields`), in order of first use.
   const std::vector<const ir::Type*>& records() const { return records_; }
   /// Opaque classes in use.
@@ -55,6 +59,8 @@ class TypeTable {
 
  private:
   void fill_class(ir::Type& type, const clang::CXXRecordDecl* record, clang::QualType qualified);
+  void add_derived(ir::Type& type, const clang::CXXRecordDecl* base);
+  bool fill_parts(ir::Type& type, const clang::ClassTemplateSpecializationDecl* spec);
   bool unnameable(clang::QualType type) const;
   ir::Type& made(const std::string& name, bool& fresh);
 
@@ -66,6 +72,8 @@ class TypeTable {
   std::vector<const ir::Type*> records_, opaques_;
   std::set<const ir::Type*> in_progress_;  ///< classes that point to themselves
   std::set<std::string> globals_;
+  std::optional<std::vector<const clang::CXXRecordDecl*>> polymorphic_;
+  std::map<const clang::CXXRecordDecl*, std::vector<const clang::CXXRecordDecl*>> derived_;
 };
 
 }  // namespace clad

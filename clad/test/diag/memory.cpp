@@ -1,5 +1,6 @@
 // Pointers, references and storage whose derivative would not be followed.
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -9,10 +10,8 @@
 
 double allocates(double x) {
   double* p = new double(x);
-  // expected-error@-1 {{cannot differentiate 'new' and 'delete'; use std::vector}}
   double y = *p * x;
   delete p;
-  // expected-error@-1 {{cannot differentiate 'new' and 'delete'; use std::vector}}
   return y;
 }
 double pointer_that_moves(const double* p, int n) {
@@ -193,11 +192,30 @@ double anonymous_union(double x) {
 double copies_bytes(double x) {
   double y;
   std::memcpy(&y, &x, sizeof x);
-  // expected-error@-1 {{cannot differentiate this cast (BitCast)}}
   return y;
 }
 double reinterprets(double x) { return *reinterpret_cast<float*>(&x); }
 // expected-error@-1 {{cannot differentiate this cast (BitCast)}}
+void releases(double* p) { delete p; }
+// expected-error@-1 {{cannot differentiate the release of memory that this function has not allocated}}
+double passes_to_release(double x) {
+  double* p = new double(x);
+  double y = *p;
+  releases(p);
+  return y;
+}
+double allocates_bytes(double x, int bytes) {
+  double* p = (double*)std::malloc(bytes);
+  // expected-error@-1 {{cannot differentiate this allocation: the number of elements is not seen; write malloc(n * sizeof(T)), or use std::vector}}
+  p[0] = x;
+  return p[0];
+}
+double gives_away(double x) {
+  auto p = std::make_unique<double>(x);
+  p.reset();
+  // expected-error@-1 {{cannot differentiate 'reset' of a pointer that owns its object; let one pointer own it for its whole life}}
+  return x;
+}
 double* passes_on(double* p, int n) {
   if (n > 1) return p + 1;
   return p;
@@ -215,7 +233,6 @@ double returned_reference(double x, double y) {
 }
 double owns(double x) {
   auto p = std::make_unique<double>(x);
-  // expected-error@-1 {{cannot differentiate through 'p' of type 'std::unique_ptr<}}
   return *p;
 }
 
@@ -251,4 +268,7 @@ void use() {
   clad::gradient(returned_pointer);
   clad::gradient(returned_reference);
   clad::gradient(owns);
+  clad::gradient(passes_to_release);
+  clad::gradient(allocates_bytes);
+  clad::gradient(gives_away);
 }

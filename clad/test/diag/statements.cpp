@@ -5,10 +5,9 @@
 
 double jumps(double x) {
   if (x > 0) goto out;
-  // expected-error@-1 {{cannot differentiate 'goto' and labels; use a loop or an early return}}
+  // expected-error@-1 {{cannot differentiate 'goto'; use a loop or an early return}}
   x *= 2;
 out:
-  // expected-error@-1 {{cannot differentiate 'goto' and labels; use a loop or an early return}}
   return x;
 }
 double tries(double x) {
@@ -50,7 +49,6 @@ double switch_without_a_block(double x, int n) {
 }
 double declares_in_a_condition(double x) {
   while (double y = x - 1) x = y / 2;
-  // expected-error@-1 {{cannot differentiate a declaration in a loop condition}}
   return x;
 }
 double statement_expression(double x) {
@@ -75,17 +73,15 @@ double thread_variable(double x) {
 double static_counter(double x) {
   static int kept = 0;
   return ++kept * x;
-  // expected-error@-1 {{cannot differentiate a use of variable 'kept' here}}
+  // expected-error@-1 {{cannot differentiate a use of static variable 'kept': its derivative cannot name it; make it a global variable}}
 }
 double listed(std::initializer_list<double> list) {
-  // expected-error@-1 {{cannot differentiate through 'list' of type 'std::initializer_list<double>', whose elements are constant; use a std::array or a std::vector}}
   double sum = 0;
   for (double x : list) sum += x;
   return sum;
 }
 double local_list(double x) {
   auto list = {x, x * x};
-  // expected-error@-1 {{cannot differentiate through 'list' of type 'std::initializer_list<double>', whose elements are constant; use a std::array or a std::vector}}
   double sum = 0;
   for (double y : list) sum += y;
   return sum;
@@ -94,9 +90,10 @@ double chosen_object(double x) {
   double a = x, b = 2 * x;
   int n = 0;
   (x > 1 ? a : (++n, b)) *= 3;
-  // expected-error@-1 {{cannot differentiate an assignment through a reference that a call returned}}
   return a * b * n;
 }
+double sums(std::initializer_list<double> list) { return *list.begin(); }
+// expected-error@-1 {{cannot differentiate a function that is given a view itself; take the derivative of a function that makes it of a std::vector, or of a pointer and a length}}
 double lists(double x) { return listed({x, 2 * x}); }
 double variable_length(double x, int n) {
   double a[n];
@@ -118,6 +115,7 @@ void use() {
   clad::gradient(thread_variable);
   clad::gradient(static_counter);
   clad::gradient(lists);
+  clad::gradient(sums);
   clad::gradient(local_list);
   clad::gradient(chosen_object);
   clad::gradient(variable_length);

@@ -198,6 +198,27 @@ double nested(const double* m, int rows, int columns) {
   return s;
 }
 
+double of_integers(double x, int n) {
+  int weights[4] = {1, 2, 3, 2};
+  double s = 1;
+  const int* p = weights;
+  while (n-- > 0) s += x * *p++ * s;
+  for (int* q = weights; q != weights + 4; ++q) *q *= 2;
+  for (const int* q = weights + 4; q-- != weights;) s += x * s / *q;
+  return s;
+}
+double iterators_over_integers(double x) {
+  std::vector<int> k{3, 1, 2};
+  std::sort(k.begin(), k.end());
+  double s = 1;
+  for (auto it = k.begin(); it != k.end(); ++it) s = s * x + *it;
+  k.erase(k.begin());
+  for (auto it = k.rbegin(); it != k.rend(); ++it) s = s * s / (*it + x);
+  const auto found = std::find(k.begin(), k.end(), 3);
+  std::iota(k.begin(), k.end(), 4);
+  return s * *found * *std::max_element(k.begin(), k.end()) * std::accumulate(k.begin(), k.end(), 0);
+}
+
 TEST(Pointers, OfParametersAndLocalsMove) {
   EXPECT_GRADIENT(walks, buffer{0.3, 1.2, 0.7}, 3);
   EXPECT_GRADIENT(walks, buffer{0.3, 1.2, 0.7}, 0);
@@ -234,6 +255,10 @@ TEST(Pointers, AreIterators) {
   EXPECT_GRADIENT(of_nothing, vec{0.3, 1.2, 0.7});
   EXPECT_GRADIENT(grows, vec{0.3, 1.2, 0.7});
   EXPECT_GRADIENT(captured, vec{0.3, 1.2, 0.7});
+}
+TEST(Pointers, ToIntegersMove) {
+  for (int n : {0, 1, 4}) EXPECT_GRADIENT(of_integers, 1.3, n);
+  EXPECT_GRADIENT(iterators_over_integers, 1.3);
 }
 TEST(Pointers, MoveInSecondDerivatives) {
   auto h = clad::hessian(walks, "p[0:1]");

@@ -1,12 +1,15 @@
 // Operations on adjoints of any supported type: zero, accumulate, take the shape of a primal.
 //
 // They work on floating-point numbers, opaque values (CLAD_OPAQUE: `accumulate`, default-constructed is
-// zero), arrays, std::array, std::vector, std::pair, and on classes, whose fields the plugin enumerates in
-// `clad_fields`.
+// zero), arrays, std::array, std::vector, std::pair, std::tuple, std::complex, std::optional, and on classes,
+// whose fields the plugin enumerates in `clad_fields`.
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
+#include <stdexcept>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -16,6 +19,19 @@ namespace detail {
 
 template <class T>
 concept opaque = std::is_class_v<T> && requires(T d, T v) { d.accumulate(std::move(v)); };
+// Known by their members, since <complex> and <optional> are not included for everyone.
+template <class T>
+concept complex = std::is_class_v<T> && requires(T z, const T& c) {
+  { c.real() } -> std::same_as<typename T::value_type>;
+  { c.imag() } -> std::same_as<typename T::value_type>;
+  z += c;
+};
+template <class T>
+concept optional = std::is_class_v<T> && requires(T o, const T& c) {
+  { c.has_value() } -> std::same_as<bool>;
+  { *o } -> std::same_as<typename T::value_type&>;
+  o.reset();
+};
 struct any_visit {
   template <class A, class B>
   void operator()(A&, const B&) const {}
@@ -57,6 +73,12 @@ template <class A, class B>
 void accumulate(std::pair<A, B>& d, const std::pair<A, B>& v);
 template <class A, class B>
 void shape_like(std::pair<A, B>& d, const std::pair<A, B>& primal);
+template <class... T>
+void set_zero(std::tuple<T...>& d);
+template <class... T>
+void accumulate(std::tuple<T...>& d, const std::tuple<T...>& v);
+template <class... T>
+void shape_like(std::tuple<T...>& d, const std::tuple<T...>& primal);
 template <class T, std::size_t N>
 void set_zero(std::array<T, N>& d);
 template <class T, std::size_t N>
@@ -84,6 +106,26 @@ template <class A, class B>
 void shape_like(std::pair<A, B>& d, const std::pair<A, B>& primal) {
   clad::shape_like(d.first, primal.first);
   clad::shape_like(d.second, primal.second);
+}
+template <class... T>
+void set_zero(std::tuple<T...>& d) {
+  std::apply([](T&... e) { (clad::set_zero(e), ...); }, d);
+}
+namespace detail {
+template <class... T, class Visit, std::size_t... I>
+void each_pair(std::tuple<T...>& a, const std::tuple<T...>& b, Visit visit, std::index_sequence<I...>) {
+  (visit(std::get<I>(a), std::get<I>(b)), ...);
+}
+}  // namespace detail
+template <class... T>
+void accumulate(std::tuple<T...>& d, const std::tuple<T...>& v) {
+  detail::each_pair(
+      d, v, [](auto& e, const auto& o) { clad::accumulate(e, o); }, std::index_sequence_for<T...>{});
+}
+template <class... T>
+void shape_like(std::tuple<T...>& d, const std::tuple<T...>& primal) {
+  detail::each_pair(
+      d, primal, [](auto& e, const auto& o) { clad::shape_like(e, o); }, std::index_sequence_for<T...>{});
 }
 template <class T, std::size_t N>
 void set_zero(std::array<T, N>& d) {
@@ -134,8 +176,10 @@ void set_zero(T& d) {
     d = 0;
   } else if constexpr (std::is_array_v<T>) {
     for (auto& e : d) clad::set_zero(e);
-  } else if constexpr (detail::opaque<T>) {
+  } else if constexpr (detail::opaque<T> || detail::complex<T>) {
     d = T{};
+  } else if constexpr (detail::optional<T>) {
+    if (d.has_value()) clad::set_zero(*d);
   } else if constexpr (detail::enumerated<T>) {
     clad_fields(d, d, [](auto& field, const auto&) { clad::set_zero(field); });
   }
@@ -150,6 +194,14 @@ void accumulate(T& d, const T& v) {
     for (std::size_t i = 0; i < std::extent_v<T>; ++i) clad::accumulate(d[i], v[i]);
   } else if constexpr (detail::opaque<T>) {
     d.accumulate(T(v));
+  } else if constexpr (detail::complex<T>) {
+    d += v;
+  } else if constexpr (detail::optional<T>) {
+    if (!v.has_value()) return;
+    if (d.has_value())
+      clad::accumulate(*d, *v);
+    else
+      d = v;
   } else if constexpr (detail::enumerated<T>) {
     clad_fields(d, v, [](auto& field, const auto& other) { clad::accumulate(field, other); });
   } else {
@@ -189,10 +241,47 @@ T* as_mutable(const T* object) {
   return const_cast<T*>(object);
 }
 
-/// An object as its base class, const if the object is.
+/// The parts of a complex number, and the value of an optional, as objects.
+template <detail::complex T>
+auto& real_part(T& z) {
+  return reinterpret_cast<typename T::value_type(&)[2]>(z)[0];
+}
+template <detail::complex T>
+auto& imag_part(T& z) {
+  return reinterpret_cast<typename T::value_type(&)[2]>(z)[1];
+}
+template <detail::complex T>
+const auto& real_part(const T& z) {
+  return reinterpret_cast<const typename T::value_type(&)[2]>(z)[0];
+}
+template <detail::complex T>
+const auto& imag_part(const T& z) {
+  return reinterpret_cast<const typename T::value_type(&)[2]>(z)[1];
+}
+template <class T>
+auto& value_of(T& o) {
+  return *o;
+}
+
+/// Whether an object is of class Derived, or one that derives from it.
+template <class Derived, class T>
+bool is(const T& object) {
+  return dynamic_cast<const Derived*>(&object) != nullptr;
+}
+[[noreturn]] inline void unknown_class() {
+  throw std::logic_error(
+      "clad: a virtual call on an object of a class that was not visible where it was differentiated");
+}
+
+/// An object as its base class, or as the class derived from it that it is of; const if the object is.
 template <class Base, class T>
 auto& base(T& object) {
-  if constexpr (std::is_const_v<T>)
+  using Class = std::remove_const_t<T>;
+  using Wanted = std::conditional_t<std::is_const_v<T>, const Base, Base>;
+  if constexpr (std::is_polymorphic_v<Class> && std::is_base_of_v<Class, Base> &&
+                !std::is_same_v<Class, Base>)
+    return dynamic_cast<Wanted&>(object);
+  else if constexpr (std::is_const_v<T>)
     return static_cast<const Base&>(object);
   else
     return static_cast<Base&>(object);

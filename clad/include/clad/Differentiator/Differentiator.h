@@ -22,6 +22,7 @@
 #include "clad/Differentiator/Adjoint.h"
 #include "clad/Differentiator/BuiltinDerivatives.h"
 #include "clad/Differentiator/Forward.h"
+#include "clad/Differentiator/Library.h"
 #include "clad/Differentiator/STLBuiltins.h"
 #include "clad/Differentiator/Tape.h"
 #include "clad/checkpoint.h"

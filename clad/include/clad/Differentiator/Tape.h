@@ -240,7 +240,7 @@ class storage {
   storage() { std::memset(bytes_, 0, sizeof(T)); }
   storage(const storage&) = delete;
   storage& operator=(const storage&) = delete;
-  ~storage() { std::destroy_at(&**this); }
+  ~storage() { (**this).T::~T(); }  // not by a table of virtual functions, which nothing has set
   template <class... A>
   void emplace(A&&... args) {
     ::new (static_cast<void*>(bytes_)) T(std::forward<A>(args)...);

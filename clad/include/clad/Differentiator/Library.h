@@ -1,0 +1,534 @@
+// Functions of the standard library as plain code. Where a differentiated function calls std::accumulate on
+// numbers that carry derivatives, the plugin differentiates the function of the same name in clad::library.
+//
+// An algorithm that returns an iterator returns here how far it is from the argument that the annotation
+// names.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "clad/Differentiator/Adjoint.h"
+
+#define CLAD_FROM_ARGUMENT(k) [[clang::annotate("clad::from " #k)]]
+
+namespace clad::library {
+
+using std::ptrdiff_t;
+template <class It>
+using element = std::iter_value_t<It>;
+
+// Sums.
+template <class It, class T>
+T accumulate(It first, It last, T init) {
+  for (; first != last; ++first) init = init + *first;
+  return init;
+}
+template <class It, class T, class Op>
+T accumulate(It first, It last, T init, Op op) {
+  for (; first != last; ++first) init = op(init, *first);
+  return init;
+}
+template <class It>
+element<It> reduce(It first, It last) {
+  element<It> sum{};
+  for (; first != last; ++first) sum = sum + *first;
+  return sum;
+}
+template <class It, class T>
+T reduce(It first, It last, T init) {
+  for (; first != last; ++first) init = init + *first;
+  return init;
+}
+template <class It, class T, class Op>
+T reduce(It first, It last, T init, Op op) {
+  for (; first != last; ++first) init = op(init, *first);
+  return init;
+}
+template <class It, class It2, class T>
+T inner_product(It first, It last, It2 second, T init) {
+  for (; first != last; ++first, ++second) init = init + *first * *second;
+  return init;
+}
+template <class It, class It2, class T, class Op, class Op2>
+T inner_product(It first, It last, It2 second, T init, Op op, Op2 op2) {
+  for (; first != last; ++first, ++second) init = op(init, op2(*first, *second));
+  return init;
+}
+template <class It, class It2, class T>
+T transform_reduce(It first, It last, It2 second, T init) {
+  for (; first != last; ++first, ++second) init = init + *first * *second;
+  return init;
+}
+template <class It, class It2, class T, class Op, class Op2>
+T transform_reduce(It first, It last, It2 second, T init, Op op, Op2 op2) {
+  for (; first != last; ++first, ++second) init = op(init, op2(*first, *second));
+  return init;
+}
+template <class It, class T, class Op, class F>
+T transform_reduce(It first, It last, T init, Op op, F f) {
+  for (; first != last; ++first) init = op(init, f(*first));
+  return init;
+}
+
+// Ranges that are written.
+template <class It, class F>
+void for_each(It first, It last, F f) {
+  for (; first != last; ++first) f(*first);
+}
+template <class It, class N, class F>
+CLAD_FROM_ARGUMENT(0)
+ptrdiff_t for_each_n(It first, N n, F f) {
+  for (N i = 0; i < n; ++i) f(first[i]);
+  return n;
+}
+template <class It, class Out, class F>
+CLAD_FROM_ARGUMENT(2)
+ptrdiff_t transform(It first, It last, Out out, F f) {
+  const ptrdiff_t n = last - first;
+  for (; first != last; ++first, ++out) *out = f(*first);
+  return n;
+}
+template <class It, class It2, class Out, class F>
+CLAD_FROM_ARGUMENT(3)
+ptrdiff_t transform(It first, It last, It2 second, Out out, F f) {
+  const ptrdiff_t n = last - first;
+  for (; first != last; ++first, ++second, ++out) *out = f(*first, *second);
+  return n;
+}
+template <class It, class T>
+void fill(It first, It last, const T& value) {
+  const T kept = value;
+  for (; first != last; ++first) *first = kept;
+}
+template <class It, class N, class T>
+CLAD_FROM_ARGUMENT(0)
+ptrdiff_t fill_n(It first, N n, const T& value) {
+  const T kept = value;
+  for (N i = 0; i < n; ++i) first[i] = kept;
+  return n;
+}
+template <class It, class F>
+void generate(It first, It last, F f) {
+  for (; first != last; ++first) *first = f();
+}
+template <class It, class Out>
+CLAD_FROM_ARGUMENT(2)
+ptrdiff_t copy(It first, It last, Out out) {
+  const ptrdiff_t n = last - first;
+  for (; first != last; ++first, ++out) *out = *first;
+  return n;
+}
+template <class It, class N, class Out>
+CLAD_FROM_ARGUMENT(2)
+ptrdiff_t copy_n(It first, N n, Out out) {
+  for (N i = 0; i < n; ++i) out[i] = first[i];
+  return n;
+}
+template <class It, class Out>
+CLAD_FROM_ARGUMENT(2)
+ptrdiff_t copy_backward(It first, It last, Out out) {
+  const ptrdiff_t n = last - first;
+  while (first != last) *--out = *--last;
+  return -n;
+}
+template <class It, class T>
+void iota(It first, It last, T value) {
+  for (; first != last; ++first) {
+    *first = value;
+    value = value + 1;
+  }
+}
+template <class It, class Out>
+CLAD_FROM_ARGUMENT(2)
+ptrdiff_t partial_sum(It first, It last, Out out) {
+  const ptrdiff_t n = last - first;
+  element<It> sum{};
+  for (ptrdiff_t i = 0; i < n; ++i) {
+    sum = i == 0 ? first[0] : sum + first[i];
+    out[i] = sum;
+  }
+  return n;
+}
+template <class It, class Out, class Op>
+CLAD_FROM_ARGUMENT(2)
+ptrdiff_t partial_sum(It first, It last, Out out, Op op) {
+  const ptrdiff_t n = last - first;
+  element<It> sum{};
+  for (ptrdiff_t i = 0; i < n; ++i) {
+    if (i == 0)
+      sum = first[0];
+    else
+      sum = op(sum, first[i]);
+    out[i] = sum;
+  }
+  return n;
+}
+template <class It, class Out>
+CLAD_FROM_ARGUMENT(2)
+ptrdiff_t adjacent_difference(It first, It last, Out out) {
+  const ptrdiff_t n = last - first;
+  element<It> before{};
+  for (ptrdiff_t i = 0; i < n; ++i) {
+    const element<It> now = first[i];
+    out[i] = i == 0 ? now : now - before;
+    before = now;
+  }
+  return n;
+}
+template <class It, class It2>
+CLAD_FROM_ARGUMENT(2)
+ptrdiff_t swap_ranges(It first, It last, It2 second) {
+  const ptrdiff_t n = last - first;
+  for (ptrdiff_t i = 0; i < n; ++i) std::swap(first[i], second[i]);
+  return n;
+}
+template <class It>
+void reverse(It first, It last) {
+  const ptrdiff_t n = last - first;
+  for (ptrdiff_t i = 0; i < n / 2; ++i) std::swap(first[i], first[n - 1 - i]);
+}
+template <class It>
+CLAD_FROM_ARGUMENT(0)
+ptrdiff_t rotate(It first, It middle, It last) {
+  const ptrdiff_t n = last - first, by = middle - first;
+  std::vector<element<It>> before(n);
+  for (ptrdiff_t i = 0; i < n; ++i) before[i] = first[i];
+  for (ptrdiff_t i = 0; i < n; ++i) first[i] = before[(i + by) % n];
+  return n - by;
+}
+template <class T, class U>
+T exchange(T& object, U&& value) {
+  T old = object;
+  object = value;
+  return old;
+}
+
+// Order. Which element is where does not depend on the numbers, but for a null set of them.
+template <class It>
+void permute(It first, const std::vector<ptrdiff_t>& order) {
+  const ptrdiff_t n = static_cast<ptrdiff_t>(order.size());
+  std::vector<element<It>> before(order.size());
+  for (ptrdiff_t i = 0; i < n; ++i) before[i] = first[i];
+  for (ptrdiff_t i = 0; i < n; ++i) first[i] = before[order[i]];
+}
+/// Merges runs of doubling length.
+template <class It, class Less>
+void stable_sort(It first, It last, Less less) {
+  const ptrdiff_t n = last - first;
+  std::vector<ptrdiff_t> from(n), to(n);
+  for (ptrdiff_t i = 0; i < n; ++i) from[i] = i;
+  for (ptrdiff_t run = 1; run < n; run *= 2) {
+    for (ptrdiff_t start = 0; start < n; start += 2 * run) {
+      const ptrdiff_t middle = start + run < n ? start + run : n,
+                      end = start + 2 * run < n ? start + 2 * run : n;
+      ptrdiff_t a = start, b = middle;
+      for (ptrdiff_t i = start; i < end; ++i) {
+        bool second = a == middle;
+        if (a < middle && b < end) second = less(first[from[b]], first[from[a]]);
+        to[i] = second ? from[b] : from[a];
+        if (second)
+          ++b;
+        else
+          ++a;
+      }
+    }
+    for (ptrdiff_t i = 0; i < n; ++i) from[i] = to[i];
+  }
+  permute(first, from);
+}
+template <class It>
+void stable_sort(It first, It last) {
+  library::stable_sort(first, last, [](const element<It>& a, const element<It>& b) { return a < b; });
+}
+template <class It>
+void sort(It first, It last) {
+  library::stable_sort(first, last);
+}
+template <class It, class Less>
+void sort(It first, It last, Less less) {
+  library::stable_sort(first, last, less);
+}
+template <class It>
+CLAD_FROM_ARGUMENT(0)
+ptrdiff_t max_element(It first, It last) {
+  const ptrdiff_t n = last - first;
+  ptrdiff_t best = 0;
+  for (ptrdiff_t i = 1; i < n; ++i)
+    if (first[best] < first[i]) best = i;
+  return best;
+}
+template <class It, class Less>
+CLAD_FROM_ARGUMENT(0)
+ptrdiff_t max_element(It first, It last, Less less) {
+  const ptrdiff_t n = last - first;
+  ptrdiff_t best = 0;
+  for (ptrdiff_t i = 1; i < n; ++i)
+    if (less(first[best], first[i])) best = i;
+  return best;
+}
+template <class It>
+CLAD_FROM_ARGUMENT(0)
+ptrdiff_t min_element(It first, It last) {
+  const ptrdiff_t n = last - first;
+  ptrdiff_t best = 0;
+  for (ptrdiff_t i = 1; i < n; ++i)
+    if (first[i] < first[best]) best = i;
+  return best;
+}
+template <class It, class Less>
+CLAD_FROM_ARGUMENT(0)
+ptrdiff_t min_element(It first, It last, Less less) {
+  const ptrdiff_t n = last - first;
+  ptrdiff_t best = 0;
+  for (ptrdiff_t i = 1; i < n; ++i)
+    if (less(first[i], first[best])) best = i;
+  return best;
+}
+
+// Searches.
+template <class It, class T>
+CLAD_FROM_ARGUMENT(0)
+ptrdiff_t lower_bound(It first, It last, const T& value) {
+  ptrdiff_t low = 0, n = last - first;
+  while (n > 0) {
+    const ptrdiff_t half = n / 2;
+    if (first[low + half] < value) {
+      low += half + 1;
+      n -= half + 1;
+    } else {
+      n = half;
+    }
+  }
+  return low;
+}
+template <class It, class T>
+CLAD_FROM_ARGUMENT(0)
+ptrdiff_t upper_bound(It first, It last, const T& value) {
+  ptrdiff_t low = 0, n = last - first;
+  while (n > 0) {
+    const ptrdiff_t half = n / 2;
+    if (!(value < first[low + half])) {
+      low += half + 1;
+      n -= half + 1;
+    } else {
+      n = half;
+    }
+  }
+  return low;
+}
+template <class It, class T>
+CLAD_FROM_ARGUMENT(0)
+ptrdiff_t find(It first, It last, const T& value) {
+  ptrdiff_t i = 0;
+  for (; first != last && !(*first == value); ++first) ++i;
+  return i;
+}
+template <class It, class F>
+CLAD_FROM_ARGUMENT(0)
+ptrdiff_t find_if(It first, It last, F f) {
+  ptrdiff_t i = 0;
+  for (; first != last; ++first, ++i)
+    if (f(*first)) break;
+  return i;
+}
+template <class It, class F>
+ptrdiff_t count_if(It first, It last, F f) {
+  ptrdiff_t n = 0;
+  for (; first != last; ++first)
+    if (f(*first)) ++n;
+  return n;
+}
+template <class It, class F>
+bool any_of(It first, It last, F f) {
+  for (; first != last; ++first)
+    if (f(*first)) return true;
+  return false;
+}
+template <class It, class F>
+bool all_of(It first, It last, F f) {
+  for (; first != last; ++first)
+    if (!f(*first)) return false;
+  return true;
+}
+template <class It, class F>
+bool none_of(It first, It last, F f) {
+  for (; first != last; ++first)
+    if (f(*first)) return false;
+  return true;
+}
+
+// Numbers.
+template <class T>
+T lerp(T a, T b, T t) {
+  return a + t * (b - a);
+}
+template <class T>
+T midpoint(T a, T b) {
+  return (a + b) / 2;
+}
+
+// Memory.
+template <class T>
+void memcpy(T* to, const T* from, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes / sizeof(T); ++i) to[i] = from[i];
+}
+template <class T>
+void memset(T* to, int, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes / sizeof(T); ++i) to[i] = 0;
+}
+
+// Complex numbers.
+template <class Z>
+using real_of = typename Z::value_type;
+template <detail::complex Z>
+Z operator_plus(const Z& a) {
+  return a;
+}
+template <detail::complex Z>
+Z operator_minus(const Z& a) {
+  return Z(-a.real(), -a.imag());
+}
+template <detail::complex Z>
+Z operator_plus(const Z& a, const Z& b) {
+  return Z(a.real() + b.real(), a.imag() + b.imag());
+}
+template <detail::complex Z>
+Z operator_plus(const Z& a, const real_of<Z>& b) {
+  return Z(a.real() + b, a.imag());
+}
+template <detail::complex Z>
+Z operator_plus(const real_of<Z>& a, const Z& b) {
+  return Z(a + b.real(), b.imag());
+}
+template <detail::complex Z>
+Z operator_minus(const Z& a, const Z& b) {
+  return Z(a.real() - b.real(), a.imag() - b.imag());
+}
+template <detail::complex Z>
+Z operator_minus(const Z& a, const real_of<Z>& b) {
+  return Z(a.real() - b, a.imag());
+}
+template <detail::complex Z>
+Z operator_minus(const real_of<Z>& a, const Z& b) {
+  return Z(a - b.real(), -b.imag());
+}
+template <detail::complex Z>
+Z operator_star(const Z& a, const Z& b) {
+  return Z(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
+}
+template <detail::complex Z>
+Z operator_star(const Z& a, const real_of<Z>& b) {
+  return Z(a.real() * b, a.imag() * b);
+}
+template <detail::complex Z>
+Z operator_star(const real_of<Z>& a, const Z& b) {
+  return Z(a * b.real(), a * b.imag());
+}
+template <detail::complex Z>
+Z operator_slash(const Z& a, const Z& b) {
+  const real_of<Z> n = b.real() * b.real() + b.imag() * b.imag();
+  return Z((a.real() * b.real() + a.imag() * b.imag()) / n, (a.imag() * b.real() - a.real() * b.imag()) / n);
+}
+template <detail::complex Z>
+Z operator_slash(const Z& a, const real_of<Z>& b) {
+  return Z(a.real() / b, a.imag() / b);
+}
+template <detail::complex Z>
+Z operator_slash(const real_of<Z>& a, const Z& b) {
+  const real_of<Z> n = b.real() * b.real() + b.imag() * b.imag();
+  return Z(a * b.real() / n, -a * b.imag() / n);
+}
+template <detail::complex Z>
+real_of<Z> real(const Z& z) {
+  return z.real();
+}
+template <detail::complex Z>
+real_of<Z> imag(const Z& z) {
+  return z.imag();
+}
+template <detail::complex Z>
+real_of<Z> abs(const Z& z) {
+  return std::hypot(z.real(), z.imag());
+}
+template <detail::complex Z>
+real_of<Z> norm(const Z& z) {
+  return z.real() * z.real() + z.imag() * z.imag();
+}
+template <detail::complex Z>
+real_of<Z> arg(const Z& z) {
+  return std::atan2(z.imag(), z.real());
+}
+template <detail::complex Z>
+Z conj(const Z& z) {
+  return Z(z.real(), -z.imag());
+}
+template <detail::complex Z>
+Z exp(const Z& z) {
+  const real_of<Z> r = std::exp(z.real());
+  return Z(r * std::cos(z.imag()), r * std::sin(z.imag()));
+}
+template <detail::complex Z>
+Z log(const Z& z) {
+  return Z(std::log(std::hypot(z.real(), z.imag())), std::atan2(z.imag(), z.real()));
+}
+template <detail::complex Z>
+Z sqrt(const Z& z) {
+  const real_of<Z> r = std::hypot(z.real(), z.imag());
+  if (r == 0) return Z(0, z.imag());
+  if (z.real() >= 0) {
+    const real_of<Z> a = std::sqrt((r + z.real()) / 2);
+    return Z(a, z.imag() / (2 * a));
+  }
+  const real_of<Z> b = std::sqrt((r - z.real()) / 2);
+  if (std::signbit(z.imag())) return Z(-z.imag() / (2 * b), -b);
+  return Z(z.imag() / (2 * b), b);
+}
+template <detail::complex Z>
+Z pow(const Z& z, const Z& w) {
+  return library::exp(library::operator_star(w, library::log(z)));
+}
+template <detail::complex Z>
+Z pow(const Z& z, const real_of<Z>& w) {
+  return library::exp(library::operator_star(w, library::log(z)));
+}
+template <detail::complex Z>
+Z pow(const real_of<Z>& z, const Z& w) {
+  return library::exp(library::operator_star(w, Z(std::log(z), 0)));
+}
+template <detail::complex Z>
+Z pow(const Z& z, int n) {
+  Z power(1, 0);
+  for (int i = 0; i < (n < 0 ? -n : n); ++i) power = library::operator_star(power, z);
+  if (n < 0) return library::operator_slash(real_of<Z>(1), power);
+  return power;
+}
+template <detail::complex Z>
+Z sin(const Z& z) {
+  return Z(std::sin(z.real()) * std::cosh(z.imag()), std::cos(z.real()) * std::sinh(z.imag()));
+}
+template <detail::complex Z>
+Z cos(const Z& z) {
+  return Z(std::cos(z.real()) * std::cosh(z.imag()), -std::sin(z.real()) * std::sinh(z.imag()));
+}
+template <detail::complex Z>
+Z tan(const Z& z) {
+  return library::operator_slash(library::sin(z), library::cos(z));
+}
+template <detail::complex Z>
+Z sinh(const Z& z) {
+  return Z(std::sinh(z.real()) * std::cos(z.imag()), std::cosh(z.real()) * std::sin(z.imag()));
+}
+template <detail::complex Z>
+Z cosh(const Z& z) {
+  return Z(std::cosh(z.real()) * std::cos(z.imag()), std::sinh(z.real()) * std::sin(z.imag()));
+}
+template <detail::complex Z>
+Z tanh(const Z& z) {
+  return library::operator_slash(library::sinh(z), library::cosh(z));
+}
+
+}  // namespace clad::library

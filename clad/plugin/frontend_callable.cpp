@@ -1,0 +1,196 @@
+// What is called through a name: function pointers, std::function, pointers to members. Where the target is
+// visible, the variable is another name of it; a parameter is one for the call that passes it.
+#include "compat.h"
+#include "frontend.h"
+
+using namespace clang;
+
+namespace clad {
+
+/// Whether a variable of the type stands for a function.
+bool Frontend::is_callable(QualType type) {
+  type = type.getNonReferenceType();
+  if (type->isFunctionType() || type->isFunctionPointerType() || type->isMemberFunctionPointerType())
+    return true;
+  const CXXRecordDecl* record = type->getAsCXXRecordDecl();
+  return record && record->getIdentifier() && record->getName() == "function" && record->isInStdNamespace();
+}
+
+/// The function or lambda that a variable is initialized with, as far as its declaration says.
+const Decl* Frontend::fixed_target(const VarDecl* var) {
+  const clang::Expr* e = var->getInit();
+  for (int depth = 0; e && depth < 16; ++depth) {
+    e = strip(e->IgnoreParenCasts());
+    if (const auto* u = dyn_cast<UnaryOperator>(e); u && u->getOpcode() == UO_AddrOf)
+      e = u->getSubExpr();
+    else if (const auto* made = dyn_cast<CXXConstructExpr>(e); made && made->getNumArgs() == 1)
+      e = made->getArg(0);
+    else if (const auto* member = dyn_cast<CXXMemberCallExpr>(e);
+             member && isa_and_nonnull<CXXConversionDecl>(member->getMethodDecl()))
+      e = member->getImplicitObjectArgument();
+    else if (const auto* lambda = dyn_cast<LambdaExpr>(e))
+      return lambda->getLambdaClass();
+    else if (const auto* ref = dyn_cast<DeclRefExpr>(e))
+      return dyn_cast<FunctionDecl>(ref->getDecl());
+    else
+      return nullptr;
+  }
+  return nullptr;
+}
+
+/// The function or lambda that an expression names; null if that is not visible.
+std::shared_ptr<Closure> Frontend::callable(const clang::Expr* e) {
+  const clang::Expr* bare = strip(e->IgnoreParenCasts());
+  if (const auto* u = dyn_cast<UnaryOperator>(bare);
+      u && (u->getOpcode() == UO_AddrOf || u->getOpcode() == UO_Deref))
+    return callable(u->getSubExpr());
+  if (const auto* cast = dyn_cast<CastExpr>(bare)) return callable(cast->getSubExpr());
+  if (isa<LambdaExpr>(bare)) return closure_of(bare);
+  if (const auto* ref = dyn_cast<DeclRefExpr>(bare)) {
+    if (auto it = closures_.find(ref->getDecl()); it != closures_.end()) return it->second;
+    const auto* function = dyn_cast<FunctionDecl>(ref->getDecl());
+    if (!function) return nullptr;
+    auto closure = std::make_shared<Closure>();
+    closure->function = function;
+    return closure;
+  }
+  if (const auto* choice = dyn_cast<ConditionalOperator>(bare)) {
+    auto closure = std::make_shared<Closure>();
+    closure->choice = hoist(value(choice->getCond()), loc(bare), "choice");
+    closure->yes = callable(choice->getTrueExpr());
+    closure->no = callable(choice->getFalseExpr());
+    return closure->yes && closure->no ? closure : nullptr;
+  }
+  if (const auto* made = dyn_cast<CXXConstructExpr>(bare))
+    return made->getNumArgs() == 1 && is_callable(made->getType()) ? callable(made->getArg(0)) : nullptr;
+  if (const auto* member = dyn_cast<CXXMemberCallExpr>(bare);  // a lambda's conversion to a function pointer
+      member && isa_and_nonnull<CXXConversionDecl>(member->getMethodDecl()))
+    return callable(member->getImplicitObjectArgument());
+  if (const auto* call = dyn_cast<CallExpr>(bare); call && call->getNumArgs() == 1)
+    if (const FunctionDecl* f = call->getDirectCallee();
+        f && compat::in_std(f) && named(f, {"move", "forward", "ref", "cref"}))
+      return callable(call->getArg(0));
+  return nullptr;
+}
+
+/// Makes a variable that holds a function another name of it; false if it is none, or may hold another.
+bool Frontend::declare_callable(const VarDecl* decl) {
+  if (!is_callable(decl->getType()) || !decl->getInit() || modified(decl)) return false;
+  std::shared_ptr<Closure> closure = callable(decl->getInit());
+  if (!closure) return tainted_;
+  closures_[decl] =
+      closure->record && !decl->getType()->isReferenceType() ? copy_closure(closure, at_) : closure;
+  return true;
+}
+
+/// Passes a function as an argument: the callee is differentiated for this one.
+bool Frontend::add_target(ir::CallInfo& info, const clang::Expr* e, QualType param, unsigned position,
+                          unsigned count) {
+  if (!is_callable(param) || param->isMemberFunctionPointerType()) return false;
+  std::shared_ptr<Closure> closure = callable(e);
+  if (!closure) return tainted_;
+  if (closure->choice) {
+    fail(e->getExprLoc(),
+         "cannot differentiate a call with a function that is chosen at run time; use if and else");
+    return true;
+  }
+  info.targets.resize(count);
+  info.lifted = true;
+  if (closure->function) {
+    info.targets[position] = closure->function->getCanonicalDecl();
+    return true;
+  }
+  info.targets[position] = closure->record;
+  add_closure_arguments(info, *closure);
+  return true;
+}
+
+/// A call of what a closure stands for.
+ir::Expr* Frontend::call_closure(const CallExpr* e, const Closure& closure,
+                                 const std::vector<const clang::Expr*>& args) {
+  if (closure.function) return call_function(e, closure.function, args, nullptr);
+  if (closure.record) {
+    const CXXMethodDecl* callee = closure.record->getLambdaCallOperator();
+    if (closure.record->isGenericLambda()) {
+      if (const auto* op = dyn_cast<CXXOperatorCallExpr>(e);
+          op && cast<CXXMethodDecl>(e->getDirectCallee())->getParent()->isLambda())
+        callee = cast<CXXMethodDecl>(e->getDirectCallee());
+      else
+        return fail(e->getExprLoc(),
+                    "cannot differentiate this call of a generic lambda; give its parameters types");
+    }
+    auto info = std::make_unique<ir::CallInfo>();
+    info->lifted = true;
+    info->name = "lambda";
+    add_closure_arguments(*info, closure);
+    add_arguments(*info, callee, args);
+    return finish_call(std::move(info), callee, callee->getReturnType(), e, false);
+  }
+  const ir::Type* type = types_.get(e->getType());
+  const ir::Loc at = loc(static_cast<const clang::Expr*>(e));
+  ir::Var* result =
+      type->kind == ir::Type::Void ? nullptr : fn_.make_var(ir::Var::Local, "chosen", type, region_);
+  if (result) {
+    result->optional = !type->default_constructible;
+    emit(ir::Stmt::Decl, at)->var = result;
+  }
+  ir::Stmt* branch = emit(ir::Stmt::If, at);
+  record_condition(branch, closure.choice);
+  ir::Body* outer = out_;
+  for (const bool yes : {true, false}) {
+    out_ = yes ? &branch->body : &branch->other;
+    ir::Expr* value = call_closure(e, yes ? *closure.yes : *closure.no, args);
+    if (!result) continue;
+    ir::Stmt* s = emit(ir::Stmt::Assign, at);
+    s->text = "init";
+    s->lhs = fn_.ref(result);
+    s->expr = value;
+  }
+  out_ = outer;
+  return result ? fn_.ref(result) : literal("0", context_.IntTy);
+}
+
+/// A call of what no name says directly: through a function pointer, or a pointer to a member function.
+ir::Expr* Frontend::indirect_call(const CallExpr* e) {
+  const clang::Expr* callee = e->getCallee()->IgnoreParens();
+  const std::vector<const clang::Expr*> args(e->arg_begin(), e->arg_end());
+  if (const auto* member = dyn_cast<BinaryOperator>(callee); member && member->isPtrMemOp()) {
+    std::shared_ptr<Closure> closure = callable(member->getRHS());
+    if (closure && closure->function && !cast<CXXMethodDecl>(closure->function)->isVirtual())
+      return call_function(e, closure->function, args, member->getLHS());
+  } else if (std::shared_ptr<Closure> closure = callable(callee)) {
+    return call_closure(e, *closure, args);
+  }
+  if (!types_.get(e->getType())->differentiable) {
+    bool any = false;
+    for (const clang::Expr* a : e->arguments()) any |= types_.get(a->getType())->differentiable;
+    if (!any) return hoist(raw(e), loc(static_cast<const clang::Expr*>(e)));
+  }
+  return fail(e->getExprLoc(),
+              "cannot differentiate a call through a function pointer, std::function or pointer to member "
+              "whose target "
+              "is not visible here; call the function by its name, or initialize the variable with it");
+}
+
+/// s.*m and p->*m, where m is initialized with a member's address and stays so.
+ir::Expr* Frontend::pointed_member(const BinaryOperator* e) {
+  const clang::Expr* pointer = strip(e->getRHS());
+  for (int depth = 0; depth < 8; ++depth) {
+    const auto* ref = dyn_cast<DeclRefExpr>(pointer);
+    const auto* var = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
+    if (!var || !var->getInit() || modified(var)) break;
+    pointer = strip(var->getInit());
+  }
+  const auto* address = dyn_cast<UnaryOperator>(pointer);
+  const auto* ref = address ? dyn_cast<DeclRefExpr>(address->getSubExpr()->IgnoreParens()) : nullptr;
+  const auto* field = ref ? dyn_cast<FieldDecl>(ref->getDecl()) : nullptr;
+  if (!field)
+    return fail(e->getExprLoc(), "cannot differentiate a pointer to member whose target is not visible here");
+  ir::Expr* object = value(e->getLHS());
+  if (e->getOpcode() == BO_PtrMemI) object = deref(object);
+  return through(object, [&](ir::Expr* o) {
+    return fn_.make(ir::Expr::Member, types_.get(field->getType()), field->getNameAsString(), {o});
+  });
+}
+
+}  // namespace clad

@@ -1,0 +1,228 @@
+// The standard library: functions that have a plain definition in clad::library, and classes whose parts are
+// named by functions: std::tuple, std::complex, std::optional.
+#include "clang/AST/Attr.h"
+#include "clang/AST/DeclTemplate.h"
+#include "compat.h"
+#include "frontend.h"
+
+using namespace clang;
+
+namespace clad {
+namespace {
+
+/// Which argument the iterator that the library's function returns is counted from (CLAD_FROM_ARGUMENT).
+std::optional<unsigned> counted_from(const FunctionDecl* f) {
+  for (const AnnotateAttr* attr : f->specific_attrs<AnnotateAttr>()) {
+    llvm::StringRef text = attr->getAnnotation();
+    unsigned k = 0;
+    if (text.consume_front("clad::from ") && !text.getAsInteger(10, k)) return k;
+  }
+  return std::nullopt;
+}
+
+bool is_lambda(QualType type) {
+  const CXXRecordDecl* record = type.getNonReferenceType()->getAsCXXRecordDecl();
+  return record && record->isLambda();
+}
+
+/// Without the conversions to and from void*.
+const clang::Expr* of_memory(const clang::Expr* e) {
+  for (;;) {
+    e = e->IgnoreParens();
+    const auto* c = dyn_cast<CastExpr>(e);
+    if (!c || (c->getCastKind() != CK_BitCast && c->getCastKind() != CK_NoOp)) return e;
+    e = c->getSubExpr();
+  }
+}
+
+}  // namespace
+
+/// A call of a library function as a call of its plain definition; null if it has none, or needs none.
+ir::Expr* Frontend::library_call(const clang::Expr* at, const FunctionDecl* callee,
+                                 std::vector<const clang::Expr*> args) {
+  const bool memory = callee->isExternC() && named(callee, {"memcpy", "memmove", "memset"});
+  if (!memory && !compat::in_std(callee)) return nullptr;
+  if (memory)
+    for (const clang::Expr*& a : args) a = of_memory(a);
+  bool carries = false;
+  for (const clang::Expr* a : args)
+    carries |= types_.get(a->getType())->differentiable || is_lambda(a->getType());
+  carries |= is_pointer(at) && at->getType()->isRecordType();  // an iterator
+  if (!carries) return nullptr;
+  const FunctionDecl* plain = lookup_.plain_definition(callee, args);
+  if (!plain) return nullptr;
+  if (memory && callee->getName() == "memset") {
+    const ir::Expr* byte = constant(args[1]);
+    if (!byte || byte->text != "0")
+      return fail(at->getExprLoc(), "cannot differentiate 'memset' to anything but 0; use std::fill");
+  }
+  auto info = std::make_unique<ir::CallInfo>();
+  info->name = spell_function(plain, types_);
+  add_arguments(*info, plain, args);
+  const std::optional<unsigned> from = counted_from(plain);
+  ir::Expr* start = from && is_pointer(at) ? freeze(info->args[*from].expr, at_) : nullptr;
+  ir::Expr* result = finish_call(std::move(info), plain, plain->getReturnType(), at, false);
+  return start ? moved(start, TypeTable::is_reverse(args[*from]->getType()), result) : result;
+}
+
+/// std::min({a, b, c}) and std::max({a, b, c}).
+ir::Expr* Frontend::extreme(const CallExpr* e, bool largest) {
+  ir::Expr* list = value(e->getArg(0));
+  const ir::Type* type = types_.get(e->getType());
+  if (list->kind != ir::Expr::InitList || type->kind != ir::Type::Real || list->args.empty()) return nullptr;
+  const auto atom = [&](ir::Expr* x) {
+    return ir::is_atomic(x) && x->kind != ir::Expr::Index ? x : hoist(x, at_);
+  };
+  ir::Expr* best = atom(list->args[0]);
+  for (std::size_t i = 1; i < list->args.size(); ++i) {
+    ir::Expr* next = atom(list->args[i]);
+    ir::Expr* better =
+        fn_.make(ir::Expr::Binary, types_.get(context_.BoolTy), largest ? "<" : ">", {best, next});
+    best = hoist(fn_.make(ir::Expr::Conditional, type, "", {better, next, best}), at_,
+                 largest ? "largest" : "least");
+  }
+  return best;
+}
+
+/// An object whose parts are to be named.
+ir::Expr* Frontend::object(const clang::Expr* e) {
+  ir::Expr* o = value(e);
+  return ir::is_path(o) || o->kind == ir::Expr::Conditional ? o : hoist(o, loc(e));
+}
+
+ir::Expr* Frontend::part(ir::Expr* object, std::size_t i) {
+  const ir::Field& field = object->type->fields[i];
+  return through(object,
+                 [&](ir::Expr* o) { return fn_.make(ir::Expr::Member, field.type, field.name, {o}); });
+}
+
+bool Frontend::is_library(const ir::Type* type, llvm::StringRef name) {
+  const auto* record = static_cast<const CXXRecordDecl*>(type->decl);
+  return type->kind == ir::Type::Record && record && record->getIdentifier() && record->getName() == name &&
+         compat::in_std(record);
+}
+
+/// Construction of a pair, tuple, complex number or optional; null if it is of another class, or in a way
+/// that is not known.
+ir::Expr* Frontend::construct_library(const ir::Type* type, llvm::ArrayRef<const clang::Expr*> args,
+                                      ir::Loc at) {
+  const bool optional = is_library(type, "optional"), complex = is_library(type, "complex");
+  if (!optional && !complex && !is_library(type, "pair") && !is_library(type, "tuple")) return nullptr;
+  if (args.empty()) return fn_.make(ir::Expr::Construct, type);
+  if (optional && types_.get(args[0]->getType())->name.find("nullopt_t") != std::string::npos)
+    return fn_.make(ir::Expr::Construct, type);
+  ir::Expr* list = fn_.make(ir::Expr::InitList, type);
+  const ir::Type* first = types_.get(args[0]->getType());
+  if (args.size() == 1 && first->kind == ir::Type::Record && first->fields.size() == type->fields.size() &&
+      static_cast<const CXXRecordDecl*>(first->decl)->isInStdNamespace() &&
+      (!optional || is_library(first, "optional"))) {
+    if (optional) return nullptr;  // of an optional of another type
+    ir::Expr* other = object(args[0]);
+    for (std::size_t i = 0; i < type->fields.size(); ++i) list->args.push_back(part(other, i));
+    return list;
+  }
+  list->args = values(args);
+  if (complex && args.size() == 1) list->args.push_back(literal("0", context_.IntTy));
+  if (list->args.size() != type->fields.size()) {
+    fail(SourceLocation::getFromRawEncoding(at),
+         "cannot differentiate this constructor of '" + type->name + "'");
+    return list;
+  }
+  for (std::size_t i = 0; i < list->args.size(); ++i) {  // conversions that the class makes
+    const ir::Type* to = type->fields[i].type;
+    ir::Expr*& a = list->args[i];
+    if (a->type == to || to->is_class() || to->kind == ir::Type::Pointer) continue;
+    a = fn_.make(ir::Expr::Cast, to, to->name, {a});
+    a->explicit_cast = true;
+  }
+  return list;
+}
+
+/// A member of std::complex or std::optional; null for any other.
+ir::Expr* Frontend::library_member(const CXXMemberCallExpr* e, const CXXMethodDecl* method) {
+  const clang::Expr* base = e->getImplicitObjectArgument();
+  if (base->getType()->isPointerType()) return nullptr;
+  const ir::Type* type = types_.get(base->getType());
+  const ir::Loc at = loc(static_cast<const clang::Expr*>(e));
+  if (is_library(type, "complex") && named(method, {"real", "imag"})) {
+    ir::Expr* p = part(object(base), method->getName() == "real" ? 0 : 1);
+    if (e->getNumArgs() == 0) return p;
+    return assign(p, "=", value(e->getArg(0)), at);
+  }
+  if (!is_library(type, "optional") || !type->differentiable) return nullptr;
+  if (named(method, {"value"})) {
+    ir::Expr* v = fn_.make(ir::Expr::Method, type->fields[0].type, "value", {object(base)});
+    v->accessor = true;
+    return v;
+  }
+  if (named(method, {"has_value"}) || isa<CXXConversionDecl>(method))
+    return fn_.make(ir::Expr::Method, types_.get(context_.BoolTy), "has_value", {object(base)});
+  if (named(method, {"value_or"})) {
+    ir::Expr* o = object(base);
+    ir::Expr* has = fn_.make(ir::Expr::Method, types_.get(context_.BoolTy), "has_value", {o});
+    ir::Expr* otherwise = value(e->getArg(0));
+    ir::Expr* inner = fn_.make(ir::Expr::Deref, type->fields[0].type, "", {o});
+    if (type->fields[0].type->is_class())
+      return fail(e->getExprLoc(), "cannot differentiate 'value_or' of a class; use if and else");
+    return hoist(fn_.make(ir::Expr::Conditional, inner->type, "", {has, inner, otherwise}), at);
+  }
+  if (named(method, {"reset"})) return assign(value(base), "=", fn_.make(ir::Expr::Construct, type), at);
+  if (named(method, {"emplace"}) && e->getNumArgs() == 1) {
+    ir::Expr* list = fn_.make(ir::Expr::InitList, type, "", {value(e->getArg(0))});
+    return assign(value(base), "=", list, at);
+  }
+  return nullptr;
+}
+
+/// Assignments to, and operators of, std::tuple, std::complex and std::optional; null for any other.
+ir::Expr* Frontend::library_operator(const CXXOperatorCallExpr* e) {
+  const clang::Expr* first = e->getArg(0);
+  const ir::Type* type = types_.get(first->getType());
+  const ir::Loc at = loc(static_cast<const clang::Expr*>(e));
+  const FunctionDecl* callee = e->getDirectCallee();
+  if (!compat::in_std(callee)) return nullptr;
+  const auto* tie = dyn_cast<CallExpr>(strip(first));
+  if (e->getOperator() == OO_Equal && tie && tie->getDirectCallee() &&
+      compat::in_std(tie->getDirectCallee()) && named(tie->getDirectCallee(), {"tie"})) {
+    ir::Expr* from = value(e->getArg(1));
+    if (from->type->kind != ir::Type::Record || from->type->fields.size() != tie->getNumArgs())
+      return nullptr;
+    from = hoist(from, at);
+    for (unsigned i = 0; i < tie->getNumArgs(); ++i)
+      if (types_.get(tie->getArg(i)->getType())->name.find("_Swallow") == std::string::npos &&
+          types_.get(tie->getArg(i)->getType())->name.find("__ignore") == std::string::npos)
+        assign(value(tie->getArg(i)), "=", part(from, i), at);
+    return literal("0", context_.IntTy);
+  }
+  if (is_library(type, "optional") && type->differentiable) {
+    const bool arrow = e->getOperator() == OO_Arrow;
+    if (arrow || (e->getOperator() == OO_Star && e->getNumArgs() == 1)) {
+      ir::Expr* inner = fn_.make(ir::Expr::Deref, type->fields[0].type, "", {object(first)});
+      return arrow ? fn_.make(ir::Expr::AddressOf, types_.get(e->getType()), "", {inner}) : inner;
+    }
+  }
+  if (e->getOperator() == OO_Equal) {
+    const clang::Expr* right = e->getArg(1);
+    if (!is_library(type, "optional") && !is_library(type, "complex") && !is_library(type, "tuple") &&
+        !is_library(type, "pair"))
+      return nullptr;
+    const bool same = types_.get(right->getType()) == type;
+    ir::Expr* made = same ? value(right) : construct_library(type, {right}, at);
+    return made ? assign(value(first), "=", made, at) : nullptr;
+  }
+  if (!is_library(type, "complex")) return nullptr;
+  const OverloadedOperatorKind op = e->getOperator();
+  if (op != OO_PlusEqual && op != OO_MinusEqual && op != OO_StarEqual && op != OO_SlashEqual) return nullptr;
+  // z op= w is z = z op w.
+  std::string name = operator_word(callee);
+  name.resize(name.size() - llvm::StringRef("_equal").size());
+  const FunctionDecl* plain = lookup_.plain_definition(name, {first, e->getArg(1)});
+  if (!plain) return nullptr;
+  auto info = std::make_unique<ir::CallInfo>();
+  info->name = spell_function(plain, types_);
+  add_arguments(*info, plain, {first, e->getArg(1)});
+  ir::Expr* result = finish_call(std::move(info), plain, plain->getReturnType(), e, false);
+  return assign(value(first), "=", result, at);
+}
+
+}  // namespace clad

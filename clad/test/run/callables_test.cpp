@@ -1,0 +1,143 @@
+// Functions behind names: pointers to functions and members, std::function, virtual calls.
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "clad/Differentiator/Differentiator.h"
+#include "clad/test/support/finite_difference.h"
+
+namespace {
+
+double square(double t) { return t * t; }
+double cube(double t) { return t * t * t; }
+double apply(double (*f)(double), double v) { return f(v) * 2; }
+double twice(double (*f)(double), double v) { return apply(f, apply(f, v)); }
+double function_pointers(double x, double y) {
+  double (*g)(double) = square;
+  double (&h)(double) = cube;
+  double (*s)(double) = std::sin;
+  return g(x) * y + (*g)(y)*h(x) + s(x * y);
+}
+double passed(double x, double y) {
+  return apply(square, x) * y + apply(&cube, y) + twice(square, x) + apply(std::exp, y);
+}
+double chosen(double x, double y) {
+  double (*g)(double) = x > 1 ? square : cube;
+  return g(x) * y;
+}
+double functions(double x, double y) {
+  std::function<double(double)> g = [y](double t) { return t * t * y; };
+  const std::function<double(double, int)> h = [&](double t, int n) { return n * t * x; };
+  std::function<double(double)> s = square;
+  return g(x) + g(y) * h(x, 3) + s(y);
+}
+double integrate(const std::function<double(double)>& f, double from, double to, int n) {
+  double s = 0;
+  for (int i = 0; i < n; ++i) s += f(from + (i + 0.5) * (to - from) / n);
+  return s * (to - from) / n;
+}
+double newton(std::function<double(double)> f, std::function<double(double)> slope, double x) {
+  for (int i = 0; i < 5; ++i) x -= f(x) / slope(x);
+  return x;
+}
+double functionals(double x, double y) {
+  const double a = integrate([&](double t) { return t * x * std::sin(y * t); }, 0, y, 4);
+  auto f = [x](double t) { return t * t - x; };
+  return a * integrate(square, 0, x, 3) + newton(f, [](double t) { return 2 * t; }, y);
+}
+template <class F>
+double derivative(F f, double at) {
+  return (f(at + 0.5) - f(at - 0.5));
+}
+double templates(double x, double y) {
+  return derivative(square, x) * derivative([&](double t) { return t * y * t * x; }, y) +
+         derivative(&cube, y);
+}
+auto scaled(double k) {
+  return [k](double t) { return k * t; };
+}
+double returned(double x, double y) {
+  auto g = scaled(x);
+  return g(y) * y + scaled(y)(x * x);
+}
+
+struct Pair {
+  double a, b;
+  double sum(double k) const { return a * k + b; }
+  void add(double k) { a += k * b; }
+};
+double members(double x, double y) {
+  Pair s{x, y};
+  double Pair::* m = &Pair::a;
+  double (Pair::*f)(double) const = &Pair::sum;
+  void (Pair::*g)(double) = &Pair::add;
+  s.*m *= s.b;
+  (s.*g)(x);
+  Pair* p = &s;
+  p->*m += x;
+  return s.*m * (s.*f)(y) * (p->*f)(x);
+}
+
+struct Shape {
+  virtual ~Shape() = default;
+  virtual double area(double s) const = 0;
+  virtual void grow(double) {}
+};
+struct Square : Shape {
+  double k;
+  explicit Square(double q) : k(q) {}
+  double area(double s) const override { return s * s * k; }
+  void grow(double by) override { k *= by; }
+};
+struct Disc : Shape {
+  double r = 2;
+  double area(double s) const override { return 3.14 * s * r * r; }
+};
+struct Ring final : Disc {
+  double inner;
+  Ring(double outer, double i) : inner(i) { r = outer; }
+  double area(double s) const override { return Disc::area(s) - 3.14 * s * inner * inner; }
+};
+double area_of(const Shape& s, double x) { return s.area(x); }
+void grow(Shape& s, double by) { s.grow(by * by); }
+double shapes(double x, double y) {
+  Square a(y);
+  Disc b;
+  Ring c(x, y * 0.5);
+  grow(a, x);
+  grow(b, x);
+  const Shape* p = &a;
+  return area_of(a, x) * y + area_of(b, y) + area_of(c, x * y) * p->area(y);
+}
+double by_pointer(const Shape* s, double x) { return s->area(x) * s->area(x); }
+double shape_pointers(double x, double y) {
+  Square a(y);
+  std::unique_ptr<Shape> p = std::make_unique<Ring>(x, y);
+  return by_pointer(&a, x) * p->area(x);
+}
+double of_object(const Square& s, double x) { return area_of(s, x); }
+TEST(Callables, FunctionPointers) {
+  EXPECT_GRADIENT(function_pointers, 1.3, 0.7);
+  EXPECT_GRADIENT(passed, 1.3, 0.7);
+  EXPECT_GRADIENT(chosen, 1.3, 0.7);
+  EXPECT_GRADIENT(chosen, 0.3, 0.7);
+  EXPECT_GRADIENT(templates, 1.3, 0.7);
+}
+TEST(Callables, Functions) {
+  EXPECT_GRADIENT(functions, 1.3, 0.7);
+  EXPECT_GRADIENT(functionals, 1.3, 0.7);
+  EXPECT_GRADIENT(returned, 1.3, 0.7);
+}
+TEST(Callables, PointersToMembers) { EXPECT_GRADIENT(members, 1.3, 0.7); }
+TEST(Callables, VirtualCalls) {
+  EXPECT_GRADIENT(shapes, 1.3, 0.7);
+  EXPECT_GRADIENT(shape_pointers, 1.3, 0.7);
+  Square s(1.5), d_s(0.0);
+  double d_x = 0;
+  clad::gradient(of_object).execute(s, 2.0, &d_s, &d_x);
+  EXPECT_DOUBLE_EQ(d_s.k, 4.0);
+  EXPECT_DOUBLE_EQ(d_x, 6.0);
+}
+
+}  // namespace

@@ -1,0 +1,186 @@
+// Algorithms of the standard library.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <functional>
+#include <numeric>
+#include <vector>
+
+#include "clad/Differentiator/Differentiator.h"
+#include "clad/test/support/finite_difference.h"
+
+using clad::test::buffer;
+using vec = std::vector<double>;
+
+namespace {
+
+double sums(const vec& v, double x) {
+  return std::accumulate(v.begin(), v.end(), 0.0) * x + std::accumulate(v.rbegin(), v.rend() - 1, x) +
+         std::accumulate(v.begin(), v.begin(), x * x);
+}
+double products(const vec& v, double x) {
+  return std::accumulate(v.begin(), v.end(), 1.0, std::multiplies<double>()) +
+         std::accumulate(v.begin(), v.end(), x, [&](double a, double b) { return a * x + b * b; }) +
+         std::accumulate(v.cbegin(), v.cend(), 2.0, std::multiplies<>{});
+}
+double of_arrays(const double* p, int n) {
+  double a[3] = {p[0], p[1] * p[0], 2};
+  return std::accumulate(a, a + 3, 0.0) * std::accumulate(std::begin(a), std::end(a), p[0]) +
+         std::accumulate(p, p + n, 1.0);
+}
+double inner_products(const vec& v, const vec& w) {
+  return std::inner_product(v.begin(), v.end(), w.begin(), 0.0) *
+             std::inner_product(v.begin(), v.end(), v.begin(), 1.0) +
+         std::inner_product(v.begin(), v.end(), w.begin(), 0.0, std::plus<>(),
+                            [](double a, double b) { return (a - b) * (a - b); });
+}
+double reductions(const std::array<double, 3>& v) {
+  return std::reduce(v.begin(), v.end()) + std::reduce(v.begin(), v.end(), 2.0) +
+         std::transform_reduce(v.begin(), v.end(), v.begin(), 0.0) +
+         std::transform_reduce(v.begin(), v.end(), 0.0, std::plus<>(), [](double t) { return t * t * t; });
+}
+double transforms(const vec& v, double x) {
+  vec w(v.size()), u(v.size());
+  std::transform(v.begin(), v.end(), w.begin(), [&](double t) { return t * t * x; });
+  auto end = std::transform(v.begin(), v.end(), w.begin(), u.begin(), std::multiplies<double>());
+  return w[0] + w[1] * w[2] + u[0] * u[2] * *(end - 1);
+}
+double transforms_in_place(vec v, double x) {
+  std::transform(v.begin(), v.end(), v.begin(), [x](double t) { return t * x; });
+  std::transform(v.begin(), v.end() - 1, v.begin() + 1, v.begin(), [](double a, double b) { return a * b; });
+  return v[0] * v[1] + v[2];
+}
+double for_each(vec v, double x) {
+  double s = 0;
+  std::for_each(v.begin(), v.end(), [&](double t) { s += t * t; });
+  std::for_each(v.begin(), v.end(), [&](double& t) { t *= x; });
+  return s * v[0] + v[1] * v[2];
+}
+double over_integers(double x, double y) {
+  std::vector<int> k(3);
+  std::iota(k.begin(), k.end(), 1);
+  double s = 0;
+  std::for_each(k.begin(), k.end(), [&](int i) { s += i * x * s + y; });
+  return s;
+}
+double fills(double x, double y) {
+  vec v(3), w(5);
+  std::fill(v.begin(), v.end(), x * y);
+  auto next = std::copy(v.begin(), v.end(), w.begin());
+  next = std::fill_n(next, 1, y);
+  *next = x;
+  std::copy_n(w.begin() + 2, 2, v.begin());
+  double a[3];
+  std::fill(a, a + 3, x);
+  std::fill(a + 1, a + 2, a[0] * y);
+  return v[0] * v[1] + w[2] * w[3] * w[4] + a[0] * a[1];
+}
+double fills_with_an_element(vec v) {
+  std::fill(v.begin(), v.end(), v[1]);
+  return v[0] * v[2];
+}
+double counts(double x) {
+  vec v(4);
+  std::iota(v.begin(), v.end(), x);
+  double k = 1;
+  std::generate(v.begin(), v.begin() + 2, [&] { return k *= x; });
+  return v[0] * v[1] + v[2] * v[3];
+}
+double running(const vec& v) {
+  vec w(v.size()), u(v.size());
+  std::partial_sum(v.begin(), v.end(), w.begin());
+  std::partial_sum(v.begin(), v.end(), u.begin(), std::multiplies<double>());
+  std::adjacent_difference(w.begin(), w.end(), w.begin());
+  return w[0] * w[2] + u[2] * u[1];
+}
+double moves_around(vec v) {
+  std::reverse(v.begin(), v.end());
+  std::rotate(v.begin(), v.begin() + 1, v.end());
+  std::swap_ranges(v.begin(), v.begin() + 1, v.end() - 1);
+  std::copy_backward(v.begin(), v.begin() + 2, v.begin() + 3);
+  return v[0] * 2 + v[1] * v[2] * v[2] + std::exchange(v[0], v[1] * 2) * v[0];
+}
+double sorts(vec v) {
+  std::sort(v.begin(), v.end());
+  double s = 0;
+  for (std::size_t i = 0; i < v.size(); ++i) s += v[i] * v[i] * (i + 1);
+  std::sort(v.begin(), v.end(), [](double a, double b) { return a > b; });
+  std::sort(v.begin(), v.begin() + 2, std::less<>());
+  return s * v[0] + v[1] * v[3];
+}
+double extremes(const vec& v, double x) {
+  auto it = std::max_element(v.begin(), v.end());
+  return *it * x + *std::min_element(v.begin() + 1, v.end()) * (it - v.begin()) +
+         *std::max_element(v.begin(), v.end(), [](double a, double b) { return a * a < b * b; });
+}
+double lists(double x, double y) {
+  return std::min({x, y, x * y}) * std::max({x, y, 2.0}) + std::max({x * x, y});
+}
+double interpolates(const vec& x, const vec& y, double at) {
+  auto upper = std::upper_bound(x.begin(), x.end(), at);
+  const auto i = std::distance(x.begin(), upper) - 1;
+  const double t = (at - x[i]) / (x[i + 1] - x[i]);
+  return (1 - t) * y[i] + t * y[i + 1] * *std::lower_bound(y.begin(), y.end(), 1.0);
+}
+double searches(const vec& v, double x) {
+  const bool any = std::any_of(v.begin(), v.end(), [&](double t) { return t > x; });
+  const auto n = std::count_if(v.begin(), v.end(), [](double t) { return t > 1; });
+  auto found = std::find_if(v.begin(), v.end(), [](double t) { return t > 1; });
+  return (any ? x : 1) * static_cast<double>(n) * *found;
+}
+double copies_bytes(const double* p, double x) {
+  double a[3], b[3];
+  std::memcpy(a, p, sizeof a);
+  memcpy(b, a, 3 * sizeof(double));
+  b[0] *= x;
+  std::memset(a, 0, 2 * sizeof(double));
+  return a[0] + a[2] * b[0] * b[1];
+}
+double square(double t) { return t * t; }
+double with_functions(const vec& v) {
+  vec w(v.size());
+  std::transform(v.begin(), v.end(), w.begin(), square);
+  std::transform(w.begin(), w.end(), w.begin(), static_cast<double (*)(double)>(std::sin));
+  return w[0] * w[1];
+}
+
+const vec kNumbers{0.3, 1.2, 0.7};
+
+TEST(Library, Sums) {
+  EXPECT_GRADIENT(sums, kNumbers, 1.3);
+  EXPECT_GRADIENT(products, kNumbers, 1.3);
+  EXPECT_GRADIENT(of_arrays, buffer{0.3, 1.2}, 2);
+  EXPECT_GRADIENT(inner_products, kNumbers, vec{0.5, 2, 1.5});
+  EXPECT_GRADIENT(reductions, std::array<double, 3>{0.3, 1.2, 0.7});
+}
+TEST(Library, WritesRanges) {
+  EXPECT_GRADIENT(transforms, kNumbers, 1.3);
+  EXPECT_GRADIENT(transforms_in_place, kNumbers, 1.3);
+  EXPECT_GRADIENT(for_each, kNumbers, 1.3);
+  EXPECT_GRADIENT(over_integers, 1.3, 0.7);
+  EXPECT_GRADIENT(fills, 1.3, 0.7);
+  EXPECT_GRADIENT(fills_with_an_element, kNumbers);
+  EXPECT_GRADIENT(counts, 1.3);
+  EXPECT_GRADIENT(running, kNumbers);
+  EXPECT_GRADIENT(moves_around, kNumbers);
+  EXPECT_GRADIENT(copies_bytes, buffer{0.3, 1.2, 0.7}, 1.3);
+  EXPECT_GRADIENT(with_functions, kNumbers);
+}
+TEST(Library, Orders) {
+  EXPECT_GRADIENT(sorts, vec{0.3, 1.2, 0.7, 2.1, 0.1});
+  EXPECT_GRADIENT(extremes, kNumbers, 1.3);
+  EXPECT_GRADIENT(lists, 1.3, 0.7);
+  EXPECT_GRADIENT(lists, 0.3, 1.7);
+  EXPECT_GRADIENT(interpolates, vec{0, 1, 2, 4}, vec{0.5, 1.5, 2.5, 3}, 1.3);
+  EXPECT_GRADIENT(searches, kNumbers, 1.1);
+}
+TEST(Library, HasSecondDerivatives) {
+  double m[4];
+  auto h = clad::hessian(inner_products, "v[0:0], w[0:0]");
+  h.execute(vec{0.3}, vec{0.5}, m);  // v w (1 + v v) + (v - w)^2
+  EXPECT_NEAR(m[0], 6 * 0.3 * 0.5 + 2, 1e-12);
+  EXPECT_NEAR(m[1], 1 + 3 * 0.3 * 0.3 - 2, 1e-12);
+  EXPECT_NEAR(m[3], 2, 1e-12);
+}
+
+}  // namespace

@@ -1,0 +1,90 @@
+// std::span, std::initializer_list, and ranges of pointers.
+#include <array>
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+#include "clad/Differentiator/Differentiator.h"
+#include "clad/test/support/finite_difference.h"
+
+using clad::test::buffer;
+using vec = std::vector<double>;
+
+namespace {
+
+double sum(std::span<const double> s) {
+  double total = 0;
+  for (double t : s) total += t * t;
+  for (std::size_t i = 0; i < s.size(); ++i) total += s[i];
+  return s.empty() ? total : total * s.front() * s.back();
+}
+double spans(const vec& v, double x) {
+  const double a[2] = {x, x * x};
+  std::array<double, 2> b{x, v[0]};
+  return sum(v) + sum(a) * sum(b) + sum({v.data(), 2}) + sum(std::span(v).subspan(1));
+}
+void scale(std::span<double> s, double by) {
+  for (double& e : s) e *= by;
+  for (auto it = s.begin(); it != s.end(); ++it) *it += by;
+}
+double writes(vec v, double x) {
+  std::span<double> all(v);
+  scale(all.first(2), x);
+  scale(all.last(2), v[0]);
+  auto middle = all.subspan(1, 1);
+  middle[0] *= x;
+  return all[0] * v[1] + *(all.end() - 1) * static_cast<double>(middle.size());
+}
+double of_pointer(const double* p, int n) {
+  std::span<const double> s(p, n);
+  return s.size() > 1 ? s[0] * s[1] : s[0];
+}
+double largest(std::initializer_list<double> list) {
+  double best = *list.begin();
+  for (double t : list) best = t > best ? t : best;
+  return best * static_cast<double>(list.size());
+}
+double lists(double x, double y) {
+  auto l = {x, y, x * y};
+  double s = 0;
+  for (double t : l) s += t * t;
+  return s * largest({x, y * y}) + largest(l);
+}
+
+struct Buffer {
+  vec data;
+  auto begin() const { return data.begin(); }
+  auto end() const { return data.end(); }
+  double* begin() { return data.data(); }
+  double* end() { return data.data() + data.size(); }
+};
+double own_ranges(const vec& v) {
+  Buffer b{v};
+  for (double& e : b) e *= e;
+  const Buffer& c = b;
+  double s = 0;
+  for (double e : c) s = s * 0.5 + e;
+  return s;
+}
+double declared_in_the_condition(double x, int n) {
+  double s = 0;
+  while (int k = n--) {
+    if (k == 2) continue;
+    s += x * k * s + x;
+  }
+  return s;
+}
+
+TEST(Views, OfContainers) {
+  EXPECT_GRADIENT(spans, vec{0.3, 1.2, 0.7}, 1.3);
+  EXPECT_GRADIENT(writes, vec{0.3, 1.2, 0.7}, 1.3);
+  EXPECT_GRADIENT(of_pointer, buffer{0.3, 1.2}, 2);
+  EXPECT_GRADIENT(lists, 1.3, 0.7);
+}
+TEST(Views, Ranges) {
+  EXPECT_GRADIENT(own_ranges, vec{0.3, 1.2, 0.7});
+  EXPECT_GRADIENT(declared_in_the_condition, 1.3, 4);
+  EXPECT_GRADIENT(declared_in_the_condition, 1.3, 0);
+}
+
+}  // namespace
