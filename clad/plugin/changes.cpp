@@ -41,17 +41,6 @@ bool is_move(const FunctionDecl* f) {
          (f->getName() == "move" || f->getName() == "forward" || f->getName() == "as_const");
 }
 
-bool holds_vector(QualType type) {
-  const CXXRecordDecl* record = type->getAsCXXRecordDecl();
-  if (!record || !record->hasDefinition()) return false;
-  if (compat::in_std(record)) return record->getIdentifier() && record->getName() == "vector";
-  for (const FieldDecl* field : record->fields())
-    if (holds_vector(field->getType())) return true;
-  for (const CXXBaseSpecifier& base : record->bases())
-    if (holds_vector(base.getType())) return true;
-  return false;
-}
-
 struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
   std::vector<const ForStmt*> increments;  // for loops whose increment is being visited
   bool shouldVisitTemplateInstantiations() const { return true; }

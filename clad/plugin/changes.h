@@ -1,6 +1,7 @@
 // What a function's body changes, found before it is lowered.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -21,5 +22,12 @@ struct Changes {
 };
 
 Changes changes_of(const clang::FunctionDecl* decl);
+
+/// Whether such a value has a vector somewhere inside.
+bool holds_vector(clang::QualType type);
+
+/// Reports a pointer that is used after the vector it points into has exchanged or handed over its elements.
+void check_handovers(const clang::FunctionDecl* decl,
+                     const std::function<void(clang::SourceLocation, const std::string&)>& report);
 
 }  // namespace clad

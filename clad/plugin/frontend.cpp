@@ -212,6 +212,7 @@ void Frontend::lower(const FunctionDecl* decl, const std::vector<const Decl*>& t
   }
 
   changes_ = changes_of(decl);
+  check_handovers(decl, [&](SourceLocation at, const std::string& message) { fail(at, message); });
   fn_.region = fn_.make_region(nullptr, changes_.names.count("s") ? "state" : "s", fn_.name + "_state");
   record_name_ = changes_.names.count("r") ? "record" : "r";
   region_ = fn_.region;

@@ -240,7 +240,7 @@ class Frontend {
   ir::Expr* call_derivative(std::unique_ptr<ir::CallInfo> info, const Request& request,
                             const std::vector<std::vector<double>>& directions, ir::Loc at);
 
-  // Calls: frontend_call.cpp
+  // Calls: frontend_call.cpp, frontend_argument.cpp
   ir::Expr* checkpoint(const clang::CallExpr* e);
   ir::Expr* call(const clang::CallExpr* e);
   ir::Expr* call_function(const clang::CallExpr* e, const clang::FunctionDecl* callee,
@@ -313,6 +313,8 @@ class Frontend {
 
 /// The expression without parentheses, cleanups, temporaries and elidable copies around it.
 const clang::Expr* strip(const clang::Expr* e);
+/// Whether every call of the function is a checkpoint (CLAD_CHECKPOINT).
+bool is_checkpointed(const clang::FunctionDecl* f);
 /// The one returned expression of a body that is nothing but a return statement; null of any other.
 const clang::Expr* only_return(const clang::FunctionDecl* f);
 /// The object itself, where it is named as its base class.

@@ -176,40 +176,6 @@ std::string TypeTable::declare(QualType type, const std::string& name) {
   return spell(type) + " " + name;
 }
 
-/// The class of an iterator or of a smart pointer, whose first argument says what it points to.
-static const ClassTemplateSpecializationDecl* iterator_class(QualType type) {
-  const auto* spec =
-      dyn_cast_or_null<ClassTemplateSpecializationDecl>(type.getNonReferenceType()->getAsCXXRecordDecl());
-  if (!spec || !spec->getIdentifier() || !compat::in_std(spec)) return nullptr;
-  for (llvm::StringRef name : {"__normal_iterator", "__wrap_iter", "reverse_iterator", "unique_ptr",
-                               "shared_ptr", "reference_wrapper"})
-    if (spec->getName() == name) return spec;
-  return nullptr;
-}
-
-QualType TypeTable::plain(QualType type) {
-  const ClassTemplateSpecializationDecl* spec = iterator_class(type);
-  if (!spec) return type;
-  QualType held = plain(spec->getTemplateArgs()[0].getAsType());
-  if (spec->getName().ends_with("_ptr") || spec->getName() == "reference_wrapper") {
-    const ArrayType* array = context_.getAsArrayType(held);
-    held = context_.getPointerType(array ? array->getElementType() : held);
-  }
-  if (!held->isPointerType()) return type;
-  const bool owner = !spec->getName().ends_with("iterator") && spec->getName() != "__wrap_iter";
-  const bool numbers = !owner && get(held->getPointeeType())->kind == ir::Type::Scalar;
-  if (!numbers && !get(held)->differentiable) return type;
-  if (type->isLValueReferenceType() && !type->getPointeeType().isConstQualified())
-    return context_.getLValueReferenceType(held);
-  return held;
-}
-
-bool TypeTable::is_reverse(QualType type) {
-  const ClassTemplateSpecializationDecl* spec = iterator_class(type);
-  if (!spec || spec->getName() != "reverse_iterator") return false;
-  return !is_reverse(spec->getTemplateArgs()[0].getAsType());
-}
-
 const ir::Type* TypeTable::get(QualType qualified) {
   QualType type = plain(qualified.getNonReferenceType()).getCanonicalType().getUnqualifiedType();
   if (type->isArrayType()) {
@@ -351,80 +317,6 @@ const ir::Type* TypeTable::directions(const ir::Type* type, std::uint64_t width)
 }
 
 const ir::Type* TypeTable::nothing() { return get(context_.VoidTy); }
-
-/// Classes of the library with parts that are named by functions or members, as a record of these.
-bool TypeTable::fill_parts(ir::Type& t, const ClassTemplateSpecializationDecl* spec) {
-  const TemplateArgumentList& args = spec->getTemplateArgs();
-  llvm::StringRef name = spec->getName();
-  std::vector<ir::Field> fields;
-  if (name == "pair") {
-    fields = {{"first", get(args[0].getAsType())}, {"second", get(args[1].getAsType())}};
-  } else if (name == "complex") {
-    const ir::Type* real = get(args[0].getAsType());
-    fields = {{"clad::real_part", real}, {"clad::imag_part", real}};
-  } else if (name == "optional") {
-    fields = {{"clad::value_of", get(args[0].getAsType())}};
-  } else if (name == "tuple") {
-    for (const TemplateArgument& a : args[0].pack_elements()) {
-      if (a.getAsType()->isReferenceType()) return false;
-      fields.push_back({"std::get<" + std::to_string(fields.size()) + ">", get(a.getAsType())});
-    }
-  } else {
-    return false;
-  }
-  if (name == "optional" && !fields[0].type->differentiable) return false;
-  t.kind = ir::Type::Record;
-  t.zero_by_value_init = name != "optional";
-  t.dynamic_shape = name == "optional";
-  for (const ir::Field& f : fields) {
-    t.differentiable |= f.type->differentiable;
-    t.dynamic_shape |= f.type->dynamic_shape;
-    t.zero_by_value_init &= f.type->zero_by_value_init;
-    t.has_pointer |= (f.type->kind == ir::Type::Pointer && f.type->differentiable) || f.type->has_pointer;
-    t.reaches_integers |= f.type->reaches_integers;
-  }
-  t.fields = std::move(fields);
-  return true;
-}
-
-/// The polymorphic classes of the translation unit that are `base` or derive from it, derived ones first.
-const std::vector<const CXXRecordDecl*>& TypeTable::derived_from(const CXXRecordDecl* base) {
-  if (!polymorphic_) {
-    struct Finder : RecursiveASTVisitor<Finder> {
-      std::vector<const CXXRecordDecl*> found;
-      bool shouldVisitTemplateInstantiations() const { return true; }
-      bool VisitCXXRecordDecl(CXXRecordDecl* record) {
-        if (record->isThisDeclarationADefinition() && !record->isDependentContext() &&
-            record->isPolymorphic() && !compat::in_std(record))
-          found.push_back(record);
-        return true;
-      }
-    } finder;
-    finder.TraverseDecl(context_.getTranslationUnitDecl());
-    polymorphic_ = std::move(finder.found);
-  }
-  base = base->getDefinition() ? base->getDefinition() : base;
-  auto [it, fresh] = derived_.try_emplace(base);
-  if (!fresh) return it->second;
-  for (const CXXRecordDecl* record : *polymorphic_)
-    if (record == base || record->isDerivedFrom(base)) it->second.push_back(record);
-  std::reverse(it->second.begin(), it->second.end());  // a class is defined after its bases
-  return it->second;
-}
-
-/// A reference to a polymorphic class may be one to any class that derives from it.
-void TypeTable::add_derived(ir::Type& t, const CXXRecordDecl* base) {
-  for (const CXXRecordDecl* derived : derived_from(base)) {
-    for (const FieldDecl* field : derived->fields())
-      t.differentiable |= get(field->getType())->differentiable;
-    for (const CXXBaseSpecifier& b : derived->bases()) {
-      const CXXRecordDecl* other = b.getType()->getAsCXXRecordDecl();
-      if (other && other->hasDefinition() && other->getDefinition() != base &&
-          !other->getDefinition()->isDerivedFrom(base))
-        t.differentiable |= get(b.getType())->differentiable;
-    }
-  }
-}
 
 void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType type) {
   t.decl = record;

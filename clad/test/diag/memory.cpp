@@ -132,6 +132,46 @@ double swapped_arrays(double x) {
   // expected-error@-1 {{cannot differentiate 'swap' of arrays; use std::array}}
   return a[0];
 }
+double iterator_into_exchanged(double x, double y) {
+  std::vector<double> v{x, x * x}, w{y, y};
+  auto it = v.begin();
+  std::swap(v, w);
+  // expected-error@-1 {{cannot differentiate through 'it' after this call: it points into a vector whose elements another one gets here; take the pointer afterwards, or copy the elements}}
+  return *++it;
+}
+double reference_into_exchanged(double x, double y) {
+  std::vector<double> v{x, x * x}, w{y, y};
+  double s = 0;
+  for (double& e = v[0]; s < 1; v.swap(w)) s += e;
+  // expected-error@-1 {{cannot differentiate through 'e' after this call}}
+  return s;
+}
+double pointer_into_moved(double x, double y) {
+  std::vector<double> v{x, x * x}, w;
+  double* p;
+  p = v.data();
+  w = std::move(v);
+  // expected-error@-1 {{cannot differentiate through 'p' after this call}}
+  p[0] = y;
+  return w[0] * w[1];
+}
+void exchange(std::vector<double>& a, std::vector<double>& b) { a.swap(b); }
+double exchanged_by_callee(double x, double y) {
+  std::vector<double> v{x, x * x}, w{y, y};
+  const double* p = v.data();
+  auto step = [&] { exchange(v, w); };
+  step();
+  // expected-error@-1 {{cannot differentiate through 'p' after this call}}
+  return p[0] * v[1];
+}
+double rows_exchanged(double x) {
+  std::vector<std::vector<double>> rows{{x, 2 * x}, {3 * x, x * x}};
+  std::vector<double>& first = rows[0];
+  const double* p = first.data();
+  std::swap(rows[0], rows[1]);
+  // expected-error@-1 {{cannot differentiate through 'p' after this call}}
+  return p[0] * first[1];
+}
 struct View {
   double* p;
   int n;
@@ -257,6 +297,11 @@ void use() {
   clad::gradient(reference_loop);
   clad::gradient(integers_behind_a_pointer, "a");
   clad::gradient(swapped_arrays);
+  clad::gradient(iterator_into_exchanged);
+  clad::gradient(reference_into_exchanged);
+  clad::gradient(pointer_into_moved);
+  clad::gradient(exchanged_by_callee);
+  clad::gradient(rows_exchanged);
   clad::gradient(const_view);
   clad::gradient(view_by_value);
   clad::gradient(linked);

@@ -242,6 +242,18 @@ TEST(Pointers, PointToOneObjectAfterTheOther) {
   EXPECT_GRADIENT(chosen, buffer{0.3, 1.2}, buffer{0.7, 1.4}, 2);
   EXPECT_GRADIENT(objects, 1.3, 0.7);
 }
+double exchanged_between(double x, double y) {
+  vec u{x, x * x}, next{y, y * x};
+  for (int t = 0; t < 3; ++t) {
+    auto it = u.begin();
+    for (int i = 0; i < 2; ++i) next[i] = *it++ * 0.5 + y * u[i];
+    std::swap(u, next);
+  }
+  vec& last = u;
+  const double* p = last.data();
+  return p[0] + 2 * p[1] * next[0];
+}
+TEST(Pointers, AreTakenAgainAfterAnExchange) { EXPECT_GRADIENT(exchanged_between, 1.3, 0.7); }
 TEST(Pointers, AreIterators) {
   EXPECT_GRADIENT(iterates, vec{0.3, 1.2, 0.7});
   EXPECT_GRADIENT(iterates_back, vec{0.3, 1.2, 0.7});

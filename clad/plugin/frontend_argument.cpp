@@ -1,0 +1,282 @@
+// Arguments of calls, and what a call becomes: a statement whose derivative is taken, or an expression.
+#include "clang/AST/Attr.h"
+#include "compat.h"
+#include "effects.h"
+#include "frontend.h"
+
+using namespace clang;
+
+namespace clad {
+
+/// Whether every call of the function is a checkpoint (CLAD_CHECKPOINT).
+bool is_checkpointed(const FunctionDecl* f) {
+  return llvm::any_of(f->specific_attrs<AnnotateAttr>(),
+                      [](const AnnotateAttr* attr) { return attr->getAnnotation() == "clad::checkpoint"; });
+}
+
+/// Arguments in order; each is what it was when its turn came.
+void Frontend::add_arguments(ir::CallInfo& info, const FunctionDecl* callee,
+                             llvm::ArrayRef<const clang::Expr*> args) {
+  const bool library = compat::in_std(callee);
+  for (unsigned i = 0; i < args.size(); ++i) {
+    std::size_t position = out_->size();
+    const std::size_t before = info.args.size();
+    if (i >= callee->getNumParams()) {  // variadic
+      ir::CallInfo::Arg a;
+      a.expr = value(args[i]);
+      a.param_type = a.expr->type;
+      info.args.push_back(a);
+    } else if (isa<CXXDefaultArgExpr>(args[i]) && library) {
+      continue;
+    } else if (!library && is_view(callee->getParamDecl(i)->getType())) {
+      add_view_argument(info, args[i], callee->getParamDecl(i)->getType());
+    } else if (!library &&
+               add_target(info, args[i], callee->getParamDecl(i)->getType(), i, callee->getNumParams())) {
+      continue;
+    } else {
+      add_argument(info, args[i], callee->getParamDecl(i)->getType(), library);
+    }
+    if (out_->size() == position) continue;
+    std::set<const ir::Var*> changed = changed_since(position);
+    if (changed.empty()) continue;
+    for (std::size_t k = 0; k < before; ++k)
+      if (!info.args[k].reference && !info.args[k].object)
+        info.args[k].expr = settle(info.args[k].expr, position, changed);
+  }
+}
+
+void Frontend::add_argument(ir::CallInfo& info, const clang::Expr* e, QualType param, bool library) {
+  const QualType given = param;
+  param = types_.plain(param);
+  if (param != given && !library) info.lifted = true;  // of an iterator there is only its pointer
+  if (const CXXRecordDecl* record = param.getNonReferenceType()->getAsCXXRecordDecl();
+      record && record->isLambda()) {
+    auto closure = closure_of(e);
+    if (!param->isReferenceType()) closure = copy_closure(closure, loc(e));
+    if (closure) add_closure_arguments(info, *closure);
+    return;
+  }
+  ir::CallInfo::Arg arg;
+  arg.param_type = types_.get(param);
+  arg.reference = param->isLValueReferenceType() || param->isRecordType() || param->isRValueReferenceType();
+  arg.copied = param->isRecordType();
+  QualType pointee =
+      param->isPointerType() || param->isLValueReferenceType() ? param->getPointeeType() : QualType();
+  arg.mutable_ = !pointee.isNull() && !pointee.isConstQualified();
+  arg.expr = value(e);
+  if (param != given) arg.given = types_.spell(given.getNonReferenceType().getUnqualifiedType());
+  if (arg.expr->kind == ir::Expr::Conditional && arg.expr->type->kind == ir::Type::Pointer)
+    fail(e->getExprLoc(),
+         "cannot differentiate through a pointer that is chosen at run time; use if and else");
+  // Memory behind a pointer, or behind an iterator, may be written whatever the argument's own type says.
+  const ir::Type* held = arg.expr->type;
+  arg.mutable_ |= held->has_pointer || (held->is_class() && held->reaches_integers) ||
+                  (held->kind == ir::Type::Other && held->differentiable);
+  while (arg.expr->kind == ir::Expr::Cast && arg.expr->to_reference &&
+         !is_downcast(arg.expr->type, arg.expr->args[0]->type))
+    arg.expr = arg.expr->args[0];
+  if (param->isRValueReferenceType() && !library) {
+    arg.moved = arg.mutable_ = true;
+    if (!ir::is_path(arg.expr)) arg.expr = hoist(arg.expr, loc(e));
+  }
+  if (arg.expr->kind == ir::Expr::Construct && arg.expr->args.empty() && !arg.expr->type->is_class() &&
+      arg.expr->type->kind != ir::Type::Array) {  // a zero of this type
+    arg.expr = fn_.make(ir::Expr::Cast, arg.expr->type, arg.expr->type->name, {arg.expr});
+    arg.expr->explicit_cast = true;
+  }
+  bool plain_list = arg.expr->kind == ir::Expr::InitList || arg.expr->kind == ir::Expr::Construct;
+  if (arg.expr->type->is_class() && arg.expr->type->differentiable && (!ir::is_path(arg.expr) || plain_list))
+    arg.expr = hoist(arg.expr, loc(e));
+  info.args.push_back(arg);
+}
+
+/// The object of a member call, as the first argument.
+bool Frontend::add_object(ir::CallInfo& info, const clang::Expr* object, const CXXMethodDecl* method) {
+  ir::Expr* self = value(object);
+  if (object->getType()->isPointerType()) self = deref(self);
+  return add_object(info, self, loc(object), method);
+}
+
+bool Frontend::add_object(ir::CallInfo& info, ir::Expr* object, ir::Loc at, const CXXMethodDecl* method) {
+  ir::CallInfo::Arg self;
+  self.expr = object;
+  const ir::Type* expected = types_.get(compat::record_type(context_, method->getParent()));
+  while (self.expr->kind == ir::Expr::Cast && self.expr->to_reference && self.expr->type != expected)
+    self.expr = self.expr->args[0];
+  while (self.expr->kind == ir::Expr::Cast && self.expr->to_reference &&
+         !is_downcast(self.expr->type, self.expr->args[0]->type))
+    self.expr = self.expr->args[0];
+  if (self.expr->kind == ir::Expr::Conditional && !method->isConst()) {
+    fail(SourceLocation::getFromRawEncoding(at),
+         "cannot differentiate this call: it changes an object that is chosen at run time");
+    return false;
+  }
+  if (!ir::is_path(self.expr)) self.expr = hoist(self.expr, at);
+  self.param_type = expected;
+  self.reference = self.object = true;
+  info.args.push_back(self);
+  return true;
+}
+
+/// Whether a class is converted to one that derives from it.
+bool Frontend::is_downcast(const ir::Type* to, const ir::Type* from) {
+  const auto* derived = static_cast<const CXXRecordDecl*>(to->decl);
+  const auto* base = static_cast<const CXXRecordDecl*>(from->decl);
+  return derived && base && derived->hasDefinition() && base->hasDefinition() && derived->isDerivedFrom(base);
+}
+
+ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const FunctionDecl* callee,
+                                QualType result, const clang::Expr* at, bool object_mutable) {
+  const ir::Type* type = types_.get(result);
+  const bool names_object = result->isLValueReferenceType() && !result->getPointeeType().isConstQualified();
+  if (info->is_method && !info->args.empty() && info->args[0].object)
+    info->args[0].mutable_ =
+        object_mutable || info->args[0].expr->type->has_pointer || info->args[0].expr->type->reaches_integers;
+  info->callee = callee;
+  info->constant = compat::annotated(callee, "non_differentiable");
+  info->checkpoint = checkpoints_.count(at) || is_checkpointed(callee);
+  callees_.insert(callee->getCanonicalDecl());
+  bool input = false, output = type->differentiable;
+  for (ir::CallInfo::Arg& a : info->args) {
+    input |= a.expr->type->differentiable;
+    output |= a.mutable_ && a.expr->type->differentiable;
+  }
+  std::optional<unsigned> returned =
+      info->lifted || info->is_constructor ? std::nullopt : returned_parameter(callee);
+  if (!returned && result->isLValueReferenceType() && object_mutable && !info->args.empty() &&
+      types_.get(result) == info->args[0].expr->type)
+    returned = 0;
+
+  // What is passed by reference in place of a copy must not be what the call changes.
+  if (std::any_of(info->args.begin(), info->args.end(),
+                  [](const ir::CallInfo::Arg& a) { return a.mutable_; }))
+    for (ir::CallInfo::Arg& a : info->args)
+      if (a.copied && a.expr->type->differentiable && copies(a.expr, false)) a.expr = hoist(a.expr, loc(at));
+
+  // The reverse sweep evaluates the arguments again, after the call has changed what it changes: an argument
+  // that depends on that is copied, and indices in paths are fixed. The library's containers may be handed
+  // their own elements.
+  std::set<const ir::Var*> changed;
+  for (const ir::CallInfo::Arg& a : info->args)
+    if (a.mutable_)
+      if (const ir::Var* r = ir::root(a.expr)) changed.insert(r);
+  if (!changed.empty()) {
+    std::set<const ir::Var*> unstable = unstable_;
+    unstable_.insert(changed.begin(), changed.end());
+    for (ir::CallInfo::Arg& a : info->args) {
+      bool affected = false;
+      ir::each_var(a.expr, [&](const ir::Var* v) { affected |= changed.count(v) != 0; });
+      if (!affected) continue;
+      bool path = ir::is_path(a.expr) && a.reference;
+      if (a.object || a.mutable_ || a.expr->type->kind == ir::Type::Pointer ||
+          (path && !compat::in_std(callee)))
+        a.expr = freeze(a.expr, loc(at));
+      else
+        a.expr = hoist(a.expr, loc(at));
+    }
+    unstable_ = std::move(unstable);
+  }
+  for (const ir::CallInfo::Arg& a : info->args)
+    if (a.mutable_ && a.expr->type->differentiable && !ir::root(a.expr) &&
+        a.expr->kind != ir::Expr::Literal && !ir::is_path(a.expr))
+      return fail(at->getExprLoc(),
+                  "cannot differentiate this call: it changes an object that is chosen at run time");
+  if (type->kind == ir::Type::Pointer && type->differentiable && input)
+    return fail(at->getExprLoc(),
+                "cannot differentiate call to '" + display_name(callee) +
+                    (compat::in_std(callee)
+                         ? "': no derivative of this library function is known; write the loop, with an index"
+                         : "': it returns a pointer to differentiable data and is not a single return "
+                           "statement"));
+
+  // The call as it would be written without derivatives.
+  ir::Expr* primal = nullptr;
+  if (info->is_constructor) {
+    primal = fn_.make(ir::Expr::Construct, type);
+  } else if (info->is_operator) {
+    primal = fn_.make(info->args.size() == 1 ? ir::Expr::Unary : ir::Expr::Binary, type, info->name);
+  } else if (info->is_method) {
+    primal = fn_.make(ir::Expr::Method, type, info->name);
+  } else {
+    primal = fn_.make(ir::Expr::Call, type, info->name);
+  }
+  for (const ir::CallInfo::Arg& a : info->args) {
+    ir::Expr* passed = a.moved ? fn_.make(ir::Expr::Call, a.expr->type, "std::move", {a.expr}) : a.expr;
+    if (!a.given.empty()) {
+      passed = fn_.make(ir::Expr::Cast, a.expr->type, a.given, {a.expr});
+      passed->explicit_cast = true;
+    }
+    primal->args.push_back(passed);
+  }
+  info->primal = primal;
+
+  if (testing_ && ir::is_math(primal)) return primal;
+
+  std::vector<ir::Var*> touched;
+  for (const ir::CallInfo::Arg& a : info->args)
+    if (a.mutable_)
+      if (ir::Var* r = ir::root(a.expr)) {
+        r->modified = true;
+        touched.push_back(r);
+      }
+
+  if (input && output) {
+    ir::Var* temp = nullptr;
+    if (type->kind != ir::Type::Void && !returned) {
+      temp = fn_.make_var(ir::Var::Temp, "t", type, region_);
+      temp->optional = !type->default_constructible;
+      temp->reference_copy = names_object;
+    }
+    ir::Stmt* s = emit(ir::Stmt::CallStmt, loc(at));
+    s->var = temp;
+    s->touched = touched;
+    s->call = std::move(info);
+    if (returned) return s->call->args[*returned].expr;
+    return temp ? fn_.ref(temp) : literal("0", context_.IntTy);
+  }
+  const ir::Var* behind =
+      nullptr;  // a pointer, or an object with pointers, to integers that the call may change
+  for (const ir::CallInfo::Arg& a : info->args)
+    if (const ir::Var* r = a.mutable_ && a.expr->type->reaches_integers ? ir::root(a.expr) : nullptr)
+      if (a.expr->type->is_class() || r->type->kind == ir::Type::Pointer) behind = r;
+  const bool reversible = behind && callee->hasBody() && !compat::in_std(callee) && !info->is_constructor &&
+                          info->problem.empty();
+  if (behind && !reversible && behind->type->kind == ir::Type::Pointer)
+    return fail(at->getExprLoc(), "cannot differentiate this call of '" + display_name(callee) +
+                                      "': it may change integers behind pointer '" + behind->name +
+                                      "', which could not be put back; use an array or a std::vector");
+  info->reversible = reversible;
+  if (info->lifted || reversible) {
+    // A lambda without derivatives is lifted as well: it has no object to be called on. A function that
+    // changes memory behind a pointer is reversed, to put that memory back.
+    ir::Stmt* s = emit(ir::Stmt::CallStmt, loc(at));
+    if (type->kind != ir::Type::Void) s->var = fn_.make_var(ir::Var::Temp, "t", type, region_);
+    s->touched = touched;
+    s->call = std::move(info);
+    return s->var ? fn_.ref(s->var) : literal("0", context_.IntTy);
+  }
+  const bool iterator = type->kind == ir::Type::Pointer && !info->lifted && types_.plain(result) != result;
+  if (iterator && !info->is_method)
+    return fail(at->getExprLoc(),
+                "cannot differentiate call to '" + display_name(callee) +
+                    "': where the iterator that it returns points is not known; write the loop");
+  if (type->kind == ir::Type::Void || returned || iterator) {
+    ir::Stmt* s = emit(ir::Stmt::Eval, loc(at));
+    s->expr = primal;
+    s->touched = touched;
+    return returned ? info->args[*returned].expr : literal("0", context_.IntTy);
+  }
+  bool pure = touched.empty() && compat::in_std(callee) && info->is_method && !type->is_class();
+  if (pure) return primal;
+  ir::Var* temp = fn_.make_var(ir::Var::Temp, "t", type, region_);
+  temp->optional = !type->default_constructible && !result->isReferenceType();
+  temp->by_pointer = result->isReferenceType() && type->is_class();
+  temp->reference_copy = names_object;
+  ir::Stmt* s = emit(ir::Stmt::Decl, loc(at));
+  s->var = temp;
+  s->expr = primal;
+  s->touched = touched;
+  return fn_.ref(temp);
+}
+
+}  // namespace clad

@@ -1,0 +1,282 @@
+// Vectors that exchange or hand over their elements. A pointer into one then points into the other, while the
+// IR goes by the name of the vector: such a pointer must not be used again.
+#include "changes.h"
+#include "clang/AST/RecursiveASTVisitor.h"
+#include "clang/Basic/SourceManager.h"
+#include "compat.h"
+#include "frontend.h"
+
+using namespace clang;
+
+namespace clad {
+namespace {
+
+using Objects = std::set<const ValueDecl*>;
+
+bool any_argument(const CXXRecordDecl* record, bool (*holds)(QualType)) {
+  const auto* of = dyn_cast<ClassTemplateSpecializationDecl>(record);
+  if (!of) return false;
+  for (const TemplateArgument& argument : of->getTemplateArgs().asArray()) {
+    if (argument.getKind() == TemplateArgument::Type && holds(argument.getAsType())) return true;
+    if (argument.getKind() == TemplateArgument::Pack)
+      for (const TemplateArgument& one : argument.pack_elements())
+        if (one.getKind() == TemplateArgument::Type && holds(one.getAsType())) return true;
+  }
+  return false;
+}
+
+/// Whether copies of such a value name other variables' storage.
+bool holds_address(QualType type) {
+  if (type->isReferenceType() || type->isPointerType()) return true;
+  if (const auto* array = type->getAsArrayTypeUnsafe()) return holds_address(array->getElementType());
+  const CXXRecordDecl* record = type->getAsCXXRecordDecl();
+  if (!record || !record->hasDefinition()) return false;
+  if (compat::in_std(record)) {
+    if (!record->getIdentifier()) return false;
+    const StringRef name = record->getName();
+    return name.contains("iterator") || name == "span" || name == "reference_wrapper" || name == "function" ||
+           any_argument(record, holds_address);
+  }
+  for (const FieldDecl* field : record->fields())
+    if (holds_address(field->getType())) return true;
+  return false;
+}
+
+/// A pointer or a reference to an object that has vectors names the object, if what it is bound to is a plain
+/// path.
+bool names_object(const VarDecl* var) {
+  const QualType to = var->getType()->getPointeeType();
+  if (!var->getInit() || to.isNull() || !holds_vector(to)) return false;
+  const clang::Expr* e = var->getInit()->IgnoreParenImpCasts();
+  if (const auto* u = dyn_cast<UnaryOperator>(e); u && u->getOpcode() == UO_AddrOf)
+    e = u->getSubExpr()->IgnoreParenImpCasts();
+  while (const auto* member = dyn_cast<MemberExpr>(e)) e = member->getBase()->IgnoreParenImpCasts();
+  return isa<DeclRefExpr>(e) || isa<CXXThisExpr>(e);
+}
+
+bool is_handover(const FunctionDecl* f) {
+  return compat::in_std(f) && named(f, {"swap", "move", "forward", "exchange", "iter_swap", "swap_ranges"});
+}
+
+/// What an expression mentions.
+Objects mentioned(const clang::Stmt* e) {
+  struct Finder : RecursiveASTVisitor<Finder> {
+    Objects found;
+    bool VisitDeclRefExpr(DeclRefExpr* ref) {
+      if (isa<VarDecl>(ref->getDecl()) || isa<BindingDecl>(ref->getDecl())) found.insert(ref->getDecl());
+      return true;
+    }
+    bool VisitMemberExpr(MemberExpr* member) {
+      if (isa<FieldDecl>(member->getMemberDecl()) &&
+          isa<CXXThisExpr>(member->getBase()->IgnoreParenImpCasts()))
+        found.insert(member->getMemberDecl());
+      return true;
+    }
+  } finder;
+  finder.TraverseStmt(const_cast<clang::Stmt*>(e));
+  return finder.found;
+}
+
+struct Collector : RecursiveASTVisitor<Collector> {
+  struct Handover {
+    SourceLocation at;
+    Objects of;
+  };
+  struct Use {
+    SourceLocation at;
+    const VarDecl* of;
+  };
+  std::vector<Handover> handovers;
+  std::vector<Use> uses;
+  std::vector<const clang::Stmt*> loops;
+  std::vector<const CXXForRangeStmt*> ranges;
+  std::vector<const VarDecl*> variables;
+  std::map<const VarDecl*, Objects> sources;  ///< what their values are made from
+  std::map<const VarDecl*, Objects> lambdas;  ///< whose bodies hand over, by the variable they are in
+  std::set<const CXXRecordDecl*> named_lambdas;
+  unsigned deferred = 0;  ///< inside the body of a lambda that is called by name
+  std::set<const FunctionDecl*>& visited;
+  explicit Collector(std::set<const FunctionDecl*>& functions) : visited(functions) {}
+  bool shouldVisitTemplateInstantiations() const { return true; }
+  bool shouldVisitLambdaBody() const { return true; }
+
+  /// Whether a call of `f` can hand over what its arguments hold.
+  bool hands_over(const FunctionDecl* f) {
+    if (is_handover(f)) return true;
+    const FunctionDecl* definition = nullptr;
+    if (compat::in_std(f) || !f->getBody(definition) || !visited.insert(definition).second) return false;
+    Collector inner(visited);
+    inner.TraverseStmt(definition->getBody());
+    visited.erase(definition);
+    return !inner.handovers.empty();
+  }
+  void add(const clang::Expr* e, const clang::Expr* object, bool mutable_object) {
+    QualType type = object->getType();
+    if (type->isPointerType()) type = type->getPointeeType();
+    if (!mutable_object || type.isConstQualified() || !holds_vector(type)) return;
+    Objects of = mentioned(object);
+    if (!of.empty() && !deferred) handovers.push_back({e->getExprLoc(), std::move(of)});
+  }
+  bool VisitCallExpr(CallExpr* e) {
+    const FunctionDecl* f = e->getDirectCallee();
+    const auto* method = dyn_cast_or_null<CXXMethodDecl>(f);
+    const auto* on = dyn_cast<CXXMemberCallExpr>(e);
+    if (!f) return true;
+    const bool swaps = method && named(f, {"swap"});
+    if (!swaps && !hands_over(f)) return true;
+    if (on) add(e, on->getImplicitObjectArgument(), !method->isConst());
+    const unsigned first = isa<CXXOperatorCallExpr>(e) && method ? 1 : 0;
+    if (first) add(e, e->getArg(0), !method->isConst());
+    for (unsigned i = first; i < e->getNumArgs() && i - first < f->getNumParams(); ++i) {
+      const QualType type = f->getParamDecl(i - first)->getType();
+      add(e, e->getArg(i), type->isReferenceType() || type->isPointerType());
+    }
+    return true;
+  }
+  bool VisitDeclRefExpr(DeclRefExpr* ref) {
+    const auto* var = dyn_cast<VarDecl>(ref->getDecl());
+    if (!var) return true;
+    uses.push_back({ref->getLocation(), var});
+    if (auto it = lambdas.find(var); it != lambdas.end())
+      handovers.push_back({ref->getLocation(), it->second});
+    return true;
+  }
+  void assign(const clang::Expr* to, const clang::Expr* e) {
+    const auto* ref = dyn_cast<DeclRefExpr>(to->IgnoreParenImpCasts());
+    if (const auto* var = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr) sources[var].merge(mentioned(e));
+  }
+  bool VisitBinaryOperator(BinaryOperator* e) {
+    if (e->getOpcode() == BO_Assign) assign(e->getLHS(), e->getRHS());
+    return true;
+  }
+  bool VisitCXXOperatorCallExpr(CXXOperatorCallExpr* e) {
+    if (e->getOperator() == OO_Equal && e->getNumArgs() == 2) assign(e->getArg(0), e->getArg(1));
+    return true;
+  }
+  bool VisitVarDecl(VarDecl* var) {
+    if (!var->isLocalVarDecl()) return true;
+    variables.push_back(var);
+    if (var->getInit()) sources[var] = mentioned(var->getInit());
+    const CXXRecordDecl* record = var->getType()->getAsCXXRecordDecl();
+    if (record && record->isLambda() && var->getInit()) {
+      named_lambdas.insert(record);
+      Collector inner(visited);
+      inner.TraverseStmt(record->getLambdaCallOperator()->getBody());
+      for (const Handover& handover : inner.handovers)
+        lambdas[var].insert(handover.of.begin(), handover.of.end());
+    }
+    return true;
+  }
+  bool TraverseLambdaExpr(LambdaExpr* e) {
+    const unsigned more = named_lambdas.count(e->getLambdaClass()) ? 1 : 0;
+    deferred += more;
+    RecursiveASTVisitor::TraverseLambdaExpr(e);
+    deferred -= more;
+    return true;
+  }
+  bool VisitStmt(clang::Stmt* s) {
+    if (isa<ForStmt>(s) || isa<WhileStmt>(s) || isa<DoStmt>(s) || isa<CXXForRangeStmt>(s)) loops.push_back(s);
+    if (const auto* range = dyn_cast<CXXForRangeStmt>(s)) ranges.push_back(range);
+    return true;
+  }
+};
+
+class Check {
+ public:
+  Check(const SourceManager& manager, const Collector& found) : manager_(manager), found_(found) {
+    for (const VarDecl* var : found.variables)
+      if (auto it = found.sources.find(var); it != found.sources.end()) add(var, it->second);
+    for (const CXXForRangeStmt* loop : found.ranges)
+      add(loop->getLoopVariable(), mentioned(loop->getRangeInit()));
+  }
+  void run(const std::function<void(SourceLocation, const std::string&)>& report) const {
+    for (const Collector::Handover& handover : found_.handovers) {
+      Objects of;
+      for (const ValueDecl* one : handover.of) expand(one, objects_, of);
+      for (const Collector::Use& use : found_.uses)
+        if (points_into(use.of, of) && reached(handover.at, use))
+          return report(handover.at,
+                        "cannot differentiate through '" + use.of->getNameAsString() +
+                            "' after this call: it points into a vector whose elements another one gets "
+                            "here; take the pointer afterwards, or copy the elements");
+      for (const CXXForRangeStmt* loop : found_.ranges)
+        if (within(handover.at, loop->getBody()) && meet(mentioned(loop->getRangeInit()), of))
+          return report(handover.at,
+                        "cannot differentiate a range-for whose range hands over its elements in the body");
+    }
+  }
+
+ private:
+  void add(const VarDecl* var, Objects from) {
+    if (!holds_address(var->getType())) return;
+    const CXXRecordDecl* record = var->getType()->getAsCXXRecordDecl();
+    if (record && record->isLambda())  // names of objects are no pointers into them
+      std::erase_if(from, [&](const ValueDecl* captured) { return !pointers_.count(captured); });
+    (names_object(var) ? objects_ : pointers_)[var] = from;
+  }
+  /// `decl` and what it stands for.
+  void expand(const ValueDecl* decl, const std::map<const ValueDecl*, Objects>& through,
+              Objects& into) const {
+    if (!into.insert(decl).second) return;
+    if (auto it = through.find(decl); it != through.end())
+      for (const ValueDecl* next : it->second) expand(next, through, into);
+  }
+  bool meet(const Objects& a, const Objects& b) const {
+    return std::any_of(a.begin(), a.end(), [&](const ValueDecl* decl) { return b.count(decl) != 0; });
+  }
+  bool points_into(const VarDecl* var, const Objects& of) const {
+    if (!pointers_.count(var)) return false;
+    std::map<const ValueDecl*, Objects> both = pointers_;
+    both.insert(objects_.begin(), objects_.end());
+    Objects into;
+    expand(var, both, into);
+    return meet(into, of);
+  }
+  bool within(SourceLocation at, const clang::Stmt* s) const {
+    return !manager_.isBeforeInTranslationUnit(at, s->getBeginLoc()) &&
+           !manager_.isBeforeInTranslationUnit(s->getEndLoc(), at);
+  }
+  /// Whether the pointer that is used may be older than the handover.
+  bool reached(SourceLocation handover, const Collector::Use& use) const {
+    const SourceLocation declared = use.of->getLocation();
+    if (manager_.isBeforeInTranslationUnit(declared, handover) &&
+        manager_.isBeforeInTranslationUnit(handover, use.at))
+      return true;
+    for (const clang::Stmt* loop : found_.loops)
+      if (within(handover, loop) && within(use.at, loop) && !within(declared, loop)) return true;
+    return false;
+  }
+
+  const SourceManager& manager_;
+  const Collector& found_;
+  std::map<const ValueDecl*, Objects> objects_;   ///< names of objects, and what they are bound to
+  std::map<const ValueDecl*, Objects> pointers_;  ///< what may point into elements, and what it was made from
+};
+
+}  // namespace
+
+bool holds_vector(QualType type) {
+  if (const auto* array = type->getAsArrayTypeUnsafe()) return holds_vector(array->getElementType());
+  const CXXRecordDecl* record = type->getAsCXXRecordDecl();
+  if (!record || !record->hasDefinition()) return false;
+  if (compat::in_std(record))
+    return record->getIdentifier() && (record->getName() == "vector" || any_argument(record, holds_vector));
+  for (const FieldDecl* field : record->fields())
+    if (holds_vector(field->getType())) return true;
+  for (const CXXBaseSpecifier& base : record->bases())
+    if (holds_vector(base.getType())) return true;
+  return false;
+}
+
+void check_handovers(const FunctionDecl* decl,
+                     const std::function<void(SourceLocation, const std::string&)>& report) {
+  const FunctionDecl* definition = nullptr;
+  const clang::Stmt* body = decl->getBody(definition);
+  if (!body) return;
+  std::set<const FunctionDecl*> visited{definition};
+  Collector found(visited);
+  found.TraverseStmt(const_cast<clang::Stmt*>(body));
+  if (!found.handovers.empty()) Check(decl->getASTContext().getSourceManager(), found).run(report);
+}
+
+}  // namespace clad
