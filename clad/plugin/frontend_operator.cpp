@@ -246,7 +246,15 @@ ir::Expr* Frontend::conditional(const AbstractConditionalOperator* e) {
     if (!fixed || cond->kind != ir::Expr::VarRef) cond = hoist(cond, loc(e), "choice");
     return fn_.make(ir::Expr::Conditional, type, "", {cond, freeze(arms[0], at_), freeze(arms[1], at_)});
   }
-  if (!plain && e->isLValue() && ir::is_path(arms[0]) && ir::is_path(arms[1]) && type->is_value()) {
+  const auto outlives = [](ir::Expr* arm, const ir::Body& body) {
+    bool outside = ir::is_path(arm);
+    ir::each_var(arm, [&](const ir::Var* v) {
+      outside &= llvm::none_of(body, [&](const ir::Stmt* s) { return s->var == v; });
+    });
+    return outside;
+  };
+  if (!plain && e->isLValue() && type->is_value() && outlives(arms[0], bodies[0]) &&
+      outlives(arms[1], bodies[1])) {
     cond = hoist(cond, loc(e), "choice");
     ir::Stmt* branch = emit(ir::Stmt::If, loc(e));
     record_condition(branch, cond);

@@ -146,6 +146,14 @@ double with_functions(const vec& v) {
 
 const vec kNumbers{0.3, 1.2, 0.7};
 
+double larger_or_parameter(double x, const double& p, double q) {
+  q = x > 1 ? std::max<double>(x * 2, std::sin(x)) : p;
+  const double& r = x > 1 ? p : std::min(q, x * p);
+  return q * x + r;
+}
+TEST(Library, ChoosesAmongReferencesToTemporaries) {
+  for (double x : {0.5, 1.5}) EXPECT_GRADIENT(larger_or_parameter, x, 0.7, 0.3);
+}
 TEST(Library, Sums) {
   EXPECT_GRADIENT(sums, kNumbers, 1.3);
   EXPECT_GRADIENT(products, kNumbers, 1.3);
