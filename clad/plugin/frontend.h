@@ -84,6 +84,7 @@ class Frontend {
   void block(const clang::Stmt* s, ir::Body& into);
   void declare(const clang::VarDecl* var);
   void declare_bindings(const clang::DecompositionDecl* decl);
+  ir::Expr* name_pointer(const clang::VarDecl* decl, ir::Expr* target);
   void declare_pointer(const clang::VarDecl* var);
   void lower_if(const clang::IfStmt* s);
   void lower_for(const clang::ForStmt* s);
@@ -268,6 +269,7 @@ class Frontend {
   std::shared_ptr<Closure> closure_of(const clang::Expr* e);
   std::shared_ptr<Closure> copy_closure(std::shared_ptr<Closure> closure, ir::Loc at);
   std::shared_ptr<Closure> make_closure(const clang::LambdaExpr* e);
+  ir::Expr* captured_pointer(const clang::LambdaExpr* lambda, const clang::VarDecl* var, ir::Expr* pointer);
 
   bool modified(const clang::ValueDecl* decl) const { return changes_.modified.count(decl) != 0; }
   /// Whether the variable keeps its value for as long as it lives.

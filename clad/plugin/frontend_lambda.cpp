@@ -48,6 +48,8 @@ std::shared_ptr<Closure> Frontend::make_closure(const LambdaExpr* e) {
         capture.path = bindings_[var];
       } else if (capture.by_reference) {
         capture.path = freeze(value(initializer), loc(static_cast<const clang::Expr*>(e)));
+      } else if (is_cursor_type(types_.get(var->getType()))) {
+        capture.path = captured_pointer(e, var, value(initializer));
       } else {
         ir::Var* copy =
             fn_.make_var(ir::Var::Local, var->getNameAsString(), types_.get(var->getType()), region_);
@@ -61,6 +63,20 @@ std::shared_ptr<Closure> Frontend::make_closure(const LambdaExpr* e) {
     closure->captures.push_back(std::move(capture));
   }
   return closure;
+}
+
+/// A pointer captured by value, which must stay what it was.
+ir::Expr* Frontend::captured_pointer(const LambdaExpr* lambda, const VarDecl* var, ir::Expr* pointer) {
+  const auto refuse = [&](const std::string& why) {
+    return fail(lambda->getBeginLoc(), "cannot differentiate a lambda that captures pointer '" +
+                                           var->getNameAsString() + "', " + why);
+  };
+  const Changes changes = changes_of(lambda->getCallOperator());
+  if (changes.modified.count(var) || changes.counters.count(var))
+    return refuse("which it moves; capture the pointer by value, and an index that moves");
+  ir::Expr* target = freeze(pointer, at_);
+  if (target->kind == ir::Expr::Conditional) return refuse("which is chosen at run time; use if and else");
+  return name_pointer(var, target);
 }
 
 /// The lambda that a call of a function that does nothing else returns.
@@ -135,7 +151,7 @@ std::shared_ptr<Closure> Frontend::copy_closure(std::shared_ptr<Closure> closure
   auto copy = std::make_shared<Closure>(*closure);
   for (Closure::Capture& c : copy->captures) {
     if (c.closure) c.closure = copy_closure(c.closure, at);
-    if (c.by_reference || c.closure) continue;
+    if (c.by_reference || c.closure || is_cursor_type(c.path->type)) continue;
     ir::Var* v =
         fn_.make_var(ir::Var::Local, c.decl ? c.decl->getNameAsString() : "self", c.path->type, region_);
     v->modified = true;

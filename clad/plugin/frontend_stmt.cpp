@@ -108,27 +108,28 @@ void Frontend::initialize(ir::Var* var, const clang::Expr* init, ir::Loc at) {
   s->expr = v;
 }
 
+/// A name for a pointer that does not move.
+ir::Expr* Frontend::name_pointer(const VarDecl* decl, ir::Expr* target) {
+  const ir::Type* type = types_.get(decl->getType());
+  if (target->kind == ir::Expr::Literal && target->text != "nullptr" && is_cursor_type(type))
+    return fail(decl->getLocation(), "cannot differentiate through '" + decl->getNameAsString() +
+                                         "': where it points is not known here; use an index");
+  if (may_dangle(target)) return target;
+  ir::Var* v = fn_.make_var(ir::Var::Alias, decl->getNameAsString(), type, region_);
+  v->path = target;
+  v->is_const = types_.plain(decl->getType())->getPointeeType().isConstQualified();
+  emit(ir::Stmt::AliasDecl, at_)->var = v;
+  return fn_.ref(v);
+}
+
 void Frontend::declare_pointer(const VarDecl* decl) {
   const ir::Type* type = types_.get(decl->getType());
   if (modified(decl) || changes_.counters.count(decl)) {
     if (is_cursor_type(type)) return declare_cursor(decl, decl->getInit() ? value(decl->getInit()) : nullptr);
   } else if (decl->getInit()) {
     ir::Expr* target = freeze(value(decl->getInit()), at_);
-    if (target->kind == ir::Expr::Literal && target->text != "nullptr" && is_cursor_type(type)) {
-      fail(decl->getLocation(), "cannot differentiate through '" + decl->getNameAsString() +
-                                    "': where it points is not known here; use an index");
-      return;
-    }
     if (target->kind == ir::Expr::Conditional) return declare_cursor(decl, target);  // one of several
-    if (may_dangle(target)) {
-      bindings_[decl] = target;
-      return;
-    }
-    ir::Var* v = fn_.make_var(ir::Var::Alias, decl->getNameAsString(), type, region_);
-    v->path = target;
-    v->is_const = types_.plain(decl->getType())->getPointeeType().isConstQualified();
-    emit(ir::Stmt::AliasDecl, at_)->var = v;
-    bindings_[decl] = fn_.ref(v);
+    bindings_[decl] = name_pointer(decl, target);
     return;
   } else if (type->differentiable) {
     fail(decl->getLocation(),

@@ -47,8 +47,15 @@ double captures_a_chosen_object(double x, double y) {
   // expected-error@-1 {{cannot differentiate this call: it changes an object that is chosen at run time}}
   return a * b;
 }
+double moves_its_pointer(double x, double y) {
+  double a[2] = {x, y};
+  auto next = [p = &a[0]]() mutable { return *p++; };
+  // expected-error@-1 {{cannot differentiate a lambda that captures pointer 'p', which it moves; capture the pointer by value, and an index that moves}}
+  return next() * next();
+}
 
 void use() {
+  clad::gradient(moves_its_pointer);
   clad::gradient(captures_a_chosen_object);
   clad::gradient(stored_in_a_function);
   clad::gradient(converted_to_a_pointer);

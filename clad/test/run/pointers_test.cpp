@@ -253,6 +253,33 @@ double exchanged_between(double x, double y) {
   const double* p = last.data();
   return p[0] + 2 * p[1] * next[0];
 }
+double captures_pointers(double x, double y) {
+  double a[3] = {x, y, x * y};
+  double* p = a;
+  double* q = x > 1 ? a : a + 1;
+  ++p;
+  auto writes = [=](double& s) {
+    s *= 2;
+    return p[1] * s;
+  };
+  --p;
+  auto reads = [=, r = &a[1]](double s) mutable { return (y += *r) * q[0] * s; };
+  return writes(p[0]) * reads(p[1]) * y;
+}
+double captures_positions(double x, double y) {
+  vec v{x, y};
+  auto it = v.begin();
+  auto at = [it](double s) { return it[1] * s + *it; };
+  auto squares = [p = v.data(), n = v.size()](double s) {
+    for (unsigned i = 0; i < n; ++i) s += p[i] * p[i];
+    return s;
+  };
+  return at(y) * squares(x);
+}
+TEST(Pointers, AreCapturedByValue) {
+  for (double x : {1.3, 0.4}) EXPECT_GRADIENT(captures_pointers, x, 0.7);
+  EXPECT_GRADIENT(captures_positions, 1.3, 0.7);
+}
 TEST(Pointers, AreTakenAgainAfterAnExchange) { EXPECT_GRADIENT(exchanged_between, 1.3, 0.7); }
 TEST(Pointers, AreIterators) {
   EXPECT_GRADIENT(iterates, vec{0.3, 1.2, 0.7});
