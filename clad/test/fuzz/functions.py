@@ -102,7 +102,7 @@ class Functions:
 
     def parameter_name(self):
         from generator import NAMES
-        return self.rng.choice(NAMES) + '_' + str(self.rng.randrange(100)) if self.chance(0.5) else self.numbered('q')
+        return f'{self.rng.choice(NAMES)}_{self.rng.randrange(100)}_' if self.chance(0.5) else self.numbered('q')
 
     def result_shape(self, may_be_void):
         r = self.rng.random()
