@@ -101,9 +101,21 @@ void recover(const fs::path& folder) {
 
 }  // namespace
 
+MissingFolders::MissingFolders(const fs::path& path) {
+  std::error_code ignored;
+  for (fs::path folder = path; !folder.empty() && !fs::exists(folder, ignored); folder = folder.parent_path())
+    missing_.push_back(folder);
+}
+
+MissingFolders::~MissingFolders() {
+  std::error_code ignored;  // the one of a folder that holds something
+  for (const fs::path& folder : missing_) fs::remove(folder, ignored);
+}
+
 DatasetWriter::DatasetWriter(fs::path folder, const Tokenizer& tokenizer, uint64_t shard_tokens)
     : folder_(std::move(folder)),
       staging_(folder_ / staging_folder),
+      made_(staging_),
       tokenizer_(tokenizer),
       shard_tokens_(shard_tokens) {
   require(shard_tokens > 0, "prepare: a shard must hold at least 1 token");

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cladtorch/data/dataset.h"
 #include "cladtorch/data/tokenizer.h"
@@ -16,13 +17,25 @@ namespace cladtorch::data {
 /// Whether read_dataset_folder() has something to read, as far as names tell.
 bool holds_dataset(const std::filesystem::path& folder);
 
+/// The folders of a path that are missing when the object is made. Those that are empty when it ends go away.
+class MissingFolders {
+ public:
+  explicit MissingFolders(const std::filesystem::path& path);
+  ~MissingFolders();
+  MissingFolders(const MissingFolders&) = delete;
+  MissingFolders& operator=(const MissingFolders&) = delete;
+
+ private:
+  std::vector<std::filesystem::path> missing_;  // the innermost first
+};
+
 /// Writes a dataset in a folder of its own, below the one where it belongs, and moves it to its place when it
 /// is complete: killed at any moment, it leaves the dataset that was there before, or this one.
 class DatasetWriter {
  public:
   /// Throws Error when the folder cannot be written, or another process prepares a text in it.
   DatasetWriter(std::filesystem::path folder, const Tokenizer& tokenizer, uint64_t shard_tokens);
-  /// Removes what was written, unless it is complete.
+  /// Removes what was written, also the folder if it is new, unless the dataset is complete.
   ~DatasetWriter();
   DatasetWriter(const DatasetWriter&) = delete;
   DatasetWriter& operator=(const DatasetWriter&) = delete;
@@ -43,6 +56,7 @@ class DatasetWriter {
   ShardSetWriter::Options options(const char* split, size_t first = 0) const;
 
   std::filesystem::path folder_, staging_;
+  MissingFolders made_;
   const Tokenizer& tokenizer_;
   uint64_t shard_tokens_;
   std::optional<io::FolderLock> lock_;
