@@ -22,6 +22,21 @@ double seconds_since(Clock::time_point begin) {
 
 data::BatchShape batch_shape(const TrainConfig& config) { return {config.train.batch, config.model.context}; }
 
+/// The error of a text that does not fill one window, which the loaders cannot name.
+const data::Dataset& long_enough(const data::Dataset& data, const TrainConfig& config) {
+  const auto needed = static_cast<uint64_t>(config.model.context) + 1;
+  const std::string& name = config.data.text.empty() ? data.name : config.data.text;
+  const auto check = [&](uint64_t tokens, const char* use) {
+    require(config.data.packing == "documents" || tokens >= needed, "train: the text '", name,
+            "' is too short: it has ", tokens, " tokens for ", use,
+            ", but model.context = ", config.model.context, " needs at least ", needed,
+            "; use a longer text or a smaller context");
+  };
+  check(data.train.size(), "training");
+  check(data.validation.size(), "validation");
+  return data;
+}
+
 /// Tokens at the start of a validation window that are only read; at least one of the window is scored.
 int64_t unscored(const TrainConfig& config) {
   return static_cast<int64_t>(config.train.eval_prefix * static_cast<double>(config.model.context));
@@ -82,7 +97,7 @@ std::unique_ptr<LanguageModel> make_model(const TrainConfig& config, int64_t voc
 Trainer::Trainer(const TrainConfig& config, const data::Dataset& data, std::unique_ptr<LanguageModel> model,
                  std::optional<AdapterRun> adapter)
     : config_(config),
-      data_(data),
+      data_(long_enough(data, config)),
       adapter_(std::move(adapter)),
       schedule_{.kind = schedule_kind_from_string(config.schedule.kind),
                 .peak = config.optimizer.lr,

@@ -19,6 +19,7 @@ namespace cladtorch::train {
 namespace {
 
 using io::error_of;
+using testing::AllOf;
 using testing::HasSubstr;
 
 /// Half the squared distance of each token's embedding to its target's number, plus a little decay of all: a
@@ -108,6 +109,20 @@ TEST(Trainer, MakesAGpt2WithAnMlpOfAnyWidth) {
   EXPECT_EQ(gpt2_of(config).config.inner_size(), 4 * config.model.channels);
   config.model.hidden = 24;
   EXPECT_EQ(gpt2_of(config).config.inner_size(), 24);
+}
+
+TEST(Trainer, NamesATextThatDoesNotFillAWindow) {
+  const auto error = [](int64_t context, const char* text) {
+    TrainConfig config = small_config();
+    config.model.context = context;
+    config.data.text = text;
+    return error_of([&] { Trainer(config, stories(), quadratic_of(config)); });
+  };
+  const auto train = static_cast<int64_t>(stories().train.size());
+  const auto validation = static_cast<int64_t>(stories().validation.size());
+  EXPECT_THAT(error(train, "a.txt"),
+              AllOf(HasSubstr("the text 'a.txt' is too short"), HasSubstr("for training")));
+  EXPECT_THAT(error(validation, ""), AllOf(HasSubstr("the text 'stories'"), HasSubstr("for validation")));
 }
 
 TEST(Trainer, LowersTheLossAndCountsSteps) {

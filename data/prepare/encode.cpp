@@ -1,6 +1,7 @@
 #include "data/prepare/encode.h"
 
 #include <array>
+#include <string>
 #include <vector>
 
 #include "cladtorch/error.h"
@@ -59,16 +60,28 @@ class ChunkEncoder {
     if (tokenizer_.needs_utf8()) check_utf8(files_, chunk);
     Encoded encoded{.consumed = chunk.consumed};
     encoded.tokens.reserve(chunk.text.size() / 2);
-    encoded.skipped = read_documents(files_, chunk, [&](const Segment& segment) { add(segment, encoded); });
+    encoded.skipped =
+        read_documents(files_, chunk, [&](const Segment& segment) { add(segment, chunk, encoded); });
     return encoded;
   }
 
  private:
-  void add(const Segment& segment, Encoded& encoded) const {
+  /// Names the file in the error of a text that the vocabulary lacks a character of.
+  void encode(const Segment& segment, const Chunk& chunk, std::vector<int32_t>& tokens) const {
+    try {
+      tokenizer_.append_tokens(segment.text, tokens, segment.begins_document);
+    } catch (const Error& error) {
+      const bool later = chunk.offset > 0 && !files_.is_json_lines(chunk.file);
+      fail("read text: '", files_.paths()[chunk.file].string(), "'",
+           later ? " from byte " + std::to_string(chunk.offset) + " on" : "", ": ", error.what());
+    }
+  }
+
+  void add(const Segment& segment, const Chunk& chunk, Encoded& encoded) const {
     std::vector<int32_t>& tokens = encoded.tokens;
     const SpecialTokens& special = tokenizer_.special_tokens();
     if (segment.begins_document) append(tokens, special.before);
-    tokenizer_.append_tokens(segment.text, tokens, segment.begins_document);
+    encode(segment, chunk, tokens);
     bool ends_line = segment.text.ends_with('\n');
     if (segment.ends_turn || segment.ends_document) {
       if (special.end_of_text) {

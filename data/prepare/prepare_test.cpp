@@ -342,10 +342,27 @@ TEST(Prepare, RefusesWhatCannotBePrepared) {
   options.validation_share = 1;
   EXPECT_THAT(error("text", "more", options), HasSubstr("below 1, got 1"));
   options = {};
+  options.vocabulary = Vocabulary((folder / "text/tokens").string());
+  folder.write("other.txt", "text z");
+  EXPECT_THAT(error("other.txt", "more", options), HasSubstr("other.txt': encode: the character 'z'"));
+  options = {};
   options.shard_tokens = 0;
   EXPECT_THAT(error("text/a.txt", "more", options), HasSubstr("at least 1 token"));
   EXPECT_EQ(split_from_string(to_string(Split::documents)), Split::documents);
   EXPECT_THAT(error_of([] { split_from_string("x"); }), HasSubstr("got 'x'"));
+}
+
+TEST(Prepare, LeavesNoNewFolderBehindWhenItFails) {
+  const TemporaryFolder folder;
+  folder.write("t.jsonl", "{\"text\": \"a\"}\nno JSON\n");
+  const auto error = [&](const std::string& out) {
+    return error_of([&] { prepare_text(folder / "t.jsonl", folder / out, bytes_options()); });
+  };
+  EXPECT_THAT(error("new/tokens/"), HasSubstr("t.jsonl', line 2"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "new"));
+  std::filesystem::create_directory(folder / "old");
+  EXPECT_THAT(error("old/tokens"), HasSubstr("t.jsonl', line 2"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder / "old"));
 }
 
 TEST(Prepare, OneProcessAtATimeWritesToAFolder) {
