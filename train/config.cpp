@@ -223,7 +223,7 @@ TrainConfig finetune_defaults(bool adapter) {
   return config;
 }
 
-void read_config(TrainConfig& config, const std::filesystem::path& path) {
+std::vector<std::string> read_config(TrainConfig& config, const std::filesystem::path& path) {
   const std::string where = path.string();
   toml::table parsed;
   try {
@@ -232,6 +232,7 @@ void read_config(TrainConfig& config, const std::filesystem::path& path) {
     throw UsageError(fmt::format("{}:{}: {}", where, error.source().begin.line, error.description()));
   }
   const auto fields = config_fields(config);
+  std::vector<std::string> keys;
   for (const auto& [section, content] : parsed) {
     const std::string name(section.str());
     const auto* table = content.as_table();
@@ -241,9 +242,11 @@ void read_config(TrainConfig& config, const std::filesystem::path& path) {
     }
     for (const auto& [key, value] : *table) {
       const std::string at = fmt::format("{}:{}", where, value.source().begin.line);
-      assign(find_field(fields, name + "." + std::string(key.str()), at), value, at);
+      keys.push_back(name + "." + std::string(key.str()));
+      assign(find_field(fields, keys.back(), at), value, at);
     }
   }
+  return keys;
 }
 
 void set_config(TrainConfig& config, const std::string& assignment) {

@@ -37,6 +37,8 @@ void take_sizes(TrainConfig& config, const LanguageModel& model, const std::stri
     config.model.hidden = llama->config.intermediate_size;
     config.model.tied = llama->config.tie_word_embeddings;
     config.model.rope_theta = llama->config.rope.theta;
+    config.model.dropout = 0;
+    config.model.activation = nn::name_of(nn::Activation::silu);
   }
   if (config.model.context == 0) config.model.context = std::min(sizes.context, default_context);
   if (config.model.context > sizes.context)
@@ -44,7 +46,31 @@ void take_sizes(TrainConfig& config, const LanguageModel& model, const std::stri
                                  config.model.context, folder, sizes.context));
 }
 
-std::unique_ptr<LanguageModel> pretrained_model(TrainConfig& config, const data::Dataset& data,
+/// Whether `value` leaves the choice to the program.
+bool chooses_nothing(const ConfigField& field) {
+  const bool may =
+      field.key == "model.context" || field.key == "model.kv_heads" || field.key == "model.hidden";
+  return may && *std::get<int64_t*>(field.value) == 0;
+}
+
+/// Throws UsageError for one of the keys `given` that the model has otherwise: a model that is there keeps
+/// its sizes, so the user would get another one than the one asked for.
+void check_given(TrainConfig asked, TrainConfig found, const std::vector<std::string>& given,
+                 const std::string& folder) {
+  const auto text = [](const ConfigField& field) {
+    return std::visit([](auto* pointer) { return fmt::format("{}", *pointer); }, field.value);
+  };
+  const std::vector<ConfigField> before = config_fields(asked), after = config_fields(found);
+  for (size_t i = 0; i < before.size(); ++i) {
+    if (std::ranges::find(given, before[i].key) == given.end() || chooses_nothing(before[i])) continue;
+    if (text(before[i]) == text(after[i])) continue;
+    throw UsageError(fmt::format("config: {} is {}, but that of the model in '{}' is {}; leave it out",
+                                 before[i].key, text(before[i]), folder, text(after[i])));
+  }
+}
+
+std::unique_ptr<LanguageModel> pretrained_model(TrainConfig& config, const std::vector<std::string>& given,
+                                                const data::Dataset& data,
                                                 const std::filesystem::path& folder) {
   std::unique_ptr<LanguageModel> model = formats::load_model(folder);
   const ModelSizes sizes = model->sizes();
@@ -54,20 +80,24 @@ std::unique_ptr<LanguageModel> pretrained_model(TrainConfig& config, const data:
   require(!has_lora(*model), "train: '", folder.string(),
           "' holds an adapter; write the whole model with: cladtorch merge --from ", folder.string(),
           " --out FOLDER");
+  const TrainConfig asked = config;
   take_sizes(config, *model, folder.string());
+  check_given(asked, config, given, folder.string());
   model->set_gradient_checkpointing(config.model.gradient_checkpointing);
   return model;
 }
 
 }  // namespace
 
-std::unique_ptr<LanguageModel> initial_model(TrainConfig& config, const data::Dataset& data,
+std::unique_ptr<LanguageModel> initial_model(TrainConfig& config, const std::vector<std::string>& given,
+                                             const data::Dataset& data,
                                              const std::optional<std::filesystem::path>& checkpoint) {
   std::unique_ptr<LanguageModel> model;
   if (!config.model.from.empty()) {
     // Of an adapter the checkpoint holds nothing else.
     const bool whole = checkpoint && config.lora.rank == 0;
-    model = pretrained_model(config, data, whole ? *checkpoint : std::filesystem::path(config.model.from));
+    model =
+        pretrained_model(config, given, data, whole ? *checkpoint : std::filesystem::path(config.model.from));
     require(whole || std::isfinite(TensorList(model->parameters()).norm()), "train: the model in '",
             config.model.from, "' holds numbers that are not finite; is it damaged?");
   } else {

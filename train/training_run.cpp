@@ -55,6 +55,16 @@ data::Dataset open_data(const TrainConfig& config, const std::optional<fs::path>
   return data::stories_dataset(static_cast<size_t>(config.data.story_bytes), 1, vocabulary);
 }
 
+/// The keys that the user set for this session.
+std::vector<std::string> given_keys(const TrainRequest& request) {
+  std::vector<std::string> keys;
+  TrainConfig ignored;
+  if (request.config) keys = read_config(ignored, *request.config);
+  for (const std::string& assignment : request.set)
+    keys.push_back(assignment.substr(0, assignment.find('=')));
+  return keys;
+}
+
 /// One session of a run: everything between opening the folder and writing the report.
 class Session {
  public:
@@ -63,7 +73,7 @@ class Session {
         folder_(request.resume ? RunFolder::of_run(*request.resume) : RunFolder::for_new_run(config_)),
         out_(out),
         data_(open_data(config_, checkpoint_of(request))),
-        model_(initial_model(config_, data_, checkpoint_of(request))),
+        model_(initial_model(config_, given_keys(request), data_, checkpoint_of(request))),
         trainer_(config_, data_, std::move(model_), adapter_run(config_)) {
     set_num_threads(config_.run.threads > 0 ? static_cast<int>(config_.run.threads) : num_threads());
     if (request.resume) {

@@ -82,7 +82,7 @@ TEST_F(FinetuneTest, WritesDownWhatModelItBeganWith) {
     auto config = nlohmann::json::parse(content(folder_ / model / "config.json"));
     config[key] = value;
     std::ofstream(folder_ / model / "config.json") << config;
-    succeed(finetune(model, {"--steps", "1", "--set", "model.layers=9"}));
+    succeed(finetune(model, {"--steps", "1"}));
     const std::string keys = content(folder_ / "run/config.toml");
     fs::remove_all(folder_ / "run");
     return keys;
@@ -94,6 +94,26 @@ TEST_F(FinetuneTest, WritesDownWhatModelItBeganWith) {
   EXPECT_THAT(keys_after("llama", "rope_parameters", {{"rope_theta", 500.5}, {"rope_type", "default"}}),
               AllOf(HasSubstr("\nhidden = 24 "), HasSubstr("\nrope_theta = 500.5 "),
                     HasSubstr("\ntied = false "), HasSubstr("\nkv_heads = 1 ")));
+}
+
+TEST_F(FinetuneTest, RefusesKeysThatTheModelHasOtherwise) {
+  const std::pair<const char*, const char*> wrong[] = {
+      {"gpt2", "model.kind=llama"},   {"gpt2", "model.layers=4"},    {"gpt2", "model.dropout=0.3"},
+      {"gpt2", "model.tied=false"},   {"gpt2", "model.window=8"},    {"llama", "model.activation=relu"},
+      {"llama", "model.dropout=0.1"}, {"llama", "model.hidden=100"}, {"llama", "model.rope_theta=1"}};
+  for (const auto& [model, setting] : wrong) {
+    const std::string key = std::string(setting).substr(0, std::string(setting).find('='));
+    expect_error(finetune(model, {"--set", setting}), usage_error_code, key + " is ");
+  }
+  expect_error(finetune("gpt2", {"--set", "model.layers=4"}), usage_error_code,
+               "model.layers is 4, but that of the model in '");
+  EXPECT_FALSE(fs::exists(folder_ / "run"));
+  succeed(finetune("gpt2", {"--steps", "1", "--set", "model.layers=2", "--set", "model.hidden=0"}));
+  fs::rename(folder_ / "run", folder_ / "first");
+  // A file that a run wrote names every key.
+  succeed({"finetune", "--from", "gpt2", "--config", "first/config.toml", "--out", "run"});
+  expect_error({"finetune", "--resume", "run", "--steps", "2", "--set", "model.heads=4"}, usage_error_code,
+               "model.heads is 4");
 }
 
 TEST_F(FinetuneTest, GoesOnFromARunOfThisProgram) {

@@ -115,9 +115,9 @@ struct ConfigField {
 /// Every key of `config`, in the order of the file. The pointers live as long as `config`.
 std::vector<ConfigField> config_fields(TrainConfig& config);
 
-/// Overwrites what the TOML file `path` names. Throws UsageError on bad syntax (with line), an unknown key
-/// (with the closest known one) or a value of the wrong type.
-void read_config(TrainConfig& config, const std::filesystem::path& path);
+/// Overwrites what the TOML file `path` names, and returns the keys that it names. Throws UsageError on bad
+/// syntax (with line), an unknown key (with the closest known one) or a value of the wrong type.
+std::vector<std::string> read_config(TrainConfig& config, const std::filesystem::path& path);
 
 /// Applies "section.key=value" as it comes from --set. Throws UsageError like read_config.
 void set_config(TrainConfig& config, const std::string& assignment);
