@@ -40,6 +40,15 @@ std::string describe_trained(const Trainer& trainer) {
                      100 * static_cast<double>(trained) / static_cast<double>(all));
 }
 
+std::string describe_rank(const TrainConfig& config, const LanguageModel& model) {
+  const int64_t most = model.sizes().channels;  // one side of each matrix
+  if (config.lora.rank <= most) return "";
+  return fmt::format(
+      "warning lora.rank is {}, but no matrix of the model has a rank above {}, which gives as much in less "
+      "memory",
+      config.lora.rank, most);
+}
+
 std::string describe_finetuning(const RunRecord& run) {
   std::string text;
   if (const StepRecord* best = run.best(); best && *best->val_loss >= *run.facts.first_val)

@@ -18,6 +18,8 @@ std::string describe_model(const LanguageModel& model);
 std::string describe_memory(const MemoryUse& use);
 /// "train   295k of 124M parameters"; "" where all are trained.
 std::string describe_trained(const Trainer& trainer);
+/// A warning where an adapter's rank is above that of every matrix; "" elsewhere.
+std::string describe_rank(const TrainConfig& config, const LanguageModel& model);
 /// At the end of a run from weights that were there: what was trained, on how much and for how long.
 std::string describe_finetuning(const RunRecord& run);
 /// "1 thread", "2 threads".

@@ -73,7 +73,7 @@ class Session {
         folder_(request.resume ? RunFolder::of_run(*request.resume) : RunFolder::for_new_run(config_)),
         out_(out),
         data_(open_data(config_, checkpoint_of(request))),
-        model_(initial_model(config_, given_keys(request), data_, checkpoint_of(request))),
+        model_(begin_model(request)),
         trainer_(config_, data_, std::move(model_), adapter_run(config_)) {
     set_num_threads(config_.run.threads > 0 ? static_cast<int>(config_.run.threads) : num_threads());
     if (request.resume) {
@@ -107,6 +107,15 @@ class Session {
 
  private:
   fs::path file(const char* name) const { return folder_.path() / name; }
+
+  /// Says what adapters of a great rank are worth before there is memory for them.
+  std::unique_ptr<LanguageModel> begin_model(const TrainRequest& request) {
+    auto model = initial_model(config_, given_keys(request), data_, checkpoint_of(request));
+    const std::string warning = describe_rank(config_, *model);
+    if (!warning.empty()) fmt::print(out_, "{}\n", warning);
+    std::fflush(out_);
+    return model;
+  }
 
   /// Samples are drawn at the end: too late to find out that they cannot begin so.
   void check_prompt() const {

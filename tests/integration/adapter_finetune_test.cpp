@@ -9,6 +9,7 @@ namespace cladtorch::integration {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class AdapterFinetuneTest : public ProgramTestBase {
  protected:
@@ -108,6 +109,13 @@ TEST_F(AdapterFinetuneTest, GoesOnWithTheModelThatItBeganWithOnly) {
   expect_error({"finetune", "--resume", "run", "--steps", "8", "--set", "lora.rank=2"}, runtime_error_code,
                "its adapter has rank 4");
   succeed(resume);
+}
+
+TEST_F(AdapterFinetuneTest, WarnsOfARankThatNoMatrixHas) {
+  const std::string warning = "warning lora.rank is 17, but no matrix of the model has a rank above 16";
+  EXPECT_THAT(succeed(finetune("gpt2", {"--steps", "1", "--lora-rank", "17"})), HasSubstr(warning));
+  fs::remove_all(folder_ / "run");
+  EXPECT_THAT(succeed(finetune("gpt2", {"--steps", "1", "--lora-rank", "16"})), Not(HasSubstr("warning")));
 }
 
 TEST_F(AdapterFinetuneTest, SaysWhatDoesNotFit) {
