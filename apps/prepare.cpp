@@ -61,9 +61,8 @@ class Display {
 
   std::string text(const data::ReadProgress& progress, double share) const {
     const double passed = seconds();
-    std::string line = fmt::format(
-        "{}  {:3.0f} %  {}  {} documents", progress.counting ? "characters" : "tokens    ", 100 * share,
-        train::progress_bar(share), train::short_count(static_cast<double>(progress.documents)));
+    std::string line = fmt::format("{}  {:3.0f} %  {}  {}", progress.counting ? "characters" : "tokens    ",
+                                   100 * share, train::progress_bar(share), documents(progress.documents));
     if (!progress.counting) {
       line += fmt::format("  {} tokens", train::short_count(static_cast<double>(progress.tokens)));
     }
@@ -76,6 +75,10 @@ class Display {
 
   const train::StopSignal stop_;
   train::StatusLine line_{stdout};
+  static std::string documents(uint64_t count) {
+    return train::short_count(static_cast<double>(count)) + (count == 1 ? " document" : " documents");
+  }
+
   bool counting_ = false;
   Clock::time_point begin_ = Clock::now();
   int tenth_ = 0;
@@ -107,9 +110,10 @@ int prepare(Options options) {
     return train::interrupted_exit_code;
   }
   const std::string skipped = summary.skipped > 0 ? fmt::format(", {} lines skipped", summary.skipped) : "";
-  display.message(fmt::format("{}: {} tokens to train on, {} for validation, {} kinds; {} documents{}",
+  display.message(fmt::format("{}: {} tokens to train on, {} for validation, {} kinds; {} document{}{}",
                               options.out.string(), summary.train_tokens, summary.validation_tokens,
-                              summary.vocab_size, summary.documents, skipped));
+                              summary.vocab_size, summary.documents, summary.documents == 1 ? "" : "s",
+                              skipped));
   return 0;
 }
 

@@ -2,14 +2,27 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "cladtorch/tensor/parallel.h"
 #include "cladtorch/train/progress.h"
 
 namespace cladtorch::train {
 
+namespace {
+
+/// As short as it can be said from here.
+std::string shown_path(const std::string& path) {
+  const std::string near =
+      std::filesystem::path(path).lexically_proximate(std::filesystem::current_path()).string();
+  return near.starts_with("..") ? path : near;
+}
+
+}  // namespace
+
 std::string describe_text(const TrainConfig& config, const data::Dataset& data) {
   const size_t tokens = data.train.size() + data.validation.size();
-  const std::string name = config.data.text.empty() ? "built-in stories" : config.data.text;
+  const std::string name = config.data.text.empty() ? "built-in stories" : shown_path(config.data.text);
   std::string line = fmt::format("text    {}, {} tokens of {} kinds, {} of them for validation", name,
                                  short_count(static_cast<double>(tokens)), data.tokenizer->vocab_size(),
                                  short_count(static_cast<double>(data.validation.size())));

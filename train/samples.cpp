@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cladtorch/train/generate.h"
+#include "data/text/utf8.h"
 
 namespace cladtorch::train {
 
@@ -16,7 +17,8 @@ std::vector<ReportSample> draw_samples(const TrainConfig& config, const Language
                                   .seed = static_cast<uint64_t>(config.run.seed) + static_cast<uint64_t>(i)};
     std::string text = generate_text(model, tokenizer, config.sample.prompt, config.sample.tokens, options);
     if (config.sample.prompt.empty()) text.erase(0, std::min(text.find_first_not_of("\n "), text.size()));
-    samples.push_back({config.sample.prompt, std::move(text)});
+    // A model of bytes may write anything.
+    samples.push_back({config.sample.prompt, data::utf8::replace_invalid(text)});
   }
   return samples;
 }
