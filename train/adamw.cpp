@@ -26,6 +26,13 @@ TensorList masters_of(const TensorList& parameters) {
   return TensorList(std::move(tensors));
 }
 
+/// To be written by several threads. The tensor was told of it before, by data(), which only one thread may
+/// call.
+template <class T>
+T* elements(const Tensor& tensor) {
+  return const_cast<T*>(tensor.data<T>());
+}
+
 /// `rounded` are the bfloat16 copies of the masters, or the masters themselves.
 template <class T>
 void update_all(TensorList& masters, TensorList& rounded, TensorList& gradients, TensorList& first,
@@ -47,18 +54,18 @@ void update_all(TensorList& masters, TensorList& rounded, TensorList& gradients,
   parallel_for(static_cast<int64_t>(pieces.size()), 1, [&](int64_t from, int64_t to) {
     for (int64_t i = from; i < to; ++i) {
       const auto& [tensor, begin, end] = pieces[static_cast<size_t>(i)];
-      Tensor& p = masters[tensor].tensor;
-      T *const m = first[tensor].tensor.data<T>(), *const v = second[tensor].tensor.data<T>();
-      const T* const g = gradients[tensor].tensor.data<T>();
+      T* const p = elements<T>(masters[tensor].tensor) + begin;
+      T* const m = elements<T>(first[tensor].tensor) + begin;
+      T* const v = elements<T>(second[tensor].tensor) + begin;
+      const T* const g = elements<T>(gradients[tensor].tensor) + begin;
       const bool is_fresh = fresh[tensor] != 0;
-      const train::AdamWCoefficients<T>& c = p.dim() >= 2 ? decayed : plain;
+      const train::AdamWCoefficients<T>& c = masters[tensor].tensor.dim() >= 2 ? decayed : plain;
       if constexpr (std::is_same_v<T, float>) {
         const bool copy = rounded.dtype() == DType::bfloat16;
-        train::adamw_loop(p.data<T>() + begin, g + begin, m + begin, v + begin,
-                          copy ? rounded[tensor].tensor.data<bfloat16>() + begin : nullptr, is_fresh,
-                          end - begin, c);
+        bfloat16* const out = copy ? elements<bfloat16>(rounded[tensor].tensor) + begin : nullptr;
+        train::adamw_loop(p, g, m, v, out, is_fresh, end - begin, c);
       } else {
-        train::adamw_loop(p.data<T>() + begin, g + begin, m + begin, v + begin, is_fresh, end - begin, c);
+        train::adamw_loop(p, g, m, v, is_fresh, end - begin, c);
       }
     }
   });
@@ -105,9 +112,11 @@ void AdamW::step(TensorList& gradients, double gradient_scale) {
     // Reading a buffer that only stands for zero writes the zeros: once, here, and not from several threads.
     if (g.tensor.is_marked_zero()) g.tensor.data();
     fresh_[i] = first_[i].tensor.is_marked_zero() && second_[i].tensor.is_marked_zero();
-    if (!fresh_[i]) continue;
-    accumulate_into(&first_[i].tensor, p.tensor.shape(), p.tensor.dtype());
-    accumulate_into(&second_[i].tensor, p.tensor.shape(), p.tensor.dtype());
+    if (fresh_[i]) {
+      accumulate_into(&first_[i].tensor, p.tensor.shape(), p.tensor.dtype());
+      accumulate_into(&second_[i].tensor, p.tensor.shape(), p.tensor.dtype());
+    }
+    for (TensorList* written : {&masters_, &parameters_, &first_, &second_}) (*written)[i].tensor.data();
   }
   ++steps_;
   detail::dispatch_floating("AdamW", masters_.dtype(), [&]<class T>(T) {
