@@ -196,6 +196,7 @@ struct CallInfo {
   // Filled in when the derivative is resolved.
   Function* generated = nullptr;
   std::string forward_name, reverse_name;  ///< of Custom: qualified reverse_forw (or empty) and pullback
+  std::string tag;                         ///< of a constructor's pushforward: the type of its first argument
   const void* derivative = nullptr;        ///< of Custom: the declaration of the pullback or pushforward
   bool is_pushforward = false;             ///< of Custom: `reverse_name` is a pushforward
   bool tangent_only = false;               ///< which returns no value, only its tangent

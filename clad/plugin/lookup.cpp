@@ -26,6 +26,11 @@ bool is_state(QualType type) {
   return record && record->getIdentifier() && record->getName() == "pullback_state";
 }
 
+/// What the names of the derivatives of `callee` begin with.
+std::string derivative_word(const FunctionDecl* callee) {
+  return isa<CXXConstructorDecl>(callee) ? "constructor" : operator_word(callee);
+}
+
 }  // namespace
 
 NamespaceDecl* CustomLookup::namespace_in(DeclContext* context, llvm::StringRef name) {
@@ -215,8 +220,10 @@ void CustomLookup::explain(const Scope& scope, const FunctionDecl* callee,
         return context_.hasSameUnqualifiedType(a->getPointeeType(), b->getPointeeType());
       return a == b;
     };
-    bool prefix = f->getNumParams() >= primals.size();
-    for (unsigned i = 0; prefix && i < primals.size(); ++i) prefix = same(i);
+    // A constructor's are told apart by the class, which comes next.
+    const std::size_t telling = primals.size() + (isa<CXXConstructorDecl>(callee) ? 1 : 0);
+    bool prefix = f->getNumParams() >= telling && all.size() >= telling;
+    for (unsigned i = 0; prefix && i < telling; ++i) prefix = same(i);
     std::string why;
     for (unsigned i = 0; why.empty() && i < f->getNumParams() && i < all.size(); ++i)
       if (!same(i))
@@ -269,7 +276,7 @@ bool CustomLookup::finish(ir::CallInfo& call, const Scope& scope, const Function
 
 bool CustomLookup::named(const FunctionDecl* callee) {
   for (const Scope& scope : scopes(callee)) {
-    LookupResult found(sema_, &context_.Idents.get(operator_word(callee) + "_pullback"), SourceLocation(),
+    LookupResult found(sema_, &context_.Idents.get(derivative_word(callee) + "_pullback"), SourceLocation(),
                        Sema::LookupOrdinaryName);
     found.suppressDiagnostics();
     if (sema_.LookupQualifiedName(found, scope.context)) return true;
@@ -297,16 +304,40 @@ bool CustomLookup::returns_tangent(ir::CallInfo& call, const FunctionDecl* pushf
   return false;
 }
 
+/// The type of the first parameter of a constructor's pushforward, which says whose it is.
+QualType CustomLookup::constructor_tag(const Scope& scope, const std::string& name, const CXXRecordDecl* of) {
+  LookupResult found(sema_, &context_.Idents.get(name), SourceLocation(), Sema::LookupOrdinaryName);
+  found.suppressDiagnostics();
+  if (!sema_.LookupQualifiedName(found, scope.context)) return {};
+  for (const NamedDecl* decl : found) {
+    const auto* f = dyn_cast<FunctionDecl>(decl->getUnderlyingDecl());
+    if (!f || f->getNumParams() == 0) continue;
+    const QualType tag = f->getParamDecl(0)->getType().getNonReferenceType().getUnqualifiedType();
+    const auto* record = dyn_cast_or_null<ClassTemplateSpecializationDecl>(tag->getAsCXXRecordDecl());
+    if (!record || !compat::in_clad(record) || record->getName() != "ConstructorPushforwardTag") continue;
+    if (context_.hasSameUnqualifiedType(record->getTemplateArgs()[0].getAsType(),
+                                        compat::record_type(context_, of)))
+      return tag;
+  }
+  return {};
+}
+
 CustomLookup::Result CustomLookup::find_pushforward(ir::CallInfo& call, const FunctionDecl* callee) {
   notes_.clear();
   if (call.lifted || callee->isVariadic()) return None;
-  const std::string name = operator_word(callee) + "_pushforward";
+  const std::string name = derivative_word(callee) + "_pushforward";
   const std::vector<clang::Expr*> primals = primal_arguments(call, callee);
   if (primals.size() != call.args.size()) return None;
   for (const Scope& scope : scopes(callee)) {
     for (const auto& [all, mutable_] :
          {std::pair{true, false}, {false, false}, {true, true}, {false, true}}) {
       std::vector<clang::Expr*> args = primals;
+      if (isa<CXXConstructorDecl>(callee)) {
+        const QualType tag = constructor_tag(scope, name, cast<CXXConstructorDecl>(callee)->getParent());
+        if (tag.isNull()) break;
+        args.insert(args.begin(), placeholder(tag, VK_PRValue));
+        call.tag = types_.spell(tag);
+      }
       for (std::size_t i = 0; i < primals.size(); ++i)
         if (all || call.args[i].expr->type->differentiable) {
           const QualType type = primals[i]->getType();
@@ -330,7 +361,7 @@ CustomLookup::Result CustomLookup::find_pushforward(ir::CallInfo& call, const Fu
 
 CustomLookup::Result CustomLookup::find(ir::CallInfo& call, const FunctionDecl* callee, bool returns_value) {
   notes_.clear();
-  wanted_ = operator_word(callee) + "_pullback";
+  wanted_ = derivative_word(callee) + "_pullback";
   // The C library's sinf and sinl share the pullback of sin.
   if (callee->getBuiltinID() && callee->isExternC() && !named(callee)) {
     llvm::StringRef name = callee->getName();
@@ -340,6 +371,8 @@ CustomLookup::Result CustomLookup::find(ir::CallInfo& call, const FunctionDecl* 
   std::vector<clang::Expr*> primals = primal_arguments(call, callee);
   if (primals.size() != call.args.size()) return None;
   QualType result = callee->getReturnType().getNonReferenceType().getUnqualifiedType();
+  const auto* ctor = dyn_cast<CXXConstructorDecl>(callee);
+  if (ctor) result = compat::record_type(context_, ctor->getParent());
   std::vector<QualType> every, some;
   for (unsigned i = 0; i < primals.size(); ++i) {
     QualType param;
@@ -351,6 +384,7 @@ CustomLookup::Result CustomLookup::find(ir::CallInfo& call, const FunctionDecl* 
     if (types_.get(param)->differentiable) some.push_back(every.back());
   }
   call.value_cotangent = returns_value && types_.get(result)->differentiable;
+  if (ctor) result = context_.getPointerType(result);
   bool meant = false;
   for (const Scope& scope : scopes(callee)) {
     std::vector<clang::Expr*> args;

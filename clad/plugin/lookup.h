@@ -55,6 +55,8 @@ class CustomLookup {
   clang::QualType adjoint_type(clang::QualType param);
   std::vector<clang::QualType> state_types(const Scope& scope, const std::string& name,
                                            llvm::ArrayRef<clang::Expr*> args);
+  clang::QualType constructor_tag(const Scope& scope, const std::string& name,
+                                  const clang::CXXRecordDecl* of);
   void explain(const Scope& scope, const clang::FunctionDecl* callee, llvm::ArrayRef<clang::Expr*> primals,
                llvm::ArrayRef<clang::Expr*> all, bool& meant);
   bool returns_tangent(ir::CallInfo& call, const clang::FunctionDecl* pushforward,

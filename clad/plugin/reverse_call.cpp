@@ -215,7 +215,9 @@ void ReverseTransform::custom_call(const Stmt* s, List& out) {
   }
   List before, after;
   if (c.value_cotangent) {
-    if (s->var && s->var->active) {
+    if (s->var && s->var->active && c.is_constructor) {
+      add(static_cast<const Expr*>(fn_.make(Expr::AddressOf, s->var->type, "", {fn_.ref(shadow(s->var))})));
+    } else if (s->var && s->var->active) {
       const Expr* d = fn_.ref(shadow(s->var));
       bool move = s->var->type->is_class();
       if (move) {

@@ -114,6 +114,12 @@ void TangentTransform::pushforward_call(Stmt* s) {
     a.object = a.moved = false;
     info->args.push_back(std::move(a));
   };
+  if (custom && !c.tag.empty()) {
+    CallInfo::Arg tag;
+    tag.expr = fn_.make(Expr::Literal, types_.nothing(), c.tag + "{}");
+    tag.param_type = tag.expr->type;
+    info->args.push_back(tag);
+  }
   for (const CallInfo::Arg& a : c.args) {
     mask.kinds.push_back(ir::tangent_kind(a.expr, a.active));
     pass(a, a.object);

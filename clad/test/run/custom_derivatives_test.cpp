@@ -54,6 +54,15 @@ T twice(T x) {
 }
 double defined_elsewhere(double x);
 
+struct Point {
+  Point(double px, double py) : x(px), y(py * py) {}
+  double x, y;
+};
+struct Pair {  // built from the same arguments, with derivatives of the compiler's
+  Pair(double pa, double pb) : a(pa * pb), b(pb) {}
+  double a, b;
+};
+
 static int calls = 0;
 
 namespace clad::custom_derivatives {
@@ -169,6 +178,22 @@ void defined_elsewhere_pullback(double x, double d_y, double* d_x) {
   *d_x += d_y * 2 * x;
 }
 
+namespace class_functions {
+void constructor_pullback(double, double py, Point* d_this, double* d_px, double* d_py) {
+  ++calls;
+  *d_px += d_this->x;
+  *d_py += 2 * py * d_this->y;
+}
+clad::ValueAndPushforward<Point, Point> constructor_pushforward(clad::ConstructorPushforwardTag<Point>,
+                                                                double px, double py, double d_px,
+                                                                double d_py) {
+  ++calls;
+  Point tangent(d_px, 0);
+  tangent.y = 2 * py * d_py;
+  return {Point(px, py), tangent};
+}
+}  // namespace class_functions
+
 }  // namespace clad::custom_derivatives
 
 namespace {
@@ -180,6 +205,25 @@ double free_functions(double x, double* w) {
   return lib::cube(x) * lib::gather(x, 2, idx, w) + lib::scale(x * x, 3) +
          lib::inner::shift(x) * lib::cube(w[0]);
 }
+double of_constructors(double u, double v) {
+  double s = 0;
+  for (int i = 0; i < 2; ++i) {
+    const Point p(u + i, v * u);
+    const Pair q(v, p.x);
+    s += p.x * p.y * q.a + Point(s, v).y;
+  }
+  return s;
+}
+TEST(CustomDerivatives, OfConstructors) {
+  calls = 0;
+  double d_u = 0, d_v = 0;
+  clad::gradient(of_constructors).execute(1.3, 0.7, &d_u, &d_v);
+  EXPECT_EQ(calls, 4);
+  EXPECT_NEAR(clad::differentiate(of_constructors, "u").execute(1.3, 0.7), d_u, 1e-12);
+  EXPECT_EQ(calls, 8);
+  EXPECT_GRADIENT(of_constructors, 1.3, 0.7);
+}
+
 TEST(CustomDerivatives, OfFreeFunctionsInNamespaces) {
   calls = 0;
   EXPECT_REVERSE_GRADIENT(free_functions, 1.3, (buffer<double>{0.5, 0.6}));

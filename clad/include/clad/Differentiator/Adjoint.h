@@ -47,6 +47,9 @@ struct ValueAndPushforward {
   T value;
   U pushforward;
 };
+/// The first argument of a constructor's custom pushforward, which says whose it is.
+template <class T>
+struct ConstructorPushforwardTag {};
 template <class T, class U, class Visit>
 void clad_fields(ValueAndPushforward<T, U>& a, const ValueAndPushforward<T, U>& b, Visit&& visit) {
   visit(a.value, b.value);

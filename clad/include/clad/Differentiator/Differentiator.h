@@ -296,8 +296,12 @@ enum class derivative_kind { gradient, value_and_gradient, error_estimate, pushf
 enum order : unsigned { first = 1, second = 2, third = 3 };
 enum opts : unsigned {
   vector_mode = 1U << 9,  ///< of forward mode: all parameters in one run
-  enable_tbr = 1U << 10,  ///< this and the next change nothing: the analyses are always on
+  enable_tbr = 1U << 10,  ///< this and those of the same kind change nothing: the analyses are always on
   disable_tbr = 1U << 11,
+  enable_va = 1U << 14,
+  disable_va = 1U << 15,
+  enable_ua = 1U << 16,
+  disable_ua = 1U << 17,
   diagonal_only = 1U << 13,  ///< of a Hessian, only the diagonal
 };
 
