@@ -36,6 +36,13 @@ class Diagnose {
     if (reported_.insert({at.getRawEncoding(), message}).second)
       report(clang::DiagnosticIDs::Warning, at, message);
   }
+  /// Only where they are asked for.
+  void remark(unsigned at, const std::string& message) {
+    if (reported_.insert({at, message}).second)
+      report(clang::DiagnosticIDs::Remark, clang::SourceLocation::getFromRawEncoding(at), message);
+  }
+  void show_remarks() { remarks_ = true; }
+  bool remarks() const { return remarks_; }
   /// Belongs to the error before it.
   void note(clang::SourceLocation at, const std::string& message) {
     if (!repeated_) report(clang::DiagnosticIDs::Note, at, message);
@@ -66,7 +73,7 @@ class Diagnose {
 
   clang::Sema& sema_;
   unsigned errors_ = 0;
-  bool repeated_ = false;
+  bool repeated_ = false, remarks_ = false;
   std::set<std::pair<unsigned, std::string>> reported_;
   std::vector<clang::SourceLocation> uses_;
 };

@@ -131,7 +131,10 @@ bool Module::lower(const DerivativeKey& key, SourceLocation use, Instance& in) {
   fn.pure = ir::is_pure(fn.body);
   fn.wants_value = key.value || !analyses_.slices;
   in.sweeps = std::make_unique<ReverseTransform>(fn, diagnose_, analyses_);
-  if (key.reverse) in.sweeps->run();
+  if (key.reverse) {
+    in.sweeps->run();
+    if (diagnose_.remarks()) in.sweeps->explain();
+  }
   return diagnose_.errors() == errors;
 }
 

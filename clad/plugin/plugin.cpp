@@ -18,6 +18,7 @@ namespace {
 
 struct Options {
   std::string out;  ///< file that receives the generated text
+  bool remarks = false;
   Analyses analyses;
 };
 constexpr std::pair<llvm::StringLiteral, bool Analyses::*> analysis_names[] = {
@@ -365,6 +366,7 @@ void Consumer::HandleTranslationUnit(ASTContext&) {
   if (compiler_.getDiagnostics().hasErrorOccurred() || requests_.empty()) return;
   Module module(*sema_, types(), options_.analyses);
   module.set_uses(&uses_);
+  if (options_.remarks) module.diagnose().show_remarks();
   for (const Request& request : requests_) module.add(request);
   module.check_opaques();
   if (module.failed()) return;
@@ -395,10 +397,14 @@ class Action : public PluginASTAction {
         options_.out = arg.str();
       } else if (switch_off(arg, options_.analyses)) {
         continue;
+      } else if (arg == "remarks") {
+        options_.remarks = true;
       } else if (arg == "help") {
         llvm::outs()
             << "clad: compile-time differentiation\n"
                "  -fplugin-arg-clad-out=FILE  write the generated derivatives to FILE as well\n"
+               "  -fplugin-arg-clad-remarks   say at the source what the reverse sweep keeps, and what it "
+               "computes again\n"
                "  -fplugin-arg-clad-no-NAME   without an analysis: counters, liveness, slices, replay, "
                "flat, sums; all: analyses\n"
                "  -fplugin-arg-clad-help      print this text\n";

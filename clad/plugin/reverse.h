@@ -52,6 +52,8 @@ class ReverseTransform {
 
   /// Builds the reverse sweep and decides what is kept.
   void run();
+  /// Remarks on what is kept and what is computed again.
+  void explain() const;
   /// The generated functions: state, forward sweep, reverse sweep.
   Text state_text() const;
   Text forward_text() const;
@@ -148,6 +150,10 @@ class ReverseTransform {
   bool is_flat(const ir::Stmt* loop) const;
   std::string flat_record(const ir::Stmt* loop) const;
   std::string loop_head(const Reverse& r) const;
+
+  // remarks.cpp
+  std::string content(const ir::Region* region) const;
+  void explain_loop(const ir::Stmt* loop) const;
   /// Whether the forward sweep leaves anything of the loop for the reverse sweep.
   bool loop_recorded(const ir::Stmt* s) const {
     if (loops_.count(s) == 0 || replayed_.count(s) != 0) return false;
