@@ -206,6 +206,14 @@ void Frontend::declare(const VarDecl* decl) {
     return;
   }
   const ir::Type* t = types_.get(type);
+  const ir::Type* element = t;
+  while (element->kind == ir::Type::Array) element = element->element;
+  if (element != t && element->differentiable && !element->default_constructible) {
+    fail(decl->getLocation(), "cannot differentiate array '" + decl->getNameAsString() +
+                                  "' of a class without default constructor; use std::array");
+    bindings_[decl] = literal("0", context_.IntTy);
+    return;
+  }
   ir::Var* v = fn_.make_var(ir::Var::Local, decl->getNameAsString(), t, region_);
   v->modified = modified(decl) || changes_.counters.count(decl) != 0;
   if (modified(decl)) unstable_.insert(v);

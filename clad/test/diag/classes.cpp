@@ -1,4 +1,5 @@
 // Classes that are not a plain sum of their bases and members.
+#include <array>
 #include <cstddef>
 #include <utility>
 
@@ -94,7 +95,23 @@ double copies_an_array(double x) {
   return u * v;
 }
 
+struct NoDefault {
+  double a;
+  explicit NoDefault(double x) : a(x) {}
+};
+double array_of_no_default(double x) {
+  NoDefault r[2]{NoDefault(x), NoDefault(x * x)};
+  // expected-error@-1 {{cannot differentiate array 'r' of a class without default constructor; use std::array}}
+  return r[0].a * r[1].a;
+}
+double std_array_of_no_default(double x) {
+  std::array<NoDefault, 2> r{NoDefault(x), NoDefault(x * x)};
+  return r[0].a * r[1].a;
+}
+
 void use() {
+  clad::gradient(array_of_no_default);
+  clad::gradient(std_array_of_no_default);
   clad::gradient(virtual_base);
   clad::gradient(reference_member);
   clad::gradient(default_initializers);
