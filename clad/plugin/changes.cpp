@@ -86,7 +86,7 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
   }
   bool VisitCallExpr(CallExpr* e) {
     const FunctionDecl* f = e->getDirectCallee();
-    if (!f || is_move(f) || is_checkpoint(f)) return true;
+    if (!f || is_move(f) || is_checkpoint(f) || is_loop_mark(f)) return true;
     unsigned first =
         isa<CXXOperatorCallExpr>(e) && isa<CXXMethodDecl>(f) && !cast<CXXMethodDecl>(f)->isStatic() ? 1 : 0;
     if (const auto* method = dyn_cast<CXXMethodDecl>(f);

@@ -159,5 +159,6 @@ void find_counters(ir::Function& fn, const ir::Body& body) {
 }  // namespace
 
 void find_counters(ir::Function& fn) { find_counters(fn, fn.body); }
+bool find_counter(ir::Function& fn, ir::Stmt* loop) { return Counter(fn, loop).find(); }
 
 }  // namespace clad

@@ -137,4 +137,16 @@ bool conflict(const Effects& reads, const Effects& writes) {
                      [&](const Var* v) { return writes.vars.count(v) != 0; });
 }
 
+bool leads_through_pointer(const Expr* e) {
+  for (; e; e = e->args.empty() ? nullptr : e->args[0]) {
+    const bool pointer = e->type && e->type->kind == Type::Pointer;
+    if (e->kind == Expr::VarRef && e->var->kind == Var::Alias) return leads_through_pointer(e->var->path);
+    if (pointer && (e->kind == Expr::VarRef || e->kind == Expr::Member || e->kind == Expr::Index))
+      return true;
+    if (e->kind == Expr::Binary && e->args[0]->type->kind == Type::Scalar)
+      return leads_through_pointer(e->args[1]);
+  }
+  return false;
+}
+
 }  // namespace clad::ir

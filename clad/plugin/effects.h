@@ -27,5 +27,7 @@ bool conflict(const Effects& reads, const Effects& writes);
 bool is_math(const Expr* e);
 /// Whether a variable may hold the address of another, where it is not an alias known by its path.
 bool may_point(const Var* v);
+/// Whether a path leads through a pointer that is a variable, a member or an element.
+bool leads_through_pointer(const Expr* path);
 
 }  // namespace clad::ir

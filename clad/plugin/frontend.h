@@ -241,8 +241,13 @@ class Frontend {
   ir::Expr* call_derivative(std::unique_ptr<ir::CallInfo> info, const Request& request,
                             const std::vector<std::vector<double>>& directions, ir::Loc at);
 
-  // Calls: frontend_call.cpp, frontend_argument.cpp
+  // Checkpoints: frontend_checkpoint.cpp
   ir::Expr* checkpoint(const clang::CallExpr* e);
+  ir::Expr* loop_mark(const clang::CallExpr* e);
+  std::unique_ptr<ir::Stmt::Checkpoint> marked(const clang::Stmt* loop, const clang::Stmt* body);
+  bool has_pragma(const clang::Stmt* loop) const;
+
+  // Calls: frontend_call.cpp, frontend_argument.cpp
   ir::Expr* call(const clang::CallExpr* e);
   ir::Expr* call_function(const clang::CallExpr* e, const clang::FunctionDecl* callee,
                           const std::vector<const clang::Expr*>& args, const clang::Expr* object);
@@ -306,9 +311,11 @@ class Frontend {
   std::set<const ir::Var*> unstable_;  ///< variables whose value may differ between two statements
   std::set<const clang::FunctionDecl*> callees_;
   std::set<const clang::FunctionDecl*> inlining_;
-  std::set<const clang::Expr*> checkpoints_;   ///< calls that clad::checkpoint is put around
-  std::set<const clang::ValueDecl*> refused_;  ///< declarations that an error has been reported for
-  bool testing_ = false;                       ///< lowering a condition, through which no derivative flows
+  std::set<const clang::Expr*> checkpoints_;    ///< calls that clad::checkpoint is put around
+  std::set<const clang::Expr*> marks_;          ///< calls that mark a loop, in their place
+  std::unique_ptr<ir::Stmt::Checkpoint> mark_;  ///< of the loop that begins
+  std::set<const clang::ValueDecl*> refused_;   ///< declarations that an error has been reported for
+  bool testing_ = false;                        ///< lowering a condition, through which no derivative flows
   bool tainted_ = false;  ///< this statement uses one: what else is wrong follows from it
   int inline_depth_ = 0;
 };
@@ -325,6 +332,8 @@ const clang::Expr* without_base(const clang::Expr* e);
 bool named(const clang::FunctionDecl* f, std::initializer_list<llvm::StringRef> names);
 /// clad::checkpoint, the identity that is put around a call.
 bool is_checkpoint(const clang::FunctionDecl* f);
+/// clad::checkpoint_loop and clad::checkpoint_bytes, which mark the loop they stand in.
+bool is_loop_mark(const clang::FunctionDecl* f);
 /// Spelling of an operator function in names of custom derivatives: "operator_plus".
 std::string operator_word(const clang::FunctionDecl* decl);
 /// Qualified spelling of a function in generated code, template arguments included.

@@ -207,22 +207,11 @@ ir::Expr* Frontend::operator_call(const CXXOperatorCallExpr* e, const FunctionDe
   return finish_call(std::move(info), callee, callee->getReturnType(), e, method && !method->isConst());
 }
 
-/// clad::checkpoint(f(x)) is f(x), marked.
-ir::Expr* Frontend::checkpoint(const CallExpr* e) {
-  const clang::Expr* inner = strip(e->getArg(0));
-  if (!isa<CallExpr>(inner))
-    return fail(e->getArg(0)->getExprLoc(),
-                "clad::checkpoint goes around a call, as in clad::checkpoint(f(x)); this is none");
-  checkpoints_.insert(inner);
-  ir::Expr* result = value(e->getArg(0));
-  checkpoints_.erase(inner);
-  return result;
-}
-
 ir::Expr* Frontend::call(const CallExpr* e) {
   const FunctionDecl* callee = e->getDirectCallee();
   if (!callee) return indirect_call(e);
   if (is_checkpoint(callee)) return checkpoint(e);
+  if (is_loop_mark(callee)) return loop_mark(e);
   if (ir::Expr* result = call_per_target(e, callee)) return result;
   if (compat::in_std(callee) && e->getNumArgs() == 1 &&
       named(callee, {"move", "forward", "as_const", "move_if_noexcept"}))

@@ -10,6 +10,7 @@ namespace clad {
 void Frontend::begin_loop(ir::Stmt* loop) {
   loop->region = fn_.make_region(region_, record_name_, fn_.unique("iteration"));
   loop->tape = fn_.unique("loop");
+  loop->checkpoint = std::move(mark_);
   region_ = loop->region;
 }
 

@@ -56,15 +56,19 @@ void Frontend::stmt(const clang::Stmt* s) {
     case clang::Stmt::IfStmtClass:
       return lower_if(cast<IfStmt>(s));
     case clang::Stmt::ForStmtClass:
+      mark_ = marked(s, cast<ForStmt>(s)->getBody());
       return lower_for(cast<ForStmt>(s));
     case clang::Stmt::WhileStmtClass: {
       const auto* w = cast<WhileStmt>(s);
+      mark_ = marked(s, w->getBody());
       if (w->getConditionVariable()) return lower_while_declared(w);
       return lower_while(w->getCond(), w->getBody(), /*post_test=*/false, s);
     }
     case clang::Stmt::DoStmtClass:
+      mark_ = marked(s, cast<DoStmt>(s)->getBody());
       return lower_while(cast<DoStmt>(s)->getCond(), cast<DoStmt>(s)->getBody(), /*post_test=*/true, s);
     case clang::Stmt::CXXForRangeStmtClass:
+      mark_ = marked(s, cast<CXXForRangeStmt>(s)->getBody());
       return lower_range_for(cast<CXXForRangeStmt>(s));
     case clang::Stmt::SwitchStmtClass:
       return lower_switch(cast<SwitchStmt>(s));

@@ -250,6 +250,13 @@ struct Stmt {
     bool up = true;
     std::string step;  ///< without its sign
   } count;
+  /// Loop: how the user wants it checkpointed.
+  struct Checkpoint {
+    Expr* limit = nullptr;  ///< of snapshots, or of their bytes; null: as the runtime chooses
+    bool bytes = false;
+    std::vector<std::pair<Expr*, Expr*>> arrays;  ///< pointers and how many elements they stand for
+  };
+  std::unique_ptr<Checkpoint> checkpoint;
 };
 
 /// A parameter of a differentiated function.
@@ -266,6 +273,7 @@ struct Function {
   const Type* result = nullptr;
   std::vector<Parameter> params;
   Body body;
+  Body last;  ///< runs after the body, and is undone before anything of the body is looked at
   Region* region = nullptr;
   Var* seed = nullptr;  ///< cotangent of the result
   Var* return_slot = nullptr;

@@ -126,6 +126,10 @@ bool Module::lower(const DerivativeKey& key, SourceLocation use, Instance& in) {
   }
   if (!activate(adjoints, use, in)) return false;
   if (!resolve_calls(fn.body, in, &Module::resolve_reverse)) return false;
+  if (key.reverse)
+    in.loops = outline_loops(fn, types_.get(sema_.Context.VoidTy), diagnose_, analyses_,
+                             [this](const std::string& name) { return types_.unique_global(name); });
+  if (diagnose_.errors() != errors) return false;
   fn.changes.assign(fn.params.size(), false);
   find_changes(fn.body, fn);
   fn.pure = ir::is_pure(fn.body);
@@ -267,6 +271,7 @@ void Module::collect(const Instance& in, std::vector<const Instance*>& order,
 Text Module::code_of(const Instance& in) const {
   Text out;
   if (in.fn.is_tangent) return in.sweeps->forward_text();
+  for (const auto& loop : in.loops) out.append(loop->text());
   if (in.fn.has_state || in.fn.recursive) out.append(in.sweeps->state_text());
   if (in.fn.has_state || in.fn.always_forward || in.fn.recursive) out.append(in.sweeps->forward_text());
   if (in.fn.has_reverse) out.append(in.sweeps->reverse_text());

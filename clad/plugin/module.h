@@ -14,6 +14,7 @@
 #include "diagnose.h"
 #include "ir.h"
 #include "lookup.h"
+#include "outline.h"
 #include "passes.h"
 #include "print.h"
 #include "request.h"
@@ -71,6 +72,7 @@ class Module {
   struct Instance {
     ir::Function fn;
     std::unique_ptr<ReverseTransform> sweeps;
+    Loops loops;  ///< those of it that are checkpointed
     std::vector<Instance*> uses;
     /// Which parameters carry a derivative in each step: those asked for, and those that change with them.
     std::vector<Mask> reached;

@@ -23,10 +23,13 @@ bool named(const FunctionDecl* f, std::initializer_list<llvm::StringRef> names) 
   return false;
 }
 
-bool is_checkpoint(const FunctionDecl* f) {
-  if (!named(f, {"checkpoint"})) return false;
+static bool in_clad(const FunctionDecl* f) {
   const auto* space = dyn_cast<NamespaceDecl>(f->getDeclContext());
   return space && space->getName() == "clad" && space->getParent()->isTranslationUnit();
+}
+bool is_checkpoint(const FunctionDecl* f) { return named(f, {"checkpoint"}) && in_clad(f); }
+bool is_loop_mark(const FunctionDecl* f) {
+  return named(f, {"checkpoint_loop", "checkpoint_bytes"}) && in_clad(f);
 }
 
 std::string operator_word(const FunctionDecl* decl) {

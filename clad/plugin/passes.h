@@ -27,5 +27,7 @@ void find_active(ir::Function& fn, Diagnose& diagnose);
 
 /// Finds the loops whose counter can be run backwards without being kept.
 void find_counters(ir::Function& fn);
+/// Finds the counter of one loop.
+bool find_counter(ir::Function& fn, ir::Stmt* loop);
 
 }  // namespace clad

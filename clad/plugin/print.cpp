@@ -180,6 +180,14 @@ std::string print_argument(const Expr* e) {
   return at_least(e, 1);
 }
 
+std::string declare_alias(const ir::Var* v) {
+  const bool pointer = v->type->kind == ir::Type::Pointer;
+  std::string type = pointer ? v->type->name : (v->is_const ? "const " : "") + v->type->name + "&";
+  if (pointer && type.find("(*)") != std::string::npos) type = "auto*";
+  if (!pointer && v->type->kind == ir::Type::Array) type = v->is_const ? "const auto&" : "auto&";
+  return type + " " + v->name + " = " + print(v->path) + ";";
+}
+
 std::string Text::str(std::vector<ir::Loc>& locations) const {
   std::string out;
   int depth = 0;

@@ -39,6 +39,8 @@ std::string print(const ir::Expr* e);
 std::string print_argument(const ir::Expr* e);
 /// `name` declared with type `type` (arrays need a helper).
 std::string declare(const ir::Type* type, const std::string& name);
+/// The declaration of a reference or pointer that names `v->path`.
+std::string declare_alias(const ir::Var* v);
 /// A line of code and, unless it would not fit on it, where it comes from.
 std::string with_comment(std::string text, const std::string& comment);
 /// The type of an adjoint pointer: the pointee without const.

@@ -49,6 +49,7 @@ void ReverseTransform::run() {
   region_ = fn_.region;
   if (analyses_.counters) find_counters(fn_);
   find_returned(fn_.body);
+  body(fn_.last, reverse_);
   body(fn_.body, reverse_);
   if (analyses_.sums) find_sums(reverse_);
   decide_with_slices();

@@ -58,6 +58,9 @@ class ReverseTransform {
   Text state_text() const;
   Text forward_text() const;
   Text reverse_text() const;
+  /// The function as it is, without a trace of its derivative.
+  Text plain_text() const;
+  std::string plain_signature() const;
   std::string forward_signature() const;
   std::string reverse_signature() const;
 

@@ -55,7 +55,11 @@ int cost(const Stmt* s) {
 
 /// Whether running `s` does something that `slice` wants.
 bool ReverseTransform::is_wanted(const Stmt* s, const Slice& slice) const {
-  auto keeps = [&](const Var* v) { return v && v->needed && v->region && slice.kept.count(v->region) != 0; };
+  auto keeps = [&](const Var* v) {
+    if (!v || !v->needed) return false;
+    if (v->region) return slice.kept.count(v->region) != 0;
+    return v->kind == Var::Param && v->reference && !slice.outer;  // in the caller's record
+  };
   auto writes = [&](const Var* v) { return v && (keeps(v) || slice.used.count(v) != 0); };
   if (auto it = saves_.find(s); it != saves_.end())
     for (const Save& save : it->second)
@@ -125,6 +129,7 @@ ReverseTransform::Slice ReverseTransform::find_slice(const Stmt* loop) const {
   do {
     slice.grown = false;
     add_to_slice(body, slice);
+    if (!loop) add_to_slice(fn_.last, slice);
   } while (slice.grown);
   return slice;
 }

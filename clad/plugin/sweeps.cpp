@@ -164,15 +164,9 @@ void ReverseTransform::forward(const Stmt* s, Text& out) const {
   switch (s->kind) {
     case Stmt::Decl:
       return forward_decl(s, out);
-    case Stmt::AliasDecl: {
-      const Var* v = s->var;
-      bool pointer = v->type->kind == Type::Pointer;
-      std::string type = pointer ? v->type->name : (v->is_const ? "const " : "") + v->type->name + "&";
-      if (pointer && type.find("(*)") != std::string::npos) type = "auto*";
-      if (!pointer && v->type->kind == Type::Array) type = v->is_const ? "const auto&" : "auto&";
-      out.line(type + " " + v->name + " = " + print(v->path) + ";", s->loc);
+    case Stmt::AliasDecl:
+      out.line(declare_alias(s->var), s->loc);
       return;
-    }
     case Stmt::Assign: {
       const Var* r = ir::root(s->lhs);
       if (s->text == "init") {
@@ -338,6 +332,7 @@ Text ReverseTransform::forward_text() const {
   self->region_ = fn_.region;
   if (!fn_.is_tangent && analyses_.slices) slice_ = &slices_.at(nullptr);
   forward(fn_.body, out);
+  forward(fn_.last, out);
   slice_ = nullptr;
   out.line("}", fn_.loc);
   return out;

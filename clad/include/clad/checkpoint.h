@@ -1,7 +1,12 @@
-// Less memory for more time: calls that run again in the reverse sweep instead of keeping what it needs.
+// Less memory for more time: calls and loops that run again in the reverse sweep instead of keeping what it
+// needs.
 //
 //   x = clad::checkpoint(block.forward(x));            // this call
 //   CLAD_CHECKPOINT Tensor forward(const Tensor& x);   // every call of this function
+//   for (int i = 0; i < n; ++i) {
+//     clad::checkpoint_loop(8);                        // this loop, with 8 snapshots
+//     u = step(u);
+//   }
 //
 // Of such a call only the arguments are kept, and what it changes in them. When the reverse sweep comes to
 // it, it runs a second time, now keeping what its derivative needs, which dies with the derivative of the
@@ -28,6 +33,22 @@ namespace clad {
 template <class T>
 constexpr T checkpoint(T&& value) {
   return std::forward<T>(value);
+}
+
+/// Marks the loop whose body it is the first statement of: the reverse sweep starts from at most this many
+/// snapshots of the variables that the iterations change, and runs the iterations between them again, in the
+/// order that repeats the fewest. Without a number (which is what `#pragma clad checkpoint loop` before the
+/// loop says too) as many snapshots are taken as keep the repeats of an iteration at three. `arrays` says how
+/// much of the memory behind a pointer the iterations change: checkpoint_loop(8, std::span(p, n)).
+inline void checkpoint_loop() {}
+template <class... Arrays>
+void checkpoint_loop(std::size_t snapshots, const Arrays&... arrays) {
+  (static_cast<void>(snapshots), ..., static_cast<void>(arrays));
+}
+/// The same with as many snapshots as fit into this many bytes.
+template <class... Arrays>
+void checkpoint_bytes(std::size_t bytes, const Arrays&... arrays) {
+  (static_cast<void>(bytes), ..., static_cast<void>(arrays));
 }
 
 /// A stream that functions read from beside their arguments: random numbers, a counter. Its place is one

@@ -23,6 +23,7 @@
 #include "clad/Differentiator/BuiltinDerivatives.h"
 #include "clad/Differentiator/Forward.h"
 #include "clad/Differentiator/Library.h"
+#include "clad/Differentiator/Revolve.h"
 #include "clad/Differentiator/STLBuiltins.h"
 #include "clad/Differentiator/Tape.h"
 #include "clad/checkpoint.h"

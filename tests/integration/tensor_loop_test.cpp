@@ -1,0 +1,109 @@
+// Checkpointed loops that carry tensors: a recurrence with a network inside, over 200 steps.
+#include <clad/Differentiator/Differentiator.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cladtorch/nn/nn.h"
+#include "cladtorch/ops/pushforward.h"
+
+namespace {
+
+using cladtorch::DType;
+using cladtorch::Shape;
+using cladtorch::Tensor;
+
+struct Network {
+  Tensor hidden, bias, output;
+};
+constexpr Tensor Network::* parts[] = {&Network::hidden, &Network::bias, &Network::output};
+
+Tensor correction(const Network& n, const Tensor& u) {
+  return linear(cladtorch::tanh(linear(u, n.hidden, n.bias)), n.output);
+}
+
+double marked(const Network& n, const Tensor& start, const Tensor& target, int steps, int snapshots) {
+  Tensor u = start;
+  double sum = 0;
+  for (int t = 0; t < steps; ++t) {
+    clad::checkpoint_loop(snapshots);
+    u = add(scale(u, 0.98), scale(correction(n, u), 0.05));
+    const Tensor off = sub(u, target);
+    sum += mean(mul(off, off)).item();
+  }
+  return sum / steps;
+}
+double unmarked(const Network& n, const Tensor& start, const Tensor& target, int steps) {
+  Tensor u = start;
+  double sum = 0;
+  for (int t = 0; t < steps; ++t) {
+    u = add(scale(u, 0.98), scale(correction(n, u), 0.05));
+    const Tensor off = sub(u, target);
+    sum += mean(mul(off, off)).item();
+  }
+  return sum / steps;
+}
+
+Tensor normals(const Shape& shape, cladtorch::Random& random) {
+  Tensor t = cladtorch::zeros(shape, DType::float64);
+  for (int64_t i = 0; i < t.numel(); ++i) t.data<double>()[i] = random.normal();
+  return t;
+}
+
+class TensorLoop : public testing::Test {
+ protected:
+  cladtorch::Random random_{7};
+  Network at_ = network(), direction_ = network();
+  Tensor start_ = normals({2, 6}, random_), target_ = normals({2, 6}, random_);
+
+  Network network() { return {normals({8, 6}, random_), normals({8}, random_), normals({6, 8}, random_)}; }
+  Network moved(double h) const {
+    Network n;
+    for (const auto part : parts) n.*part = add(at_.*part, cladtorch::scale(direction_.*part, h));
+    return n;
+  }
+  double along_direction(const Network& d) const {
+    double sum = 0;
+    for (const auto part : parts) sum += cladtorch::sum(mul(d.*part, direction_.*part)).item();
+    return sum;
+  }
+  static void expect_same(const Tensor& a, const Tensor& b, double relative) {
+    ASSERT_TRUE(a.defined() && b.defined());
+    for (int64_t i = 0; i < a.numel(); ++i) {
+      const double x = a.data<double>()[i], y = b.data<double>()[i];
+      ASSERT_NEAR(x, y, relative * std::max(1.0, std::fabs(y)));
+    }
+  }
+};
+
+TEST_F(TensorLoop, TheGradientThrough200StepsIsThatWithoutTheMark) {
+  Network expected;
+  Tensor d_start;
+  clad::gradient(unmarked, "n, start").execute(at_, start_, target_, 200, &expected, &d_start);
+  for (const int snapshots : {1, 8, 200}) {
+    Network d;
+    Tensor d_u;
+    clad::gradient(marked, "n, start").execute(at_, start_, target_, 200, snapshots, &d, &d_u);
+    for (const auto part : parts) expect_same(d.*part, expected.*part, 1e-13);
+    expect_same(d_u, d_start, 1e-13);
+  }
+}
+
+TEST_F(TensorLoop, TheGradientAgreesWithDifferences) {
+  Network d;
+  clad::gradient(marked, "n").execute(at_, start_, target_, 30, 4, &d);
+  const double step = 1e-5;
+  const double plus = marked(moved(step), start_, target_, 30, 4);
+  const double minus = marked(moved(-step), start_, target_, 30, 4);
+  EXPECT_NEAR(along_direction(d), (plus - minus) / (2 * step), 1e-7 * std::fabs(along_direction(d)));
+}
+
+TEST_F(TensorLoop, AHessianTimesAVectorIsThatWithoutTheMark) {
+  Network product, expected;
+  clad::hessian_vector_product(marked, "n").execute(at_, start_, target_, 20, 3, &direction_, &product);
+  clad::hessian_vector_product(unmarked, "n").execute(at_, start_, target_, 20, &direction_, &expected);
+  for (const auto part : parts) expect_same(product.*part, expected.*part, 1e-12);
+}
+
+}  // namespace
