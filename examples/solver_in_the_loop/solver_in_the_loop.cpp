@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "plot.h"
+#include "examples/plot.h"
 #include "training.h"
 
 namespace {
