@@ -91,8 +91,9 @@ std::vector<std::string> small_finetune(const char* model, const std::vector<std
                                         std::string(CLADTORCH_HELLASWAG_FOLDERS "/") + model, "--lr", "1e-3"};
   const std::vector<std::string> run = small_run();
   arguments.insert(arguments.end(), run.begin(), run.end());
-  arguments.insert(arguments.end(), {"--text", CLADTORCH_HF_REFERENCES "/../../README.md", "--set",
-                                     "train.steps=20", "--set", "train.save_every=1"});
+  arguments.insert(arguments.end(),
+                   {"--text", CLADTORCH_HF_REFERENCES "/../../README.md", "--set", "train.steps=20", "--set",
+                    "train.save_every=1", "--set", "train.patience=0"});
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }
