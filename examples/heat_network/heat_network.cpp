@@ -8,23 +8,9 @@
 #include <string>
 
 #include "examples/adam.h"
+#include "examples/file.h"
 #include "examples/plot.h"
 #include "heat.h"
-
-namespace {
-
-struct File {
-  explicit File(const std::string& path) : file(std::fopen(path.c_str(), "w")) {
-    if (!file) {
-      std::fprintf(stderr, "heat_network: cannot write %s\n", path.c_str());
-      std::exit(1);
-    }
-  }
-  ~File() { std::fclose(file); }
-  std::FILE* file;
-};
-
-}  // namespace
 
 int main(int argc, char** argv) {
   const std::string folder = argc > 1 ? argv[1] : ".";
@@ -34,7 +20,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   constexpr int points = 16, places = 50;
-  File losses(folder + "/loss.csv"), solution(folder + "/solution.csv");
+  examples::File losses(folder + "/loss.csv"), solution(folder + "/solution.csv");
   std::printf("%d weights, %d x %d points\n", heat::Network::count, points, points);
 
   heat::Network network = heat::make_network(1);

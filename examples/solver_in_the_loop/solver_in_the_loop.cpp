@@ -7,23 +7,13 @@
 #include <cstdlib>
 #include <string>
 
+#include "examples/file.h"
 #include "examples/plot.h"
 #include "training.h"
 
 namespace {
 
 using solver::Field;
-
-struct File {
-  explicit File(const std::string& path) : file(std::fopen(path.c_str(), "w")) {
-    if (!file) {
-      std::fprintf(stderr, "solver_in_the_loop: cannot write %s\n", path.c_str());
-      std::exit(1);
-    }
-  }
-  ~File() { std::fclose(file); }
-  std::FILE* file;
-};
 
 Field last(const Field& all, int cells) { return Field(all.end() - cells, all.end()); }
 
@@ -44,7 +34,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: solver_in_the_loop [FOLDER [EPOCHS [SNAPSHOTS]]]\n");
     return 2;
   }
-  File losses(folder + "/loss.csv"), solution(folder + "/solution.csv");
+  examples::File losses(folder + "/loss.csv"), solution(folder + "/solution.csv");
 
   std::printf("%d cells, %d steps, %d snapshots\n", s.cells, s.steps, s.snapshots);
   solver::Network network(7);

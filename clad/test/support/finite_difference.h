@@ -120,6 +120,16 @@ std::string pushforward_error(const G& pushforward, F f, Agreement agreement, co
   return "";
 }
 
+/// The derivative of `f`, a function of a vector, with respect to one element.
+template <class F>
+double slope(F f, const std::vector<double>& x, std::size_t i) {
+  const double h = 1e-6;
+  std::vector<double> up = x, down = x;
+  up[i] += h;
+  down[i] -= h;
+  return (f(up) - f(down)) / (2 * h);
+}
+
 template <class Method>
 auto calling(Method method) {
   return [method](auto& object, auto&&... rest) { return (object.*method)(rest...); };

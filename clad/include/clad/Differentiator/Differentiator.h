@@ -8,21 +8,18 @@
 // Without the plugin the calls compile, and execute() throws.
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdio>
-#include <limits>
 #include <stdexcept>
-#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "clad/Differentiator/Adjoint.h"
 #include "clad/Differentiator/BuiltinDerivatives.h"
+#include "clad/Differentiator/CallFrame.h"
 #include "clad/Differentiator/Forward.h"
-#include "clad/Differentiator/Library.h"
+#include "clad/Differentiator/LibraryOrder.h"
 #include "clad/Differentiator/Revolve.h"
 #include "clad/Differentiator/STLBuiltins.h"
 #include "clad/Differentiator/Tape.h"
@@ -36,198 +33,6 @@
 #endif
 
 namespace clad {
-
-/// A pointer and length, for adjoints of arrays.
-template <class T>
-class array_ref {
- public:
-  array_ref(T* data, std::size_t size) : data_(data), size_(size) {}
-  template <std::size_t N>
-  array_ref(T (&data)[N]) : data_(data), size_(N) {}
-  T* ptr() const { return data_; }
-  std::size_t size() const { return size_; }
-  T& operator[](std::size_t i) const { return data_[i]; }
-
- private:
-  T* data_;
-  std::size_t size_;
-};
-
-/// Numbers on the heap: the derivative of an array whose length is known when the program runs.
-template <class T>
-class array {
- public:
-  explicit array(std::size_t size) : values_(size) {}
-  template <class U>
-  array(const array_ref<U>& other) : values_(other.ptr(), other.ptr() + other.size()) {}
-  T* ptr() { return values_.data(); }
-  const T* ptr() const { return values_.data(); }
-  std::size_t size() const { return values_.size(); }
-  T& operator[](std::size_t i) { return values_[i]; }
-  const T& operator[](std::size_t i) const { return values_[i]; }
-  T* begin() { return ptr(); }
-  T* end() { return ptr() + size(); }
-  const T* begin() const { return ptr(); }
-  const T* end() const { return ptr() + size(); }
-  operator array_ref<T>() { return array_ref<T>(ptr(), size()); }
-
- private:
-  std::vector<T> values_;
-};
-
-namespace detail {
-
-/// One address per type: tells whether an adjoint argument points to what the derivative writes.
-template <class T>
-inline constexpr char type_tag = 0;
-
-}  // namespace detail
-
-struct adjoint_argument {
-  void* pointer;
-  const void* tag;       ///< null: a null pointer literal
-  std::size_t size = 0;  ///< of an array, if the caller says it
-};
-
-/// How execute() hands its arguments to the generated code.
-struct call_frame {
-  void* const* primals;
-  const adjoint_argument* adjoints;
-  std::size_t n_adjoints;
-  void* result;
-};
-/// Runs the derivative; with a null frame returns its source.
-using entry_point = const char* (*)(const call_frame*);
-
-inline constexpr std::size_t adjoint_of_object = static_cast<std::size_t>(-1);
-
-inline void check_adjoints(const call_frame& frame, std::size_t wanted, bool has_object,
-                           const char* function) {
-  if (frame.n_adjoints <= wanted + (has_object ? 1 : 0)) return;
-  throw std::invalid_argument("clad: execute() of the gradient of '" + std::string(function) + "' takes " +
-                              std::to_string(wanted) + " adjoint arguments, got " +
-                              std::to_string(frame.n_adjoints));
-}
-
-/// How an error estimate weighs the rounding of a stored number: to first order it adds adjoint * value *
-/// epsilon to the result, where epsilon is that of float, as if the program were to be run in it.
-inline double rounding_error(double adjoint, double value) {
-  return std::fabs(adjoint * value) * std::numeric_limits<float>::epsilon();
-}
-
-/// The last of the adjoint arguments, of type T.
-template <class T>
-T& last_argument(const call_frame& frame, const char* function) {
-  const adjoint_argument* last = frame.n_adjoints > 0 ? &frame.adjoints[frame.n_adjoints - 1] : nullptr;
-  if (last && last->pointer && last->tag == &detail::type_tag<T>) return *static_cast<T*>(last->pointer);
-  throw std::invalid_argument("clad: the last argument of execute() of the error estimate of '" +
-                              std::string(function) + "' must be a variable of type double");
-}
-inline call_frame without_last(const call_frame& frame) {
-  call_frame rest = frame;
-  if (rest.n_adjoints > 0) --rest.n_adjoints;
-  return rest;
-}
-
-namespace detail {
-
-/// The adjoint argument for parameter `index`; an object's own adjoint, if given, comes first.
-inline const adjoint_argument* find_adjoint(const call_frame& frame, std::size_t index, std::size_t wanted) {
-  bool object_given = frame.n_adjoints > wanted;
-  if (index == adjoint_of_object) return object_given ? &frame.adjoints[0] : nullptr;
-  std::size_t position = index + (object_given ? 1 : 0);
-  return position < frame.n_adjoints ? &frame.adjoints[position] : nullptr;
-}
-
-template <class T>
-T* adjoint_or_null(const call_frame& frame, std::size_t index, std::size_t wanted, const char* name) {
-  const adjoint_argument* a = find_adjoint(frame, index, wanted);
-  if (!a || !a->pointer) return nullptr;
-  if (a->tag != &type_tag<T> && a->tag != &type_tag<std::remove_all_extents_t<T>>)  // rows: by their elements
-    throw std::invalid_argument("clad: the adjoint argument for parameter '" + std::string(name) +
-                                "' points to a different type");
-  return static_cast<T*>(a->pointer);
-}
-
-/// A lambda's captured variable, at its place in the closure object.
-template <class T, bool ByReference>
-T* capture(void* closure, std::size_t offset) {
-  char* place = static_cast<char*>(closure) + offset;
-  if constexpr (ByReference)
-    return *reinterpret_cast<T**>(place);
-  else
-    return reinterpret_cast<T*>(place);
-}
-
-}  // namespace detail
-
-/// The adjoint the caller gave, or a zero of our own where none is wanted.
-template <class T>
-class adjoint_holder {
- public:
-  template <class P>
-  adjoint_holder(const call_frame& frame, std::size_t index, std::size_t wanted, const char* name, P& primal)
-      : given_(detail::adjoint_or_null<T>(frame, index, wanted, name)) {
-    if (given_)
-      clad::shape_like(*given_, primal);
-    else
-      own_.emplace(clad::zero_like<T>(primal));
-  }
-  T* get() { return given_ ? given_ : &*own_; }
-
- private:
-  T* given_;
-  slot<T> own_;
-};
-/// An array's adjoint is given as a pointer to its first element.
-template <class T>
-  requires std::is_array_v<T>
-class adjoint_holder<T> {
- public:
-  template <class P>
-  adjoint_holder(const call_frame& frame, std::size_t index, std::size_t wanted, const char* name, P&)
-      : given_(detail::adjoint_or_null<std::remove_all_extents_t<T>>(frame, index, wanted, name)) {
-    if (!given_) clad::clear(own_);
-  }
-  T* get() { return given_ ? reinterpret_cast<T*>(given_) : &own_; }
-
- private:
-  std::remove_all_extents_t<T>* given_;
-  T own_;
-};
-
-template <class T>
-T* adjoint_pointer(const call_frame& frame, std::size_t index, std::size_t wanted, const char* name) {
-  T* p = detail::adjoint_or_null<T>(frame, index, wanted, name);
-  if (!p)
-    throw std::invalid_argument("clad: parameter '" + std::string(name) +
-                                "' is a pointer, so its adjoint array must be given");
-  return p;
-}
-
-/// Before a derivative that replaces what its target holds: the caller must say how long the array is.
-template <class T>
-void set_array_to_zero(const call_frame& frame, std::size_t index, std::size_t wanted, const char* name,
-                       T* adjoint) {
-  const adjoint_argument* given = detail::find_adjoint(frame, index, wanted);
-  if (given->size == 0)
-    throw std::invalid_argument("clad: the derivatives with respect to '" + std::string(name) +
-                                "' need the length of the array: pass them as a clad::array_ref");
-  for (std::size_t i = 0; i < given->size; ++i) clad::set_zero(adjoint[i]);
-}
-
-/// The last argument of execute() of a Jacobian.
-template <class T>
-jacobian_target<T> matrix_argument(const call_frame& frame, const char* function) {
-  const adjoint_argument* given = frame.n_adjoints == 1 ? &frame.adjoints[0] : nullptr;
-  if (given && given->pointer && given->tag == &detail::type_tag<T>)
-    return jacobian_target<T>(static_cast<T*>(given->pointer));
-  if (given && given->pointer && given->tag == &detail::type_tag<matrix<T>>)
-    return jacobian_target<T>(static_cast<matrix<T>*>(given->pointer));
-  throw std::invalid_argument(
-      "clad: execute() of the Jacobian of '" + std::string(function) +
-      "' takes a pointer to a clad::matrix or to numbers of the type of the parameters");
-}
 
 namespace detail {
 
@@ -268,26 +73,6 @@ template <class F>
 struct pointee<F*> {
   using type = std::remove_const_t<F>;
 };
-
-template <class T>
-adjoint_argument as_adjoint(T* p) {
-  return {const_cast<std::remove_const_t<T>*>(p), &type_tag<std::remove_const_t<T>>, 0};
-}
-template <class T, std::size_t N>
-adjoint_argument as_adjoint(T (*p)[N]) {
-  return as_adjoint(&(*p)[0]);
-}
-inline adjoint_argument as_adjoint(std::nullptr_t) { return {nullptr, nullptr, 0}; }
-template <class T>
-adjoint_argument as_adjoint(const array_ref<T>& a) {
-  adjoint_argument argument = as_adjoint(a.ptr());
-  argument.size = a.size();
-  return argument;
-}
-template <class T>
-adjoint_argument as_adjoint(array<T>& a) {
-  return as_adjoint(array_ref<T>(a));
-}
 
 }  // namespace detail
 

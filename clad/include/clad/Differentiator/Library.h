@@ -13,7 +13,11 @@
 
 #include "clad/Differentiator/Adjoint.h"
 
+#if defined(__clang__)
 #define CLAD_FROM_ARGUMENT(k) [[clang::annotate("clad::from " #k)]]
+#else
+#define CLAD_FROM_ARGUMENT(k)
+#endif
 
 namespace clad::library {
 
@@ -205,160 +209,6 @@ T exchange(T& object, U&& value) {
   T old = object;
   object = value;
   return old;
-}
-
-// Order. Which element is where does not depend on the numbers, but for a null set of them.
-template <class It>
-void permute(It first, const std::vector<ptrdiff_t>& order) {
-  const ptrdiff_t n = static_cast<ptrdiff_t>(order.size());
-  std::vector<element<It>> before(order.size());
-  for (ptrdiff_t i = 0; i < n; ++i) before[i] = first[i];
-  for (ptrdiff_t i = 0; i < n; ++i) first[i] = before[order[i]];
-}
-/// Merges runs of doubling length.
-template <class It, class Less>
-void stable_sort(It first, It last, Less less) {
-  const ptrdiff_t n = last - first;
-  std::vector<ptrdiff_t> from(n), to(n);
-  for (ptrdiff_t i = 0; i < n; ++i) from[i] = i;
-  for (ptrdiff_t run = 1; run < n; run *= 2) {
-    for (ptrdiff_t start = 0; start < n; start += 2 * run) {
-      const ptrdiff_t middle = start + run < n ? start + run : n,
-                      end = start + 2 * run < n ? start + 2 * run : n;
-      ptrdiff_t a = start, b = middle;
-      for (ptrdiff_t i = start; i < end; ++i) {
-        bool second = a == middle;
-        if (a < middle && b < end) second = less(first[from[b]], first[from[a]]);
-        to[i] = second ? from[b] : from[a];
-        if (second)
-          ++b;
-        else
-          ++a;
-      }
-    }
-    for (ptrdiff_t i = 0; i < n; ++i) from[i] = to[i];
-  }
-  permute(first, from);
-}
-template <class It>
-void stable_sort(It first, It last) {
-  library::stable_sort(first, last, [](const element<It>& a, const element<It>& b) { return a < b; });
-}
-template <class It>
-void sort(It first, It last) {
-  library::stable_sort(first, last);
-}
-template <class It, class Less>
-void sort(It first, It last, Less less) {
-  library::stable_sort(first, last, less);
-}
-template <class It>
-CLAD_FROM_ARGUMENT(0)
-ptrdiff_t max_element(It first, It last) {
-  const ptrdiff_t n = last - first;
-  ptrdiff_t best = 0;
-  for (ptrdiff_t i = 1; i < n; ++i)
-    if (first[best] < first[i]) best = i;
-  return best;
-}
-template <class It, class Less>
-CLAD_FROM_ARGUMENT(0)
-ptrdiff_t max_element(It first, It last, Less less) {
-  const ptrdiff_t n = last - first;
-  ptrdiff_t best = 0;
-  for (ptrdiff_t i = 1; i < n; ++i)
-    if (less(first[best], first[i])) best = i;
-  return best;
-}
-template <class It>
-CLAD_FROM_ARGUMENT(0)
-ptrdiff_t min_element(It first, It last) {
-  const ptrdiff_t n = last - first;
-  ptrdiff_t best = 0;
-  for (ptrdiff_t i = 1; i < n; ++i)
-    if (first[i] < first[best]) best = i;
-  return best;
-}
-template <class It, class Less>
-CLAD_FROM_ARGUMENT(0)
-ptrdiff_t min_element(It first, It last, Less less) {
-  const ptrdiff_t n = last - first;
-  ptrdiff_t best = 0;
-  for (ptrdiff_t i = 1; i < n; ++i)
-    if (less(first[i], first[best])) best = i;
-  return best;
-}
-
-// Searches.
-template <class It, class T>
-CLAD_FROM_ARGUMENT(0)
-ptrdiff_t lower_bound(It first, It last, const T& value) {
-  ptrdiff_t low = 0, n = last - first;
-  while (n > 0) {
-    const ptrdiff_t half = n / 2;
-    if (first[low + half] < value) {
-      low += half + 1;
-      n -= half + 1;
-    } else {
-      n = half;
-    }
-  }
-  return low;
-}
-template <class It, class T>
-CLAD_FROM_ARGUMENT(0)
-ptrdiff_t upper_bound(It first, It last, const T& value) {
-  ptrdiff_t low = 0, n = last - first;
-  while (n > 0) {
-    const ptrdiff_t half = n / 2;
-    if (!(value < first[low + half])) {
-      low += half + 1;
-      n -= half + 1;
-    } else {
-      n = half;
-    }
-  }
-  return low;
-}
-template <class It, class T>
-CLAD_FROM_ARGUMENT(0)
-ptrdiff_t find(It first, It last, const T& value) {
-  ptrdiff_t i = 0;
-  for (; first != last && !(*first == value); ++first) ++i;
-  return i;
-}
-template <class It, class F>
-CLAD_FROM_ARGUMENT(0)
-ptrdiff_t find_if(It first, It last, F f) {
-  ptrdiff_t i = 0;
-  for (; first != last; ++first, ++i)
-    if (f(*first)) break;
-  return i;
-}
-template <class It, class F>
-ptrdiff_t count_if(It first, It last, F f) {
-  ptrdiff_t n = 0;
-  for (; first != last; ++first)
-    if (f(*first)) ++n;
-  return n;
-}
-template <class It, class F>
-bool any_of(It first, It last, F f) {
-  for (; first != last; ++first)
-    if (f(*first)) return true;
-  return false;
-}
-template <class It, class F>
-bool all_of(It first, It last, F f) {
-  for (; first != last; ++first)
-    if (!f(*first)) return false;
-  return true;
-}
-template <class It, class F>
-bool none_of(It first, It last, F f) {
-  for (; first != last; ++first)
-    if (f(*first)) return false;
-  return true;
 }
 
 // Numbers.
