@@ -149,7 +149,7 @@ class Counter {
 void find_counters(ir::Function& fn, const ir::Body& body) {
   for (Stmt* s : body) {
     for (const ir::Body* inner : {&s->init, &s->body, &s->other}) find_counters(fn, *inner);
-    if (s->kind != Stmt::Loop || !Counter(fn, s).find()) continue;
+    if (s->kind != Stmt::Loop || !(Counter(fn, s).find() || s->parallel)) continue;
     Var* v = s->count.counter;
     if (v->region) std::erase(v->region->vars, v);
     v->region = nullptr;  // never kept
@@ -159,6 +159,6 @@ void find_counters(ir::Function& fn, const ir::Body& body) {
 }  // namespace
 
 void find_counters(ir::Function& fn) { find_counters(fn, fn.body); }
-bool find_counter(ir::Function& fn, ir::Stmt* loop) { return Counter(fn, loop).find(); }
+bool find_counter(ir::Function& fn, Stmt* loop) { return Counter(fn, loop).find(); }
 
 }  // namespace clad

@@ -17,6 +17,7 @@
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/StmtCXX.h"
+#include "clang/AST/StmtOpenMP.h"
 #include "clang/Sema/Sema.h"
 #include "diagnose.h"
 #include "ir.h"
@@ -88,15 +89,33 @@ class Frontend {
   void declare_pointer(const clang::VarDecl* var);
   void lower_if(const clang::IfStmt* s);
   void lower_for(const clang::ForStmt* s);
+  ir::Stmt* lower_for(const clang::ForStmt* s, const std::function<void()>& body);
   void lower_while(const clang::Expr* cond, const clang::Stmt* body, bool post_test,
                    const clang::Stmt* whole);
   void lower_while_declared(const clang::WhileStmt* s);
-  void lower_range_for(const clang::CXXForRangeStmt* s);
+  void lower_range_for(const clang::CXXForRangeStmt* s, const std::function<void()>& body);
   void lower_switch(const clang::SwitchStmt* s);
   void lower_return(const clang::ReturnStmt* s);
   void begin_loop(ir::Stmt* loop);
   void finish_loop(ir::Stmt* loop, const clang::Expr* cond, const std::function<void()>& body,
                    const clang::Expr* increment);
+  // OpenMP: frontend_openmp.cpp
+  struct Worksharing;
+  void lower_directive(const clang::OMPExecutableDirective* d);
+  void lower_parallel(const clang::OMPExecutableDirective* d);
+  void lower_worksharing(Worksharing& loop);
+  bool read_clauses(const clang::OMPExecutableDirective* d, Worksharing& loop);
+  bool read_clause(const clang::OMPClause* c, Worksharing& loop);
+  void make_private(Worksharing& loop);
+  void begin_reductions(Worksharing& loop);
+  void begin_iteration(Worksharing& loop);
+  void end_reductions(Worksharing& loop, ir::Body& before);
+  void reduce(Worksharing& loop);
+  void check_private(const Worksharing& loop, const ir::Body& body);
+  void write_back(Worksharing& loop);
+  bool count_iterations(Worksharing& loop);
+  void check_shared(const Worksharing& loop);
+
   void lower_range_for_pointers(const clang::CXXForRangeStmt* s, const std::string& header);
   void record_condition(ir::Stmt* s, ir::Expr* cond);
   void initialize(ir::Var* var, const clang::Expr* init, ir::Loc at);
@@ -315,6 +334,7 @@ class Frontend {
   std::set<const clang::Expr*> marks_;          ///< calls that mark a loop, in their place
   std::unique_ptr<ir::Stmt::Checkpoint> mark_;  ///< of the loop that begins
   std::set<const clang::ValueDecl*> refused_;   ///< declarations that an error has been reported for
+  int parallel_depth_ = 0;                      ///< parallel loops around this statement
   bool testing_ = false;                        ///< lowering a condition, through which no derivative flows
   bool tainted_ = false;  ///< this statement uses one: what else is wrong follows from it
   int inline_depth_ = 0;

@@ -81,15 +81,21 @@ void Frontend::finish_loop(ir::Stmt* loop, const clang::Expr* cond, const std::f
 }
 
 void Frontend::lower_for(const ForStmt* s) {
+  if (ir::Stmt* loop = lower_for(s, [&] { stmt(s->getBody()); })) out_->push_back(loop);
+}
+
+/// The loop, which the caller puts into its place.
+ir::Stmt* Frontend::lower_for(const ForStmt* s, const std::function<void()>& body) {
   at_ = loc(s);
   if (s->getConditionVariable()) {
     fail(s->getConditionVariable()->getLocation(), "cannot differentiate a declaration in a loop condition");
-    return;
+    return nullptr;
   }
-  ir::Stmt* loop = emit(ir::Stmt::Loop, loc(s));
+  ir::Stmt* loop = fn_.stmt(ir::Stmt::Loop, loc(s), "");
   loop->source = "for (" + source(SourceRange(s->getLParenLoc(), s->getRParenLoc())).substr(1);
   if (s->getInit()) block(s->getInit(), loop->init);
-  finish_loop(loop, s->getCond(), [&] { stmt(s->getBody()); }, s->getInc());
+  finish_loop(loop, s->getCond(), body, s->getInc());
+  return loop;
 }
 
 void Frontend::lower_while(const clang::Expr* cond, const clang::Stmt* body, bool post_test,
@@ -138,7 +144,7 @@ void Frontend::lower_range_for_pointers(const CXXForRangeStmt* s, const std::str
   out_ = outer;
 }
 
-void Frontend::lower_range_for(const CXXForRangeStmt* s) {
+void Frontend::lower_range_for(const CXXForRangeStmt* s, const std::function<void()>& body) {
   at_ = loc(s);
   source_ = source(s->getRangeInit()->getSourceRange());
   const ir::Type::Kind kind = types_.get(s->getRangeInit()->getType())->kind;
@@ -250,7 +256,7 @@ void Frontend::lower_range_for(const CXXForRangeStmt* s) {
     d->expr = element;
     bindings_[var] = fn_.ref(copy);
   }
-  stmt(s->getBody());
+  body();
   ir::Stmt* next = fn_.stmt(ir::Stmt::Assign, loop->loc, "");
   next->text = "++";
   next->lhs = fn_.ref(counter);

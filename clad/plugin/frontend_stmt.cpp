@@ -69,7 +69,7 @@ void Frontend::stmt(const clang::Stmt* s) {
       return lower_while(cast<DoStmt>(s)->getCond(), cast<DoStmt>(s)->getBody(), /*post_test=*/true, s);
     case clang::Stmt::CXXForRangeStmtClass:
       mark_ = marked(s, cast<CXXForRangeStmt>(s)->getBody());
-      return lower_range_for(cast<CXXForRangeStmt>(s));
+      return lower_range_for(cast<CXXForRangeStmt>(s), [&] { stmt(cast<CXXForRangeStmt>(s)->getBody()); });
     case clang::Stmt::SwitchStmtClass:
       return lower_switch(cast<SwitchStmt>(s));
     case clang::Stmt::ReturnStmtClass:
@@ -91,6 +91,7 @@ void Frontend::stmt(const clang::Stmt* s) {
            "cannot differentiate 'try'; move the exception handling out of the differentiated function");
       return;
     default:
+      if (const auto* d = dyn_cast<OMPExecutableDirective>(s)) return lower_directive(d);
       fail(s->getBeginLoc(),
            std::string("cannot differentiate this statement (") + s->getStmtClassName() + ")");
   }

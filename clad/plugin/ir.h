@@ -208,8 +208,19 @@ struct CallInfo {
   bool forward_takes_adjoints = false;
 
   // Filled in by the reverse transformation.
+  bool concurrent = false;  ///< other threads may add to the same adjoints meanwhile
   bool recomputed = false;  ///< the primal runs now, the forward sweep with a state of its own later
   std::string moment;       ///< of a recomputed call: the member that says when it ran
+};
+
+/// What `#pragma omp parallel for` says of a loop.
+struct Parallel {
+  struct Clause {
+    std::string name;
+    Expr* value;
+  };
+  std::vector<Clause> clauses;                           ///< schedule, num_threads, if
+  std::vector<std::pair<std::string, Var*>> reductions;  ///< operator and variable; of numbers, sums alone
 };
 
 struct Stmt {
@@ -257,6 +268,7 @@ struct Stmt {
     std::vector<std::pair<Expr*, Expr*>> arrays;  ///< pointers and how many elements they stand for
   };
   std::unique_ptr<Checkpoint> checkpoint;
+  std::unique_ptr<Parallel> parallel;  ///< Loop: several threads share its iterations
 };
 
 /// A parameter of a differentiated function.
@@ -280,6 +292,7 @@ struct Function {
   bool recursive = false;
   bool is_constructor = false;
   bool wants_value = true;     ///< not only the derivative
+  bool concurrent = false;     ///< other threads may add to the adjoints of its parameters meanwhile
   Var* error = nullptr;        ///< where the reverse sweep adds up rounding errors, if it is to
   bool is_tangent = false;     ///< only run forward: printed under its own name
   Var* constructed = nullptr;  ///< of a constructor: the object under construction

@@ -112,6 +112,9 @@ bool ReverseTransform::find_live(Reverse& r, Live& live) {
         read(r.loop->count.first, live);
         read(r.loop->count.end, live);
       }
+      if (r.loop->parallel)
+        for (const ir::Parallel::Clause& c : r.loop->parallel->clauses) read(c.value, live);
+      for (const ir::Expr* e : r.apart) read(e, live);
       return true;
     }
   }

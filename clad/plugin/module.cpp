@@ -125,6 +125,8 @@ bool Module::lower(const DerivativeKey& key, SourceLocation use, Instance& in) {
       adjoints.kinds.push_back(wanted ? ir::Tangent::Full : ir::Tangent::None);
   }
   if (!activate(adjoints, use, in)) return false;
+  fn.concurrent = key.concurrent;
+  find_concurrent(fn, diagnose_);
   if (!resolve_calls(fn.body, in, &Module::resolve_reverse)) return false;
   if (key.reverse)
     in.loops = outline_loops(fn, types_.get(sema_.Context.VoidTy), diagnose_, analyses_,

@@ -35,10 +35,11 @@ struct DerivativeKey {
   bool error = false;  ///< the reverse sweep estimates the rounding error too
   bool value = true;   ///< the function's value is wanted, not only what the reverse sweep needs
   std::vector<const void*> targets = {};  ///< the functions that are passed as its parameters
+  bool concurrent = false;                ///< other threads may add to the same adjoints meanwhile
 
   bool operator<(const DerivativeKey& o) const {
-    return std::tie(function, tangents, reverse, adjoints, error, value, targets) <
-           std::tie(o.function, o.tangents, o.reverse, o.adjoints, o.error, o.value, o.targets);
+    return std::tie(function, tangents, reverse, adjoints, error, value, targets, concurrent) <
+           std::tie(o.function, o.tangents, o.reverse, o.adjoints, o.error, o.value, o.targets, o.concurrent);
   }
 };
 

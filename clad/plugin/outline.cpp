@@ -33,6 +33,9 @@ void each_expr(Stmt* s, F&& visit) {
     if (s->checkpoint->limit) visit(s->checkpoint->limit);
     for (auto& [pointer, size] : s->checkpoint->arrays) visit(pointer), visit(size);
   }
+  if (s->parallel)
+    for (ir::Parallel::Clause& c : s->parallel->clauses)
+      if (c.value) visit(c.value);
   if (!s->call) return;
   for (ir::CallInfo::Arg& a : s->call->args)
     if (a.expr) visit(a.expr);

@@ -30,4 +30,7 @@ void find_counters(ir::Function& fn);
 /// Finds the counter of one loop.
 bool find_counter(ir::Function& fn, ir::Stmt* loop);
 
+/// Marks the calls whose adjoints other threads may add to at the same time.
+void find_concurrent(ir::Function& fn, Diagnose& diagnose);
+
 }  // namespace clad

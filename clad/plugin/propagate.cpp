@@ -117,11 +117,13 @@ void ReverseTransform::propagate_list(const Expr* e, Expr* seed, List& out) {
   }
   if (e->args[0]->type->kind == Type::Pointer && ir::active(e->args[0])) {
     out.push_back(line({"clad::accumulate_range(", adjoint(e->args[0]), ", ", seed, ");"}));
+    out.back().adds = {adjoint(e->args[0])};
     return;
   }
   if (e->args.size() == 2 && ir::active(e->args[1])) {
     if (ir::is_path(e->args[1])) {
       out.push_back(line({"clad::accumulate_sum(", adjoint(e->args[1]), ", ", seed, ");"}));
+      out.back().adds = {adjoint(e->args[1])};
       return;
     }
     ir::Var* sum = fn_.make_var(ir::Var::Param, "d", type->element, nullptr);
@@ -141,6 +143,7 @@ void ReverseTransform::propagate(const Expr* e, Expr* seed, List& out) {
       out.push_back(line({target, minus ? " -= " : " += ", minus ? seed->args[0] : seed, ";"}));
     } else {
       out.push_back(line({"clad::accumulate(", target, ", ", seed, ");"}));
+      out.back().adds = {target};
     }
     return;
   }

@@ -175,10 +175,10 @@ void Module::resolve_reverse(ir::Stmt* s, Instance& in) {
   }
   if (!has_derivative(call, at, definition, "'" + lookup_.wanted() + "'")) return;
   call.kind = ir::CallInfo::Generated;
-  use_instance(
-      s,
-      {definition, call.tangents, true, active_arguments(call), in.fn.error != nullptr, true, call.targets},
-      in);
+  use_instance(s,
+               {definition, call.tangents, true, active_arguments(call), in.fn.error != nullptr, true,
+                call.targets, call.concurrent},
+               in);
 }
 
 void Module::resolve_forward(ir::Stmt* s, Instance& in) {

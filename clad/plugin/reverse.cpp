@@ -51,7 +51,8 @@ void ReverseTransform::run() {
   find_returned(fn_.body);
   body(fn_.last, reverse_);
   body(fn_.body, reverse_);
-  if (analyses_.sums) find_sums(reverse_);
+  find_sums(reverse_);
+  share(reverse_);
   decide_with_slices();
   if (analyses_.replay) find_replayed(fn_.body);
 }
@@ -190,10 +191,13 @@ void ReverseTransform::statement(const Stmt* s, List& out) {
       r.comment = s->source;
       ir::Region* outer = region_;
       region_ = s->region;
+      const Stmt* around = parallel_;
+      if (s->parallel && !around) parallel_ = s;
       if (!s->count.counter)
         body(s->other, r.body);  // the increment is undone before anything of the body is looked at
       body(s->body, r.body);
       region_ = outer;
+      parallel_ = around;
       out.push_back(std::move(r));
       for (auto it = s->init.rbegin(); it != s->init.rend(); ++it) {
         statement(*it, out);
@@ -304,6 +308,7 @@ void ReverseTransform::assign(const Stmt* s, List& out) {
     out.push_back(line({"clad::set_zero(", d, ");"}));
   } else if (!aliased && ir::is_path(s->expr)) {
     out.push_back(line({"clad::transfer(", adjoint(s->expr), ", ", d, ");"}));
+    out.back().adds = {adjoint(s->expr)};
   } else {
     Var* v = fn_.make_var(Var::Param, "d", t, nullptr);
     out.push_back(line({"auto " + v->name + " = clad::take(", d, ");"}));

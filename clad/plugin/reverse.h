@@ -26,15 +26,21 @@ struct Reverse {
   ir::Loc loc = 0;
   std::string comment;
   std::vector<Reverse> body, other;
-  const ir::Stmt* loop = nullptr;    ///< of Loop
-  ir::Var* cond = nullptr;           ///< of If: the recorded condition (or null: `parts` is the condition)
-  ir::Var* restores = nullptr;       ///< live only if this variable is read later, or
-  ir::Var* also_restores = nullptr;  ///< of an exchange: the other one
-  bool restores_outside = false;     ///< what is restored belongs to the caller
-  bool whole = false;                ///< nothing of what the variable holds remains
-  const ir::Var* starts = nullptr;   ///< never printed: here the forward sweep declared this variable
-  bool* restore_live = nullptr;      ///< shared with the save in the forward sweep
-  ir::Var* declares = nullptr;       ///< prologue: printed only if this alias or adjoint is used
+  const ir::Stmt* loop = nullptr;      ///< of Loop
+  ir::Var* cond = nullptr;             ///< of If: the recorded condition (or null: `parts` is the condition)
+  ir::Var* restores = nullptr;         ///< live only if this variable is read later, or
+  ir::Var* also_restores = nullptr;    ///< of an exchange: the other one
+  bool restores_outside = false;       ///< what is restored belongs to the caller
+  bool whole = false;                  ///< nothing of what the variable holds remains
+  const ir::Var* starts = nullptr;     ///< never printed: here the forward sweep declared this variable
+  bool* restore_live = nullptr;        ///< shared with the save in the forward sweep
+  std::vector<const ir::Expr*> adds;   ///< adjoints that it adds to in a way that cannot be atomic
+  std::vector<const ir::Expr*> hands;  ///< adjoints that a call is handed, which adds to them atomically
+  bool atomic = false;                 ///< other threads may do the same
+  bool in_turn = false;                ///< of Loop: no threads, though the loop is parallel
+  std::vector<ir::Var*> sums;          ///< of a parallel Loop: what its threads add up
+  std::vector<const ir::Expr*> apart;  ///< of a parallel Loop: what must be true, or it runs in turn
+  ir::Var* declares = nullptr;         ///< prologue: printed only if this alias or adjoint is used
   bool live = false;
 };
 
@@ -75,6 +81,7 @@ class ReverseTransform {
   void call(const ir::Stmt* s, List& out);
   void custom_call(const ir::Stmt* s, List& out);
   ir::Expr* from_value(const ir::Stmt* s);
+  std::vector<const ir::Expr*> handed_adjoints(const ir::CallInfo& c);
   void generated_call(const ir::Stmt* s, List& out);
   std::string place_state(const ir::Stmt* s, const std::string& name, const std::string& forward, List& out);
   void keep_arguments(const ir::Stmt* s, List& out);
@@ -116,6 +123,13 @@ class ReverseTransform {
   void find_sums(List& list);
   bool is_unordered(const Reverse& loop) const;
 
+  // parallel.cpp: loops that several threads share
+  bool is_shared(const ir::Expr* path) const;
+  void share(List& list);
+  void share_loop(Reverse& loop);
+  void pragma(const Reverse& loop, Text& out) const;
+  void forward_pragma(const ir::Stmt* loop, Text& out) const;
+
   // slice.cpp
   /// Statements to run.
   struct Slice {
@@ -151,6 +165,8 @@ class ReverseTransform {
   void set_kept(const ir::Stmt* loop, bool kept) const;
   void backward_loop(const Reverse& r, Text& out) const;
   bool is_flat(const ir::Stmt* loop) const;
+  /// Whether the records of a loop are found by its counter.
+  bool is_indexed(const ir::Stmt* loop) const { return loop->parallel || is_flat(loop); }
   std::string flat_record(const ir::Stmt* loop) const;
   std::string loop_head(const Reverse& r) const;
 
@@ -174,6 +190,7 @@ class ReverseTransform {
   std::map<const ir::Stmt*, const ir::Region*> states_;  ///< of calls
   mutable const Slice* slice_ = nullptr;                 ///< being printed; null: all
   ir::Region* region_ = nullptr;
+  const ir::Stmt* parallel_ = nullptr;  ///< the parallel loop that is being reversed
   bool changed_ = false;
   bool pointers_ = false;  ///< variables may be read through others
   ir::Loc loc_ = 0;

@@ -41,7 +41,8 @@ void ReverseTransform::call(const Stmt* s, List& out) {
 /// propagated.
 Expr* ReverseTransform::pass_adjoint(const ir::CallInfo::Arg& arg, List& before, List& after) {
   Expr* e = arg.expr;
-  if (e->type->kind == Type::Pointer || ir::is_path(e)) return adjoint(e);
+  const bool apart = e->type->kind == Type::Real && !arg.mutable_ && is_shared(e);
+  if (e->type->kind == Type::Pointer || (ir::is_path(e) && !apart)) return adjoint(e);
   const Type* t = arg.param_type->kind == Type::Real ? arg.param_type : e->type;
   Var* v = fn_.make_var(Var::Param, "d_arg", t, nullptr);
   before.push_back(line({t->name + " " + v->name + "{};"}));
@@ -98,8 +99,19 @@ void ReverseTransform::generated_call(const Stmt* s, List& out) {
   parts.emplace_back(");");
   for (Reverse& r : before) out.push_back(std::move(r));
   out.push_back(line(std::move(parts)));
+  out.back().hands = handed_adjoints(c);
   for (Reverse& r : after) out.push_back(std::move(r));
   if (c.recomputed) out.push_back(line({"}"}));
+}
+
+/// Those of arrays and objects that other threads may add to as well.
+std::vector<const Expr*> ReverseTransform::handed_adjoints(const ir::CallInfo& c) {
+  std::vector<const Expr*> out;
+  for (const ir::CallInfo::Arg& a : c.args) {
+    const bool whole = a.active && (a.expr->type->kind == Type::Pointer || ir::is_path(a.expr));
+    if (whole && a.expr->type->kind != Type::Real && is_shared(a.expr)) out.push_back(adjoint(a.expr));
+  }
+  return out;
 }
 
 /// Makes room for a call's state: in the record, or, where the call is recomputed, in a scope of the reverse
@@ -255,6 +267,7 @@ void ReverseTransform::custom_call(const Stmt* s, List& out) {
   parts.emplace_back(");");
   for (Reverse& r : before) out.push_back(std::move(r));
   out.push_back(line(std::move(parts)));
+  out.back().adds = handed_adjoints(c);
   for (Reverse& r : after) out.push_back(std::move(r));
   if (c.recomputed) out.push_back(line({"}"}));
 }

@@ -27,6 +27,9 @@ void each_expr(const Stmt* s, F&& visit) {
   for (const Expr* e : {s->expr, s->lhs})
     if (e) visit(e);
   if (s->kind == Stmt::AliasDecl) visit(s->var->path);
+  if (s->parallel)
+    for (const ir::Parallel::Clause& c : s->parallel->clauses)
+      if (c.value) visit(c.value);
   if (s->call)
     for (const ir::CallInfo::Arg& a : s->call->args) visit(a.expr);
 }

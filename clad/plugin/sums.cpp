@@ -3,15 +3,13 @@
 // memory and compilers prefer.
 #include <algorithm>
 
-#include "reverse.h"
+#include "exclusive.h"
 
 namespace clad {
 
 using ir::Expr;
 using ir::Type;
 using ir::Var;
-
-namespace {
 
 const Var* adjoint_root(const Expr* e) {
   for (;;) {
@@ -20,15 +18,16 @@ const Var* adjoint_root(const Expr* e) {
     e = v->primal->adjoint_path;
   }
 }
-/// Whether it may be the same memory as other adjoints.
 bool is_outside(const Var* adjoint) {
   if (!adjoint || adjoint->kind != Var::Adjoint) return true;
   const Var* v = adjoint->primal;
   return v->kind == Var::Param || v->external || v->type->kind == Type::Pointer;
 }
+namespace {
 bool may_be_same(const Var* a, const Var* b) { return a == b || (is_outside(a) && is_outside(b)); }
 
-/// The adjoint that the line adds to, or null.
+}  // namespace
+
 const Expr* sum_target(const Reverse& r) {
   if (r.kind != Reverse::Line || r.parts.size() != 4 || r.restores || r.declares || r.starts) return nullptr;
   const auto* op = std::get_if<std::string>(&r.parts[1]);
@@ -39,14 +38,7 @@ const Expr* sum_target(const Reverse& r) {
   return root && root->kind == Var::Adjoint ? *target : nullptr;
 }
 
-template <class F>
-void each_line(const std::vector<Reverse>& list, F&& visit) {
-  for (const Reverse& r : list) {
-    visit(r);
-    each_line(r.body, visit);
-    each_line(r.other, visit);
-  }
-}
+namespace {
 
 /// Variables and literals in arithmetic: nothing that depends on memory.
 bool is_arithmetic(const Expr* e) {
@@ -77,10 +69,14 @@ bool is_simple(const Expr* path) {
       return false;
   }
 }
+}  // namespace
+
 bool alike(const Expr* a, const Expr* b) {
   return a->kind == b->kind && a->text == b->text && a->var == b->var && a->args.size() == b->args.size() &&
          std::equal(a->args.begin(), a->args.end(), b->args.begin(), alike);
 }
+
+namespace {
 
 const Expr* bare(const Expr* e) {
   while (e->kind == Expr::Cast && !e->explicit_cast) e = e->args[0];
@@ -111,10 +107,14 @@ bool are_apart(const Expr* a, const Expr* b, const ir::Stmt* loop) {
          differ(a->args[1], b->args[1], loop);
 }
 
+}  // namespace
+
 bool inside(const ir::Region* r, const ir::Stmt* loop) {
   while (r && r != loop->region) r = r->parent;
   return r != nullptr;
 }
+
+namespace {
 
 /// What a loop does to adjoints that live longer than its iterations.
 struct Uses {
@@ -147,7 +147,8 @@ Uses uses_of(const Reverse& loop) {
 /// Whether the adjoint can be summed up apart from its place.
 bool can_sum(const Expr* target, const Uses& uses, const ir::Stmt* loop) {
   const Var* root = adjoint_root(target);
-  if (!is_simple(target) || (target->kind == Expr::VarRef && !is_outside(root))) return false;
+  const bool parallel = loop->parallel != nullptr;
+  if (!is_simple(target) || (target->kind == Expr::VarRef && !is_outside(root) && !parallel)) return false;
   bool fixed = true;
   ir::each_var(target, [&](const Var* v) {
     fixed &= uses.changing.count(v) == 0 && !inside(v->region, loop);
@@ -157,7 +158,10 @@ bool can_sum(const Expr* target, const Uses& uses, const ir::Stmt* loop) {
            if (are_apart(target, e, loop)) return true;
            bool apart = true;
            ir::each_var(e, [&](const Var* v) {
-             if (v->kind == Var::Adjoint)
+             // What other iterations write is not what all of them read.
+             if (v->kind == Var::Adjoint && parallel)
+               apart &= v != root;
+             else if (v->kind == Var::Adjoint)
                apart &= !may_be_same(root, v->primal->kind == Var::Alias ? nullptr : v);
            });
            return apart;
@@ -172,13 +176,13 @@ void ReverseTransform::find_sums(List& list) {
     find_sums(list[i].body);
     find_sums(list[i].other);
     const ir::Stmt* loop = list[i].loop;
-    if (!loop || !loop->count.counter) continue;
+    if (!loop || !loop->count.counter || (!analyses_.sums && !loop->parallel)) continue;
     const Uses uses = uses_of(list[i]);
     std::vector<std::pair<const Expr*, Expr*>> sums;
-    for (Reverse& r : list[i].body) {
+    auto sum_up = [&](Reverse& r) {
       const Expr* target = sum_target(r);
       if (!target || inside(adjoint_root(target)->primal->region, loop) || !can_sum(target, uses, loop))
-        continue;
+        return;
       auto known =
           std::find_if(sums.begin(), sums.end(), [&](const auto& s) { return alike(s.first, target); });
       if (known == sums.end()) {
@@ -186,8 +190,19 @@ void ReverseTransform::find_sums(List& list) {
         known = sums.insert(sums.end(), {target, fn_.ref(sum)});
       }
       r.parts[0] = static_cast<const Expr*>(known->second);
-    }
+    };
+    std::function<void(List&)> each = [&](List& lines) {
+      for (Reverse& r : lines) {
+        sum_up(r);
+        if (!loop->parallel) continue;
+        each(r.body);
+        each(r.other);
+      }
+    };
+    each(list[i].body);
     if (sums.empty()) continue;
+    if (loop->parallel)
+      for (const auto& [target, sum] : sums) list[i].sums.push_back(sum->var);
     loc_ = loop->loc;
     Reverse add;  // only if there was an iteration: else the place may not exist
     add.kind = Reverse::If;
@@ -209,6 +224,7 @@ void ReverseTransform::find_sums(List& list) {
 /// of them reads.
 bool ReverseTransform::is_unordered(const Reverse& loop) const {
   const ir::Stmt* s = loop.loop;
+  if (s->parallel) return true;
   if (!analyses_.sums || !s->count.counter || s->count.step != "1" || (loop_recorded(s) && !is_flat(s)))
     return false;
   const Uses uses = uses_of(loop);

@@ -281,8 +281,10 @@ void ReverseTransform::region_text(const ir::Region* region, Text& out) const {
     out.line("struct " + s->region->type + " {", s->loc);
     region_text(s->region, out);
     out.line("};", s->loc);
-    out.line((is_flat(s.get()) ? "clad::flat_tape<" : "clad::tape<") + s->region->type + "> " + s->tape + ";",
-             s->loc);
+    const char* tape = is_flat(s.get()) ? "clad::flat_tape<"
+                       : s->parallel    ? "clad::indexed_tape<"
+                                        : "clad::tape<";
+    out.line(tape + s->region->type + "> " + s->tape + ";", s->loc);
   }
 }
 
@@ -355,6 +357,7 @@ void ReverseTransform::backward(const List& list, Text& out) const {
     };
     switch (r.kind) {
       case Reverse::Line:
+        if (r.atomic) out.line("#pragma omp atomic", r.loc);
         out.line(with_comment(join(), r.comment), r.loc);
         break;
       case Reverse::If: {

@@ -11,7 +11,8 @@ using ir::Var;
 
 /// Whether the records of a loop lie side by side: their number is known before it, and they are numbers.
 bool ReverseTransform::is_flat(const Stmt* loop) const {
-  if (!analyses_.flat || !loop->count.counter || loop->count.step != "1" || !loop->region->members.empty())
+  if (!analyses_.flat || !loop->count.counter || (loop->count.step != "1" && !loop->parallel) ||
+      !loop->region->members.empty())
     return false;
   for (const Var* v : loop->region->vars) {
     const Type* t = v->type;
@@ -29,11 +30,9 @@ std::string ReverseTransform::flat_record(const Stmt* loop) const {
   const std::string i = loop->count.counter->name, first = print(loop->count.first);
   const bool atomic = ir::is_atomic(loop->count.first);
   const std::string start = atomic ? first : "(" + first + ")";
-  return loop->region->parent->record + "." + loop->tape + "[" +
-         (!loop->count.up ? first + " - " + i
-          : first == "0"  ? i
-                          : i + " - " + start) +
-         "]";
+  std::string index = !loop->count.up ? first + " - " + i : first == "0" ? i : i + " - " + start;
+  if (loop->count.step != "1") index = (index == i ? i : "(" + index + ")") + " / " + loop->count.step;
+  return loop->region->parent->record + "." + loop->tape + "[" + index + "]";
 }
 
 /// Whether the records of the loop, and of those in it, are kept where printing goes on.
@@ -50,13 +49,14 @@ void ReverseTransform::forward_loop(const Stmt* s, Text& out) const {
   if (natural && !s->other.empty()) natural = !(increment = simple(s->other[0])).empty();
   if (!natural)
     for (const Stmt* start : s->init) forward(start, out);
-  if (loop_recorded(s) && s->region->kept && is_flat(s)) {
+  if (loop_recorded(s) && s->region->kept && is_indexed(s)) {
     const std::string first = print(s->count.first), end = print(s->count.end);
     out.line(s->region->parent->record + "." + s->tape + ".reserve<" + s->count.counter->type->name + ">(" +
                  (s->count.up ? first + ", " + end : end + ", " + first) + ");",
              s->loc);
   }
   std::string cond = print(s->expr);
+  if (s->parallel) forward_pragma(s, out);
   if (s->post_test)
     out.line("do {", s->loc);
   else if (natural && !(init.empty() && increment.empty()))
@@ -69,7 +69,7 @@ void ReverseTransform::forward_loop(const Stmt* s, Text& out) const {
     std::string tape = s->region->parent->record + "." + s->tape;
     if (region_empty(s->region))
       out.line("++" + tape + ";", s->loc);
-    else if (is_flat(s))
+    else if (is_indexed(s))
       out.line("auto& " + s->region->record + " = " + flat_record(s) + ";", s->loc);
     else
       out.line("auto& " + s->region->record + " = " + tape + ".push();", s->loc);
@@ -95,14 +95,18 @@ std::string ReverseTransform::loop_head(const Reverse& r) const {
   if (!v) return empty ? "; " + tape + " > 0; --" + tape : "; !" + tape + ".empty(); " + tape + ".pop()";
   const std::string first = print(loop->count.first);
   std::string end = print(loop->count.end);
-  if (is_unordered(r))
+  if (is_unordered(r)) {
+    const std::string& step = loop->count.step;
+    const char* sign = loop->count.up ? "+" : "-";
     return v->type->name + " " + v->name + " = " + first + "; " + v->name + (loop->count.up ? " < " : " > ") +
-           end + "; " + (loop->count.up ? "++" : "--") + v->name;
+           end + "; " +
+           (step == "1" ? std::string(sign) + sign + v->name : v->name + " " + sign + "= " + step);
+  }
   if (loop->count.step != "1")
     end = "clad::count_end<" + v->type->name + ">(" + first + ", " + end + ", " +
           (loop->count.up ? "" : "-") + loop->count.step + ")";
   return v->type->name + " " + v->name + " = " + end + "; " + v->name + (loop->count.up ? " > " : " < ") +
-         first + ";" + (empty || is_flat(loop) ? "" : " " + tape + ".pop()");
+         first + ";" + (empty || is_indexed(loop) ? "" : " " + tape + ".pop()");
 }
 
 /// What the reverse sweep reads of an iteration, computed again.
@@ -124,6 +128,7 @@ void ReverseTransform::replay(const Stmt* loop, Text& out) const {
 void ReverseTransform::backward_loop(const Reverse& r, Text& out) const {
   const Stmt* loop = r.loop;
   const std::string tape = loop->region->parent->record + "." + loop->tape;
+  if (loop->parallel) pragma(r, out);
   out.line(with_comment("for (" + loop_head(r) + ") {", r.comment), r.loc);
   if (loop->count.counter && !is_unordered(r)) {
     const std::string& step = loop->count.step;
@@ -137,7 +142,7 @@ void ReverseTransform::backward_loop(const Reverse& r, Text& out) const {
     replay(loop, out);
   else if (!region_empty(loop->region))
     out.line("auto& " + loop->region->record + " = " +
-                 (is_flat(loop) ? flat_record(loop) : tape + ".back()") + ";",
+                 (is_indexed(loop) ? flat_record(loop) : tape + ".back()") + ";",
              r.loc);
   backward(r.body, out);
   out.line("}", r.loc);

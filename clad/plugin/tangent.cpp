@@ -1,6 +1,8 @@
 // Statements and expressions of the forward mode.
 #include "tangent.h"
 
+#include <algorithm>
+
 #include "print.h"
 
 namespace clad {
@@ -121,12 +123,36 @@ void TangentTransform::statement(Stmt* s) {
       body(s->body);
       body(s->other);
       region_ = outer;
+      if (s->parallel) share(s);
       break;
     }
     default:
       break;
   }
   out_->push_back(s);
+}
+
+static bool grows(const ir::Body& body) {
+  return std::any_of(body.begin(), body.end(), [](const Stmt* s) {
+    const Var* root = s->kind == Stmt::Assign ? ir::root(s->lhs) : nullptr;
+    if (root && root->type->name.starts_with("clad::growing")) return true;
+    return grows(s->init) || grows(s->body) || grows(s->other);
+  });
+}
+
+/// The threads of a parallel loop add up the tangents of what they add up. Tangents in several directions are
+/// no numbers, and one that grows cannot be written by several threads.
+void TangentTransform::share(Stmt* loop) {
+  std::vector<std::pair<std::string, Var*>> more;
+  bool possible = !grows(loop->body);
+  for (const auto& [op, v] : loop->parallel->reductions)
+    if (v->shadow) {
+      more.emplace_back(op, v->shadow);
+      possible &= v->shadow->type == v->type;
+    }
+  auto& all = loop->parallel->reductions;
+  all.insert(all.end(), more.begin(), more.end());
+  if (!possible) loop->parallel = nullptr;
 }
 
 void TangentTransform::declaration(Stmt* s) {

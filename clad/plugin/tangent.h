@@ -27,6 +27,7 @@ class TangentTransform {
   void body(ir::Body& statements);
   void statement(ir::Stmt* s);
   void declaration(ir::Stmt* s);
+  void share(ir::Stmt* loop);
   void alias(ir::Stmt* s);
   void declare_zero(ir::Var* v);
   void assignment(ir::Stmt* s);

@@ -3,6 +3,7 @@
 #
 #   golden.sh [--update] <clang++> <clad.so> <case.cpp>...
 #
+# A case says in a line "// compile: ..." what options it needs.
 # Only the generated functions are compared, not the glue behind them. With --update the expected files are rewritten:
 # read the difference as a reviewer before committing it.
 set -euo pipefail
@@ -13,7 +14,7 @@ if [[ ${1:-} == --update ]]; then
   shift
 fi
 if (($# < 3)); then
-  sed -n '2,7s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,8s/^# \{0,1\}//p' "$0" >&2
   exit 2
 fi
 compiler=$1 plugin=$2
@@ -25,7 +26,8 @@ trap 'rm -rf "$work"' EXIT
 status=0
 for source in "$@"; do
   expected=${source%.cpp}.expected
-  "$compiler" -std=c++20 -fsyntax-only -w -I"$include" -fplugin="$plugin" -fplugin-arg-clad-out="$work/all" "$source"
+  read -ra options <<<"$(sed -n 's|^// compile: ||p' "$source")"
+  "$compiler" -std=c++20 "${options[@]}" -fsyntax-only -w -I"$include" -fplugin="$plugin" -fplugin-arg-clad-out="$work/all" "$source"
   sed '/_code\[\] =/,$d' "$work/all" >"$work/actual"
   if $update; then
     cp "$work/actual" "$expected"

@@ -20,6 +20,7 @@
 #include "clad/Differentiator/CallFrame.h"
 #include "clad/Differentiator/Forward.h"
 #include "clad/Differentiator/LibraryOrder.h"
+#include "clad/Differentiator/Parallel.h"
 #include "clad/Differentiator/Revolve.h"
 #include "clad/Differentiator/STLBuiltins.h"
 #include "clad/Differentiator/Tape.h"

@@ -189,6 +189,23 @@ class flat_tape {
   T* records_ = nullptr;
 };
 
+/// The same of any records, which the threads of a parallel loop write at the same time.
+template <class T>
+class indexed_tape {
+ public:
+  template <class I>
+  void reserve(I low, I high) {
+    if (low < high) records_ = std::make_unique<T[]>(static_cast<std::size_t>(high - low));
+  }
+  template <class I>
+  T& operator[](I i) {
+    return records_[static_cast<std::size_t>(i)];
+  }
+
+ private:
+  std::unique_ptr<T[]> records_;
+};
+
 /// Clad's spelling of the tape operations.
 template <class T>
 T push(tape<T>& t, T value) {
