@@ -12,7 +12,8 @@ namespace clad {
 
 class Diagnose {
  public:
-  explicit Diagnose(clang::Sema& sema) : sema_(sema) {}
+  /// A quiet one only counts errors.
+  explicit Diagnose(clang::Sema& sema, bool quiet = false) : sema_(sema), quiet_(quiet) {}
 
   /// Reports an error once, however often the function it is in is differentiated. In a library's header it
   /// is reported where the user's code calls into the library.
@@ -47,6 +48,13 @@ class Diagnose {
   void note(clang::SourceLocation at, const std::string& message) {
     if (!repeated_) report(clang::DiagnosticIDs::Note, at, message);
   }
+  /// The place in words: "file.h:12".
+  std::string shown(clang::SourceLocation at) const {
+    const clang::PresumedLoc place = sema_.getSourceManager().getPresumedLoc(at);
+    if (place.isInvalid()) return "";
+    const llvm::StringRef file = place.getFilename();
+    return file.substr(file.rfind('/') + 1).str() + ":" + std::to_string(place.getLine());
+  }
   bool failed() const { return errors_ != 0; }
   unsigned errors() const { return errors_; }
 
@@ -67,11 +75,13 @@ class Diagnose {
     return at.isValid() && sema_.getSourceManager().isInSystemHeader(at);
   }
   void report(clang::DiagnosticIDs::Level level, clang::SourceLocation at, const std::string& message) {
+    if (quiet_) return;
     clang::DiagnosticsEngine& engine = sema_.getDiagnostics();
     engine.Report(at, engine.getDiagnosticIDs()->getCustomDiagID(level, "%0")) << message;
   }
 
   clang::Sema& sema_;
+  bool quiet_;
   unsigned errors_ = 0;
   bool repeated_ = false, remarks_ = false;
   std::set<std::pair<unsigned, std::string>> reported_;

@@ -7,6 +7,7 @@
 #include "compat.h"
 #include "effects.h"
 #include "frontend.h"
+#include "fuse.h"
 #include "passes.h"
 #include "tangent.h"
 
@@ -94,6 +95,11 @@ bool Module::activate(const ir::Tangents& mask, SourceLocation use, Instance& in
   return diagnose_.errors() == errors;
 }
 
+void Module::set_patterns(const std::vector<const FunctionDecl*>& patterns) {
+  if (!analyses_.fusion) return;
+  for (const FunctionDecl* pattern : patterns) rules_.add(pattern);
+}
+
 bool Module::lower(const DerivativeKey& key, SourceLocation use, Instance& in) {
   const unsigned errors = diagnose_.errors();
   ir::Function& fn = in.fn;
@@ -108,6 +114,7 @@ bool Module::lower(const DerivativeKey& key, SourceLocation use, Instance& in) {
   callees_.insert(frontend.callees().begin(), frontend.callees().end());
   callees_.insert(key.function->getCanonicalDecl());
   if (diagnose_.errors() != errors) return false;
+  if (!rules_.is_part(key.function)) fuse(fn, rules_, callees_);
   structure(fn, types_.get(sema_.Context.BoolTy));
   for (const ir::Tangents& mask : key.tangents) {
     if (!activate(mask, use, in)) return false;

@@ -19,6 +19,7 @@
 #include "print.h"
 #include "request.h"
 #include "reverse.h"
+#include "rules.h"
 #include "types.h"
 
 namespace clad {
@@ -55,11 +56,18 @@ class Module {
   };
 
   Module(clang::Sema& sema, TypeTable& types, const Analyses& analyses)
-      : sema_(sema), types_(types), analyses_(analyses), diagnose_(sema), lookup_(sema, types) {}
+      : sema_(sema),
+        types_(types),
+        analyses_(analyses),
+        diagnose_(sema),
+        lookup_(sema, types),
+        rules_(sema, types, diagnose_, lookup_) {}
 
   void add(const Request& request);
   /// The uses of clad::differentiate and the like: a function that is differentiated may execute one.
   void set_uses(const RequestTable* uses) { uses_ = uses; }
+  /// The functions marked as patterns of fusion rules.
+  void set_patterns(const std::vector<const clang::FunctionDecl*>& patterns);
   /// Reports the opaque classes in use that lack what an adjoint needs.
   void check_opaques();
   bool failed() const { return diagnose_.failed(); }
@@ -163,6 +171,7 @@ class Module {
   Diagnose diagnose_;
   CustomLookup lookup_;
   const RequestTable* uses_ = nullptr;
+  Rules rules_;
   std::map<DerivativeKey, std::unique_ptr<Instance>> instances_;
   std::vector<Instance*> roots_;  ///< those that requests name
   std::set<const clang::FunctionDecl*> callees_;

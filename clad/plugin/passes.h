@@ -14,6 +14,7 @@ struct Analyses {
   bool slices = true;    ///< the forward sweep computes only what is wanted
   bool replay = true;    ///< independent iterations are computed again, not kept
   bool flat = true;      ///< records of loops that say how often they run lie side by side
+  bool fusion = true;    ///< patterns of fusion rules are replaced
   bool sums = true;      ///< adjoints that loops only add to are summed up apart, in any order
 };
 

@@ -1,5 +1,7 @@
 // The plugin: finds the uses of clad::gradient, binds each to a function it declares, and at the end of the
 // translation unit writes the derivatives and has the same compiler parse them.
+#include <algorithm>
+
 #include "clang/AST/ASTConsumer.h"
 #include "clang/AST/Attr.h"
 #include "clang/AST/RecursiveASTVisitor.h"
@@ -7,6 +9,7 @@
 #include "clang/Frontend/FrontendPluginRegistry.h"
 #include "clang/Sema/ExternalSemaSource.h"
 #include "clang/Sema/SemaConsumer.h"
+#include "compat.h"
 #include "llvm/Support/FileSystem.h"
 #include "module.h"
 #include "second_parse.h"
@@ -23,7 +26,8 @@ struct Options {
 };
 constexpr std::pair<llvm::StringLiteral, bool Analyses::*> analysis_names[] = {
     {"counters", &Analyses::counters}, {"liveness", &Analyses::liveness}, {"slices", &Analyses::slices},
-    {"replay", &Analyses::replay},     {"flat", &Analyses::flat},         {"sums", &Analyses::sums}};
+    {"replay", &Analyses::replay},     {"flat", &Analyses::flat},         {"sums", &Analyses::sums},
+    {"fusion", &Analyses::fusion}};
 /// Handles "no-replay" and the like.
 bool switch_off(StringRef arg, Analyses& analyses) {
   if (!arg.consume_front("no-")) return false;
@@ -56,8 +60,13 @@ class UseFinder : public RecursiveASTVisitor<UseFinder> {
       {"clad::hessian", Request::Hessian},
       {"clad::hessian_vector_product", Request::HessianVector},
       {"clad::jacobian", Request::Jacobian}};
+  std::vector<const FunctionDecl*> patterns;
   bool shouldVisitTemplateInstantiations() const { return true; }
   bool shouldVisitImplicitCode() const { return true; }
+  bool VisitFunctionDecl(FunctionDecl* f) {
+    if (f->doesThisDeclarationHaveABody() && compat::annotated(f, "clad::pattern")) patterns.push_back(f);
+    return true;
+  }
   bool VisitCallExpr(CallExpr* call) {
     const FunctionDecl* callee = call->getDirectCallee();
     if (!callee) return true;
@@ -101,10 +110,15 @@ class Consumer : public SemaConsumer {
 
  private:
   void scan(Decl* decl) {
+    if (const auto* t = dyn_cast<FunctionTemplateDecl>(decl);
+        t && compat::annotated(t->getTemplatedDecl(), "clad::pattern"))
+      patterns_.push_back(t->getTemplatedDecl());  // an error
     if (decl->isTemplated()) return;
     if (const auto* f = dyn_cast<FunctionDecl>(decl); f && !f->doesThisDeclarationHaveABody()) return;
     UseFinder finder;
     finder.TraverseDecl(decl);
+    for (const FunctionDecl* f : finder.patterns)
+      if (std::find(patterns_.begin(), patterns_.end(), f) == patterns_.end()) patterns_.push_back(f);
     for (const UseFinder::Use& use : finder.uses)
       if (seen_.insert(use.call).second) bind(use.call, use.kind);
   }
@@ -123,6 +137,7 @@ class Consumer : public SemaConsumer {
   std::unique_ptr<TypeTable> types_;
   std::vector<Request> requests_;
   RequestTable uses_;
+  std::vector<const FunctionDecl*> patterns_;  ///< of fusion rules
   std::set<CallExpr*> seen_;
   std::set<NamedDecl*> ours_;
   bool parsing_ = false;
@@ -367,6 +382,7 @@ void Consumer::HandleTranslationUnit(ASTContext&) {
   Module module(*sema_, types(), options_.analyses);
   module.set_uses(&uses_);
   if (options_.remarks) module.diagnose().show_remarks();
+  module.set_patterns(patterns_);
   for (const Request& request : requests_) module.add(request);
   module.check_opaques();
   if (module.failed()) return;
@@ -406,7 +422,7 @@ class Action : public PluginASTAction {
                "  -fplugin-arg-clad-remarks   say at the source what the reverse sweep keeps, and what it "
                "computes again\n"
                "  -fplugin-arg-clad-no-NAME   without an analysis: counters, liveness, slices, replay, "
-               "flat, sums; all: analyses\n"
+               "flat, sums, fusion; all: analyses\n"
                "  -fplugin-arg-clad-help      print this text\n";
       } else {
         DiagnosticsEngine& engine = compiler.getDiagnostics();

@@ -1,0 +1,69 @@
+// Finds a fusion rule's pattern in a function.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "ir.h"
+#include "rules.h"
+
+namespace clad {
+
+/// The statements that are looked at together: one body of the function, or that of a function it calls.
+struct Frame {
+  const ir::Function* fn = nullptr;
+  const ir::Stmt* call = nullptr;  ///< the call in `parent` whose body it is
+  const Frame* parent = nullptr;
+  std::map<const ir::Var*, const ir::Stmt*>
+      defined;  ///< where variables that are never changed get their values
+
+  void define(const ir::Body& body, const std::set<const ir::Var*>& written);
+};
+
+/// A match of one rule, or an attempt at one. It looks through calls of functions without a derivative of
+/// their own, as if their bodies stood in the place of the call.
+class Match {
+ public:
+  struct Node {
+    const Frame* frame;
+    const ir::Expr* e;
+  };
+  using Place = std::pair<const Frame*, const ir::Stmt*>;
+
+  Match(const Rule& rule, Rules& rules, const Frame& root) : rule(rule), rules_(rules), root_(root) {
+    bound.resize(rule.body->params.size());
+  }
+
+  /// Whether what the pattern computes as `p` is what `n` computes.
+  bool expression(const ir::Expr* p, Node n);
+  bool call(const ir::Stmt* p, Node n);
+  /// `n` as an expression of the function itself.
+  const ir::Expr* in_root(Node n);
+  /// Whether both have the same value, if nothing is written meanwhile.
+  bool equal(const ir::Expr* a, const ir::Expr* b) const;
+
+  const Rule& rule;
+  std::vector<std::optional<Node>> bound;      ///< what the parameters stand for
+  std::map<const ir::Stmt*, Place> calls;      ///< the call for each one of the pattern
+  std::set<Place> matched;                     ///< the same, as a set
+  std::set<Place> named;                       ///< declarations between them
+  std::map<Place, const Frame*> seen_through;  ///< calls whose bodies it goes through
+  std::set<const ir::Stmt*> closed;            ///< statements that this rule has made itself
+
+ private:
+  Node resolve(Node n) const;
+  Node follow(Node n);
+  bool bind(std::size_t parameter, Node n);
+  const Frame* see_through(const Frame* frame, const ir::Stmt* call);
+
+  Rules& rules_;
+  const Frame& root_;
+  std::vector<std::unique_ptr<Frame>> frames_;
+  ir::Function copies_;  ///< holds what in_root() makes
+};
+
+}  // namespace clad
