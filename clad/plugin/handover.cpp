@@ -77,6 +77,13 @@ Objects mentioned(const clang::Stmt* e) {
   return finder.found;
 }
 
+/// What is known of the functions that are called.
+struct Callees {
+  std::map<const FunctionDecl*, bool> known;  ///< whether they hand over
+  std::set<const FunctionDecl*> visited;      ///< those that are being looked into
+  std::set<const FunctionDecl*> assumed;      ///< those of them that were taken not to
+};
+
 struct Collector : RecursiveASTVisitor<Collector> {
   struct Handover {
     SourceLocation at;
@@ -95,8 +102,8 @@ struct Collector : RecursiveASTVisitor<Collector> {
   std::map<const VarDecl*, Objects> lambdas;  ///< whose bodies hand over, by the variable they are in
   std::set<const CXXRecordDecl*> named_lambdas;
   unsigned deferred = 0;  ///< inside the body of a lambda that is called by name
-  std::set<const FunctionDecl*>& visited;
-  explicit Collector(std::set<const FunctionDecl*>& functions) : visited(functions) {}
+  Callees& callees;
+  explicit Collector(Callees& of) : callees(of) {}
   bool shouldVisitTemplateInstantiations() const { return true; }
   bool shouldVisitLambdaBody() const { return true; }
 
@@ -104,11 +111,19 @@ struct Collector : RecursiveASTVisitor<Collector> {
   bool hands_over(const FunctionDecl* f) {
     if (is_handover(f)) return true;
     const FunctionDecl* definition = nullptr;
-    if (compat::in_std(f) || !f->getBody(definition) || !visited.insert(definition).second) return false;
-    Collector inner(visited);
+    if (compat::in_std(f) || !f->getBody(definition)) return false;
+    if (auto it = callees.known.find(definition); it != callees.known.end()) return it->second;
+    if (!callees.visited.insert(definition).second) {
+      callees.assumed.insert(definition);
+      return false;
+    }
+    Collector inner(callees);
     inner.TraverseStmt(definition->getBody());
-    visited.erase(definition);
-    return !inner.handovers.empty();
+    callees.visited.erase(definition);
+    callees.assumed.erase(definition);
+    const bool any = !inner.handovers.empty();
+    if (any || callees.assumed.empty()) callees.known[definition] = any;
+    return any;
   }
   void add(const clang::Expr* e, const clang::Expr* object, bool mutable_object) {
     QualType type = object->getType();
@@ -160,7 +175,7 @@ struct Collector : RecursiveASTVisitor<Collector> {
     const CXXRecordDecl* record = var->getType()->getAsCXXRecordDecl();
     if (record && record->isLambda() && var->getInit()) {
       named_lambdas.insert(record);
-      Collector inner(visited);
+      Collector inner(callees);
       inner.TraverseStmt(record->getLambdaCallOperator()->getBody());
       for (const Handover& handover : inner.handovers)
         lambdas[var].insert(handover.of.begin(), handover.of.end());
@@ -273,8 +288,9 @@ void check_handovers(const FunctionDecl* decl,
   const FunctionDecl* definition = nullptr;
   const clang::Stmt* body = decl->getBody(definition);
   if (!body) return;
-  std::set<const FunctionDecl*> visited{definition};
-  Collector found(visited);
+  Callees callees;
+  callees.known[definition] = false;
+  Collector found(callees);
   found.TraverseStmt(const_cast<clang::Stmt*>(body));
   if (!found.handovers.empty()) Check(decl->getASTContext().getSourceManager(), found).run(report);
 }

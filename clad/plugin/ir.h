@@ -98,6 +98,7 @@ struct Var {
   Region* region = nullptr;      ///< record that keeps it if needed
   Loc loc = 0;                   ///< where it is declared
   Expr* path = nullptr;          ///< of Alias: the lvalue it names (pointer expression for pointer aliases)
+  mutable unsigned number = 0;   ///< in a VarSet
 };
 
 /// Records what the reverse sweep needs: the function's state, or one iteration of a loop.
@@ -111,6 +112,7 @@ struct Region {
     const bool* live = nullptr;  ///< printed when null or true
   };
   std::vector<Member> members;  ///< callee states, tapes, counters
+  bool replayed = false;        ///< of a loop that leaves no tape
   bool kept = true;             ///< while printing: what is in it, not what would be computed without it
 };
 

@@ -60,7 +60,7 @@ bool ReverseTransform::line_is_live(Reverse& r, Live& live) {
     return used;
   }
   if (!r.restores) return true;
-  auto is_read = [&](const ir::Var* v) { return v && (pointers_ ? v->needed : live.count(v) != 0); };
+  auto is_read = [&](const ir::Var* v) { return v && (pointers_ ? v->needed : live.contains(v)); };
   const bool wanted = is_read(r.restores) || is_read(r.also_restores);
   if (!wanted && !r.restores_outside && !r.live) return false;
   if (r.whole) live.erase(r.restores);
@@ -86,7 +86,7 @@ bool ReverseTransform::find_live(Reverse& r, Live& live) {
       Live other = live;
       find_live(r.body, live);
       find_live(r.other, other);
-      live.insert(other.begin(), other.end());
+      live.insert(other);
       if (!does_more_than_declare(r.body) && !does_more_than_declare(r.other)) return false;
       if (r.cond && !r.cond->needed) r.cond->needed = changed_ = true;
       for (const Reverse::Part& p : r.parts)
@@ -95,14 +95,12 @@ bool ReverseTransform::find_live(Reverse& r, Live& live) {
     }
     case Reverse::Loop: {
       const Live after = live;
-      std::size_t before = 0;
-      do {
-        before = live.size();
+      for (bool grown = true; grown;) {
         Live start = live;
         find_live(r.body, start);
         read_again(r.loop, start);
-        live.insert(start.begin(), start.end());
-      } while (before != live.size());
+        grown = live.insert(start);
+      }
       if (!does_more_than_declare(r.body)) {
         live = after;
         return false;
@@ -153,7 +151,7 @@ void ReverseTransform::decide() {
   for (const auto& v : fn_.vars) v->needed = false;
   do {
     changed_ = false;
-    Live live;
+    Live live(numbers_);
     find_live(reverse_, live);
   } while (changed_);
   fn_.has_reverse = does_more_than_declare(reverse_);

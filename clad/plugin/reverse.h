@@ -13,6 +13,7 @@
 #include "ir.h"
 #include "passes.h"
 #include "print.h"
+#include "var_set.h"
 
 namespace clad {
 
@@ -108,7 +109,7 @@ class ReverseTransform {
 
   // liveness.cpp
   void decide();
-  using Live = std::set<const ir::Var*>;
+  using Live = VarSet;
   void find_live(List& list, Live& live);
   bool find_live(Reverse& r, Live& live);
   bool line_is_live(Reverse& r, Live& live);
@@ -136,15 +137,16 @@ class ReverseTransform {
     const ir::Stmt* outer = nullptr;  ///< the loop whose iterations they are run for again
     std::set<const ir::Stmt*> run;
     std::set<const ir::Var*> used;
-    std::set<const ir::Region*> kept;  ///< where they write records
     bool grown = false;
   };
+  static bool keeps(const Slice& slice, const ir::Region* region);
   bool is_wanted(const ir::Stmt* s, const Slice& slice) const;
   const ir::Region* state_region(const ir::Stmt* s) const;
   bool add_to_slice(const ir::Body& body, Slice& slice) const;
   bool run(const ir::Stmt* s, Slice& slice) const;
   Slice find_slice(const ir::Stmt* loop) const;
   void decide_with_slices();
+  bool may_replay(const ir::Stmt* loop);
   bool can_replay(const ir::Stmt* loop) const;
   bool should_replay(const ir::Stmt* loop) const;
   void find_replayed(const ir::Body& body);
@@ -191,6 +193,7 @@ class ReverseTransform {
   mutable const Slice* slice_ = nullptr;                 ///< being printed; null: all
   ir::Region* region_ = nullptr;
   const ir::Stmt* parallel_ = nullptr;  ///< the parallel loop that is being reversed
+  VarNumbers numbers_;
   bool changed_ = false;
   bool pointers_ = false;  ///< variables may be read through others
   ir::Loc loc_ = 0;

@@ -56,25 +56,33 @@ int cost(const Stmt* s) {
 
 }  // namespace
 
+/// Whether the statements of the slice write what the region keeps.
+bool ReverseTransform::keeps(const Slice& slice, const ir::Region* region) {
+  if (!region) return false;
+  const ir::Region* outermost = slice.outer ? slice.outer->region : nullptr;
+  while (region && region != outermost && !region->replayed) region = region->parent;
+  return region == outermost;
+}
+
 /// Whether running `s` does something that `slice` wants.
 bool ReverseTransform::is_wanted(const Stmt* s, const Slice& slice) const {
-  auto keeps = [&](const Var* v) {
+  auto kept = [&](const Var* v) {
     if (!v || !v->needed) return false;
-    if (v->region) return slice.kept.count(v->region) != 0;
+    if (v->region) return keeps(slice, v->region);
     return v->kind == Var::Param && v->reference && !slice.outer;  // in the caller's record
   };
-  auto writes = [&](const Var* v) { return v && (keeps(v) || slice.used.count(v) != 0); };
+  auto writes = [&](const Var* v) { return v && (kept(v) || slice.used.count(v) != 0); };
   if (auto it = saves_.find(s); it != saves_.end())
     for (const Save& save : it->second)
-      if (*save.live && slice.kept.count(save.saved->region) != 0) return true;
+      if (*save.live && keeps(slice, save.saved->region)) return true;
   if (std::any_of(s->touched.begin(), s->touched.end(), writes)) return true;
   if (s->kind == Stmt::AliasDecl) return slice.used.count(s->var) != 0;
   if (s->kind == Stmt::Return) return slice.outer == nullptr && fn_.wants_value;
-  if (s->kind == Stmt::If) return keeps(s->cond_var);
-  if (s->kind == Stmt::Loop) return loop_recorded(s) && slice.kept.count(s->region->parent) != 0;
+  if (s->kind == Stmt::If) return kept(s->cond_var);
+  if (s->kind == Stmt::Loop) return loop_recorded(s) && keeps(slice, s->region->parent);
   if (s->kind == Stmt::Block) return false;
   if (writes(s->var) || (s->lhs && writes(ir::root(s->lhs)))) return true;
-  if (s->kind == Stmt::CallStmt && slice.kept.count(state_region(s)) != 0) return true;
+  if (s->kind == Stmt::CallStmt && keeps(slice, state_region(s))) return true;
   if (slice.outer) return false;
   if (s->call && s->call->recomputed) return true;  // says when it ran
   ir::Effects effects;
@@ -118,16 +126,6 @@ bool ReverseTransform::run(const Stmt* s, Slice& slice) const {
 ReverseTransform::Slice ReverseTransform::find_slice(const Stmt* loop) const {
   Slice slice;
   slice.outer = loop;
-  auto inside = [&](const ir::Region* r, const Stmt* l) {
-    while (r && r != l->region) r = r->parent;
-    return r != nullptr;
-  };
-  for (const auto& r : fn_.regions) {
-    bool kept = !loop || inside(r.get(), loop);
-    for (const Stmt* other : replayed_)
-      if (other != loop && inside(r.get(), other) && !(loop && inside(loop->region, other))) kept = false;
-    if (kept) slice.kept.insert(r.get());
-  }
   const ir::Body& body = loop ? loop->body : fn_.body;
   do {
     slice.grown = false;
@@ -193,16 +191,28 @@ bool ReverseTransform::should_replay(const Stmt* loop) const {
   return sum <= 24;
 }
 
+/// What a loop that is run again reads is kept in addition: that it cannot be is known before all is decided
+/// anew, which takes time in a function of many loops.
+bool ReverseTransform::may_replay(const Stmt* loop) {
+  if (loops_.count(loop) == 0 || !loop->count.counter || region_empty(loop->region)) return false;
+  slices_[loop] = find_slice(loop);
+  const bool possible = can_replay(loop);
+  slices_.erase(loop);
+  return possible;
+}
+
 /// Takes the loops that can do without a tape, outer ones first.
 void ReverseTransform::find_replayed(const ir::Body& body) {
   for (const Stmt* s : body) {
-    if (s->kind == Stmt::Loop && loops_.count(s) != 0 && s->count.counter && !region_empty(s->region)) {
+    if (s->kind == Stmt::Loop && may_replay(s)) {
       replayed_.insert(s);
+      s->region->replayed = true;
       decide_with_slices();
       const bool all =
           std::all_of(replayed_.begin(), replayed_.end(), [&](const Stmt* l) { return can_replay(l); });
       if (!all || !should_replay(s)) {
         replayed_.erase(s);
+        s->region->replayed = false;
         decide_with_slices();
       }
     }
