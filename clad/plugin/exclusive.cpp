@@ -240,7 +240,7 @@ bool Exclusive::is_same_form(const Place& a, const Place& b) const {
     const std::optional<Form> x = form(a.steps[i].index), y = form(b.steps[i].index);
     if (!x || !y) continue;
     return same_terms(x->shift, y->shift) && x->strides.size() == y->strides.size() &&
-           std::equal(x->strides.begin(), x->strides.end(), y->strides.begin(), alike);
+           std::equal(x->strides.begin(), x->strides.end(), y->strides.begin(), ir::alike);
   }
   return false;
 }

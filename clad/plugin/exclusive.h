@@ -18,7 +18,6 @@ bool is_outside(const ir::Var* adjoint);
 /// The adjoint that the line adds to, or null.
 const ir::Expr* sum_target(const Reverse& r);
 bool inside(const ir::Region* r, const ir::Stmt* loop);
-bool alike(const ir::Expr* a, const ir::Expr* b);
 template <class F>
 void each_line(const std::vector<Reverse>& list, F&& visit) {
   for (const Reverse& r : list) {

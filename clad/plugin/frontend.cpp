@@ -204,10 +204,11 @@ void Frontend::lower(const FunctionDecl* decl, const std::vector<const Decl*>& t
   fn_.result = returned_ ? types_.get(context_.VoidTy) : types_.get(result);
   const auto* ctor = dyn_cast<CXXConstructorDecl>(decl);
   if (result->isReferenceType() && !returned_ && types_.get(result)->differentiable) {
-    fail(decl->getLocation(),
-         "cannot differentiate '" + display_name(decl) +
-             "': it returns a reference to differentiable data and is not a single return "
-             "statement; return by value, or give it a pullback");
+    fail(
+        decl->getLocation(),
+        "cannot differentiate '" + display_name(decl) +
+            "': it returns a reference to differentiable data, and is recursive, virtual or a lambda; return "
+            "by value, or give it a pullback");
     return;
   }
 
@@ -220,25 +221,8 @@ void Frontend::lower(const FunctionDecl* decl, const std::vector<const Decl*>& t
   add_parameters(decl);
   source_ = "";
   at_ = fn_.loc;
-  // A parameter passed by value that the body changes is a local variable that starts as the argument.
-  for (const ParmVarDecl* p : decl->parameters()) {
-    auto it = bindings_.find(p);
-    if (it == bindings_.end() || !modified(p) || p->getType()->isReferenceType()) continue;
-    if (const ir::Type* t = types_.get(p->getType()); is_cursor_type(t)) {
-      ir::Expr* start = it->second;
-      bindings_.erase(it);
-      declare_cursor(p, start);
-      continue;
-    }
-    ir::Var* local = fn_.make_var(ir::Var::Local, p->getNameAsString(), types_.get(p->getType()), region_);
-    local->modified = true;
-    local->optional = !local->type->default_constructible;
-    ir::Stmt* s = emit(ir::Stmt::Decl, p->getLocation().getRawEncoding());
-    s->var = local;
-    s->expr = it->second;
-    it->second = fn_.ref(local);
-    unstable_.insert(local);
-  }
+  for (const ParmVarDecl* p : decl->parameters())
+    if (modified(p) && !p->getType()->isReferenceType()) copy_parameter(p);
   const ir::Type* carried = ctor ? types_.get(compat::record_type(context_, ctor->getParent())) : fn_.result;
   if (carried->differentiable) {
     fn_.seed = fn_.make_var(ir::Var::Param, "d_result",

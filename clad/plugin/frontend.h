@@ -191,8 +191,6 @@ class Frontend {
   ir::Expr* assign_cursor(const Cursor& cursor, ir::Expr* pointer, clang::SourceLocation at);
   ir::Expr* increment(const Cursor& cursor, bool up, bool postfix, bool used, ir::Loc at);
 
-  ir::Expr* call_per_target(const clang::CallExpr* e, const clang::FunctionDecl* callee);
-
   // The standard library: frontend_library.cpp
   ir::Expr* library_call(const clang::Expr* at, const clang::FunctionDecl* callee,
                          std::vector<const clang::Expr*> args);
@@ -266,6 +264,27 @@ class Frontend {
   std::unique_ptr<ir::Stmt::Checkpoint> marked(const clang::Stmt* loop, const clang::Stmt* body);
   bool has_pragma(const clang::Stmt* loop) const;
 
+  // Calls that are replaced by the callee's body: frontend_inline.cpp
+  /// What the return statements of such a body name, in variables and paths of the caller.
+  struct Places {
+    ir::Body* before = nullptr;
+    ir::Region* region = nullptr;
+    ir::Var* which = nullptr;  ///< the number of the return statement
+    std::vector<ir::Expr*> paths;
+  };
+  bool can_inline(const clang::FunctionDecl* callee) const;
+  ir::Expr* inline_call(const clang::Expr* call, const clang::FunctionDecl* callee,
+                        const std::vector<const clang::Expr*>& args, const clang::Expr* object);
+  ir::Expr* inline_return(const clang::Expr* call, const clang::FunctionDecl* callee,
+                          const clang::Expr* returned);
+  ir::Expr* inline_body(const clang::FunctionDecl* callee, const clang::CompoundStmt* body);
+  void copy_parameter(const clang::ParmVarDecl* p);
+  ir::Var* outer_variable(const char* name, const ir::Type* type);
+  ir::Expr* kept(ir::Expr* e);
+  ir::Expr* kept_value(ir::Expr* e);
+  void return_place(const clang::ReturnStmt* s);
+  ir::Expr* chosen(const Places& places);
+
   // Calls: frontend_call.cpp, frontend_argument.cpp
   ir::Expr* call(const clang::CallExpr* e);
   ir::Expr* call_function(const clang::CallExpr* e, const clang::FunctionDecl* callee,
@@ -281,8 +300,8 @@ class Frontend {
   ir::Expr* container_member(const clang::CXXMemberCallExpr* e, const clang::CXXMethodDecl* method);
   ir::Expr* finish_call(std::unique_ptr<ir::CallInfo> info, const clang::FunctionDecl* callee,
                         clang::QualType result, const clang::Expr* at, bool object_mutable);
-  ir::Expr* inline_call(const clang::Expr* call, const clang::FunctionDecl* callee,
-                        const std::vector<const clang::Expr*>& args, const clang::Expr* object);
+  ir::Expr* call_either(const ir::CallInfo& info, const ir::Expr* test, const clang::FunctionDecl* callee,
+                        clang::QualType result, const clang::Expr* at, bool object_mutable);
   void add_argument(ir::CallInfo& info, const clang::Expr* e, clang::QualType param, bool library = false);
   void add_arguments(ir::CallInfo& info, const clang::FunctionDecl* callee,
                      llvm::ArrayRef<const clang::Expr*> args);
@@ -330,6 +349,7 @@ class Frontend {
   std::set<const ir::Var*> unstable_;  ///< variables whose value may differ between two statements
   std::set<const clang::FunctionDecl*> callees_;
   std::set<const clang::FunctionDecl*> inlining_;
+  Places* places_ = nullptr;                    ///< of the call whose body is lowered in its place
   std::set<const clang::Expr*> checkpoints_;    ///< calls that clad::checkpoint is put around
   std::set<const clang::Expr*> marks_;          ///< calls that mark a loop, in their place
   std::unique_ptr<ir::Stmt::Checkpoint> mark_;  ///< of the loop that begins

@@ -65,9 +65,6 @@ void Frontend::add_argument(ir::CallInfo& info, const clang::Expr* e, QualType p
   arg.mutable_ = !pointee.isNull() && !pointee.isConstQualified();
   arg.expr = value(e);
   if (param != given) arg.given = types_.spell(given.getNonReferenceType().getUnqualifiedType());
-  if (arg.expr->kind == ir::Expr::Conditional && arg.expr->type->kind == ir::Type::Pointer)
-    fail(e->getExprLoc(),
-         "cannot differentiate through a pointer that is chosen at run time; use if and else");
   // Memory behind a pointer, or behind an iterator, may be written whatever the argument's own type says.
   const ir::Type* held = arg.expr->type;
   arg.mutable_ |= held->has_pointer || (held->is_class() && held->reaches_integers) ||
@@ -106,12 +103,8 @@ bool Frontend::add_object(ir::CallInfo& info, ir::Expr* object, ir::Loc at, cons
   while (self.expr->kind == ir::Expr::Cast && self.expr->to_reference &&
          !is_downcast(self.expr->type, self.expr->args[0]->type))
     self.expr = self.expr->args[0];
-  if (self.expr->kind == ir::Expr::Conditional && !method->isConst()) {
-    fail(SourceLocation::getFromRawEncoding(at),
-         "cannot differentiate this call: it changes an object that is chosen at run time");
-    return false;
-  }
-  if (!ir::is_path(self.expr)) self.expr = hoist(self.expr, at);
+  const bool chosen = self.expr->kind == ir::Expr::Conditional && !method->isConst();
+  if (!chosen && !ir::is_path(self.expr)) self.expr = hoist(self.expr, at);
   self.param_type = expected;
   self.reference = self.object = true;
   info.args.push_back(self);
@@ -125,6 +118,42 @@ bool Frontend::is_downcast(const ir::Type* to, const ir::Type* from) {
   return derived && base && derived->hasDefinition() && base->hasDefinition() && derived->isDerivedFrom(base);
 }
 
+/// `e`, where it is known how `test` turned out.
+static ir::Expr* decided(ir::Expr* e, const ir::Expr* test, bool outcome) {
+  while (e->kind == ir::Expr::Conditional && ir::alike(e->args[0], test)) e = e->args[outcome ? 1 : 2];
+  return e;
+}
+
+/// A call with an object or a pointer that is chosen at run time: a call for either choice.
+ir::Expr* Frontend::call_either(const ir::CallInfo& info, const ir::Expr* test, const FunctionDecl* callee,
+                                QualType result, const clang::Expr* at, bool object_mutable) {
+  const ir::Type* type = types_.get(result);
+  ir::Var* value = nullptr;
+  if (type->kind != ir::Type::Void && !result->isLValueReferenceType() && type->kind != ir::Type::Pointer) {
+    value = fn_.make_var(ir::Var::Local, "chosen", type, region_);
+    value->modified = true;
+    value->optional = !type->default_constructible;
+    emit(ir::Stmt::Decl, loc(at))->var = value;
+  }
+  ir::Stmt* branch = emit(ir::Stmt::If, loc(at));
+  record_condition(branch, const_cast<ir::Expr*>(test));
+  ir::Body* outer = out_;
+  for (const bool outcome : {true, false}) {
+    auto one = std::make_unique<ir::CallInfo>(info);
+    for (ir::CallInfo::Arg& a : one->args) a.expr = decided(a.expr, test, outcome);
+    out_ = outcome ? &branch->body : &branch->other;
+    ir::Expr* returned = finish_call(std::move(one), callee, result, at, object_mutable);
+    if (!value) continue;
+    ir::Stmt* s = emit(ir::Stmt::Assign, loc(at));
+    s->text = "init";
+    s->lhs = fn_.ref(value);
+    s->expr = returned;
+  }
+  out_ = outer;
+  if (value) return fn_.ref(value);
+  return literal("0", context_.IntTy);
+}
+
 ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const FunctionDecl* callee,
                                 QualType result, const clang::Expr* at, bool object_mutable) {
   const ir::Type* type = types_.get(result);
@@ -132,6 +161,10 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
   if (info->is_method && !info->args.empty() && info->args[0].object)
     info->args[0].mutable_ =
         object_mutable || info->args[0].expr->type->has_pointer || info->args[0].expr->type->reaches_integers;
+  for (const ir::CallInfo::Arg& a : info->args)
+    if (a.expr->kind == ir::Expr::Conditional && a.expr->type->differentiable &&
+        (a.expr->type->kind == ir::Type::Pointer || (a.mutable_ && (a.reference || a.object))))
+      return call_either(*info, a.expr->args[0], callee, result, at, object_mutable);
   info->callee = callee;
   info->constant = compat::annotated(callee, "non_differentiable");
   info->checkpoint = checkpoints_.count(at) || is_checkpointed(callee);
@@ -186,8 +219,9 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
                 "cannot differentiate call to '" + display_name(callee) +
                     (compat::in_std(callee)
                          ? "': no derivative of this library function is known; write the loop, with an index"
-                         : "': it returns a pointer to differentiable data and is not a single return "
-                           "statement"));
+                         : "': it returns a pointer to differentiable data, and is recursive, virtual, a "
+                           "lambda or not "
+                           "visible; return an index"));
 
   // The call as it would be written without derivatives.
   ir::Expr* primal = nullptr;

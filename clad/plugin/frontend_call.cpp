@@ -12,37 +12,6 @@ using namespace clang;
 namespace clad {
 namespace {
 
-bool is_plain_path(const clang::Expr* e) {
-  e = strip(e);
-  if (const auto* m = dyn_cast<MemberExpr>(e))
-    return isa<FieldDecl>(m->getMemberDecl()) && is_plain_path(m->getBase());
-  if (const auto* a = dyn_cast<ArraySubscriptExpr>(e)) return is_plain_path(a->getBase());
-  return isa<CXXThisExpr>(e) || isa<DeclRefExpr>(e);
-}
-
-/// Whether a body only passes its parameters on: `Tensor operator()(const Tensor& x) const { return
-/// forward(x); }`.
-bool is_forwarding(const clang::Expr* e, ASTContext& context) {
-  const auto* call = dyn_cast<CallExpr>(strip(e));
-  if (!call || !call->getDirectCallee() || !context.hasSameUnqualifiedType(call->getType(), e->getType()))
-    return false;
-  if (const auto* member = dyn_cast<CXXMemberCallExpr>(call))
-    if (!is_plain_path(member->getImplicitObjectArgument())) return false;
-  for (const clang::Expr* arg : call->arguments())
-    if (!is_plain_path(arg)) return false;
-  return true;
-}
-
-/// std::plus and its like, whose operator() is one operator of the arguments.
-bool is_arithmetic_functor(const FunctionDecl* f) {
-  const auto* method = dyn_cast<CXXMethodDecl>(f);
-  if (!method || method->getOverloadedOperator() != OO_Call || !method->getParent()->isInStdNamespace())
-    return false;
-  for (llvm::StringRef name : {"plus", "minus", "multiplies", "divides", "negate", "identity"})
-    if (method->getParent()->getName() == name) return true;
-  return false;
-}
-
 /// The operator of std::less and its like.
 const char* comparison_of(const CXXMethodDecl* method) {
   if (!method || method->getOverloadedOperator() != OO_Call || !method->getParent()->isInStdNamespace())
@@ -56,64 +25,6 @@ const char* comparison_of(const CXXMethodDecl* method) {
 }
 
 }  // namespace
-
-const clang::Expr* only_return(const FunctionDecl* f) {
-  const FunctionDecl* definition = nullptr;
-  const auto* body = dyn_cast_or_null<CompoundStmt>(f->getBody(definition));
-  if (!body || body->size() != 1) return nullptr;
-  const auto* ret = dyn_cast<ReturnStmt>(body->body_front());
-  return ret ? ret->getRetValue() : nullptr;
-}
-
-ir::Expr* Frontend::inline_call(const clang::Expr* call, const FunctionDecl* callee,
-                                const std::vector<const clang::Expr*>& args, const clang::Expr* object) {
-  const clang::Expr* returned = only_return(callee);
-  const bool functor = is_arithmetic_functor(callee);
-  if (compat::annotated(callee, "non_differentiable")) return nullptr;
-  if (!returned || inlining_.count(callee) || inline_depth_ > 16 || (compat::in_std(callee) && !functor))
-    return nullptr;
-  QualType result = callee->getReturnType();
-  bool names_storage = result->isReferenceType() || result->isPointerType();
-  if (!types_.get(result)->differentiable) return nullptr;
-  if (!names_storage && !functor && !is_plain_path(returned) && !is_forwarding(returned, context_))
-    return nullptr;
-  if (lookup_.named(callee)) return nullptr;
-  if (const auto* method = dyn_cast<CXXMethodDecl>(callee);
-      method && (method->isVirtual() || method->getParent()->isLambda()))
-    return nullptr;
-  ir::Expr* self = nullptr;
-  if (object) {
-    self = value(object);
-    if (object->getType()->isPointerType()) self = deref(self);
-  }
-  const FunctionDecl* definition = nullptr;
-  callee->getBody(definition);
-  Frame frame;
-  for (unsigned i = 0; i < definition->getNumParams() && i < args.size(); ++i) {
-    const ParmVarDecl* p = definition->getParamDecl(i);
-    if (const CXXRecordDecl* r = p->getType().getNonReferenceType()->getAsCXXRecordDecl(); r && r->isLambda())
-      return nullptr;
-    ir::Expr* arg = value(args[i]);
-    if (!ir::is_atomic(arg) && !arg->type->is_class() && arg->type->kind != ir::Type::Pointer)
-      arg = hoist(arg, at_);
-    frame[p] = arg;
-  }
-  std::swap(frame, bindings_);
-  std::swap(self, self_);
-  inlining_.insert(callee);
-  ++inline_depth_;
-  const clang::Expr* inner = strip(returned);  // a checkpoint of this call is one of the call it passes on to
-  const bool again = checkpoints_.count(call) || is_checkpointed(callee);
-  if (again) checkpoints_.insert(inner);
-  ir::Expr* result_path = value(returned);
-  if (again) checkpoints_.erase(inner);
-  --inline_depth_;
-  inlining_.erase(callee);
-  std::swap(self, self_);
-  std::swap(frame, bindings_);
-  callees_.insert(callee->getCanonicalDecl());
-  return result_path;
-}
 
 ir::Expr* Frontend::container_member(const CXXMemberCallExpr* e, const CXXMethodDecl* method) {
   const clang::Expr* object = e->getImplicitObjectArgument();
@@ -212,7 +123,6 @@ ir::Expr* Frontend::call(const CallExpr* e) {
   if (!callee) return indirect_call(e);
   if (is_checkpoint(callee)) return checkpoint(e);
   if (is_loop_mark(callee)) return loop_mark(e);
-  if (ir::Expr* result = call_per_target(e, callee)) return result;
   if (compat::in_std(callee) && e->getNumArgs() == 1 &&
       named(callee, {"move", "forward", "as_const", "move_if_noexcept"}))
     return value(e->getArg(0));

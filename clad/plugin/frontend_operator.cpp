@@ -84,10 +84,10 @@ ir::Expr* Frontend::assign(ir::Expr* lhs, const std::string& op, ir::Expr* rhs, 
     return lhs;
   }
   if ((!r && !ir::is_path(lhs)) || (r && r->reference_copy && lhs->type->differentiable))
-    return fail(SourceLocation::getFromRawEncoding(at),
-                "cannot differentiate an assignment through a reference that a call returned; the function "
-                "that returns it "
-                "must be a single return statement");
+    return fail(
+        SourceLocation::getFromRawEncoding(at),
+        "cannot differentiate an assignment through a reference that a call returned: the function is "
+        "recursive, virtual, a lambda or not visible; return an index");
   if (!r && lhs->type->differentiable) {
     ir::Stmt* s = emit(ir::Stmt::Assign, at);  // a global: an error only if what is stored is active
     s->text = op;

@@ -9,15 +9,6 @@ using namespace clang;
 namespace clad {
 namespace {
 
-/// Whether two paths or indices are written alike.
-bool alike(const ir::Expr* a, const ir::Expr* b) {
-  if (a->kind != b->kind || a->text != b->text || a->var != b->var || a->args.size() != b->args.size())
-    return false;
-  for (std::size_t i = 0; i < a->args.size(); ++i)
-    if (!alike(a->args[i], b->args[i])) return false;
-  return true;
-}
-
 bool is_null(const ir::Expr* e) { return e->kind == ir::Expr::Literal && e->text == "nullptr"; }
 
 std::optional<long> number(const ir::Expr* e) {
@@ -332,60 +323,6 @@ ir::Expr* Frontend::increment(const Cursor& cursor, bool up, bool postfix, bool 
   ir::Expr* before = used && postfix ? hoist(fn_.ref(cursor.index), at) : nullptr;
   assign(fn_.ref(cursor.index), up != cursor.reverse ? "++" : "--", nullptr, at);
   return cursor_value(cursor, before ? before : fn_.ref(cursor.index));
-}
-
-/// A call with a pointer that may point into one of several objects: a call for each of them.
-ir::Expr* Frontend::call_per_target(const CallExpr* e, const FunctionDecl* callee) {
-  if (compat::in_std(callee)) return nullptr;
-  const ValueDecl* chosen = nullptr;
-  const auto find = [&](const clang::Expr* arg) {
-    struct Finder : RecursiveASTVisitor<Finder> {
-      const std::map<const ValueDecl*, Cursor>& cursors;
-      const ValueDecl* found = nullptr;
-      explicit Finder(const std::map<const ValueDecl*, Cursor>& c) : cursors(c) {}
-      bool VisitDeclRefExpr(DeclRefExpr* ref) {
-        auto it = cursors.find(ref->getDecl());
-        if (!found && it != cursors.end() && it->second.which) found = ref->getDecl();
-        return true;
-      }
-    } finder(cursors_);
-    if (is_pointer(arg)) finder.TraverseStmt(const_cast<clang::Expr*>(arg));
-    if (!chosen) chosen = finder.found;
-  };
-  for (const clang::Expr* arg : e->arguments()) find(arg);
-  if (const auto* member = dyn_cast<CXXMemberCallExpr>(e)) find(member->getImplicitObjectArgument());
-  if (!chosen) return nullptr;
-  const Cursor whole = cursors_[chosen];
-  const ir::Type* type = types_.get(e->getType());
-  const ir::Loc at = loc(static_cast<const clang::Expr*>(e));
-  ir::Var* result = nullptr;
-  if (type->kind != ir::Type::Void && !e->isLValue() && type->kind != ir::Type::Pointer) {
-    result = fn_.make_var(ir::Var::Local, "chosen", type, region_);
-    result->optional = !type->default_constructible;
-    emit(ir::Stmt::Decl, at)->var = result;
-  }
-  ir::Body* outer = out_;
-  for (std::size_t k = 0; k < whole.bases.size(); ++k) {
-    if (is_null(whole.bases[k])) continue;
-    ir::Stmt* branch = emit(ir::Stmt::If, at);
-    record_condition(branch, fn_.make(ir::Expr::Binary, types_.get(context_.BoolTy), "==",
-                                      {fn_.ref(whole.which), literal(std::to_string(k), context_.IntTy)}));
-    out_ = &branch->body;
-    Cursor& one = cursors_[chosen];
-    one.bases = {whole.bases[k]};
-    one.which = nullptr;
-    ir::Expr* value = call(e);
-    if (result) {
-      ir::Stmt* s = emit(ir::Stmt::Assign, at);
-      s->text = "init";
-      s->lhs = fn_.ref(result);
-      s->expr = value;
-    }
-    out_ = k + 1 < whole.bases.size() ? &branch->other : outer;
-    cursors_[chosen] = whole;
-  }
-  out_ = outer;
-  return result ? fn_.ref(result) : literal("0", context_.IntTy);
 }
 
 }  // namespace clad

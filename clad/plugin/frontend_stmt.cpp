@@ -192,11 +192,8 @@ void Frontend::declare(const VarDecl* decl) {
       return;
     }
     if (lvalue && target->kind == ir::Expr::Conditional) {
-      if (type.getNonReferenceType().isConstQualified())
-        bindings_[decl] = target;  // every use chooses again: the condition is fixed
-      else
-        fail(decl->getLocation(), "cannot differentiate through reference '" + decl->getNameAsString() +
-                                      "', whose object is chosen at run time; use if and else");
+      bindings_[decl] =
+          through(target, [&](ir::Expr* one) { return freeze(one, at_); });  // each use chooses again
       return;
     }
     bindings_[decl] = ir::is_path(target) ? target : hoist(target, at_, decl->getNameAsString().c_str());
@@ -356,6 +353,7 @@ void Frontend::lower_if(const IfStmt* s) {
 void Frontend::lower_return(const ReturnStmt* s) {
   at_ = loc(s);
   source_ = source(s->getSourceRange());
+  if (places_) return return_place(s);
   ir::Expr* v = nullptr;
   if (s->getRetValue() && !returned_ && !decl_->getReturnType()->isVoidType()) {
     v = value(s->getRetValue());

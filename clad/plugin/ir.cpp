@@ -233,6 +233,11 @@ bool is_atomic(const Expr* e) {
   }
 }
 
+bool alike(const Expr* a, const Expr* b) {
+  return a->kind == b->kind && a->text == b->text && a->var == b->var && a->args.size() == b->args.size() &&
+         std::equal(a->args.begin(), a->args.end(), b->args.begin(), alike);
+}
+
 bool same(const Expr* a, const Expr* b) {
   if (a->kind != b->kind || a->text != b->text || a->var != b->var || a->type != b->type) return false;
   if (!is_atomic(a) || a->args.size() != b->args.size()) return false;

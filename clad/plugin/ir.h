@@ -355,5 +355,7 @@ bool is_path(const Expr* e);
 bool is_atomic(const Expr* e);
 /// Whether two atomic expressions are written alike.
 bool same(const Expr* a, const Expr* b);
+/// Whether two expressions are written alike.
+bool alike(const Expr* a, const Expr* b);
 
 }  // namespace clad::ir

@@ -50,7 +50,7 @@ bool same_constant(const Expr* a, const Expr* b) {
 }
 
 /// Whether two expressions are alike but for their operands.
-bool alike(const Expr* a, const Expr* b) {
+bool same_operation(const Expr* a, const Expr* b) {
   return a->kind == b->kind && a->text == b->text && a->type == b->type && a->args.size() == b->args.size() &&
          a->to_reference == b->to_reference;
 }
@@ -141,7 +141,7 @@ bool Match::expression(const Expr* p, Node n) {
   n = resolve(n);
   if (n.e->kind == Expr::VarRef) n = follow(n);
   if (same_constant(p, n.e)) return true;
-  if (!alike(p, n.e)) return false;
+  if (!same_operation(p, n.e)) return false;
   for (std::size_t i = 0; i < p->args.size(); ++i)
     if (!expression(p->args[i], {n.frame, n.e->args[i]})) return false;
   return true;
@@ -174,7 +174,7 @@ bool Match::equal(const Expr* a, const Expr* b) const {
   const Expr *x = declared(a), *y = declared(b);
   if (x != a || y != b) return equal(x, y);
   if (same_constant(a, b)) return true;
-  if (!alike(a, b) || a->kind == Expr::VarRef) return false;
+  if (!same_operation(a, b) || a->kind == Expr::VarRef) return false;
   ir::Effects reads;
   ir::add_reads(a, reads);
   if (reads.unknown) return false;

@@ -46,7 +46,7 @@ Exits exits(const Stmt* s) {
       break;
     case Stmt::Breakable:
       e = exits(s->body);
-      (s->text == "continue" ? e.continues : e.breaks) = false;
+      (s->text == "continue" ? e.continues : s->text == "return" ? e.returns : e.breaks) = false;
       break;
     default:
       break;
@@ -154,6 +154,14 @@ class Structurer {
 
   /// Replaces an exit by what remains of it: setting the flags that guard the code it skips.
   void leave(Stmt* s, Body& into, bool tail) {
+    const auto inlined = std::find_if(targets_.rbegin(), targets_.rend(),
+                                      [](const Target& t) { return t.stmt->text == "return"; });
+    if (s->kind == Stmt::Return && inlined != targets_.rend()) {  // of a body that stands in a call's place
+      for (std::size_t k = inlined->flags; k < flags_.size(); ++k) set(flags_[k], into);
+      for (auto t = targets_.rbegin(); t != inlined; ++t)
+        if (t->stmt->kind == Stmt::Loop) set(stop(*t), into);
+      return;
+    }
     if (s->kind == Stmt::Return) {
       if (tail && targets_.empty()) {
         if (s->expr) into.push_back(s);

@@ -69,14 +69,6 @@ bool is_simple(const Expr* path) {
       return false;
   }
 }
-}  // namespace
-
-bool alike(const Expr* a, const Expr* b) {
-  return a->kind == b->kind && a->text == b->text && a->var == b->var && a->args.size() == b->args.size() &&
-         std::equal(a->args.begin(), a->args.end(), b->args.begin(), alike);
-}
-
-namespace {
 
 const Expr* bare(const Expr* e) {
   while (e->kind == Expr::Cast && !e->explicit_cast) e = e->args[0];

@@ -40,13 +40,6 @@ struct Object {
     return [this](double x) { return a * x; };
   }
 };
-double captures_a_chosen_object(double x, double y) {
-  double a = x, b = y;
-  auto set = [&r = x > y ? a : b](double z) { r = z; };
-  set(x * x);
-  // expected-error@-1 {{cannot differentiate this call: it changes an object that is chosen at run time}}
-  return a * b;
-}
 double moves_its_pointer(double x, double y) {
   double a[2] = {x, y};
   auto next = [p = &a[0]]() mutable { return *p++; };
@@ -56,7 +49,6 @@ double moves_its_pointer(double x, double y) {
 
 void use() {
   clad::gradient(moves_its_pointer);
-  clad::gradient(captures_a_chosen_object);
   clad::gradient(stored_in_a_function);
   clad::gradient(converted_to_a_pointer);
   clad::gradient(in_a_struct);

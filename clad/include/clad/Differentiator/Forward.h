@@ -3,8 +3,10 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <deque>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -12,22 +14,55 @@
 
 namespace clad {
 
+/// Makes an iterator of a class that has operator[], operator+ and position().
+template <class Self, class T, class Reference>
+struct moving {
+  using iterator_category = std::random_access_iterator_tag;
+  using value_type = T;
+  using difference_type = std::ptrdiff_t;
+  using pointer = T*;
+  using reference = Reference;
+
+  Reference operator*() const { return self()[0]; }
+  Self operator-(std::ptrdiff_t n) const { return self() + -n; }
+  std::ptrdiff_t operator-(const Self& other) const { return self().position() - other.position(); }
+  Self& operator+=(std::ptrdiff_t n) { return self() = self() + n; }
+  Self& operator-=(std::ptrdiff_t n) { return self() = self() + -n; }
+  Self& operator++() { return *this += 1; }
+  Self& operator--() { return *this -= 1; }
+  Self operator++(int) {
+    Self before = self();
+    ++*this;
+    return before;
+  }
+  Self operator--(int) {
+    Self before = self();
+    --*this;
+    return before;
+  }
+  bool operator==(const Self& other) const { return *this - other == 0; }
+  auto operator<=>(const Self& other) const { return *this - other <=> 0; }
+
+ private:
+  Self& self() { return static_cast<Self&>(*this); }
+  const Self& self() const { return static_cast<const Self&>(*this); }
+};
+
 /// The tangent of an array whose element `index` is the independent variable, as a pointer to the first
 /// element: 1 there, 0 elsewhere, however long the array is. Of an array without an independent element
 /// (`present` is false) all are 0.
 template <class T>
-class one_hot {
+class one_hot : public moving<one_hot<T>, T, T> {
  public:
   explicit one_hot(std::size_t index, bool present = true)
       : index_(static_cast<std::ptrdiff_t>(index)), present_(present) {}
   T operator[](std::ptrdiff_t i) const { return present_ && i == index_ ? T(1) : T(0); }
-  T operator*() const { return (*this)[0]; }
   one_hot operator+(std::ptrdiff_t n) const {
     one_hot moved = *this;
     moved.index_ -= n;
     return moved;
   }
-  one_hot operator-(std::ptrdiff_t n) const { return *this + -n; }
+  std::ptrdiff_t position() const { return -index_; }
 
  private:
   std::ptrdiff_t index_;
@@ -37,7 +72,7 @@ class one_hot {
 /// The tangent of an array, as a pointer into it. What is named beyond the end is made, and is zero;
 /// references stay valid.
 template <class T>
-class growing {
+class growing : public moving<growing<T>, T, T&> {
  public:
   explicit growing(std::deque<T>& elements, std::ptrdiff_t offset = 0)
       : elements_(&elements), offset_(offset) {}
@@ -47,10 +82,9 @@ class growing {
     if (at >= elements_->size()) elements_->resize(at + 1);
     return (*elements_)[at];
   }
-  T& operator*() const { return (*this)[0]; }
   T* operator->() const { return &(*this)[0]; }
   growing operator+(std::ptrdiff_t n) const { return growing(*elements_, offset_ + n); }
-  growing operator-(std::ptrdiff_t n) const { return growing(*elements_, offset_ - n); }
+  std::ptrdiff_t position() const { return offset_; }
 
  private:
   std::deque<T>* elements_;

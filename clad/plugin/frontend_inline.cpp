@@ -1,0 +1,264 @@
+// Calls whose body is lowered in their place: of functions that only pass their parameters on, and of those
+// that return a reference or a pointer, which in the caller must name an object.
+#include <algorithm>
+
+#include "clang/AST/RecursiveASTVisitor.h"
+#include "compat.h"
+#include "frontend.h"
+
+using namespace clang;
+
+namespace clad {
+namespace {
+
+bool is_plain_path(const clang::Expr* e) {
+  e = strip(e);
+  if (const auto* m = dyn_cast<MemberExpr>(e))
+    return isa<FieldDecl>(m->getMemberDecl()) && is_plain_path(m->getBase());
+  if (const auto* a = dyn_cast<ArraySubscriptExpr>(e)) return is_plain_path(a->getBase());
+  return isa<CXXThisExpr>(e) || isa<DeclRefExpr>(e);
+}
+
+/// Whether a body only passes its parameters on: `Tensor operator()(const Tensor& x) const { return
+/// forward(x); }`.
+bool is_forwarding(const clang::Expr* e, ASTContext& context) {
+  const auto* call = dyn_cast<CallExpr>(strip(e));
+  if (!call || !call->getDirectCallee() || !context.hasSameUnqualifiedType(call->getType(), e->getType()))
+    return false;
+  if (const auto* member = dyn_cast<CXXMemberCallExpr>(call))
+    if (!is_plain_path(member->getImplicitObjectArgument())) return false;
+  for (const clang::Expr* arg : call->arguments())
+    if (!is_plain_path(arg)) return false;
+  return true;
+}
+
+/// std::plus and its like, whose operator() is one operator of the arguments.
+bool is_arithmetic_functor(const FunctionDecl* f) {
+  const auto* method = dyn_cast<CXXMethodDecl>(f);
+  if (!method || method->getOverloadedOperator() != OO_Call || !method->getParent()->isInStdNamespace())
+    return false;
+  for (llvm::StringRef name : {"plus", "minus", "multiplies", "divides", "negate", "identity"})
+    if (method->getParent()->getName() == name) return true;
+  return false;
+}
+
+/// The statements of a body before its only return, which is the last; nothing of any other body.
+std::optional<llvm::ArrayRef<clang::Stmt*>> before_last_return(const CompoundStmt* body) {
+  struct Counter : RecursiveASTVisitor<Counter> {
+    int returns = 0;
+    bool TraverseLambdaExpr(LambdaExpr*) { return true; }
+    bool VisitReturnStmt(ReturnStmt*) { return ++returns, true; }
+  } counter;
+  counter.TraverseStmt(const_cast<CompoundStmt*>(body));
+  if (counter.returns != 1 || !isa<ReturnStmt>(body->body_back())) return std::nullopt;
+  return llvm::ArrayRef(body->body_begin(), body->body_end() - 1);
+}
+
+}  // namespace
+
+const clang::Expr* only_return(const FunctionDecl* f) {
+  const FunctionDecl* definition = nullptr;
+  const auto* body = dyn_cast_or_null<CompoundStmt>(f->getBody(definition));
+  if (!body || body->size() != 1) return nullptr;
+  const auto* ret = dyn_cast<ReturnStmt>(body->body_front());
+  return ret ? ret->getRetValue() : nullptr;
+}
+
+/// Whether a call of the function may be replaced by its body.
+bool Frontend::can_inline(const FunctionDecl* callee) const {
+  if (compat::annotated(callee, "non_differentiable") || lookup_.named(callee)) return false;
+  if (inlining_.count(callee) || inline_depth_ > 16 || !callee->hasBody()) return false;
+  if (compat::in_std(callee) && !is_arithmetic_functor(callee)) return false;
+  if (!types_.get(callee->getReturnType())->differentiable) return false;
+  const auto* method = dyn_cast<CXXMethodDecl>(callee);
+  if (method && (method->isVirtual() || method->getParent()->isLambda())) return false;
+  return std::none_of(callee->param_begin(), callee->param_end(), [](const ParmVarDecl* p) {
+    const CXXRecordDecl* r = p->getType().getNonReferenceType()->getAsCXXRecordDecl();
+    return r && r->isLambda();
+  });
+}
+
+ir::Expr* Frontend::inline_call(const clang::Expr* call, const FunctionDecl* callee,
+                                const std::vector<const clang::Expr*>& args, const clang::Expr* object) {
+  if (!can_inline(callee)) return nullptr;
+  const clang::Expr* returned = only_return(callee);
+  const QualType result = callee->getReturnType();
+  const bool names_storage = result->isReferenceType() || result->isPointerType();
+  if (!names_storage && (!returned || (!is_arithmetic_functor(callee) && !is_plain_path(returned) &&
+                                       !is_forwarding(returned, context_))))
+    return nullptr;
+  if (!returned && returned_parameter(callee)) return nullptr;  // its value is that argument
+  ir::Expr* self = nullptr;
+  if (object) {
+    self = value(object);
+    if (object->getType()->isPointerType()) self = deref(self);
+  }
+  const FunctionDecl* definition = nullptr;
+  const clang::Stmt* body = callee->getBody(definition);
+  Frame frame;
+  for (unsigned i = 0; i < definition->getNumParams() && i < args.size(); ++i) {
+    ir::Expr* arg = value(args[i]);
+    if (!ir::is_atomic(arg) && !arg->type->is_class() && arg->type->kind != ir::Type::Pointer)
+      arg = hoist(arg, at_);
+    frame[definition->getParamDecl(i)] = arg;
+  }
+  std::swap(frame, bindings_);
+  std::swap(self, self_);
+  inlining_.insert(callee);
+  ++inline_depth_;
+  const Diagnose::Use use(diagnose_, call->getExprLoc());
+  const unsigned errors = diagnose_.errors();
+  ir::Expr* place =
+      returned ? inline_return(call, callee, returned) : inline_body(definition, cast<CompoundStmt>(body));
+  if (diagnose_.errors() != errors)
+    diagnose_.note(call->getExprLoc(), "in the derivative of this call of '" + display_name(callee) + "'");
+  --inline_depth_;
+  inlining_.erase(callee);
+  std::swap(self, self_);
+  std::swap(frame, bindings_);
+  callees_.insert(callee->getCanonicalDecl());
+  return place;
+}
+
+ir::Expr* Frontend::inline_return(const clang::Expr* call, const FunctionDecl* callee,
+                                  const clang::Expr* returned) {
+  const clang::Expr* inner = strip(returned);  // a checkpoint of this call is one of the call it passes on to
+  const bool again = checkpoints_.count(call) || is_checkpointed(callee);
+  if (again) checkpoints_.insert(inner);
+  ir::Expr* result = value(returned);
+  if (again) checkpoints_.erase(inner);
+  return result;
+}
+
+/// What the body returns a reference or pointer to, as a path in the caller; of several returns, the one that
+/// is remembered in a variable.
+ir::Expr* Frontend::inline_body(const FunctionDecl* callee, const CompoundStmt* body) {
+  Changes changes = changes_of(callee);
+  changes_.modified.merge(changes.modified);
+  changes_.counters.merge(changes.counters);
+  changes_.assigned.merge(changes.assigned);
+  changes_.resizes |= changes.resizes;
+  const ir::Loc at = at_;
+  const std::string source = source_;
+  const bool tainted = tainted_;
+  for (const ParmVarDecl* p : callee->parameters())
+    if (modified(p) && !p->getType()->isReferenceType()) copy_parameter(p);
+  ir::Expr* result = nullptr;
+  if (const auto first = before_last_return(body)) {
+    for (const clang::Stmt* s : *first) stmt(s);
+    const auto* last = cast<ReturnStmt>(body->body_back());
+    at_ = loc(last);
+    source_ = this->source(last->getSourceRange());
+    result = value(last->getRetValue());
+  } else {
+    Places places;
+    places.before = out_;
+    places.region = region_;
+    Places* outer = std::exchange(places_, &places);
+    ir::Stmt* scope = fn_.stmt(ir::Stmt::Breakable, at, source);
+    scope->text = "return";
+    block(body, scope->body);
+    out_->push_back(scope);
+    places_ = outer;
+    result = chosen(places);
+  }
+  at_ = at;
+  source_ = source;
+  tainted_ |= tainted;
+  return result;
+}
+
+/// A parameter that is passed by value and changed is a variable that starts as the argument.
+void Frontend::copy_parameter(const ParmVarDecl* p) {
+  auto it = bindings_.find(p);
+  if (it == bindings_.end()) return;
+  const ir::Type* type = types_.get(p->getType());
+  if (is_cursor_type(type)) {
+    ir::Expr* start = it->second;
+    bindings_.erase(it);
+    return declare_cursor(p, start);
+  }
+  ir::Var* local = fn_.make_var(ir::Var::Local, p->getNameAsString(), type, region_);
+  local->modified = true;
+  local->optional = !type->default_constructible;
+  ir::Stmt* s = emit(ir::Stmt::Decl, p->getLocation().getRawEncoding());
+  s->var = local;
+  s->expr = it->second;
+  it->second = fn_.ref(local);
+  unstable_.insert(local);
+}
+
+/// A variable that outlives the body that is lowered in place of a call.
+ir::Var* Frontend::outer_variable(const char* name, const ir::Type* type) {
+  ir::Var* v = fn_.make_var(ir::Var::Local, name, type, places_->region);
+  v->modified = true;
+  ir::Stmt* s = fn_.stmt(ir::Stmt::Decl, at_, source_);
+  s->var = v;
+  s->expr = fn_.make(ir::Expr::Literal, type, "0");
+  places_->before->push_back(s);
+  return v;
+}
+
+/// The path or pointer `e` as it will be written after the body: with the indices that it has now.
+ir::Expr* Frontend::kept(ir::Expr* e) {
+  if (e->kind == ir::Expr::VarRef && e->var->kind == ir::Var::Alias) return kept(e->var->path);
+  if (e->kind == ir::Expr::VarRef || e->kind == ir::Expr::Literal) {
+    if (e->type->kind != ir::Type::Scalar || e->kind == ir::Expr::Literal) return e;
+  }
+  if (e->type->kind == ir::Type::Scalar && !ir::is_path(e)) return kept_value(e);
+  ir::Expr* copy = fn_.make(e->kind, e->type, e->text);
+  copy->var = e->var;
+  copy->explicit_cast = e->explicit_cast;
+  copy->to_reference = e->to_reference;
+  copy->accessor = e->accessor;
+  copy->fixed = e->fixed;
+  for (std::size_t i = 0; i < e->args.size(); ++i) {
+    ir::Expr* part = e->args[i];
+    const bool number = part->type->kind == ir::Type::Scalar && part->kind != ir::Expr::Literal;
+    copy->args.push_back(number ? kept_value(part) : kept(part));
+  }
+  return copy;
+}
+
+/// A number that is needed after the body.
+ir::Expr* Frontend::kept_value(ir::Expr* e) {
+  ir::Var* v = outer_variable("at", e->type);
+  assign(fn_.ref(v), "=", e, at_);
+  return fn_.ref(v);
+}
+
+/// A return statement of a body that is lowered in place of a call.
+void Frontend::return_place(const ReturnStmt* s) {
+  ir::Expr* place = value(s->getRetValue());
+  if (!tainted_) {
+    const bool pointer = place->type->kind == ir::Type::Pointer;
+    if (!pointer && !ir::is_path(place) && place->kind != ir::Expr::Conditional)
+      fail(s->getBeginLoc(),
+           "cannot differentiate this return: what the reference names is not known here; return by value");
+    if (!places_->which) places_->which = outer_variable("which", types_.get(context_.IntTy));
+    ir::Stmt* number = emit(ir::Stmt::Assign, at_);
+    number->text = "=";
+    number->lhs = fn_.ref(places_->which);
+    number->expr = literal(std::to_string(places_->paths.size()), context_.IntTy);
+    places_->paths.push_back(kept(place));
+  }
+  emit(ir::Stmt::Return, loc(s));
+}
+
+/// The place that was returned.
+ir::Expr* Frontend::chosen(const Places& places) {
+  ir::Expr* all = nullptr;
+  for (std::size_t k = places.paths.size(); k-- > 0;) {
+    ir::Expr* one = places.paths[k];
+    if (!all) {
+      all = one;
+      continue;
+    }
+    ir::Expr* test = fn_.make(ir::Expr::Binary, types_.get(context_.BoolTy),
+                              "==", {fn_.ref(places.which), literal(std::to_string(k), context_.IntTy)});
+    all = fn_.make(ir::Expr::Conditional, one->type, "", {test, one, all});
+  }
+  return all ? all : literal("0", context_.IntTy);
+}
+
+}  // namespace clad
