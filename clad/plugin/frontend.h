@@ -194,6 +194,8 @@ class Frontend {
   // The standard library: frontend_library.cpp
   ir::Expr* library_call(const clang::Expr* at, const clang::FunctionDecl* callee,
                          std::vector<const clang::Expr*> args);
+  ir::Expr* call_plain(const clang::Expr* at, const clang::FunctionDecl* plain,
+                       const std::vector<const clang::Expr*>& args);
   ir::Expr* library_member(const clang::CXXMemberCallExpr* e, const clang::CXXMethodDecl* method);
   ir::Expr* library_operator(const clang::CXXOperatorCallExpr* e);
   ir::Expr* construct_library(const ir::Type* type, llvm::ArrayRef<const clang::Expr*> args, ir::Loc at);

@@ -38,6 +38,13 @@ ir::Expr* Frontend::container_member(const CXXMemberCallExpr* e, const CXXMethod
   if (type->kind != ir::Type::InitializerList && named(method, {"swap"}) &&
       !object->getType()->isPointerType())
     return swap(object, e->getArg(0), loc(static_cast<const clang::Expr*>(e)));
+  if (type->differentiable && !object->getType()->isPointerType() &&
+      named(method, {"insert", "erase", "assign", "fill"})) {
+    std::vector<const clang::Expr*> args{object};
+    args.insert(args.end(), e->arg_begin(), e->arg_end());
+    if (const FunctionDecl* plain = lookup_.plain_definition("member_" + method->getNameAsString(), args))
+      return call_plain(e, plain, args);
+  }
   const bool ends_of = is_pointer(e) && named(method, {"begin", "end", "cbegin", "cend", "rbegin", "rend",
                                                        "crbegin", "crend"});
   if (!ends_of && !named(method, {"at", "front", "back", "data"})) return nullptr;

@@ -56,6 +56,12 @@ ir::Expr* Frontend::library_call(const clang::Expr* at, const FunctionDecl* call
     if (!byte || byte->text != "0")
       return fail(at->getExprLoc(), "cannot differentiate 'memset' to anything but 0; use std::fill");
   }
+  return call_plain(at, plain, args);
+}
+
+/// A call of the plain definition of a library function.
+ir::Expr* Frontend::call_plain(const clang::Expr* at, const FunctionDecl* plain,
+                               const std::vector<const clang::Expr*>& args) {
   auto info = std::make_unique<ir::CallInfo>();
   info->name = spell_function(plain, types_);
   add_arguments(*info, plain, args);

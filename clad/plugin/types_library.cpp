@@ -73,6 +73,7 @@ bool TypeTable::fill_parts(ir::Type& t, const ClassTemplateSpecializationDecl* s
     t.zero_by_value_init &= f.type->zero_by_value_init;
     t.has_pointer |= (f.type->kind == ir::Type::Pointer && f.type->differentiable) || f.type->has_pointer;
     t.reaches_integers |= f.type->reaches_integers;
+    if (name != "optional") t.default_constructible &= f.type->default_constructible;
   }
   t.fields = std::move(fields);
   return true;

@@ -1,5 +1,7 @@
 // std::vector, std::array, std::pair, range-for and structured bindings.
+#include <algorithm>
 #include <array>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -333,6 +335,102 @@ double assigned_pairs(std::pair<double, double> p, double x) {
 }
 TEST(Containers, AssignedPairs) {
   EXPECT_GRADIENT(assigned_pairs, (std::pair<double, double>{1.3, 0.7}), 1.2);
+}
+
+struct Square {
+  double y;
+  Square(double x) : y(x * x) {}  // no default constructor
+};
+double parts_without_default(double x, double y) {
+  std::pair<Square, double> p{Square(x), y};
+  std::tuple<Square, double> t{Square(y), x};
+  for (int i = 0; i < 2; ++i) {
+    p.second *= p.first.y;
+    std::get<1>(t) += p.second * std::get<0>(t).y;
+  }
+  return p.second * std::get<1>(t);
+}
+TEST(Containers, PairsOfClassesWithoutDefaultConstructor) {
+  EXPECT_GRADIENT(parts_without_default, 1.3, 0.7);
+}
+
+using vec = std::vector<double>;
+double inserts_and_erases(double x, double y) {
+  vec a{x, y};
+  auto it = a.insert(a.begin() + 1, x * y);
+  *it *= y;
+  a.insert(a.end(), 2, a[0]);
+  it = a.erase(a.begin());
+  *it += 1;
+  double s = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) s += a[i] * a[i] * (i + 1);
+  return s;
+}
+double inserts_while_it_walks(double x, double y) {
+  vec a{x, y, x * y, x + y};
+  for (std::size_t i = 0; i < a.size();) {
+    if (a[i] > 1) {
+      a.erase(a.begin() + i);
+    } else {
+      a.insert(a.begin() + i, a[i] * x);
+      i += 2;
+    }
+  }
+  double s = 1;
+  for (double e : a) s += e * e;
+  return s * a.size() + x * y;
+}
+double inserts_ranges(double x, double y) {
+  vec a(3), b{x, y};
+  a.assign({x, y, x});
+  a.insert(a.begin(), b.begin(), b.end());
+  a.insert(a.begin() + 2, {x * x, 2, y});
+  b.assign(a.rbegin(), a.rend());
+  a.shrink_to_fit();
+  std::array<double, 3> c;
+  c.fill(b[1]);
+  return b[0] * b[3] * b[4] + c[1] * c[2];
+}
+double inserts_rows(double x, double y) {
+  std::vector<vec> a{{x}, {y, x}};
+  a.insert(a.begin(), {x * y});
+  a.erase(a.begin() + 1, a.end() - 1);
+  a[1][0] *= x;
+  double s = 0;
+  for (auto& row : a)
+    for (double e : row) s += e * e * x;
+  return s;
+}
+double removes(double x, double y) {
+  vec a{x, 2, y, 2, 2, x * y};
+  auto end = std::remove(a.begin(), a.end(), 2.0);
+  double s = x * (end - a.begin());
+  for (auto it = a.begin(); it != end; ++it) s += *it * *it;
+  vec b(6);
+  *std::copy_if(a.begin(), end, b.begin(), [](double e) { return e > 1; }) = x;
+  for (double e : b) s += e * s;
+  a.erase(std::remove_if(a.begin(), a.end(), [](double e) { return e > 1.5; }), a.end());
+  for (double e : a) s += e * e;
+  return s + std::erase_if(b, [](double e) { return e > 1.5; }) * b.back() + b[0];
+}
+double keeps_one_of_equals(double x, double y) {
+  vec a{x, x, y, y, x * y};
+  a.resize(std::unique(a.begin(), a.end()) - a.begin());
+  std::replace_if(a.begin(), a.end(), [](double e) { return e < 1; }, y * y);
+  double s = 0;
+  for (double e : a) s += e * e;
+  return s * x;
+}
+TEST(Containers, ElementsAreInsertedAndErased) {
+  for (double x : {1.7, 0.7}) {
+    SCOPED_TRACE(x);
+    EXPECT_GRADIENT(inserts_and_erases, x, 1.3);
+    EXPECT_GRADIENT(inserts_while_it_walks, x, 1.3);
+    EXPECT_GRADIENT(inserts_ranges, x, 1.3);
+    EXPECT_GRADIENT(inserts_rows, x, 1.3);
+    EXPECT_GRADIENT(removes, x, 1.3);
+    EXPECT_GRADIENT(keeps_one_of_equals, x, 1.3);
+  }
 }
 
 }  // namespace

@@ -108,5 +108,7 @@ void assign_pullback(std::vector<T>* v, std::size_t, CLAD_UNUSED const T&, std::
 /// Capacity is not a value.
 template <class T>
 void reserve_pullback(std::vector<T>*, std::size_t, std::vector<T>*) {}
+template <class T>
+void shrink_to_fit_pullback(std::vector<T>*, std::vector<T>*) {}
 
 }  // namespace clad::builtin_derivatives::class_functions

@@ -1,0 +1,156 @@
+// Member functions of containers as plain code, with the container as their first argument. Where a
+// differentiated function calls v.insert(at, x), the plugin differentiates clad::library::member_insert(v,
+// at, x).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <initializer_list>
+#include <iterator>
+#include <type_traits>
+#include <vector>
+
+#include "clad/Differentiator/Library.h"
+
+namespace clad::library {
+
+template <class T>
+using position = typename std::vector<T>::const_iterator;
+
+/// Moves the last `n` elements to `at`.
+template <class T>
+void bring_forward(std::vector<T>& v, ptrdiff_t at, ptrdiff_t n) {
+  std::rotate(v.begin() + at, v.end() - n, v.end());
+}
+template <class T>
+CLAD_FROM_ARGUMENT(1)
+ptrdiff_t member_insert(std::vector<T>& v, position<T> at, const std::type_identity_t<T>& x) {
+  const ptrdiff_t i = at - v.cbegin();
+  v.push_back(x);
+  bring_forward(v, i, 1);
+  return 0;
+}
+template <class T>
+CLAD_FROM_ARGUMENT(1)
+ptrdiff_t member_insert(std::vector<T>& v, position<T> at, std::size_t n, const std::type_identity_t<T>& x) {
+  const ptrdiff_t i = at - v.cbegin();
+  const T value = x;
+  for (std::size_t k = 0; k < n; ++k) v.push_back(value);
+  bring_forward(v, i, static_cast<ptrdiff_t>(n));
+  return 0;
+}
+template <class T, std::input_iterator It>
+CLAD_FROM_ARGUMENT(1)
+ptrdiff_t member_insert(std::vector<T>& v, position<T> at, It first, It last) {
+  const ptrdiff_t i = at - v.cbegin(), n = last - first;
+  for (; first != last; ++first) v.push_back(*first);
+  bring_forward(v, i, n);
+  return 0;
+}
+template <class T>
+CLAD_FROM_ARGUMENT(1)
+ptrdiff_t member_insert(std::vector<T>& v, position<T> at, std::initializer_list<T> list) {
+  const ptrdiff_t i = at - v.cbegin();
+  for (const T& x : list) v.push_back(x);
+  bring_forward(v, i, static_cast<ptrdiff_t>(list.size()));
+  return 0;
+}
+template <class T>
+CLAD_FROM_ARGUMENT(1)
+ptrdiff_t member_erase(std::vector<T>& v, position<T> first, position<T> last) {
+  const ptrdiff_t i = first - v.cbegin(), n = last - first;
+  const ptrdiff_t kept = static_cast<ptrdiff_t>(v.size()) - n;
+  for (ptrdiff_t k = i; k < kept; ++k) v[k] = v[k + n];
+  for (ptrdiff_t k = 0; k < n; ++k) v.pop_back();
+  return 0;
+}
+template <class T>
+CLAD_FROM_ARGUMENT(1)
+ptrdiff_t member_erase(std::vector<T>& v, position<T> at) {
+  const ptrdiff_t i = at - v.cbegin(), kept = static_cast<ptrdiff_t>(v.size()) - 1;
+  for (ptrdiff_t k = i; k < kept; ++k) v[k] = v[k + 1];
+  v.pop_back();
+  return 0;
+}
+template <class T, std::input_iterator It>
+void member_assign(std::vector<T>& v, It first, It last) {
+  v.clear();
+  for (; first != last; ++first) v.push_back(*first);
+}
+template <class T>
+void member_assign(std::vector<T>& v, std::initializer_list<T> list) {
+  v.clear();
+  for (const T& x : list) v.push_back(x);
+}
+template <class T, std::size_t N>
+void member_fill(std::array<T, N>& a, const std::type_identity_t<T>& x) {
+  const T value = x;
+  for (std::size_t i = 0; i < N; ++i) a[i] = value;
+}
+
+template <class It, class Predicate>
+CLAD_FROM_ARGUMENT(0)
+ptrdiff_t remove_if(It first, It last, Predicate unwanted) {
+  const ptrdiff_t n = last - first;
+  ptrdiff_t kept = 0;
+  for (ptrdiff_t i = 0; i < n; ++i) {
+    if (unwanted(first[i])) continue;
+    if (kept != i) first[kept] = first[i];
+    ++kept;
+  }
+  return kept;
+}
+template <class It, class T>
+CLAD_FROM_ARGUMENT(0)
+ptrdiff_t remove(It first, It last, const T& unwanted) {
+  const ptrdiff_t n = last - first;
+  ptrdiff_t kept = 0;
+  for (ptrdiff_t i = 0; i < n; ++i) {
+    if (first[i] == unwanted) continue;
+    if (kept != i) first[kept] = first[i];
+    ++kept;
+  }
+  return kept;
+}
+template <class It>
+CLAD_FROM_ARGUMENT(0)
+ptrdiff_t unique(It first, It last) {
+  const ptrdiff_t n = last - first;
+  if (n == 0) return 0;
+  ptrdiff_t kept = 1;
+  for (ptrdiff_t i = 1; i < n; ++i) {
+    if (first[i] == first[kept - 1]) continue;
+    if (kept != i) first[kept] = first[i];
+    ++kept;
+  }
+  return kept;
+}
+template <class It, class Out, class Predicate>
+CLAD_FROM_ARGUMENT(2)
+ptrdiff_t copy_if(It first, It last, Out out, Predicate wanted) {
+  ptrdiff_t n = 0;
+  for (; first != last; ++first)
+    if (wanted(*first)) out[n++] = *first;
+  return n;
+}
+template <class It, class Predicate, class T>
+void replace_if(It first, It last, Predicate unwanted, const T& by) {
+  const T value = by;
+  for (; first != last; ++first)
+    if (unwanted(*first)) *first = value;
+}
+template <class T, class Predicate>
+std::size_t erase_if(std::vector<T>& v, Predicate unwanted) {
+  std::size_t kept = 0;
+  const std::size_t n = v.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    if (unwanted(v[i])) continue;
+    if (kept != i) v[kept] = v[i];
+    ++kept;
+  }
+  for (std::size_t i = kept; i < n; ++i) v.pop_back();
+  return n - kept;
+}
+
+}  // namespace clad::library
