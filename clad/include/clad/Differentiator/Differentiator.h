@@ -49,12 +49,14 @@ template <class R, class... A>
 struct signature<R (*)(A...) noexcept> : signature<R (*)(A...)> {};
 template <class R, class C, class... A>
 struct signature<R (C::*)(A...)> {
+  using object = C;
   using result = R;
   using arguments = std::tuple<C&, A...>;
   using plain = std::tuple<A...>;
 };
 template <class R, class C, class... A>
 struct signature<R (C::*)(A...) const> {
+  using object = C;
   using result = R;
   using arguments = std::tuple<const C&, A...>;
   using plain = std::tuple<A...>;
@@ -95,7 +97,8 @@ enum opts : unsigned {
 
 /// The derivative of one function. execute() takes the function's arguments (for a member function the object
 /// first), then one pointer per differentiated parameter, in the order they were named, to which the
-/// derivative is added. A member function may be given a pointer to the object's adjoint before the others.
+/// derivative is added. A member function may be given a pointer to the object's adjoint before the others;
+/// after setObject() the object is left out.
 /// Trailing pointers may be left out. Afterwards every argument is what it was before: what the function
 /// changes through references and pointers is put back. Globals, and objects that cannot be copied, are not.
 /// Throws std::logic_error if the program was compiled without the plugin,
@@ -145,16 +148,48 @@ class derivative {
   };
   using result = typename returned<result_type, Kind>::type;
   static constexpr std::size_t kPrimals = std::tuple_size_v<primals>;
+  static constexpr bool kMember = std::is_member_function_pointer_v<F>;
+  template <class S>
+  struct object_of {
+    using type = object;
+  };
+  template <class S>
+    requires kMember
+  struct object_of<S> {
+    using type = typename S::object;
+  };
+  /// The class whose object is differentiated; of a plain function unused.
+  using object_class = typename object_of<signature>::type;
+  template <class First = void, class...>
+  static constexpr bool kBeginsWithObject = std::is_convertible_v<First, const volatile object_class&>;
 
  public:
   derivative(F f, entry_point entry) : function_(f), entry_(entry) {}
 
+  /// Executes for this object from now on: a member function's execute() is then given its arguments alone.
+  void setObject(object_class* object)
+    requires(kMember || kFunctor)
+  {
+    object_ = object;
+  }
+  void setObject(object_class& object)
+    requires(kMember || kFunctor)
+  {
+    object_ = &object;
+  }
+  void clearObject() { object_ = nullptr; }
+
   template <class... A>
   result execute(A&&... args) const {
-    static_assert(sizeof...(A) >= kPrimals,
-                  "execute() takes all arguments of the function, then pointers to adjoints");
-    return run(std::make_index_sequence<kPrimals>{}, std::make_index_sequence<sizeof...(A) - kPrimals>{},
-               std::forward_as_tuple(std::forward<A>(args)...));
+    if constexpr (kMember && !kBeginsWithObject<A&...>) {
+      if (!object_)
+        throw std::logic_error(
+            "clad: execute() of a member function needs an object, as its first argument or "
+            "by setObject()");
+      return execute(*object_, std::forward<A>(args)...);
+    } else {
+      return execute_all(std::forward<A>(args)...);
+    }
   }
   /// The generated C++.
   const char* getCode() const { return entry_ ? entry_(nullptr) : ""; }
@@ -183,6 +218,14 @@ class derivative {
     using held<P>::held;
   };
 
+  template <class... A>
+  result execute_all(A&&... args) const {
+    static_assert(sizeof...(A) >= kPrimals,
+                  "execute() takes all arguments of the function, then pointers to adjoints");
+    return run(std::make_index_sequence<kPrimals>{}, std::make_index_sequence<sizeof...(A) - kPrimals>{},
+               std::forward_as_tuple(std::forward<A>(args)...));
+  }
+
   /// An adjoint is given by a pointer, the error of an estimate by the variable itself.
   template <class A>
   static adjoint_argument given(A& argument) {
@@ -200,10 +243,7 @@ class derivative {
     std::tuple<held<std::tuple_element_t<I, primals>>...> values(std::get<I>(std::move(args))...);
     void* addresses[kPrimals + 2] = {};
     std::size_t n = 0;
-    if constexpr (kFunctor && std::is_pointer_v<F>)
-      addresses[n++] = const_cast<void*>(static_cast<const void*>(function_));
-    else if constexpr (kFunctor)
-      addresses[n++] = const_cast<void*>(static_cast<const void*>(&function_));
+    if constexpr (kFunctor) addresses[n++] = const_cast<void*>(static_cast<const void*>(functor()));
     ((addresses[n++] = std::get<I>(values).address()), ...);
     adjoint_argument adjoints[sizeof...(J) + 1] = {given(std::get<kPrimals + J>(args))...};
     if constexpr (!std::is_void_v<result>) {
@@ -217,8 +257,19 @@ class derivative {
     }
   }
 
+  const object* functor() const
+    requires kFunctor
+  {
+    if (object_) return object_;
+    if constexpr (std::is_pointer_v<F>)
+      return function_;
+    else
+      return &function_;
+  }
+
   F function_;
   entry_point entry_;
+  object_class* object_ = nullptr;
 };
 
 /// Of an object whose operator() is a template, overloaded or missing: the plugin reports it.
@@ -237,10 +288,11 @@ class derivative<F, Kind> {
   explicit operator bool() const { return false; }
 };
 
-/// The gradient of `f` with respect to the named parameters ("x, y"; without a list, all).
-template <unsigned... Options, class F>
+/// The gradient of `f` with respect to the named parameters ("x, y", or the index of one; without a list,
+/// all).
+template <unsigned... Options, class F, class P = const char*>
 CLAD_REQUEST("clad::gradient")
-inline auto gradient(F f, [[maybe_unused]] const char* parameters = "", entry_point entry = nullptr) {
+inline auto gradient(F f, [[maybe_unused]] P parameters = {}, entry_point entry = nullptr) {
   return derivative<F, derivative_kind::gradient>(f, entry);
 }
 
@@ -286,18 +338,18 @@ inline auto differentiate(F f, [[maybe_unused]] P parameter = {}, entry_point en
 /// returns: a row for each output, a column for each of the named parameters and elements (without a list,
 /// all numbers that `f` only reads). execute() takes the function's arguments, then a pointer to a
 /// clad::matrix or to the first of as many numbers.
-template <class F>
+template <class F, class P = const char*>
 CLAD_REQUEST("clad::jacobian")
-inline auto jacobian(F f, [[maybe_unused]] const char* parameters = "", entry_point entry = nullptr) {
+inline auto jacobian(F f, [[maybe_unused]] P parameters = {}, entry_point entry = nullptr) {
   return derivative<F, derivative_kind::gradient>(f, entry);
 }
 
 /// The matrix of second derivatives of `f` with respect to the named parameters and elements ("x, p[0:2]";
 /// without a list, all numbers). execute() takes the function's arguments, then a pointer to the n * n
 /// numbers, row after row; or to n numbers, the diagonal, with hessian<clad::opts::diagonal_only>(f).
-template <unsigned... Options, class F>
+template <unsigned... Options, class F, class P = const char*>
 CLAD_REQUEST("clad::hessian")
-inline auto hessian(F f, [[maybe_unused]] const char* parameters = "", entry_point entry = nullptr) {
+inline auto hessian(F f, [[maybe_unused]] P parameters = {}, entry_point entry = nullptr) {
   return derivative<F, derivative_kind::gradient>(f, entry);
 }
 
