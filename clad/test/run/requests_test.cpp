@@ -155,6 +155,71 @@ TEST(Requests, AProgramWrittenForClad) {
   EXPECT_EQ(0, z);
 }
 
+TEST(Requests, AParameterByItsIndex) {
+  auto g = clad::gradient(clad_f, 1);
+  double d = 0;
+  g.execute(3, 4, &d);
+  EXPECT_EQ(3, d);
+  auto h = clad::hessian(clad_dot, "a[0:1]");
+  auto column = clad::gradient(clad_dot, 0);
+  double a[2] = {1, 2}, b[2] = {3, 4}, da[2] = {}, second[4];
+  column.execute(a, b, 2, da);
+  EXPECT_EQ(4, da[1]);
+  h.execute(a, b, 2, second);
+  EXPECT_EQ(0, second[1]);
+}
+
+struct Spring {
+  double stiffness;
+  double energy(double x) const { return stiffness * x * x / 2; }
+  double operator()(double x) const { return energy(x); }
+};
+TEST(Requests, AnObjectThatIsSet) {
+  Spring soft{2}, hard{10};
+  auto g = clad::gradient(&Spring::energy);
+  double d = 0;
+  EXPECT_THROW(g.execute(3, &d), std::logic_error);
+  g.setObject(&soft);
+  g.execute(3, &d);
+  EXPECT_EQ(6, d);
+  g.setObject(hard);
+  d = 0;
+  g.execute(3, &d);
+  EXPECT_EQ(30, d);
+  d = 0;
+  g.execute(soft, 3, &d);  // the one that is given
+  EXPECT_EQ(6, d);
+  Spring d_object{0};
+  g.execute(std::ref(soft), 3, &d_object, &d);
+  EXPECT_EQ(4.5, d_object.stiffness);
+  auto functor = clad::gradient(soft);
+  functor.setObject(&hard);
+  d = 0;
+  functor.execute(3, &d);
+  EXPECT_EQ(30, d);
+  functor.clearObject();
+  d = 0;
+  functor.execute(3, &d);
+  EXPECT_EQ(6, d);
+}
+
+TEST(Requests, ArithmeticOnArrays) {
+  clad::array<double> a{1, 2, 3};
+  double raw[3] = {3, 2, 1};
+  const clad::array_ref<double> r(raw);
+  clad::array<double> b = -(a * 2.0 + r / 4) - 1;
+  EXPECT_EQ(-1 - (2 * 2.0 + 2 / 4.0), b[1]);
+  b += a;
+  b *= r;
+  EXPECT_EQ((-1 - (2 * 2.0 + 2 / 4.0) + 2) * 2, b[1]);
+  clad::array_ref<double> part = r.slice(1, 2);
+  part -= 5;
+  EXPECT_EQ(-3, raw[1]);
+  EXPECT_EQ(3, raw[0]);
+  EXPECT_THROW(a + part, std::invalid_argument);
+  EXPECT_THROW(a /= part, std::invalid_argument);
+}
+
 TEST(Requests, TapesGrowAndShrinkAcrossChunks) {
   clad::tape<int> t;
   for (int round = 0; round < 2; ++round) {

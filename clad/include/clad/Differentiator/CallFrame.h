@@ -11,48 +11,11 @@
 #include <vector>
 
 #include "clad/Differentiator/Adjoint.h"
+#include "clad/Differentiator/Array.h"
 #include "clad/Differentiator/Forward.h"
 #include "clad/Differentiator/Tape.h"
 
 namespace clad {
-
-/// A pointer and length, for adjoints of arrays.
-template <class T>
-class array_ref {
- public:
-  array_ref(T* data, std::size_t size) : data_(data), size_(size) {}
-  template <std::size_t N>
-  array_ref(T (&data)[N]) : data_(data), size_(N) {}
-  T* ptr() const { return data_; }
-  std::size_t size() const { return size_; }
-  T& operator[](std::size_t i) const { return data_[i]; }
-
- private:
-  T* data_;
-  std::size_t size_;
-};
-
-/// Numbers on the heap: the derivative of an array whose length is known when the program runs.
-template <class T>
-class array {
- public:
-  explicit array(std::size_t size) : values_(size) {}
-  template <class U>
-  array(const array_ref<U>& other) : values_(other.ptr(), other.ptr() + other.size()) {}
-  T* ptr() { return values_.data(); }
-  const T* ptr() const { return values_.data(); }
-  std::size_t size() const { return values_.size(); }
-  T& operator[](std::size_t i) { return values_[i]; }
-  const T& operator[](std::size_t i) const { return values_[i]; }
-  T* begin() { return ptr(); }
-  T* end() { return ptr() + size(); }
-  const T* begin() const { return ptr(); }
-  const T* end() const { return ptr() + size(); }
-  operator array_ref<T>() { return array_ref<T>(ptr(), size()); }
-
- private:
-  std::vector<T> values_;
-};
 
 namespace detail {
 
