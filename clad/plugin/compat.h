@@ -7,6 +7,7 @@
 #include "clang/AST/DeclTemplate.h"
 #include "clang/AST/Expr.h"
 #include "clang/Basic/Version.h"
+#include "clang/Sema/Lookup.h"
 #include "clang/Sema/Overload.h"
 #include "clang/Sema/Sema.h"
 
@@ -36,6 +37,21 @@ inline clang::QualType array_type(clang::ASTContext& context, clang::QualType el
 #else
   return context.getConstantArrayType(element, size, nullptr, clang::ArrayType::Normal, 0);
 #endif
+}
+
+/// std::vector of `element`, whose header the runtime includes.
+inline clang::QualType vector_type(clang::Sema& sema, clang::QualType element) {
+  clang::ASTContext& context = sema.Context;
+  clang::LookupResult found(sema, &context.Idents.get("vector"), clang::SourceLocation(),
+                            clang::Sema::LookupOrdinaryName);
+  sema.LookupQualifiedName(found, sema.getStdNamespace());
+  clang::TemplateArgumentListInfo args;
+  args.addArgument(clang::TemplateArgumentLoc(clang::TemplateArgument(element),
+                                              context.getTrivialTypeSourceInfo(element)));
+  const clang::QualType type = sema.CheckTemplateIdType(
+      clang::TemplateName(found.getAsSingle<clang::ClassTemplateDecl>()), clang::SourceLocation(), args);
+  sema.isCompleteType(clang::SourceLocation(), type);
+  return type;
 }
 
 /// Whether a declaration is the standard library's, its implementation namespaces included.

@@ -204,6 +204,12 @@ class Frontend {
   ir::Expr* part(ir::Expr* object, std::size_t i);
   static bool is_library(const ir::Type* type, llvm::StringRef name);
 
+  // std::valarray: frontend_array.cpp
+  ir::Expr* no_array_operation(const clang::Expr* at);
+  ir::Expr* array_operator(const clang::CXXOperatorCallExpr* e, const clang::FunctionDecl* callee);
+  ir::Expr* array_member(const clang::CXXMemberCallExpr* e, const clang::CXXMethodDecl* method);
+  ir::Expr* construct_array(const clang::CXXConstructExpr* e, llvm::ArrayRef<const clang::Expr*> args);
+
   // Objects on the heap: frontend_memory.cpp
   clang::ExprResult construction(clang::QualType type, llvm::ArrayRef<const clang::Expr*> args,
                                  clang::SourceLocation at);

@@ -73,6 +73,7 @@ ir::Expr* Frontend::operator_call(const CXXOperatorCallExpr* e, const FunctionDe
   if (is_view(first->getType()) && e->getOperator() == OO_Subscript)
     return view_part(first, "operator[]", e->getArg(1), e);
   const ir::Type* type = types_.get(first->getType());
+  if (ir::Expr* known = array_operator(e, callee)) return known;
   if (ir::Expr* known = library_operator(e)) return known;
   const auto is_iterator = [&](const clang::Expr* x) {
     return is_pointer(without_base(x)) && without_base(x)->getType()->isRecordType();
@@ -172,6 +173,7 @@ ir::Expr* Frontend::call(const CallExpr* e) {
     if (const clang::Expr* of = m->getImplicitObjectArgument();
         is_view(of->getType()) && method->getIdentifier())
       return view_part(of, method->getName(), nullptr, e);
+    if (ir::Expr* known = array_member(m, method)) return known;
     if (ir::Expr* element = container_member(m, method)) return element;
     if (ir::Expr* known = library_member(m, method)) return known;
     object = m->getImplicitObjectArgument();

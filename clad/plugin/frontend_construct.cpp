@@ -124,6 +124,7 @@ ir::Expr* Frontend::construct(const CXXConstructExpr* e) {
       list->type = type;
       return list;
     }
+    if (TypeTable::is_numeric_array(e->getType())) return construct_array(e, args);
     ir::Expr* c = fn_.make(ir::Expr::Construct, type);
     c->args = values(args);
     bool known = args.size() <= 2;

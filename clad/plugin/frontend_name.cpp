@@ -127,6 +127,9 @@ ir::Expr* Frontend::deref(ir::Expr* pointer) {
 }
 
 ir::Expr* Frontend::global(const ValueDecl* decl) {
+  if (TypeTable::is_numeric_array(decl->getType()))
+    return fail(decl->getLocation(), "cannot differentiate a use of the global std::valarray '" +
+                                         decl->getNameAsString() + "'; pass it as a std::vector");
   std::string text;
   if (const auto* f = dyn_cast<FunctionDecl>(decl)) {
     callees_.insert(f->getCanonicalDecl());

@@ -159,6 +159,13 @@ void Frontend::declare(const VarDecl* decl) {
                                     "'; make it a constant, or pass it as a parameter");
     return;  // a constant: folded where it is used
   }
+  if (TypeTable::is_numeric_array(type) && !type->isReferenceType() &&
+      type->getAsCXXRecordDecl()->getName() == "_Expr") {
+    fail(decl->getLocation(),
+         "cannot differentiate through '" + decl->getNameAsString() +
+             "', an expression of valarrays that has not been evaluated; declare it std::valarray");
+    return;
+  }
   if (decl->getInit() && derivative_of(decl->getInit())) return;  // stands for what it executes
   if (declare_callable(decl) || declare_view(decl)) return;
   if (type->isReferenceType() && !type->getPointeeType()->isPointerType() &&

@@ -85,7 +85,7 @@ const FunctionDecl* CustomLookup::plain_definition(const std::string& name,
   std::vector<clang::Expr*> given;
   for (const clang::Expr* a : args)
     given.push_back(isa<IntegerLiteral>(a) ? const_cast<clang::Expr*>(a)
-                                           : placeholder(a->getType(), a->getValueKind()));
+                                           : placeholder(types_.evaluated(a->getType()), a->getValueKind()));
   FunctionDecl* f = resolve({library, "clad::library::"}, name, given);
   if (f && f->isTemplateInstantiation())
     sema_.InstantiateFunctionDefinition(args[0]->getExprLoc(), f, /*Recursive=*/true);

@@ -231,6 +231,13 @@ std::optional<Mask> Module::mask_of(const Request& request, const FunctionDecl* 
   }
   for (unsigned i = 0; i < definition->getNumParams(); ++i) {
     const std::string& type = types_.get(definition->getParamDecl(i)->getType())->name;
+    if (TypeTable::is_numeric_array(definition->getParamDecl(i)->getType())) {
+      diagnose_.error(
+          definition->getParamDecl(i)->getLocation(),
+          "cannot differentiate a function that is given a std::valarray itself; take the "
+          "derivative of a function that makes it of a std::vector, or of a pointer and a length");
+      return std::nullopt;
+    }
     if (type.starts_with("std::span<") || type.starts_with("std::initializer_list<")) {
       diagnose_.error(definition->getParamDecl(i)->getLocation(),
                       "cannot differentiate a function that is given a view itself; take the derivative of a "

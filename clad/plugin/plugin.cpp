@@ -127,7 +127,7 @@ class Consumer : public SemaConsumer {
   bool find_parameters(CallExpr* call, Request& request);
   void bind(CallExpr* call, Request::Kind kind);
   TypeTable& types() {
-    if (!types_) types_ = std::make_unique<TypeTable>(sema_->Context);
+    if (!types_) types_ = std::make_unique<TypeTable>(*sema_);
     return *types_;
   }
 

@@ -103,7 +103,7 @@ bool copyable(const CXXRecordDecl* record) {
 
 }  // namespace
 
-TypeTable::TypeTable(ASTContext& context) : context_(context), policy_(context.getLangOpts()) {
+TypeTable::TypeTable(Sema& sema) : sema_(sema), context_(sema.Context), policy_(context_.getLangOpts()) {
   policy_.FullyQualifiedName = true;
   policy_.SuppressUnwrittenScope = true;
   policy_.Bool = true;
@@ -340,7 +340,11 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
   }
   if (compat::annotated(record, "non_differentiable") || declared_constant(record)) return;
   const auto* spec = dyn_cast<ClassTemplateSpecializationDecl>(record);
-  if (spec && record->isInStdNamespace()) {
+  const bool of_arrays =
+      spec && llvm::any_of(spec->getTemplateArgs().asArray(), [](const auto& arg) {
+        return arg.getKind() == TemplateArgument::Type && is_numeric_array(arg.getAsType());
+      });
+  if (spec && record->isInStdNamespace() && !of_arrays) {
     const TemplateArgumentList& args = spec->getTemplateArgs();
     llvm::StringRef name = record->getName();
     bool typed = args.size() > 0 && args[0].getKind() == TemplateArgument::Type;
@@ -403,6 +407,7 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
       t.kind = ir::Type::Other;  // members of an anonymous union or struct
   for (const FieldDecl* field : record->fields()) {
     if (!field->getDeclName()) continue;
+    if (is_numeric_array(field->getType())) t.kind = ir::Type::Other;
     const bool reference = field->getType()->isReferenceType();  // has no adjoint, but a place in a list
     add(field->getNameAsString(), reference ? context_.VoidTy : field->getType(),
         compat::annotated(field, "clad::constant") || compat::annotated(field, "non_differentiable"));

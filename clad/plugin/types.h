@@ -12,17 +12,23 @@
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/DeclTemplate.h"
 #include "clang/AST/PrettyPrinter.h"
+#include "clang/Sema/Sema.h"
 #include "ir.h"
 
 namespace clad {
 
 class TypeTable {
  public:
-  explicit TypeTable(clang::ASTContext& context);
+  explicit TypeTable(clang::Sema& sema);
 
   /// The pointer that an iterator over an array, a vector or the like of numbers is, behind the same
-  /// reference; any other type as it is. An iterator over what carries no derivative stays an object.
+  /// reference; of a std::valarray the std::vector that stands for it; any other type as it is. An iterator
+  /// over what carries no derivative stays an object.
   clang::QualType plain(clang::QualType type);
+  /// Whether the type is a std::valarray of numbers, or an expression of such.
+  static bool is_numeric_array(clang::QualType type);
+  /// The type as it is, but for what stands for a std::valarray.
+  clang::QualType evaluated(clang::QualType type) { return is_numeric_array(type) ? plain(type) : type; }
   /// Whether the iterator counts downwards.
   static bool is_reverse(clang::QualType type);
   /// The type without reference and top-level const; of an iterator, the pointer's.
@@ -64,6 +70,7 @@ class TypeTable {
   bool unnameable(clang::QualType type) const;
   ir::Type& made(const std::string& name, bool& fresh);
 
+  clang::Sema& sema_;
   clang::ASTContext& context_;
   clang::PrintingPolicy policy_;
   std::map<const clang::Type*, std::unique_ptr<ir::Type>> table_;

@@ -20,7 +20,25 @@ static const ClassTemplateSpecializationDecl* iterator_class(QualType type) {
   return nullptr;
 }
 
+/// The element type of a std::valarray, or of what the library makes of expressions of them.
+static QualType numeric_array_element(QualType type) {
+  const auto* spec =
+      dyn_cast_or_null<ClassTemplateSpecializationDecl>(type.getNonReferenceType()->getAsCXXRecordDecl());
+  if (!spec || !spec->getIdentifier() || !compat::in_std(spec)) return {};
+  const bool expression = spec->getName() == "_Expr";
+  if (spec->getName() != "valarray" && !expression) return {};
+  const QualType element = spec->getTemplateArgs()[expression ? 1 : 0].getAsType();
+  return element->isRealFloatingType() ? element : QualType();
+}
+
+bool TypeTable::is_numeric_array(QualType type) { return !numeric_array_element(type).isNull(); }
+
 QualType TypeTable::plain(QualType type) {
+  if (const QualType element = numeric_array_element(type); !element.isNull()) {
+    QualType vector = compat::vector_type(sema_, element);
+    if (type.getNonReferenceType().isConstQualified()) vector.addConst();
+    return type->isLValueReferenceType() ? context_.getLValueReferenceType(vector) : vector;
+  }
   const ClassTemplateSpecializationDecl* spec = iterator_class(type);
   if (!spec) return type;
   QualType held = plain(spec->getTemplateArgs()[0].getAsType());

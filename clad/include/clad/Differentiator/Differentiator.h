@@ -19,6 +19,7 @@
 #include "clad/Differentiator/BuiltinDerivatives.h"
 #include "clad/Differentiator/CallFrame.h"
 #include "clad/Differentiator/Forward.h"
+#include "clad/Differentiator/LibraryArrays.h"
 #include "clad/Differentiator/LibraryContainers.h"
 #include "clad/Differentiator/LibraryOrder.h"
 #include "clad/Differentiator/Parallel.h"

@@ -1,0 +1,62 @@
+// std::valarray: a std::vector where a derivative is taken, with the operations of clad::library on it.
+#include "compat.h"
+#include "frontend.h"
+
+using namespace clang;
+
+namespace clad {
+
+ir::Expr* Frontend::no_array_operation(const clang::Expr* at) {
+  return fail(at->getExprLoc(),
+              "cannot differentiate this operation on a std::valarray; write the loop, with an index");
+}
+
+/// An operator of which an operand is a valarray; null if it is one that vectors have too.
+ir::Expr* Frontend::array_operator(const CXXOperatorCallExpr* e, const FunctionDecl* callee) {
+  const std::vector<const clang::Expr*> args(e->arg_begin(), e->arg_end());
+  if (std::none_of(args.begin(), args.end(),
+                   [](const clang::Expr* a) { return TypeTable::is_numeric_array(a->getType()); }))
+    return nullptr;
+  if (e->getOperator() == OO_Subscript)
+    return args[1]->getType()->isIntegralOrEnumerationType() ? nullptr : no_array_operation(e);
+  if (e->getOperator() == OO_Equal && TypeTable::is_numeric_array(args[1]->getType())) return nullptr;
+  const FunctionDecl* plain = lookup_.plain_definition(operator_word(callee), args);
+  if (!plain) return no_array_operation(e);
+  ir::Expr* result = call_plain(e, plain, args);
+  return plain->getReturnType()->isVoidType() ? value(args[0]) : result;
+}
+
+/// A member function of a valarray, or of an expression; null if it is one that vectors have too.
+ir::Expr* Frontend::array_member(const CXXMemberCallExpr* e, const CXXMethodDecl* method) {
+  const clang::Expr* object = e->getImplicitObjectArgument();
+  if (!TypeTable::is_numeric_array(object->getType())) return nullptr;
+  if (named(method, {"swap"})) return nullptr;
+  if (named(method, {"size"}))
+    return fn_.make(ir::Expr::Method, types_.get(e->getType()), "size", {this->object(object)});
+  std::vector<const clang::Expr*> args{object};
+  for (const clang::Expr* a : e->arguments())
+    if (!isa<CXXDefaultArgExpr>(a)) args.push_back(a);
+  if (!method->getIdentifier()) return no_array_operation(e);
+  const FunctionDecl* plain = lookup_.plain_definition("array_" + method->getNameAsString(), args);
+  return plain ? call_plain(e, plain, args) : no_array_operation(e);
+}
+
+/// A valarray made of a count, a value and a count, numbers in memory, a list, or of another.
+ir::Expr* Frontend::construct_array(const CXXConstructExpr* e, llvm::ArrayRef<const clang::Expr*> args) {
+  const ir::Type* type = types_.get(e->getType());
+  if (args.size() == 1 && types_.get(args[0]->getType()) == type) return value(args[0]);
+  ir::Expr* made = fn_.make(ir::Expr::Construct, type);
+  made->args = values(args);
+  const bool numbers = std::all_of(made->args.begin(), made->args.end(),
+                                   [](const ir::Expr* a) { return !a->type->is_class(); });
+  if (!numbers || args.size() > 2) return no_array_operation(e);
+  if (args.size() == 2) {
+    if (made->args[0]->type->kind == ir::Type::Pointer)
+      made->args[1] = moved(made->args[0], false, made->args[1]);
+    else
+      std::swap(made->args[0], made->args[1]);
+  }
+  return made;
+}
+
+}  // namespace clad
