@@ -5,6 +5,7 @@
 #include "effects.h"
 #include "inline.h"
 #include "match.h"
+#include "passes.h"
 #include "walk.h"
 
 namespace clad {
@@ -55,6 +56,7 @@ class Fuser {
       : fn_(fn), rules_(rules), callees_(callees) {}
 
   void run() {
+    find_activity();
     run(fn_.body, fn_.region);
     if (changed_) drop_unused();
   }
@@ -65,7 +67,15 @@ class Fuser {
       run(s->init, region);
       for (Body* inner : {&s->body, &s->other}) run(*inner, s->kind == Stmt::Loop ? s->region : region);
     }
-    while (step(body, region)) changed_ = true;
+    while (step(body, region)) {
+      changed_ = true;
+      find_activity();
+    }
+  }
+  void find_activity() {
+    for (const auto& v : fn_.vars) v->active = false;
+    Diagnose quiet = rules_.quiet();
+    find_active(fn_, quiet);
   }
   bool step(Body& body, ir::Region* region);
   bool attempt(const Rule& rule, Stmt* at, const Expr* root);
@@ -83,6 +93,9 @@ class Fuser {
     if (v->region) std::erase(v->region->vars, v);
   }
   std::string describe(const Rule& rule) const;
+  void miss(ir::Loc at, const Rule& rule, const std::string& why) {
+    if (rules_.diagnose().remarks()) rules_.diagnose().remark(at, "not fused" + describe(rule) + ": " + why);
+  }
 
   ir::Function& fn_;
   Rules& rules_;
@@ -224,14 +237,17 @@ bool Fuser::acceptable(Match& m) {
     for (const Match::Place& p : *places) involved.insert(index(p));
   if (part_) involved.insert(index({&root_, at_}));
   if (!m.seen_through.empty() && involved.size() < 2) return false;  // all of it lies in one function
+  for (std::size_t i = 0; i < m.bound.size(); ++i)
+    if (m.rule.constant[i] && m.may_carry(*m.bound[i])) {
+      miss(at_->loc, m.rule, "'" + m.rule.body->params[i].var->name + "' must be a constant for derivatives");
+      return false;
+    }
   std::set<Match::Place> outputs;
   for (const Expr* o : m.rule.outputs)
     if (const Stmt* s = m.rule.call(o)) outputs.insert(m.calls.at(s));
   for (const Match::Place& p : m.matched) {
     if (outputs.count(p) != 0 || outside_uses(m, p.first, p.second->var) == 0) continue;
-    if (rules_.diagnose().remarks())
-      rules_.diagnose().remark(p.second->loc,
-                               "not fused" + describe(m.rule) + ": what this computes is used elsewhere too");
+    miss(p.second->loc, m.rule, "what this computes is used elsewhere too");
     return false;
   }
   // What the replacement is given must not be what goes.
@@ -262,9 +278,7 @@ bool Fuser::place(Match& m) {
     ir::add_writes(s, writes);
     if (s->kind == Stmt::Decl || s->kind == Stmt::CallStmt) writes.vars.erase(s->var);
     if (ir::conflict(reads, writes)) {
-      if (rules_.diagnose().remarks())
-        rules_.diagnose().remark(at_->loc,
-                                 "not fused" + describe(m.rule) + ": a value it needs may change in between");
+      miss(at_->loc, m.rule, "a value it needs may change in between");
       return false;
     }
   }
@@ -416,8 +430,17 @@ void Fuser::rewrite(Match& m) {
 
 }  // namespace
 
-void fuse(ir::Function& fn, Rules& rules, std::set<const clang::FunctionDecl*>& callees) {
-  if (!rules.all().empty()) Fuser(fn, rules, callees).run();
+void fuse(ir::Function& fn, Rules& rules, const std::vector<bool>& active,
+          std::set<const clang::FunctionDecl*>& callees) {
+  if (rules.all().empty()) return;
+  for (std::size_t i = 0; i < fn.params.size(); ++i) fn.params[i].active = i >= active.size() || active[i];
+  Fuser(fn, rules, callees).run();
+  for (ir::Parameter& p : fn.params) p.active = false;
+  for (const auto& v : fn.vars) v->active = false;
+  ir::each_stmt(fn.body, [](Stmt* s) {
+    if (!s->call) return;
+    for (ir::CallInfo::Arg& a : s->call->args) a.active = false;
+  });
 }
 
 }  // namespace clad

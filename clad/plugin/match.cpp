@@ -164,6 +164,24 @@ const Expr* Match::in_root(Node n) {
   return copy;
 }
 
+bool Match::may_carry(Node n) {
+  n = resolve(n);
+  if (n.frame == &root_) return ir::active(n.e);
+  if (n.e->kind == Expr::VarRef) {
+    if (!n.e->type->differentiable) return false;
+    const auto it = n.frame->defined.find(n.e->var);
+    if (it == n.frame->defined.end()) return true;
+    const Stmt* s = it->second;
+    if (s->expr) return may_carry({n.frame, s->expr});
+    return s->call && std::any_of(s->call->args.begin(), s->call->args.end(),
+                                  [&](const auto& a) { return may_carry({n.frame, a.expr}); });
+  }
+  if (const Var* r = ir::root(n.e); r && r->kind == Var::Param && ir::is_path(n.e))
+    return ir::active(in_root(n));
+  return std::any_of(n.e->args.begin(), n.e->args.end(),
+                     [&](const Expr* a) { return may_carry({n.frame, a}); });
+}
+
 bool Match::equal(const Expr* a, const Expr* b) const {
   if (a->kind == Expr::VarRef && b->kind == Expr::VarRef && a->var == b->var) return true;
   const auto declared = [&](const Expr* e) {

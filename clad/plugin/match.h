@@ -43,6 +43,8 @@ class Match {
   bool call(const ir::Stmt* p, Node n);
   /// `n` as an expression of the function itself.
   const ir::Expr* in_root(Node n);
+  /// Whether a derivative may flow through `n`.
+  bool may_carry(Node n);
   /// Whether both have the same value, if nothing is written meanwhile.
   bool equal(const ir::Expr* a, const ir::Expr* b) const;
 

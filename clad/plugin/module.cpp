@@ -100,6 +100,17 @@ void Module::set_patterns(const std::vector<const FunctionDecl*>& patterns) {
   for (const FunctionDecl* pattern : patterns) rules_.add(pattern);
 }
 
+/// The parameters that carry a derivative in any step.
+static Mask active_in(const DerivativeKey& key, std::size_t params) {
+  Mask active(params, false);
+  for (std::size_t i = 0; i < params; ++i) {
+    active[i] = i < key.adjoints.size() && key.adjoints[i];
+    for (const ir::Tangents& step : key.tangents)
+      if (i < step.kinds.size() && step.kinds[i] != ir::Tangent::None) active[i] = true;
+  }
+  return active;
+}
+
 bool Module::lower(const DerivativeKey& key, SourceLocation use, Instance& in) {
   const unsigned errors = diagnose_.errors();
   ir::Function& fn = in.fn;
@@ -114,7 +125,7 @@ bool Module::lower(const DerivativeKey& key, SourceLocation use, Instance& in) {
   callees_.insert(frontend.callees().begin(), frontend.callees().end());
   callees_.insert(key.function->getCanonicalDecl());
   if (diagnose_.errors() != errors) return false;
-  if (!rules_.is_part(key.function)) fuse(fn, rules_, callees_);
+  if (!rules_.is_part(key.function)) fuse(fn, rules_, active_in(key, fn.params.size()), callees_);
   structure(fn, types_.get(sema_.Context.BoolTy));
   for (const ir::Tangents& mask : key.tangents) {
     if (!activate(mask, use, in)) return false;

@@ -92,8 +92,9 @@ bool Rules::find_replacement(Rule& rule) {
   return false;
 }
 
-bool Rules::check_parameters(const Rule& rule) {
+bool Rules::check_parameters(Rule& rule) {
   for (const ParmVarDecl* p : rule.pattern->parameters()) {
+    rule.constant.push_back(compat::annotated(p, "clad::constant"));
     const QualType type = p->getType();
     const ir::Type* t = types_.get(type);
     const bool constant = !type->isReferenceType() || type->getPointeeType().isConstQualified();
@@ -192,9 +193,9 @@ const ir::Function* Rules::straight_body(const FunctionDecl* f) {
       (method && method->getParent()->isLambda()) || compat::annotated(f, "non_differentiable") ||
       is_checkpointed(f) || !looks_straight(definition) || lookup_.named(f))
     return nullptr;
-  Diagnose quiet(sema_, /*quiet=*/true);
-  body.fn = lower(definition, quiet, body.callees);
-  if (quiet.failed() || !is_straight(*body.fn)) body.fn = nullptr;
+  Diagnose nobody = quiet();
+  body.fn = lower(definition, nobody, body.callees);
+  if (nobody.failed() || !is_straight(*body.fn)) body.fn = nullptr;
   return body.fn.get();
 }
 

@@ -22,6 +22,7 @@ struct Rule {
   std::unique_ptr<ir::Function> body;                 ///< the pattern, lowered
   std::vector<const ir::Expr*> outputs;               ///< what it returns: one value, or the parts of a class
   bool several = false;                               ///< the parts of a class
+  std::vector<bool> constant;                         ///< parameters that stand for constants alone
   std::map<const ir::Var*, const ir::Stmt*> defined;  ///< where the variables of `body` get their values
   std::string operations;                             ///< "linear + gelu": what it is made of
   std::size_t size = 0;
@@ -56,6 +57,8 @@ class Rules {
                     const ir::Stmt* at);
   TypeTable& types() { return types_; }
   Diagnose& diagnose() { return diagnose_; }
+  /// One that reports nothing.
+  Diagnose quiet() { return Diagnose(sema_, /*quiet=*/true); }
 
  private:
   struct Body {
@@ -64,7 +67,7 @@ class Rules {
   };
   bool refuse(const clang::FunctionDecl* pattern, const std::string& why);
   bool find_replacement(Rule& rule);
-  bool check_parameters(const Rule& rule);
+  bool check_parameters(Rule& rule);
   bool check_body(Rule& rule);
   std::unique_ptr<ir::Function> lower(const clang::FunctionDecl* f, Diagnose& diagnose,
                                       std::set<const clang::FunctionDecl*>& callees);

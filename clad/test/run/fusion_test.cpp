@@ -362,7 +362,49 @@ void sine_cosine_pullback(double x, ::algebra::SinCos d, double* d_x) {
 }
 }  // namespace clad::custom_derivatives::algebra
 
+// A parameter that the replacement has no derivative for.
+namespace damped {
+int calls = 0;
+double grow(double x, double k) { return std::exp(k * x); }
+double damp(double x) { return x / (1 + x * x); }
+double grow_and_damp(double x, double k) { return damp(grow(x, k)); }
+CLAD_PATTERN(grow_and_damp)
+inline double by_parts(double x, CLAD_CONSTANT double k) { return damp(grow(x, k)); }
+}  // namespace damped
+namespace clad::custom_derivatives::damped {
+void grow_pullback(double x, double k, double d, double* d_x, double* d_k) {
+  *d_x += d * k * std::exp(k * x);
+  *d_k += d * x * std::exp(k * x);
+}
+void damp_pullback(double x, double d, double* d_x) { *d_x += d * (1 - x * x) / ((1 + x * x) * (1 + x * x)); }
+void grow_and_damp_pullback(double x, double k, double d, double* d_x, double*) {
+  ++::damped::calls;
+  double d_t = 0;
+  damp_pullback(::damped::grow(x, k), d, &d_t);
+  *d_x += d_t * k * std::exp(k * x);
+}
+}  // namespace clad::custom_derivatives::damped
+
 namespace {
+struct Growth {
+  CLAD_CONSTANT double rate = 0.7;
+  double scale = 1.5;
+  double operator()(double x) const {
+    const double k = rate * std::sqrt(2.0 + rate);
+    return damped::grow(x * scale, k);
+  }
+  template <class V>
+  void reals(V&& v) {
+    v(scale);
+  }
+};
+double constant_rate(double x, int n) { return damped::damp(damped::grow(x, 1 / std::sqrt(n + 1.0))) * x; }
+double active_rate(double x) {
+  const double k = std::sqrt(x);
+  return damped::damp(damped::grow(x, 1 / k)) * x;
+}
+double rate_of_layer(const Growth& g, double x) { return damped::damp(g(x)); }
+double scale_as_rate(const Growth& g, double x) { return damped::damp(damped::grow(x, g.scale)); }
 double distance(double a, double b) { return std::sqrt((a - 1) * (a - 1) + b * b) + a; }
 double not_a_distance(double a, double b) { return std::sqrt((a - 1) * (a - 2) + b * b) + a; }
 double squares(double a, double b) {
@@ -418,6 +460,20 @@ TEST(Fusion, TakesAParameterThatOccursTwiceAsOneValue) {
   double d[2] = {};
   EXPECT_GRADIENT(swished, 0.4, 0.3);
   expect_count(algebra::swishes, 1, clad::gradient(swished), 0.4, 0.3, &d[0], &d[1]);
+}
+
+TEST(Fusion, LeavesActiveValuesThatMustBeConstant) {
+  double d = 0;
+  Growth d_g, g;
+  EXPECT_GRADIENT(constant_rate, 0.4, 2);
+  expect_count(damped::calls, 1, clad::gradient(constant_rate), 0.4, 2, &d, static_cast<int*>(nullptr));
+  EXPECT_GRADIENT(active_rate, 0.4);
+  expect_count(damped::calls, 0, clad::gradient(active_rate), 0.4, &d);
+  EXPECT_GRADIENT(rate_of_layer, g, 0.4);
+  expect_count(damped::calls, 1, clad::gradient(rate_of_layer), g, 0.4, &d_g, &d);
+  EXPECT_GRADIENT(scale_as_rate, g, 0.4);
+  expect_count(damped::calls, 0, clad::gradient(scale_as_rate), g, 0.4, &d_g, &d);
+  expect_count(damped::calls, 1, clad::gradient(scale_as_rate, "x"), g, 0.4, &d);
 }
 
 TEST(Fusion, TakesLiteralsByTheirValue) {
