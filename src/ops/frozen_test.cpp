@@ -2,17 +2,17 @@
 // them.
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "cladtorch/ops/ops.h"
 #include "cladtorch/tensor/gradient_target.h"
 #include "tests/support/gradcheck.h"
+#include "tests/support/same_bits.h"
 #include "tests/support/tokens.h"
 
 namespace cladtorch {
 namespace {
 
 namespace pullbacks = clad::custom_derivatives::cladtorch;
+using testing::same_bits;
 using testing::Tensors;
 using Gradients = std::vector<Tensor*>;
 template <class S>
@@ -38,6 +38,22 @@ Tensor run_layer_norm(const Tensors& x, const Gradients& d) {
   Tensor y = pullbacks::layer_norm_reverse_forw(x[0], x[1], x[2], 1e-5, state);
   pullbacks::layer_norm_pullback(x[0], x[1], x[2], 1e-5, mul(y, y), d[0], d[1], d[2], nullptr, state);
   return y;
+}
+
+Tensor run_linear_gelu(const Tensors& x, const Gradients& d) {
+  State<LinearGeluState> state;
+  Tensor y = pullbacks::linear_gelu_tanh_reverse_forw(x[0], x[1], x[2], state);
+  pullbacks::linear_gelu_tanh_pullback(x[0], x[1], x[2], cotangent(y), d[0], d[1], d[2], state);
+  return y;
+}
+
+Tensor run_add_layer_norm(const Tensors& x, const Gradients& d) {
+  State<AddLayerNormState> state;
+  const NormalizedSum y = pullbacks::add_layer_norm_reverse_forw(x[0], x[1], x[2], x[3], 1e-5, state);
+  pullbacks::add_layer_norm_pullback({}, {}, x[2], x[3], 1e-5,
+                                     {cotangent(y.sum), mul(y.normalized, y.normalized)}, d[0], d[1], d[2],
+                                     d[3], nullptr, state);
+  return y.normalized;
 }
 
 Tensor run_rms_norm(const Tensors& x, const Gradients& d) {
@@ -98,6 +114,8 @@ std::vector<Operation> operations() {
   return {
       {"linear", {{3, 5}, {4, 5}, {4}}, run_linear},
       {"layer_norm", {{3, 8}, {8}, {8}}, run_layer_norm},
+      {"linear_gelu_tanh", {{3, 5}, {4, 5}, {4}}, run_linear_gelu},
+      {"add_layer_norm", {{3, 8}, {3, 8}, {8}, {8}}, run_add_layer_norm},
       {"rms_norm", {{3, 8}, {8}}, run_rms_norm},
       {"embedding", {{7, 4}}, run_embedding},
       {"add", {{3, 4}, {4}}, run_add},
@@ -120,11 +138,6 @@ Tensors inputs(const Operation& operation, DType dtype) {
   Random random(7);
   for (const Shape& shape : operation.shapes) x.push_back(randn(shape, random, DType::float64).to(dtype));
   return x;
-}
-
-bool same_bits(const Tensor& a, const Tensor& b) {
-  return a.shape() == b.shape() && a.dtype() == b.dtype() && a.is_contiguous() && b.is_contiguous() &&
-         std::memcmp(a.data(), b.data(), a.nbytes()) == 0;
 }
 
 /// Gradient buffers of all inputs; a sink where the input is frozen.
@@ -209,8 +222,8 @@ TEST(Frozen, ConstantsPassThroughOperationsOfOneArgument) {
   x.set_frozen(true);
   const Tensor table = rotary_table(RotaryFrequencies({}, 2), 0, 2);
   for (const Tensor& y :
-       {gelu_tanh(x), gelu_erf(x), relu(x), tanh(x), sigmoid(x), silu(x), softmax(x), sum(x), mean(x),
-        causal_attention(x, 1), rotary_embedding(x, table), dropout(x, 0.5)})
+       {gelu_tanh(x), gelu_erf(x), relu(x), tanh(x), sigmoid(x), silu(x), softmax(x), log_softmax(x), tril(x),
+        sum(x), mean(x), causal_attention(x, 1), rotary_embedding(x, table), dropout(x, 0.5)})
     EXPECT_TRUE(y.is_frozen());
   EXPECT_FALSE(scale(x, 2).is_frozen()) << "a factor may have a derivative";
   EXPECT_FALSE(add(x, ones({6})).is_frozen());

@@ -53,6 +53,13 @@ double of_roots(const Inputs& x) {
 }
 double of_erf(const Inputs& x) { return energy(cladtorch::erf(x.a)); }
 double of_softmax(const Inputs& x) { return energy(softmax(x.a)); }
+double of_log_softmax(const Inputs& x) { return energy(log_softmax(x.a)); }
+double of_tril(const Inputs& x) { return energy(tril(x.a)) + energy(softmax(causal_mask(x.a))); }
+double of_linear_gelu_tanh(const Inputs& x) { return energy(linear_gelu_tanh(x.a, x.b, x.c)); }
+double of_add_layer_norm(const Inputs& x) {
+  const cladtorch::NormalizedSum y = add_layer_norm(x.a, x.b, x.c, Tensor(), x.scalar);
+  return energy(y.normalized) + 0.2 * energy(y.sum);
+}
 double of_layer_norm(const Inputs& x) { return energy(layer_norm(x.a, x.b, x.c, x.scalar)); }
 double of_layer_norm_without_bias(const Inputs& x) { return energy(layer_norm(x.a, x.b, Tensor(), 1e-5)); }
 double of_rms_norm(const Inputs& x) { return energy(rms_norm(x.a, x.b, x.scalar)); }
@@ -65,6 +72,7 @@ double of_causal_attention(const Inputs& x) { return energy(causal_attention(x.a
 double of_grouped_attention(const Inputs& x) { return energy(causal_attention(x.a, x.b, x.c, 4, 2)); }
 double of_cross_entropy(const Inputs& x) { return cross_entropy(x.a, indices()).item(); }
 double of_linear_cross_entropy(const Inputs& x) { return linear_cross_entropy(x.a, x.b, indices()).item(); }
+double of_nll_loss(const Inputs& x) { return nll_loss(mul(x.a, x.a), indices()).item(); }
 double of_mse_loss(const Inputs& x) { return mse_loss(x.a, x.b).item(); }
 double of_split(const Inputs& x) {
   const std::vector<Tensor> parts = x.a.split(2, 1);
@@ -161,6 +169,10 @@ CHECK_TANGENT(Log, of_log, {2, 5})
 CHECK_TANGENT(Roots, of_roots, {2, 5})
 CHECK_TANGENT(Erf, of_erf, {2, 5})
 CHECK_TANGENT(Softmax, of_softmax, {2, 3, 5})
+CHECK_TANGENT(LogSoftmax, of_log_softmax, {2, 3, 5})
+CHECK_TANGENT(Tril, of_tril, {2, 3, 5})
+CHECK_TANGENT(LinearGeluTanh, of_linear_gelu_tanh, {2, 3, 4}, {5, 4}, {5})
+CHECK_TANGENT(AddLayerNorm, of_add_layer_norm, {2, 3, 5}, {2, 3, 5}, {5})
 CHECK_TANGENT(LayerNorm, of_layer_norm, {2, 3, 5}, {5}, {5})
 CHECK_TANGENT(LayerNormWithoutBias, of_layer_norm_without_bias, {2, 3, 5}, {5})
 CHECK_TANGENT(RMSNorm, of_rms_norm, {2, 3, 5}, {5})
@@ -171,6 +183,7 @@ CHECK_TANGENT(CausalAttention, of_causal_attention, {2, 4, 18})
 CHECK_TANGENT(GroupedAttentionWithAWindow, of_grouped_attention, {2, 5, 12}, {2, 5, 6}, {2, 5, 6})
 CHECK_TANGENT(CrossEntropy, of_cross_entropy, {2, 3, 4})
 CHECK_TANGENT(LinearCrossEntropy, of_linear_cross_entropy, {2, 3, 5}, {4, 5})
+CHECK_TANGENT(NLLLoss, of_nll_loss, {2, 3, 4})
 CHECK_TANGENT(MSELoss, of_mse_loss, {2, 3}, {2, 3})
 CHECK_TANGENT(Split, of_split, {2, 6})
 CHECK_TANGENT(Views, of_views, {2, 6})

@@ -19,6 +19,12 @@ Tensor causal_attention(const Tensor& qkv, int64_t n_head);
 Tensor causal_attention(const Tensor& q, const Tensor& k, const Tensor& v, int64_t n_head,
                         int64_t window = 0);
 
+/// Attention's parts, as one writes them without it. Of scores [..., T, S] of the last T of S positions:
+/// causal_mask puts -inf where position t would see a later one, tril puts 0 there. Throw Error where T
+/// exceeds S.
+Tensor causal_mask(const Tensor& scores);
+Tensor tril(const Tensor& x);
+
 /// Inference with a cache: writes the keys and values of qkv [B, T, 3C] to positions past..past+T of
 /// keys and values [B, capacity, C] and attends over positions 0..past+t. Throws Error when the capacity is
 /// exceeded.
@@ -43,6 +49,9 @@ Tensor causal_attention_reverse_forw(const Tensor& qkv, int64_t n_head,
                                      pullback_state<AttentionState>& state);
 void causal_attention_pullback(const Tensor& qkv, int64_t n_head, Tensor d_y, Tensor* d_qkv,
                                pullback_state<AttentionState>& state);
+
+void causal_mask_pullback(CLAD_UNUSED const Tensor& scores, Tensor d_y, Tensor* d_scores);
+void tril_pullback(CLAD_UNUSED const Tensor& x, Tensor d_y, Tensor* d_x);
 
 Tensor causal_attention_reverse_forw(const Tensor& q, const Tensor& k, const Tensor& v, int64_t n_head,
                                      int64_t window, pullback_state<AttentionState>& state);

@@ -10,6 +10,10 @@ namespace cladtorch {
 /// for any other target outside [0, V).
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets, int64_t ignore_index = -100);
 
+/// The same of log-probabilities: the mean of -log_probabilities[target]. cross_entropy(x, t) is
+/// nll_loss(log_softmax(x), t).
+Tensor nll_loss(const Tensor& log_probabilities, const Tensor& targets, int64_t ignore_index = -100);
+
 /// cross_entropy(linear(x, weight), targets) for x [..., C], weight [V, C] and int32 targets [...], without
 /// the scores [..., V]: a bounded block of rows is scored at a time, and rows that are ignored not at all.
 Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor& targets,
@@ -47,6 +51,10 @@ Tensor cross_entropy_reverse_forw(const Tensor& logits, const Tensor& targets, i
 /// d_targets is left alone: integers have no derivative.
 void cross_entropy_pullback(const Tensor& logits, const Tensor& targets, int64_t ignore_index, Tensor d_y,
                             Tensor* d_logits, Tensor* d_targets, pullback_state<CrossEntropyState>& state);
+
+/// d_targets is left alone.
+void nll_loss_pullback(const Tensor& log_probabilities, const Tensor& targets, int64_t ignore_index,
+                       Tensor d_y, Tensor* d_log_probabilities, Tensor* d_targets);
 
 Tensor linear_cross_entropy_reverse_forw(const Tensor& x, const Tensor& weight, const Tensor& targets,
                                          int64_t ignore_index,

@@ -9,6 +9,9 @@ namespace cladtorch {
 /// exp(x) / sum exp(x) along the last dimension, with the maximum subtracted first.
 Tensor softmax(const Tensor& x);
 
+/// log(softmax(x)), which does not overflow and does not round to log(0).
+Tensor log_softmax(const Tensor& x);
+
 /// (x - mean) / sqrt(variance + epsilon) * weight + bias along the last dimension of x [..., C]; weight and
 /// bias [C], an undefined bias is left out. The variance is the biased one. Source: Ba, Kiros and Hinton,
 /// 2016.
@@ -40,6 +43,10 @@ using ::cladtorch::Tensor;
 Tensor softmax_reverse_forw(const Tensor& x, pullback_state<OutputState>& state);
 void softmax_pullback(CLAD_UNUSED const Tensor& x, Tensor d_y, Tensor* d_x,
                       pullback_state<OutputState>& state);
+
+Tensor log_softmax_reverse_forw(const Tensor& x, pullback_state<OutputState>& state);
+void log_softmax_pullback(CLAD_UNUSED const Tensor& x, Tensor d_y, Tensor* d_x,
+                          pullback_state<OutputState>& state);
 
 Tensor layer_norm_reverse_forw(const Tensor& x, const Tensor& weight, const Tensor& bias, double epsilon,
                                pullback_state<LayerNormState>& state);

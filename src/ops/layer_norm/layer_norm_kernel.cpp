@@ -44,6 +44,16 @@ void widened_pullback(const simd::LayerNormGradient& rows, const bfloat16* x, co
   }
 }
 
+template <class C>
+void normalize_row(int64_t n, const C* x, const C* weight, const C* bias, double epsilon, C* y, C* mean,
+                   C* rstd) {
+  if constexpr (std::is_same_v<C, double>) {
+    layer_norm_row(n, x, weight, bias, epsilon, y, mean, rstd);
+  } else {
+    simd::kernels().layer_norm_row(n, x, weight, bias, static_cast<float>(epsilon), y, mean, rstd);
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -52,13 +62,27 @@ void layer_norm(int64_t rows, int64_t n, const T* x, const Computed<T>* weight, 
   for_each_row<T>(rows, n, 2, [&](int64_t row, const RowMemory<T>& memory) {
     const auto* const from = readable(n, x + row * n, memory[0]);
     const Written<T> to(n, y + row * n, false, memory[1]);
-    auto *const mean_out = mean ? mean + row : nullptr, *const rstd_out = rstd ? rstd + row : nullptr;
-    if constexpr (std::is_same_v<T, double>) {
-      layer_norm_row(n, from, weight, bias, epsilon, to.data(), mean_out, rstd_out);
-    } else {
-      simd::kernels().layer_norm_row(n, from, weight, bias, static_cast<float>(epsilon), to.data(), mean_out,
-                                     rstd_out);
+    normalize_row(n, from, weight, bias, epsilon, to.data(), mean ? mean + row : nullptr,
+                  rstd ? rstd + row : nullptr);
+  });
+}
+
+// The sum is normalized while it lies in the first-level cache.
+template <class T>
+void add_layer_norm(int64_t rows, int64_t n, const T* a, const T* b, const Computed<T>* weight,
+                    const Computed<T>* bias, double epsilon, T* sum, T* y, Computed<T>* mean,
+                    Computed<T>* rstd) {
+  for_each_row<T>(rows, n, 3, [&](int64_t row, const RowMemory<T>& memory) {
+    {
+      const auto *const x = readable(n, a + row * n, memory[0]), *const z =
+                                                                     readable(n, b + row * n, memory[1]);
+      const Written<T> total(n, sum + row * n, false, memory[2]);
+      for (int64_t i = 0; i < n; ++i) total.data()[i] = x[i] + z[i];
     }
+    const auto* const from = readable(n, sum + row * n, memory[0]);
+    const Written<T> to(n, y + row * n, false, memory[1]);
+    normalize_row(n, from, weight, bias, epsilon, to.data(), mean ? mean + row : nullptr,
+                  rstd ? rstd + row : nullptr);
   });
 }
 
@@ -104,9 +128,11 @@ void layer_norm_pullback(int64_t rows, int64_t n, const T* x, const Computed<T>*
   if (d_bias) sum_rows(pieces, n, bias_parts, d_bias);
 }
 
-#define CLADTORCH_LAYER_NORM(T, C)                                                                      \
-  template void layer_norm(int64_t, int64_t, const T*, const C*, const C*, double, T*, C*, C*);         \
-  template void layer_norm_pullback(int64_t, int64_t, const T*, const C*, const C*, const C*, const T*, \
+#define CLADTORCH_LAYER_NORM(T, C)                                                                           \
+  template void layer_norm(int64_t, int64_t, const T*, const C*, const C*, double, T*, C*, C*);              \
+  template void add_layer_norm(int64_t, int64_t, const T*, const T*, const C*, const C*, double, T*, T*, C*, \
+                               C*);                                                                          \
+  template void layer_norm_pullback(int64_t, int64_t, const T*, const C*, const C*, const C*, const T*,      \
                                     Target<T>, Target<C>, Target<C>, double*, C*);
 CLADTORCH_LAYER_NORM(float, float)
 CLADTORCH_LAYER_NORM(double, double)

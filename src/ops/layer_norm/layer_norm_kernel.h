@@ -13,6 +13,12 @@ template <class T>
 void layer_norm(int64_t rows, int64_t n, const T* x, const Computed<T>* weight, const Computed<T>* bias,
                 double epsilon, T* y, Computed<T>* mean, Computed<T>* rstd);
 
+/// The same of x = a + b, rounded to `sum` [rows, n].
+template <class T>
+void add_layer_norm(int64_t rows, int64_t n, const T* a, const T* b, const Computed<T>* weight,
+                    const Computed<T>* bias, double epsilon, T* sum, T* y, Computed<T>* mean,
+                    Computed<T>* rstd);
+
 /// Elements of memory that the pullback works in.
 int64_t layer_norm_pullback_work(int64_t rows, int64_t n);
 

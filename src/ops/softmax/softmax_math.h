@@ -34,6 +34,21 @@ void softmax_row(int64_t n, const T* x, T* y) {
   for (int64_t i = 0; i < n; ++i) y[i] /= sum;
 }
 
+/// y_i = x_i - log sum_j exp(x_j),   d_x_i = d_y_i - exp(y_i) sum_j d_y_j
+template <class T>
+void log_softmax_row(int64_t n, const T* x, T log_sum_exp, T* y) {
+  for (int64_t i = 0; i < n; ++i) y[i] = x[i] - log_sum_exp;
+}
+template <class T>
+void log_softmax_pullback_row(int64_t n, const T* y, const T* d_y, T* d_x, bool add) {
+  T sum = 0;
+  for (int64_t i = 0; i < n; ++i) sum += d_y[i];
+  for (int64_t i = 0; i < n; ++i) {
+    const T d = d_y[i] - std::exp(y[i]) * sum;
+    d_x[i] = add ? d_x[i] + d : d;
+  }
+}
+
 template <class T>
 void softmax_pullback_row(int64_t n, const T* y, const T* d_y, T* d_x, bool add) {
   T projection = 0;

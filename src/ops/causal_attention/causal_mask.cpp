@@ -1,0 +1,75 @@
+#include <algorithm>
+#include <limits>
+
+#include "cladtorch/ops/attention.h"
+#include "cladtorch/ops/count.h"
+#include "ops/common/rows.h"
+#include "ops/common/target.h"
+#include "tensor/dispatch.h"
+
+namespace cladtorch {
+namespace {
+
+/// How many of a row's entries position `row` of T sees.
+int64_t seen(int64_t row, const Shape& shape) {
+  const int64_t length = shape[shape.rank() - 2], all = shape.back();
+  return row % length + 1 + all - length;
+}
+
+Tensor with_rest(const char* operation, const Tensor& x, double rest) {
+  require(x.defined() && x.dim() >= 2 && x.size(-2) <= x.size(-1), operation,
+          ": expected [..., T, S] with T up to S, got ", x.shape());
+  detail::count_op();
+  const Tensor dense = x.contiguous();
+  Tensor y = Tensor::empty(x.shape(), x.dtype());
+  y.set_frozen(x.is_frozen());
+  const int64_t n = x.size(-1);
+  detail::dispatch_real(operation, x.dtype(), [&]<class T>(T) {
+    const T* const from = dense.data<T>();
+    T* const to = y.data<T>();
+    detail::for_each_row<T>(detail::row_count(x), n, 0, [&](int64_t row, const auto&) {
+      const int64_t kept = seen(row, x.shape());
+      std::copy_n(from + row * n, kept, to + row * n);
+      std::fill_n(to + row * n + kept, n - kept, detail::convert<T>(rest));
+    });
+  });
+  return y;
+}
+
+}  // namespace
+
+Tensor causal_mask(const Tensor& scores) {
+  return with_rest("causal_mask", scores, -std::numeric_limits<double>::infinity());
+}
+Tensor tril(const Tensor& x) { return with_rest("tril", x, 0); }
+
+}  // namespace cladtorch
+
+namespace clad::custom_derivatives::cladtorch {
+using namespace ::cladtorch;
+namespace detail = ::cladtorch::detail;
+
+void tril_pullback(const Tensor&, Tensor d_y, Tensor* d_x) {
+  d_x = wanted(d_x);
+  if (!d_y.defined() || !d_x) return;
+  const Tensor d = d_y.contiguous();
+  const int64_t n = d.size(-1);
+  detail::dispatch_real("tril", d.dtype(), [&]<class T>(T) {
+    const T* const from = d.data<T>();
+    detail::contribute<T>(d_x, d.shape(), [&](detail::Target<T> to) {
+      detail::for_each_row<T>(detail::row_count(d), n, 2, [&](int64_t row, const auto& memory) {
+        const int64_t kept = seen(row, d.shape());
+        const auto* const in = detail::readable(n, from + row * n, memory[0]);
+        const detail::Written<T> out(n, to.data + row * n, to.add, memory[1]);
+        for (int64_t i = 0; i < kept; ++i) out.data()[i] = to.add ? out.data()[i] + in[i] : in[i];
+        if (!to.add) std::fill_n(out.data() + kept, n - kept, detail::Computed<T>(0));
+      });
+    });
+  });
+}
+
+void causal_mask_pullback(const Tensor& scores, Tensor d_y, Tensor* d_scores) {
+  tril_pullback(scores, std::move(d_y), d_scores);
+}
+
+}  // namespace clad::custom_derivatives::cladtorch

@@ -1,0 +1,80 @@
+#include "cladtorch/ops/count.h"
+#include "cladtorch/ops/fused.h"
+#include "ops/common/elementwise.h"
+#include "ops/common/rows.h"
+#include "ops/layer_norm/layer_norm_kernel.h"
+
+namespace cladtorch {
+namespace {
+
+/// The shape of the sum.
+Shape check(const Tensor& a, const Tensor& b, const Tensor& weight, const Tensor& bias) {
+  detail::check_operands("add_layer_norm", a, b);
+  require(weight.defined(), "add_layer_norm: weight is undefined");
+  const Shape shape = broadcast_shapes("add_layer_norm", a.shape(), b.shape());
+  require(shape.rank() >= 1 && weight.shape() == Shape{shape.back()} &&
+              (!bias.defined() || bias.shape() == weight.shape()),
+          "add_layer_norm: expected a and b [..., C], weight and bias [C]: a is ", a.shape(), ", b is ",
+          b.shape(), ", weight is ", weight.shape(), ", bias is ", bias.shape());
+  require(weight.dtype() == a.dtype() && (!bias.defined() || bias.dtype() == a.dtype()),
+          "add_layer_norm: dtypes differ: a is ", a.dtype(), ", weight is ", weight.dtype());
+  return shape;
+}
+
+Tensor dense(const Tensor& x, const Shape& shape) {
+  return x.shape() == shape ? x.contiguous() : x.expand(shape).contiguous();
+}
+
+NormalizedSum forward(const Tensor& a, const Tensor& b, const Tensor& weight, const Tensor& bias,
+                      double epsilon, LayerNormState* state) {
+  const Shape shape = check(a, b, weight, bias);
+  detail::count_op();
+  const DType computed = detail::computed_in(a.dtype());
+  const Tensor x = dense(a, shape), z = dense(b, shape), w = weight.to(computed).contiguous(),
+               c = bias.to(computed).contiguous();
+  NormalizedSum y{Tensor::empty(shape, a.dtype()), Tensor::empty(shape, a.dtype())};
+  const int64_t n = shape.back(), rows = detail::row_count(y.sum);
+  if (state) *state = {Tensor::empty({rows}, computed), Tensor::empty({rows}, computed)};
+  detail::dispatch_real("add_layer_norm", a.dtype(), [&]<class T>(T) {
+    using C = detail::Computed<T>;
+    detail::add_layer_norm<T>(rows, n, x.data<T>(), z.data<T>(), w.data<C>(),
+                              c.defined() ? c.data<C>() : nullptr, epsilon, y.sum.data<T>(),
+                              y.normalized.data<T>(), state ? state->mean.data<C>() : nullptr,
+                              state ? state->rstd.data<C>() : nullptr);
+  });
+  y.sum.set_frozen(all_frozen(a, b));
+  y.normalized.set_frozen(all_frozen(a, b, weight, bias));
+  return y;
+}
+
+}  // namespace
+
+NormalizedSum add_layer_norm(const Tensor& a, const Tensor& b, const Tensor& weight, const Tensor& bias,
+                             double epsilon) {
+  return forward(a, b, weight, bias, epsilon, nullptr);
+}
+
+}  // namespace cladtorch
+
+namespace clad::custom_derivatives::cladtorch {
+
+NormalizedSum add_layer_norm_reverse_forw(const Tensor& a, const Tensor& b, const Tensor& weight,
+                                          const Tensor& bias, double epsilon,
+                                          pullback_state<AddLayerNormState>& state) {
+  const NormalizedSum y = ::cladtorch::forward(a, b, weight, bias, epsilon, &state.data.rows);
+  state.data.sum = y.sum;
+  state.data.operands = {a.shape(), b.shape(), a.is_frozen(), b.is_frozen()};
+  return y;
+}
+
+void add_layer_norm_pullback(const Tensor&, const Tensor&, const Tensor& weight, const Tensor& bias,
+                             double epsilon, NormalizedSum d_y, Tensor* d_a, Tensor* d_b, Tensor* d_weight,
+                             Tensor* d_bias, double* d_epsilon, pullback_state<AddLayerNormState>& state) {
+  pullback_state<::cladtorch::LayerNormState> rows{state.data.rows};
+  layer_norm_pullback(state.data.sum, weight, bias, epsilon, std::move(d_y.normalized), &d_y.sum, d_weight,
+                      d_bias, d_epsilon, rows);
+  pullback_state<::cladtorch::BroadcastState> operands{state.data.operands};
+  add_pullback(Tensor(), Tensor(), std::move(d_y.sum), d_a, d_b, operands);
+}
+
+}  // namespace clad::custom_derivatives::cladtorch

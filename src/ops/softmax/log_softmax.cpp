@@ -1,0 +1,63 @@
+#include "cladtorch/ops/count.h"
+#include "cladtorch/ops/normalization.h"
+#include "ops/common/rows.h"
+#include "ops/common/target.h"
+#include "ops/softmax/softmax_math.h"
+#include "simd/kernels.h"
+#include "tensor/dispatch.h"
+
+namespace cladtorch {
+
+Tensor log_softmax(const Tensor& x) {
+  require(x.defined() && x.dim() >= 1, "log_softmax: expected rank 1 or more, got shape ", x.shape());
+  detail::count_op();
+  const Tensor dense = x.contiguous();
+  Tensor y = Tensor::empty(x.shape(), x.dtype());
+  y.set_frozen(x.is_frozen());
+  const int64_t n = detail::row_length(x);
+  detail::dispatch_real("log_softmax", x.dtype(), [&]<class T>(T) {
+    const T* in = dense.data<T>();
+    T* out = y.data<T>();
+    detail::for_each_row<T>(detail::row_count(x), n, 2, [&](int64_t row, const auto& memory) {
+      const auto* const from = detail::readable(n, in + row * n, memory[0]);
+      const detail::Written<T> to(n, out + row * n, false, memory[1]);
+      if constexpr (std::is_same_v<T, double>) {
+        detail::log_softmax_row(n, from, detail::log_sum_exp(n, from), to.data());
+      } else {
+        detail::log_softmax_row(n, from, simd::kernels().log_sum_exp(n, from), to.data());
+      }
+    });
+  });
+  return y;
+}
+
+}  // namespace cladtorch
+
+namespace clad::custom_derivatives::cladtorch {
+using namespace ::cladtorch;
+namespace detail = ::cladtorch::detail;
+
+Tensor log_softmax_reverse_forw(const Tensor& x, pullback_state<OutputState>& state) {
+  return state.data.y = ::cladtorch::log_softmax(x);
+}
+
+void log_softmax_pullback(const Tensor&, Tensor d_y, Tensor* d_x, pullback_state<OutputState>& state) {
+  const Tensor& y = state.data.y;
+  d_x = wanted(d_x, y);
+  if (!d_y.defined() || !d_x) return;
+  const Tensor d = d_y.contiguous();
+  const int64_t n = detail::row_length(y);
+  detail::dispatch_real("log_softmax", y.dtype(), [&]<class T>(T) {
+    const T *out = y.data<T>(), *d_out = d.data<T>();
+    detail::contribute<T>(d_x, y.shape(), [&](detail::Target<T> target) {
+      detail::for_each_row<T>(detail::row_count(y), n, 3, [&](int64_t row, const auto& memory) {
+        const auto* const logs = detail::readable(n, out + row * n, memory[0]);
+        const auto* const from = detail::readable(n, d_out + row * n, memory[1]);
+        const detail::Written<T> to(n, target.data + row * n, target.add, memory[2]);
+        detail::log_softmax_pullback_row(n, logs, from, to.data(), target.add);
+      });
+    });
+  });
+}
+
+}  // namespace clad::custom_derivatives::cladtorch
