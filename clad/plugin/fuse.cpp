@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "effects.h"
+#include "fuser.h"
 #include "inline.h"
-#include "match.h"
 #include "passes.h"
+#include "versions.h"
 #include "walk.h"
 
 namespace clad {
@@ -15,13 +15,6 @@ using ir::Body;
 using ir::Expr;
 using ir::Stmt;
 using ir::Var;
-
-std::size_t count(const Expr* e, const Var* v) {
-  if (!e) return 0;
-  std::size_t n = e->var == v;
-  for (const Expr* a : e->args) n += count(a, v);
-  return n;
-}
 
 /// `e` with `what` replaced; `e` itself if it is not in there.
 Expr* substituted(ir::Function& fn, Expr* e, const Expr* what, Expr* by) {
@@ -50,70 +43,33 @@ std::set<const Var*> written_in(const ir::Function& fn) {
   return written;
 }
 
-class Fuser {
- public:
-  Fuser(ir::Function& fn, Rules& rules, std::set<const clang::FunctionDecl*>& callees)
-      : fn_(fn), rules_(rules), callees_(callees) {}
+}  // namespace
 
-  void run() {
+void Fuser::run() {
+  Versions versions(fn_);
+  find_activity();
+  run(fn_.body, fn_.region);
+  if (!changed_) return versions.undo();
+  tidy(fn_.body);
+  drop_unused();
+}
+
+void Fuser::run(Body& body, ir::Region* region) {
+  for (Stmt* s : body) {
+    run(s->init, region);
+    for (Body* inner : {&s->body, &s->other}) run(*inner, s->kind == Stmt::Loop ? s->region : region);
+  }
+  while (step(body, region)) {
+    changed_ = true;
     find_activity();
-    run(fn_.body, fn_.region);
-    if (changed_) drop_unused();
   }
+}
 
- private:
-  void run(Body& body, ir::Region* region) {
-    for (Stmt* s : body) {
-      run(s->init, region);
-      for (Body* inner : {&s->body, &s->other}) run(*inner, s->kind == Stmt::Loop ? s->region : region);
-    }
-    while (step(body, region)) {
-      changed_ = true;
-      find_activity();
-    }
-  }
-  void find_activity() {
-    for (const auto& v : fn_.vars) v->active = false;
-    Diagnose quiet = rules_.quiet();
-    find_active(fn_, quiet);
-  }
-  bool step(Body& body, ir::Region* region);
-  bool attempt(const Rule& rule, Stmt* at, const Expr* root);
-  bool find_outputs(Match& m, std::size_t next);
-  bool acceptable(Match& m);
-  void find_removed(Match& m);
-  bool place(Match& m);
-  std::size_t index(Match::Place p) const;
-  std::size_t outside_uses(const Match& m, const Frame* frame, const Var* v) const;
-  void see_through(Match& m);
-  void rewrite(Match& m);
-  void drop_unused();
-  void name_outputs(const Match& m, Var* whole, Body& made);
-  void forget(Var* v) {
-    if (v->region) std::erase(v->region->vars, v);
-  }
-  std::string describe(const Rule& rule) const;
-  void miss(ir::Loc at, const Rule& rule, const std::string& why) {
-    if (rules_.diagnose().remarks()) rules_.diagnose().remark(at, "not fused" + describe(rule) + ": " + why);
-  }
-
-  ir::Function& fn_;
-  Rules& rules_;
-  std::set<const clang::FunctionDecl*>& callees_;
-  bool changed_ = false;
-  ir::Function probes_;                                   ///< holds expressions that only ask
-  std::map<const Stmt*, std::set<const Rule*>> made_by_;  ///< the rules that a statement comes from
-
-  // Of one step.
-  Body* body_ = nullptr;
-  ir::Region* region_ = nullptr;
-  Frame root_;
-  // Of one attempt.
-  Stmt* at_ = nullptr;          ///< the statement that computes the pattern's (last) value
-  const Expr* part_ = nullptr;  ///< the expression in it that is the pattern's value, unless it is a call's
-  std::set<Match::Place> removed_;
-  std::size_t position_ = 0;  ///< of the replacement
-};
+void Fuser::find_activity() {
+  for (const auto& v : fn_.vars) v->active = false;
+  Diagnose quiet = rules_.quiet();
+  find_active(fn_, quiet);
+}
 
 bool Fuser::step(Body& body, ir::Region* region) {
   body_ = &body;
@@ -173,6 +129,8 @@ bool Fuser::find_outputs(Match& m, std::size_t next) {
   const auto calls = m.calls;
   const auto matched = m.matched, named = m.named;
   const auto seen_through = m.seen_through;
+  const auto compared = m.compared;
+  const auto compared_by = m.compared_by;
   for (const Stmt* s : *body_) {
     if (s->kind != Stmt::CallStmt || !s->var || root_.defined.count(s->var) == 0) continue;
     if (m.call(wanted, {&root_, probes_.ref(s->var)}) && find_outputs(m, next + 1)) return true;
@@ -181,131 +139,10 @@ bool Fuser::find_outputs(Match& m, std::size_t next) {
     m.matched = matched;
     m.named = named;
     m.seen_through = seen_through;
+    m.compared = compared;
+    m.compared_by = compared_by;
   }
   return false;
-}
-
-/// The place in the body of the statement, or of the call that it is seen through.
-std::size_t Fuser::index(Match::Place p) const {
-  for (; p.first->parent; p = {p.first->parent, p.first->call}) {
-  }
-  return static_cast<std::size_t>(std::find(body_->begin(), body_->end(), p.second) - body_->begin());
-}
-
-/// How often a variable is used by what is not removed.
-std::size_t Fuser::outside_uses(const Match& m, const Frame* frame, const Var* v) const {
-  std::size_t uses = 0;
-  const auto look = [&](Stmt* s) {
-    if (removed_.count({frame, s}) != 0) return;
-    if (const auto inner = m.seen_through.find({frame, s}); inner != m.seen_through.end()) {
-      for (std::size_t i = 0; i < s->call->args.size(); ++i) {
-        const Expr* a = s->call->args[i].expr;
-        uses += a->var == v ? outside_uses(m, inner->second, inner->second->fn->params[i].var) : count(a, v);
-      }
-      return;
-    }
-    if (frame->parent && s->kind == Stmt::Return && s->expr->var == v) {
-      if (frame->call->var != at_->var || part_) uses += outside_uses(m, frame->parent, frame->call->var);
-      return;
-    }
-    const Expr* primal = s->call ? s->call->primal : nullptr;
-    ir::each_expr(s, [&](Expr* e) { uses += e == primal ? 0 : count(e, v); });
-    if (s == at_ && part_) uses -= count(part_, v);
-  };
-  ir::each_stmt(frame->fn->body, look);
-  return uses;
-}
-
-/// Finds what goes: the calls that are matched, and the declarations that only they use.
-void Fuser::find_removed(Match& m) {
-  removed_ = m.matched;
-  removed_.insert(m.named.begin(), m.named.end());
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const Match::Place& p : m.named)
-      if (removed_.count(p) != 0 && outside_uses(m, p.first, p.second->var) != 0) {
-        removed_.erase(p);
-        changed = true;
-      }
-  }
-}
-
-bool Fuser::acceptable(Match& m) {
-  find_removed(m);
-  std::set<std::size_t> involved;
-  for (const auto* places : {&m.matched, &removed_})
-    for (const Match::Place& p : *places) involved.insert(index(p));
-  if (part_) involved.insert(index({&root_, at_}));
-  if (!m.seen_through.empty() && involved.size() < 2) return false;  // all of it lies in one function
-  for (std::size_t i = 0; i < m.bound.size(); ++i)
-    if (m.rule.constant[i] && m.may_carry(*m.bound[i])) {
-      miss(at_->loc, m.rule, "'" + m.rule.body->params[i].var->name + "' must be a constant for derivatives");
-      return false;
-    }
-  std::set<Match::Place> outputs;
-  for (const Expr* o : m.rule.outputs)
-    if (const Stmt* s = m.rule.call(o)) outputs.insert(m.calls.at(s));
-  for (const Match::Place& p : m.matched) {
-    if (outputs.count(p) != 0 || outside_uses(m, p.first, p.second->var) == 0) continue;
-    miss(p.second->loc, m.rule, "what this computes is used elsewhere too");
-    return false;
-  }
-  // What the replacement is given must not be what goes.
-  for (std::size_t i = 0; i < m.bound.size(); ++i)
-    for (const Match::Place& p : removed_)
-      if (count(m.in_root(*m.bound[i]), p.second->var) != 0) return false;
-  return place(m);
-}
-
-/// Finds a place where the arguments have their values and nothing has used the outputs yet.
-bool Fuser::place(Match& m) {
-  std::size_t first = body_->size(), last = 0;
-  for (const Match::Place& p : m.matched) {
-    first = std::min(first, index(p));
-    last = std::max(last, index(p));
-  }
-  for (const Match::Place& p : m.named) first = std::min(first, index(p));
-  if (part_) last = std::max(last, index({&root_, at_}));
-  first = std::min(first, last);
-  ir::Effects reads;
-  for (const auto& b : m.bound) ir::add_reads(m.in_root(*b), reads);
-  const auto goes = [&](const Stmt* s) { return removed_.count({&root_, s}) != 0; };
-  const auto inside = [&](const Stmt* s) { return m.seen_through.count({&root_, s}) != 0; };
-  for (std::size_t i = first; i <= last; ++i) {
-    const Stmt* s = (*body_)[i];
-    if (goes(s) || inside(s) || (s == at_ && part_)) continue;
-    ir::Effects writes;
-    ir::add_writes(s, writes);
-    if (s->kind == Stmt::Decl || s->kind == Stmt::CallStmt) writes.vars.erase(s->var);
-    if (ir::conflict(reads, writes)) {
-      miss(at_->loc, m.rule, "a value it needs may change in between");
-      return false;
-    }
-  }
-  position_ = last;
-  if (!m.rule.several) return true;
-  const auto used_before = [&](std::size_t from, std::size_t to) {
-    for (std::size_t i = from; i < to; ++i) {
-      Stmt* s = (*body_)[i];
-      if (goes(s) || inside(s)) continue;
-      std::size_t uses = 0;
-      ir::each_stmt({s}, [&](Stmt* inner) {
-        ir::each_expr(inner, [&](const Expr* e) {
-          for (const Match::Place& p : m.matched) uses += count(e, p.second->var);
-        });
-      });
-      if (uses != 0) return true;
-    }
-    return false;
-  };
-  if (!used_before(first, last)) return true;
-  // Else before the first of them, if all arguments are there already.
-  position_ = first;
-  std::set<const Var*> named;
-  for (const auto& b : m.bound) ir::each_var(m.in_root(*b), [&](const Var* v) { named.insert(v); });
-  for (std::size_t i = first; i <= last; ++i)
-    if (named.count((*body_)[i]->var) != 0) return false;
-  return true;
 }
 
 /// Puts the bodies that the match goes through in the place of their calls: the next step finds it there.
@@ -319,6 +156,30 @@ void Fuser::see_through(Match& m) {
     for (std::size_t k = i; k < i + n; ++k) made_by_[(*body_)[k]] = by;
     const auto& called = rules_.callees(callee);
     callees_.insert(called.begin(), called.end());
+  }
+}
+
+/// `t = f(x); y = t;` as `y = f(x)`.
+void Fuser::tidy(Body& body) {
+  for (std::size_t i = 0; i < body.size(); ++i) {
+    for (Body* inner : {&body[i]->init, &body[i]->body, &body[i]->other}) tidy(*inner);
+    if (i == 0) continue;
+    Stmt *call = body[i - 1], *s = body[i];
+    if (s->kind != Stmt::Decl || call->kind != Stmt::CallStmt || !s->expr || s->expr->kind != Expr::VarRef)
+      continue;
+    Var* t = call->var;
+    if (!t || s->expr->var != t || t->kind != Var::Temp || t->type != s->var->type || t->by_pointer ||
+        t->reference_copy)
+      continue;
+    std::size_t uses = 0;
+    ir::each_stmt(fn_.body, [&](Stmt* other) {
+      const Expr* primal = other->call ? other->call->primal : nullptr;
+      ir::each_expr(other, [&](const Expr* e) { uses += e == primal ? 0 : count(e, t); });
+    });
+    if (uses != 1) continue;
+    call->var = s->var;
+    forget(t);
+    body.erase(body.begin() + static_cast<std::ptrdiff_t>(i--));
   }
 }
 
@@ -427,8 +288,6 @@ void Fuser::rewrite(Match& m) {
   body_->insert(body_->end(), made.begin(), made.end());
   body_->insert(body_->end(), after.begin(), after.end());
 }
-
-}  // namespace
 
 void fuse(ir::Function& fn, Rules& rules, const std::vector<bool>& active,
           std::set<const clang::FunctionDecl*>& callees) {

@@ -151,7 +151,11 @@ bool Match::bind(std::size_t parameter, Node n) {
   n = resolve(n);
   if (n.e->type != rule.body->params[parameter].var->type) return false;
   auto& known = bound[parameter];
-  if (known) return equal(in_root(*known), in_root(n));
+  if (known) {
+    const Expr *a = in_root(*known), *b = in_root(n);
+    compared.insert(compared.end(), {a, b});
+    return equal(a, b);
+  }
   known = n;
   return true;
 }
@@ -182,11 +186,13 @@ bool Match::may_carry(Node n) {
                      [&](const Expr* a) { return may_carry({n.frame, a}); });
 }
 
-bool Match::equal(const Expr* a, const Expr* b) const {
+bool Match::equal(const Expr* a, const Expr* b) {
   if (a->kind == Expr::VarRef && b->kind == Expr::VarRef && a->var == b->var) return true;
   const auto declared = [&](const Expr* e) {
     const auto it = e->kind == Expr::VarRef ? root_.defined.find(e->var) : root_.defined.end();
     if (it == root_.defined.end() || it->second->kind != Stmt::Decl || !it->second->expr) return e;
+    compared_by.insert(it->second);
+    compared.push_back(it->second->expr);
     return static_cast<const Expr*>(it->second->expr);
   };
   const Expr *x = declared(a), *y = declared(b);

@@ -46,12 +46,14 @@ class Match {
   /// Whether a derivative may flow through `n`.
   bool may_carry(Node n);
   /// Whether both have the same value, if nothing is written meanwhile.
-  bool equal(const ir::Expr* a, const ir::Expr* b) const;
+  bool equal(const ir::Expr* a, const ir::Expr* b);
 
   const Rule& rule;
   std::vector<std::optional<Node>> bound;      ///< what the parameters stand for
   std::map<const ir::Stmt*, Place> calls;      ///< the call for each one of the pattern
   std::set<Place> matched;                     ///< the same, as a set
+  std::vector<const ir::Expr*> compared;       ///< what was found equal
+  std::set<const ir::Stmt*> compared_by;       ///< the declarations that showed it
   std::set<Place> named;                       ///< declarations between them
   std::map<Place, const Frame*> seen_through;  ///< calls whose bodies it goes through
   std::set<const ir::Stmt*> closed;            ///< statements that this rule has made itself
