@@ -123,6 +123,17 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
     if (first && cast<CXXOperatorCallExpr>(e)->getOperator() == OO_Equal) assign(e->getArg(0), e->getArg(1));
     return true;
   }
+  /// Through a reference that a lambda returns, what it has captured may be changed.
+  bool VisitLambdaExpr(LambdaExpr* e) {
+    const CXXMethodDecl* op = e->getCallOperator();
+    const QualType result = op->getReturnType();
+    if (!op->isTemplated() && ((!result->isReferenceType() && !result->isPointerType()) ||
+                               result->getPointeeType().isConstQualified()))
+      return true;
+    for (const LambdaCapture& c : e->captures())
+      if (c.capturesVariable() && c.getCaptureKind() == LCK_ByRef) modified.insert(c.getCapturedVar());
+    return true;
+  }
   bool VisitCXXConstructExpr(CXXConstructExpr* e) {
     const CXXConstructorDecl* f = e->getConstructor();
     for (unsigned i = 0; i < e->getNumArgs() && i < f->getNumParams(); ++i) {

@@ -204,11 +204,10 @@ void Frontend::lower(const FunctionDecl* decl, const std::vector<const Decl*>& t
   fn_.result = returned_ ? types_.get(context_.VoidTy) : types_.get(result);
   const auto* ctor = dyn_cast<CXXConstructorDecl>(decl);
   if (result->isReferenceType() && !returned_ && types_.get(result)->differentiable) {
-    fail(
-        decl->getLocation(),
-        "cannot differentiate '" + display_name(decl) +
-            "': it returns a reference to differentiable data, and is recursive, virtual or a lambda; return "
-            "by value, or give it a pullback");
+    fail(decl->getLocation(),
+         "cannot differentiate '" + display_name(decl) +
+             "': it returns a reference to differentiable data, and is recursive or virtual; return "
+             "by value, or give it a pullback");
     return;
   }
 

@@ -282,7 +282,8 @@ class Frontend {
   };
   bool can_inline(const clang::FunctionDecl* callee) const;
   ir::Expr* inline_call(const clang::Expr* call, const clang::FunctionDecl* callee,
-                        const std::vector<const clang::Expr*>& args, const clang::Expr* object);
+                        const std::vector<const clang::Expr*>& args, const clang::Expr* object,
+                        const Closure* closure = nullptr);
   ir::Expr* inline_return(const clang::Expr* call, const clang::FunctionDecl* callee,
                           const clang::Expr* returned);
   ir::Expr* inline_body(const clang::FunctionDecl* callee, const clang::CompoundStmt* body);

@@ -219,9 +219,8 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
                 "cannot differentiate call to '" + display_name(callee) +
                     (compat::in_std(callee)
                          ? "': no derivative of this library function is known; write the loop, with an index"
-                         : "': it returns a pointer to differentiable data, and is recursive, virtual, a "
-                           "lambda or not "
-                           "visible; return an index"));
+                         : "': it returns a pointer to differentiable data, and is recursive, virtual or "
+                           "not visible; return an index"));
 
   // The call as it would be written without derivatives.
   ir::Expr* primal = nullptr;

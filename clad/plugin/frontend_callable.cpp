@@ -119,6 +119,7 @@ ir::Expr* Frontend::call_closure(const CallExpr* e, const Closure& closure,
         return fail(e->getExprLoc(),
                     "cannot differentiate this call of a generic lambda; give its parameters types");
     }
+    if (ir::Expr* place = inline_call(e, callee, args, nullptr, &closure)) return place;
     auto info = std::make_unique<ir::CallInfo>();
     info->lifted = true;
     info->name = "lambda";

@@ -71,7 +71,7 @@ bool Frontend::can_inline(const FunctionDecl* callee) const {
   if (compat::in_std(callee) && !is_arithmetic_functor(callee)) return false;
   if (!types_.get(callee->getReturnType())->differentiable) return false;
   const auto* method = dyn_cast<CXXMethodDecl>(callee);
-  if (method && (method->isVirtual() || method->getParent()->isLambda())) return false;
+  if (method && method->isVirtual()) return false;
   return std::none_of(callee->param_begin(), callee->param_end(), [](const ParmVarDecl* p) {
     const CXXRecordDecl* r = p->getType().getNonReferenceType()->getAsCXXRecordDecl();
     return r && r->isLambda();
@@ -79,13 +79,15 @@ bool Frontend::can_inline(const FunctionDecl* callee) const {
 }
 
 ir::Expr* Frontend::inline_call(const clang::Expr* call, const FunctionDecl* callee,
-                                const std::vector<const clang::Expr*>& args, const clang::Expr* object) {
+                                const std::vector<const clang::Expr*>& args, const clang::Expr* object,
+                                const Closure* closure) {
   if (!can_inline(callee)) return nullptr;
   const clang::Expr* returned = only_return(callee);
   const QualType result = callee->getReturnType();
   const bool names_storage = result->isReferenceType() || result->isPointerType();
-  if (!names_storage && (!returned || (!is_arithmetic_functor(callee) && !is_plain_path(returned) &&
-                                       !is_forwarding(returned, context_))))
+  if (!names_storage &&
+      (closure || !returned ||
+       (!is_arithmetic_functor(callee) && !is_plain_path(returned) && !is_forwarding(returned, context_))))
     return nullptr;
   if (!returned && returned_parameter(callee)) return nullptr;  // its value is that argument
   ir::Expr* self = nullptr;
@@ -96,6 +98,15 @@ ir::Expr* Frontend::inline_call(const clang::Expr* call, const FunctionDecl* cal
   const FunctionDecl* definition = nullptr;
   const clang::Stmt* body = callee->getBody(definition);
   Frame frame;
+  if (closure) {
+    for (const Closure::Capture& c : closure->captures) {
+      if (!c.path && !c.closure) return nullptr;
+      if (!c.decl)
+        self = c.path;
+      else if (c.path)
+        frame[c.decl] = c.path;
+    }
+  }
   for (unsigned i = 0; i < definition->getNumParams() && i < args.size(); ++i) {
     ir::Expr* arg = value(args[i]);
     if (!ir::is_atomic(arg) && !arg->type->is_class() && arg->type->kind != ir::Type::Pointer)

@@ -87,7 +87,7 @@ ir::Expr* Frontend::assign(ir::Expr* lhs, const std::string& op, ir::Expr* rhs, 
     return fail(
         SourceLocation::getFromRawEncoding(at),
         "cannot differentiate an assignment through a reference that a call returned: the function is "
-        "recursive, virtual, a lambda or not visible; return an index");
+        "recursive, virtual or not visible; return an index");
   if (!r && lhs->type->differentiable) {
     ir::Stmt* s = emit(ir::Stmt::Assign, at);  // a global: an error only if what is stored is active
     s->text = op;

@@ -77,7 +77,7 @@ double tuple_like(double x) {
 struct Chain {
   double v;
   Chain& pick(Chain& o) {
-    // expected-error@-1 {{cannot differentiate 'Chain::pick': it returns a reference to differentiable data, and is recursive, virtual or a lambda; return by value, or give it a pullback}}
+    // expected-error@-1 {{cannot differentiate 'Chain::pick': it returns a reference to differentiable data, and is recursive or virtual; return by value, or give it a pullback}}
     if (o.v < v) return o.pick(*this);
     return *this;
   }

@@ -251,7 +251,7 @@ double gives_away(double x) {
 }
 double* passes_on(double* p, int n) {
   if (n > 1) return passes_on(p + 1, n - 1);
-  // expected-error@-1 {{cannot differentiate call to 'passes_on': it returns a pointer to differentiable data, and is recursive, virtual, a lambda or not visible; return an index}}
+  // expected-error@-1 {{cannot differentiate call to 'passes_on': it returns a pointer to differentiable data, and is recursive, virtual or not visible; return an index}}
   return p;
 }
 double returned_pointer(double* p, int n) { return *passes_on(p, n); }
@@ -263,7 +263,7 @@ double& largest(double* p, int n) {
 double returned_reference(double x, double y) {
   double p[2] = {x, y};
   largest(p, 2) *= 2;
-  // expected-error@-1 {{cannot differentiate an assignment through a reference that a call returned: the function is recursive, virtual, a lambda or not visible; return an index}}
+  // expected-error@-1 {{cannot differentiate an assignment through a reference that a call returned: the function is recursive, virtual or not visible; return an index}}
   return p[0] * p[1];
 }
 double owns(double x) {

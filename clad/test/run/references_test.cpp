@@ -164,6 +164,57 @@ double one_of_two_objects(double x, double y) {
   return a.v * b.v;
 }
 
+// Lambdas that return references.
+double matrix_access(double x, double y) {
+  std::vector<double> a(9);
+  auto at = [&](int i, int j) -> double& { return a[i * 3 + j]; };
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) at(i, j) = x * i + y * j * j;
+  for (int i = 1; i < 3; ++i) at(i, i) *= at(i - 1, i) + at(0, 0);
+  double s = 0;
+  for (double v : a) s += v * v;
+  return s + at(1, 2);
+}
+double from_captured_pointer(double x, double y) {
+  double p[4] = {x, y, x * y, 1};
+  double* q = p;
+  auto at = [q](int i) -> double& {
+    if (i < 0) return q[3];
+    return q[i];
+  };
+  at(0) *= at(1);
+  at(-1) += at(2) * x;
+  return p[0] * p[3] + at(2);
+}
+double one_of_two_captures(double x, double y) {
+  auto get = [&](auto i) -> auto& { return i ? x : y; };
+  get(0) *= x;
+  get(1) += y;
+  get(0) = get(0) * get(1);
+  return x * y;
+}
+double nested_captures(double x, double y) {
+  std::vector<std::vector<double>> m(2, std::vector<double>(2, x));
+  auto row = [&](int i) -> std::vector<double>& { return m[i]; };
+  auto element = [&](int i, int j) -> double& { return row(i)[j]; };
+  element(0, 1) = y;
+  row(1).push_back(x * y);
+  element(1, 2) *= element(0, 1);
+  double s = 0;
+  for (auto& r : m)
+    for (double v : r) s += v * v;
+  return s;
+}
+double counts_its_calls(double x, double y) {
+  double a[3] = {x, y, 0};
+  int k = 0;
+  auto next = [&]() -> double& { return a[k++ % 3]; };
+  next() *= 2;
+  next() += next();
+  next() = next() * y;
+  return a[0] * a[1] + a[2];
+}
+
 // Calls that change an object chosen at run time.
 struct Sides {
   std::vector<double> left, right;
@@ -238,6 +289,13 @@ TEST(References, AreReturnedInSeveralPlaces) {
   EXPECT_BOTH(from_nested_loops);
   EXPECT_BOTH(found_by_number);
   EXPECT_BOTH(one_of_two_objects);
+}
+TEST(References, AreReturnedByLambdas) {
+  EXPECT_BOTH(matrix_access);
+  EXPECT_BOTH(from_captured_pointer);
+  EXPECT_BOTH(one_of_two_captures);
+  EXPECT_BOTH(nested_captures);
+  EXPECT_BOTH(counts_its_calls);
 }
 TEST(References, ToAChosenObjectAreChangedByCalls) {
   EXPECT_BOTH(changes_a_chosen_object);
