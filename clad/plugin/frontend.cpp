@@ -177,6 +177,7 @@ void Frontend::add_parameters(const FunctionDecl* decl) {
       continue;
     }
     QualType type = p->getType();
+    if (TypeTable::is_bit(type)) no_bit(p);
     if (const CXXRecordDecl* record = type.getNonReferenceType()->getAsCXXRecordDecl();
         record && record->isLambda()) {
       closures_[p] = add_closure(record);

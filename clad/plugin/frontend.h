@@ -208,6 +208,8 @@ class Frontend {
   ir::Expr* no_array_operation(const clang::Expr* at);
   ir::Expr* array_operator(const clang::CXXOperatorCallExpr* e, const clang::FunctionDecl* callee);
   ir::Expr* array_member(const clang::CXXMemberCallExpr* e, const clang::CXXMethodDecl* method);
+  ir::Expr* no_bit(const clang::ValueDecl* decl);
+  ir::Expr* bit_member(const clang::CXXMemberCallExpr* e, const clang::CXXMethodDecl* method);
   ir::Expr* construct_array(const clang::CXXConstructExpr* e, llvm::ArrayRef<const clang::Expr*> args);
 
   // Objects on the heap: frontend_memory.cpp

@@ -41,6 +41,23 @@ ir::Expr* Frontend::array_member(const CXXMemberCallExpr* e, const CXXMethodDecl
   return plain ? call_plain(e, plain, args) : no_array_operation(e);
 }
 
+ir::Expr* Frontend::no_bit(const ValueDecl* decl) {
+  return fail(decl->getLocation(),
+              "cannot differentiate through '" + decl->getNameAsString() +
+                  "', a reference to an element of a std::vector<bool>; declare it bool, or use the index");
+}
+
+/// A member function of an element of a std::vector<bool>, which is a class of its own; null of anything
+/// else.
+ir::Expr* Frontend::bit_member(const CXXMemberCallExpr* e, const CXXMethodDecl* method) {
+  const clang::Expr* object = e->getImplicitObjectArgument();
+  if (!TypeTable::is_bit(object->getType())) return nullptr;
+  ir::Expr* bit = value(strip(object));
+  if (isa<CXXConversionDecl>(method)) return bit;
+  if (!named(method, {"flip"})) return nullptr;
+  return assign(bit, "=", fn_.make(ir::Expr::Unary, bit->type, "!", {bit}), at_);
+}
+
 /// A valarray made of a count, a value and a count, numbers in memory, a list, or of another.
 ir::Expr* Frontend::construct_array(const CXXConstructExpr* e, llvm::ArrayRef<const clang::Expr*> args) {
   const ir::Type* type = types_.get(e->getType());

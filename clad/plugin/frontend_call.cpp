@@ -74,6 +74,10 @@ ir::Expr* Frontend::operator_call(const CXXOperatorCallExpr* e, const FunctionDe
     return view_part(first, "operator[]", e->getArg(1), e);
   const ir::Type* type = types_.get(first->getType());
   if (ir::Expr* known = array_operator(e, callee)) return known;
+  if (e->getOperator() == OO_Equal && TypeTable::is_bit(first->getType())) {
+    ir::Expr* bit = value(e->getArg(1));
+    return assign(value(strip(first)), "=", bit, loc(static_cast<const clang::Expr*>(e)));
+  }
   if (ir::Expr* known = library_operator(e)) return known;
   const auto is_iterator = [&](const clang::Expr* x) {
     return is_pointer(without_base(x)) && without_base(x)->getType()->isRecordType();
@@ -174,6 +178,7 @@ ir::Expr* Frontend::call(const CallExpr* e) {
         is_view(of->getType()) && method->getIdentifier())
       return view_part(of, method->getName(), nullptr, e);
     if (ir::Expr* known = array_member(m, method)) return known;
+    if (ir::Expr* known = bit_member(m, method)) return known;
     if (ir::Expr* element = container_member(m, method)) return element;
     if (ir::Expr* known = library_member(m, method)) return known;
     object = m->getImplicitObjectArgument();

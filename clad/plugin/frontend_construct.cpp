@@ -150,7 +150,9 @@ ir::Expr* Frontend::construct(const CXXConstructExpr* e) {
     ir::Expr* c = fn_.make(ir::Expr::Construct, type);
     c->braces = e->isListInitialization();
     c->args = values(args);
-    return type->is_class() && !args.empty() ? hoist(c, loc(static_cast<const clang::Expr*>(e))) : c;
+    return type->is_class() && !args.empty() && type->copyable
+               ? hoist(c, loc(static_cast<const clang::Expr*>(e)))
+               : c;
   }
   auto info = std::make_unique<ir::CallInfo>();
   info->is_constructor = true;

@@ -155,6 +155,7 @@ void Frontend::lower_range_for(const CXXForRangeStmt* s, const std::function<voi
     if (const ir::Type* t = types_.get(begin->getType()); t->kind == ir::Type::Pointer && t->differentiable)
       return lower_range_for_pointers(s, source(SourceRange(s->getBeginLoc(), s->getRParenLoc())));
   const VarDecl* var = s->getLoopVariable();
+  if (TypeTable::is_bit(var->getType()) && (var->getType()->isReferenceType() || modified(var))) no_bit(var);
   std::string header = source(SourceRange(s->getBeginLoc(), s->getRParenLoc()));
   ir::Body* outer = out_;
   ir::Stmt* loop = fn_.stmt(ir::Stmt::Loop, at_, header);

@@ -155,7 +155,7 @@ ir::Expr* Frontend::reference_to(const DeclRefExpr* e) {
   if (const Cursor* cursor = cursor_of(e)) return cursor_value(*cursor, fn_.ref(cursor->index));
   // A name that generated code cannot reach is its value, where that is a constant.
   const auto* var = dyn_cast<VarDecl>(decl);
-  const bool local = isa<EnumConstantDecl>(decl) ? decl->getDeclContext()->isFunctionOrMethod()
+  const bool local = isa<EnumConstantDecl>(decl) ? decl->getParentFunctionOrMethod() != nullptr
                                                  : var && var->isLocalVarDecl();
   if (local || (var && var->isConstexpr()))
     if (ir::Expr* c = constant(e)) return c;
@@ -176,8 +176,6 @@ ir::Expr* Frontend::reference_to(const DeclRefExpr* e) {
     return fail(e->getExprLoc(),
                 "cannot differentiate a use of variable '" + decl->getNameAsString() + "' here");
   }
-  if (isa<EnumConstantDecl>(decl) && decl->getDeclContext()->isFunctionOrMethod())
-    return fail(e->getExprLoc(), "cannot name enumerator '" + decl->getNameAsString() + "'");
   return global(decl);
 }
 

@@ -166,6 +166,10 @@ void Frontend::declare(const VarDecl* decl) {
              "', an expression of valarrays that has not been evaluated; declare it std::valarray");
     return;
   }
+  if (TypeTable::is_bit(type)) {
+    no_bit(decl);
+    return;
+  }
   if (decl->getInit() && derivative_of(decl->getInit())) return;  // stands for what it executes
   if (declare_callable(decl) || declare_view(decl)) return;
   if (type->isReferenceType() && !type->getPointeeType()->isPointerType() &&
@@ -226,7 +230,7 @@ void Frontend::declare(const VarDecl* decl) {
   ir::Var* v = fn_.make_var(ir::Var::Local, decl->getNameAsString(), t, region_);
   v->modified = modified(decl) || changes_.counters.count(decl) != 0;
   if (modified(decl)) unstable_.insert(v);
-  v->optional = !t->default_constructible;
+  v->optional = !t->default_constructible && t->copyable;
   bindings_[decl] = fn_.ref(v);
   const clang::Expr* init = decl->getInit();
   if (init) {

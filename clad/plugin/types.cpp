@@ -14,12 +14,15 @@ using namespace clang;
 namespace clad {
 namespace {
 
-/// Finds local and unnamed types inside a type, template arguments included.
+/// Finds in a type what cannot be spelled, local classes and those without a name; and classes of a namespace
+/// in a pack of arguments, which Clang prints without it.
 struct UnnameableFinder : RecursiveASTVisitor<UnnameableFinder> {
-  bool found = false;
+  bool found = false, packed = false;
+  int packs = 0;
   bool VisitTagType(TagType* type) {
     const TagDecl* decl = type->getDecl();
     found |= decl->getParentFunctionOrMethod() != nullptr || !decl->getDeclName();
+    packed |= packs > 0 && !decl->getDeclContext()->getRedeclContext()->isTranslationUnit();
     if (const auto* spec = dyn_cast<ClassTemplateSpecializationDecl>(decl))
       for (const TemplateArgument& arg : spec->getTemplateArgs().asArray()) visit(arg);
     for (const DeclContext* parent = decl->getDeclContext(); parent; parent = parent->getParent())
@@ -29,8 +32,10 @@ struct UnnameableFinder : RecursiveASTVisitor<UnnameableFinder> {
   }
   void visit(const TemplateArgument& arg) {
     if (arg.getKind() == TemplateArgument::Type) TraverseType(arg.getAsType().getCanonicalType());
-    if (arg.getKind() == TemplateArgument::Pack)
-      for (const TemplateArgument& inner : arg.getPackAsArray()) visit(inner);
+    if (arg.getKind() != TemplateArgument::Pack) return;
+    ++packs;
+    for (const TemplateArgument& inner : arg.getPackAsArray()) visit(inner);
+    --packs;
   }
 };
 
@@ -140,21 +145,38 @@ std::string TypeTable::unique_global(const std::string& base) {
   return name;
 }
 
-bool TypeTable::unnameable(QualType type) const {
-  UnnameableFinder finder;
-  finder.TraverseType(type.getCanonicalType());
-  return finder.found;
+/// The arguments of a class template, each spelled in full; nothing where they are not all types.
+std::optional<std::string> TypeTable::spell_arguments(llvm::ArrayRef<TemplateArgument> args) {
+  std::string all;
+  for (const TemplateArgument& arg : args) {
+    std::optional<std::string> one;
+    if (arg.getKind() == TemplateArgument::Type) one = spell(arg.getAsType());
+    if (arg.getKind() == TemplateArgument::Pack) one = spell_arguments(arg.getPackAsArray());
+    if (!one) return std::nullopt;
+    all += (all.empty() || one->empty() ? "" : ", ") + *one;
+  }
+  return all;
 }
 
 std::string TypeTable::spell(QualType type) {
   type = type.getCanonicalType();
-  if (!unnameable(type))
+  UnnameableFinder finder;
+  finder.TraverseType(type);
+  if (!finder.found && !finder.packed)
     return TypeName::getFullyQualifiedName(type, context_, policy_, /*WithGlobalNsPrefix=*/false);
   QualType value = type.getNonReferenceType();
   std::string suffix = type->isLValueReferenceType() ? "&" : type->isRValueReferenceType() ? "&&" : "";
   if (value->isPointerType()) return spell(value->getPointeeType()) + "*" + suffix;
   std::string prefix = value.isConstQualified() ? "const " : "";
   value = value.getUnqualifiedType();
+  const auto* spec = dyn_cast_or_null<ClassTemplateSpecializationDecl>(value->getAsCXXRecordDecl());
+  if (spec && !finder.found && spec->getDeclContext()->getRedeclContext()->isFileContext())
+    if (const auto args = spell_arguments(spec->getTemplateArgs().asArray())) {
+      llvm::raw_string_ostream os(prefix);
+      spec->getSpecializedTemplate()->printQualifiedName(os, policy_);
+      os << "<" << *args << ">" << suffix;
+      return os.str();
+    }
   std::string& name = typedefs_[value.getTypePtr()];
   if (name.empty()) {
     std::string base = "local_type";

@@ -22,9 +22,11 @@ class TypeTable {
   explicit TypeTable(clang::Sema& sema);
 
   /// The pointer that an iterator over an array, a vector or the like of numbers is, behind the same
-  /// reference; of a std::valarray the std::vector that stands for it; any other type as it is. An iterator
-  /// over what carries no derivative stays an object.
+  /// reference; of a std::valarray the std::vector that stands for it, of an element of a std::vector<bool>
+  /// bool; any other type as it is. An iterator over what carries no derivative stays an object.
   clang::QualType plain(clang::QualType type);
+  /// Whether the type is what a std::vector<bool> has for a reference to an element.
+  static bool is_bit(clang::QualType type);
   /// Whether the type is a std::valarray of numbers, or an expression of such.
   static bool is_numeric_array(clang::QualType type);
   /// The type as it is, but for what stands for a std::valarray.
@@ -67,7 +69,7 @@ class TypeTable {
   void fill_class(ir::Type& type, const clang::CXXRecordDecl* record, clang::QualType qualified);
   void add_derived(ir::Type& type, const clang::CXXRecordDecl* base);
   bool fill_parts(ir::Type& type, const clang::ClassTemplateSpecializationDecl* spec);
-  bool unnameable(clang::QualType type) const;
+  std::optional<std::string> spell_arguments(llvm::ArrayRef<clang::TemplateArgument> args);
   ir::Type& made(const std::string& name, bool& fresh);
 
   clang::Sema& sema_;

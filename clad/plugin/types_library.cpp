@@ -31,9 +31,16 @@ static QualType numeric_array_element(QualType type) {
   return element->isRealFloatingType() ? element : QualType();
 }
 
+bool TypeTable::is_bit(QualType type) {
+  const CXXRecordDecl* record = type.getNonReferenceType()->getAsCXXRecordDecl();
+  return record && record->getIdentifier() && compat::in_std(record) &&
+         (record->getName() == "_Bit_reference" || record->getName() == "__bit_reference");
+}
+
 bool TypeTable::is_numeric_array(QualType type) { return !numeric_array_element(type).isNull(); }
 
 QualType TypeTable::plain(QualType type) {
+  if (is_bit(type)) return context_.BoolTy;
   if (const QualType element = numeric_array_element(type); !element.isNull()) {
     QualType vector = compat::vector_type(sema_, element);
     if (type.getNonReferenceType().isConstQualified()) vector.addConst();

@@ -124,6 +124,26 @@ double optional(double x) {
   std::optional<double> o = x;
   return *o;
 }
+double proxies(double x) {
+  std::vector<bool> b(3);
+  auto second = b[1];
+  // expected-error@-1 {{cannot differentiate through 'second', a reference to an element of a std::vector<bool>; declare it bool, or use the index}}
+  second = x > 1;
+  return b[1] ? x : 0;
+}
+double changes_bits(double x) {
+  std::vector<bool> b(3);
+  for (auto&& bit : b) bit = x > 1;
+  // expected-error@-1 {{cannot differentiate through 'bit', a reference to an element of a std::vector<bool>; declare it bool, or use the index}}
+  return b[1] ? x : 0;
+}
+void set(std::vector<bool>::reference bit, double x) { bit = x > 1; }
+// expected-error@-1 {{cannot differentiate through 'bit', a reference to an element of a std::vector<bool>; declare it bool, or use the index}}
+double passes_a_bit(double x) {
+  std::vector<bool> b(3);
+  set(b[1], x);
+  return b[1] ? x : 0;
+}
 double variant(double x) {
   std::variant<int, double> v = x;
   // expected-error@-1 {{cannot differentiate}}
@@ -177,6 +197,9 @@ void use() {
   clad::gradient(tuple);
   clad::gradient(tie);
   clad::gradient(optional);
+  clad::gradient(proxies);
+  clad::gradient(changes_bits);
+  clad::gradient(passes_a_bit);
   clad::gradient(variant);
   clad::gradient(complex);
   clad::gradient(valarray);

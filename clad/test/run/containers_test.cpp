@@ -433,4 +433,52 @@ TEST(Containers, ElementsAreInsertedAndErased) {
   }
 }
 
+namespace geometry {
+struct Point {
+  double a, b;
+};
+template <class... A>
+struct Parts {
+  std::tuple<A...> parts;
+  double factor;
+};
+}  // namespace geometry
+double classes_of_namespaces(double x, double y) {
+  std::tuple<geometry::Point, vec> t{geometry::Point{x, y}, vec{x * y}};
+  auto& [p, q] = t;
+  p.a *= q[0];
+  geometry::Parts<geometry::Point, double> all{{geometry::Point{x, y}, y}, x};
+  std::get<0>(all.parts).a *= all.factor;
+  return std::get<0>(t).a * p.b + std::get<0>(all.parts).a * std::get<1>(all.parts);
+}
+TEST(Containers, TuplesOfClassesInNamespaces) { EXPECT_GRADIENT(classes_of_namespaces, 1.3, 0.7); }
+
+double bits(double x, double y) {
+  std::vector<bool> b(3);
+  const double v[3] = {x, y, x * y};
+  double s = 0;
+  for (int i = 0; i < 3; ++i) b[i] = v[i] > 1;
+  b[0] = !b[1];
+  b[2].flip();
+  b.flip();
+  b.at(1) = x > y;
+  for (int i = 0; i < 3; ++i) {
+    const bool here = b[i];
+    if (here || b[(i + 1) % 3]) s += v[i] * v[i];
+    b[i] = here && s > 2;
+    if (b[i]) s *= x;
+  }
+  swap(b[0], b[2]);
+  for (auto bit : b)
+    if (bit) s += x;
+  std::vector<std::vector<bool>> rows(2, std::vector<bool>(2));
+  for (int i = 0; i < 2; ++i) rows[i][1 - i] = true;
+  for (int i = 0; i < 4; ++i)
+    if (rows[i / 2][i % 2]) s += x * y * i;
+  return s;
+}
+TEST(Containers, BitsOfAVector) {
+  for (double x : {1.7, 0.7}) EXPECT_GRADIENT(bits, x, 1.3);
+}
+
 }  // namespace

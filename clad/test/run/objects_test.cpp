@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <tuple>
 #include <vector>
@@ -218,6 +219,43 @@ TEST(Objects, OnTheHeap) {
     EXPECT_GRADIENT(per_iteration, 1.3, n);
   }
   EXPECT_GRADIENT(references, 1.3, 0.7);
+}
+
+std::mutex gate;
+struct Scope {
+  explicit Scope(const char* name) : name(name) {}
+  Scope(const Scope&) = delete;
+  ~Scope() {}
+  const char* name;
+};
+double guarded(double x, double y) {
+  Scope scope("guarded");
+  double s = 1;
+  for (int i = 0; i < 3; ++i) {
+    std::lock_guard<std::mutex> lock(gate);
+    s = s * x + y;
+  }
+  std::scoped_lock lock(gate);
+  return s * y;
+}
+TEST(Objects, ThatCannotBeCopiedGuardAScope) {
+  EXPECT_GRADIENT(guarded, 1.3, 0.7);
+  double h[4];
+  clad::hessian(guarded).execute(1.3, 0.7, h);  // s = x^3 + y (x^2 + x + 1)
+  EXPECT_NEAR(6 * 1.3 * 0.7 + 2 * 0.7 * 0.7, h[0], 1e-12);
+  EXPECT_NEAR(2 * (1.3 * 1.3 + 1.3 + 1), h[3], 1e-12);
+}
+
+double local_names(double x, double y) {
+  enum class Kind { product, square };
+  enum { first, second };
+  const Kind kind = x > 1 ? Kind::product : Kind::square;
+  double p[2] = {x, y};
+  if (kind == Kind::product) return p[first] * p[second];
+  return p[second] * p[second] * x;
+}
+TEST(Objects, EnumeratorsOfAFunction) {
+  for (double x : {1.3, 0.7}) EXPECT_GRADIENT(local_names, x, 1.1);
 }
 
 }  // namespace
