@@ -16,3 +16,63 @@ function(clad_differentiate target)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fplugin=${plugin}>)
   target_link_libraries(${target} PRIVATE clad::clad)
 endfunction()
+
+# clad_export(<target> SOURCES <file>... [PRIVATE_MEMBERS] [COMPILER <clang++>] [OPTIONS <option>...])
+#
+# For a target that a compiler without plugins builds, as g++: Clang reads each of these sources with the plugin and
+# writes it out with its derivatives, and the target's compiler compiles what was written in place of the source. The
+# target's include folders and definitions hold for Clang too; OPTIONS are for Clang alone (-fopenmp).
+# PRIVATE_MEMBERS: derivatives may name private members, which makes the target's compiler check no access.
+# COMPILER, or CLAD_EXPORT_COMPILER: the Clang that the plugin was built for, if it is not found by its name.
+function(clad_export target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "PRIVATE_MEMBERS" "COMPILER" "SOURCES;OPTIONS")
+  if(NOT arg_SOURCES OR arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "clad_export(${target}): expected SOURCES <file>... [PRIVATE_MEMBERS] [COMPILER <clang++>]"
+                        " [OPTIONS <option>...], got '${ARGN}'")
+  endif()
+  set(plugin_target clad::plugin)
+  if(TARGET clad_plugin)
+    set(plugin_target clad_plugin)
+  endif()
+  get_target_property(major ${plugin_target} CLAD_LLVM_MAJOR)
+  if(NOT arg_COMPILER)
+    find_program(CLAD_EXPORT_COMPILER clang++-${major} DOC "The Clang that writes derivatives to files")
+    set(arg_COMPILER ${CLAD_EXPORT_COMPILER})
+  endif()
+  if(NOT arg_COMPILER)
+    message(FATAL_ERROR "clad_export(${target}): found no clang++-${major}, for which the plugin was built; install it,"
+                        " or set CLAD_EXPORT_COMPILER")
+  endif()
+
+  get_target_property(standard ${target} CXX_STANDARD)
+  if(NOT standard)
+    set(standard 20)
+  endif()
+  set(includes "$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>")
+  set(definitions "$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>")
+  set(options -std=c++${standard} -w -fsyntax-only "$<$<NOT:$<CONFIG:Debug>>:-DNDEBUG>" ${arg_OPTIONS})
+  if(arg_PRIVATE_MEMBERS)
+    list(APPEND options -fplugin-arg-clad-export-private)
+  endif()
+  foreach(source IN LISTS arg_SOURCES)
+    cmake_path(ABSOLUTE_PATH source OUTPUT_VARIABLE path)
+    cmake_path(GET path FILENAME name)
+    string(MD5 folder ${path})
+    string(SUBSTRING ${folder} 0 8 folder)
+    set(written ${CMAKE_CURRENT_BINARY_DIR}/${target}.exported/${folder}/${name})
+    cmake_path(GET written PARENT_PATH folder)
+    file(MAKE_DIRECTORY ${folder})
+    add_custom_command(OUTPUT ${written}
+      COMMAND ${arg_COMPILER} ${options} -fplugin=$<TARGET_FILE:${plugin_target}> -fplugin-arg-clad-export=${written}
+              "$<$<BOOL:${includes}>:-I$<JOIN:${includes},;-I>>" "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>"
+              -MD -MF ${written}.d -MT ${written} ${path}
+      DEPENDS ${path} $<TARGET_FILE:${plugin_target}> DEPFILE ${written}.d
+      COMMENT "Writing the derivatives of ${name}" COMMAND_EXPAND_LISTS VERBATIM)
+    set_source_files_properties(${path} PROPERTIES HEADER_FILE_ONLY ON)
+    target_sources(${target} PRIVATE ${written})
+    if(arg_PRIVATE_MEMBERS)
+      set_source_files_properties(${written} PROPERTIES COMPILE_OPTIONS -fno-access-control)
+    endif()
+  endforeach()
+  target_link_libraries(${target} PRIVATE clad::clad)
+endfunction()

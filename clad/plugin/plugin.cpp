@@ -10,6 +10,7 @@
 #include "clang/Sema/ExternalSemaSource.h"
 #include "clang/Sema/SemaConsumer.h"
 #include "compat.h"
+#include "export.h"
 #include "llvm/Support/FileSystem.h"
 #include "module.h"
 #include "second_parse.h"
@@ -21,6 +22,7 @@ namespace {
 
 struct Options {
   std::string out;  ///< file that receives the generated text
+  Export exported;
   bool remarks = false;
   Analyses analyses;
 };
@@ -126,6 +128,7 @@ class Consumer : public SemaConsumer {
   bool find_function(CallExpr* call, Request& request);
   bool find_parameters(CallExpr* call, Request& request);
   void bind(CallExpr* call, Request::Kind kind);
+  void write_exported(const std::string& text);
   TypeTable& types() {
     if (!types_) types_ = std::make_unique<TypeTable>(*sema_);
     return *types_;
@@ -304,6 +307,7 @@ static void find_options(const CallExpr* call, Request& request) {
   for (const TemplateArgument& option : args->get(0).getPackAsArray()) {
     if (option.getKind() != TemplateArgument::Integral) continue;
     const auto bits = option.getAsIntegral().getZExtValue();
+    request.options |= bits;
     if (bits & order_mask) request.order = bits & order_mask;
     request.vector |= (bits & vector_mode) != 0;
     request.diagonal |= (bits & diagonal_only) != 0;
@@ -343,6 +347,7 @@ void Consumer::bind(CallExpr* call, Request::Kind kind) {
   Request request;
   request.kind = kind;
   request.at = call->getBeginLoc();
+  request.call = call;
   if (!find_function(call, request) || !find_parameters(call, request)) return;
   find_options(call, request);
   const FunctionDecl* f = request.function;
@@ -378,7 +383,8 @@ void Consumer::bind(CallExpr* call, Request::Kind kind) {
 }
 
 void Consumer::HandleTranslationUnit(ASTContext&) {
-  if (compiler_.getDiagnostics().hasErrorOccurred() || requests_.empty()) return;
+  if (compiler_.getDiagnostics().hasErrorOccurred()) return;
+  if (requests_.empty()) return write_exported("");
   Module module(*sema_, types(), options_.analyses);
   module.set_uses(&uses_);
   if (options_.remarks) module.diagnose().show_remarks();
@@ -388,6 +394,11 @@ void Consumer::HandleTranslationUnit(ASTContext&) {
   if (module.failed()) return;
   std::vector<ir::Loc> locations;
   std::string text = module.text(locations);
+  if (options_.exported.wanted()) {
+    text += export_requests(requests_, types());
+    check_exportable(requests_, text, types(), module.diagnose());
+    if (module.failed()) return;
+  }
   if (!options_.out.empty()) {
     std::error_code failure;
     llvm::raw_fd_ostream file(options_.out, failure);
@@ -398,8 +409,17 @@ void Consumer::HandleTranslationUnit(ASTContext&) {
     file << text;
   }
   parsing_ = true;
-  parse_generated(compiler_, *sema_, module, text, locations, options_.out);
+  parse_generated(compiler_, *sema_, module, text, locations, options_.out,
+                  !options_.exported.wanted() || options_.exported.private_members);
   parsing_ = false;
+  if (!compiler_.getDiagnostics().hasErrorOccurred()) write_exported(text);
+}
+
+void Consumer::write_exported(const std::string& text) {
+  std::string failure;
+  const std::string& file = options_.exported.file;
+  if (file.empty() || write_export(compiler_, file, text, failure)) return;
+  error(SourceLocation(), "clad: cannot write '" + file + "': " + failure);
 }
 
 class Action : public PluginASTAction {
@@ -413,12 +433,19 @@ class Action : public PluginASTAction {
         options_.out = arg.str();
       } else if (switch_off(arg, options_.analyses)) {
         continue;
+      } else if (arg.consume_front("export=")) {
+        options_.exported.file = arg.str();
+      } else if (arg == "export-private") {
+        options_.exported.private_members = true;
       } else if (arg == "remarks") {
         options_.remarks = true;
       } else if (arg == "help") {
         llvm::outs()
             << "clad: compile-time differentiation\n"
                "  -fplugin-arg-clad-out=FILE  write the generated derivatives to FILE as well\n"
+               "  -fplugin-arg-clad-export=FILE  write to FILE what another compiler compiles in place of "
+               "the source\n"
+               "  -fplugin-arg-clad-export-private  which then checks no access (-fno-access-control)\n"
                "  -fplugin-arg-clad-remarks   say at the source what the reverse sweep keeps, and what it "
                "computes again\n"
                "  -fplugin-arg-clad-no-NAME   without an analysis: counters, liveness, slices, replay, "

@@ -39,7 +39,9 @@ struct Request {
   const clang::CXXRecordDecl* functor = nullptr;  ///< of a function object: its class
   std::vector<unsigned> parameters;               ///< to differentiate with respect to
   std::vector<Range> ranges;                      ///< the elements of each
+  std::uint64_t options = 0;                      ///< the template arguments, joined
   std::string entry;                              ///< name of the function bound to the call
+  const clang::CallExpr* call = nullptr;
   clang::SourceLocation at;
 
   bool with_value() const { return kind == ValueAndGradient; }

@@ -11,9 +11,9 @@ namespace clad {
 
 /// Parses `text` at the end of the translation unit, hands its declarations to the code generator, and checks
 /// that its calls resolve to the functions that the original code called. `shown_as`: the name of the file in
-/// messages.
+/// messages. `any_member`: private ones too.
 void parse_generated(clang::CompilerInstance& compiler, clang::Sema& sema, Module& module,
                      const std::string& text, const std::vector<ir::Loc>& locations,
-                     const std::string& shown_as);
+                     const std::string& shown_as, bool any_member);
 
 }  // namespace clad

@@ -183,6 +183,7 @@ std::string TypeTable::spell(QualType type) {
     if (const CXXRecordDecl* record = value->getAsCXXRecordDecl(); record && record->getIdentifier())
       base = record->getNameAsString() + "_type";
     for (name = unique_global(base); taken(name);) name = unique_global(base);
+    nameless_.emplace_back(value, name);
     TranslationUnitDecl* unit = context_.getTranslationUnitDecl();
     unit->addDecl(TypedefDecl::Create(context_, unit, SourceLocation(), SourceLocation(),
                                       &context_.Idents.get(name), context_.getTrivialTypeSourceInfo(value)));

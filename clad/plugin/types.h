@@ -49,6 +49,8 @@ class TypeTable {
   const ir::Type* directions(const ir::Type* type, std::uint64_t width);
   /// How the type is written in generated code; a type without a name gets a typedef injected into the AST.
   std::string spell(clang::QualType type);
+  /// The types that got one, and their names.
+  const std::vector<std::pair<clang::QualType, std::string>>& nameless() const { return nameless_; }
   /// A declaration of `name`, for types whose declarator wraps the name (arrays, function pointers).
   std::string declare(clang::QualType type, const std::string& name);
   const std::vector<const clang::CXXRecordDecl*>& derived_from(const clang::CXXRecordDecl* base);
@@ -78,6 +80,7 @@ class TypeTable {
   std::map<const clang::Type*, std::unique_ptr<ir::Type>> table_;
   std::map<std::string, std::unique_ptr<ir::Type>> made_;  ///< by their names
   std::map<const clang::Type*, std::string> typedefs_;
+  std::vector<std::pair<clang::QualType, std::string>> nameless_;
   std::vector<const ir::Type*> records_, opaques_;
   std::set<const ir::Type*> in_progress_;  ///< classes that point to themselves
   std::set<std::string> globals_;

@@ -5,7 +5,8 @@
 //   double dx = 0, dy = 0;
 //   g.execute(3, 4, &dx, &dy);             // adds df/dx to dx, df/dy to dy
 //
-// Without the plugin the calls compile, and execute() throws.
+// Without the plugin the calls compile, and execute() throws, unless the derivative was exported
+// (docs/export.md).
 #pragma once
 
 #include <cstddef>
@@ -18,6 +19,7 @@
 #include "clad/Differentiator/Adjoint.h"
 #include "clad/Differentiator/BuiltinDerivatives.h"
 #include "clad/Differentiator/CallFrame.h"
+#include "clad/Differentiator/Exported.h"
 #include "clad/Differentiator/Forward.h"
 #include "clad/Differentiator/LibraryArrays.h"
 #include "clad/Differentiator/LibraryContainers.h"
@@ -165,7 +167,7 @@ class derivative {
   static constexpr bool kBeginsWithObject = std::is_convertible_v<First, const volatile object_class&>;
 
  public:
-  derivative(F f, entry_point entry) : function_(f), entry_(entry) {}
+  derivative(F f, entry_point entry, const request& asked) : function_(f), entry_(entry), asked_(asked) {}
 
   /// Executes for this object from now on: a member function's execute() is then given its arguments alone.
   void setObject(object_class* object)
@@ -193,12 +195,18 @@ class derivative {
     }
   }
   /// The generated C++.
-  const char* getCode() const { return entry_ ? entry_(nullptr) : ""; }
+  const char* getCode() const {
+    const entry_point entry = find();
+    return entry ? entry(nullptr) : "";
+  }
   void dump() const { std::printf("The code is:\n%s\n", getCode()); }
   /// Whether the plugin wrote a derivative.
-  explicit operator bool() const { return entry_ != nullptr; }
+  explicit operator bool() const { return find() != nullptr; }
 
  private:
+  /// A derivative may be made before the entries of an exported file are known.
+  entry_point find() const { return entry_ ? entry_ : find_exported(function_, asked_); }
+
   /// A primal argument as the function takes it: by reference, or converted to the parameter's type.
   template <class P>
   struct held {
@@ -238,7 +246,8 @@ class derivative {
 
   template <std::size_t... I, std::size_t... J, class T>
   result run(std::index_sequence<I...>, std::index_sequence<J...>, T args) const {
-    if (!entry_)
+    const entry_point entry = find();
+    if (!entry)
       throw std::logic_error(
           "clad: this program was compiled without the clad plugin, so no derivative exists");
     std::tuple<held<std::tuple_element_t<I, primals>>...> values(std::get<I>(std::move(args))...);
@@ -250,11 +259,11 @@ class derivative {
     if constexpr (!std::is_void_v<result>) {
       result out{};
       call_frame frame{addresses, adjoints, sizeof...(J), &out};
-      entry_(&frame);
+      entry(&frame);
       return out;
     } else {
       call_frame frame{addresses, adjoints, sizeof...(J), nullptr};
-      entry_(&frame);
+      entry(&frame);
     }
   }
 
@@ -271,6 +280,7 @@ class derivative {
   F function_;
   entry_point entry_;
   object_class* object_ = nullptr;
+  request asked_;
 };
 
 /// Of an object whose operator() is a template, overloaded or missing: the plugin reports it.
@@ -279,7 +289,7 @@ template <class F, derivative_kind Kind>
            !detail::function_object<typename detail::pointee<F>::type>)
 class derivative<F, Kind> {
  public:
-  derivative(const F&, entry_point) {}
+  derivative(const F&, entry_point, const request&) {}
   template <class... A>
   std::conditional_t<Kind == derivative_kind::gradient, void, double> execute(A&&...) const {
     throw std::logic_error("clad: no derivative exists of an object without exactly one operator()");
@@ -293,16 +303,17 @@ class derivative<F, Kind> {
 /// all).
 template <unsigned... Options, class F, class P = const char*>
 CLAD_REQUEST("clad::gradient")
-inline auto gradient(F f, [[maybe_unused]] P parameters = {}, entry_point entry = nullptr) {
-  return derivative<F, derivative_kind::gradient>(f, entry);
+inline auto gradient(F f, P parameters = {}, entry_point entry = nullptr) {
+  return derivative<F, derivative_kind::gradient>(
+      f, entry, request::of("clad::gradient", parameters, (Options | ... | 0U)));
 }
 
 /// Likewise; execute() returns the value of `f` too, at no second evaluation.
 template <class F>
 CLAD_REQUEST("clad::value_and_gradient")
-inline auto value_and_gradient(F f, [[maybe_unused]] const char* parameters = "",
-                               entry_point entry = nullptr) {
-  return derivative<F, derivative_kind::value_and_gradient>(f, entry);
+inline auto value_and_gradient(F f, const char* parameters = "", entry_point entry = nullptr) {
+  return derivative<F, derivative_kind::value_and_gradient>(
+      f, entry, request::of("clad::value_and_gradient", parameters));
 }
 
 /// The gradient of `f`, and to first order the error that rounding brings into its value: execute() takes
@@ -310,8 +321,9 @@ inline auto value_and_gradient(F f, [[maybe_unused]] const char* parameters = ""
 /// is stored counts as if it were rounded to float.
 template <class F>
 CLAD_REQUEST("clad::estimate_error")
-inline auto estimate_error(F f, [[maybe_unused]] const char* parameters = "", entry_point entry = nullptr) {
-  return derivative<F, derivative_kind::error_estimate>(f, entry);
+inline auto estimate_error(F f, const char* parameters = "", entry_point entry = nullptr) {
+  return derivative<F, derivative_kind::error_estimate>(f, entry,
+                                                        request::of("clad::estimate_error", parameters));
 }
 
 /// The directional derivative of `f`, by forward mode. execute() takes the function's arguments, then for
@@ -320,8 +332,8 @@ inline auto estimate_error(F f, [[maybe_unused]] const char* parameters = "", en
 /// changed with it. A parameter whose tangent is left out has the tangent zero.
 template <class F>
 CLAD_REQUEST("clad::pushforward")
-inline auto pushforward(F f, [[maybe_unused]] const char* parameters = "", entry_point entry = nullptr) {
-  return derivative<F, derivative_kind::pushforward>(f, entry);
+inline auto pushforward(F f, const char* parameters = "", entry_point entry = nullptr) {
+  return derivative<F, derivative_kind::pushforward>(f, entry, request::of("clad::pushforward", parameters));
 }
 
 /// The derivative of `f` with respect to one number, by forward mode: a parameter ("x", or its index) or an
@@ -330,9 +342,10 @@ inline auto pushforward(F f, [[maybe_unused]] const char* parameters = "", entry
 /// numbers; its execute() takes the arguments and then a pointer for each, which receive the derivatives.
 template <unsigned... Options, class F, class P = const char*>
 CLAD_REQUEST("clad::differentiate")
-inline auto differentiate(F f, [[maybe_unused]] P parameter = {}, entry_point entry = nullptr) {
+inline auto differentiate(F f, P parameter = {}, entry_point entry = nullptr) {
   constexpr bool several = ((Options & opts::vector_mode) | ... | 0U) != 0;
-  return derivative<F, several ? derivative_kind::gradient : derivative_kind::derivative>(f, entry);
+  return derivative<F, several ? derivative_kind::gradient : derivative_kind::derivative>(
+      f, entry, request::of("clad::differentiate", parameter, (Options | ... | 0U)));
 }
 
 /// The matrix of first derivatives of what `f` writes through pointers and references, and of what it
@@ -341,8 +354,8 @@ inline auto differentiate(F f, [[maybe_unused]] P parameter = {}, entry_point en
 /// clad::matrix or to the first of as many numbers.
 template <class F, class P = const char*>
 CLAD_REQUEST("clad::jacobian")
-inline auto jacobian(F f, [[maybe_unused]] P parameters = {}, entry_point entry = nullptr) {
-  return derivative<F, derivative_kind::gradient>(f, entry);
+inline auto jacobian(F f, P parameters = {}, entry_point entry = nullptr) {
+  return derivative<F, derivative_kind::gradient>(f, entry, request::of("clad::jacobian", parameters));
 }
 
 /// The matrix of second derivatives of `f` with respect to the named parameters and elements ("x, p[0:2]";
@@ -350,8 +363,9 @@ inline auto jacobian(F f, [[maybe_unused]] P parameters = {}, entry_point entry 
 /// numbers, row after row; or to n numbers, the diagonal, with hessian<clad::opts::diagonal_only>(f).
 template <unsigned... Options, class F, class P = const char*>
 CLAD_REQUEST("clad::hessian")
-inline auto hessian(F f, [[maybe_unused]] P parameters = {}, entry_point entry = nullptr) {
-  return derivative<F, derivative_kind::gradient>(f, entry);
+inline auto hessian(F f, P parameters = {}, entry_point entry = nullptr) {
+  return derivative<F, derivative_kind::gradient>(
+      f, entry, request::of("clad::hessian", parameters, (Options | ... | 0U)));
 }
 
 /// The Hessian of `f` times a vector, at the cost of a few gradients. execute() takes the function's
@@ -359,9 +373,9 @@ inline auto hessian(F f, [[maybe_unused]] P parameters = {}, entry_point entry =
 /// to which its part of the product is added.
 template <class F>
 CLAD_REQUEST("clad::hessian_vector_product")
-inline auto hessian_vector_product(F f, [[maybe_unused]] const char* parameters = "",
-                                   entry_point entry = nullptr) {
-  return derivative<F, derivative_kind::gradient>(f, entry);
+inline auto hessian_vector_product(F f, const char* parameters = "", entry_point entry = nullptr) {
+  return derivative<F, derivative_kind::gradient>(f, entry,
+                                                  request::of("clad::hessian_vector_product", parameters));
 }
 
 }  // namespace clad
