@@ -308,6 +308,8 @@ Text Module::code_of(const Instance& in) const {
 /// `clad_fields(a, b, visit)`: how the runtime walks two objects of a class field by field.
 Text Module::fields_text() const {
   Text out;
+  for (const ir::Type* t : types_.constants())
+    out.line("template <> inline constexpr bool clad::constant_class<" + t->name + "> = true;", 0);
   for (const ir::Type* t : types_.records()) {
     const auto* record = static_cast<const CXXRecordDecl*>(t->decl);
     std::vector<std::string> spaces;

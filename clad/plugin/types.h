@@ -56,6 +56,8 @@ class TypeTable {
   const std::vector<const clang::CXXRecordDecl*>& derived_from(const clang::CXXRecordDecl* base);
   /// Records whose fields the generated code must enumerate (`clad_fields`), in order of first use.
   const std::vector<const ir::Type*>& records() const { return records_; }
+  /// Classes without derivatives that are elements of pairs and tuples.
+  const std::vector<const ir::Type*>& constants() const { return constants_; }
   /// Opaque classes in use.
   const std::vector<const ir::Type*>& opaques() const { return opaques_; }
   const clang::PrintingPolicy& policy() const { return policy_; }
@@ -70,6 +72,7 @@ class TypeTable {
  private:
   void fill_class(ir::Type& type, const clang::CXXRecordDecl* record, clang::QualType qualified);
   void add_derived(ir::Type& type, const clang::CXXRecordDecl* base);
+  void add_constants(const ir::Type* type);
   bool fill_parts(ir::Type& type, const clang::ClassTemplateSpecializationDecl* spec);
   std::optional<std::string> spell_arguments(llvm::ArrayRef<clang::TemplateArgument> args);
   ir::Type& made(const std::string& name, bool& fresh);
@@ -81,7 +84,7 @@ class TypeTable {
   std::map<std::string, std::unique_ptr<ir::Type>> made_;  ///< by their names
   std::map<const clang::Type*, std::string> typedefs_;
   std::vector<std::pair<clang::QualType, std::string>> nameless_;
-  std::vector<const ir::Type*> records_, opaques_;
+  std::vector<const ir::Type*> records_, constants_, opaques_;
   std::set<const ir::Type*> in_progress_;  ///< classes that point to themselves
   std::set<std::string> globals_;
   std::optional<std::vector<const clang::CXXRecordDecl*>> polymorphic_;

@@ -101,7 +101,20 @@ bool TypeTable::fill_parts(ir::Type& t, const ClassTemplateSpecializationDecl* s
     if (name != "optional") t.default_constructible &= f.type->default_constructible;
   }
   t.fields = std::move(fields);
+  if (t.differentiable)
+    for (const ir::Field& f : t.fields) add_constants(f.type);
   return true;
+}
+
+/// Lists the classes in it, if it carries no derivative.
+void TypeTable::add_constants(const ir::Type* type) {
+  if (type->differentiable) return;
+  if (type->element) return add_constants(type->element);
+  for (const ir::Field& f : type->fields)
+    if (f.type->kind != ir::Type::Void) add_constants(f.type);
+  if ((type->kind == ir::Type::Record || type->kind == ir::Type::Other) &&
+      !llvm::is_contained(constants_, type))
+    constants_.push_back(type);
 }
 
 /// The polymorphic classes of the translation unit that are `base` or derive from it, derived ones first.

@@ -1,6 +1,7 @@
 // std::vector, std::array, std::pair, range-for and structured bindings.
 #include <algorithm>
 #include <array>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -480,5 +481,22 @@ double bits(double x, double y) {
 TEST(Containers, BitsOfAVector) {
   for (double x : {1.7, 0.7}) EXPECT_GRADIENT(bits, x, 1.3);
 }
+
+struct Label {
+  std::string text;
+  int number;
+};
+double named_numbers(double x, double y) {
+  std::vector<std::pair<std::string, double>> all{{"x", x}, {"y", y}};
+  all.push_back({"product", x * y});
+  for (auto& [name, value] : all)
+    if (name.size() > 1) value *= x;
+  std::tuple<double, Label, std::vector<std::string>, std::pair<Label, int>> t{
+      y, Label{"a", 1}, {"b", "c"}, {}};
+  std::get<0>(t) *= x;
+  auto u = t;
+  return all[2].second * all[0].second + std::get<0>(u) * std::get<2>(u).size();
+}
+TEST(Containers, NumbersBesideTexts) { EXPECT_GRADIENT(named_numbers, 1.3, 0.7); }
 
 }  // namespace

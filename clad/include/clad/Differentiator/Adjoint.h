@@ -41,6 +41,11 @@ concept enumerated = requires(T& a, const T& b) { clad_fields(a, b, any_visit{})
 
 }  // namespace detail
 
+/// Whether objects of the class carry no derivative: said by generated code of those it meets in pairs and
+/// tuples.
+template <class T>
+inline constexpr bool constant_class = false;
+
 /// What forward mode computes of a function: its value and the tangent of the value.
 template <class T, class U>
 struct ValueAndPushforward {
@@ -208,7 +213,7 @@ void accumulate(T& d, const T& v) {
   } else if constexpr (detail::enumerated<T>) {
     clad_fields(d, v, [](auto& field, const auto& other) { clad::accumulate(field, other); });
   } else {
-    static_assert(!std::is_class_v<T>, "clad: no rule adds cotangents of this class");
+    static_assert(!std::is_class_v<T> || constant_class<T>, "clad: no rule adds cotangents of this class");
   }
 }
 
