@@ -288,7 +288,9 @@ class Frontend {
                         const Closure* closure = nullptr);
   ir::Expr* inline_return(const clang::Expr* call, const clang::FunctionDecl* callee,
                           const clang::Expr* returned);
-  ir::Expr* inline_body(const clang::FunctionDecl* callee, const clang::CompoundStmt* body);
+  ir::Expr* inline_body(const clang::CompoundStmt* body);
+  ir::Expr* bound(const clang::Expr* e, clang::QualType param, bool changes);
+  void copy_changed_parameters(const clang::FunctionDecl* callee);
   void copy_parameter(const clang::ParmVarDecl* p);
   ir::Var* outer_variable(const char* name, const ir::Type* type);
   ir::Expr* kept(ir::Expr* e);

@@ -42,6 +42,40 @@ bool is_arithmetic_functor(const FunctionDecl* f) {
   return false;
 }
 
+/// Whether evaluating the expression may change anything: it assigns, or calls what is not an accessor.
+bool has_effects(const clang::Stmt* s) {
+  if (const auto* op = dyn_cast<BinaryOperator>(s); op && op->isAssignmentOp()) return true;
+  if (const auto* op = dyn_cast<UnaryOperator>(s); op && op->isIncrementDecrementOp()) return true;
+  if (isa<LambdaExpr>(s)) return true;
+  if (const auto* call = dyn_cast<CallExpr>(s)) {
+    const FunctionDecl* callee = call->getDirectCallee();
+    const bool subscript = callee && callee->getOverloadedOperator() == OO_Subscript;
+    const bool accessor =
+        callee && (subscript || named(callee, {"at", "front", "back", "data", "size", "get"}));
+    if (!accessor || !compat::in_std(callee)) return true;
+  }
+  return std::any_of(s->child_begin(), s->child_end(),
+                     [](const clang::Stmt* child) { return child && has_effects(child); });
+}
+
+/// Whether a returned expression may change what a parameter stands for before it reads the parameter. What
+/// it passes to its outermost call is read before; only a reference is read within.
+bool changes_before_reading(const clang::Expr* returned) {
+  const auto* call = dyn_cast<CallExpr>(strip(returned));
+  const FunctionDecl* callee = call ? call->getDirectCallee() : nullptr;
+  if (!callee || isa<CXXOperatorCallExpr>(call)) return has_effects(returned);
+  const auto* method = dyn_cast<CXXMethodDecl>(callee);
+  bool writes = method && !method->isConst() && !method->isStatic(), reads = false;
+  for (const ParmVarDecl* p : callee->parameters()) {
+    const QualType t = p->getType();
+    const bool is_const = t->isReferenceType() && t.getNonReferenceType().isConstQualified();
+    reads |= is_const;
+    writes |= t->isPointerType() || (t->isReferenceType() && !is_const);
+  }
+  return (writes && reads) || std::any_of(call->arg_begin(), call->arg_end(),
+                                          [](const clang::Expr* arg) { return has_effects(arg); });
+}
+
 /// The statements of a body before its only return, which is the last; nothing of any other body.
 std::optional<llvm::ArrayRef<clang::Stmt*>> before_last_return(const CompoundStmt* body) {
   struct Counter : RecursiveASTVisitor<Counter> {
@@ -107,20 +141,17 @@ ir::Expr* Frontend::inline_call(const clang::Expr* call, const FunctionDecl* cal
         frame[c.decl] = c.path;
     }
   }
-  for (unsigned i = 0; i < definition->getNumParams() && i < args.size(); ++i) {
-    ir::Expr* arg = value(args[i]);
-    if (!ir::is_atomic(arg) && !arg->type->is_class() && arg->type->kind != ir::Type::Pointer)
-      arg = hoist(arg, at_);
-    frame[definition->getParamDecl(i)] = arg;
-  }
+  const bool changes = !returned || changes_before_reading(returned);
+  for (unsigned i = 0; i < definition->getNumParams() && i < args.size(); ++i)
+    frame[definition->getParamDecl(i)] = bound(args[i], definition->getParamDecl(i)->getType(), changes);
   std::swap(frame, bindings_);
   std::swap(self, self_);
   inlining_.insert(callee);
   ++inline_depth_;
   const Diagnose::Use use(diagnose_, call->getExprLoc());
   const unsigned errors = diagnose_.errors();
-  ir::Expr* place =
-      returned ? inline_return(call, callee, returned) : inline_body(definition, cast<CompoundStmt>(body));
+  copy_changed_parameters(definition);
+  ir::Expr* place = returned ? inline_return(call, callee, returned) : inline_body(cast<CompoundStmt>(body));
   if (diagnose_.errors() != errors)
     diagnose_.note(call->getExprLoc(), "in the derivative of this call of '" + display_name(callee) + "'");
   --inline_depth_;
@@ -129,6 +160,31 @@ ir::Expr* Frontend::inline_call(const clang::Expr* call, const FunctionDecl* cal
   std::swap(frame, bindings_);
   callees_.insert(callee->getCanonicalDecl());
   return place;
+}
+
+/// What a parameter of type `param` stands for while the body is lowered; `changes`: the body may change what
+/// the argument is made of.
+ir::Expr* Frontend::bound(const clang::Expr* e, QualType param, bool changes) {
+  ir::Expr* arg = value(e);
+  const bool by_value = !param->isReferenceType();
+  changes |= ir::is_path(arg) && !ir::root(arg) && !arg->fixed;  // a global, which any call may change
+  if (arg->type->kind == ir::Type::Pointer || (!by_value && ir::is_path(arg)))
+    return changes ? freeze(arg, at_) : arg;
+  if (arg->type->is_class()) return by_value && changes && copies(arg, true) ? hoist(arg, at_) : arg;
+  const bool literal = arg->kind == ir::Expr::Literal;
+  return literal || (ir::is_atomic(arg) && !(by_value && changes)) ? arg : hoist(arg, at_);
+}
+
+/// Takes over what the body is known to change; its parameters that are passed by value and changed are
+/// variables of their own.
+void Frontend::copy_changed_parameters(const FunctionDecl* callee) {
+  Changes changes = changes_of(callee);
+  changes_.modified.merge(changes.modified);
+  changes_.counters.merge(changes.counters);
+  changes_.assigned.merge(changes.assigned);
+  changes_.resizes |= changes.resizes;
+  for (const ParmVarDecl* p : callee->parameters())
+    if (modified(p) && !p->getType()->isReferenceType()) copy_parameter(p);
 }
 
 ir::Expr* Frontend::inline_return(const clang::Expr* call, const FunctionDecl* callee,
@@ -143,17 +199,10 @@ ir::Expr* Frontend::inline_return(const clang::Expr* call, const FunctionDecl* c
 
 /// What the body returns a reference or pointer to, as a path in the caller; of several returns, the one that
 /// is remembered in a variable.
-ir::Expr* Frontend::inline_body(const FunctionDecl* callee, const CompoundStmt* body) {
-  Changes changes = changes_of(callee);
-  changes_.modified.merge(changes.modified);
-  changes_.counters.merge(changes.counters);
-  changes_.assigned.merge(changes.assigned);
-  changes_.resizes |= changes.resizes;
+ir::Expr* Frontend::inline_body(const CompoundStmt* body) {
   const ir::Loc at = at_;
   const std::string source = source_;
   const bool tainted = tainted_;
-  for (const ParmVarDecl* p : callee->parameters())
-    if (modified(p) && !p->getType()->isReferenceType()) copy_parameter(p);
   ir::Expr* result = nullptr;
   if (const auto first = before_last_return(body)) {
     for (const clang::Stmt* s : *first) stmt(s);

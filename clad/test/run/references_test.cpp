@@ -215,6 +215,67 @@ double counts_its_calls(double x, double y) {
   return a[0] * a[1] + a[2];
 }
 
+// Bodies that change what their arguments were made of: a parameter passed by value keeps its value.
+double& rescaled(double* p, double limit) {
+  p[0] = 5 * p[1];
+  if (limit > 1) return p[0];
+  p[1] *= limit;
+  return p[1];
+}
+double passes_an_element(double x, double y) {
+  double a[2] = {x, y};
+  rescaled(a, a[0]) *= a[0];
+  return a[0] * a[1];
+}
+double& grown(double& s, double by) {
+  s += 1;
+  s *= by;
+  return s;
+}
+double passes_twice(double x, double y) {
+  double s = x * y;
+  grown(s, s) += s;
+  return s;
+}
+double& counted_on(double* p, int i) { return p[i++]; }
+double changes_its_copy(double x, double y) {
+  double a[3] = {x, y, x * y};
+  int i = 1;
+  counted_on(a, i) *= x;
+  counted_on(a, i) += counted_on(a, 2) * y;
+  return a[i] * a[0] + a[2];
+}
+struct Weight {
+  double w;
+};
+double& weighed(Weight& w, Weight before, double* p) {
+  w.w = 3 * before.w;
+  p[0] += before.w;
+  if (before.w > 1) return p[0];
+  return p[1];
+}
+double passes_an_object(double x, double y) {
+  Weight w{x};
+  double a[2] = {x, y};
+  weighed(w, w, a) *= w.w;
+  return a[0] * a[1] * w.w;
+}
+double changes_captures(double x, double y) {
+  double a[4] = {x, y, x * y, 2};
+  int k = 0;
+  auto next = [&](int i) -> double& {
+    ++k;
+    return a[i];
+  };
+  auto other = [&](int i) -> double& { return a[k++ % 2 + i]; };
+  next(k) *= next(k);
+  next(k) += x;
+  k = 0;
+  other(k) *= x;
+  other(k) += y;
+  return a[0] * a[1] + a[2] * a[3];
+}
+
 // Calls that change an object chosen at run time.
 struct Sides {
   std::vector<double> left, right;
@@ -296,6 +357,35 @@ TEST(References, AreReturnedByLambdas) {
   EXPECT_BOTH(one_of_two_captures);
   EXPECT_BOTH(nested_captures);
   EXPECT_BOTH(counts_its_calls);
+}
+double factor = 1;
+double with_factor(const double& k) {
+  factor = 5;
+  return k * factor;
+}
+double with_copy(double k) { return with_factor(k); }
+double passes_a_global(double x, double y) {
+  factor = 2;
+  return with_copy(factor) * x * y;
+}
+double first_by(std::vector<double>& v, const double& k) {
+  v[0] *= v[1];
+  return v[1] * k;
+}
+double first_by_copy(std::vector<double>& v, double k) { return first_by(v, k); }
+double passes_a_copy_on(double x, double y) {
+  std::vector<double> v{x, y};
+  const double a = first_by_copy(v, v[0]);
+  return a * v[0];
+}
+TEST(References, ArgumentsKeepTheirValues) {
+  EXPECT_BOTH(passes_a_global);
+  EXPECT_BOTH(passes_a_copy_on);
+  EXPECT_BOTH(passes_an_element);
+  EXPECT_BOTH(passes_twice);
+  EXPECT_BOTH(changes_its_copy);
+  EXPECT_BOTH(passes_an_object);
+  EXPECT_BOTH(changes_captures);
 }
 TEST(References, ToAChosenObjectAreChangedByCalls) {
   EXPECT_BOTH(changes_a_chosen_object);
