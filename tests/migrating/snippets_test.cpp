@@ -141,6 +141,7 @@ TEST(Migrating, Functions) {
     const Tensor ids = random_tokens({B, T}, 7, 1);
     EXPECT_EQ(linear(x, weight, bias).shape(), (Shape{B, T, 3}));
     EXPECT_EQ(embedding(ids, table).shape(), x.shape());
+    EXPECT_EQ(values(linear_gelu_tanh(x, weight, bias)), values(gelu_tanh(linear(x, weight, bias))));
   }
   EXPECT_GE(values(relu(x))[0], 0);
   EXPECT_NEAR(values(silu(x))[3], values(x)[3] * values(sigmoid(x))[3], 1e-6);
@@ -158,7 +159,20 @@ TEST(Migrating, Functions) {
   const Tensor gate = x, up = y;
   EXPECT_NEAR(values(swiglu(gate, up))[3], values(silu(gate) * up)[3], 1e-6);
   EXPECT_NEAR(sum(softmax(x)).item(), B * T, 1e-5);
+  EXPECT_NEAR(values(log_softmax(x))[3], std::log(values(softmax(x))[3]), 1e-5);
+  const Tensor scores = matmul(x, y.transpose(1, 2));
+  EXPECT_EQ(values(causal_mask(scores))[0], values(scores)[0]);
+  EXPECT_EQ(values(causal_mask(scores))[1], -INFINITY);
+  {
+    const Tensor x = scores;
+    EXPECT_EQ(values(tril(x))[1], 0);
+  }
   EXPECT_NEAR(mean(layer_norm(x, weight, bias)).item(), 0, 1e-6);
+  {
+    const auto [s, normalized] = add_layer_norm(x, y, weight, bias);
+    EXPECT_EQ(values(s), values(x + y));
+    EXPECT_EQ(values(normalized), values(layer_norm(s, weight, bias)));
+  }
   const Tensor normed = rms_norm(x, weight, 1e-6);
   EXPECT_NEAR(mean(normed * normed).item(), 1, 1e-5);
   EXPECT_EQ(values(dropout(x, 0.1)), values(x));
@@ -168,6 +182,8 @@ TEST(Migrating, Functions) {
   EXPECT_EQ(values(causal_attention(q, k, v, n_head))[0], values(v)[0]);  // the first position sees itself
   const Tensor logits = linear(x, head), targets = random_tokens({B, T}, 7, 1);
   EXPECT_NEAR(cross_entropy(logits, targets).item(), linear_cross_entropy(x, head, targets).item(), 1e-5);
+  const Tensor log_probabilities = log_softmax(logits);
+  EXPECT_NEAR(nll_loss(log_probabilities, targets).item(), cross_entropy(logits, targets).item(), 1e-5);
   EXPECT_EQ(mse_loss(x, x).item(), 0);
   EXPECT_GT(mse_loss(x, y).item(), 0);
   EXPECT_EQ(cross_entropy(logits, from_values<int32_t>({1, 1}, {-100}).expand({B, T})).item(), 0);

@@ -116,6 +116,21 @@ def pointwise():
     case("mean_of_columns", lambda x: x.mean(1, keepdim=True), x=normal(3, 4, 5))
 
 
+def fused():
+    """Operations that fusion rules are made of, and what they become."""
+    case("log_softmax", lambda x: F.log_softmax(x, dim=-1), x=normal(5, 31, scale=3.0))
+    targets = torch.tensor([[1, 2, -100, 4], [0, 30, 7, 7]])
+    case("nll_loss", lambda x, t: F.nll_loss(x.reshape(-1, 31), t.reshape(-1).long(), ignore_index=-100),
+         log_probabilities=normal(2, 4, 31, scale=2.0), targets=targets.int())
+    case("tril", lambda x: torch.tril(x, diagonal=2), x=normal(3, 7, 9))
+    later = torch.ones(7, 9, dtype=torch.bool).triu(diagonal=3)
+    case("causal_mask", lambda x: F.softmax(x.masked_fill(later, -torch.inf), dim=-1), scores=normal(3, 7, 9))
+    case("linear_gelu_tanh", lambda x, w, b: F.gelu(F.linear(x, w, b), approximate="tanh"),
+         x=normal(2, 11, 40), weight=normal(50, 40, scale=0.2), bias=normal(50))
+    case("add_layer_norm", lambda a, b, w, c: torch.cat((a + b, F.layer_norm(a + b, (40,), w, c)), dim=0),
+         a=normal(2, 7, 40), b=normal(2, 7, 40), weight=normal(40), bias=normal(40))
+
+
 def gpt2_parameters():
     channels = CONFIG["n_embd"]
     shapes = {"wte.weight": (CONFIG["vocab_size"], channels), "wpe.weight": (CONFIG["n_positions"], channels)}
@@ -183,4 +198,5 @@ if __name__ == "__main__":
     linear_cross_entropy()
     llama_operations()
     pointwise()
+    fused()
     write(sys.argv[1])

@@ -151,6 +151,57 @@ Operation linear_cross_entropy_operation() {
                                                      state);
           }};
 }
+Operation nll_loss_operation() {
+  return {"nll_loss",
+          {"log_probabilities", "targets"},
+          [](const Tensors& x) { return nll_loss(x[0], x[1]); },
+          [](const Tensors& x, Tensor d_y, const Gradients& d) {
+            pullbacks::nll_loss_pullback(x[0], x[1], -100, std::move(d_y), d[0], d[1]);
+          }};
+}
+/// Under softmax: hidden scores are infinite.
+Operation causal_mask_operation() {
+  return {"causal_mask",
+          {"scores"},
+          [](const Tensors& x) { return softmax(causal_mask(x[0])); },
+          [](const Tensors& x, Tensor d_y, const Gradients& d) {
+            clad::pullback_state<OutputState> state;
+            pullbacks::softmax_reverse_forw(causal_mask(x[0]), state);
+            Tensor d_masked;
+            pullbacks::softmax_pullback({}, std::move(d_y), &d_masked, state);
+            pullbacks::causal_mask_pullback({}, std::move(d_masked), d[0]);
+          }};
+}
+Operation linear_gelu_tanh_operation() {
+  return {"linear_gelu_tanh",
+          {"x", "weight", "bias"},
+          [](const Tensors& x) { return linear_gelu_tanh(x[0], x[1], x[2]); },
+          [](const Tensors& x, Tensor d_y, const Gradients& d) {
+            clad::pullback_state<LinearGeluState> state;
+            pullbacks::linear_gelu_tanh_reverse_forw(x[0], x[1], x[2], state);
+            pullbacks::linear_gelu_tanh_pullback(x[0], x[1], x[2], std::move(d_y), d[0], d[1], d[2], state);
+          }};
+}
+/// Its two results one behind the other.
+Operation add_layer_norm_operation() {
+  return {"add_layer_norm",
+          {"a", "b", "weight", "bias"},
+          [](const Tensors& x) {
+            const NormalizedSum y = add_layer_norm(x[0], x[1], x[2], x[3]);
+            const int64_t half = y.sum.size(0);
+            Tensor both = Tensor::empty(y.sum.shape().with(0, 2 * half), y.sum.dtype());
+            both.slice(0, 0, half).copy_from(y.sum);
+            both.slice(0, half, 2 * half).copy_from(y.normalized);
+            return both;
+          },
+          [](const Tensors& x, const Tensor& d_y, const Gradients& d) {
+            clad::pullback_state<AddLayerNormState> state;
+            pullbacks::add_layer_norm_reverse_forw(x[0], x[1], x[2], x[3], 1e-5, state);
+            const auto parts = d_y.split(d_y.size(0) / 2, 0);
+            pullbacks::add_layer_norm_pullback({}, {}, x[2], x[3], 1e-5, {parts[0], parts[1]}, d[0], d[1],
+                                               d[2], d[3], nullptr, state);
+          }};
+}
 
 const std::vector<Operation> operations = {
     binary_with_state<BroadcastState, add, pullbacks::add_reverse_forw, pullbacks::add_pullback>("add"),
@@ -169,6 +220,8 @@ const std::vector<Operation> operations = {
         "sigmoid"),
     unary_with_state<OutputState, softmax, pullbacks::softmax_reverse_forw, pullbacks::softmax_pullback>(
         "softmax"),
+    unary_with_state<OutputState, log_softmax, pullbacks::log_softmax_reverse_forw,
+                     pullbacks::log_softmax_pullback>("log_softmax"),
     layer_norm_operation(),
     rms_norm_operation(),
     rotary_operation(),
@@ -178,6 +231,11 @@ const std::vector<Operation> operations = {
     grouped_attention_operation(),
     cross_entropy_operation(),
     linear_cross_entropy_operation(),
+    nll_loss_operation(),
+    causal_mask_operation(),
+    unary<tril, pullbacks::tril_pullback>("tril"),
+    linear_gelu_tanh_operation(),
+    add_layer_norm_operation(),
     binary<mse_loss, pullbacks::mse_loss_pullback>("mse_loss", "prediction", "target"),
     unary_with_state<ShapeState, static_cast<Tensor (*)(const Tensor&)>(sum), pullbacks::sum_reverse_forw,
                      pullbacks::sum_pullback>("sum"),

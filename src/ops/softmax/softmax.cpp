@@ -1,35 +1,75 @@
-#include "ops/softmax/softmax_math.h"
-
 #include "cladtorch/ops/count.h"
 #include "cladtorch/ops/normalization.h"
 #include "ops/common/rows.h"
 #include "ops/common/target.h"
+#include "ops/softmax/softmax_math.h"
 #include "simd/kernels.h"
 #include "tensor/dispatch.h"
 
 namespace cladtorch {
+namespace {
 
-Tensor softmax(const Tensor& x) {
-  require(x.defined() && x.dim() >= 1, "softmax: expected rank 1 or more, got shape ", x.shape());
+/// kernel(n, x, y) for every row of n, of which x and y are float or double.
+template <class Kernel>
+Tensor map_rows(const char* operation, const Tensor& x, const Kernel& kernel) {
+  require(x.defined() && x.dim() >= 1, operation, ": expected rank 1 or more, got shape ", x.shape());
   detail::count_op();
   const Tensor dense = x.contiguous();
   Tensor y = Tensor::empty(x.shape(), x.dtype());
   y.set_frozen(x.is_frozen());
   const int64_t n = detail::row_length(x);
-  detail::dispatch_real("softmax", x.dtype(), [&]<class T>(T) {
+  detail::dispatch_real(operation, x.dtype(), [&]<class T>(T) {
     const T* in = dense.data<T>();
     T* out = y.data<T>();
     detail::for_each_row<T>(detail::row_count(x), n, 2, [&](int64_t row, const auto& memory) {
       const auto* const from = detail::readable(n, in + row * n, memory[0]);
       const detail::Written<T> to(n, out + row * n, false, memory[1]);
-      if constexpr (std::is_same_v<T, double>) {
-        detail::softmax_row(n, from, to.data());
-      } else {
-        simd::kernels().softmax_row(n, from, to.data());
-      }
+      kernel(n, from, to.data());
     });
   });
   return y;
+}
+
+/// kernel(n, y, d_y, d_x, add) for every row, where *d_x is wanted.
+template <class Kernel>
+void pull_rows(const char* operation, const Tensor& y, const Tensor& d_y, Tensor* d_x, const Kernel& kernel) {
+  d_x = wanted(d_x, y);
+  if (!d_y.defined() || !d_x) return;
+  const Tensor d = d_y.contiguous();
+  const int64_t n = detail::row_length(y);
+  detail::dispatch_real(operation, y.dtype(), [&]<class T>(T) {
+    const T *out = y.data<T>(), *d_out = d.data<T>();
+    detail::contribute<T>(d_x, y.shape(), [&](detail::Target<T> target) {
+      detail::for_each_row<T>(detail::row_count(y), n, 3, [&](int64_t row, const auto& memory) {
+        const auto* const at = detail::readable(n, out + row * n, memory[0]);
+        const auto* const from = detail::readable(n, d_out + row * n, memory[1]);
+        const detail::Written<T> to(n, target.data + row * n, target.add, memory[2]);
+        kernel(n, at, from, to.data(), target.add);
+      });
+    });
+  });
+}
+
+}  // namespace
+
+Tensor softmax(const Tensor& x) {
+  return map_rows("softmax", x, []<class C>(int64_t n, const C* from, C* to) {
+    if constexpr (std::is_same_v<C, double>) {
+      detail::softmax_row(n, from, to);
+    } else {
+      simd::kernels().softmax_row(n, from, to);
+    }
+  });
+}
+
+Tensor log_softmax(const Tensor& x) {
+  return map_rows("log_softmax", x, []<class C>(int64_t n, const C* from, C* to) {
+    if constexpr (std::is_same_v<C, double>) {
+      detail::log_softmax_row(n, from, detail::log_sum_exp(n, from), to);
+    } else {
+      detail::log_softmax_row(n, from, simd::kernels().log_sum_exp(n, from), to);
+    }
+  });
 }
 
 }  // namespace cladtorch
@@ -44,26 +84,25 @@ Tensor softmax_reverse_forw(const Tensor& x, pullback_state<OutputState>& state)
 }
 
 void softmax_pullback(const Tensor&, Tensor d_y, Tensor* d_x, pullback_state<OutputState>& state) {
-  d_x = wanted(d_x, state.data.y);
-  if (!d_y.defined() || !d_x) return;
-  const Tensor& y = state.data.y;
-  const Tensor d = d_y.contiguous();
-  const int64_t n = detail::row_length(y);
-  detail::dispatch_real("softmax", y.dtype(), [&]<class T>(T) {
-    const T *out = y.data<T>(), *d_out = d.data<T>();
-    detail::contribute<T>(d_x, y.shape(), [&](detail::Target<T> target) {
-      detail::for_each_row<T>(detail::row_count(y), n, 3, [&](int64_t row, const auto& memory) {
-        const auto* const probabilities = detail::readable(n, out + row * n, memory[0]);
-        const auto* const from = detail::readable(n, d_out + row * n, memory[1]);
-        const detail::Written<T> to(n, target.data + row * n, target.add, memory[2]);
-        if constexpr (std::is_same_v<T, double>) {
-          detail::softmax_pullback_row(n, probabilities, from, to.data(), target.add);
-        } else {
-          simd::kernels().softmax_pullback_row(n, probabilities, from, to.data(), target.add);
-        }
-      });
-    });
-  });
+  const auto kernel = []<class C>(int64_t n, const C* y, const C* from, C* to, bool add) {
+    if constexpr (std::is_same_v<C, double>) {
+      detail::softmax_pullback_row(n, y, from, to, add);
+    } else {
+      simd::kernels().softmax_pullback_row(n, y, from, to, add);
+    }
+  };
+  pull_rows("softmax", state.data.y, d_y, d_x, kernel);
+}
+
+Tensor log_softmax_reverse_forw(const Tensor& x, pullback_state<OutputState>& state) {
+  return state.data.y = ::cladtorch::log_softmax(x);
+}
+
+void log_softmax_pullback(const Tensor&, Tensor d_y, Tensor* d_x, pullback_state<OutputState>& state) {
+  const auto kernel = []<class C>(int64_t n, const C* y, const C* from, C* to, bool add) {
+    detail::log_softmax_pullback_row(n, y, from, to, add);
+  };
+  pull_rows("log_softmax", state.data.y, d_y, d_x, kernel);
 }
 
 }  // namespace clad::custom_derivatives::cladtorch
