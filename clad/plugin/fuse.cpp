@@ -107,42 +107,30 @@ bool Fuser::attempt(const Rule& rule, Stmt* at, const Expr* part) {
     if (by.count(&rule) != 0) m.closed.insert(s);
   at_ = at;
   part_ = part;
-  if (part) {
-    if (part->kind == Expr::VarRef || !m.expression(rule.outputs.back(), {&root_, part})) return false;
-  } else {
-    const auto known = root_.defined.emplace(at->var, at);  // the last value itself may change later
-    const bool found = m.call(rule.call(rule.outputs.back()), {&root_, probes_.ref(at->var)});
-    if (known.second) root_.defined.erase(known.first);
-    if (!found) return false;
+  why_not_ = {};
+  const auto outputs = [&] { return find_outputs(m, 0); };
+  const ir::Expr* last = rule.outputs.back();
+  const bool found = part ? part->kind != Expr::VarRef && m.expression(last, {&root_, part}, outputs)
+                          : m.call(rule.call(last), at, outputs);
+  if (!found) {
+    if (!why_not_.second.empty() && rules_.diagnose().remarks())
+      rules_.diagnose().remark(why_not_.first, "not fused" + describe(rule) + ": " + why_not_.second);
+    return false;
   }
-  if (!find_outputs(m, 0) || !acceptable(m)) return false;
   m.seen_through.empty() ? rewrite(m) : see_through(m);
   return true;
 }
 
 /// Looks for those of several outputs that the last one is not made from.
 bool Fuser::find_outputs(Match& m, std::size_t next) {
-  if (next == m.rule.outputs.size()) return true;
+  if (next == m.rule.outputs.size()) return acceptable(m);
   const Stmt* wanted = m.rule.call(m.rule.outputs[next]);
-  if (!wanted || m.calls.count(wanted) != 0) return find_outputs(m, next + 1);
-  const auto bound = m.bound;
-  const auto calls = m.calls;
-  const auto matched = m.matched, named = m.named;
-  const auto seen_through = m.seen_through;
-  const auto compared = m.compared;
-  const auto compared_by = m.compared_by;
-  for (const Stmt* s : *body_) {
-    if (s->kind != Stmt::CallStmt || !s->var || root_.defined.count(s->var) == 0) continue;
-    if (m.call(wanted, {&root_, probes_.ref(s->var)}) && find_outputs(m, next + 1)) return true;
-    m.bound = bound;
-    m.calls = calls;
-    m.matched = matched;
-    m.named = named;
-    m.seen_through = seen_through;
-    m.compared = compared;
-    m.compared_by = compared_by;
-  }
-  return false;
+  const auto others = [&] { return find_outputs(m, next + 1); };
+  if (!wanted || m.calls.count(wanted) != 0) return others();
+  return std::any_of(body_->begin(), body_->end(), [&](const Stmt* s) {
+    return s->kind == Stmt::CallStmt && s->var && root_.defined.count(s->var) != 0 &&
+           m.call(wanted, s, others);
+  });
 }
 
 /// Puts the bodies that the match goes through in the place of their calls: the next step finds it there.
@@ -233,7 +221,7 @@ void Fuser::name_outputs(const Match& m, Var* whole, Body& made) {
 void Fuser::rewrite(Match& m) {
   if (rules_.diagnose().remarks()) rules_.diagnose().remark(at_->loc, "fused" + describe(m.rule));
   std::set<const Rule*> by{&m.rule};
-  for (const Match::Place& p : m.matched) by.insert(made_by_[p.second].begin(), made_by_[p.second].end());
+  for (const Place& p : m.matched) by.insert(made_by_[p.second].begin(), made_by_[p.second].end());
   Body made;
   std::vector<Expr*> args;
   for (const auto& b : m.bound) {

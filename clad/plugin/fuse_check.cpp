@@ -20,7 +20,7 @@ std::size_t count(const Expr* e, const Var* v) {
 }
 
 /// The place in the body of the statement, or of the call that it is seen through.
-std::size_t Fuser::index(Match::Place p) const {
+std::size_t Fuser::index(Place p) const {
   for (; p.first->parent; p = {p.first->parent, p.first->call}) {
   }
   return static_cast<std::size_t>(std::find(body_->begin(), body_->end(), p.second) - body_->begin());
@@ -56,7 +56,7 @@ void Fuser::find_removed(Match& m) {
   removed_.insert(m.named.begin(), m.named.end());
   for (bool changed = true; changed;) {
     changed = false;
-    for (const Match::Place& p : m.named)
+    for (const Place& p : m.named)
       if (removed_.count(p) != 0 && outside_uses(m, p.first, p.second->var) != 0) {
         removed_.erase(p);
         changed = true;
@@ -68,25 +68,22 @@ bool Fuser::acceptable(Match& m) {
   find_removed(m);
   std::set<std::size_t> involved;
   for (const auto* places : {&m.matched, &removed_})
-    for (const Match::Place& p : *places) involved.insert(index(p));
+    for (const Place& p : *places) involved.insert(index(p));
   if (part_) involved.insert(index({&root_, at_}));
   if (!m.seen_through.empty() && involved.size() < 2) return false;  // all of it lies in one function
   for (std::size_t i = 0; i < m.bound.size(); ++i)
-    if (m.rule.constant[i] && m.may_carry(*m.bound[i])) {
-      miss(at_->loc, m.rule, "'" + m.rule.body->params[i].var->name + "' must be a constant for derivatives");
-      return false;
-    }
-  std::set<Match::Place> outputs;
+    if (m.rule.constant[i] && m.may_carry(*m.bound[i]))
+      return miss(at_->loc, "'" + m.rule.body->params[i].var->name + "' must be a constant for derivatives");
+  std::set<Place> outputs;
   for (const Expr* o : m.rule.outputs)
     if (const Stmt* s = m.rule.call(o)) outputs.insert(m.calls.at(s));
-  for (const Match::Place& p : m.matched) {
+  for (const Place& p : m.matched) {
     if (outputs.count(p) != 0 || outside_uses(m, p.first, p.second->var) == 0) continue;
-    miss(p.second->loc, m.rule, "what this computes is used elsewhere too");
-    return false;
+    return miss(p.second->loc, "what this computes is used elsewhere too");
   }
   // What the replacement is given must not be what goes.
   for (std::size_t i = 0; i < m.bound.size(); ++i)
-    for (const Match::Place& p : removed_)
+    for (const Place& p : removed_)
       if (count(m.in_root(*m.bound[i]), p.second->var) != 0) return false;
   return place(m);
 }
@@ -94,11 +91,11 @@ bool Fuser::acceptable(Match& m) {
 /// Finds a place where the arguments have their values and nothing has used the outputs yet.
 bool Fuser::place(Match& m) {
   std::size_t first = body_->size(), last = 0;
-  for (const Match::Place& p : m.matched) {
+  for (const Place& p : m.matched) {
     first = std::min(first, index(p));
     last = std::max(last, index(p));
   }
-  for (const Match::Place& p : m.named) first = std::min(first, index(p));
+  for (const Place& p : m.named) first = std::min(first, index(p));
   if (part_) last = std::max(last, index({&root_, at_}));
   for (const Stmt* s : m.compared_by) first = std::min(first, index({&root_, s}));
   first = std::min(first, last);
@@ -113,10 +110,7 @@ bool Fuser::place(Match& m) {
     ir::Effects writes;
     ir::add_writes(s, writes);
     if (s->kind == Stmt::Decl || s->kind == Stmt::CallStmt) writes.vars.erase(s->var);
-    if (ir::conflict(reads, writes)) {
-      miss(at_->loc, m.rule, "a value it needs may change in between");
-      return false;
-    }
+    if (ir::conflict(reads, writes)) return miss(at_->loc, "a value it needs may change in between");
   }
   position_ = last;
   if (!m.rule.several) return true;
@@ -127,7 +121,7 @@ bool Fuser::place(Match& m) {
       std::size_t uses = 0;
       ir::each_stmt({s}, [&](Stmt* inner) {
         ir::each_expr(inner, [&](const Expr* e) {
-          for (const Match::Place& p : m.matched) uses += count(e, p.second->var);
+          for (const Place& p : m.matched) uses += count(e, p.second->var);
         });
       });
       if (uses != 0) return true;

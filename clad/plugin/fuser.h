@@ -31,7 +31,7 @@ class Fuser {
   bool acceptable(Match& m);
   void find_removed(Match& m);
   bool place(Match& m);
-  std::size_t index(Match::Place p) const;
+  std::size_t index(Place p) const;
   std::size_t outside_uses(const Match& m, const Frame* frame, const ir::Var* v) const;
   void see_through(Match& m);
   void rewrite(Match& m);
@@ -42,15 +42,15 @@ class Fuser {
     if (v->region) std::erase(v->region->vars, v);
   }
   std::string describe(const Rule& rule) const;
-  void miss(ir::Loc at, const Rule& rule, const std::string& why) {
-    if (rules_.diagnose().remarks()) rules_.diagnose().remark(at, "not fused" + describe(rule) + ": " + why);
+  bool miss(ir::Loc at, std::string why) {
+    if (why_not_.second.empty()) why_not_ = {at, std::move(why)};
+    return false;
   }
 
   ir::Function& fn_;
   Rules& rules_;
   std::set<const clang::FunctionDecl*>& callees_;
   bool changed_ = false;
-  ir::Function probes_;                                       ///< holds expressions that only ask
   std::map<const ir::Stmt*, std::set<const Rule*>> made_by_;  ///< the rules that a statement comes from
 
   // Of one step.
@@ -61,7 +61,8 @@ class Fuser {
   ir::Stmt* at_ = nullptr;  ///< the statement that computes the pattern's (last) value
   const ir::Expr* part_ =
       nullptr;  ///< the expression in it that is the pattern's value, unless it is a call's
-  std::set<Match::Place> removed_;
+  std::pair<ir::Loc, std::string> why_not_;  ///< the first reason against a match that was found
+  std::set<Place> removed_;
   std::size_t position_ = 0;  ///< of the replacement
 };
 

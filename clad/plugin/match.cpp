@@ -55,6 +55,14 @@ bool same_operation(const Expr* a, const Expr* b) {
          a->to_reference == b->to_reference;
 }
 
+/// Whether the operands of an expression may change places: in IEEE arithmetic they give the same number.
+bool is_commutative(const Expr* e) {
+  const bool number = e->type->kind == ir::Type::Real || e->type->kind == ir::Type::Scalar;
+  return e->kind == Expr::Binary && number && (e->text == "+" || e->text == "*");
+}
+
+constexpr std::size_t most_swaps = 200;  // in one attempt
+
 }  // namespace
 
 void Frame::define(const ir::Body& body, const std::set<const Var*>& written) {
@@ -65,7 +73,7 @@ void Frame::define(const ir::Body& body, const std::set<const Var*>& written) {
 }
 
 /// Where a parameter of a function that is seen through comes from.
-Match::Node Match::resolve(Node n) const {
+Node Match::resolve(Node n) const {
   while (n.frame->parent && n.e->kind == Expr::VarRef && n.e->var->kind == Var::Param) {
     const auto& params = n.frame->fn->params;
     const auto p =
@@ -77,7 +85,7 @@ Match::Node Match::resolve(Node n) const {
 }
 
 /// What a variable was declared as.
-Match::Node Match::follow(Node n) {
+Node Match::follow(Node n) {
   for (;;) {
     n = resolve(n);
     if (n.e->kind != Expr::VarRef) return n;
@@ -109,15 +117,51 @@ const Frame* Match::see_through(const Frame* frame, const Stmt* s) {
   return seen_through[{frame, s}] = &inner;
 }
 
-bool Match::call(const Stmt* p, Node n) {
-  n = follow(n);
-  const auto it = n.e->kind == Expr::VarRef ? n.frame->defined.find(n.e->var) : n.frame->defined.end();
-  if (it == n.frame->defined.end() || it->second->kind != Stmt::CallStmt) return false;
-  const Stmt* s = it->second;
+bool Match::find(const Goal& goal, const Then& then) {
+  const Found before = *this;
+  if (reach({goal}, then)) return true;
+  static_cast<Found&>(*this) = before;
+  return false;
+}
+
+/// Depth first, from left to right. Where operands commute, all that is left is tried with them in either
+/// order.
+bool Match::reach(Goals goals, const Then& then) {
+  while (!goals.empty()) {
+    const Goal goal = goals.back();
+    goals.pop_back();
+    Goals parts;
+    bool commutes = false;
+    if (!take_apart(goal, parts, commutes)) return false;
+    if (commutes && swaps_ < most_swaps) {
+      ++swaps_;
+      const Found before = *this;
+      Goals straight = goals;
+      straight.insert(straight.end(), parts.rbegin(), parts.rend());
+      if (reach(std::move(straight), then)) return true;
+      static_cast<Found&>(*this) = before;
+      std::swap(parts[0].node, parts[1].node);
+    }
+    goals.insert(goals.end(), parts.rbegin(), parts.rend());
+  }
+  return then();
+}
+
+/// False if the goal cannot be reached; else `parts` are what it takes.
+bool Match::take_call_apart(const Goal& goal, Goals& parts, bool& commutes) {
+  const Stmt *p = goal.call, *s = goal.at;
+  Node n = goal.node;
+  if (!s) {
+    n = follow(n);
+    const auto it = n.e->kind == Expr::VarRef ? n.frame->defined.find(n.e->var) : n.frame->defined.end();
+    if (it == n.frame->defined.end() || it->second->kind != Stmt::CallStmt) return false;
+    s = it->second;
+  }
   if (!is_plain(*s->call)) return false;
   if (callee_of(s) != callee_of(p) || closed.count(s) != 0) {
     const Frame* inner = see_through(n.frame, s);
-    return inner && call(p, {inner, inner->fn->body.back()->expr});
+    if (inner) parts.push_back({nullptr, p, {inner, inner->fn->body.back()->expr}});
+    return inner;
   }
   const Place place{n.frame, s};
   if (const auto known = calls.find(p); known != calls.end()) return known->second == place;
@@ -125,14 +169,20 @@ bool Match::call(const Stmt* p, Node n) {
   calls[p] = place;
   matched.insert(place);
   for (std::size_t i = 0; i < p->call->args.size(); ++i)
-    if (!expression(p->call->args[i].expr, {n.frame, s->call->args[i].expr})) return false;
+    parts.push_back({p->call->args[i].expr, nullptr, {n.frame, s->call->args[i].expr}});
+  commutes = is_commutative(callee_of(p));
   return true;
 }
 
-bool Match::expression(const Expr* p, Node n) {
-  p = rule.value(p);
+bool Match::take_apart(const Goal& goal, Goals& parts, bool& commutes) {
+  if (goal.call) return take_call_apart(goal, parts, commutes);
+  const Expr* p = rule.value(goal.e);
+  Node n = goal.node;
   if (p->kind == Expr::VarRef) {
-    if (const Stmt* s = rule.call(p)) return call(s, n);
+    if (const Stmt* s = rule.call(p)) {
+      parts.push_back({nullptr, s, n});
+      return true;
+    }
     const auto& params = rule.body->params;
     const auto it =
         std::find_if(params.begin(), params.end(), [&](const auto& x) { return x.var == p->var; });
@@ -143,7 +193,8 @@ bool Match::expression(const Expr* p, Node n) {
   if (same_constant(p, n.e)) return true;
   if (!same_operation(p, n.e)) return false;
   for (std::size_t i = 0; i < p->args.size(); ++i)
-    if (!expression(p->args[i], {n.frame, n.e->args[i]})) return false;
+    parts.push_back({p->args[i], nullptr, {n.frame, n.e->args[i]}});
+  commutes = is_commutative(p);
   return true;
 }
 
@@ -202,9 +253,13 @@ bool Match::equal(const Expr* a, const Expr* b) {
   ir::Effects reads;
   ir::add_reads(a, reads);
   if (reads.unknown) return false;
-  for (std::size_t i = 0; i < a->args.size(); ++i)
-    if (!equal(a->args[i], b->args[i])) return false;
-  return true;
+  const auto operands_equal = [&](bool swapped) {
+    const std::size_t n = a->args.size();
+    for (std::size_t i = 0; i < n; ++i)
+      if (!equal(a->args[i], b->args[swapped ? n - 1 - i : i])) return false;
+    return true;
+  };
+  return operands_equal(false) || (is_commutative(a) && operands_equal(true));
 }
 
 }  // namespace clad

@@ -25,6 +25,17 @@ static std::string replacement_name(const FunctionDecl* f) {
   return "";
 }
 
+bool is_commutative(const FunctionDecl* f) {
+  return std::any_of(f->redecls_begin(), f->redecls_end(),
+                     [](const FunctionDecl* d) { return compat::annotated(d, "clad::commutative"); });
+}
+
+/// Whether the first two arguments of a function can be exchanged at all.
+static bool can_commute(const FunctionDecl* f) {
+  return !isa<CXXMethodDecl>(f) && f->getNumParams() >= 2 &&
+         f->getASTContext().hasSameType(f->getParamDecl(0)->getType(), f->getParamDecl(1)->getType());
+}
+
 const ir::Expr* Rule::value(const ir::Expr* e) const {
   while (e->kind == ir::Expr::VarRef) {
     auto it = defined.find(e->var);
@@ -150,6 +161,10 @@ bool Rules::check_body(Rule& rule) {
     if (s->kind != Stmt::CallStmt) continue;
     const auto* callee = static_cast<const FunctionDecl*>(s->call->callee);
     rule.operations += (rule.operations.empty() ? "" : " + ") + callee->getNameAsString();
+    if (is_commutative(callee) && !can_commute(callee))
+      return refuse(rule.pattern, "'" + callee->getNameAsString() +
+                                      "' is marked CLAD_COMMUTATIVE, which takes a function, not a member, "
+                                      "whose first two parameters have one type");
     if (s->call->checkpoint) return refuse(rule.pattern, "a pattern cannot ask for a checkpoint");
     ++rule.size;
   }

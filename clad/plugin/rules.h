@@ -34,6 +34,9 @@ struct Rule {
   std::string name() const;
 };
 
+/// Whether a function is declared to give the same with its first two arguments exchanged.
+bool is_commutative(const clang::FunctionDecl* f);
+
 /// All rules of a translation unit, and the bodies of functions that a match may see through.
 class Rules {
  public:

@@ -11,10 +11,17 @@
 // of the pattern stands for any value of its type, a literal for itself. Functions that a pattern calls must
 // depend on their arguments alone. A pattern that returns a class of several values stands for all of them,
 // also where the program uses each one elsewhere.
+//
+// The operands of + and * of numbers match in either order, and the first two arguments of a function that a
+// declaration marks:
+//
+//   CLAD_COMMUTATIVE Tensor add(const Tensor& a, const Tensor& b);
 #pragma once
 
 #if defined(__clang__)
 #define CLAD_PATTERN(replacement) [[clang::annotate("clad::pattern", #replacement)]]
+#define CLAD_COMMUTATIVE [[clang::annotate("clad::commutative")]]
 #else
 #define CLAD_PATTERN(replacement)
+#define CLAD_COMMUTATIVE
 #endif

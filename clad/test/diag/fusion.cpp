@@ -67,6 +67,10 @@ struct Holder {
   CLAD_PATTERN(fused) double member(double x) { return outer(inner(x)); }
   // expected-error@-1 {{fusion rule 'member': a pattern is a function, not a member}}
 };
+CLAD_COMMUTATIVE double weigh(double x, int n);
+double weighed(double x, int n);
+CLAD_PATTERN(weighed) double exchanged(double x, int n) { return weigh(inner(x), n); }
+// expected-error@-1 {{fusion rule 'exchanged': 'weigh' is marked CLAD_COMMUTATIVE, which takes a function, not a member, whose first two parameters have one type}}
 
 double f(double x) { return outer(inner(x)); }
 auto g = clad::gradient(f);

@@ -1,15 +1,17 @@
 // Elementwise arithmetic with broadcasting.
 #pragma once
 
+#include <clad/fusion.h>
+
 #include "cladtorch/tensor/tensor.h"
 
 namespace cladtorch {
 
 /// Elementwise a + b, a - b, a * b, a / b. Shapes broadcast by PyTorch's rules; dtypes must agree (float32 or
 /// float64). Throws Error naming both shapes otherwise.
-Tensor add(const Tensor& a, const Tensor& b);
+CLAD_COMMUTATIVE Tensor add(const Tensor& a, const Tensor& b);
 Tensor sub(const Tensor& a, const Tensor& b);
-Tensor mul(const Tensor& a, const Tensor& b);
+CLAD_COMMUTATIVE Tensor mul(const Tensor& a, const Tensor& b);
 Tensor div(const Tensor& a, const Tensor& b);
 
 /// x * factor.
