@@ -5,6 +5,8 @@
 //   cross_entropy(linear(x, w), t)                                 linear_cross_entropy
 //   gelu_tanh(linear(x, w, b))                                     linear_gelu_tanh
 //   layer_norm(a + b, w, b), and a + b                             add_layer_norm
+//   x * sigmoid(x), silu(gate) * up                                silu, swiglu
+//   x * rsqrt(mean(x * x, -1, true) + epsilon) * w                 rms_norm
 //   softmax(causal_mask(q k^T / sqrt(D))) v, with heads            causal_attention
 #pragma once
 
@@ -40,6 +42,25 @@ inline NormalizedSum add_then_layer_norm(const Tensor& a, const Tensor& b, const
                                          const Tensor& bias, double epsilon) {
   const Tensor sum = add(a, b);
   return {sum, layer_norm(sum, weight, bias, epsilon)};
+}
+
+CLAD_PATTERN(silu)
+inline Tensor times_sigmoid(const Tensor& x) { return mul(x, sigmoid(x)); }
+
+CLAD_PATTERN(gated)
+inline Tensor gated_by_parts(const Tensor& gate, const Tensor& up) { return mul(silu(gate), up); }
+inline Tensor gated(const Tensor& gate, const Tensor& up) {
+  if (gate.shape() == up.shape()) return swiglu(gate, up);
+  return gated_by_parts(gate, up);
+}
+
+CLAD_PATTERN(root_mean_square_norm)
+inline Tensor root_mean_square_norm_by_parts(const Tensor& x, const Tensor& weight, double epsilon) {
+  return mul(mul(x, rsqrt(add_scalar(mean(mul(x, x), -1, true), epsilon))), weight);
+}
+inline Tensor root_mean_square_norm(const Tensor& x, const Tensor& weight, double epsilon) {
+  if (weight.shape() == Shape{x.size(-1)}) return rms_norm(x, weight, epsilon);
+  return root_mean_square_norm_by_parts(x, weight, epsilon);
 }
 
 /// softmax(causal_mask(factor q k^T)) v of heads side by side: q, k and v [batch, length, heads size].
