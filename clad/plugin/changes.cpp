@@ -9,29 +9,35 @@ using namespace clang;
 namespace clad {
 namespace {
 
-/// The variable whose own storage an lvalue expression denotes (not memory reached through a pointer).
-const ValueDecl* storage_root(const clang::Expr* e) {
+using Found = llvm::function_ref<void(const ValueDecl*)>;
+
+/// The variables whose own storage an lvalue expression may denote (not memory reached through a pointer).
+void storage_roots(const clang::Expr* e, Found found) {
   for (;;) {
     e = e->IgnoreParenCasts();
     if (const auto* m = dyn_cast<MemberExpr>(e)) {
-      if (m->isArrow()) return nullptr;
+      if (m->isArrow()) return;
       e = m->getBase();
     } else if (const auto* a = dyn_cast<ArraySubscriptExpr>(e)) {
       const clang::Expr* base = a->getBase()->IgnoreParenCasts();
-      if (!base->getType()->isArrayType()) return nullptr;
+      if (!base->getType()->isArrayType()) return;
       e = base;
     } else if (const auto* op = dyn_cast<CXXOperatorCallExpr>(e);
                op && op->getOperator() == OO_Subscript && op->getNumArgs()) {
       const auto* method = dyn_cast_or_null<CXXMethodDecl>(op->getDirectCallee());
-      if (method && method->isConst()) return nullptr;  // of an iterator or a view
+      if (method && method->isConst()) return;  // of an iterator or a view
       e = op->getArg(0);
     } else if (const auto* call = dyn_cast<CXXMemberCallExpr>(e)) {
       e = call->getImplicitObjectArgument();
-      if (!e || e->getType()->isPointerType()) return nullptr;
-    } else if (const auto* ref = dyn_cast<DeclRefExpr>(e)) {
-      return ref->getDecl();
+      if (!e || e->getType()->isPointerType()) return;
+    } else if (const auto* chosen = dyn_cast<AbstractConditionalOperator>(e)) {
+      storage_roots(chosen->getTrueExpr(), found);
+      e = chosen->getFalseExpr();
+    } else if (const auto* comma = dyn_cast<BinaryOperator>(e); comma && comma->isCommaOp()) {
+      e = comma->getRHS();
     } else {
-      return nullptr;
+      if (const auto* ref = dyn_cast<DeclRefExpr>(e)) found(ref->getDecl());
+      return;
     }
   }
 }
@@ -45,18 +51,16 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
   std::vector<const ForStmt*> increments;  // for loops whose increment is being visited
   bool shouldVisitTemplateInstantiations() const { return true; }
   bool shouldVisitLambdaBody() const { return true; }
+  std::set<const clang::Expr*> read;  // arrays that nothing is written to through the pointer they become
 
   void mark(const clang::Expr* e) {
-    const ValueDecl* decl = storage_root(e);
-    if (!decl) return;
-    if (!increments.empty())
-      if (const auto* init = dyn_cast_or_null<DeclStmt>(increments.back()->getInit()))
-        for (const Decl* d : init->decls())
-          if (d == decl) {
-            counters.insert(decl);
-            return;
-          }
-    modified.insert(decl);
+    storage_roots(e, [&](const ValueDecl* decl) { (is_counter(decl) ? counters : modified).insert(decl); });
+  }
+  /// Whether the variable is the one of the loop whose increment is being visited.
+  bool is_counter(const ValueDecl* decl) const {
+    const auto* init =
+        increments.empty() ? nullptr : dyn_cast_or_null<DeclStmt>(increments.back()->getInit());
+    return init && llvm::is_contained(init->decls(), decl);
   }
   /// `e` becomes another address: `to`, or something unknown.
   void assign(const clang::Expr* e, const clang::Expr* to) {
@@ -74,6 +78,31 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
   bool VisitBinaryOperator(BinaryOperator* e) {
     if (e->isAssignmentOp()) mark(e->getLHS());
     if (e->getOpcode() == BO_Assign) assign(e->getLHS(), e->getRHS());
+    return true;
+  }
+  void reads(const clang::Expr* pointer) {
+    pointer = pointer->IgnoreParens();
+    read.insert(pointer);
+    if (const auto* sum = dyn_cast<BinaryOperator>(pointer); sum && sum->isAdditiveOp()) {
+      reads(sum->getLHS());
+      reads(sum->getRHS());
+    }
+  }
+  bool VisitArraySubscriptExpr(ArraySubscriptExpr* e) {
+    reads(e->getBase());
+    return true;
+  }
+  bool VisitCastExpr(CastExpr* e) {
+    const QualType to = e->getType();
+    const clang::Expr* from = e->getSubExpr()->IgnoreParens();
+    if (e->getCastKind() == CK_NoOp && to->isPointerType() && to->getPointeeType().isConstQualified())
+      reads(from);
+    else if (e->getCastKind() == CK_ArrayToPointerDecay && !to->getPointeeType().isConstQualified() &&
+             !read.count(e))
+      mark(from);
+    else if (const auto* element = dyn_cast<UnaryOperator>(from);
+             element && e->getCastKind() == CK_LValueToRValue && element->getOpcode() == UO_Deref)
+      reads(element->getSubExpr());
     return true;
   }
   bool VisitUnaryOperator(UnaryOperator* e) {
@@ -126,6 +155,7 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
   /// Through a reference that a lambda returns, what it has captured may be changed.
   bool VisitLambdaExpr(LambdaExpr* e) {
     const CXXMethodDecl* op = e->getCallOperator();
+    if (op->isTemplated()) visit_bodies(op);
     const QualType result = op->getReturnType();
     if (!op->isTemplated() && ((!result->isReferenceType() && !result->isPointerType()) ||
                                result->getPointeeType().isConstQualified()))
@@ -133,6 +163,12 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
     for (const LambdaCapture& c : e->captures())
       if (c.capturesVariable() && c.getCaptureKind() == LCK_ByRef) modified.insert(c.getCapturedVar());
     return true;
+  }
+  void visit_bodies(const FunctionDecl* f) {
+    if (const FunctionTemplateDecl* pattern = f->getDescribedFunctionTemplate())
+      for (const FunctionDecl* instance : pattern->specializations()) visit_bodies(instance);
+    for (const ParmVarDecl* p : f->parameters()) TraverseDecl(const_cast<ParmVarDecl*>(p));
+    if (const clang::Stmt* body = f->getBody()) TraverseStmt(const_cast<clang::Stmt*>(body));
   }
   bool VisitCXXConstructExpr(CXXConstructExpr* e) {
     const CXXConstructorDecl* f = e->getConstructor();
@@ -161,9 +197,12 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
 
 Changes changes_of(const FunctionDecl* decl) {
   ChangeFinder finder;
-  for (const ParmVarDecl* p : decl->parameters()) finder.TraverseDecl(const_cast<ParmVarDecl*>(p));
-  if (const clang::Stmt* body = decl->getBody()) finder.TraverseStmt(const_cast<clang::Stmt*>(body));
+  finder.visit_bodies(decl);
   return std::move(finder);
+}
+
+Changes changes_of(const CXXRecordDecl* lambda) {
+  return lambda->getLambdaCallOperator() ? changes_of(lambda->getLambdaCallOperator()) : Changes{};
 }
 
 }  // namespace clad

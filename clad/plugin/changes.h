@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "clang/AST/Decl.h"
+#include "clang/AST/DeclCXX.h"
 #include "clang/AST/Expr.h"
 
 namespace clad {
@@ -22,6 +23,8 @@ struct Changes {
 };
 
 Changes changes_of(const clang::FunctionDecl* decl);
+/// Of a lambda; of a generic one what any of its instances changes.
+Changes changes_of(const clang::CXXRecordDecl* lambda);
 
 /// Whether such a value has a vector somewhere inside.
 bool holds_vector(clang::QualType type);

@@ -104,6 +104,7 @@ std::shared_ptr<Closure> Frontend::add_closure(const CXXRecordDecl* lambda) {
   auto closure = std::make_shared<Closure>();
   closure->record = lambda;
   bool mutable_copies = lambda->getLambdaCallOperator() && !lambda->getLambdaCallOperator()->isConst();
+  const Changes inside = changes_of(lambda);
   auto next_field = lambda->field_begin();
   for (const LambdaCapture& c : lambda->captures()) {
     Closure::Capture capture;
@@ -121,7 +122,7 @@ std::shared_ptr<Closure> Frontend::add_closure(const CXXRecordDecl* lambda) {
       const auto* var = cast<VarDecl>(c.getCapturedVar());
       capture.decl = var;
       capture.by_reference = c.getCaptureKind() == LCK_ByRef;
-      capture.constant = var->getType().getNonReferenceType().isConstQualified();
+      capture.constant = is_constant(c, inside);
       QualType type = var->getType().getNonReferenceType();
       if (const CXXRecordDecl* inner = type->getAsCXXRecordDecl(); inner && inner->isLambda()) {
         capture.closure = add_closure(inner);
@@ -129,12 +130,14 @@ std::shared_ptr<Closure> Frontend::add_closure(const CXXRecordDecl* lambda) {
         capture.closure = target(function);
       } else {
         bool by_reference = capture.by_reference || mutable_copies;
-        if (!by_reference) type = type.withConst();
+        if (!by_reference || capture.constant) type = type.withConst();
         const QualType plain = types_.plain(type);
         const bool pointer = plain->isPointerType() && is_cursor_type(types_.get(plain));
         if (pointer) type = plain.getUnqualifiedType();
         bool reference = !pointer && (by_reference || type->isRecordType() || type->isArrayType());
-        capture.path = fn_.ref(add_parameter(var->getNameAsString(), type, reference));
+        ir::Var* v = add_parameter(var->getNameAsString(), type, reference);
+        v->external |= by_reference && reference;  // another name may change it
+        capture.path = fn_.ref(v);
       }
     }
     closure->captures.push_back(std::move(capture));

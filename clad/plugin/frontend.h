@@ -324,6 +324,7 @@ class Frontend {
   std::shared_ptr<Closure> returned_closure(const clang::CallExpr* e);
   std::shared_ptr<Closure> closure_of(const clang::Expr* e);
   std::shared_ptr<Closure> copy_closure(std::shared_ptr<Closure> closure, ir::Loc at);
+  static bool is_constant(const clang::LambdaCapture& c, const Changes& inside);
   std::shared_ptr<Closure> make_closure(const clang::LambdaExpr* e);
   ir::Expr* captured_pointer(const clang::LambdaExpr* lambda, const clang::VarDecl* var, ir::Expr* pointer);
 

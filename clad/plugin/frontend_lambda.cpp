@@ -7,10 +7,21 @@ using namespace clang;
 
 namespace clad {
 
+/// Whether the body cannot change what is captured. An object that it only reads is passed as such: it may be
+/// a copy that is constant, or a parameter that is kept as one.
+bool Frontend::is_constant(const LambdaCapture& c, const Changes& inside) {
+  const ValueDecl* var = c.getCapturedVar();
+  const QualType type = var->getType().getNonReferenceType();
+  if (type.isConstQualified()) return true;
+  return c.getCaptureKind() == LCK_ByRef && (type->isRecordType() || type->isArrayType()) &&
+         !inside.modified.count(var) && !inside.counters.count(var);
+}
+
 std::shared_ptr<Closure> Frontend::make_closure(const LambdaExpr* e) {
   auto closure = std::make_shared<Closure>();
   closure->record = e->getLambdaClass();
   bool mutable_copies = e->getCallOperator() && !e->getCallOperator()->isConst();
+  const Changes inside = changes_of(e->getLambdaClass());
   auto init = e->capture_init_begin();
   for (const LambdaCapture& c : e->captures()) {
     const clang::Expr* initializer = *init++;
@@ -33,7 +44,7 @@ std::shared_ptr<Closure> Frontend::make_closure(const LambdaExpr* e) {
       const auto* var = cast<VarDecl>(c.getCapturedVar());
       capture.decl = var;
       capture.by_reference = c.getCaptureKind() == LCK_ByRef;
-      capture.constant = var->getType().getNonReferenceType().isConstQualified();
+      capture.constant = is_constant(c, inside);
       bool init_capture = var->isInitCapture();
       if (!init_capture && closures_.count(var)) {
         capture.closure = closures_[var];
@@ -71,7 +82,7 @@ ir::Expr* Frontend::captured_pointer(const LambdaExpr* lambda, const VarDecl* va
     return fail(lambda->getBeginLoc(), "cannot differentiate a lambda that captures pointer '" +
                                            var->getNameAsString() + "', " + why);
   };
-  const Changes changes = changes_of(lambda->getCallOperator());
+  const Changes changes = changes_of(lambda->getLambdaClass());
   if (changes.modified.count(var) || changes.counters.count(var))
     return refuse("which it moves; capture the pointer by value, and an index that moves");
   ir::Expr* target = freeze(pointer, at_);

@@ -98,9 +98,10 @@ void Frontend::stmt(const clang::Stmt* s) {
 }
 
 void Frontend::initialize(ir::Var* var, const clang::Expr* init, ir::Loc at) {
+  const std::size_t before = out_->size();
   ir::Expr* v = init ? value(init) : nullptr;
   // `T x = f(...)`: let the call write x itself.
-  if (v && v->kind == ir::Expr::VarRef && v->var->kind == ir::Var::Temp && !out_->empty() &&
+  if (v && v->kind == ir::Expr::VarRef && v->var->kind == ir::Var::Temp && out_->size() > before &&
       out_->back()->var == v->var && out_->back()->kind == ir::Stmt::CallStmt && v->type == var->type &&
       !v->var->by_pointer) {
     ir::Var* temp = v->var;

@@ -28,7 +28,7 @@ std::string arguments(const std::vector<ir::CallInfo::Arg>& args) {
 std::string ReverseTransform::call_text(const Stmt* s) const {
   const ir::CallInfo& c = *s->call;
   std::string state = c.state_name.empty() ? "" : region_->record + "." + c.state_name;
-  if (c.recomputed || !region_->kept) {
+  if (c.recomputed || !region_->kept || fn_.is_tangent) {
     if (c.kind != ir::CallInfo::Generated || !c.generated->always_forward) return print(c.primal);
     std::string args = arguments(c.args);
     if (!c.generated->has_state && !c.generated->recursive) return c.generated->name + "_fwd(" + args + ")";

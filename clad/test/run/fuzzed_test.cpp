@@ -1,0 +1,95 @@
+// What the fuzzer (clad/test/fuzz) found, made small.
+#include <array>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "clad/Differentiator/Differentiator.h"
+#include "clad/test/support/finite_difference.h"
+
+namespace {
+
+double read_by_lambda(std::pair<double, double> p, std::vector<double> v, double q) {
+  auto scale = [&] { q *= p.second + v[1]; };
+  scale();
+  auto inner = [=](double t) {
+    auto read = [&] { return p.first * t + v[0]; };
+    return read() * read();
+  };
+  return q + p.first * inner(q);
+}
+TEST(Fuzzed, ALambdaReadsAnObjectThatIsPassedByValue) {
+  EXPECT_GRADIENT(read_by_lambda, std::pair<double, double>{0.7, 1.3}, std::vector<double>{0.4, 1.7}, 0.9);
+}
+
+double changed_by_lambda(std::pair<double, double> p, std::vector<double> v, bool which) {
+  std::pair<double, double> q = p;
+  auto generic = [&](auto by) {
+    (which ? p : q).first *= by;
+    v.push_back(by);
+  };
+  generic(p.second);
+  generic(2);
+  return p.first * q.first * v[v.size() - 2];
+}
+TEST(Fuzzed, ALambdaChangesAnObjectThatIsPassedByValue) {
+  EXPECT_GRADIENT(changed_by_lambda, std::pair<double, double>{0.7, 1.3}, std::vector<double>{0.4}, true);
+  EXPECT_GRADIENT(changed_by_lambda, std::pair<double, double>{0.7, 1.3}, std::vector<double>{0.4}, false);
+}
+
+struct Table {
+  double a[3];
+  template <class V>
+  void reals(V&& visit) {
+    for (double& x : a) visit(x);
+  }
+};
+double twist(double* p) {
+  p[1] *= p[0];
+  return p[1];
+}
+double decayed(Table t, double x) {
+  const Table before = t;
+  auto kept = [=] { return t.a[1]; };
+  double* last = t.a + 2;
+  *last *= x;
+  return twist(t.a) * x + t.a[1] * kept() + before.a[2] * *(t.a + 2);
+}
+TEST(Fuzzed, AnArrayInAnObjectIsChangedThroughAPointer) {
+  EXPECT_GRADIENT(decayed, Table{{0.7, 1.3, 0.4}}, 0.9);
+}
+
+double product(const double& a) { return a * a; }
+double copied_temporary(double x) {
+  const double& t = product(x);
+  double copy = t;
+  copy *= x;
+  return copy + t * t;
+}
+TEST(Fuzzed, AResultIsCopiedThroughAReferenceToIt) { EXPECT_GRADIENT(copied_temporary, 1.7); }
+
+double changing(double t, const double& x) {
+  for (int i = 0; i < 3; ++i) {
+    auto change = [&](double& y) {
+      y *= t;
+      y = 1 + std::sin(y);
+      return y * t;
+    };
+    t += 0.05 * change(t);
+  }
+  return t * x;
+}
+double with_a_constant(double x) { return changing(2, x) * changing(x, x); }
+TEST(Fuzzed, ALambdaThatCarriesNoTangentChangesItsArguments) {
+  EXPECT_GRADIENT(with_a_constant, 0.7);
+  double h = 0;
+  clad::hessian(with_a_constant).execute(0.7, &h);
+  const auto g = [](double x) {
+    double d = 0;
+    clad::gradient(with_a_constant).execute(x, &d);
+    return d;
+  };
+  EXPECT_NEAR(h, (g(0.7 + 1e-5) - g(0.7 - 1e-5)) / 2e-5, 1e-4);
+}
+
+}  // namespace
