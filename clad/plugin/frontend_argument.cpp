@@ -54,6 +54,7 @@ void Frontend::add_argument(ir::CallInfo& info, const clang::Expr* e, QualType p
     auto closure = closure_of(e);
     if (!param->isReferenceType()) closure = copy_closure(closure, loc(e));
     if (closure) add_closure_arguments(info, *closure);
+    if (!library) info.lifted = true;  // of a lambda there are only its captures
     return;
   }
   ir::CallInfo::Arg arg;
@@ -66,9 +67,7 @@ void Frontend::add_argument(ir::CallInfo& info, const clang::Expr* e, QualType p
   arg.expr = value(e);
   if (param != given) arg.given = types_.spell(given.getNonReferenceType().getUnqualifiedType());
   // Memory behind a pointer, or behind an iterator, may be written whatever the argument's own type says.
-  const ir::Type* held = arg.expr->type;
-  arg.mutable_ |= held->has_pointer || (held->is_class() && held->reaches_integers) ||
-                  (held->kind == ir::Type::Other && held->differentiable);
+  arg.mutable_ |= arg.expr->type->leads_elsewhere();
   while (arg.expr->kind == ir::Expr::Cast && arg.expr->to_reference &&
          !is_downcast(arg.expr->type, arg.expr->args[0]->type))
     arg.expr = arg.expr->args[0];

@@ -7,14 +7,14 @@ using namespace clang;
 
 namespace clad {
 
-/// Whether the body cannot change what is captured. An object that it only reads is passed as such: it may be
-/// a copy that is constant, or a parameter that is kept as one.
+/// Whether the body cannot change what is captured: then it is handed on as what is only read, which it may
+/// be to the function around it.
 bool Frontend::is_constant(const LambdaCapture& c, const Changes& inside) {
   const ValueDecl* var = c.getCapturedVar();
   const QualType type = var->getType().getNonReferenceType();
   if (type.isConstQualified()) return true;
-  return c.getCaptureKind() == LCK_ByRef && (type->isRecordType() || type->isArrayType()) &&
-         !inside.modified.count(var) && !inside.counters.count(var);
+  return c.getCaptureKind() == LCK_ByRef && !type->isPointerType() && !inside.modified.count(var) &&
+         !inside.counters.count(var);
 }
 
 std::shared_ptr<Closure> Frontend::make_closure(const LambdaExpr* e) {
@@ -143,7 +143,7 @@ void Frontend::add_closure_arguments(ir::CallInfo& info, const Closure& closure)
     arg.param_type = c.path->type;
     const bool by_reference = c.by_reference || mutable_copies;
     arg.reference = by_reference || c.path->type->is_class() || c.path->type->kind == ir::Type::Array;
-    arg.mutable_ = by_reference && !c.constant;
+    arg.mutable_ = (by_reference && !c.constant) || c.path->type->leads_elsewhere();
     if (c.decl && is_cursor_type(c.path->type)) {
       arg.reference = false;
       arg.mutable_ =

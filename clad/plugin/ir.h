@@ -64,6 +64,10 @@ struct Type {
   bool is_real() const { return kind == Real; }
   bool is_value() const { return kind != Pointer && kind != Void; }
   bool is_class() const { return kind >= Vector; }
+  /// Whether memory that the object only points to may be changed through it, constant or not.
+  bool leads_elsewhere() const {
+    return has_pointer || (is_class() && reaches_integers) || (kind == Other && differentiable);
+  }
 };
 
 struct Expr;

@@ -219,7 +219,9 @@ const ir::Type* TypeTable::get(QualType qualified) {
     t.zero_by_value_init = true;
   } else if (type->isPointerType()) {
     t.kind = ir::Type::Pointer;
-    t.name = spell(type);
+    QualType target = type->getPointeeType();
+    while (target->isPointerType()) target = target->getPointeeType();
+    t.name = target->isFunctionType() ? "std::type_identity_t<" + spell(type) + ">" : spell(type);
     if (!type->isFunctionPointerType()) {
       t.element = get(type->getPointeeType());
       t.differentiable = t.element->differentiable || in_progress_.count(t.element) != 0;

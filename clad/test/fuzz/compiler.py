@@ -16,8 +16,16 @@ int main(int argc, char** argv) {
   }
 }
 '''
-HEAD = '''#include <array>
+HEAD = '''#include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <stdexcept>
+#include <tuple>
 #include <utility>
 #include <vector>
 

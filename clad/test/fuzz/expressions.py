@@ -53,6 +53,10 @@ class Expressions:
         for (step, what), shape in path:
             if step == 'field':
                 parts.append('.' + what)
+            elif step == 'get':
+                parts = [f'std::get<{what}>(', *parts, ')']
+            elif step == 'target':
+                parts = ['(*', *parts, ')']
             elif shape.kind == 'pointer' and self.chance(0.15):
                 parts = ['(*(', *parts, ' + ', self.index(what), '))'] if what > 1 else ['(*', *parts, ')']
             elif shape.kind in ('vector', 'stdarray') and self.chance(0.15):
@@ -154,7 +158,7 @@ class Expressions:
             return self.from_int() if self.chance(0.2) else self.constant()
         forms = [(self.sum, 5), (self.product, 6), (self.quotient, 3), (self.negated, 1), (self.function, 5),
                  (self.chosen, 1.5), (self.call_value, 4), (self.cast, 0.7), (self.parenthesized, 0.5),
-                 (self.place_or_constant, 4), (self.assigned, 0.4)]
+                 (self.place_or_constant, 4), (self.assigned, 0.4), (self.folded, 0.8), (self.optional_value, 0.8)]
         form = self.rng.choices([f for f, _ in forms], [w for _, w in forms])[0]
         return form(depth) or self.real(depth - 1)
 
@@ -269,10 +273,11 @@ class Expressions:
 
     def callables(self, wanted):
         room = 1500 // max(1, self.weight)
-        return [f for f in self.functions() if wanted(f) and f.cost <= room]
+        reads = lambda f: all(p.mode in ('value', 'cref', 'cptr', 'callable') for p in f.params) and f.const
+        return [f for f in self.functions() if wanted(f) and f.cost <= room and (not self.pure or reads(f))]
 
     def call_value(self, depth):
-        found = self.callables(lambda f: f.result == REAL and not f.reference)
+        found = self.callables(lambda f: f.result == REAL and (not f.reference or f.kind == 'free'))
         if not found:
             return None
         call = self.call(self.rng.choice(found), depth - 1)
@@ -304,6 +309,8 @@ class Expressions:
         same = lambda s: s.fits(p.shape)
         if f.kind == 'recursive' and p is f.params[0]:
             return integer('n - 1') if self.inside_recursion else integer(str(self.rng.randrange(4)))
+        if p.mode == 'callable':
+            return self.inline_lambda(self.local_params('value'))
         if p.mode in ('value', 'cref'):
             if is_real(p.shape):
                 e = self.number(min(depth, 2))
@@ -375,6 +382,8 @@ class Expressions:
             shapes = [s for _, s in shape.struct.fields]
         elif shape.kind == 'pair':
             inner, shapes = [], [shape.elem, shape.second]
+        elif shape.kind == 'tuple':
+            inner, shapes = [], shape.parts
         else:
             inner, shapes = [], [shape.elem] * shape.n
         for s in shapes:

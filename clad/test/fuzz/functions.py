@@ -62,7 +62,18 @@ class Functions:
         spelled = ', '.join(p.spell() for p in params)
         return text(f'{s.name}({spelled}) : ', lists, ' {\n', body, '\n}')
 
+    def chain(self, s):
+        f = Function(self.numbered('m'), self.parameters(2), None, 'method', s, const=False, chain=True)
+        self.in_chain = True
+        body = self.body(f, s)
+        self.in_chain = False
+        body.parts.append(stmt('return *this;'))
+        self.known.append(f)
+        return text(f'{s.own_name()}& {f.name}(', Node('params', *[p.spell() for p in f.params], tag=f.name), ') {\n', body, '\n}')
+
     def method(self, s):
+        if self.chance(0.12):
+            return self.chain(s)
         const = self.chance(0.5)
         if not const and self.chance(0.2):
             places = [n for n, shape in s.fields if shape == REAL]
@@ -102,7 +113,7 @@ class Functions:
 
     def parameter_name(self):
         from generator import NAMES
-        return f'{self.rng.choice(NAMES)}_{self.rng.randrange(100)}_' if self.chance(0.5) else self.numbered('q')
+        return self.numbered(self.rng.choice(NAMES)) + '_' if self.chance(0.5) else self.numbered('q')
 
     def result_shape(self, may_be_void):
         r = self.rng.random()
@@ -160,6 +171,10 @@ class Functions:
             return self.generic()
         if r < 0.37:
             return self.resizer()
+        if r < 0.44:
+            return self.applier()
+        if r < 0.5:
+            return self.picker()
         f = Function(self.numbered('g'), self.parameters(4), self.result_shape(True))
         body = self.body(f)
         self.known.append(f)
@@ -245,16 +260,18 @@ class Functions:
         f.cost = self.cost + 1
         self.cost, self.weight = outer, weight
         self.known.append(f)
-        spelled = ', '.join(p.spell() for p in params)
         capture = '&' if by_reference else '='
         after = (' mutable' if mutable else '') + (' -> double' if result is not None else '')
-        return stmt(f'auto {name} = [{capture}', init, '](', Node('params', *[p.spell() for p in params], tag=name), f'){after} {{\n',
+        spelled = 'auto'
+        if self.chance(0.15):
+            spelled = f'std::function<{"double" if result else "void"}({", ".join(p.spell() for p in params)})>'
+        return stmt(f'{spelled} {name} = [{capture}', init, '](', Node('params', *[p.spell() for p in params], tag=name), f'){after} {{\n',
                     body, '\n};')
 
     def captured(self, by_reference, mutable):
         out = []
         for v in self.visible():
-            if v in self.scopes[0]:
+            if v in self.scopes[0] or v.moves or not by_reference and v.shape.kind in ('owned', 'optional'):
                 continue
             if by_reference or v.shape.kind == 'pointer':
                 self.lock(v)
@@ -315,5 +332,7 @@ class Functions:
             return f'{s.name}({inner})' if s.constructor else f'{s.name}{{{inner}}}'
         if shape.kind == 'pair':
             return f'{shape.spell()}{{{self.started(shape.elem)}, {self.started(shape.second)}}}'
+        if shape.kind == 'tuple':
+            return f'{shape.spell()}{{{", ".join(self.started(x) for x in shape.parts)}}}'
         inner = ', '.join(self.started(shape.elem) for _ in range(shape.n))
         return f'{{{inner}}}' if shape.kind == 'array' else f'{shape.spell()}{{{inner}}}'

@@ -26,6 +26,8 @@ ROOT = Path(__file__).resolve().parents[3]
 # What the grammar writes and the plugin refuses, saying so.
 REFUSALS = [
     '(ArrayInitLoopExpr)',  # a copied array: captured by value, or bound by value
+    'of a class without default constructor; use std::array',
+    'a function that is not known where the lambda stands',  # a parameter that is a std::function
     'what it points to changes with the independent variables',  # Hessians through pointers
 ]
 

@@ -4,6 +4,7 @@ import random
 
 from expressions import Expressions
 from functions import Functions
+from library import Library
 from shapes import REAL, Var
 from statements import Statements
 from tree import Node, text
@@ -21,7 +22,7 @@ class Program:
         return str(self.root)
 
 
-class Generator(Expressions, Statements, Functions):
+class Generator(Expressions, Statements, Functions, Library):
     def __init__(self, seed):
         self.rng = random.Random(seed)
         self.seed = seed
@@ -32,7 +33,8 @@ class Generator(Expressions, Statements, Functions):
         self.numbers = {}  # of generated names
         self.weight, self.cost, self.loop_depth, self.depth = 1, 0, 0, 2
         self.inside, self.inside_const, self.inside_recursion = None, False, False
-        self.in_lambda, self.in_constructor, self.result = 0, False, None
+        self.in_lambda, self.in_constructor, self.result, self.pure = 0, False, None, 0
+        self.in_chain = False
         self.assignable = self.steppable = None
 
     def chance(self, p):
@@ -66,6 +68,8 @@ class Generator(Expressions, Statements, Functions):
         items = []
         for _ in range(self.rng.choice([0, 1, 1, 2])):
             items.append(self.struct())
+        if self.chance(0.12):
+            items.append(self.hierarchy())
         if self.chance(0.15):
             name = self.numbered('kConstant')
             items.append(text(f'const double {name} = {self.rng.uniform(0.5, 2):.2f};'))

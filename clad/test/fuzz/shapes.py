@@ -9,7 +9,16 @@ class Struct:
     fields: list  # of (name, Shape)
     base: 'Struct' = None
     constructor: bool = False
+    virtual: bool = False
     methods: list = field(default_factory=list)
+
+    def own_name(self):
+        """Inside it."""
+        return self.name.split('::')[-1].split('<')[0]
+
+    def is_plain(self):
+        """Whether a structured binding names its fields."""
+        return bool(self.fields) and not self.base and not self.virtual
 
     def all_fields(self):
         return (self.base.all_fields() if self.base else []) + self.fields
@@ -17,11 +26,12 @@ class Struct:
 
 @dataclass(frozen=True)
 class Shape:
-    kind: str  # real, float, int, bool, array, vector, stdarray, struct, pair, pointer
+    kind: str  # real, float, int, bool, array, vector, stdarray, struct, pair, tuple, pointer, optional, owned
     elem: 'Shape' = None
     n: int = 0  # of array and stdarray; of vector and pointer at least
     struct: Struct = None
     second: 'Shape' = None  # of pair
+    parts: tuple = ()  # of tuple
 
     def spell(self):
         k = self.kind
@@ -35,6 +45,8 @@ class Shape:
             return f'std::array<{self.elem.spell()}, {self.n}>'
         if k == 'pair':
             return f'std::pair<{self.elem.spell()}, {self.second.spell()}>'
+        if k == 'tuple':
+            return f'std::tuple<{", ".join(p.spell() for p in self.parts)}>'
         if k == 'struct':
             return self.struct.name
         raise ValueError(k)
@@ -55,12 +67,20 @@ class Shape:
             return True
         if self.kind == 'struct':
             return any(s.holds_vector() for _, s in self.struct.all_fields())
-        return any(s is not None and s.holds_vector() for s in (self.elem, self.second))
+        return any(s is not None and s.holds_vector() for s in (self.elem, self.second, *self.parts))
+
+    def copies(self):
+        """Whether a lambda may capture it by value."""
+        return self.kind not in ('array', 'owned', 'optional')
 
     def steps(self):
         """(step, shape) for each part; a step is ('index', n) or ('field', name)."""
         if self.kind in ('array', 'vector', 'stdarray', 'pointer'):
             return [(('index', self.n), self.elem)]
+        if self.kind == 'owned':
+            return [(('target', 0), self.elem)]
+        if self.kind == 'tuple':
+            return [(('get', i), s) for i, s in enumerate(self.parts)]
         if self.kind == 'pair':
             return [(('field', 'first'), self.elem), (('field', 'second'), self.second)]
         if self.kind == 'struct':
@@ -87,12 +107,13 @@ def vector(elem, n):
 class Var:
     """A name in scope. `root` is the variable whose memory it names: itself, or another of which it is an alias."""
 
-    def __init__(self, name, shape, const=False, root=None, bound=None, fixed=False, locks=0, aliased=False):
+    def __init__(self, name, shape, const=False, root=None, bound=None, fixed=False, locks=0, aliased=False, moves=False):
         self.name, self.shape, self.const = name, shape, const
         self.root = root or self
         self.locks = int(locks)  # references into it are in use: its vectors keep their elements
         self.aliased = aliased or bool(locks)  # it may have another name
         self.bound = bound  # of an int: it is less
+        self.moves = moves  # of a pointer
         self.fixed = fixed  # a loop counter: not to be assigned
 
 
@@ -100,7 +121,7 @@ class Var:
 class Param:
     name: str
     shape: Shape
-    mode: str  # value, cref, ref, ptr, cptr
+    mode: str  # value, cref, ref, ptr, cptr, callable
 
     def spell(self):
         s = self.shape
@@ -120,9 +141,10 @@ class Function:
     name: str
     params: list
     result: Shape = None  # None: void
-    kind: str = 'free'  # free, method, lambda, recursive, template
+    kind: str = 'free'  # free, method, lambda, recursive, template, pointer, applier
     struct: Struct = None
     const: bool = True  # of a method, or a lambda that changes nothing
     cost: int = 1
     resizes: bool = False
     reference: bool = False  # returns a reference
+    chain: bool = False  # returns *this

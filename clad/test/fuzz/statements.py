@@ -47,10 +47,11 @@ class Statements:
     def statement(self, depth):
         forms = [(self.declaration, 7), (self.assignment, 10), (self.compound, 6), (self.step, 1.5),
                  (self.object_assignment, 2), (self.alias, 3), (self.call_statement, 4), (self.resize, 1.5),
-                 (self.lambda_declaration, 1.2), (self.swap, 0.6), (self.bindings, 0.8), (self.set_flag, 0.7)]
+                 (self.lambda_declaration, 1.2), (self.swap, 0.6), (self.bindings, 0.8), (self.set_flag, 0.7),
+                 (self.algorithm, 1.2), (self.holder, 0.8), (self.optional_change, 0.5), (self.function_pointer, 0.4), (self.refuse, 0.3)]
         if depth > 0:
             forms += [(self.branch, 5), (self.for_loop, 4), (self.while_loop, 1.5), (self.range_for, 2.5),
-                      (self.switch, 1.2), (self.inner_block, 0.7), (self.declared_later, 0.8)]
+                      (self.switch, 1.2), (self.inner_block, 0.7), (self.declared_later, 0.8), (self.walk, 1)]
         if self.loop_depth:
             forms.append((self.leave_loop, 1.5))
         if depth < self.depth or self.chance(0.2):
@@ -99,8 +100,10 @@ class Statements:
             return Shape('array', inner if not self.chance(0.3) else Shape('array', REAL, 2), n)
         if r < 0.78:
             return Shape('stdarray', inner, n)
-        if r < 0.83:
+        if r < 0.82:
             return Shape('pair', inner, second=self.random_shape(0))
+        if r < 0.85:
+            return Shape('tuple', parts=(inner, self.random_shape(0), REAL)[:self.rng.choice([2, 3])])
         if self.structs:
             return Shape('struct', struct=self.rng.choice(self.structs))
         return REAL
@@ -181,7 +184,7 @@ class Statements:
             self.declare(name, REAL, const=True)
             return made
         const = self.chance(0.3)
-        wanted = (lambda s: s == REAL) if self.chance(0.6) else (lambda s: s.kind in ('vector', 'struct', 'stdarray', 'pair'))
+        wanted = (lambda s: s == REAL) if self.chance(0.6) else (lambda s: s.kind in ('vector', 'struct', 'stdarray', 'pair', 'tuple'))
         chosen = self.choose_place(wanted, writable=not const)
         if not chosen:
             return None
@@ -195,18 +198,19 @@ class Statements:
         return made
 
     def bindings(self, depth):
-        wanted = lambda s: s.kind == 'pair' or s.kind == 'struct' and not s.struct.base and s.struct.fields
+        wanted = lambda s: s.kind in ('pair', 'tuple') or s.kind == 'struct' and s.struct.is_plain()
         reference = self.chance(0.5)
         chosen = self.choose_place(wanted, writable=reference)
         if not chosen:
             return None
         v, path = chosen
-        parts = self.write_path(v, path)
         shape = self.shape_at(v, path)
         names = []
+        self.hidden.add(v.name)
         for _ in shape.steps():
             names.append(self.new_name())
             self.hidden.add(names[-1])
+        parts = self.write_path(v, path)
         if reference:
             self.lock(v)
         for name, (_, s) in zip(names, shape.steps()):
@@ -251,7 +255,7 @@ class Statements:
                                      f'{name} = {name} > 0 ? {name} - 1 : 2;']))
 
     def object_assignment(self, depth):
-        wanted = lambda s: s.kind in ('vector', 'struct', 'stdarray', 'pair')
+        wanted = lambda s: s.kind in ('vector', 'struct', 'stdarray', 'pair', 'tuple')
         chosen = self.choose_place(wanted, writable=True, unlocked=True)
         if not chosen:
             return None
@@ -303,7 +307,21 @@ class Statements:
             target = self.place(is_real, writable=True)
             if target:
                 return stmt(*target, self.rng.choice([' = ', ' = ', ' += 0.05 * ', ' *= 0.5 + 0.2 * ']), *call, ';')
+        if f.chain:
+            more = [g for g in self.callables(lambda g: g.chain and g.struct is f.struct) if all(p.mode in ('value', 'cref') for p in g.params)]
+            if more and self.chance(0.5):
+                g = self.rng.choice(more)
+                args = [self.argument(g, p, 1) for p in g.params]
+                self.cost += self.weight * g.cost
+                if None not in args:
+                    call += [f'.{g.name}(', Node('args', *args, tag=g.name), ')']
         return stmt(*call, ';')
+
+    def refuse(self, depth):
+        if self.in_constructor:
+            return None
+        a = self.real(1)
+        return stmt('if (', a.node, f' > {a.hi + 1:.1f}) throw std::runtime_error("too large");')
 
     # -- control flow
 
@@ -412,7 +430,7 @@ class Statements:
         return stmt('if (', self.condition(1), f') {word};')
 
     def early_return(self, depth):
-        if self.in_constructor:
+        if self.in_constructor or self.in_chain:
             return None
         if self.weight == 1 and depth == self.depth:
             return None

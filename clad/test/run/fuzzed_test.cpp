@@ -92,4 +92,42 @@ TEST(Fuzzed, ALambdaThatCarriesNoTangentChangesItsArguments) {
   EXPECT_NEAR(h, (g(0.7 + 1e-5) - g(0.7 - 1e-5)) / 2e-5, 1e-4);
 }
 
+double divides(double y, double p) {
+  double sum = 0;
+  auto change = [&](double a) {
+    y = 1.5 * a;
+    sum += y / p;
+    return y / p;
+  };
+  return change(y) * change(2) + sum;
+}
+double with_a_constant_divisor(double x) { return divides(x, 2); }
+TEST(Fuzzed, ALambdaOnlyReadsAConstant) {
+  EXPECT_GRADIENT(with_a_constant_divisor, 0.7);
+  EXPECT_GRADIENT(divides, 0.7, 1.3);
+}
+
+template <class F>
+double applied(F h, double x) {
+  return h(x) * x;
+}
+double applied_to_any(auto&& h, double x) { return h(x) + x; }
+double temporary_lambdas(double x) {
+  double s = applied([&](double e) { return e * x; }, x);
+  for (int i = 0; i < 2; ++i) {
+    s += applied([&](double e) { return e * e; }, 2.2);
+    s *= applied_to_any([](double e) { return e; }, 0.7);
+  }
+  return s;
+}
+TEST(Fuzzed, ALambdaIsPassedToACallWithoutADerivative) { EXPECT_GRADIENT(temporary_lambdas, 0.7); }
+
+int twice(int n) { return 2 * n; }
+double beside_a_function_pointer(double x) {
+  auto f = twice;
+  auto g = &f;
+  return x * x * (*g)(3);
+}
+TEST(Fuzzed, APointerToAFunctionPointerIsNoNumber) { EXPECT_GRADIENT(beside_a_function_pointer, 0.7); }
+
 }  // namespace

@@ -44,6 +44,10 @@ void each_real(std::pair<A, B>& x, Visit&& visit) {
   each_real(x.first, visit);
   each_real(x.second, visit);
 }
+template <class... T, class Visit>
+void each_real(std::tuple<T...>& x, Visit&& visit) {
+  std::apply([&](auto&... part) { (each_real(part, visit), ...); }, x);
+}
 template <class T, class Visit>
 void each_real(buffer<T>& x, Visit&& visit) {
   each_real(x.values, visit);
