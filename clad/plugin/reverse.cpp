@@ -76,7 +76,9 @@ void ReverseTransform::declare_adjoint(Var* v, ir::Loc loc, List& out) {
     r.parts = {t->name + " " + d->name + ";"};
   } else if (t->kind != Type::Array &&
              (t->dynamic_shape || !t->default_constructible || !t->zero_by_value_init)) {
-    r.parts = {t->name + " " + d->name + " = clad::zero_like(", fn_.ref(v), ");"};
+    // Of a result that not every way through the function sets, the cotangent says the shape.
+    const bool unset = v->optional && v == fn_.return_slot && fn_.seed;
+    r.parts = {t->name + " " + d->name + " = clad::zero_like(", fn_.ref(unset ? fn_.seed : v), ");"};
   } else if (t->dynamic_shape) {
     r.parts = {declare(t, d->name) + "{}; clad::shape_like(" + d->name + ", ", fn_.ref(v), ");"};
   } else {

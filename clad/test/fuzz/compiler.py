@@ -24,9 +24,11 @@ HEAD = '''#include <algorithm>
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
+#include <valarray>
 #include <vector>
 
 #include "clad/Differentiator/Differentiator.h"

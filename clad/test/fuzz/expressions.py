@@ -158,7 +158,7 @@ class Expressions:
             return self.from_int() if self.chance(0.2) else self.constant()
         forms = [(self.sum, 5), (self.product, 6), (self.quotient, 3), (self.negated, 1), (self.function, 5),
                  (self.chosen, 1.5), (self.call_value, 4), (self.cast, 0.7), (self.parenthesized, 0.5),
-                 (self.place_or_constant, 4), (self.assigned, 0.4), (self.folded, 0.8), (self.optional_value, 0.8)]
+                 (self.place_or_constant, 4), (self.assigned, 0.4), (self.folded, 0.8), (self.optional_value, 0.8), (self.array_sum, 0.5)]
         form = self.rng.choices([f for f, _ in forms], [w for _, w in forms])[0]
         return form(depth) or self.real(depth - 1)
 
@@ -273,7 +273,7 @@ class Expressions:
 
     def callables(self, wanted):
         room = 1500 // max(1, self.weight)
-        reads = lambda f: all(p.mode in ('value', 'cref', 'cptr', 'callable') for p in f.params) and f.const
+        reads = lambda f: all(p.mode in ('value', 'cref', 'cptr', 'cspan', 'callable') for p in f.params) and f.const
         return [f for f in self.functions() if wanted(f) and f.cost <= room and (not self.pure or reads(f))]
 
     def call_value(self, depth):
@@ -292,6 +292,8 @@ class Expressions:
             args.append(arg)
         self.cost += self.weight * f.cost
         args = Node('args', *args, tag=f.name)
+        if f.kind == 'operator':
+            return ['(', args.parts[0], f' {f.name[8:]} ', args.parts[1], ')']
         if f.kind != 'method':
             name = f.name
             if f.kind == 'free' and self.chance(0.04) and not any(p.mode in ('ptr',) for p in f.params) and f.result:
@@ -303,6 +305,8 @@ class Expressions:
         object_ = self.place(wanted, writable=not f.const)
         if object_ is None:
             return None
+        if f.name == 'operator()' and self.chance(0.8):
+            return [*object_, '(', args, ')']
         return [*object_, '.', f.name, '(', args, ')']
 
     def argument(self, f, p, depth):
@@ -321,7 +325,13 @@ class Expressions:
         if p.mode == 'ref':
             parts = self.place(same, writable=True, unlocked=f.resizes)
             return parts and Node('text', *parts)
+        if p.mode in ('span', 'cspan'):
+            return self.viewed(p.shape, writable=p.mode == 'span')
         return self.pointer(p.shape, writable=p.mode == 'ptr')
+
+    def viewed(self, shape, writable):
+        chosen = self.choose_place(lambda s: s.kind in ('vector', 'stdarray', 'array') and s.elem == shape.elem and s.n >= shape.n, writable)
+        return chosen and Node('text', *self.write_path(*chosen))
 
     def pointer(self, shape, writable):
         """The address of `n` numbers."""

@@ -14,7 +14,11 @@ class Functions:
     # -- classes
 
     def struct(self):
-        name = self.numbered('S')
+        name, around = self.numbered('S'), self.rng.choices(['', 'template', 'nested'], [8, 1, 1])[0]
+        if around == 'template':
+            name += '<double>'
+        elif around == 'nested':
+            name = f'{self.numbered("O")}::{name}'
         base = self.rng.choice(self.structs) if self.structs and self.chance(0.25) else None
         if base and base.constructor:
             base = None
@@ -24,17 +28,41 @@ class Functions:
         for field in self.rng.sample(free, min(len(free), self.rng.choice([1, 2, 2, 3]))):
             s.fields.append((field, self.field_shape()))
         s.constructor = not base and self.chance(0.2) and all(f.kind != 'array' for _, f in s.fields)
-        fields = [text(shape.declare(field), ';') for field, shape in s.fields]
+        number = 'T' if around == 'template' else 'double'
+        fields = [text(f'{number} {field}' if shape == REAL else shape.declare(field), ';') for field, shape in s.fields]
         members = Node('items')
+        friends = Node('items')
         if s.constructor:
             members.parts.append(self.constructor(s))
         for _ in range(self.rng.choice([0, 0, 1, 2])):
             members.parts.append(self.method(s))
+        if self.chance(0.12):
+            members.parts.append(self.functor(s))
         visited = ''.join(f' clad::test::each_real({field}, visit_);' for field, _ in s.all_fields())
         visit = f'template <class V_> void reals(V_&& visit_) {{{visited} }}'
-        heading = f'struct {name}' + (f' : {base.name}' if base else '')
+        heading = f'struct {s.own_name()}' + (f' : {base.name}' if base else '')
         self.structs.append(s)
-        return text(heading, ' {\n', *[n for f in fields for n in (f, '\n')], members, '\n', visit, '\n};')
+        if self.chance(0.3):
+            friends.parts += self.operators(s)
+        before, after = {'': ('', ''), 'template': ('template <class T> ', ''), 'nested': (f'struct {name.split(":")[0]} {{\n', '\n};')}[around]
+        return text(before, heading, ' {\n', *[n for f in fields for n in (f, '\n')], members, '\n', visit, '\n};', after, '\n', friends)
+
+    def operators(self, s):
+        """Binary operators of a class."""
+        shape, out = Shape('struct', struct=s), []
+        for sign in self.rng.sample('+-*', self.rng.choice([1, 2])):
+            result = REAL if sign == '*' else shape
+            f = Function(f'operator{sign}', [Param(self.numbered('p'), shape, 'cref'), Param(self.numbered('p'), shape, 'cref')], result, 'operator')
+            body = self.body(f)
+            out.append(text(f'{result.spell()} operator{sign}({f.params[0].spell()}, {f.params[1].spell()}) {{\n', body, '\n}'))
+            self.known.append(f)
+        return out
+
+    def functor(self, s):
+        f = Function('operator()', [Param(self.numbered('p'), REAL, 'value')], REAL, 'method', s)
+        body = self.body(f, s)
+        self.known.append(f)
+        return self.definition(f, body, ' const')
 
     def field_shape(self):
         r = self.rng.random()
@@ -60,7 +88,7 @@ class Functions:
             return made
         body = self.within(params, None, body, fields=s, const=False)
         spelled = ', '.join(p.spell() for p in params)
-        return text(f'{s.name}({spelled}) : ', lists, ' {\n', body, '\n}')
+        return text(f'{s.own_name()}({spelled}) : ', lists, ' {\n', body, '\n}')
 
     def chain(self, s):
         f = Function(self.numbered('m'), self.parameters(2), None, 'method', s, const=False, chain=True)
@@ -102,6 +130,8 @@ class Functions:
             shape, mode = REAL, 'ref'
         elif r < 0.6:
             shape, mode = Shape('int'), 'value'
+        elif r < 0.63:
+            shape, mode = Shape('span', REAL, self.rng.choice([2, 3])), self.rng.choice(['span', 'cspan'])
         elif r < 0.7:
             shape, mode = Shape('pointer', REAL, self.rng.choice([2, 3])), self.rng.choice(['ptr', 'cptr'])
         else:
@@ -126,7 +156,7 @@ class Functions:
 
     @staticmethod
     def variables(params):
-        return [Var(p.name, p.shape, const=p.mode in ('cref', 'cptr'), locks=p.mode == 'ref', aliased=p.mode != 'value')
+        return [Var(p.name, p.shape, const=p.mode in ('cref', 'cptr', 'cspan'), locks=p.mode == 'ref', aliased=p.mode != 'value')
                 for p in params]
 
     def within(self, params, result, make, fields=None, const=False, scopes=None):
@@ -287,7 +317,7 @@ class Functions:
         params = []
         for _ in range(self.rng.choice([1, 2, 2, 3, 4])):
             p = self.parameter()
-            if p.shape.kind == 'vector' and p.shape.elem.kind not in ('real', 'struct'):
+            if p.shape.kind == 'span' or p.shape.kind == 'vector' and p.shape.elem.kind not in ('real', 'struct'):
                 continue
             params.append(p)
         if not any(is_real(p.shape) or p.shape.kind == 'pointer' for p in params):

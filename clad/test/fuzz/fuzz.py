@@ -28,6 +28,7 @@ REFUSALS = [
     '(ArrayInitLoopExpr)',  # a copied array: captured by value, or bound by value
     'of a class without default constructor; use std::array',
     'a function that is not known where the lambda stands',  # a parameter that is a std::function
+    'cannot checkpoint this loop',  # which changes what a pointer points to
     'what it points to changes with the independent variables',  # Hessians through pointers
 ]
 

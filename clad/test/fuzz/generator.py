@@ -5,7 +5,7 @@ import random
 from expressions import Expressions
 from functions import Functions
 from library import Library
-from shapes import REAL, Var
+from shapes import REAL, Shape, Var
 from statements import Statements
 from tree import Node, text
 
@@ -74,6 +74,10 @@ class Generator(Expressions, Statements, Functions, Library):
             name = self.numbered('kConstant')
             items.append(text(f'const double {name} = {self.rng.uniform(0.5, 2):.2f};'))
             self.scopes[0].append(Var(name, REAL, const=True))
+        if self.chance(0.1):
+            name = self.numbered('kTable')
+            items.append(text(f'const double {name}[3] = {{{", ".join(f"{self.rng.uniform(0.5, 2):.2f}" for _ in range(3))}}};'))
+            self.scopes[0].append(Var(name, Shape('array', REAL, 3), const=True))
         for _ in range(self.rng.choice([0, 1, 2, 3])):
             items.append(self.helper())
         function, arguments = self.entry()

@@ -120,7 +120,11 @@ class Library:
         name = self.new_name()
         self.hidden.add(name)
         start = self.number(2).node
-        if self.chance(0.5):
+        if self.chance(0.2):
+            n = self.rng.choice([2, 3])
+            made = stmt(f'std::valarray<double> {name}{{', start, *[x for _ in range(n - 1) for x in (', ', self.number(1).node)], '};')
+            self.declare(name, Shape('valarray', REAL, n))
+        elif self.chance(0.5):
             made = stmt(f'std::optional<double> {name}', *self.rng.choice([['{', start, '};'], [' = ', start, ';'], [';']]))
             self.declare(name, OPTIONAL)
         else:
@@ -149,6 +153,33 @@ class Library:
         if self.chance(0.5):
             return real(f'{name}.value_or(', other, ')', lo=LOW, hi=HIGH)
         return real(f'({name} ? *{name} : ', other, ')', lo=LOW, hi=HIGH)
+
+    # -- std::valarray
+
+    def array_operation(self, depth):
+        found = [v for v in self.visible() if v.shape.kind == 'valarray' and not v.const]
+        if not found:
+            return None
+        v = self.rng.choice(found)
+        other = self.rng.choice([w for w in found if w.shape.n == v.shape.n])
+        form = self.rng.randrange(4)
+        if form == 0:
+            return stmt(f'{v.name} *= ', self.fit(self.real(2), 0.85, 1.15).node, ';')
+        if form == 1:
+            return stmt(f'{v.name} = 1.5 + 1.2 * std::sin({v.name} * {other.name} + ', self.number(1).node, ');')
+        if form == 2:
+            return stmt(f'{v.name} += 0.05 * {other.name};')
+        return stmt(f'{v.name} = {other.name};')
+
+    def array_sum(self, depth):
+        found = [v for v in self.visible() if v.shape.kind == 'valarray']
+        if not found:
+            return None
+        v = self.rng.choice(found)
+        n = v.shape.n
+        if self.chance(0.5):
+            return real(f'{v.name}.sum()', lo=LOW * n, hi=HIGH * n)
+        return real(f'({v.name} * {v.name}).sum()', lo=0, hi=HIGH * HIGH * n)
 
     # -- pointers and iterators that move
 

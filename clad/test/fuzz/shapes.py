@@ -26,7 +26,7 @@ class Struct:
 
 @dataclass(frozen=True)
 class Shape:
-    kind: str  # real, float, int, bool, array, vector, stdarray, struct, pair, tuple, pointer, optional, owned
+    kind: str  # real, float, int, bool, array, vector, stdarray, struct, pair, tuple, pointer, span, valarray, optional, owned
     elem: 'Shape' = None
     n: int = 0  # of array and stdarray; of vector and pointer at least
     struct: Struct = None
@@ -41,6 +41,8 @@ class Shape:
             return 'double'
         if k == 'vector':
             return f'std::vector<{self.elem.spell()}>'
+        if k == 'valarray':
+            return 'std::valarray<double>'
         if k == 'stdarray':
             return f'std::array<{self.elem.spell()}, {self.n}>'
         if k == 'pair':
@@ -75,7 +77,7 @@ class Shape:
 
     def steps(self):
         """(step, shape) for each part; a step is ('index', n) or ('field', name)."""
-        if self.kind in ('array', 'vector', 'stdarray', 'pointer'):
+        if self.kind in ('array', 'vector', 'stdarray', 'pointer', 'span', 'valarray'):
             return [(('index', self.n), self.elem)]
         if self.kind == 'owned':
             return [(('target', 0), self.elem)]
@@ -121,7 +123,7 @@ class Var:
 class Param:
     name: str
     shape: Shape
-    mode: str  # value, cref, ref, ptr, cptr, callable
+    mode: str  # value, cref, ref, ptr, cptr, span, cspan, callable
 
     def spell(self):
         s = self.shape
@@ -129,6 +131,8 @@ class Param:
             return f'{s.elem.spell()}* {self.name}'
         if self.mode == 'cptr':
             return f'const {s.elem.spell()}* {self.name}'
+        if self.mode in ('span', 'cspan'):
+            return f'std::span<{"const " if self.mode == "cspan" else ""}{s.elem.spell()}> {self.name}'
         if self.mode == 'cref':
             return f'const {s.spell()}& {self.name}'
         if self.mode == 'ref':
@@ -141,7 +145,7 @@ class Function:
     name: str
     params: list
     result: Shape = None  # None: void
-    kind: str = 'free'  # free, method, lambda, recursive, template, pointer, applier
+    kind: str = 'free'  # free, method, lambda, recursive, template, pointer, applier, operator
     struct: Struct = None
     const: bool = True  # of a method, or a lambda that changes nothing
     cost: int = 1

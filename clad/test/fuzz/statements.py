@@ -48,7 +48,7 @@ class Statements:
         forms = [(self.declaration, 7), (self.assignment, 10), (self.compound, 6), (self.step, 1.5),
                  (self.object_assignment, 2), (self.alias, 3), (self.call_statement, 4), (self.resize, 1.5),
                  (self.lambda_declaration, 1.2), (self.swap, 0.6), (self.bindings, 0.8), (self.set_flag, 0.7),
-                 (self.algorithm, 1.2), (self.holder, 0.8), (self.optional_change, 0.5), (self.function_pointer, 0.4), (self.refuse, 0.3)]
+                 (self.algorithm, 1.2), (self.holder, 0.8), (self.optional_change, 0.5), (self.function_pointer, 0.4), (self.array_operation, 0.5), (self.refuse, 0.3)]
         if depth > 0:
             forms += [(self.branch, 5), (self.for_loop, 4), (self.while_loop, 1.5), (self.range_for, 2.5),
                       (self.switch, 1.2), (self.inner_block, 0.7), (self.declared_later, 0.8), (self.walk, 1)]
@@ -370,7 +370,8 @@ class Statements:
         i.bound = max(i.bound, 1)
         with self.loop():
             body = self.block(depth - 1, 4, max(n, 1), [i])
-        return stmt(head, ' {\n', body, '\n}')
+        mark = Node('optional', f'clad::checkpoint_loop({self.rng.choice([1, 2, 3])});\n') if self.chance(0.04) else ''
+        return stmt(head, ' {\n', mark, body, '\n}')
 
     def while_loop(self, depth):
         if not self.room_for_loop():

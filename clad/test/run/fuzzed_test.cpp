@@ -130,4 +130,24 @@ double beside_a_function_pointer(double x) {
 }
 TEST(Fuzzed, APointerToAFunctionPointerIsNoNumber) { EXPECT_GRADIENT(beside_a_function_pointer, 0.7); }
 
+struct Made {
+  double a, b;
+  Made(double x, double y) : a(x), b(y) {}
+};
+Made leaves_early(const Made& m, double x) {
+  for (int i = 0; i < 2; ++i)
+    if (m.a * x > 3) return m;
+  if (m.b > 3) return Made(x, m.a);
+  return Made(m.b, x * m.a);
+}
+double results_without_default(double x) {
+  const Made one = leaves_early(Made(x, 2), x), two = leaves_early(Made(x, 5), x),
+             three = leaves_early(Made(7, x), x);
+  leaves_early(one, x);
+  return one.a * one.b * two.a + two.b * three.a * three.b;
+}
+TEST(Fuzzed, AResultWithoutDefaultConstructorIsReturnedEarly) {
+  EXPECT_GRADIENT(results_without_default, 0.7);
+}
+
 }  // namespace
