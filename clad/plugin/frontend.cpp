@@ -128,6 +128,10 @@ std::shared_ptr<Closure> Frontend::add_closure(const CXXRecordDecl* lambda) {
         capture.closure = add_closure(inner);
       } else if (const Decl* function = is_callable(type) ? fixed_target(var) : nullptr) {
         capture.closure = target(function);
+      } else if (is_view(type)) {
+        const View view = add_view_parameter(var);
+        capture.path = view.data;
+        capture.size = view.size;
       } else {
         bool by_reference = capture.by_reference || mutable_copies;
         if (!by_reference || capture.constant) type = type.withConst();
@@ -161,6 +165,8 @@ void Frontend::add_parameters(const FunctionDecl* decl) {
           closures_[c.decl] = c.closure;
         else if (!c.decl)
           self_ = c.path;
+        else if (c.size)
+          views_[c.decl] = {c.path, c.size};
         else
           bindings_[c.decl] = c.path;
       }
@@ -188,7 +194,7 @@ void Frontend::add_parameters(const FunctionDecl* decl) {
       continue;
     }
     if (is_view(p->getType())) {
-      add_view_parameter(p);
+      views_[p] = add_view_parameter(p);
       continue;
     }
     std::string name = p->getNameAsString();

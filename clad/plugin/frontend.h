@@ -33,6 +33,7 @@ struct Closure {
   struct Capture {
     const clang::ValueDecl* decl = nullptr;  ///< null: the object of `this`, or a copy of it
     ir::Expr* path = nullptr;
+    ir::Expr* size = nullptr;          ///< of a captured view, whose pointer is `path`
     std::shared_ptr<Closure> closure;  ///< of a captured lambda
     bool by_reference = false;
     bool constant = false;  ///< the body cannot change what is captured
@@ -245,9 +246,10 @@ class Frontend {
   clang::QualType view_pointer(clang::QualType type) const;
   std::optional<View> view_of_all(ir::Expr* container, const ir::Type* pointer);
   std::optional<View> view_of(const clang::Expr* e);
+  std::optional<View> fixed_view(const clang::Expr* e);
   bool declare_view(const clang::VarDecl* decl);
-  void add_view_parameter(const clang::ParmVarDecl* p);
-  void add_view_argument(ir::CallInfo& info, const clang::Expr* e, clang::QualType param);
+  View add_view_parameter(const clang::VarDecl* p);
+  void add_view_argument(ir::CallInfo& info, const View& view, clang::QualType pointer);
   ir::Expr* view_part(const clang::Expr* of, llvm::StringRef name, const clang::Expr* index,
                       const clang::Expr* at);
 
@@ -336,7 +338,6 @@ class Frontend {
     return it != bindings_.end() && it->second->kind == ir::Expr::VarRef &&
            it->second->var->kind != ir::Var::Alias;
   }
-
   clang::Sema& sema_;
   clang::ASTContext& context_;
   TypeTable& types_;

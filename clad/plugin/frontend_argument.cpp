@@ -29,7 +29,8 @@ void Frontend::add_arguments(ir::CallInfo& info, const FunctionDecl* callee,
     } else if (isa<CXXDefaultArgExpr>(args[i]) && library) {
       continue;
     } else if (!library && is_view(callee->getParamDecl(i)->getType())) {
-      add_view_argument(info, args[i], callee->getParamDecl(i)->getType());
+      if (const std::optional<View> view = view_of(args[i]))
+        add_view_argument(info, *view, view_pointer(callee->getParamDecl(i)->getType()));
     } else if (!library &&
                add_target(info, args[i], callee->getParamDecl(i)->getType(), i, callee->getNumParams())) {
       continue;

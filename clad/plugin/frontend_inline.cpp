@@ -137,6 +137,8 @@ ir::Expr* Frontend::inline_call(const clang::Expr* call, const FunctionDecl* cal
       if (!c.path && !c.closure) return nullptr;
       if (!c.decl)
         self = c.path;
+      else if (c.size)
+        views_[c.decl] = {c.path, c.size};
       else if (c.path)
         frame[c.decl] = c.path;
     }

@@ -54,6 +54,11 @@ std::shared_ptr<Closure> Frontend::make_closure(const LambdaExpr* e) {
                    "', a function that is not known where the lambda stands; pass it as an argument");
           return nullptr;
         }
+      } else if (is_view(var->getType())) {
+        const std::optional<View> view = fixed_view(initializer);
+        if (!view) return nullptr;
+        capture.path = view->data;
+        capture.size = view->size;
       } else if (!init_capture && bindings_.count(var) && !mutable_copies &&
                  (capture.by_reference || is_fixed(var))) {
         capture.path = bindings_[var];
@@ -136,6 +141,10 @@ void Frontend::add_closure_arguments(ir::CallInfo& info, const Closure& closure)
   for (const Closure::Capture& c : closure.captures) {
     if (c.closure) {
       if (c.closure->record) add_closure_arguments(info, *c.closure);
+      continue;
+    }
+    if (c.size) {
+      add_view_argument(info, {c.path, c.size}, view_pointer(cast<VarDecl>(c.decl)->getType()));
       continue;
     }
     ir::CallInfo::Arg arg;

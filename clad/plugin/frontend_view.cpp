@@ -106,34 +106,36 @@ bool Frontend::declare_view(const VarDecl* decl) {
                                   "', which is assigned; declare another one");
     return true;
   }
-  std::optional<View> view = view_of(decl->getInit());
-  if (!view) return true;
-  ir::Expr* size = ir::is_atomic(view->size) ? view->size : hoist(view->size, at_, "size");
-  if (size->kind == ir::Expr::VarRef && unstable_.count(size->var)) size = hoist(size, at_, "size");
-  views_[decl] = {freeze(view->data, at_), size};
+  if (const std::optional<View> view = fixed_view(decl->getInit())) views_[decl] = *view;
   return true;
 }
 
-void Frontend::add_view_parameter(const ParmVarDecl* p) {
+/// As it is now.
+std::optional<Frontend::View> Frontend::fixed_view(const clang::Expr* e) {
+  const std::optional<View> view = view_of(e);
+  if (!view) return view;
+  ir::Expr* size = ir::is_atomic(view->size) ? view->size : hoist(view->size, at_, "size");
+  if (size->kind == ir::Expr::VarRef && unstable_.count(size->var)) size = hoist(size, at_, "size");
+  return View{freeze(view->data, at_), size};
+}
+
+Frontend::View Frontend::add_view_parameter(const VarDecl* p) {
   const std::string name = p->getNameAsString().empty() ? "view" : p->getNameAsString();
   ir::Expr* data = fn_.ref(add_parameter(name, view_pointer(p->getType()), /*force_reference=*/false));
   ir::Expr* size = fn_.ref(add_parameter(name + "_size", context_.getSizeType(), /*force_reference=*/false));
-  views_[p] = {data, size};
   fn_.always_forward = true;
+  return {data, size};
 }
 
-void Frontend::add_view_argument(ir::CallInfo& info, const clang::Expr* e, QualType param) {
+void Frontend::add_view_argument(ir::CallInfo& info, const View& view, QualType pointer) {
   info.lifted = true;
-  const std::optional<View> view = view_of(e);
-  if (!view) return;
-  const QualType pointer = view_pointer(param);
   ir::CallInfo::Arg data;
-  data.expr = view->data;
+  data.expr = view.data;
   data.param_type = types_.get(pointer);
   data.mutable_ = !pointer->getPointeeType().isConstQualified();
   info.args.push_back(data);
   ir::CallInfo::Arg size;
-  size.expr = view->size;
+  size.expr = view.size;
   size.param_type = types_.get(context_.getSizeType());
   info.args.push_back(size);
 }

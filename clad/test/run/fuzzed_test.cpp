@@ -1,6 +1,7 @@
 // What the fuzzer (clad/test/fuzz) found, made small.
 #include <array>
 #include <cmath>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -148,6 +149,22 @@ double results_without_default(double x) {
 }
 TEST(Fuzzed, AResultWithoutDefaultConstructorIsReturnedEarly) {
   EXPECT_GRADIENT(results_without_default, 0.7);
+}
+
+double in_span(std::span<double> v, std::span<const double> w, double x) {
+  auto scale = [&](double by) { v[0] *= by * w[1]; };
+  auto read = [=](int i) { return v[i] * w[i] + w.back(); };
+  auto rest = [part = v.subspan(1)](double by) { return part[0] * by; };
+  scale(x);
+  auto again = [&] { return read(0) + v.size(); };
+  return again() * read(1) * rest(x);
+}
+double captured_views(std::vector<double> v, double x) {
+  const double s = in_span(v, v, x);
+  return s * v[0];
+}
+TEST(Fuzzed, ALambdaCapturesAView) {
+  EXPECT_GRADIENT(captured_views, std::vector<double>{0.7, 1.3, 0.4}, 0.9);
 }
 
 }  // namespace
