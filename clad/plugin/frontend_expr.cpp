@@ -269,6 +269,8 @@ ir::Expr* Frontend::value(const clang::Expr* e) {
       emit(ir::Stmt::Eval, loc(e))->expr = fn_.make(ir::Expr::Unary, types_.nothing(), "throw ", {thrown});
       return literal("0", context_.IntTy);
     }
+    case clang::Stmt::ArrayInitLoopExprClass:  // an array that is captured or bound by value
+      return value(llvm::cast<ArrayInitLoopExpr>(e)->getCommonExpr());
     case clang::Stmt::OpaqueValueExprClass:
       if (const auto* source = llvm::cast<OpaqueValueExpr>(e)->getSourceExpr()) return value(source);
       break;

@@ -263,16 +263,10 @@ void Frontend::declare_bindings(const DecompositionDecl* decl) {
     ir::Expr* target = value(init);
     whole = freeze(target, at_);
   } else {
-    const auto* loop = dyn_cast<ArrayInitLoopExpr>(init->IgnoreImplicit());
     ir::Var* v = fn_.make_var(ir::Var::Local, "bound", types_.get(decl->getType()), region_);
     v->modified = true;
     v->optional = !v->type->default_constructible;
     unstable_.insert(v);
-    if (loop) {
-      fail(decl->getLocation(),
-           "cannot differentiate structured bindings that copy an array; bind by reference");
-      return;
-    }
     initialize(v, init, at_);
     whole = fn_.ref(v);
   }

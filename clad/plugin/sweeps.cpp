@@ -78,10 +78,11 @@ void ReverseTransform::forward_decl(const Stmt* s, Text& out) const {
   const ir::Loc loc = s->loc;
   if (v->type->kind == Type::Array) {
     const bool list = e && e->kind == Expr::InitList;
-    if (!stored(v)) {
-      out.line(declare(v->type, v->name) + (list ? " = " + print(e) : e ? "{}" : "") + ";", loc);
-      return;
-    }
+    const bool copy = e && ir::is_path(e);
+    if (!stored(v))
+      out.line(declare(v->type, v->name) + (list ? " = " + print(e) : e && !copy ? "{}" : "") + ";", loc);
+    if (copy) out.line("clad::assign(" + spell(v) + ", " + print(e) + ");", loc);
+    if (copy || !stored(v)) return;
     // Elements without an initializer are zero.
     struct Complete {
       bool operator()(const Expr* x) const {

@@ -296,7 +296,7 @@ class Expressions:
             return ['(', args.parts[0], f' {f.name[8:]} ', args.parts[1], ')']
         if f.kind != 'method':
             name = f.name
-            if f.kind == 'free' and self.chance(0.04) and not any(p.mode in ('ptr',) for p in f.params) and f.result:
+            if f.kind == 'free' and self.chance(0.04) and not any(p.mode in ('ptr', 'span') for p in f.params) and f.result:
                 return ['clad::checkpoint(', name, '(', args, '))']
             return [name, '(', args, ')']
         if self.inside is f.struct and (f.const or not self.inside_const) and self.chance(0.6):

@@ -266,7 +266,7 @@ class Functions:
         params = [Param(self.numbered('p'), REAL, self.rng.choice(['value', 'value', 'cref', 'ref']))
                   for _ in range(self.rng.choice([0, 1, 1, 2]))]
         result = None if by_reference and self.chance(0.25) else REAL
-        f = Function(name, params, result, 'lambda', const=not by_reference)
+        f = Function(name, params, result, 'lambda', const=not by_reference and not mutable)
         init, captured = '', []
         if self.chance(0.2):
             k = self.numbered('kept')
@@ -301,7 +301,7 @@ class Functions:
     def captured(self, by_reference, mutable):
         out = []
         for v in self.visible():
-            if v in self.scopes[0] or v.moves or not by_reference and v.shape.kind in ('owned', 'optional'):
+            if v in self.scopes[0] or v.moves or not by_reference and not v.shape.copies():
                 continue
             if by_reference or v.shape.kind == 'pointer':
                 self.lock(v)

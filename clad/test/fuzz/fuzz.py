@@ -25,7 +25,6 @@ from tree import indented  # noqa: E402
 ROOT = Path(__file__).resolve().parents[3]
 # What the grammar writes and the plugin refuses, saying so.
 REFUSALS = [
-    '(ArrayInitLoopExpr)',  # a copied array: captured by value, or bound by value
     'of a class without default constructor; use std::array',
     'a function that is not known where the lambda stands',  # a parameter that is a std::function
     'cannot checkpoint this loop',  # which changes what a pointer points to

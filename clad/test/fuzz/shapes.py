@@ -73,7 +73,7 @@ class Shape:
 
     def copies(self):
         """Whether a lambda may capture it by value."""
-        return self.kind not in ('array', 'owned', 'optional')
+        return self.kind != 'owned'
 
     def steps(self):
         """(step, shape) for each part; a step is ('index', n) or ('field', name)."""

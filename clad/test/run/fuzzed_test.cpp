@@ -1,6 +1,7 @@
 // What the fuzzer (clad/test/fuzz) found, made small.
 #include <array>
 #include <cmath>
+#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -166,5 +167,21 @@ double captured_views(std::vector<double> v, double x) {
 TEST(Fuzzed, ALambdaCapturesAView) {
   EXPECT_GRADIENT(captured_views, std::vector<double>{0.7, 1.3, 0.4}, 0.9);
 }
+
+double copied_arrays(double x) {
+  double a[2]{x, x * x}, b[2][2]{{x, 1}, {2, x * 3}};
+  auto kept = [=](int i) { return a[i] * b[1][i]; };
+  auto own = [=](double by) mutable {
+    a[1] *= by;
+    return a[1];
+  };
+  auto [first, second] = a;
+  first *= x;
+  a[0] = b[1][0] = 5 * x;
+  for (double& e : a) e *= second;
+  std::function<double(double)> copy = [=](double by) mutable { return (a[0] *= by) + own(by); };
+  return copy(x) * copy(3) + kept(0) + kept(1) * own(x) * own(2) + first * second + a[0] * a[1] * b[1][0];
+}
+TEST(Fuzzed, AnArrayIsCapturedAndBoundByValue) { EXPECT_GRADIENT(copied_arrays, 0.7); }
 
 }  // namespace
