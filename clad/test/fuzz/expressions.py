@@ -310,7 +310,7 @@ class Expressions:
         return [*object_, '.', f.name, '(', args, ')']
 
     def argument(self, f, p, depth):
-        same = lambda s: s.fits(p.shape)
+        same = lambda s: s == p.shape if f.resizes else s.fits(p.shape)
         if f.kind == 'recursive' and p is f.params[0]:
             return integer('n - 1') if self.inside_recursion else integer(str(self.rng.randrange(4)))
         if p.mode == 'callable':
