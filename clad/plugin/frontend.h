@@ -45,6 +45,8 @@ struct Closure {
   std::shared_ptr<Closure> yes, no;
 };
 
+bool is_lambda(clang::QualType type);
+
 class Frontend {
  public:
   Frontend(clang::Sema& sema, TypeTable& types, Diagnose& diagnose, CustomLookup& lookup,
@@ -67,6 +69,7 @@ class Frontend {
 
  private:
   using Frame = std::map<const clang::ValueDecl*, ir::Expr*>;
+  using Closures = std::map<const clang::ValueDecl*, std::shared_ptr<Closure>>;
 
   // Function level: frontend.cpp
   void add_parameters(const clang::FunctionDecl* decl);
@@ -257,6 +260,7 @@ class Frontend {
   ir::Expr* init_list(const clang::InitListExpr* e);
   ir::Expr* aggregate(const ir::Type* type, llvm::ArrayRef<const clang::Expr*> inits);
   ir::Expr* construct(const clang::CXXConstructExpr* e);
+  ir::Expr* construct_inherited(const clang::CXXInheritedCtorInitExpr* e);
   ir::Expr* emplace_back(const clang::CXXMemberCallExpr* e, const clang::CXXMethodDecl* method);
   ir::Expr* swap(const clang::Expr* first, const clang::Expr* second, ir::Loc at);
 
@@ -353,7 +357,7 @@ class Frontend {
   std::string source_;       ///< its text
   std::string record_name_;  ///< of the variable that denotes a loop iteration's record
   Frame bindings_;
-  std::map<const clang::ValueDecl*, std::shared_ptr<Closure>> closures_;
+  Closures closures_;
   std::map<const clang::ValueDecl*, Cursor> cursors_;
   std::map<const clang::ValueDecl*, View> views_;
   std::vector<const clang::Decl*> targets_;  ///< of the parameters that stand for functions

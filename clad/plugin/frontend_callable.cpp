@@ -70,7 +70,8 @@ std::shared_ptr<Closure> Frontend::callable(const clang::Expr* e) {
     if (const FunctionDecl* f = call->getDirectCallee();
         f && compat::in_std(f) && named(f, {"move", "forward", "ref", "cref"}))
       return callable(call->getArg(0));
-  return nullptr;
+  const auto* call = dyn_cast<CallExpr>(bare);
+  return call ? returned_closure(call) : nullptr;
 }
 
 /// Makes a variable that holds a function another name of it; false if it is none, or may hold another.

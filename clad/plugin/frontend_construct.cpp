@@ -161,6 +161,21 @@ ir::Expr* Frontend::construct(const CXXConstructExpr* e) {
   return finish_call(std::move(info), ctor, e->getType(), e, false);
 }
 
+/// The base class in a constructor that is one of the base class (`using Base::Base`): it gets the
+/// parameters.
+ir::Expr* Frontend::construct_inherited(const CXXInheritedCtorInitExpr* e) {
+  std::vector<const clang::Expr*> args;
+  for (ParmVarDecl* p : const_cast<FunctionDecl*>(decl_)->parameters())
+    args.push_back(DeclRefExpr::Create(context_, {}, {}, p, false, e->getExprLoc(),
+                                       p->getType().getNonReferenceType(), VK_LValue));
+  auto info = std::make_unique<ir::CallInfo>();
+  info->is_constructor = true;
+  info->name = types_.get(e->getType())->name;
+  add_arguments(*info, e->getConstructor(), args);
+  callees_.insert(e->getConstructor()->getCanonicalDecl());
+  return finish_call(std::move(info), e->getConstructor(), e->getType(), e, false);
+}
+
 /// `v.emplace_back(args...)` as `v.push_back(T(args...))`; it names the new element.
 ir::Expr* Frontend::emplace_back(const CXXMemberCallExpr* e, const CXXMethodDecl* method) {
   const auto* vector = cast<ClassTemplateSpecializationDecl>(method->getParent());

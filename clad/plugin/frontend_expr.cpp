@@ -167,6 +167,7 @@ ir::Expr* Frontend::value(const clang::Expr* e) {
   if (const auto* c = dyn_cast<CastExpr>(e)) return cast(c);
   if (const auto* c = dyn_cast<CallExpr>(e)) return call(c);
   if (const auto* c = dyn_cast<CXXConstructExpr>(e)) return construct(c);
+  if (const auto* base = dyn_cast<CXXInheritedCtorInitExpr>(e)) return construct_inherited(base);
   switch (e->getStmtClass()) {
     case clang::Stmt::ParenExprClass:
       return value(llvm::cast<ParenExpr>(e)->getSubExpr());
@@ -246,6 +247,10 @@ ir::Expr* Frontend::value(const clang::Expr* e) {
       std::string text;
       if (isa<FloatingLiteral>(e) && !e->getBeginLoc().isMacroID())
         text = source(e->getSourceRange());  // as written
+      // What the suffix of a user's literal makes of the number is a call.
+      if (llvm::StringRef(text).rtrim("fFlL").find_first_not_of("0123456789abcdefABCDEFxXpP+-.'") !=
+          llvm::StringRef::npos)
+        text.clear();
       if (text.empty()) {
         llvm::raw_string_ostream os(text);
         e->printPretty(os, nullptr, types_.policy());

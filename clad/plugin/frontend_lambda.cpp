@@ -17,6 +17,11 @@ bool Frontend::is_constant(const LambdaCapture& c, const Changes& inside) {
          !inside.counters.count(var);
 }
 
+bool is_lambda(QualType type) {
+  const CXXRecordDecl* record = type.getNonReferenceType()->getAsCXXRecordDecl();
+  return record && record->isLambda();
+}
+
 std::shared_ptr<Closure> Frontend::make_closure(const LambdaExpr* e) {
   auto closure = std::make_shared<Closure>();
   closure->record = e->getLambdaClass();
@@ -46,7 +51,14 @@ std::shared_ptr<Closure> Frontend::make_closure(const LambdaExpr* e) {
       capture.by_reference = c.getCaptureKind() == LCK_ByRef;
       capture.constant = is_constant(c, inside);
       bool init_capture = var->isInitCapture();
-      if (!init_capture && closures_.count(var)) {
+      if (init_capture && is_lambda(var->getType())) {
+        capture.closure = copy_closure(closure_of(initializer), at_);
+        if (!capture.closure) return nullptr;
+      } else if (is_callable(var->getType()) && !closures_.count(var) && !bindings_.count(var)) {
+        fail(c.getLocation(), "cannot differentiate a lambda that captures '" + var->getNameAsString() +
+                                  "', a function that is not known here; pass it as an argument");
+        return nullptr;
+      } else if (!init_capture && closures_.count(var)) {
         capture.closure = closures_[var];
         if (is_callable(var->getType()) && !fixed_target(var)) {
           fail(c.getLocation(),
@@ -95,27 +107,54 @@ ir::Expr* Frontend::captured_pointer(const LambdaExpr* lambda, const VarDecl* va
   return name_pointer(var, target);
 }
 
-/// The lambda that a call of a function that does nothing else returns.
+/// The lambda, or the function, that a call of a function or lambda that does nothing else returns.
 std::shared_ptr<Closure> Frontend::returned_closure(const CallExpr* e) {
   const FunctionDecl* callee = e->getDirectCallee();
-  const clang::Expr* returned = callee && !isa<CXXMethodDecl>(callee) ? only_return(callee) : nullptr;
-  const auto* lambda = returned ? dyn_cast<LambdaExpr>(strip(returned)) : nullptr;
-  if (!lambda) return nullptr;
+  const clang::Expr* returned = callee ? only_return(callee) : nullptr;
+  const auto* method = dyn_cast_or_null<CXXMethodDecl>(callee);
+  const bool of_lambda = method && method->getParent()->isLambda();
+  if (!returned || (method && !of_lambda) || inlining_.count(callee)) return nullptr;
+  if (!is_callable(returned->getType()) && !is_lambda(returned->getType())) return nullptr;
+  std::vector<const clang::Expr*> args(e->arg_begin(), e->arg_end());
+  Frame frame;
+  Closures closures = closures_;
+  ir::Expr* self = nullptr;
+  if (of_lambda) {
+    const std::shared_ptr<Closure> own = closure_of(args.front());
+    if (!own) return nullptr;
+    args.erase(args.begin());
+    for (const Closure::Capture& c : own->captures) {
+      if (c.closure)
+        closures[c.decl] = c.closure;
+      else if (c.decl)
+        frame[c.decl] = c.path;
+      else
+        self = c.path;
+    }
+  }
   const FunctionDecl* definition = nullptr;
   callee->getBody(definition);
-  Frame frame;
-  for (unsigned i = 0; i < definition->getNumParams() && i < e->getNumArgs(); ++i) {
+  for (unsigned i = 0; i < definition->getNumParams() && i < args.size(); ++i) {
     const ParmVarDecl* p = definition->getParamDecl(i);
-    if (is_callable(p->getType())) return nullptr;
-    if (const CXXRecordDecl* r = p->getType().getNonReferenceType()->getAsCXXRecordDecl(); r && r->isLambda())
-      return nullptr;
-    ir::Expr* arg = value(e->getArg(i));
+    if (is_callable(p->getType()) || is_lambda(p->getType())) {
+      std::shared_ptr<Closure> closure = callable(args[i]);
+      if (!closure) return nullptr;
+      closures[p] = p->getType()->isReferenceType() ? closure : copy_closure(closure, at_);
+      continue;
+    }
+    ir::Expr* arg = value(args[i]);
     frame[p] = p->getType()->isReferenceType() && ir::is_path(arg)
                    ? arg
                    : hoist(arg, at_, p->getNameAsString().c_str());
   }
   std::swap(frame, bindings_);
-  std::shared_ptr<Closure> closure = make_closure(lambda);
+  std::swap(closures, closures_);
+  std::swap(self, self_);
+  inlining_.insert(callee);
+  std::shared_ptr<Closure> closure = callable(returned);
+  inlining_.erase(callee);
+  std::swap(self, self_);
+  std::swap(closures, closures_);
   std::swap(frame, bindings_);
   return closure;
 }
@@ -123,14 +162,9 @@ std::shared_ptr<Closure> Frontend::returned_closure(const CallExpr* e) {
 std::shared_ptr<Closure> Frontend::closure_of(const clang::Expr* e) {
   const clang::Expr* bare = strip(e);
   if (const auto* lambda = dyn_cast<LambdaExpr>(bare)) return make_closure(lambda);
-  if (const auto* ref = dyn_cast<DeclRefExpr>(bare))
+  if (const auto* ref = dyn_cast<DeclRefExpr>(bare))  // null if it has been refused
     if (auto it = closures_.find(ref->getDecl()); it != closures_.end()) return it->second;
-  if (const auto* call = dyn_cast<CallExpr>(bare); call && call->getNumArgs() == 1)
-    if (const FunctionDecl* f = call->getDirectCallee();
-        f && compat::in_std(f) && named(f, {"move", "forward"}))
-      return closure_of(call->getArg(0));
-  if (const auto* call = dyn_cast<CallExpr>(bare))
-    if (std::shared_ptr<Closure> made = returned_closure(call)) return made;
+  if (std::shared_ptr<Closure> closure = callable(bare); closure && closure->record) return closure;
   fail(e->getExprLoc(), "cannot differentiate this use of a lambda: its origin is not visible here");
   return nullptr;
 }

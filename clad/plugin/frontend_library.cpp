@@ -20,11 +20,6 @@ std::optional<unsigned> counted_from(const FunctionDecl* f) {
   return std::nullopt;
 }
 
-bool is_lambda(QualType type) {
-  const CXXRecordDecl* record = type.getNonReferenceType()->getAsCXXRecordDecl();
-  return record && record->isLambda();
-}
-
 /// Without the conversions to and from void*.
 const clang::Expr* of_memory(const clang::Expr* e) {
   for (;;) {
@@ -49,7 +44,9 @@ ir::Expr* Frontend::library_call(const clang::Expr* at, const FunctionDecl* call
     carries |= types_.get(a->getType())->differentiable || is_lambda(a->getType());
   carries |= is_pointer(at) && at->getType()->isRecordType();  // an iterator
   if (!carries) return nullptr;
-  const FunctionDecl* plain = lookup_.plain_definition(callee, args);
+  std::string name = operator_word(callee);
+  if (name == "for_each" && at->getType()->isRecordType() && !is_lambda(at->getType())) name += "_object";
+  const FunctionDecl* plain = lookup_.plain_definition(name, args);
   if (!plain) return nullptr;
   if (memory && callee->getName() == "memset") {
     const ir::Expr* byte = constant(args[1]);

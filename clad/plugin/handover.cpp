@@ -13,33 +13,47 @@ namespace {
 
 using Objects = std::set<const ValueDecl*>;
 
-bool any_argument(const CXXRecordDecl* record, bool (*holds)(QualType)) {
-  const auto* of = dyn_cast<ClassTemplateSpecializationDecl>(record);
-  if (!of) return false;
-  for (const TemplateArgument& argument : of->getTemplateArgs().asArray()) {
-    if (argument.getKind() == TemplateArgument::Type && holds(argument.getAsType())) return true;
-    if (argument.getKind() == TemplateArgument::Pack)
-      for (const TemplateArgument& one : argument.pack_elements())
-        if (one.getKind() == TemplateArgument::Type && holds(one.getAsType())) return true;
+/// Whether `decide` says so of the type or of anything that it consists of; null leaves it to the parts.
+using Decision = llvm::function_ref<std::optional<bool>(QualType, const CXXRecordDecl*)>;
+bool any_part(QualType type, Decision decide, std::set<const CXXRecordDecl*>& seen) {
+  if (const auto* array = type->getAsArrayTypeUnsafe())
+    return any_part(array->getElementType(), decide, seen);
+  const CXXRecordDecl* record = type->getAsCXXRecordDecl();
+  if (const auto decided = decide(type, record)) return *decided;
+  if (!record || !record->hasDefinition() || !seen.insert(record->getDefinition()).second) return false;
+  const auto any = [&](QualType part) { return any_part(part, decide, seen); };
+  if (compat::in_std(record)) {
+    const auto* spec = dyn_cast<ClassTemplateSpecializationDecl>(record);
+    return spec && llvm::any_of(spec->getTemplateArgs().asArray(), [&](const TemplateArgument& argument) {
+             if (argument.getKind() == TemplateArgument::Type) return any(argument.getAsType());
+             return argument.getKind() == TemplateArgument::Pack &&
+                    llvm::any_of(argument.pack_elements(), [&](const TemplateArgument& one) {
+                      return one.getKind() == TemplateArgument::Type && any(one.getAsType());
+                    });
+           });
   }
-  return false;
+  return llvm::any_of(record->fields(), [&](const FieldDecl* f) { return any(f->getType()); }) ||
+         llvm::any_of(record->getDefinition()->bases(),
+                      [&](const CXXBaseSpecifier& base) { return any(base.getType()); });
+}
+
+StringRef library_name(const CXXRecordDecl* record) {
+  return record && record->getIdentifier() && compat::in_std(record) ? record->getName() : "";
 }
 
 /// Whether copies of such a value name other variables' storage.
 bool holds_address(QualType type) {
-  if (type->isReferenceType() || type->isPointerType()) return true;
-  if (const auto* array = type->getAsArrayTypeUnsafe()) return holds_address(array->getElementType());
-  const CXXRecordDecl* record = type->getAsCXXRecordDecl();
-  if (!record || !record->hasDefinition()) return false;
-  if (compat::in_std(record)) {
-    if (!record->getIdentifier()) return false;
-    const StringRef name = record->getName();
-    return name.contains("iterator") || name == "span" || name == "reference_wrapper" || name == "function" ||
-           any_argument(record, holds_address);
-  }
-  for (const FieldDecl* field : record->fields())
-    if (holds_address(field->getType())) return true;
-  return false;
+  std::set<const CXXRecordDecl*> seen;
+  return any_part(
+      type,
+      [](QualType t, const CXXRecordDecl* record) -> std::optional<bool> {
+        const StringRef name = library_name(record);
+        if (t->isReferenceType() || t->isPointerType() || name.contains("iterator") || name == "span" ||
+            name == "reference_wrapper" || name == "function")
+          return true;
+        return std::nullopt;
+      },
+      seen);
 }
 
 /// A pointer or a reference to an object that has vectors names the object, if what it is bound to is a plain
@@ -271,16 +285,14 @@ class Check {
 }  // namespace
 
 bool holds_vector(QualType type) {
-  if (const auto* array = type->getAsArrayTypeUnsafe()) return holds_vector(array->getElementType());
-  const CXXRecordDecl* record = type->getAsCXXRecordDecl();
-  if (!record || !record->hasDefinition()) return false;
-  if (compat::in_std(record))
-    return record->getIdentifier() && (record->getName() == "vector" || any_argument(record, holds_vector));
-  for (const FieldDecl* field : record->fields())
-    if (holds_vector(field->getType())) return true;
-  for (const CXXBaseSpecifier& base : record->bases())
-    if (holds_vector(base.getType())) return true;
-  return false;
+  std::set<const CXXRecordDecl*> seen;
+  return any_part(
+      type,
+      [](QualType, const CXXRecordDecl* record) -> std::optional<bool> {
+        if (library_name(record) == "vector") return true;
+        return std::nullopt;
+      },
+      seen);
 }
 
 void check_handovers(const FunctionDecl* decl,

@@ -87,6 +87,13 @@ Region* Function::make_region(Region* parent, std::string_view record, std::stri
   return r.get();
 }
 
+std::string no_shadow(const Type* type) {
+  const char* why = type->has_pointer ? "contains pointers to differentiable data"
+                    : !type->copyable && type->kind == Type::Record ? "cannot be copied"
+                                                                    : nullptr;
+  return why ? "its type '" + type->name + "' " + why + "; pass such an object by reference" : "";
+}
+
 bool is_path(const Expr* e) {
   switch (e->kind) {
     case Expr::VarRef:

@@ -333,6 +333,8 @@ struct Function {
   Region* make_region(Region* parent, std::string_view record, std::string_view type);
 };
 
+/// Why a variable of the type can have no adjoint and no tangent; empty if it can.
+std::string no_shadow(const Type* type);
 /// The variable an lvalue path starts from, or null (a temporary, a global).
 Var* root(const Expr* e);
 /// Whether writing to an lvalue path may change memory that belongs to the caller.

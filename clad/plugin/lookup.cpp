@@ -72,11 +72,6 @@ std::vector<CustomLookup::Scope> CustomLookup::scopes(const FunctionDecl* callee
   return out;
 }
 
-const FunctionDecl* CustomLookup::plain_definition(const FunctionDecl* callee,
-                                                   llvm::ArrayRef<const clang::Expr*> args) {
-  return plain_definition(operator_word(callee), args);
-}
-
 const FunctionDecl* CustomLookup::plain_definition(const std::string& name,
                                                    llvm::ArrayRef<const clang::Expr*> args) {
   NamespaceDecl* clad = namespace_in(context_.getTranslationUnitDecl(), "clad");

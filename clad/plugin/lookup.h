@@ -23,9 +23,8 @@ class CustomLookup {
   /// it returns no tangent.
   Result find_pushforward(ir::CallInfo& call, const clang::FunctionDecl* callee);
 
-  /// The function of clad::library that a library function's call with these arguments is differentiated as.
-  const clang::FunctionDecl* plain_definition(const clang::FunctionDecl* callee,
-                                              llvm::ArrayRef<const clang::Expr*> args);
+  /// The function of clad::library of that name that a library function's call with these arguments is
+  /// differentiated as.
   const clang::FunctionDecl* plain_definition(const std::string& name,
                                               llvm::ArrayRef<const clang::Expr*> args);
 

@@ -64,11 +64,8 @@ void ReverseTransform::declare_adjoint(Var* v, ir::Loc loc, List& out) {
   r.loc = loc;
   Var* d = v->shadow;
   if (!d) return;  // never named
-  if (t->has_pointer) {
-    diagnose_.error(loc, "cannot differentiate through '" + v->name + "': its type '" + t->name +
-                             "' contains pointers to differentiable data; pass such an object by reference");
-    return;
-  }
+  if (const std::string why = ir::no_shadow(t); !why.empty())
+    return diagnose_.error(loc, "cannot differentiate through '" + v->name + "': " + why);
   r.declares = d;
   if (t->kind == Type::Real) {
     r.parts = {t->name + " " + d->name + " = 0;"};

@@ -161,12 +161,8 @@ void TangentTransform::declaration(Stmt* s) {
     out_->push_back(s);
     return;
   }
-  if (v->type->has_pointer) {
-    diagnose_.error(s->loc,
-                    "cannot differentiate through '" + v->name + "': its type '" + v->type->name +
-                        "' contains pointers to differentiable data; pass such an object by reference");
-    return;
-  }
+  if (const std::string why = ir::no_shadow(v->type); !why.empty())
+    return diagnose_.error(s->loc, "cannot differentiate through '" + v->name + "': " + why);
   Expr* d = s->expr ? tangent(s->expr) : nullptr;
   Stmt* made = fn_.stmt(Stmt::Decl, s->loc, s->source);
   made->var = shadow(v);

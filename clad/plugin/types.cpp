@@ -103,7 +103,9 @@ bool declared_constant(const CXXRecordDecl* record) {
 bool copyable(const CXXRecordDecl* record) {
   for (const CXXConstructorDecl* ctor : record->ctors())
     if (ctor->isCopyConstructor()) return !ctor->isDeleted();
-  return !record->defaultedCopyConstructorIsDeleted();
+  // One that is not declared yet is deleted where objects move in a way of their own.
+  return !record->defaultedCopyConstructorIsDeleted() && !record->hasUserDeclaredMoveConstructor() &&
+         !record->hasUserDeclaredMoveAssignment();
 }
 
 }  // namespace
@@ -437,7 +439,7 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
     add(field->getNameAsString(), reference ? context_.VoidTy : field->getType(),
         compat::annotated(field, "clad::constant") || compat::annotated(field, "non_differentiable"));
   }
-  if (record->isPolymorphic()) add_derived(t, record);
+  add_derived(t, record);
   if (record->isAbstract()) t.copyable = false;
   const bool pair =
       compat::in_clad(record) && record->getName() == "ValueAndPushforward";  // the runtime has its fields

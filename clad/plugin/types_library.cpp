@@ -142,9 +142,10 @@ const std::vector<const CXXRecordDecl*>& TypeTable::derived_from(const CXXRecord
   return it->second;
 }
 
-/// A reference to a polymorphic class may be one to any class that derives from it.
+/// A reference to a polymorphic class may be one to any class that derives from it, and one to a class that
+/// is made for the class derived from it (`struct Disk : Shape<Disk>`) one to that.
 void TypeTable::add_derived(ir::Type& t, const CXXRecordDecl* base) {
-  for (const CXXRecordDecl* derived : derived_from(base)) {
+  const auto add = [&](const CXXRecordDecl* derived) {
     for (const FieldDecl* field : derived->fields())
       t.differentiable |= get(field->getType())->differentiable;
     for (const CXXBaseSpecifier& b : derived->bases()) {
@@ -153,7 +154,16 @@ void TypeTable::add_derived(ir::Type& t, const CXXRecordDecl* base) {
           !other->getDefinition()->isDerivedFrom(base))
         t.differentiable |= get(b.getType())->differentiable;
     }
-  }
+  };
+  if (base->isPolymorphic())
+    for (const CXXRecordDecl* derived : derived_from(base)) add(derived);
+  if (const auto* spec = dyn_cast<ClassTemplateSpecializationDecl>(base))
+    for (const TemplateArgument& argument : spec->getTemplateArgs().asArray()) {
+      if (argument.getKind() != TemplateArgument::Type) continue;
+      const CXXRecordDecl* record = argument.getAsType()->getAsCXXRecordDecl();
+      const CXXRecordDecl* derived = record ? record->getDefinition() : nullptr;
+      if (derived && derived->isDerivedFrom(base)) add(derived);
+    }
 }
 
 }  // namespace clad

@@ -1,7 +1,9 @@
 // Classes that are not a plain sum of their bases and members.
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "clad/Differentiator/Differentiator.h"
 
@@ -102,7 +104,33 @@ double std_array_of_no_default(double x) {
   return r[0].a * r[1].a;
 }
 
+struct Moves {
+  std::vector<double> v;
+  explicit Moves(double x) : v{x} {}
+  Moves(Moves&& o) noexcept : v(std::move(o.v)) {}
+};
+double not_copyable(double x) {
+  Moves a(x);
+  // expected-error@-1 {{cannot differentiate through 'a': its type 'Moves' cannot be copied; pass such an object by reference}}
+  return a.v[0];
+}
+double by_reference(const Moves& a, double x) { return a.v[0] * x; }
+struct Tree {  // of itself
+  double v;
+  std::unique_ptr<Tree> left;
+  std::vector<Tree> children;
+};
+double of_itself(double x) {
+  Tree t;
+  // expected-error@-1 {{contains pointers to differentiable data; pass such an object by reference}}
+  t.v = x;
+  return t.v * x;
+}
+
 void use() {
+  clad::gradient(not_copyable);
+  clad::gradient(by_reference, "x");
+  clad::gradient(of_itself);
   clad::gradient(array_of_no_default);
   clad::gradient(std_array_of_no_default);
   clad::gradient(virtual_base);

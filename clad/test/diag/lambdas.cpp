@@ -46,8 +46,14 @@ double moves_its_pointer(double x, double y) {
   // expected-error@-1 {{cannot differentiate a lambda that captures pointer 'p', which it moves; capture the pointer by value, and an index that moves}}
   return next() * next();
 }
+double captures_itself(double x) {
+  std::function<double(int)> power = [&](int n) { return n == 0 ? 1 : x * power(n - 1); };
+  // expected-error@-1 {{cannot differentiate a lambda that captures 'power', a function that is not known here; pass it as an argument}}
+  return power(3);
+}
 
 void use() {
+  clad::gradient(captures_itself);
   clad::gradient(moves_its_pointer);
   clad::gradient(stored_in_a_function);
   clad::gradient(converted_to_a_pointer);

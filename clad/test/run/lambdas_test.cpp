@@ -1,4 +1,5 @@
 // Lambdas: captures of every kind, generic, mutable, nested, recursive, passed to functions.
+#include <cmath>
 #include <functional>
 #include <vector>
 
@@ -170,5 +171,36 @@ double library_functors(double x) {
          fold(v, a, std::minus<>{}) * std::negate<>{}(x)*std::plus<>{}(p, q).v;
 }
 TEST(Lambdas, FunctionObjectsOfTheLibrary) { EXPECT_GRADIENT(library_functors, 0.7); }
+
+template <class F>
+auto doubled(F f) {
+  return [f](double t) { return f(f(t)); };
+}
+auto counting(double start) {
+  return [start](double step) mutable {
+    start += step;
+    return start * start;
+  };
+}
+std::function<double(double)> scaled(double k) {
+  return [k](double t) { return k * t * t; };
+}
+double returned_by_calls(double x, double y) {
+  const auto compose = [](auto f, auto g) { return [=](double t) { return f(g(t)); }; };
+  const auto both = compose([y](double t) { return t * y; }, [](double t) { return t * t; });
+  const auto curried = [](double a) {
+    return [a](double b) { return [a, b](double c) { return a * b + c * a; }; };
+  };
+  const auto wave = doubled([y](double t) { return std::sin(t) * y; });
+  const auto inner = [x](double t) { return x * t; };
+  const auto outer = [kept = inner, k = y * x](double t) { return kept(t) * k; };
+  auto counter = counting(x);
+  const double first = counter(y);
+  auto copy = counter;
+  std::function<double(double)> h = scaled(y);
+  return both(x) * both(y) + curried(x)(y)(x * y) + wave(x) * doubled(wave)(y) + outer(y) * inner(x) +
+         first * copy(x) * counter(y) + h(x) * scaled(x * y)(x);
+}
+TEST(Lambdas, AreReturnedByFunctionsAndLambdas) { EXPECT_GRADIENT(returned_by_calls, 1.3, 0.7); }
 
 }  // namespace

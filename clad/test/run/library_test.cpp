@@ -191,4 +191,34 @@ TEST(Library, HasSecondDerivatives) {
   EXPECT_NEAR(m[3], 2, 1e-12);
 }
 
+struct SumOfSquares {
+  double sum = 0;
+  int count = 0;
+  void operator()(double v) {
+    sum += v * v;
+    ++count;
+  }
+};
+double returned_function_object(double x, double y) {
+  const std::vector<double> v{x, y, x * y};
+  const SumOfSquares s = std::for_each(v.begin(), v.end(), SumOfSquares{x});
+  return s.sum * s.count;
+}
+TEST(Library, ForEachReturnsItsFunctionObject) { EXPECT_GRADIENT(returned_function_object, 1.3, 0.7); }
+
+double rising(double x, double y) {
+  std::vector<double> v(3);
+  std::iota(v.begin(), v.end(), x);
+  return v[2] * y * y;
+}
+TEST(Library, CallsThatOneDirectionOfAHessianLeavesOut) {
+  const auto h = clad::hessian(rising);
+  double out[4] = {};
+  h.execute(1.5, 0.5, out);
+  EXPECT_DOUBLE_EQ(out[0], 0);
+  EXPECT_DOUBLE_EQ(out[1], 1);
+  EXPECT_DOUBLE_EQ(out[2], 1);
+  EXPECT_DOUBLE_EQ(out[3], 7);
+}
+
 }  // namespace

@@ -173,4 +173,9 @@ double shadowed(double x, double y, double) {
 }
 TEST(Scalars, DeadCodeShadowedNamesAndUnusedParameters) { EXPECT_GRADIENT(shadowed, 1.3, 2.0, 3.0); }
 
+constexpr double operator""_km(long double v) { return static_cast<double>(v) * 1000; }
+constexpr double operator""_dozen(unsigned long long v) { return static_cast<double>(v) * 12; }
+double literals_of_the_user(double x) { return x * 1.5_km + x * x * 2_dozen + 1'0.5e-1f * x * 0x1.8p1; }
+TEST(Scalars, LiteralsOfTheUser) { EXPECT_GRADIENT(literals_of_the_user, 1.3); }
+
 }  // namespace

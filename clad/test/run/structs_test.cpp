@@ -333,4 +333,35 @@ double without_default(double x) {
 }
 TEST(Structs, AroundMembersWithoutDefaultConstructor) { EXPECT_GRADIENT(without_default, 0.7); }
 
+template <class Derived>
+struct Figure {  // without data of its own
+  double twice() const { return 2 * static_cast<const Derived*>(this)->area(); }
+};
+struct Tile : Figure<Tile> {
+  double side;
+  explicit Tile(double s) : side(s) {}
+  double area() const { return side * side; }
+};
+double made_for_its_derived_class(double x, double y) { return Tile(x * y).twice() * Tile(y).twice(); }
+TEST(Structs, ABaseMadeForTheClassDerivedFromIt) { EXPECT_GRADIENT(made_for_its_derived_class, 1.3, 0.7); }
+
+struct Scaled {
+  double a;
+  Scaled(double x, const std::vector<double>& by) : a(x * by[0]) {}
+  Scaled(double& x, double y = 2) : a(x * y) { x *= a; }
+};
+struct Passing : Scaled {
+  using Scaled::Scaled;
+};
+struct Inheriting : Passing {
+  using Passing::Passing;
+  double k = 3;
+  double value() const { return a * a * k; }
+};
+double inherited_constructors(double x, double y) {
+  Inheriting a(x, {y, x}), b(x), c(x, y);
+  return a.value() * b.value() * x + c.value() * y;
+}
+TEST(Structs, InheritedConstructors) { EXPECT_GRADIENT(inherited_constructors, 1.3, 0.7); }
+
 }  // namespace

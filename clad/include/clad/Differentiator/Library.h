@@ -83,6 +83,11 @@ template <class It, class F>
 void for_each(It first, It last, F f) {
   for (; first != last; ++first) f(*first);
 }
+template <class It, class F>
+F for_each_object(It first, It last, F f) {  // which may have changed
+  for (; first != last; ++first) f(*first);
+  return f;
+}
 template <class It, class N, class F>
 CLAD_FROM_ARGUMENT(0)
 ptrdiff_t for_each_n(It first, N n, F f) {
