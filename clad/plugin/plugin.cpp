@@ -385,6 +385,7 @@ void Consumer::bind(CallExpr* call, Request::Kind kind) {
 void Consumer::HandleTranslationUnit(ASTContext&) {
   if (compiler_.getDiagnostics().hasErrorOccurred()) return;
   if (requests_.empty()) return write_exported("");
+  const FileScope scope(*sema_);
   Module module(*sema_, types(), options_.analyses);
   module.set_uses(&uses_);
   if (options_.remarks) module.diagnose().show_remarks();

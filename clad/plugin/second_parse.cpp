@@ -115,6 +115,16 @@ class CalleeCheck : public RecursiveASTVisitor<CalleeCheck> {
 
 }  // namespace
 
+FileScope::FileScope(Sema& sema)
+    : sema_(sema),
+      before_(sema.TUScope),
+      scope_(std::make_unique<Scope>(nullptr, Scope::DeclScope, sema.getDiagnostics())) {
+  scope_->setEntity(sema.Context.getTranslationUnitDecl());
+  if (!before_) sema_.TUScope = scope_.get();
+}
+
+FileScope::~FileScope() { sema_.TUScope = before_; }
+
 void parse_generated(CompilerInstance& compiler, Sema& sema, Module& module, const std::string& text,
                      const std::vector<ir::Loc>& locations, const std::string& shown_as, bool any_member) {
   SourceManager& manager = compiler.getSourceManager();

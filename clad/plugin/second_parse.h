@@ -1,10 +1,12 @@
 // Has the running compiler parse the generated text.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "clang/Frontend/CompilerInstance.h"
+#include "clang/Sema/Scope.h"
 #include "module.h"
 
 namespace clad {
@@ -15,5 +17,20 @@ namespace clad {
 void parse_generated(clang::CompilerInstance& compiler, clang::Sema& sema, Module& module,
                      const std::string& text, const std::vector<ir::Loc>& locations,
                      const std::string& shown_as, bool any_member);
+
+/// The scope of the file while it lives. The first parser's is gone, and what is declared when it is first
+/// named, as builtin functions are, needs one.
+class FileScope {
+ public:
+  explicit FileScope(clang::Sema& sema);
+  ~FileScope();
+  FileScope(const FileScope&) = delete;
+  FileScope& operator=(const FileScope&) = delete;
+
+ private:
+  clang::Sema& sema_;
+  clang::Scope* before_;
+  std::unique_ptr<clang::Scope> scope_;
+};
 
 }  // namespace clad

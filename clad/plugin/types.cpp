@@ -236,6 +236,7 @@ const ir::Type* TypeTable::get(QualType qualified) {
     t.element = get(array->getElementType());
     t.extent = array->getSize().getZExtValue();
     t.differentiable = t.element->differentiable;
+    t.has_pointer = t.element->has_pointer || (t.element->kind == ir::Type::Pointer && t.differentiable);
     t.zero_by_value_init = t.element->zero_by_value_init;
     t.dynamic_shape = t.element->dynamic_shape;
   } else if (const CXXRecordDecl* record = type->getAsCXXRecordDecl()) {

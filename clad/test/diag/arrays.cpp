@@ -51,8 +51,15 @@ double calls_outside(const double* p) {
   return outside(a);
   // expected-error@-1 {{cannot differentiate call to 'outside': no definition is visible and no matching 'outside_pullback'}}
 }
+double rows_of_a_matrix(double x) {
+  double m[2][3] = {{x, 1, 2}, {3, x, 4}};
+  double* rows[2] = {m[0], m[1]};
+  // expected-error@-1 {{cannot differentiate through 'rows': its type 'double *[2]' contains pointers to differentiable data; pass such an object by reference}}
+  return rows[1][1] * rows[0][0];
+}
 
 void use() {
+  clad::gradient(rows_of_a_matrix);
   clad::gradient(takes_one);
   clad::gradient(slices);
   clad::gradient(selects);

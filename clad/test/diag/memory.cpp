@@ -79,7 +79,7 @@ struct Walker {
 double member_that_moves(Walker& w) { return w.next() * w.next(); }
 double array_of_pointers(double x, double y) {
   double* p[2] = {&x, &y};
-  // expected-error@-1 {{cannot differentiate this expression}}
+  // expected-error@-1 {{cannot differentiate this expression}} expected-error@-1 {{cannot differentiate through 'p': its type 'double *[2]' contains pointers to differentiable data; pass such an object by reference}}
   return *p[0] * *p[1];
 }
 double pointer_to_pointer(double** p) { return *p[0]; }
