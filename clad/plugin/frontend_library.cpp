@@ -36,7 +36,8 @@ const clang::Expr* of_memory(const clang::Expr* e) {
 ir::Expr* Frontend::library_call(const clang::Expr* at, const FunctionDecl* callee,
                                  std::vector<const clang::Expr*> args) {
   const bool memory = callee->isExternC() && named(callee, {"memcpy", "memmove", "memset"});
-  if (!memory && !compat::in_std(callee)) return nullptr;
+  const bool parts = callee->isExternC() && named(callee, {"modf", "frexp"});
+  if (!memory && !parts && !compat::in_std(callee)) return nullptr;
   if (memory)
     for (const clang::Expr*& a : args) a = of_memory(a);
   bool carries = false;

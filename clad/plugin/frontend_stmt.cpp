@@ -86,10 +86,8 @@ void Frontend::stmt(const clang::Stmt* s) {
     case clang::Stmt::IndirectGotoStmtClass:
       fail(s->getBeginLoc(), "cannot differentiate 'goto'; use a loop or an early return");
       return;
-    case clang::Stmt::CXXTryStmtClass:
-      fail(s->getBeginLoc(),
-           "cannot differentiate 'try'; move the exception handling out of the differentiated function");
-      return;
+    case clang::Stmt::CXXTryStmtClass:  // without its handlers: what they would catch leaves the derivative
+      return stmt(cast<CXXTryStmt>(s)->getTryBlock());
     default:
       if (const auto* d = dyn_cast<OMPExecutableDirective>(s)) return lower_directive(d);
       fail(s->getBeginLoc(),

@@ -5,11 +5,10 @@
 namespace installed {
 
 inline double checked(double x) {
-  try {
-    return x * x;
-  } catch (...) {
-    return 0;
-  }
+  if (x > 0) goto done;
+  x *= 2;
+done:
+  return x * x;
 }
 inline double twice_checked(double x) { return checked(x) * checked(x); }
 

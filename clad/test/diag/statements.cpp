@@ -10,14 +10,6 @@ double jumps(double x) {
 out:
   return x;
 }
-double tries(double x) {
-  try {
-    // expected-error@-1 {{cannot differentiate 'try'; move the exception handling out of the differentiated function}}
-    x *= 2;
-  } catch (...) {
-  }
-  return x;
-}
 double throws_again(double x) {
   if (x < 0) throw;
   // expected-error@-1 {{cannot differentiate a 'throw' that throws again}}
@@ -104,7 +96,6 @@ double variable_length(double x, int n) {
 
 void use() {
   clad::gradient(jumps);
-  clad::gradient(tries);
   clad::gradient(throws_again);
   clad::gradient(assembles);
   clad::gradient(case_inside_a_loop);

@@ -93,4 +93,35 @@ TEST(Exceptions, SecondDerivativesThroughAGuard) {
   EXPECT_NEAR(hessian[3], 0, 1e-14);
 }
 
+double handled(double x, double y) {
+  double factor = 1;
+  for (int i = 0; i < 3; ++i) {
+    try {
+      const double root = guarded(x - i, y);
+      if (root > 1) return root * factor;
+      factor += root * x;
+    } catch (const std::exception&) {
+      factor = -1;
+      break;
+    } catch (...) {
+      return 0;
+    }
+  }
+  try {
+    factor *= y;
+  } catch (int) {
+  }
+  return factor * x;
+}
+TEST(Exceptions, HandlersThatDoNotRun) {
+  EXPECT_GRADIENT(handled, 5.2, 0.3);
+  EXPECT_GRADIENT(handled, 3.1, 0.9);
+}
+TEST(Exceptions, WhatAHandlerWouldCatchLeavesTheDerivative) {
+  const auto gradient = clad::gradient(handled);
+  double d_x = 0, d_y = 0;
+  EXPECT_THROW(gradient.execute(1.5, 0.3, &d_x, &d_y), std::invalid_argument);
+  EXPECT_EQ(d_x, 0);
+}
+
 }  // namespace

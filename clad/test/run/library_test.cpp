@@ -221,4 +221,30 @@ TEST(Library, CallsThatOneDirectionOfAHessianLeavesOut) {
   EXPECT_DOUBLE_EQ(out[3], 7);
 }
 
+double parts_of_numbers(double x, double y) {
+  double whole = 0;
+  const double rest = std::modf(x * 3.3, &whole);
+  int exponent = 0;
+  const double mantissa = std::frexp(y, &exponent);
+  return rest * whole * y + mantissa * exponent * x + mantissa * mantissa;
+}
+TEST(Library, PartsOfNumbers) {
+  EXPECT_GRADIENT(parts_of_numbers, 1.3, 0.7);
+  EXPECT_GRADIENT(parts_of_numbers, -5.2, 9.0);
+}
+
+double calls_of_arguments(double x, double y) {
+  const auto t = std::make_tuple(x * y, y, 2);
+  const std::pair<double, double> p{x, y};
+  const auto doubled = [](double& v) {
+    v *= 2;
+    return v * v;
+  };
+  return std::apply([](double a, double b, int n) { return a * b + n * a; }, t) +
+         std::apply([&](auto... all) { return (all * ...) * x; }, p) +
+         std::invoke([y](double a, double b) { return a * b * y; }, x, y) * std::invoke(doubled, x) * x *
+             std::invoke(parts_of_numbers, x, y);
+}
+TEST(Library, InvokeAndApply) { EXPECT_GRADIENT(calls_of_arguments, 1.3, 0.7); }
+
 }  // namespace

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -76,6 +78,31 @@ template <class It, class T, class Op, class F>
 T transform_reduce(It first, It last, T init, Op op, F f) {
   for (; first != last; ++first) init = op(init, f(*first));
   return init;
+}
+
+// Calls of what is passed.
+template <class F, class... Args>
+  requires(std::is_class_v<F> || std::is_pointer_v<F>)
+auto invoke(F f, Args&&... args) {
+  return f(args...);
+}
+template <class F, class Tuple>
+auto apply(F f, const Tuple& t) {
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return f(std::get<I>(t)...);
+  }(std::make_index_sequence<std::tuple_size_v<Tuple>>{});
+}
+
+// The parts of a number.
+template <class T>
+T modf(T x, T* whole) {
+  *whole = std::trunc(x);
+  return x - *whole;
+}
+template <class T>
+T frexp(T x, int* exponent) {
+  *exponent = x == 0 ? 0 : std::ilogb(x) + 1;
+  return std::ldexp(x, -*exponent);
 }
 
 // Ranges that are written.
