@@ -54,7 +54,7 @@ double doubled(Unique& u) {
   return u.x * u.x;
 }
 double of_what_cannot_be_copied(Unique& u) { return clad::checkpoint(doubled(u)); }
-// expected-error@-2 {{cannot compute this call of 'doubled' again in the backward pass: it may change an object of 'Unique', which cannot be copied}}
+// expected-error@-1 {{cannot compute this call of 'doubled' again in the backward pass: it may change an object of 'Unique', which cannot be copied}}
 
 int count = 0;
 double counts(int& n, double x) {

@@ -85,8 +85,6 @@ double emplaces_what_cannot_be_copied(double x) {
   // expected-error@-1 {{cannot differentiate 'emplace_back' of 'NotCopyable', which cannot be copied}}
   return v[0].a;
 }
-double invokes(double x) { return std::invoke(std::multiplies<>{}, x, x); }
-// expected-error@-1 {{cannot differentiate call to 'invoke': no derivative of this library function is known and no matching 'invoke_pullback'}}
 double deque(double x) {
   std::deque<double> d{x};
   // expected-error@-1 {{cannot differentiate}}
@@ -188,7 +186,6 @@ void use() {
   clad::gradient(emplaces_in_the_middle);
   clad::gradient(erases);
   clad::gradient(emplaces_what_cannot_be_copied);
-  clad::gradient(invokes);
   clad::gradient(deque);
   clad::gradient(list);
   clad::gradient(map);
