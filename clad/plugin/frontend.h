@@ -120,7 +120,8 @@ class Frontend {
   bool count_iterations(Worksharing& loop);
   void check_shared(const Worksharing& loop);
 
-  void lower_range_for_pointers(const clang::CXXForRangeStmt* s, const std::string& header);
+  bool moves_over_numbers(clang::QualType begin);
+  void lower_range_for_moving(const clang::CXXForRangeStmt* s, const std::string& header);
   void record_condition(ir::Stmt* s, ir::Expr* cond);
   void initialize(ir::Var* var, const clang::Expr* init, ir::Loc at);
 

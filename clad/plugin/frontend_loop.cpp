@@ -126,8 +126,8 @@ void Frontend::lower_while_declared(const WhileStmt* s) {
   region_ = loop->region->parent;
 }
 
-/// A range whose begin() and end() are pointers, which move.
-void Frontend::lower_range_for_pointers(const CXXForRangeStmt* s, const std::string& header) {
+/// A range whose begin() and end() are pointers, which move, or objects of a class of the user's.
+void Frontend::lower_range_for_moving(const CXXForRangeStmt* s, const std::string& header) {
   ir::Stmt* scope = emit(ir::Stmt::Block, at_);
   ir::Body* outer = std::exchange(out_, &scope->body);
   if (s->getInit()) stmt(s->getInit());
@@ -144,6 +144,12 @@ void Frontend::lower_range_for_pointers(const CXXForRangeStmt* s, const std::str
   out_ = outer;
 }
 
+bool Frontend::moves_over_numbers(QualType begin) {
+  const ir::Type* type = types_.get(begin);
+  const CXXRecordDecl* record = begin->getAsCXXRecordDecl();
+  return type->differentiable && (type->kind == ir::Type::Pointer || (record && !compat::in_std(record)));
+}
+
 void Frontend::lower_range_for(const CXXForRangeStmt* s, const std::function<void()>& body) {
   at_ = loc(s);
   source_ = source(s->getRangeInit()->getSourceRange());
@@ -152,8 +158,8 @@ void Frontend::lower_range_for(const CXXForRangeStmt* s, const std::function<voi
                      kind == ir::Type::InitializerList;
   const auto* begin = s->getBeginStmt() ? dyn_cast<VarDecl>(s->getBeginStmt()->getSingleDecl()) : nullptr;
   if (!known && !is_view(s->getRangeInit()->getType()) && begin)
-    if (const ir::Type* t = types_.get(begin->getType()); t->kind == ir::Type::Pointer && t->differentiable)
-      return lower_range_for_pointers(s, source(SourceRange(s->getBeginLoc(), s->getRParenLoc())));
+    if (moves_over_numbers(begin->getType()))
+      return lower_range_for_moving(s, source(SourceRange(s->getBeginLoc(), s->getRParenLoc())));
   const VarDecl* var = s->getLoopVariable();
   if (TypeTable::is_bit(var->getType()) && (var->getType()->isReferenceType() || modified(var))) no_bit(var);
   std::string header = source(SourceRange(s->getBeginLoc(), s->getRParenLoc()));
@@ -195,7 +201,7 @@ void Frontend::lower_range_for(const CXXForRangeStmt* s, const std::function<voi
            "cannot differentiate a range-for over '" +
                range->type->name.substr(0, range->type->name.find('<')) +
                "'; supported are arrays, std::array, std::vector, std::span, initializer lists and what has "
-               "pointers as its begin and end");
+               "pointers or objects of numbers as its begin and end");
       return;
     case ir::Type::Array:
     case ir::Type::StdArray:

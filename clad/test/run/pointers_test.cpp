@@ -1,6 +1,7 @@
 // Pointers and iterators that move.
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <iterator>
 #include <numeric>
 #include <utility>
@@ -312,5 +313,47 @@ TEST(Pointers, MoveInSecondDerivatives) {
   EXPECT_NEAR(m[0], 0, 1e-12);
   EXPECT_NEAR(m[1], 2.25, 1e-12);
 }
+
+struct Steps {
+  struct End {
+    int n;
+  };
+  struct Iterator {
+    double from, step;
+    int i;
+    double operator*() const { return from + step * i; }
+    Iterator& operator++() {
+      ++i;
+      return *this;
+    }
+    bool operator!=(End e) const { return i < e.n; }
+  };
+  double from, step;
+  int n;
+  Iterator begin() const { return {from, step, 0}; }
+  End end() const { return {n}; }
+};
+double ranges_of_a_class(double x, double y, int n) {
+  double s = 0;
+  for (double t : Steps{x, y, n}) {
+    if (t > 4) break;
+    for (double u : Steps{y, t, 2}) s += t * u * u;
+  }
+  return s;
+}
+double moves_memory(const double* p, double x) {
+  double q[4] = {p[0], p[1], p[2], x};
+  for (int k = 0; k < 3; ++k) {
+    std::memmove(q + 1, q, 3 * sizeof(double));
+    q[0] = q[2] * x;
+    std::memmove(q, q + 2, 2 * sizeof(double));
+  }
+  return q[0] * q[1] + q[2] * q[3];
+}
+
+TEST(Pointers, AreIteratorsOfAClass) {
+  for (int n : {0, 1, 3, 9}) EXPECT_GRADIENT(ranges_of_a_class, 1.3, 0.7, n);
+}
+TEST(Pointers, MoveMemoryOverItself) { EXPECT_GRADIENT(moves_memory, buffer{0.3, 1.2, 0.7}, 1.1); }
 
 }  // namespace

@@ -259,6 +259,14 @@ void memcpy(T* to, const T* from, std::size_t bytes) {
   for (std::size_t i = 0; i < bytes / sizeof(T); ++i) to[i] = from[i];
 }
 template <class T>
+void memmove(T* to, const T* from, std::size_t bytes) {
+  const std::size_t n = bytes / sizeof(T);
+  if (from < to)
+    for (std::size_t i = n; i > 0; --i) to[i - 1] = from[i - 1];
+  else
+    for (std::size_t i = 0; i < n; ++i) to[i] = from[i];
+}
+template <class T>
 void memset(T* to, int, std::size_t bytes) {
   for (std::size_t i = 0; i < bytes / sizeof(T); ++i) to[i] = 0;
 }
