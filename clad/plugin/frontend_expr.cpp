@@ -247,9 +247,11 @@ ir::Expr* Frontend::value(const clang::Expr* e) {
       std::string text;
       if (isa<FloatingLiteral>(e) && !e->getBeginLoc().isMacroID())
         text = source(e->getSourceRange());  // as written
-      // What the suffix of a user's literal makes of the number is a call.
-      if (llvm::StringRef(text).rtrim("fFlL").find_first_not_of("0123456789abcdefABCDEFxXpP+-.'") !=
-          llvm::StringRef::npos)
+      // What the suffix of a user's literal makes of the number is a call; a template's parameter has a
+      // value.
+      if (!text.empty() &&
+          (llvm::isAlpha(text[0]) || llvm::StringRef(text).rtrim("fFlL").find_first_not_of(
+                                         "0123456789abcdefABCDEFxXpP+-.'") != llvm::StringRef::npos))
         text.clear();
       if (text.empty()) {
         llvm::raw_string_ostream os(text);

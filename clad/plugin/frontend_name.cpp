@@ -134,10 +134,14 @@ ir::Expr* Frontend::global(const ValueDecl* decl) {
   if (const auto* f = dyn_cast<FunctionDecl>(decl)) {
     callees_.insert(f->getCanonicalDecl());
     text = spell_function(f, types_);
+  } else if (const auto* object = dyn_cast<TemplateParamObjectDecl>(decl)) {
+    text = spell_constant(object->getValue(), object->getType(), types_);
   } else {
     llvm::raw_string_ostream os(text);
     os << "::";
     decl->printQualifiedName(os, types_.policy());
+    if (const auto* var = dyn_cast<VarTemplateSpecializationDecl>(decl))
+      os << spell_arguments(var->getTemplateArgs(), types_);
     os.flush();
   }
   ir::Expr* e = fn_.make(ir::Expr::Global, types_.get(decl->getType()), text);

@@ -2,6 +2,7 @@
 #include "clang/AST/DeclTemplate.h"
 #include "compat.h"
 #include "frontend.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace clang;
@@ -76,6 +77,72 @@ std::string operator_word(const FunctionDecl* decl) {
   return decl->getNameAsString();
 }
 
+/// A constant that is an argument of a template, as an expression of exactly its value.
+std::string spell_constant(const APValue& value, QualType type, TypeTable& types) {
+  if (value.isFloat() && value.getFloat().isFinite()) {
+    char digits[64];
+    value.getFloat().convertToHexString(digits, 0, false, llvm::APFloat::rmNearestTiesToEven);
+    const bool narrow = type->isSpecificBuiltinType(BuiltinType::Float);
+    return std::string(digits) + (narrow                                                 ? "F"
+                                  : type->isSpecificBuiltinType(BuiltinType::LongDouble) ? "L"
+                                                                                         : "");
+  }
+  const CXXRecordDecl* record = type->getAsCXXRecordDecl();
+  if (value.isStruct() && record && value.getStructNumBases() == 0) {
+    std::string text;
+    for (const FieldDecl* f : record->fields())
+      text += (text.empty() ? "" : ", ") +
+              spell_constant(value.getStructField(f->getFieldIndex()), f->getType(), types);
+    return types.spell(type.getUnqualifiedType()) + "{" + text + "}";
+  }
+  if (value.isArray() && value.getArraySize() == value.getArrayInitializedElts()) {
+    std::string text;
+    const QualType element = type->castAsArrayTypeUnsafe()->getElementType();
+    for (unsigned i = 0; i < value.getArraySize(); ++i)
+      text += (i ? ", " : "") + spell_constant(value.getArrayInitializedElt(i), element, types);
+    return "{" + text + "}";
+  }
+  if (value.isInt() && type->isEnumeralType())
+    return types.spell(type.getUnqualifiedType()) + "(" + llvm::toString(value.getInt(), 10) + ")";
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  value.printPretty(os, types.policy(), type);
+  return os.str();
+}
+
+namespace {
+
+std::string spell_argument(const TemplateArgument& arg, TypeTable& types) {
+  if (arg.getKind() == TemplateArgument::Type) return types.spell(arg.getAsType());
+#if CLANG_VERSION_MAJOR >= 18
+  if (arg.getKind() == TemplateArgument::StructuralValue)
+    return spell_constant(arg.getAsStructuralValue(), arg.getStructuralValueType(), types);
+#endif
+  if (arg.getKind() == TemplateArgument::Declaration)
+    if (const auto* object = dyn_cast<TemplateParamObjectDecl>(arg.getAsDecl()))
+      return spell_constant(object->getValue(), object->getType(), types);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  arg.print(types.policy(), os, /*IncludeType=*/true);
+  return os.str();
+}
+
+}  // namespace
+
+std::string spell_arguments(const TemplateArgumentList& args, TypeTable& types) {
+  std::string list;
+  const auto add = [&](const TemplateArgument& arg) {
+    list += (list.empty() ? "" : ", ") + spell_argument(arg, types);
+  };
+  for (const TemplateArgument& arg : args.asArray()) {
+    if (arg.getKind() != TemplateArgument::Pack)
+      add(arg);
+    else
+      for (const TemplateArgument& inner : arg.getPackAsArray()) add(inner);
+  }
+  return "<" + list + ">";
+}
+
 std::string spell_function(const FunctionDecl* decl, TypeTable& types) {
   const PrintingPolicy& policy = types.policy();
   std::string text;
@@ -94,27 +161,7 @@ std::string spell_function(const FunctionDecl* decl, TypeTable& types) {
     os.flush();
     return text;
   }
-  std::vector<std::string> list;
-  auto add = [&](const TemplateArgument& arg) {
-    std::string item;
-    if (arg.getKind() == TemplateArgument::Type) {
-      item = types.spell(arg.getAsType());
-    } else {
-      llvm::raw_string_ostream item_os(item);
-      arg.print(policy, item_os, /*IncludeType=*/true);
-    }
-    list.push_back(item);
-  };
-  for (const TemplateArgument& arg : args->asArray()) {
-    if (arg.getKind() != TemplateArgument::Pack) {
-      add(arg);
-      continue;
-    }
-    for (const TemplateArgument& inner : arg.getPackAsArray()) add(inner);
-  }
-  os << "<";
-  for (std::size_t i = 0; i < list.size(); ++i) os << (i ? ", " : "") << list[i];
-  os << ">";
+  os << spell_arguments(*args, types);
   os.flush();
   return text;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compat.h"
+#include "frontend.h"
 
 #include "clang/AST/Attr.h"
 #include "clang/AST/DeclTemplate.h"
@@ -15,9 +16,10 @@ namespace clad {
 namespace {
 
 /// Finds in a type what cannot be spelled, local classes and those without a name; and classes of a namespace
-/// in a pack of arguments, which Clang prints without it.
+/// in a pack of arguments, which Clang prints without it; and numbers and objects that are arguments, which
+/// it rounds.
 struct UnnameableFinder : RecursiveASTVisitor<UnnameableFinder> {
-  bool found = false, packed = false;
+  bool found = false, packed = false, rounded = false;
   int packs = 0;
   bool VisitTagType(TagType* type) {
     const TagDecl* decl = type->getDecl();
@@ -32,6 +34,11 @@ struct UnnameableFinder : RecursiveASTVisitor<UnnameableFinder> {
   }
   void visit(const TemplateArgument& arg) {
     if (arg.getKind() == TemplateArgument::Type) TraverseType(arg.getAsType().getCanonicalType());
+#if CLANG_VERSION_MAJOR >= 18
+    rounded |= arg.getKind() == TemplateArgument::StructuralValue;
+#endif
+    if (arg.getKind() == TemplateArgument::Declaration)
+      rounded |= isa<TemplateParamObjectDecl>(arg.getAsDecl());
     if (arg.getKind() != TemplateArgument::Pack) return;
     ++packs;
     for (const TemplateArgument& inner : arg.getPackAsArray()) visit(inner);
@@ -164,7 +171,7 @@ std::string TypeTable::spell(QualType type) {
   type = type.getCanonicalType();
   UnnameableFinder finder;
   finder.TraverseType(type);
-  if (!finder.found && !finder.packed)
+  if (!finder.found && !finder.packed && !finder.rounded)
     return TypeName::getFullyQualifiedName(type, context_, policy_, /*WithGlobalNsPrefix=*/false);
   QualType value = type.getNonReferenceType();
   std::string suffix = type->isLValueReferenceType() ? "&" : type->isRValueReferenceType() ? "&&" : "";
@@ -172,13 +179,15 @@ std::string TypeTable::spell(QualType type) {
   std::string prefix = value.isConstQualified() ? "const " : "";
   value = value.getUnqualifiedType();
   const auto* spec = dyn_cast_or_null<ClassTemplateSpecializationDecl>(value->getAsCXXRecordDecl());
-  if (spec && !finder.found && spec->getDeclContext()->getRedeclContext()->isFileContext())
-    if (const auto args = spell_arguments(spec->getTemplateArgs().asArray())) {
+  if (spec && !finder.found && spec->getDeclContext()->getRedeclContext()->isFileContext()) {
+    const auto args = spell_arguments(spec->getTemplateArgs().asArray());
+    if (args || finder.rounded) {
       llvm::raw_string_ostream os(prefix);
       spec->getSpecializedTemplate()->printQualifiedName(os, policy_);
-      os << "<" << *args << ">" << suffix;
+      os << (args ? "<" + *args + ">" : clad::spell_arguments(spec->getTemplateArgs(), *this)) << suffix;
       return os.str();
     }
+  }
   std::string& name = typedefs_[value.getTypePtr()];
   if (name.empty()) {
     std::string base = "local_type";

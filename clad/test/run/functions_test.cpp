@@ -285,4 +285,30 @@ double starts_inactive(double x) {
 }
 TEST(Functions, AVariableThatStartsAsTheResultOfAnInactiveCall) { EXPECT_GRADIENT(starts_inactive, 0.7); }
 
+struct Scheme {
+  int steps;
+  double h;
+};
+template <Scheme S>
+double logistic(double u, double k) {
+  for (int i = 0; i < S.steps; ++i) u += S.h * k * u * (1 - u);
+  return u;
+}
+template <double K>
+double scaled(double v) {
+  return K * v * v;
+}
+template <double A>
+struct Gain {
+  double w;
+  double operator()(double v) const { return A * w * v; }
+};
+template <class T>
+constexpr T third_v = T(1) / 3;
+double constants_of_templates(double x, double y) {
+  return logistic<Scheme{5, 1.0 / 7}>(x, y) + scaled<1.0 / 3>(x) * third_v<double> * Gain<1.0 / 9>{y}(x);
+}
+
+TEST(Functions, HaveConstantsAsTemplateArguments) { EXPECT_GRADIENT(constants_of_templates, 0.3, 0.7); }
+
 }  // namespace outer
