@@ -126,7 +126,13 @@ ir::Expr* Frontend::construct(const CXXConstructExpr* e) {
     }
     if (TypeTable::is_numeric_array(e->getType())) return construct_array(e, args);
     ir::Expr* c = fn_.make(ir::Expr::Construct, type);
-    c->args = values(args);
+    if (args.size() == 1 && is_view(strip(args[0])->getType())) {  // a std::initializer_list
+      const std::optional<View> list = view_of(strip(args[0]));
+      if (!list) return c;
+      c->args = {list->data, fn_.make(ir::Expr::Binary, list->data->type, "+", {list->data, list->size})};
+    } else {
+      c->args = values(args);
+    }
     bool known = args.size() <= 2;
     for (ir::Expr* a : c->args)
       known &= !a->type->is_class() || (args.size() == 2 && a->type == type->element);

@@ -155,4 +155,13 @@ double rows(double x, double y) {
 }
 TEST(Vectors, InAnArray) { EXPECT_REVERSE_GRADIENT(rows, 0.5, 1.25); }
 
+double of_a_list(std::initializer_list<double> list, double x) {
+  std::vector<double> v(list);
+  v.push_back(x * v[0]);
+  return v[0] * v[1] + v[2];
+}
+double passes_a_list(double x, double y) { return of_a_list({x, y}, y); }
+
+TEST(Vectors, AreMadeOfAListThatIsAParameter) { EXPECT_GRADIENT(passes_a_list, 1.3, 0.7); }
+
 }  // namespace
