@@ -147,4 +147,13 @@ TEST(Math, FunctionsWithoutABodyAreDifferentiatedByDifferences) {
   EXPECT_NEAR(clad::differentiate(of_unseen, "y").execute(x, y), d_y, 1e-12);
 }
 
+double distance_to_a_box(double x, double y) {
+  return std::hypot(std::max(x - 2, 0.0), std::max(y - 3, 0.0)) + x * y;
+}
+
+TEST(Math, HypotOfNothing) {
+  EXPECT_GRADIENT(distance_to_a_box, 1.3, 0.7);
+  EXPECT_GRADIENT(distance_to_a_box, 2.5, 4.0);
+}
+
 }  // namespace

@@ -196,6 +196,7 @@ template <class A, class B, class D>
 void hypot_pullback(A x, B y, D d_r, A* d_x, B* d_y) {
   using T = common<A, B>;
   const T r = std::hypot(T(x), T(y));
+  if (r == T(0)) return;
   add_to(d_x, d_r * x / r);
   add_to(d_y, d_r * y / r);
 }
@@ -203,6 +204,7 @@ template <class A, class B, class C, class D>
 void hypot_pullback(A x, B y, C z, D d_r, A* d_x, B* d_y, C* d_z) {
   using T = common<common<A, B>, C>;
   const T r = std::hypot(T(x), T(y), T(z));
+  if (r == T(0)) return;
   add_to(d_x, d_r * x / r);
   add_to(d_y, d_r * y / r);
   add_to(d_z, d_r * z / r);
