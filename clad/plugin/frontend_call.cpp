@@ -140,6 +140,9 @@ ir::Expr* Frontend::call(const CallExpr* e) {
     return value(e->getArg(0));
   if (compat::in_std(callee) && e->getNumArgs() == 1 && named(callee, {"addressof", "__addressof"}))
     return fn_.make(ir::Expr::AddressOf, types_.get(e->getType()), "", {value(e->getArg(0))});
+  if (callee->hasAttr<ReturnsTwiceAttr>())
+    return fail(e->getExprLoc(), "cannot differentiate '" + callee->getNameAsString() +
+                                     "', which returns again; return a status, or throw an exception");
   if (ir::Expr* c = constant(e)) return c;  // std::numeric_limits<...>, constexpr integers
   if (compat::in_std(callee) && e->getNumArgs() == 2 && named(callee, {"swap"}))
     return swap(e->getArg(0), e->getArg(1), loc(static_cast<const clang::Expr*>(e)));

@@ -1,4 +1,5 @@
 // Statements that have no derivative.
+#include <csetjmp>
 #include <initializer_list>
 
 #include "clad/Differentiator/Differentiator.h"
@@ -8,6 +9,12 @@ double jumps(double x) {
   // expected-error@-1 {{cannot differentiate 'goto'; use a loop or an early return}}
   x *= 2;
 out:
+  return x;
+}
+std::jmp_buf back;
+double returns_twice(double x) {
+  if (setjmp(back)) return 0;
+  // expected-error@-1 {{which returns again; return a status, or throw an exception}}
   return x;
 }
 double throws_again(double x) {
@@ -96,6 +103,7 @@ double variable_length(double x, int n) {
 
 void use() {
   clad::gradient(jumps);
+  clad::gradient(returns_twice);
   clad::gradient(throws_again);
   clad::gradient(assembles);
   clad::gradient(case_inside_a_loop);
