@@ -407,4 +407,30 @@ TEST(References, HaveSecondDerivatives) {
   }
 }
 
+double halves(double x, double y, double low, double high) {
+  double m = 0.5 * (low + high);
+  for (int i = 0; i < 6; ++i) {
+    const double v = m * m * x - y;
+    (v > 0 ? high : low) = m;
+    m = 0.5 * (low + high) - 0.01 * v;
+  }
+  return m;
+}
+double between_constants(double x, double y) { return halves(x, y, 0, 2); }
+double chooses_an_index(double x, double y) {
+  int i = 1, j = 2;
+  const double a[5] = {x, y, x * y, 1, x + y};
+  double s = a[i];
+  ++(x > y ? i : j);
+  s += a[i] * a[j];
+  (s += 1, y) *= x;
+  return s * x + y;
+}
+
+TEST(References, ChosenOnTheLeftOfAnAssignment) {
+  EXPECT_GRADIENT(between_constants, 1.3, 0.7);
+  EXPECT_GRADIENT(chooses_an_index, 1.3, 0.7);
+  EXPECT_GRADIENT(chooses_an_index, 0.7, 1.3);
+}
+
 }  // namespace
