@@ -15,6 +15,12 @@ bool is_checkpointed(const FunctionDecl* f) {
 }
 
 /// Arguments in order; each is what it was when its turn came.
+/// Whether a reference to it sees what becomes of an object; else it is bound to a value.
+static bool names_object(const ir::Expr* e) {
+  return e->kind == ir::Expr::Conditional ? names_object(e->args[1]) && names_object(e->args[2])
+                                          : ir::is_path(e);
+}
+
 void Frontend::add_arguments(ir::CallInfo& info, const FunctionDecl* callee,
                              llvm::ArrayRef<const clang::Expr*> args) {
   const bool library = compat::in_std(callee);
@@ -41,7 +47,7 @@ void Frontend::add_arguments(ir::CallInfo& info, const FunctionDecl* callee,
     std::set<const ir::Var*> changed = changed_since(position);
     if (changed.empty()) continue;
     for (std::size_t k = 0; k < before; ++k)
-      if (!info.args[k].reference && !info.args[k].object)
+      if (!info.args[k].object && (!info.args[k].reference || !names_object(info.args[k].expr)))
         info.args[k].expr = settle(info.args[k].expr, position, changed);
   }
 }

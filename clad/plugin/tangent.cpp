@@ -284,6 +284,17 @@ Expr* TangentTransform::shadow_path(const Expr* e) {
 Expr* TangentTransform::zero(const Type* type, Expr* primal) {
   const Type* made = tangent_type(type);
   if (type->kind == Type::Real && width_ == 0) return fn_.make(Expr::Literal, type, "0");
+  if (type->kind == Type::Array && type->dynamic_shape) {
+    Expr* list = fn_.make(Expr::InitList, made);
+    for (std::uint64_t i = 0; i < type->extent; ++i) {
+      Expr* at = fn_.make(Expr::Literal, type, std::to_string(i));
+      const bool listed = primal->kind == Expr::InitList;
+      if (listed && i == primal->args.size()) break;
+      list->args.push_back(zero(
+          type->element, listed ? primal->args[i] : fn_.make(Expr::Index, type->element, "", {primal, at})));
+    }
+    return list;
+  }
   const bool plain = type->kind == Type::Array || type->kind == Type::Opaque ||
                      (type->zero_by_value_init && type->default_constructible && !type->dynamic_shape);
   if (plain) return fn_.make(Expr::Construct, made);

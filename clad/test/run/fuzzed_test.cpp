@@ -184,4 +184,28 @@ double copied_arrays(double x) {
 }
 TEST(Fuzzed, AnArrayIsCapturedAndBoundByValue) { EXPECT_GRADIENT(copied_arrays, 0.7); }
 
+double uses(const double& a, const double& b, double& c) {
+  c -= 0.2 * c * a;
+  return b;
+}
+double changes_the_next(double x, double y) {
+  const double before = uses(x - 1.5, uses(1.5, y, x), y);
+  return before * uses(x, uses(0.5, y, x), y) * x * y;
+}
+TEST(Fuzzed, AnArgumentIsComputedBeforeTheNextChangesWhatItReads) {
+  EXPECT_GRADIENT(changes_the_next, 1.4, 0.9);
+}
+
+double array_of_vectors(double x, double y) {
+  std::vector<double> v[2]{std::vector<double>{1.5, x}, std::vector<double>(3, 0.9)};
+  v[0].at(1) += 0.05 * y;
+  v[1][2] *= y;
+  return v[0][1] * v[1][2];
+}
+double of_one(double x) { return array_of_vectors(0.6, x); }
+TEST(Fuzzed, TheTangentOfAnArrayOfVectorsHasItsShape) {
+  EXPECT_GRADIENT(of_one, 0.7);
+  EXPECT_GRADIENT(array_of_vectors, 0.7, 1.3);
+}
+
 }  // namespace
