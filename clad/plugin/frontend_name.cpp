@@ -164,6 +164,9 @@ ir::Expr* Frontend::reference_to(const DeclRefExpr* e) {
   if (local || (var && var->isConstexpr()))
     if (ir::Expr* c = constant(e)) return c;
   if (var && var->isLocalVarDeclOrParm()) {
+    // A lambda need not capture a reference to a constant to name it.
+    if (var->getType()->isReferenceType() && var->getInit() && var->isUsableInConstantExpressions(context_))
+      return value(var->getInit());
     if (var->getType()->isRealFloatingType() && var->getType().isConstQualified() && var->getInit()) {
       clang::Expr::EvalResult result;
       if (var->getInit()->EvaluateAsRValue(result, context_) && result.Val.isFloat())

@@ -208,4 +208,13 @@ TEST(Fuzzed, TheTangentOfAnArrayOfVectorsHasItsShape) {
   EXPECT_GRADIENT(array_of_vectors, 0.7, 1.3);
 }
 
+const double table[3] = {0.5, 1.5, 2.5};
+double names_a_constant(double x) {
+  const double& c = table[1];
+  auto l = [=](double y) { return y * c; };
+  auto m = [&](double y) { return l(y) / (c + x); };
+  return m(x) * c;
+}
+TEST(Fuzzed, ALambdaNamesAReferenceToAConstant) { EXPECT_GRADIENT(names_a_constant, 0.7); }
+
 }  // namespace
