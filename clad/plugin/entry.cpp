@@ -111,7 +111,7 @@ Module::EntryArguments Module::write_arguments(const Request& request, ir::Funct
   const std::size_t hidden = lambda ? lambda->capture_size() : object ? 1 : 0;
   for (std::size_t i = 0; i < active.size(); ++i) {
     const ir::Var* v = fn.params[i].var;
-    const ir::Type* type = v->type;
+    const ir::Type* type = fn.params[i].user_type ? fn.params[i].user_type : v->type;
     const bool pointer = type->kind == ir::Type::Pointer, array = type->kind == ir::Type::Array;
     const std::string primal = fn.unique("primal_" + std::to_string(i));
     const std::string held =

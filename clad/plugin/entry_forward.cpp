@@ -33,7 +33,10 @@ std::vector<ir::Tangents> tangents_of(const std::vector<Module::Independent>& of
 
 std::string parameter_list(const ir::Function& fn, std::size_t count) {
   std::string out;
-  for (std::size_t i = 0; i < count; ++i) append(out, fn.params[i].type_text);
+  for (std::size_t i = 0; i < count; ++i) {
+    const ir::Parameter& p = fn.params[i];
+    append(out, p.user_type ? declare(p.user_type, p.var->name) : p.type_text);
+  }
   return out;
 }
 
@@ -76,7 +79,9 @@ std::optional<std::vector<Module::Independent>> Module::independents(const Reque
   std::uint64_t offset = 0;
   for (std::size_t i = 0; i < request.parameters.size(); ++i) {
     const ParmVarDecl* p = definition->getParamDecl(request.parameters[i]);
-    const ir::Type* type = types_.get(p->getType());
+    const bool whole = p->getType()->isIntegerType() && !p->getType()->isBooleanType();
+    const bool number = whole && !request.all && request.kind == Request::Derivative && !request.vector;
+    const ir::Type* type = types_.get(number ? sema_.Context.DoubleTy : p->getType());
     const Range& range = request.ranges[i];
     if (!type->differentiable) {
       if (request.all) continue;

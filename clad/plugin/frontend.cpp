@@ -185,7 +185,7 @@ void Frontend::add_parameters(const FunctionDecl* decl) {
       fn_.always_forward = true;  // it is called for what is passed here
       continue;
     }
-    QualType type = p->getType();
+    QualType type = type_of(p);
     if (TypeTable::is_bit(type)) no_bit(p);
     if (const CXXRecordDecl* record = type.getNonReferenceType()->getAsCXXRecordDecl();
         record && record->isLambda()) {
@@ -201,17 +201,22 @@ void Frontend::add_parameters(const FunctionDecl* decl) {
     if (name.empty()) name = "unnamed" + std::to_string(++unnamed);
     if (type->isRValueReferenceType()) type = context_.getLValueReferenceType(type.getNonReferenceType());
     bindings_[p] = fn_.ref(add_parameter(name, type, /*force_reference=*/false));
+    if (numbers_.count(p)) fn_.params.back().user_type = types_.get(p->getType());
   }
 }
 
-void Frontend::lower(const FunctionDecl* decl, const std::vector<const Decl*>& targets) {
+void Frontend::lower(const FunctionDecl* decl, const std::vector<const Decl*>& targets,
+                     const std::vector<bool>& asked) {
   decl_ = decl;
+  find_numbers(decl, asked);
   targets_ = targets;
   fn_.loc = decl->getLocation().getRawEncoding();
   out_ = &fn_.body;
   returned_ = returned_parameter(decl);
   QualType result = decl->getReturnType();
-  fn_.result = returned_ ? types_.get(context_.VoidTy) : types_.get(result);
+  fn_.result = returned_
+                   ? types_.get(context_.VoidTy)
+                   : types_.get(numbers_.empty() || !result->isIntegerType() ? result : context_.DoubleTy);
   const auto* ctor = dyn_cast<CXXConstructorDecl>(decl);
   if (result->isReferenceType() && !returned_ && types_.get(result)->differentiable) {
     fail(decl->getLocation(),

@@ -61,7 +61,9 @@ class Frontend {
 
   /// Fills `function` from the definition `decl`, for calls that pass these functions and lambdas as its
   /// parameters. Errors are reported; the result is then not to be used.
-  void lower(const clang::FunctionDecl* decl, const std::vector<const clang::Decl*>& targets = {});
+  /// `asked`: the parameters that are numbers to the derivative, integers among them.
+  void lower(const clang::FunctionDecl* decl, const std::vector<const clang::Decl*>& targets = {},
+             const std::vector<bool>& asked = {});
   /// Functions that the primal code calls: the generated code may resolve to these and no others.
   const std::set<const clang::FunctionDecl*>& callees() const { return callees_; }
   /// Whether every return gives back the same parameter (`return *this`): the call's value is that argument.
@@ -146,6 +148,12 @@ class Frontend {
 
   // Names: frontend_name.cpp
   ir::Expr* reference_to(const clang::DeclRefExpr* e);
+  void find_numbers(const clang::FunctionDecl* decl, const std::vector<bool>& asked);
+  bool is_number(const clang::Expr* e) const;
+  clang::QualType type_of(const clang::VarDecl* var) const;
+  ir::Expr* as_number(const clang::Expr* e);
+  ir::Expr* assign_number(const clang::BinaryOperator* e);
+  ir::Expr* refuse_integer(const clang::Expr* e);
   ir::Expr* global(const clang::ValueDecl* decl);
   ir::Expr* member(const clang::MemberExpr* e);
   ir::Expr* through(ir::Expr* object, const std::function<ir::Expr*(ir::Expr*)>& select);
@@ -359,6 +367,7 @@ class Frontend {
   std::string record_name_;  ///< of the variable that denotes a loop iteration's record
   Frame bindings_;
   Closures closures_;
+  std::set<const clang::ValueDecl*> numbers_;  ///< integers that the derivative takes for numbers
   std::map<const clang::ValueDecl*, Cursor> cursors_;
   std::map<const clang::ValueDecl*, View> views_;
   std::vector<const clang::Decl*> targets_;  ///< of the parameters that stand for functions

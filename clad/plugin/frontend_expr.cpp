@@ -145,12 +145,14 @@ ir::Expr* Frontend::cast(const CastExpr* e) {
       if (ir::Expr* c = isa<UnaryExprOrTypeTraitExpr>(sub->IgnoreParenImpCasts()) ? constant(e) : nullptr)
         return c;
       const QualType to = e->getType().getUnqualifiedType(), from = sub->getType();
-      ir::Expr* c = fn_.make(ir::Expr::Cast, type, types_.spell(to), {value(sub)});
+      ir::Expr* c =
+          fn_.make(ir::Expr::Cast, type, types_.spell(to),
+                   {sub->getType()->isIntegerType() && !to->isIntegerType() ? as_number(sub) : value(sub)});
       // A conversion that loses something is always written; the others happen by themselves where they did
       // before.
       const bool loses = (from->isRealFloatingType() && !to->isRealFloatingType()) || to->isBooleanType() ||
                          context_.getTypeSize(to) < context_.getTypeSize(from);
-      c->explicit_cast = is_explicit || (loses && c->args[0]->kind != ir::Expr::Literal);
+      c->explicit_cast = is_explicit || is_number(sub) || (loses && c->args[0]->kind != ir::Expr::Literal);
       return c;
     }
     default:
@@ -164,6 +166,7 @@ ir::Expr* Frontend::cast(const CastExpr* e) {
 }
 
 ir::Expr* Frontend::value(const clang::Expr* e) {
+  if (is_number(e)) return refuse_integer(e);
   if (const auto* c = dyn_cast<CastExpr>(e)) return cast(c);
   if (const auto* c = dyn_cast<CallExpr>(e)) return call(c);
   if (const auto* c = dyn_cast<CXXConstructExpr>(e)) return construct(c);

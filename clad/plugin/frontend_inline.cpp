@@ -234,7 +234,7 @@ ir::Expr* Frontend::inline_body(const CompoundStmt* body) {
 void Frontend::copy_parameter(const ParmVarDecl* p) {
   auto it = bindings_.find(p);
   if (it == bindings_.end()) return;
-  const ir::Type* type = types_.get(p->getType());
+  const ir::Type* type = types_.get(type_of(p));
   if (is_cursor_type(type)) {
     ir::Expr* start = it->second;
     bindings_.erase(it);

@@ -47,6 +47,7 @@ std::shared_ptr<Closure> Frontend::make_closure(const LambdaExpr* e) {
       fail(c.getLocation(), "cannot differentiate this lambda capture");
     } else {
       const auto* var = cast<VarDecl>(c.getCapturedVar());
+      if (numbers_.count(var)) refuse_integer(e);
       capture.decl = var;
       capture.by_reference = c.getCaptureKind() == LCK_ByRef;
       capture.constant = is_constant(c, inside);

@@ -133,7 +133,7 @@ ir::Expr* Frontend::unary(const UnaryOperator* e, bool used) {
     case UO_PostDec: {
       if (const Cursor* cursor = cursor_of(e->getSubExpr()))
         return increment(*cursor, e->isIncrementOp(), e->isPostfix(), used, loc(e));
-      ir::Expr* target = value(e->getSubExpr());
+      ir::Expr* target = as_number(e->getSubExpr());
       ir::Expr* before = nullptr;
       if (used && e->isPostfix()) before = hoist(target, loc(e));
       ir::Expr* after = nullptr;
@@ -197,6 +197,7 @@ ir::Expr* Frontend::binary(const BinaryOperator* e, bool used) {
   if (e->isPtrMemOp()) return pointed_member(e);
   if (e->isAssignmentOp()) {
     const clang::Expr* left = e->getLHS();
+    if (is_number(left)) return assign_number(e);
     ir::Expr* rhs = value(e->getRHS());
     if (const Cursor* cursor = cursor_of(left)) {
       if (!e->isCompoundAssignmentOp()) return assign_cursor(*cursor, rhs, e->getExprLoc());
@@ -215,7 +216,11 @@ ir::Expr* Frontend::binary(const BinaryOperator* e, bool used) {
   if (is_pointer(e->getLHS()) || is_pointer(e->getRHS()))
     return pointer_binary(BinaryOperator::getOpcodeStr(e->getOpcode()).str(), e->getLHS(), e->getRHS(),
                           e->getType());
-  std::vector<ir::Expr*> operands = values({e->getLHS(), e->getRHS()});
+  std::vector<ir::Expr*> operands;
+  if (is_number(e->getLHS()) || is_number(e->getRHS()))
+    operands = {as_number(e->getLHS()), as_number(e->getRHS())};
+  else
+    operands = values({e->getLHS(), e->getRHS()});
   return fn_.make(ir::Expr::Binary, types_.get(e->getType()),
                   BinaryOperator::getOpcodeStr(e->getOpcode()).str(), {operands[0], operands[1]});
 }

@@ -97,7 +97,7 @@ void Frontend::stmt(const clang::Stmt* s) {
 
 void Frontend::initialize(ir::Var* var, const clang::Expr* init, ir::Loc at) {
   const std::size_t before = out_->size();
-  ir::Expr* v = init ? value(init) : nullptr;
+  ir::Expr* v = !init ? nullptr : var->type->kind == ir::Type::Real ? as_number(init) : value(init);
   // `T x = f(...)`: let the call write x itself.
   if (v && v->kind == ir::Expr::VarRef && v->var->kind == ir::Var::Temp && out_->size() > before &&
       out_->back()->var == v->var && out_->back()->kind == ir::Stmt::CallStmt && v->type == var->type &&
@@ -148,7 +148,7 @@ void Frontend::declare_pointer(const VarDecl* decl) {
 }
 
 void Frontend::declare(const VarDecl* decl) {
-  QualType type = decl->getType();
+  QualType type = type_of(decl);
   // A table that never changes may as well be made each time.
   const bool table = decl->isStaticLocal() && type.isConstQualified() && type->isArrayType() &&
                      decl->getInit() && decl->getInit()->isConstantInitializer(context_, /*ForRef=*/false);
@@ -360,7 +360,7 @@ void Frontend::lower_return(const ReturnStmt* s) {
   if (places_) return return_place(s);
   ir::Expr* v = nullptr;
   if (s->getRetValue() && !returned_ && !decl_->getReturnType()->isVoidType()) {
-    v = value(s->getRetValue());
+    v = as_number(s->getRetValue());
   } else if (s->getRetValue() && decl_->getReturnType()->isVoidType()) {
     discard(s->getRetValue());
   }

@@ -282,6 +282,7 @@ struct Parameter {
   Var* var = nullptr;
   std::string type_text;  ///< full spelling in a parameter list
   bool active = false;
+  const Type* user_type = nullptr;  ///< the function's own, of an integer that is taken for a number
 };
 
 /// One function to differentiate for one activity mask.
