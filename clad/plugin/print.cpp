@@ -94,6 +94,8 @@ std::string with_comment(std::string text, const std::string& comment) {
   return text + "  // " + comment;
 }
 
+std::string print_term(const Expr* e) { return at_least(e, 11); }
+
 std::string print(const Expr* e) {
   switch (e->kind) {
     case Expr::Literal:

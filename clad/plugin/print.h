@@ -34,6 +34,8 @@ std::string spell_holder(const ir::Var* v);
 /// The declared type of a variable kept in a record.
 std::string member_type(const ir::Var* v);
 std::string print(const ir::Expr* e);
+/// As the first of a sum, or what is compared.
+std::string print_term(const ir::Expr* e);
 /// As a call argument: implicit arithmetic conversions are written out, so that overload resolution sees the
 /// same types.
 std::string print_argument(const ir::Expr* e);

@@ -30,7 +30,9 @@ std::string ReverseTransform::flat_record(const Stmt* loop) const {
   const std::string i = loop->count.counter->name, first = print(loop->count.first);
   const bool atomic = ir::is_atomic(loop->count.first);
   const std::string start = atomic ? first : "(" + first + ")";
-  std::string index = !loop->count.up ? first + " - " + i : first == "0" ? i : i + " - " + start;
+  std::string index = !loop->count.up ? print_term(loop->count.first) + " - " + i
+                      : first == "0"  ? i
+                                      : i + " - " + start;
   if (loop->count.step != "1") index = (index == i ? i : "(" + index + ")") + " / " + loop->count.step;
   return loop->region->parent->record + "." + loop->tape + "[" + index + "]";
 }
@@ -93,8 +95,8 @@ std::string ReverseTransform::loop_head(const Reverse& r) const {
   const std::string tape = loop->region->parent->record + "." + loop->tape;
   const Var* v = loop->count.counter;
   if (!v) return empty ? "; " + tape + " > 0; --" + tape : "; !" + tape + ".empty(); " + tape + ".pop()";
-  const std::string first = print(loop->count.first);
-  std::string end = print(loop->count.end);
+  const std::string first = print_term(loop->count.first);
+  std::string end = print_term(loop->count.end);
   if (is_unordered(r)) {
     const std::string& step = loop->count.step;
     const char* sign = loop->count.up ? "+" : "-";

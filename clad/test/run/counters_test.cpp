@@ -211,4 +211,30 @@ TEST(Counted, BoundsMayBeCountersOfOtherLoops) {
   EXPECT_GRADIENT(nested, buffer{0.5, 1.5, 0.75, 1.25}, 1);
 }
 
+double chosen_bounds(double x, double y) {
+  double s = x, a[4] = {x, y, x, 2};
+  const int n = 3, m = x > 1;
+  for (int i = 0; i < (x > 1 ? 2 : 3); ++i) s += a[i] * a[i] * y;
+  for (int i = 0; i < (m ? n : 1); ++i) {
+    s *= a[i];
+    a[i] *= 2;
+  }
+  for (int i = 0; i < (m & 1) + 1; ++i) s += std::sin(a[i]);
+  for (int i = (m ? 3 : 1); i > (m ? 0 : -1); --i) s += std::sin(a[i]) * y;
+  return s;
+}
+double bits_as_bounds(double x, double y) {
+  double s = x, a[8] = {x, y, x, 2, 3, x, y, 1};
+  const int m = 5;
+  for (int i = 0; i < (m | 2); i += 2) s += std::sin(a[i]) * y;
+  for (int i = (m & 1); i != (m ^ 1); ++i) s += std::exp(a[i]);
+  for (int i = m && 1; i <= (m == 5 ? 4 : 2); ++i) s *= std::cos(a[i]) + y;
+  return s;
+}
+TEST(Counters, HaveExpressionsAsBounds) {
+  EXPECT_GRADIENT(chosen_bounds, 1.3, 0.7);
+  EXPECT_GRADIENT(chosen_bounds, 0.7, 1.3);
+  EXPECT_GRADIENT(bits_as_bounds, 0.4, 0.3);
+}
+
 }  // namespace
