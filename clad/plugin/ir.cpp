@@ -94,6 +94,11 @@ std::string no_shadow(const Type* type) {
   return why ? "its type '" + type->name + "' " + why + "; pass such an object by reference" : "";
 }
 
+bool names_object(const Expr* e) {
+  return e->kind == Expr::Conditional ? names_object(e->args[1]) && names_object(e->args[2])
+                                      : is_path(e) || e->kind == Expr::Literal;
+}
+
 bool is_path(const Expr* e) {
   switch (e->kind) {
     case Expr::VarRef:

@@ -85,6 +85,7 @@ struct Var {
   bool active = false;          ///< carries a derivative
   bool needed = false;          ///< the reverse sweep reads its primal
   bool optional = false;        ///< kept in a clad::slot (not default constructible)
+  bool unset = false;           ///< not every way through the function gives it a value
   bool raw = false;             ///< object under construction: kept in a clad::storage
   bool modified = false;        ///< assigned after its declaration
   bool adjoint_used = false;    ///< of Adjoint: the reverse sweep names it
@@ -358,6 +359,8 @@ bool active(const Expr* e);
 Tangent tangent_kind(const Expr* e, bool active);
 /// Whether `e` is an lvalue path (variable, member, element, dereference).
 bool is_path(const Expr* e);
+/// Whether a reference to `e`, one path or one of several, sees what becomes of an object.
+bool names_object(const Expr* e);
 /// Whether evaluating `e` is so cheap and plain that it may be written more than once.
 bool is_atomic(const Expr* e);
 /// Whether two atomic expressions are written alike.

@@ -159,7 +159,7 @@ class Outliner {
     if (!o) return true;
     o->changed = true;
     const Type* t = v->type;
-    if (v->raw || (v->optional && v == fn_.return_slot))
+    if (v->raw || (v->optional && v->unset))
       return refuse(s, "an object that is under construction; move the loop into a function of its own");
     if (t->kind == Type::Pointer || t->has_pointer || (t->is_class() && t->reaches_integers))
       return refuse(s, "where '" + v->name + "' points to");
@@ -192,8 +192,9 @@ class Outliner {
     Map& map = maps_[&f];
     for (const Outer& o : outer_) {
       if (step && !o.in_step) continue;
-      const bool reference =
-          o.var->type->kind != Type::Pointer && (o.changed || o.writable || !is_number(o.var->type));
+      // A reference may name what the loop changes under another name.
+      const bool reference = o.var->type->kind != Type::Pointer &&
+                             (o.changed || o.writable || o.var->reference || !is_number(o.var->type));
       Var* v = f.vars.emplace_back(std::make_unique<Var>()).get();
       v->kind = Var::Param;
       v->name = o.var->name;

@@ -57,6 +57,15 @@ void ReverseTransform::run() {
   if (analyses_.replay) find_replayed(fn_.body);
 }
 
+/// The part of a cotangent, which is a value and its tangents, that is of type `t`.
+const Expr* ReverseTransform::component(Expr* cotangent, const Type* t) {
+  while (cotangent->type != t && !cotangent->type->fields.empty()) {
+    const ir::Field& first = cotangent->type->fields.front();
+    cotangent = fn_.make(Expr::Member, first.type, first.name, {cotangent});
+  }
+  return cotangent;
+}
+
 void ReverseTransform::declare_adjoint(Var* v, ir::Loc loc, List& out) {
   if (!v->active || v->returned || v == fn_.constructed || v->type->kind == Type::Pointer) return;
   const Type* t = v->type;
@@ -74,8 +83,8 @@ void ReverseTransform::declare_adjoint(Var* v, ir::Loc loc, List& out) {
   } else if (t->kind != Type::Array &&
              (t->dynamic_shape || !t->default_constructible || !t->zero_by_value_init)) {
     // Of a result that not every way through the function sets, the cotangent says the shape.
-    const bool unset = v->optional && v == fn_.return_slot && fn_.seed;
-    r.parts = {t->name + " " + d->name + " = clad::zero_like(", fn_.ref(unset ? fn_.seed : v), ");"};
+    const Expr* like = v->optional && v->unset && fn_.seed ? component(fn_.ref(fn_.seed), t) : fn_.ref(v);
+    r.parts = {t->name + " " + d->name + " = clad::zero_like(", like, ");"};
   } else if (t->dynamic_shape) {
     r.parts = {declare(t, d->name) + "{}; clad::shape_like(" + d->name + ", ", fn_.ref(v), ");"};
   } else {

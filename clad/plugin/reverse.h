@@ -91,6 +91,7 @@ class ReverseTransform {
   void prologue(const ir::Body& statements, List& out);
   void add_error(const ir::Expr* adjoint, const ir::Expr* value, List& out);
   void find_returned(const ir::Body& statements);
+  const ir::Expr* component(ir::Expr* cotangent, const ir::Type* t);
   void declare_adjoint(ir::Var* v, ir::Loc loc, List& out);
   Reverse line(std::vector<Reverse::Part> parts) const;
   ir::Expr* as_argument(ir::Expr* e);

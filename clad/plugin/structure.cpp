@@ -148,6 +148,7 @@ class Structurer {
       fn_.return_slot = fn_.make_var(ir::Var::Local, "result", fn_.result, fn_.region);
       fn_.return_slot->optional = !fn_.result->default_constructible;
       fn_.return_slot->modified = true;
+      fn_.return_slot->unset = true;
     }
     return fn_.return_slot;
   }

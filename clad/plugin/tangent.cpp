@@ -260,6 +260,7 @@ Var* TangentTransform::shadow(Var* v) {
   s->reference = v->reference;
   s->is_const = v->is_const;
   s->optional = v->optional;
+  s->unset = v->unset;
   s->raw = v->raw;
   s->modified = v->modified;
   s->external = v->external;

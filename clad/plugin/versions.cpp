@@ -64,6 +64,7 @@ Var* Versions::version(const Var* v) {
   Var* made = fn_.make_var(v->kind, v->name, v->type, v->region);
   made->is_const = v->is_const;
   made->optional = v->optional;
+  made->unset = v->unset;
   made->loc = v->loc;
   return made;
 }

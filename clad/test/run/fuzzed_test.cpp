@@ -217,4 +217,16 @@ double names_a_constant(double x) {
 }
 TEST(Fuzzed, ALambdaNamesAReferenceToAConstant) { EXPECT_GRADIENT(names_a_constant, 0.7); }
 
+void follows(double& to, const double& from) {
+  for (int i = 0; i < 3; ++i) {
+    clad::checkpoint_loop(2);
+    to = from * 1.5;
+  }
+}
+double follows_itself(double x) {
+  follows(x, x);
+  return x * x;
+}
+TEST(Fuzzed, ACheckpointedLoopReadsWhatItChangesUnderAnotherName) { EXPECT_GRADIENT(follows_itself, 0.7); }
+
 }  // namespace
