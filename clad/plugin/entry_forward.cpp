@@ -79,8 +79,8 @@ std::optional<std::vector<Module::Independent>> Module::independents(const Reque
   std::uint64_t offset = 0;
   for (std::size_t i = 0; i < request.parameters.size(); ++i) {
     const ParmVarDecl* p = definition->getParamDecl(request.parameters[i]);
-    const bool whole = p->getType()->isIntegerType() && !p->getType()->isBooleanType();
-    const bool number = whole && !request.all && request.kind == Request::Derivative && !request.vector;
+    const bool number =
+        is_whole(p->getType()) && !request.all && request.kind == Request::Derivative && !request.vector;
     const ir::Type* type = types_.get(number ? sema_.Context.DoubleTy : p->getType());
     const Range& range = request.ranges[i];
     if (!type->differentiable) {

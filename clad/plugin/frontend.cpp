@@ -185,6 +185,8 @@ void Frontend::add_parameters(const FunctionDecl* decl) {
       fn_.always_forward = true;  // it is called for what is passed here
       continue;
     }
+    if (const std::size_t i = fn_.params.size(); i < asked_.size() && asked_[i] && is_whole(p->getType()))
+      numbers_.insert(p);
     QualType type = type_of(p);
     if (TypeTable::is_bit(type)) no_bit(p);
     if (const CXXRecordDecl* record = type.getNonReferenceType()->getAsCXXRecordDecl();
@@ -203,20 +205,19 @@ void Frontend::add_parameters(const FunctionDecl* decl) {
     bindings_[p] = fn_.ref(add_parameter(name, type, /*force_reference=*/false));
     if (numbers_.count(p)) fn_.params.back().user_type = types_.get(p->getType());
   }
+  find_numbers(decl);
 }
 
 void Frontend::lower(const FunctionDecl* decl, const std::vector<const Decl*>& targets,
                      const std::vector<bool>& asked) {
   decl_ = decl;
-  find_numbers(decl, asked);
   targets_ = targets;
+  asked_ = asked;
   fn_.loc = decl->getLocation().getRawEncoding();
   out_ = &fn_.body;
   returned_ = returned_parameter(decl);
   QualType result = decl->getReturnType();
-  fn_.result = returned_
-                   ? types_.get(context_.VoidTy)
-                   : types_.get(numbers_.empty() || !result->isIntegerType() ? result : context_.DoubleTy);
+  fn_.result = types_.get(returned_ ? context_.VoidTy : result);
   const auto* ctor = dyn_cast<CXXConstructorDecl>(decl);
   if (result->isReferenceType() && !returned_ && types_.get(result)->differentiable) {
     fail(decl->getLocation(),
@@ -233,6 +234,7 @@ void Frontend::lower(const FunctionDecl* decl, const std::vector<const Decl*>& t
   region_ = fn_.region;
 
   add_parameters(decl);
+  if (!numbers_.empty() && is_whole(result)) fn_.result = types_.get(context_.DoubleTy);
   source_ = "";
   at_ = fn_.loc;
   for (const ParmVarDecl* p : decl->parameters())

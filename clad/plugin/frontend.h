@@ -46,6 +46,7 @@ struct Closure {
 };
 
 bool is_lambda(clang::QualType type);
+bool is_whole(clang::QualType type);  ///< integers, without bool
 
 class Frontend {
  public:
@@ -61,7 +62,7 @@ class Frontend {
 
   /// Fills `function` from the definition `decl`, for calls that pass these functions and lambdas as its
   /// parameters. Errors are reported; the result is then not to be used.
-  /// `asked`: the parameters that are numbers to the derivative, integers among them.
+  /// `asked`: which of the result's parameters a derivative is asked for, integers among them.
   void lower(const clang::FunctionDecl* decl, const std::vector<const clang::Decl*>& targets = {},
              const std::vector<bool>& asked = {});
   /// Functions that the primal code calls: the generated code may resolve to these and no others.
@@ -129,6 +130,7 @@ class Frontend {
 
   // Expressions: frontend_expr.cpp
   ir::Expr* value(const clang::Expr* e);
+  ir::Expr* read(const clang::Expr* e);
   void discard(const clang::Expr* e);
   ir::Expr* constant(const clang::Expr* e);
   ir::Expr* unary(const clang::UnaryOperator* e, bool used);
@@ -148,7 +150,7 @@ class Frontend {
 
   // Names: frontend_name.cpp
   ir::Expr* reference_to(const clang::DeclRefExpr* e);
-  void find_numbers(const clang::FunctionDecl* decl, const std::vector<bool>& asked);
+  void find_numbers(const clang::FunctionDecl* decl);
   bool is_number(const clang::Expr* e) const;
   clang::QualType type_of(const clang::VarDecl* var) const;
   ir::Expr* as_number(const clang::Expr* e);
@@ -157,6 +159,8 @@ class Frontend {
   ir::Expr* global(const clang::ValueDecl* decl);
   ir::Expr* member(const clang::MemberExpr* e);
   ir::Expr* through(ir::Expr* object, const std::function<ir::Expr*(ir::Expr*)>& select);
+  ir::Expr* brought_out(ir::Expr* path, ir::Body& body);
+  ir::Expr* address_of(ir::Expr* object, const ir::Type* pointer);
   ir::Expr* deref(ir::Expr* pointer);
   ir::Expr* hoist(ir::Expr* e, ir::Loc at, const char* hint = "t");
   ir::Expr* freeze(ir::Expr* e, ir::Loc at);
@@ -210,6 +214,7 @@ class Frontend {
   ir::Expr* call_plain(const clang::Expr* at, const clang::FunctionDecl* plain,
                        const std::vector<const clang::Expr*>& args);
   ir::Expr* library_member(const clang::CXXMemberCallExpr* e, const clang::CXXMethodDecl* method);
+  ir::Expr* held_in(ir::Expr* optional);
   ir::Expr* library_operator(const clang::CXXOperatorCallExpr* e);
   ir::Expr* construct_library(const ir::Type* type, llvm::ArrayRef<const clang::Expr*> args, ir::Loc at);
   ir::Expr* extreme(const clang::CallExpr* e, bool largest);
@@ -367,6 +372,7 @@ class Frontend {
   std::string record_name_;  ///< of the variable that denotes a loop iteration's record
   Frame bindings_;
   Closures closures_;
+  std::vector<bool> asked_;                    ///< by parameter of the result
   std::set<const clang::ValueDecl*> numbers_;  ///< integers that the derivative takes for numbers
   std::map<const clang::ValueDecl*, Cursor> cursors_;
   std::map<const clang::ValueDecl*, View> views_;

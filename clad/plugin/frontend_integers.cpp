@@ -9,8 +9,6 @@ using namespace clang;
 namespace clad {
 namespace {
 
-bool is_whole(QualType type) { return type->isIntegerType() && !type->isBooleanType(); }
-
 /// What the variables of a body are set to, as far as it stands in initializers and assignments.
 struct Settings : RecursiveASTVisitor<Settings> {
   std::vector<std::pair<const VarDecl*, const clang::Expr*>> found;
@@ -28,6 +26,8 @@ struct Settings : RecursiveASTVisitor<Settings> {
 
 }  // namespace
 
+bool is_whole(QualType type) { return type->isIntegerType() && !type->isBooleanType(); }
+
 bool Frontend::is_number(const clang::Expr* e) const {
   if (numbers_.empty()) return false;
   e = e->IgnoreParens();
@@ -41,9 +41,7 @@ bool Frontend::is_number(const clang::Expr* e) const {
 }
 
 /// Finds the integers that the asked ones lead to.
-void Frontend::find_numbers(const FunctionDecl* decl, const std::vector<bool>& asked) {
-  for (unsigned i = 0; i < decl->getNumParams() && i < asked.size(); ++i)
-    if (asked[i] && is_whole(decl->getParamDecl(i)->getType())) numbers_.insert(decl->getParamDecl(i));
+void Frontend::find_numbers(const FunctionDecl* decl) {
   if (numbers_.empty()) return;
   Settings settings;
   settings.TraverseStmt(decl->getBody());

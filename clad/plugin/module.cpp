@@ -111,16 +111,6 @@ static Mask active_in(const DerivativeKey& key, std::size_t params) {
   return active;
 }
 
-/// The parameters of the function itself that a tangent is asked for.
-static std::vector<bool> asked_of(const DerivativeKey& key) {
-  if (key.tangents.empty()) return {};
-  std::vector<bool> asked;
-  for (const ir::Tangent kind : key.tangents.front().kinds) asked.push_back(kind != ir::Tangent::None);
-  const std::size_t own = key.function->getNumParams();
-  if (asked.size() > own) asked.erase(asked.begin(), asked.end() - static_cast<std::ptrdiff_t>(own));
-  return asked;
-}
-
 bool Module::lower(const DerivativeKey& key, SourceLocation use, Instance& in) {
   const unsigned errors = diagnose_.errors();
   ir::Function& fn = in.fn;
@@ -131,7 +121,10 @@ bool Module::lower(const DerivativeKey& key, SourceLocation use, Instance& in) {
   Frontend frontend(sema_, types_, diagnose_, lookup_, fn, uses_);
   std::vector<const Decl*> targets;
   for (const void* t : key.targets) targets.push_back(static_cast<const Decl*>(t));
-  frontend.lower(key.function, targets, asked_of(key));
+  Mask asked;
+  if (!key.tangents.empty())
+    for (const ir::Tangent kind : key.tangents.front().kinds) asked.push_back(kind != ir::Tangent::None);
+  frontend.lower(key.function, targets, asked);
   callees_.insert(frontend.callees().begin(), frontend.callees().end());
   callees_.insert(key.function->getCanonicalDecl());
   if (diagnose_.errors() != errors) return false;

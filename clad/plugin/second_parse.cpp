@@ -78,6 +78,11 @@ class CalleeCheck : public RecursiveASTVisitor<CalleeCheck> {
   }
 
  private:
+  static bool of_numbers(const FunctionDecl* f) {
+    return f->getReturnType()->isRealFloatingType() &&
+           llvm::all_of(f->parameters(),
+                        [](const ParmVarDecl* p) { return p->getType()->isArithmeticType(); });
+  }
   static bool in_runtime(const FunctionDecl* f) {
     for (const DeclContext* c = f->getDeclContext(); c; c = c->getParent())
       if (const auto* n = dyn_cast<NamespaceDecl>(c);
@@ -97,7 +102,14 @@ class CalleeCheck : public RecursiveASTVisitor<CalleeCheck> {
     if (compat::in_std(f) && (isa<CXXMethodDecl>(f) || named(f, {"move", "get"}) || !f->getIdentifier()))
       return;
     bool same_name = false;
-    for (const FunctionDecl* k : known) same_name |= k->getDeclName() == f->getDeclName();
+    for (const FunctionDecl* k : known) {
+      if (k->getDeclName() != f->getDeclName()) continue;
+      same_name = true;
+      // std::pow of an integer that is taken for a number.
+      if (compat::in_std(k) && of_numbers(k) && of_numbers(f) &&
+          k->getReturnType().getCanonicalType() == f->getReturnType().getCanonicalType())
+        return;
+    }
     if (!same_name && compat::in_std(f)) return;
     unsigned line = manager_.getLineNumber(file, offset);
     if (line == 0 || line > map_.size()) return;

@@ -16,6 +16,16 @@ double of_class(double x) {
   // expected-error@-1 {{cannot differentiate 'Complex' in several directions at once; ask for one derivative after the other}}
   return z.re;
 }
+double halves(int n) {
+  int a[2] = {1, n};
+  // expected-error@-1 {{cannot differentiate with respect to an integer through this: only sums, products, comparisons and conversions to floating point are; make it a floating-point number}}
+  return n / 2 + a[1];
+  // expected-error@-1 {{cannot differentiate with respect to an integer through this}}
+}
+double picks(int n, const double* a) {
+  return a[n] * n;
+  // expected-error@-1 {{cannot differentiate with respect to an integer through this}}
+}
 double unknown(double x);
 double calls_unknown(double x) {
   return unknown(x);
@@ -51,7 +61,7 @@ void use() {
   // expected-error@-1 {{'x' is no array of numbers}}
   clad::differentiate(of_array, "p");
   // expected-error@-1 {{'p' is 'const double *': name the elements to differentiate for, as in "p[0]" or "p[0:2]"}}
-  clad::differentiate(of_array, "n");
+  clad::hessian(of_array, "n");
   // expected-error@-1 {{cannot differentiate with respect to 'n': its type 'int' carries no derivative}}
   clad::hessian(of_array, "p[2:1]");
   // expected-error@-1 {{'p' has no elements 2 to 1}}
@@ -65,6 +75,8 @@ void use() {
   clad::differentiate<2>(scratch, "p[0]");
   // expected-error@-1 {{cannot differentiate 'scratch' without regard to 's': what it points to changes with the independent variables; name it too, or pass an array or a std::vector}}
   clad::differentiate<clad::opts::vector_mode>(of_class);
+  clad::differentiate(halves, "n");
+  clad::differentiate(picks, "n");
   clad::differentiate(calls_unknown);
   clad::differentiate(calls_whole);
   clad::gradient(reassigned);
