@@ -103,7 +103,15 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
     else if (const auto* element = dyn_cast<UnaryOperator>(from);
              element && e->getCastKind() == CK_LValueToRValue && element->getOpcode() == UO_Deref)
       reads(element->getSubExpr());
+    else if (e->isLValue() && from->getType().isConstQualified() && !to.isConstQualified())
+      mark_all(from);
     return true;
+  }
+  /// What a call gives of its arguments is changed, as in const_cast<double&>(std::max(a, b)) = 1.
+  void mark_all(const clang::Stmt* s) {
+    if (const auto* ref = dyn_cast<DeclRefExpr>(s)) mark(ref);
+    for (const clang::Stmt* child : s->children())
+      if (child) mark_all(child);
   }
   bool VisitUnaryOperator(UnaryOperator* e) {
     if (e->isIncrementDecrementOp()) mark(e->getSubExpr());

@@ -15,12 +15,6 @@ bool is_checkpointed(const FunctionDecl* f) {
 }
 
 /// Arguments in order; each is what it was when its turn came.
-/// Whether a reference to it sees what becomes of an object; else it is bound to a value.
-static bool names_object(const ir::Expr* e) {
-  return e->kind == ir::Expr::Conditional ? names_object(e->args[1]) && names_object(e->args[2])
-                                          : ir::is_path(e);
-}
-
 void Frontend::add_arguments(ir::CallInfo& info, const FunctionDecl* callee,
                              llvm::ArrayRef<const clang::Expr*> args) {
   const bool library = compat::in_std(callee);
@@ -41,13 +35,15 @@ void Frontend::add_arguments(ir::CallInfo& info, const FunctionDecl* callee,
                add_target(info, args[i], callee->getParamDecl(i)->getType(), i, callee->getNumParams())) {
       continue;
     } else {
-      add_argument(info, args[i], callee->getParamDecl(i)->getType(), library);
+      // pow(n, 2) of an integer that is a number is that of a number.
+      const bool number = library && callee->getReturnType()->isRealFloatingType() && is_number(args[i]);
+      add_argument(info, args[i], number ? context_.DoubleTy : callee->getParamDecl(i)->getType(), library);
     }
     if (out_->size() == position) continue;
     std::set<const ir::Var*> changed = changed_since(position);
     if (changed.empty()) continue;
     for (std::size_t k = 0; k < before; ++k)
-      if (!info.args[k].object && (!info.args[k].reference || !names_object(info.args[k].expr)))
+      if (!info.args[k].object && (!info.args[k].reference || !ir::names_object(info.args[k].expr)))
         info.args[k].expr = settle(info.args[k].expr, position, changed);
   }
 }
@@ -71,7 +67,7 @@ void Frontend::add_argument(ir::CallInfo& info, const clang::Expr* e, QualType p
   QualType pointee =
       param->isPointerType() || param->isLValueReferenceType() ? param->getPointeeType() : QualType();
   arg.mutable_ = !pointee.isNull() && !pointee.isConstQualified();
-  arg.expr = value(e);
+  arg.expr = param->isRealFloatingType() ? as_number(e) : library ? read(e) : value(e);
   if (param != given) arg.given = types_.spell(given.getNonReferenceType().getUnqualifiedType());
   // Memory behind a pointer, or behind an iterator, may be written whatever the argument's own type says.
   arg.mutable_ |= arg.expr->type->leads_elsewhere();
@@ -88,7 +84,9 @@ void Frontend::add_argument(ir::CallInfo& info, const clang::Expr* e, QualType p
     arg.expr->explicit_cast = true;
   }
   bool plain_list = arg.expr->kind == ir::Expr::InitList || arg.expr->kind == ir::Expr::Construct;
-  if (arg.expr->type->is_class() && arg.expr->type->differentiable && (!ir::is_path(arg.expr) || plain_list))
+  const bool chosen = arg.expr->kind == ir::Expr::Conditional && ir::names_object(arg.expr);
+  if (arg.expr->type->is_class() && arg.expr->type->differentiable && !(arg.reference && chosen) &&
+      (!ir::is_path(arg.expr) || plain_list))
     arg.expr = hoist(arg.expr, loc(e));
   info.args.push_back(arg);
 }
@@ -163,14 +161,20 @@ ir::Expr* Frontend::call_either(const ir::CallInfo& info, const ir::Expr* test, 
 ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const FunctionDecl* callee,
                                 QualType result, const clang::Expr* at, bool object_mutable) {
   const ir::Type* type = types_.get(result);
-  const bool names_object = result->isLValueReferenceType() && !result->getPointeeType().isConstQualified();
+  const bool gives_object = result->isLValueReferenceType() && !result->getPointeeType().isConstQualified();
   if (info->is_method && !info->args.empty() && info->args[0].object)
     info->args[0].mutable_ =
         object_mutable || info->args[0].expr->type->has_pointer || info->args[0].expr->type->reaches_integers;
-  for (const ir::CallInfo::Arg& a : info->args)
-    if (a.expr->kind == ir::Expr::Conditional && a.expr->type->differentiable &&
-        (a.expr->type->kind == ir::Type::Pointer || (a.mutable_ && (a.reference || a.object))))
+  const bool writes = llvm::any_of(
+      info->args, [](const ir::CallInfo::Arg& a) { return a.mutable_ && a.expr->type->differentiable; });
+  for (ir::CallInfo::Arg& a : info->args) {
+    if (a.expr->kind != ir::Expr::Conditional || !a.expr->type->differentiable) continue;
+    // A reference sees what the call does to other arguments.
+    const bool sees = (a.reference || a.object) && (a.mutable_ || (writes && ir::names_object(a.expr)));
+    if (a.expr->type->kind == ir::Type::Pointer || sees)
       return call_either(*info, a.expr->args[0], callee, result, at, object_mutable);
+    if (a.expr->type->is_class()) a.expr = hoist(a.expr, loc(at));
+  }
   info->callee = callee;
   info->constant = compat::annotated(callee, "non_differentiable");
   info->checkpoint = checkpoints_.count(at) || is_checkpointed(callee);
@@ -264,7 +268,7 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
     if (type->kind != ir::Type::Void && !returned) {
       temp = fn_.make_var(ir::Var::Temp, "t", type, region_);
       temp->optional = !type->default_constructible;
-      temp->reference_copy = names_object;
+      temp->reference_copy = gives_object;
     }
     ir::Stmt* s = emit(ir::Stmt::CallStmt, loc(at));
     s->var = temp;
@@ -310,7 +314,7 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
   ir::Var* temp = fn_.make_var(ir::Var::Temp, "t", type, region_);
   temp->optional = !type->default_constructible && !result->isReferenceType();
   temp->by_pointer = result->isReferenceType() && type->is_class();
-  temp->reference_copy = names_object;
+  temp->reference_copy = gives_object;
   ir::Stmt* s = emit(ir::Stmt::Decl, loc(at));
   s->var = temp;
   s->expr = primal;

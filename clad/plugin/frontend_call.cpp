@@ -51,12 +51,16 @@ ir::Expr* Frontend::container_member(const CXXMemberCallExpr* e, const CXXMethod
   ir::Expr* base = value(object);
   if (object->getType()->isPointerType()) base = deref(base);
   if (ends_of) return ends(base, method->getName(), e->getType());
-  if (!ir::is_path(base)) base = hoist(base, loc(static_cast<const clang::Expr*>(e)));
+  if (!ir::names_object(base)) base = hoist(base, loc(static_cast<const clang::Expr*>(e)));
   callees_.insert(method->getCanonicalDecl());
-  ir::Expr* m = fn_.make(ir::Expr::Method, types_.get(e->getType()), method->getNameAsString(), {base});
-  m->accessor = true;
-  for (const clang::Expr* a : e->arguments()) m->args.push_back(value(a));
-  return m;
+  std::vector<ir::Expr*> arguments;
+  for (const clang::Expr* a : e->arguments()) arguments.push_back(value(a));
+  return through(base, [&](ir::Expr* one) {
+    ir::Expr* m = fn_.make(ir::Expr::Method, types_.get(e->getType()), method->getNameAsString(), {one});
+    m->accessor = true;
+    m->args.insert(m->args.end(), arguments.begin(), arguments.end());
+    return m;
+  });
 }
 
 ir::Expr* Frontend::operator_call(const CXXOperatorCallExpr* e, const FunctionDecl* callee) {
@@ -89,8 +93,7 @@ ir::Expr* Frontend::operator_call(const CXXOperatorCallExpr* e, const FunctionDe
       (type->kind == ir::Type::Vector || type->kind == ir::Type::StdArray)) {
     ir::Expr* base = value(first);
     callees_.insert(callee->getCanonicalDecl());
-    if (!ir::is_path(base) && base->kind != ir::Expr::Conditional)
-      base = hoist(base, loc(static_cast<const clang::Expr*>(e)));
+    if (!ir::names_object(base)) base = hoist(base, loc(static_cast<const clang::Expr*>(e)));
     ir::Expr* index = value(e->getArg(1));
     return through(base, [&](ir::Expr* o) {
       return held(fn_.make(ir::Expr::Index, type->element, "", {o, index}), e->getType());
@@ -130,6 +133,21 @@ ir::Expr* Frontend::operator_call(const CXXOperatorCallExpr* e, const FunctionDe
   return finish_call(std::move(info), callee, callee->getReturnType(), e, method && !method->isConst());
 }
 
+/// Whether a call gives one of its arguments: std::min, std::max, std::clamp.
+static bool gives_argument(const FunctionDecl* callee) {
+  return callee && compat::in_std(callee) && callee->getReturnType()->isReferenceType() &&
+         named(callee, {"min", "max", "clamp"});
+}
+
+/// A number that is read here and now.
+ir::Expr* Frontend::read(const clang::Expr* e) {
+  const auto* chosen = dyn_cast<CallExpr>(e->IgnoreParens());
+  if (!chosen || !chosen->getType()->isRealFloatingType() || !gives_argument(chosen->getDirectCallee()))
+    return value(e);
+  const std::vector<const clang::Expr*> arguments(chosen->arg_begin(), chosen->arg_end());
+  return call_function(chosen, chosen->getDirectCallee(), arguments, nullptr);
+}
+
 ir::Expr* Frontend::call(const CallExpr* e) {
   const FunctionDecl* callee = e->getDirectCallee();
   if (!callee) return indirect_call(e);
@@ -139,7 +157,7 @@ ir::Expr* Frontend::call(const CallExpr* e) {
       named(callee, {"move", "forward", "as_const", "move_if_noexcept"}))
     return value(e->getArg(0));
   if (compat::in_std(callee) && e->getNumArgs() == 1 && named(callee, {"addressof", "__addressof"}))
-    return fn_.make(ir::Expr::AddressOf, types_.get(e->getType()), "", {value(e->getArg(0))});
+    return address_of(value(e->getArg(0)), types_.get(e->getType()));
   if (callee->hasAttr<ReturnsTwiceAttr>())
     return fail(e->getExprLoc(), "cannot differentiate '" + callee->getNameAsString() +
                                      "', which returns again; return a status, or throw an exception");
@@ -151,6 +169,9 @@ ir::Expr* Frontend::call(const CallExpr* e) {
     if (ir::Expr* made =
             construct_library(types_.get(e->getType()), arguments, loc(static_cast<const clang::Expr*>(e))))
       return made;
+  if (gives_argument(callee) && types_.get(e->getType())->differentiable)
+    if (const FunctionDecl* plain = lookup_.plain_definition(callee->getName().str() + "_object", arguments))
+      if (ir::Expr* object = inline_call(e, plain, arguments, nullptr)) return object;
   if (compat::in_std(callee) && e->getNumArgs() == 1 && named(callee, {"min", "max"}))
     if (ir::Expr* best = extreme(e, callee->getName() == "max")) return best;
   if (compat::in_std(callee) && named(callee, {"get"}) && e->getNumArgs() == 1 &&

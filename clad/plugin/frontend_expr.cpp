@@ -104,6 +104,7 @@ ir::Expr* Frontend::cast(const CastExpr* e) {
   bool is_explicit = !implicit || implicit->isPartOfExplicitCast();
   switch (e->getCastKind()) {
     case CK_LValueToRValue:
+      return read(sub);
     case CK_FunctionToPointerDecay:
     case CK_BuiltinFnToFnPtr:
     case CK_UserDefinedConversion:
@@ -118,7 +119,7 @@ ir::Expr* Frontend::cast(const CastExpr* e) {
       return literal("nullptr", e->getType());
     case CK_ArrayToPointerDecay: {
       if (isa<clang::StringLiteral>(sub->IgnoreParens())) return raw(sub);
-      return fn_.make(ir::Expr::Cast, type, "", {value(sub)});
+      return through(value(sub), [&](ir::Expr* one) { return fn_.make(ir::Expr::Cast, type, "", {one}); });
     }
     case CK_DerivedToBase:
     case CK_UncheckedDerivedToBase:
@@ -180,7 +181,8 @@ ir::Expr* Frontend::value(const clang::Expr* e) {
       return value(llvm::cast<ConstantExpr>(e)->getSubExpr());
     case clang::Stmt::MaterializeTemporaryExprClass: {
       ir::Expr* v = value(llvm::cast<MaterializeTemporaryExpr>(e)->getSubExpr());
-      return copies(v, !e->getType().isConstQualified()) ? hoist(v, loc(e)) : v;
+      const bool chosen = v->kind == ir::Expr::Conditional && v->type->kind == ir::Type::Real;
+      return chosen || copies(v, !e->getType().isConstQualified()) ? hoist(v, loc(e)) : v;
     }
     case clang::Stmt::CXXBindTemporaryExprClass:
       return value(llvm::cast<CXXBindTemporaryExpr>(e)->getSubExpr());
@@ -280,7 +282,11 @@ ir::Expr* Frontend::value(const clang::Expr* e) {
       return literal("0", context_.IntTy);
     }
     case clang::Stmt::ArrayInitLoopExprClass:  // an array that is captured or bound by value
-      return value(llvm::cast<ArrayInitLoopExpr>(e)->getCommonExpr());
+      if (ir::Expr* array = value(llvm::cast<ArrayInitLoopExpr>(e)->getCommonExpr());
+          array->kind != ir::Expr::Conditional)
+        return array;
+      return fail(e->getExprLoc(),
+                  "cannot differentiate a copy of an array that is chosen at run time; use if and else");
     case clang::Stmt::OpaqueValueExprClass:
       if (const auto* source = llvm::cast<OpaqueValueExpr>(e)->getSourceExpr()) return value(source);
       break;

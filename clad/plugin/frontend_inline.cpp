@@ -172,6 +172,8 @@ ir::Expr* Frontend::bound(const clang::Expr* e, QualType param, bool changes) {
   changes |= ir::is_path(arg) && !ir::root(arg) && !arg->fixed;  // a global, which any call may change
   if (arg->type->kind == ir::Type::Pointer || (!by_value && ir::is_path(arg)))
     return changes ? freeze(arg, at_) : arg;
+  const bool made = arg->kind == ir::Expr::Construct || arg->kind == ir::Expr::InitList;
+  if (made && !by_value && arg->type->is_class()) return hoist(arg, at_);
   if (arg->type->is_class()) return by_value && changes && copies(arg, true) ? hoist(arg, at_) : arg;
   const bool literal = arg->kind == ir::Expr::Literal;
   return literal || (ir::is_atomic(arg) && !(by_value && changes)) ? arg : hoist(arg, at_);

@@ -69,16 +69,18 @@ ir::Expr* Frontend::ends(ir::Expr* container, llvm::StringRef which, QualType re
   which.consume_front("c");
   const bool reverse = which.consume_front("r");
   const ir::Type* type = types_.get(result);
-  if (!ir::is_path(container)) container = hoist(container, at_);
+  if (!ir::names_object(container)) container = hoist(container, at_);
   const QualType size_type = context_.getSizeType();
-  ir::Expr* index = literal("0", size_type);
-  if ((which == "end") != reverse) {
-    if (container->type->kind == ir::Type::Vector || container->type->kind == ir::Type::InitializerList)
-      index = fn_.make(ir::Expr::Method, types_.get(size_type), "size", {container});
-    else
-      index = literal(std::to_string(container->type->extent), size_type);
-  }
-  return pointer_at({container, sum(literal("0", context_.IntTy), false, index)}, type);
+  return through(container, [&](ir::Expr* one) {
+    ir::Expr* index = literal("0", size_type);
+    if ((which == "end") != reverse) {
+      if (one->type->kind == ir::Type::Vector || one->type->kind == ir::Type::InitializerList)
+        index = fn_.make(ir::Expr::Method, types_.get(size_type), "size", {one});
+      else
+        index = literal(std::to_string(one->type->extent), size_type);
+    }
+    return pointer_at({one, sum(literal("0", context_.IntTy), false, index)}, type);
+  });
 }
 
 /// std::begin, std::next and their like, of what is a pointer in the IR; null for any other function.

@@ -193,7 +193,6 @@ void Frontend::add_closure_arguments(ir::CallInfo& info, const Closure& closure)
       arg.mutable_ =
           !types_.plain(c.decl->getType().getNonReferenceType())->getPointeeType().isConstQualified();
     }
-    if (c.path->kind == ir::Expr::Conditional && c.path->type->is_class()) arg.expr = hoist(c.path, at_);
     info.args.push_back(arg);
   }
 }
@@ -210,6 +209,7 @@ std::shared_ptr<Closure> Frontend::copy_closure(std::shared_ptr<Closure> closure
     ir::Var* v =
         fn_.make_var(ir::Var::Local, c.decl ? c.decl->getNameAsString() : "self", c.path->type, region_);
     v->modified = true;
+    v->optional = !v->type->default_constructible;
     unstable_.insert(v);
     ir::Stmt* d = emit(ir::Stmt::Decl, at);
     d->var = v;

@@ -155,17 +155,23 @@ ir::Expr* Frontend::library_member(const CXXMemberCallExpr* e, const CXXMethodDe
   }
   if (!is_library(type, "optional") || !type->differentiable) return nullptr;
   if (named(method, {"value"})) {
-    ir::Expr* v = fn_.make(ir::Expr::Method, type->fields[0].type, "value", {object(base)});
-    v->accessor = true;
-    return v;
+    return through(object(base), [&](ir::Expr* o) {
+      ir::Expr* v = fn_.make(ir::Expr::Method, type->fields[0].type, "value", {o});
+      v->accessor = true;
+      return v;
+    });
   }
-  if (named(method, {"has_value"}) || isa<CXXConversionDecl>(method))
-    return fn_.make(ir::Expr::Method, types_.get(context_.BoolTy), "has_value", {object(base)});
+  const auto holds = [&](ir::Expr* optional) {
+    return through(optional, [&](ir::Expr* o) {
+      return fn_.make(ir::Expr::Method, types_.get(context_.BoolTy), "has_value", {o});
+    });
+  };
+  if (named(method, {"has_value"}) || isa<CXXConversionDecl>(method)) return holds(object(base));
   if (named(method, {"value_or"})) {
     ir::Expr* o = object(base);
-    ir::Expr* has = fn_.make(ir::Expr::Method, types_.get(context_.BoolTy), "has_value", {o});
+    ir::Expr* has = holds(o);
     ir::Expr* otherwise = value(e->getArg(0));
-    ir::Expr* inner = fn_.make(ir::Expr::Deref, type->fields[0].type, "", {o});
+    ir::Expr* inner = held_in(o);
     if (type->fields[0].type->is_class())
       return fail(e->getExprLoc(), "cannot differentiate 'value_or' of a class; use if and else");
     return hoist(fn_.make(ir::Expr::Conditional, inner->type, "", {has, inner, otherwise}), at);
@@ -176,6 +182,12 @@ ir::Expr* Frontend::library_member(const CXXMemberCallExpr* e, const CXXMethodDe
     return assign(value(base), "=", list, at);
   }
   return nullptr;
+}
+
+/// What an optional holds.
+ir::Expr* Frontend::held_in(ir::Expr* optional) {
+  return through(optional,
+                 [&](ir::Expr* o) { return fn_.make(ir::Expr::Deref, o->type->fields[0].type, "", {o}); });
 }
 
 /// Assignments to, and operators of, std::tuple, std::complex and std::optional; null for any other.
@@ -201,8 +213,8 @@ ir::Expr* Frontend::library_operator(const CXXOperatorCallExpr* e) {
   if (is_library(type, "optional") && type->differentiable) {
     const bool arrow = e->getOperator() == OO_Arrow;
     if (arrow || (e->getOperator() == OO_Star && e->getNumArgs() == 1)) {
-      ir::Expr* inner = fn_.make(ir::Expr::Deref, type->fields[0].type, "", {object(first)});
-      return arrow ? fn_.make(ir::Expr::AddressOf, types_.get(e->getType()), "", {inner}) : inner;
+      ir::Expr* inner = held_in(object(first));
+      return arrow ? address_of(inner, types_.get(e->getType())) : inner;
     }
   }
   if (e->getOperator() == OO_Equal) {

@@ -180,12 +180,9 @@ void Frontend::lower_range_for(const CXXForRangeStmt* s, const std::function<voi
       element = spec->getTemplateArgs()[0].getAsType().getUnqualifiedType();
     range->type = types_.get(compat::array_type(context_, element, range->args.size()));
   }
-  if (range->kind == ir::Expr::Conditional && var->getType()->isReferenceType() &&
-      !var->getType()->getPointeeType().isConstQualified())
-    fail(s->getBeginLoc(),
-         "cannot differentiate a range-for that may change a range chosen at run time; use if and else");
-  if (!view && !ir::is_path(range)) range = hoist(range, at_, "range");
-  range = freeze(range, at_);
+  const bool chosen = range->kind == ir::Expr::Conditional && init->isLValue();
+  if (!view && !chosen && !ir::is_path(range)) range = hoist(range, at_, "range");
+  range = through(range, [&](ir::Expr* one) { return freeze(one, at_); });
   const QualType size_type = context_.getSizeType();
   ir::Expr* size = nullptr;
   switch (view ? ir::Type::Pointer : range->type->kind) {
@@ -209,7 +206,9 @@ void Frontend::lower_range_for(const CXXForRangeStmt* s, const std::function<voi
       break;
     case ir::Type::Vector:
     case ir::Type::InitializerList:
-      size = fn_.make(ir::Expr::Method, types_.get(size_type), "size", {range});
+      size = through(range, [&](ir::Expr* one) {
+        return fn_.make(ir::Expr::Method, types_.get(size_type), "size", {one});
+      });
       break;
   }
   ir::Var* counter = fn_.make_var(ir::Var::Local, "i", types_.get(size_type), region_);
@@ -224,10 +223,11 @@ void Frontend::lower_range_for(const CXXForRangeStmt* s, const std::function<voi
   loop->expr = fn_.make(ir::Expr::Binary, types_.get(context_.BoolTy), "<", {fn_.ref(counter), size});
   out_ = &loop->body;
   QualType element_type = var->getType();
-  ir::Expr* element =
-      view ? this->element(range, fn_.ref(counter))
-           : held(fn_.make(ir::Expr::Index, range->type->element, "", {range, fn_.ref(counter)}),
-                  element_type);
+  ir::Expr* element = through(range, [&](ir::Expr* one) {
+    return view ? this->element(one, fn_.ref(counter))
+                : held(fn_.make(ir::Expr::Index, one->type->element, "", {one, fn_.ref(counter)}),
+                       element_type);
+  });
   source_ = header;
   if (const auto* bindings = dyn_cast<DecompositionDecl>(var)) {
     ir::Expr* whole = element;
@@ -240,11 +240,15 @@ void Frontend::lower_range_for(const CXXForRangeStmt* s, const std::function<voi
       std::string field = m                                ? m->getMemberDecl()->getNameAsString()
                           : whole->type->fields.size() > i ? whole->type->fields[i].name
                                                            : "";
-      bindings_[b] = fn_.make(ir::Expr::Member, types_.get(b->getType()), field, {whole});
+      bindings_[b] = through(whole, [&](ir::Expr* one) {
+        return fn_.make(ir::Expr::Member, types_.get(b->getType()), field, {one});
+      });
       ++i;
     }
   } else if (element->type->kind == ir::Type::Pointer && element->kind == ir::Expr::Method) {
     bindings_[var] = element;  // a smart pointer
+  } else if (chosen && var->getType()->isReferenceType()) {
+    bindings_[var] = element;  // each use chooses again
   } else if (var->getType()->isReferenceType()) {
     ir::Var* alias = fn_.make_var(ir::Var::Alias, var->getNameAsString(), element->type, region_);
     alias->reference = true;

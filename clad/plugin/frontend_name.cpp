@@ -116,6 +116,12 @@ ir::Expr* Frontend::through(ir::Expr* object, const std::function<ir::Expr*(ir::
   return fn_.make(ir::Expr::Conditional, a->type, "", {object->args[0], a, b});
 }
 
+ir::Expr* Frontend::address_of(ir::Expr* object, const ir::Type* pointer) {
+  return through(object, [&](ir::Expr* one) {
+    return one->kind == ir::Expr::Deref ? one->args[0] : fn_.make(ir::Expr::AddressOf, pointer, "", {one});
+  });
+}
+
 ir::Expr* Frontend::deref(ir::Expr* pointer) {
   if (pointer->kind == ir::Expr::AddressOf) return pointer->args[0];
   const ir::Type* pointee = pointer->type->element;

@@ -123,9 +123,7 @@ ir::Expr* Frontend::unary(const UnaryOperator* e, bool used) {
     case UO_AddrOf: {
       const clang::Expr* inner = e->getSubExpr()->IgnoreParens();
       if (isa<DeclRefExpr>(inner) && isa<FunctionDecl>(cast<DeclRefExpr>(inner)->getDecl())) return raw(e);
-      ir::Expr* target = value(e->getSubExpr());
-      if (target->kind == ir::Expr::Deref) return target->args[0];
-      return fn_.make(ir::Expr::AddressOf, type, "", {target});
+      return address_of(value(e->getSubExpr()), type);
     }
     case UO_PreInc:
     case UO_PreDec:
@@ -225,6 +223,45 @@ ir::Expr* Frontend::binary(const BinaryOperator* e, bool used) {
                   BinaryOperator::getOpcodeStr(e->getOpcode()).str(), {operands[0], operands[1]});
 }
 
+/// A path in terms of variables that outlive `body`: the indices and choices in it that are computed there.
+ir::Expr* Frontend::brought_out(ir::Expr* path, ir::Body& body) {
+  if (!ir::names_object(path)) return path;
+  std::map<ir::Var*, ir::Var*> outer;
+  for (ir::Stmt* s : body) {
+    if (s->kind != ir::Stmt::Decl || !s->expr || s->var->type->kind != ir::Type::Scalar) continue;
+    bool used = false;
+    ir::each_var(path, [&](const ir::Var* v) { used |= v == s->var; });
+    if (!used) continue;
+    ir::Var* v = fn_.make_var(ir::Var::Local, s->var->name, s->var->type, region_);
+    v->modified = true;
+    ir::Stmt* declared = emit(ir::Stmt::Decl, s->loc);
+    declared->var = v;
+    declared->expr = fn_.make(ir::Expr::Literal, v->type, v->type->name == "bool" ? "false" : "0");
+    outer[s->var] = v;
+  }
+  if (outer.empty()) return path;
+  ir::Body moved;
+  for (ir::Stmt* s : body) {
+    moved.push_back(s);
+    const auto it = s->kind == ir::Stmt::Decl ? outer.find(s->var) : outer.end();
+    if (it == outer.end()) continue;
+    ir::Stmt* kept = fn_.stmt(ir::Stmt::Assign, s->loc, "");
+    kept->text = "=";
+    kept->lhs = fn_.ref(it->second);
+    kept->expr = fn_.ref(s->var);
+    moved.push_back(kept);
+  }
+  body = std::move(moved);
+  const std::function<ir::Expr*(ir::Expr*)> renamed = [&](ir::Expr* part) {
+    ir::Expr* made = fn_.make(part->kind, part->type, part->text);
+    *made = *part;
+    if (const auto it = outer.find(part->var); it != outer.end()) made->var = it->second;
+    for (ir::Expr*& a : made->args) a = renamed(a);
+    return made;
+  };
+  return renamed(path);
+}
+
 ir::Expr* Frontend::conditional(const AbstractConditionalOperator* e) {
   ir::Expr* cond = value(e->getCond());
   ir::Body* outer = out_;
@@ -244,20 +281,25 @@ ir::Expr* Frontend::conditional(const AbstractConditionalOperator* e) {
                   "cannot differentiate through a pointer that is chosen at run time; use if and else");
     return fn_.make(ir::Expr::Conditional, type, "", {hoist(cond, loc(e), "choice"), arms[0], arms[1]});
   }
-  if (plain && e->isLValue() && ir::is_path(arms[0]) && ir::is_path(arms[1])) {
+  const auto frozen = [&](ir::Expr* arm) {
+    return through(arm, [&](ir::Expr* one) { return freeze(one, at_); });
+  };
+  if (plain && e->isLValue() && ir::names_object(arms[0]) && ir::names_object(arms[1])) {
     // An object chosen at run time: uses select from both, assignments become branches.
     bool fixed = true;
     ir::each_var(cond, [&](ir::Var* v) { fixed &= unstable_.count(v) == 0 && !v->external; });
     if (!fixed || cond->kind != ir::Expr::VarRef) cond = hoist(cond, loc(e), "choice");
-    return fn_.make(ir::Expr::Conditional, type, "", {cond, freeze(arms[0], at_), freeze(arms[1], at_)});
+    return fn_.make(ir::Expr::Conditional, type, "", {cond, frozen(arms[0]), frozen(arms[1])});
   }
   const auto outlives = [](ir::Expr* arm, const ir::Body& body) {
-    bool outside = ir::is_path(arm);
+    bool outside = ir::names_object(arm);
     ir::each_var(arm, [&](const ir::Var* v) {
       outside &= llvm::none_of(body, [&](const ir::Stmt* s) { return s->var == v; });
     });
     return outside;
   };
+  if (!plain && e->isLValue())
+    for (int i = 0; i < 2; ++i) arms[i] = brought_out(arms[i], bodies[i]);
   if (!plain && e->isLValue() && type->is_value() && outlives(arms[0], bodies[0]) &&
       outlives(arms[1], bodies[1])) {
     cond = hoist(cond, loc(e), "choice");
@@ -265,7 +307,7 @@ ir::Expr* Frontend::conditional(const AbstractConditionalOperator* e) {
     record_condition(branch, cond);
     branch->body = std::move(bodies[0]);
     branch->other = std::move(bodies[1]);
-    return fn_.make(ir::Expr::Conditional, type, "", {cond, freeze(arms[0], at_), freeze(arms[1], at_)});
+    return fn_.make(ir::Expr::Conditional, type, "", {cond, frozen(arms[0]), frozen(arms[1])});
   }
   if (plain && (!type->is_class() || (ir::is_path(arms[0]) && ir::is_path(arms[1]) && !type->differentiable)))
     return fn_.make(ir::Expr::Conditional, type, "", {cond, arms[0], arms[1]});

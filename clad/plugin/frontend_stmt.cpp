@@ -259,7 +259,9 @@ void Frontend::declare_bindings(const DecompositionDecl* decl) {
   const clang::Expr* init = decl->getInit();
   if (decl->getType()->isReferenceType()) {
     ir::Expr* target = value(init);
-    whole = freeze(target, at_);
+    if (!ir::is_path(target) && !(target->kind == ir::Expr::Conditional && init->isLValue()))
+      target = hoist(target, at_, "bound");
+    whole = through(target, [&](ir::Expr* one) { return freeze(one, at_); });
   } else {
     ir::Var* v = fn_.make_var(ir::Var::Local, "bound", types_.get(decl->getType()), region_);
     v->modified = true;
@@ -272,8 +274,10 @@ void Frontend::declare_bindings(const DecompositionDecl* decl) {
   for (const BindingDecl* b : decl->bindings()) {
     unsigned i = index++;
     if (whole->type->kind == ir::Type::Array || whole->type->kind == ir::Type::StdArray) {
-      bindings_[b] = fn_.make(ir::Expr::Index, whole->type->element, "",
-                              {whole, literal(std::to_string(i), context_.IntTy)});
+      bindings_[b] = through(whole, [&](ir::Expr* one) {
+        return fn_.make(ir::Expr::Index, one->type->element, "",
+                        {one, literal(std::to_string(i), context_.IntTy)});
+      });
       continue;
     }
     if (whole->type->kind != ir::Type::Record) {
@@ -288,7 +292,9 @@ void Frontend::declare_bindings(const DecompositionDecl* decl) {
       return;
     }
     if (m) field = m->getMemberDecl()->getNameAsString();
-    bindings_[b] = fn_.make(ir::Expr::Member, types_.get(b->getType()), field, {whole});
+    bindings_[b] = through(whole, [&](ir::Expr* one) {
+      return fn_.make(ir::Expr::Member, types_.get(b->getType()), field, {one});
+    });
   }
 }
 

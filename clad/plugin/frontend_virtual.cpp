@@ -11,7 +11,7 @@ ir::Expr* Frontend::virtual_call(const CXXMemberCallExpr* e, const CXXMethodDecl
   const clang::Expr* object = e->getImplicitObjectArgument();
   ir::Expr* self = value(object);
   if (object->getType()->isPointerType()) self = deref(self);
-  if (!ir::is_path(self) && self->kind != ir::Expr::Cast) self = hoist(self, loc(object));
+  if (!ir::names_object(self) && self->kind != ir::Expr::Cast) self = hoist(self, loc(object));
   struct Case {
     const CXXRecordDecl* record;
     const CXXMethodDecl* overrider;
@@ -35,28 +35,42 @@ ir::Expr* Frontend::virtual_call(const CXXMemberCallExpr* e, const CXXMethodDecl
     emit(ir::Stmt::Decl, at)->var = result;
   }
   ir::Body* outer = out_;
-  for (const Case& c : cases) {  // classes after those that derive from them
-    const ir::Type* derived = types_.get(compat::record_type(context_, c.record));
-    ir::Expr* test =
-        fn_.make(ir::Expr::Raw, types_.get(context_.BoolTy), "clad::is<" + derived->name + ">(\1)", {self});
-    ir::Stmt* branch = emit(ir::Stmt::If, at);
-    record_condition(branch, test);
-    out_ = &branch->body;
-    ir::Expr* exact = self;
-    if (derived != self->type) {
-      exact = fn_.make(ir::Expr::Cast, derived, derived->name + "&", {self});
-      exact->to_reference = exact->explicit_cast = true;
+  const std::function<void(ir::Expr*)> dispatch = [&](ir::Expr* self) {
+    if (self->kind == ir::Expr::Conditional) {
+      ir::Stmt* branch = emit(ir::Stmt::If, at);
+      record_condition(branch, self->args[0]);
+      ir::Body* around = out_;
+      out_ = &branch->body;
+      dispatch(self->args[1]);
+      out_ = &branch->other;
+      dispatch(self->args[2]);
+      out_ = around;
+      return;
     }
-    ir::Expr* value = call_method(std::make_unique<ir::CallInfo>(), e, c.overrider, args, exact);
-    if (result) {
-      ir::Stmt* s = emit(ir::Stmt::Assign, at);
-      s->text = "init";
-      s->lhs = fn_.ref(result);
-      s->expr = value;
+    for (const Case& c : cases) {  // classes after those that derive from them
+      const ir::Type* derived = types_.get(compat::record_type(context_, c.record));
+      ir::Expr* test =
+          fn_.make(ir::Expr::Raw, types_.get(context_.BoolTy), "clad::is<" + derived->name + ">(\1)", {self});
+      ir::Stmt* branch = emit(ir::Stmt::If, at);
+      record_condition(branch, test);
+      out_ = &branch->body;
+      ir::Expr* exact = self;
+      if (derived != self->type) {
+        exact = fn_.make(ir::Expr::Cast, derived, derived->name + "&", {self});
+        exact->to_reference = exact->explicit_cast = true;
+      }
+      ir::Expr* value = call_method(std::make_unique<ir::CallInfo>(), e, c.overrider, args, exact);
+      if (result) {
+        ir::Stmt* s = emit(ir::Stmt::Assign, at);
+        s->text = "init";
+        s->lhs = fn_.ref(result);
+        s->expr = value;
+      }
+      out_ = &branch->other;
     }
-    out_ = &branch->other;
-  }
-  emit(ir::Stmt::Eval, at)->expr = fn_.make(ir::Expr::Call, types_.nothing(), "clad::unknown_class");
+    emit(ir::Stmt::Eval, at)->expr = fn_.make(ir::Expr::Call, types_.nothing(), "clad::unknown_class");
+  };
+  dispatch(self);
   out_ = outer;
   return result ? fn_.ref(result) : literal("0", context_.IntTy);
 }

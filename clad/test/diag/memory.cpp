@@ -107,11 +107,11 @@ struct Settings {
   const int& n;
 };
 double constant_reference(double x, const int& n) { return x * Settings{n}.n; }
-double reference_loop(double x) {
+double chosen_array(double x) {
   double a[1] = {x}, b[1] = {2};
-  for (double& e : x > 0 ? a : b) e *= x;
-  // expected-error@-1 {{cannot differentiate a range-for that may change a range chosen at run time; use if and else}}
-  return a[0] * b[0];
+  auto [first] = x > 0 ? a : b;
+  // expected-error@-1 {{cannot differentiate a copy of an array that is chosen at run time; use if and else}}
+  return a[0] * first;
 }
 double integers_behind_a_pointer(const double* a, int* index, int n) {
   double s = a[index[0]];
@@ -288,7 +288,7 @@ void use() {
   clad::gradient(reference_member);
   clad::gradient(beside_a_reference);
   clad::gradient(constant_reference, "x");
-  clad::gradient(reference_loop);
+  clad::gradient(chosen_array);
   clad::gradient(integers_behind_a_pointer, "a");
   clad::gradient(swapped_arrays);
   clad::gradient(iterator_into_exchanged);

@@ -27,6 +27,29 @@ using std::ptrdiff_t;
 template <class It>
 using element = std::iter_value_t<It>;
 
+// What std::min, std::max and std::clamp name, where it matters that it is one of their arguments.
+template <class T>
+const T& min_object(const T& a, const T& b) {
+  return b < a ? b : a;
+}
+template <class T, class Less>
+const T& min_object(const T& a, const T& b, Less less) {
+  return less(b, a) ? b : a;
+}
+template <class T>
+const T& max_object(const T& a, const T& b) {
+  return a < b ? b : a;
+}
+template <class T, class Less>
+const T& max_object(const T& a, const T& b, Less less) {
+  return less(a, b) ? b : a;
+}
+template <class T>
+const T& clamp_object(const T& a, const T& low, const T& high) {
+  const T& top = high < a ? high : a;
+  return a < low ? low : top;
+}
+
 // Sums.
 template <class It, class T>
 T accumulate(It first, It last, T init) {
@@ -231,8 +254,7 @@ template <class It>
 CLAD_FROM_ARGUMENT(0)
 ptrdiff_t rotate(It first, It middle, It last) {
   const ptrdiff_t n = last - first, by = middle - first;
-  std::vector<element<It>> before(n);
-  for (ptrdiff_t i = 0; i < n; ++i) before[i] = first[i];
+  std::vector<element<It>> before(first, last);
   for (ptrdiff_t i = 0; i < n; ++i) first[i] = before[(i + by) % n];
   return n - by;
 }

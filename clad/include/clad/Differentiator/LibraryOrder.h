@@ -13,8 +13,7 @@ namespace clad::library {
 template <class It>
 void permute(It first, const std::vector<ptrdiff_t>& order) {
   const ptrdiff_t n = static_cast<ptrdiff_t>(order.size());
-  std::vector<element<It>> before(order.size());
-  for (ptrdiff_t i = 0; i < n; ++i) before[i] = first[i];
+  std::vector<element<It>> before(first, first + n);
   for (ptrdiff_t i = 0; i < n; ++i) first[i] = before[order[i]];
 }
 /// Merges runs of doubling length.

@@ -69,8 +69,9 @@ void resize_reverse_forw(std::vector<T>* v, std::size_t n, pullback_state<resize
 template <class T>
 void resize_pullback(std::vector<T>* v, std::size_t, std::vector<T>* d_v, pullback_state<resized<T>>& state) {
   if (v->size() > state.data.before) {
-    v->resize(state.data.before);
-    d_v->resize(state.data.before);
+    const auto before = static_cast<std::ptrdiff_t>(state.data.before);
+    v->erase(v->begin() + before, v->end());
+    d_v->erase(d_v->begin() + before, d_v->end());
     return;
   }
   for (T& e : state.data.tail) {
