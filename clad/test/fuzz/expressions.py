@@ -82,6 +82,18 @@ class Expressions:
         chosen = self.choose_place(wanted, writable, unlocked)
         return chosen and self.write_path(*chosen)
 
+    def named(self, chosen, writable=False, unlocked=False):
+        """A place for a reference, sometimes one of two; and the variables it is part of."""
+        v, path = chosen
+        parts, shape = self.write_path(v, path), self.shape_at(v, path)
+        other = self.chance(0.2) and self.choose_place(lambda s: s == shape, writable, unlocked)
+        if not other:
+            return parts, [v]
+        second = self.write_path(*other)
+        if shape == REAL and not writable and self.chance(0.4):
+            return [f'std::{self.rng.choice(["min", "max"])}<double>(', *parts, ', ', *second, ')'], [v, other[0]]
+        return ['(', self.condition(0), ' ? ', *parts, ' : ', *second, ')'], [v, other[0]]
+
     def number_place(self, writable=False):
         parts = self.place(is_real, writable)
         return parts and real(*parts, lo=LOW, hi=HIGH)
@@ -316,6 +328,10 @@ class Expressions:
         if p.mode == 'callable':
             return self.inline_lambda(self.local_params('value'))
         if p.mode in ('value', 'cref'):
+            if p.mode == 'cref' and self.chance(0.3):
+                chosen = self.choose_place(lambda s: s == p.shape)
+                if chosen:
+                    return Node('text', *self.named(chosen)[0])
             if is_real(p.shape):
                 e = self.number(min(depth, 2))
                 if f.kind == 'template':
@@ -323,8 +339,8 @@ class Expressions:
                 return e.node
             return self.value(p.shape, depth)
         if p.mode == 'ref':
-            parts = self.place(same, writable=True, unlocked=f.resizes)
-            return parts and Node('text', *parts)
+            chosen = self.choose_place(same, writable=True, unlocked=f.resizes)
+            return chosen and Node('text', *self.named(chosen, writable=True, unlocked=f.resizes)[0])
         if p.mode in ('span', 'cspan'):
             return self.viewed(p.shape, writable=p.mode == 'span')
         return self.pointer(p.shape, writable=p.mode == 'ptr')

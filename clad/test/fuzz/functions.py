@@ -270,7 +270,7 @@ class Functions:
         init, captured = '', []
         if self.chance(0.2):
             k = self.numbered('kept')
-            init = text(f', {k} = ', self.value(REAL, 1))
+            init = text(f', {k} = double(', self.value(REAL, 1), ')')
             captured = [Var(k, REAL, const=not mutable)]
         outer, self.cost, weight, self.weight = self.cost, 0, self.weight, 1
         view = self.captured(by_reference, mutable) + captured

@@ -28,6 +28,7 @@ class Statements:
             for v in self.locked.pop():
                 v.locks -= 1
             self.scopes.pop()
+            self.assignable = self.steppable = None  # they may have been declared here
 
     def lock(self, v):
         """A reference into `v` lives until the end of the scope."""
@@ -180,7 +181,7 @@ class Statements:
             self.declare(name, shape, const=const, root=v.root)
             return made
         if form == 1 and self.chance(0.5):  # a temporary that lives on
-            made = stmt(f'const double& {name} = ', self.number(2).node, ';')
+            made = stmt(f'const double& {name} = +(', self.number(2).node, ');')
             self.declare(name, REAL, const=True)
             return made
         const = self.chance(0.3)
@@ -189,9 +190,10 @@ class Statements:
         if not chosen:
             return None
         v, path = chosen
-        parts = self.write_path(v, path)
+        parts, owners = self.named(chosen, writable=not const)
         shape = self.shape_at(v, path)
-        self.lock(v)
+        for owner in owners:
+            self.lock(owner)
         spelled = ('const ' if const else '') + ('auto' if self.chance(0.2) else shape.spell())
         made = stmt(f'{spelled}& {name} = ', *parts, ';')
         self.declare(name, shape, const=const, root=v.root)
@@ -347,6 +349,14 @@ class Statements:
     def room_for_loop(self):
         return self.weight <= 12
 
+    def at_most(self, n):
+        """How often a loop runs."""
+        if n < 1 or self.chance(0.8):
+            return text(str(n))
+        if self.chance(0.7):
+            return text('(', self.condition(0), f' ? {n} : {n - 1})')
+        return text('((', self.index(n), f' & 1) + {n - 1})')
+
     def for_loop(self, depth):
         if not self.room_for_loop():
             return None
@@ -354,19 +364,20 @@ class Statements:
         name = self.new_name()
         i = Var(name, INT, bound=n, fixed=True)
         form = self.rng.randrange(6)
+        self.hidden.add(name)
+        end = self.at_most(n)
         if form == 0:
-            head = f'for (int {name} = {n} - 1; {name} >= 0; --{name})'
+            head = text(f'for (int {name} = ', end, f' - 1; {name} >= 0; --{name})')
         elif form == 1:
-            head = f'for (int {name} = 0; {name} < {n}; {name} += 2)'
+            head = text(f'for (int {name} = 0; {name} < ', end, f'; {name} += 2)')
         elif form == 2:
-            head = f'for (int {name} = {n}; {name}-- > 0;)'
+            head = text(f'for (int {name} = ', end, f'; {name}-- > 0;)')
         elif form == 3 and [v for v in self.visible() if v.shape == INT and v.name != name]:
-            self.hidden.add(name)
             head = text(f'for (int {name} = 0; {name} < ', self.index(4), f'; ++{name})')
             i.bound = 3
         else:
             kind = self.rng.choice(['int', 'int', 'std::size_t', 'auto'])
-            head = f'for ({kind} {name} = 0; {name} < {n}; ++{name})'
+            head = text(f'for ({kind} {name} = 0; {name} < ', end, f'; ++{name})')
         i.bound = max(i.bound, 1)
         with self.loop():
             body = self.block(depth - 1, 4, max(n, 1), [i])
@@ -405,11 +416,12 @@ class Statements:
         elem = shape.elem
         if elem.kind == 'array':
             return None
-        parts = self.write_path(v, path)
+        parts, owners = self.named(chosen, writable=mode == 'ref')
         name = self.new_name()
         spelled = 'auto' if self.chance(0.3) else elem.spell()
         with self.scope():
-            self.lock(v)
+            for owner in owners:
+                self.lock(owner)
             e = Var(name, elem, const=mode == 'cref', root=v.root if mode != 'value' else None)
             with self.loop():
                 body = self.block(depth - 1, 3, max(shape.n, 4), [e])
