@@ -179,6 +179,9 @@ bool Frontend::add_origins(Cursor& cursor, const clang::Expr* e, std::set<const 
     return add_origins(cursor, op->getArg(op->getOperator() == OO_Equal ? 1 : 0), seen);
   if (const auto* call = dyn_cast<CallExpr>(e); call && call->getNumArgs() && is_pointer(call->getArg(0)))
     return add_origins(cursor, call->getArg(0), seen);
+  if (const auto* made = dyn_cast<CXXConstructExpr>(e);  // of an iterator that becomes a const_iterator
+      made && made->getNumArgs() && is_pointer(made->getArg(0)))
+    return add_origins(cursor, made->getArg(0), seen);
   if (const auto* ref = dyn_cast<DeclRefExpr>(e)) {
     const ValueDecl* decl = ref->getDecl();
     if (!seen.insert(decl).second) return true;

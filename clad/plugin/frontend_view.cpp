@@ -75,9 +75,16 @@ std::optional<Frontend::View> Frontend::view_of(const clang::Expr* e) {
     if (args.size() == 1) {
       if (is_view(args[0]->getType())) return view_of(args[0]);
       ir::Expr* container = object(args[0]);
-      if (container->kind == ir::Expr::Conditional) return unknown();
-      std::optional<View> all = view_of_all(container, pointer);
-      return all ? all : unknown();
+      bool known = true;
+      const auto all = [&](ir::Expr* View::* part) {
+        return through(container, [&](ir::Expr* one) {
+          const std::optional<View> view = view_of_all(one, pointer);
+          known &= view.has_value();
+          return view ? (*view).*part : one;
+        });
+      };
+      const View view{all(&View::data), all(&View::size)};
+      return known ? std::optional(view) : unknown();
     }
     std::vector<ir::Expr*> operands = values(args);
     if (operands[0]->type->kind != ir::Type::Pointer) return unknown();
@@ -116,7 +123,7 @@ std::optional<Frontend::View> Frontend::fixed_view(const clang::Expr* e) {
   if (!view) return view;
   ir::Expr* size = ir::is_atomic(view->size) ? view->size : hoist(view->size, at_, "size");
   if (size->kind == ir::Expr::VarRef && unstable_.count(size->var)) size = hoist(size, at_, "size");
-  return View{freeze(view->data, at_), size};
+  return View{through(view->data, [&](ir::Expr* one) { return freeze(one, at_); }), size};
 }
 
 Frontend::View Frontend::add_view_parameter(const VarDecl* p) {

@@ -3,6 +3,7 @@
 #include <functional>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <valarray>
@@ -249,10 +250,30 @@ double changes_an_array(double x, double y) {
   double s = times(r.w, r.w) + times(&r.w[1], (y > 1 ? a : b).w) + times(&r.k, r.w);
   return s * a.w[0] * b.w[1] * a.w[2] * b.k;
 }
+double sum(std::span<const double> s) {
+  double r = 0;
+  for (double e : s) r += e * e;
+  return r;
+}
+void scale(std::span<double> s, double k) {
+  for (double& e : s) e *= k;
+}
+double views_one(double x, double y) {
+  std::vector<double> a{x, y}, b{y, x, 2};
+  auto& v = x > 1 ? a : b;
+  scale(v, x);
+  double s = sum(v) * sum(y > 1 ? a : b);
+  std::span<double> w(y > 1 ? a : b);
+  w[0] *= x;
+  scale(w.subspan(1), y);
+  for (double& e : w) e += x;
+  return s * w.back() * w.size() + a[0] * b[2];
+}
 TEST(Choices, AreContainers) {
   EXPECT_BOTH(walks_with_iterators);
   EXPECT_BOTH(changes_a_vector);
   EXPECT_BOTH(changes_an_array);
+  EXPECT_BOTH(views_one);
 }
 
 double of_several(double x, double y) {

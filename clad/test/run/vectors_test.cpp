@@ -128,6 +128,27 @@ TEST(Vectors, ReferencesToElementsBeforeTheLengthChanges) {
   EXPECT_GRADIENT(element_before_clear, 0.7);
 }
 
+double erases_while_walking(double x) {
+  vec v{x, 2 * x, 3 * x, 0.2};
+  for (auto it = v.begin(); it != v.end();) {
+    if (*it > 1.5) {
+      it = v.erase(it);
+    } else {
+      *it *= x;
+      ++it;
+    }
+  }
+  auto at = v.insert(v.begin() + 1, x * x);
+  *at *= 2;
+  at = v.erase(at - 1, at);
+  *at += x;
+  vec::const_iterator end = v.cend();
+  at = v.insert(end, *(end - 1) * x);
+  *at *= x;
+  return v[0] * v[1] + v.back() * v.size();
+}
+TEST(Vectors, IteratorsAreWhatEraseAndInsertReturn) { EXPECT_GRADIENT(erases_while_walking, 0.7); }
+
 double chosen(double x) {
   double a = x, b = x * x;
   const double& r = x > 0.5 ? a : b;
