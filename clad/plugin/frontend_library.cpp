@@ -125,7 +125,16 @@ ir::Expr* Frontend::construct_library(const ir::Type* type, llvm::ArrayRef<const
     for (std::size_t i = 0; i < type->fields.size(); ++i) list->args.push_back(part(other, i));
     return list;
   }
-  list->args = values(args);
+  // The constructors take references: they read an object after all arguments have been evaluated.
+  for (const clang::Expr* e : args) {
+    std::size_t position = out_->size();
+    ir::Expr* next = value(e);
+    const std::set<const ir::Var*> changed = changed_since(position);
+    for (std::size_t k = 0; k < list->args.size() && !changed.empty(); ++k)
+      if (!args[k]->isLValue() || !ir::names_object(list->args[k]))
+        list->args[k] = settle(list->args[k], position, changed);
+    list->args.push_back(next);
+  }
   if (complex && args.size() == 1) list->args.push_back(literal("0", context_.IntTy));
   if (list->args.size() != type->fields.size()) {
     fail(SourceLocation::getFromRawEncoding(at),

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -228,5 +229,22 @@ double follows_itself(double x) {
   return x * x;
 }
 TEST(Fuzzed, ACheckpointedLoopReadsWhatItChangesUnderAnotherName) { EXPECT_GRADIENT(follows_itself, 0.7); }
+
+double grows(double& r) {
+  r *= 1.5;
+  return r;
+}
+double pairs_of_references(double x, double y) {
+  double c = x, b = 2;
+  double& m = x > 1 ? c : b;
+  std::pair<double, double> p{m, grows(c)};
+  auto q = std::make_tuple(c, grows(c), c * 2, grows(c));
+  std::pair<double, double> r{2 * c, grows(c)};
+  return p.first * y + std::get<0>(q) * std::get<2>(q) + r.first * r.second;
+}
+TEST(Fuzzed, APairReadsItsArgumentsAfterAll) {
+  EXPECT_GRADIENT(pairs_of_references, 1.3, 0.7);
+  EXPECT_GRADIENT(pairs_of_references, 0.7, 1.3);
+}
 
 }  // namespace
