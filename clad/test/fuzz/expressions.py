@@ -90,6 +90,9 @@ class Expressions:
         if not other:
             return parts, [v]
         second = self.write_path(*other)
+        choosers = [name for name, const in self.choosers if const != writable] if shape == REAL else []
+        if choosers and self.chance(0.5):
+            return [f'{self.rng.choice(choosers)}(', *parts, ', ', *second, ', ', self.number(0).node, ')'], [v, other[0]]
         if shape == REAL and not writable and self.chance(0.4):
             return [f'std::{self.rng.choice(["min", "max"])}<double>(', *parts, ', ', *second, ')'], [v, other[0]]
         return ['(', self.condition(0), ' ? ', *parts, ' : ', *second, ')'], [v, other[0]]

@@ -205,6 +205,8 @@ class Functions:
             return self.applier()
         if r < 0.5:
             return self.picker()
+        if r < 0.56:
+            return self.chooser()
         f = Function(self.numbered('g'), self.parameters(4), self.result_shape(True))
         body = self.body(f)
         self.known.append(f)

@@ -251,6 +251,15 @@ class Library:
         early = Node('optional', f'if (i > 2) return v[{shape.n - 1}];\n') if self.chance(0.5) else ''
         return text(f'double& {name}({shape.spell()}& v, int i) {{\n', early, f'return v[i % {shape.n}];\n}}')
 
+    def chooser(self):
+        """A function that returns one of its arguments."""
+        const = self.chance(0.5)
+        one, name = 'const double&' if const else 'double&', self.numbered('g')
+        body = self.rng.choice(['return k > 1.2 ? a : b;', 'if (k > 1.2) return a;\nreturn b;', f'{one} c = k < 0.9 ? b : a;\nreturn c;',
+                                'return std::max(a, b);' if const else 'a *= 0.9;\nreturn k > 1.2 ? a : b;'])
+        self.choosers.append((name, const))
+        return text(f'{one} {name}({one} a, {one} b, double k) {{\n{body}\n}}')
+
     # -- classes with virtual functions
 
     def hierarchy(self):
