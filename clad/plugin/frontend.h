@@ -46,6 +46,9 @@ struct Closure {
 };
 
 bool is_lambda(clang::QualType type);
+bool calls_virtually(const clang::CXXMethodDecl* method);
+/// What to tell of code of a kind that nothing here knows.
+std::string cannot(const char* what, llvm::StringRef kind);
 bool is_whole(clang::QualType type);  ///< integers, without bool
 
 class Frontend {
@@ -203,6 +206,12 @@ class Frontend {
   bool add_bases(Cursor& cursor, ir::Expr* pointer, bool fixed);
   ir::Expr* cursor_value(const Cursor& cursor, ir::Expr* index);
   const Cursor* cursor_of(const clang::Expr* e) const;
+  bool is_constructed(const ir::Expr* object) const;
+
+  // Arrays of pointers: frontend_table.cpp
+  bool declare_table(const clang::VarDecl* decl);
+  const std::vector<ir::Expr*>* table_of(const clang::Expr* e) const;
+  ir::Expr* table_element(const std::vector<ir::Expr*>& table, ir::Expr* index);
   std::optional<Position> place(const Cursor& cursor, ir::Expr* pointer);
   ir::Expr* move_cursor(const Cursor& cursor, const std::string& op, ir::Expr* by, ir::Loc at);
   ir::Expr* assign_cursor(const Cursor& cursor, ir::Expr* pointer, clang::SourceLocation at);
@@ -375,6 +384,7 @@ class Frontend {
   std::vector<bool> asked_;                    ///< by parameter of the result
   std::set<const clang::ValueDecl*> numbers_;  ///< integers that the derivative takes for numbers
   std::map<const clang::ValueDecl*, Cursor> cursors_;
+  std::map<const clang::ValueDecl*, std::vector<ir::Expr*>> tables_;  ///< of pointers
   std::map<const clang::ValueDecl*, View> views_;
   std::vector<const clang::Decl*> targets_;  ///< of the parameters that stand for functions
   std::set<const ir::Var*> allocated_;       ///< what stands for objects on the heap

@@ -89,6 +89,8 @@ ir::Expr* Frontend::operator_call(const CXXOperatorCallExpr* e, const FunctionDe
   if (is_iterator(first) ||
       (e->getNumArgs() == 2 && is_iterator(e->getArg(1)) && !first->getType()->isRecordType()))
     return iterator_operator(e);
+  if (const auto* table = e->getOperator() == OO_Subscript ? table_of(first) : nullptr)
+    return table_element(*table, value(e->getArg(1)));
   if (e->getOperator() == OO_Subscript &&
       (type->kind == ir::Type::Vector || type->kind == ir::Type::StdArray)) {
     ir::Expr* base = value(first);
@@ -211,6 +213,9 @@ ir::Expr* Frontend::call(const CallExpr* e) {
       const bool qualified = access && access->hasQualifier();
       const CXXMethodDecl* exact =
           qualified ? method : method->getDevirtualizedMethod(object, /*IsAppleKext=*/false);
+      if (!exact && isa<CXXThisExpr>(strip(object)) && self_ &&
+          is_constructed(self_))  // of the constructor's class, whatever derives from it
+        exact = method->getCorrespondingMethodInClass(cast<CXXMethodDecl>(decl_)->getParent(), true);
       if (!exact && !compat::is_pure(method) && types_.derived_from(method->getParent()).size() == 1)
         exact = method;
       if (!exact && !lookup_.named(method))
@@ -263,6 +268,10 @@ ir::Expr* Frontend::call_method(std::unique_ptr<ir::CallInfo> info, const CallEx
   if (isa<CXXConversionDecl>(method)) info->name = "operator " + types_.spell(method->getReturnType());
   if (!add_object(*info, object, loc(static_cast<const clang::Expr*>(e)), method))
     return literal("0", context_.IntTy);
+  if (is_constructed(object) && calls_virtually(method))
+    return fail(e->getExprLoc(), "cannot differentiate '" + display_name(method) +
+                                     "' in a constructor: it calls virtual functions of the object that is "
+                                     "under construction; call it afterwards");
   // Exactly this function: not an overrider, not one that the object's class hides it behind.
   const ir::CallInfo::Arg& self = info->args[0];
   if (method->isVirtual() || self.expr->type != self.param_type)

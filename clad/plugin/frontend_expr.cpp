@@ -11,6 +11,11 @@ using namespace clang;
 
 namespace clad {
 
+std::string cannot(const char* what, llvm::StringRef kind) {
+  return std::string("cannot differentiate this ") + what + " (" + kind.str() +
+         "); write it another way, or give the function it stands in a pullback";
+}
+
 const clang::Expr* strip(const clang::Expr* e) {
   for (;;) {
     const clang::Expr* before = e;
@@ -72,8 +77,7 @@ ir::Expr* Frontend::raw(const clang::Expr* e) {
   e->printPretty(os, &helper, types_.policy());
   os.flush();
   if (!helper.ok || isa<LambdaExpr>(e))
-    return fail(e->getExprLoc(),
-                std::string("cannot differentiate this expression (") + e->getStmtClassName() + ")");
+    return fail(e->getExprLoc(), cannot("expression", e->getStmtClassName()));
   return out;
 }
 
@@ -160,8 +164,7 @@ ir::Expr* Frontend::cast(const CastExpr* e) {
       if (type->kind == ir::Type::Pointer && type->differentiable)
         if (ir::Expr* memory = allocate(sub, e->getType())) return memory;
       if (type->differentiable || types_.get(sub->getType())->differentiable)
-        return fail(e->getExprLoc(),
-                    std::string("cannot differentiate this cast (") + e->getCastKindName() + ")");
+        return fail(e->getExprLoc(), cannot("cast", e->getCastKindName()));
       return raw(e);
   }
 }
@@ -212,6 +215,7 @@ ir::Expr* Frontend::value(const clang::Expr* e) {
       return member(llvm::cast<MemberExpr>(e));
     case clang::Stmt::ArraySubscriptExprClass: {
       const auto* a = llvm::cast<ArraySubscriptExpr>(e);
+      if (const auto* table = table_of(a->getBase())) return table_element(*table, value(a->getIdx()));
       ir::Expr* base = value(a->getBase());
       if (base->kind == ir::Expr::Cast && base->text.empty())
         base = base->args[0];  // a[i] of an array, not of its decay
@@ -295,8 +299,7 @@ ir::Expr* Frontend::value(const clang::Expr* e) {
   }
   if (ir::Expr* c = constant(e)) return c;
   if (!types_.get(e->getType())->differentiable && !e->HasSideEffects(context_)) return raw(e);
-  return fail(e->getExprLoc(),
-              std::string("cannot differentiate this expression (") + e->getStmtClassName() + ")");
+  return fail(e->getExprLoc(), cannot("expression", e->getStmtClassName()));
 }
 
 void Frontend::discard(const clang::Expr* e) {

@@ -171,7 +171,11 @@ void Frontend::lower_range_for(const CXXForRangeStmt* s, const std::function<voi
   const clang::Expr* init = s->getRangeInit();
   std::optional<View> view;
   if (is_view(init->getType())) view = view_of(init);
-  ir::Expr* range = view ? view->data : value(init);
+  const std::vector<ir::Expr*>* table = table_of(init);
+  if (table && modified(var))
+    fail(var->getLocation(), "cannot differentiate through pointer '" + var->getNameAsString() +
+                                 "' into an array of pointers, which moves; declare another pointer there");
+  ir::Expr* range = view ? view->data : table ? table->front() : value(init);
   if (range->kind == ir::Expr::InitList && range->type->kind == ir::Type::InitializerList) {
     // The list's elements are an array of their own.
     QualType element = var->getType().getNonReferenceType().getUnqualifiedType();
@@ -185,8 +189,12 @@ void Frontend::lower_range_for(const CXXForRangeStmt* s, const std::function<voi
   range = through(range, [&](ir::Expr* one) { return freeze(one, at_); });
   const QualType size_type = context_.getSizeType();
   ir::Expr* size = nullptr;
-  switch (view ? ir::Type::Pointer : range->type->kind) {
+  switch (view || table ? ir::Type::Pointer : range->type->kind) {
     case ir::Type::Pointer:
+      if (table) {
+        size = literal(std::to_string(table->size()), size_type);
+        break;
+      }
       if (view) {
         size = ir::is_atomic(view->size) ? view->size : hoist(view->size, at_, "size");
         break;
@@ -223,7 +231,7 @@ void Frontend::lower_range_for(const CXXForRangeStmt* s, const std::function<voi
   loop->expr = fn_.make(ir::Expr::Binary, types_.get(context_.BoolTy), "<", {fn_.ref(counter), size});
   out_ = &loop->body;
   QualType element_type = var->getType();
-  ir::Expr* element = through(range, [&](ir::Expr* one) {
+  ir::Expr* element = table ? table_element(*table, fn_.ref(counter)) : through(range, [&](ir::Expr* one) {
     return view ? this->element(one, fn_.ref(counter))
                 : held(fn_.make(ir::Expr::Index, one->type->element, "", {one, fn_.ref(counter)}),
                        element_type);
@@ -245,8 +253,8 @@ void Frontend::lower_range_for(const CXXForRangeStmt* s, const std::function<voi
       });
       ++i;
     }
-  } else if (element->type->kind == ir::Type::Pointer && element->kind == ir::Expr::Method) {
-    bindings_[var] = element;  // a smart pointer
+  } else if (table || (element->type->kind == ir::Type::Pointer && element->kind == ir::Expr::Method)) {
+    bindings_[var] = element;  // a pointer that does not move
   } else if (chosen && var->getType()->isReferenceType()) {
     bindings_[var] = element;  // each use chooses again
   } else if (var->getType()->isReferenceType()) {

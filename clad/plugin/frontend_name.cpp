@@ -178,6 +178,10 @@ ir::Expr* Frontend::reference_to(const DeclRefExpr* e) {
       if (var->getInit()->EvaluateAsRValue(result, context_) && result.Val.isFloat())
         return value(var->getInit());
     }
+    if (tables_.count(decl))
+      return fail(e->getExprLoc(), "cannot differentiate this use of '" + decl->getNameAsString() +
+                                       "', an array of pointers; name its elements, as in '" +
+                                       decl->getNameAsString() + "[0]'");
     if (closures_.count(decl))
       return fail(e->getExprLoc(),
                   "cannot differentiate this use of lambda '" + decl->getNameAsString() +

@@ -90,8 +90,7 @@ void Frontend::stmt(const clang::Stmt* s) {
       return stmt(cast<CXXTryStmt>(s)->getTryBlock());
     default:
       if (const auto* d = dyn_cast<OMPExecutableDirective>(s)) return lower_directive(d);
-      fail(s->getBeginLoc(),
-           std::string("cannot differentiate this statement (") + s->getStmtClassName() + ")");
+      fail(s->getBeginLoc(), cannot("statement", s->getStmtClassName()));
   }
 }
 
@@ -170,7 +169,7 @@ void Frontend::declare(const VarDecl* decl) {
     return;
   }
   if (decl->getInit() && derivative_of(decl->getInit())) return;  // stands for what it executes
-  if (declare_callable(decl) || declare_view(decl)) return;
+  if (declare_callable(decl) || declare_view(decl) || declare_table(decl)) return;
   if (type->isReferenceType() && !type->getPointeeType()->isPointerType() &&
       types_.get(type)->kind == ir::Type::Pointer && types_.get(type)->differentiable) {
     bindings_[decl] = freeze(value(decl->getInit()), at_);  // another name of a smart pointer

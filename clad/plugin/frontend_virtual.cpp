@@ -1,10 +1,40 @@
 // Virtual calls: one branch for each class of the translation unit that the object may be of.
+#include "clang/AST/Attr.h"
+#include "clang/AST/RecursiveASTVisitor.h"
 #include "compat.h"
 #include "frontend.h"
 
 using namespace clang;
 
 namespace clad {
+
+/// Whether this is the object that the function, a constructor, makes.
+bool Frontend::is_constructed(const ir::Expr* object) const {
+  while (object->kind == ir::Expr::Cast && object->to_reference) object = object->args[0];
+  return fn_.constructed && object->kind == ir::Expr::VarRef && object->var == fn_.constructed;
+}
+
+/// Whether a method calls virtual functions of its object, itself or through other methods.
+bool calls_virtually(const CXXMethodDecl* method) {
+  struct Finder : RecursiveASTVisitor<Finder> {
+    std::set<const CXXMethodDecl*> seen;
+    bool found = false;
+    bool VisitCXXMemberCallExpr(CXXMemberCallExpr* call) {
+      const CXXMethodDecl* callee = call->getMethodDecl();
+      if (!callee || !isa<CXXThisExpr>(strip(call->getImplicitObjectArgument()))) return true;
+      const auto* access = dyn_cast<MemberExpr>(call->getCallee()->IgnoreParens());
+      found |= callee->isVirtual() && !(access && access->hasQualifier()) && !callee->hasAttr<FinalAttr>();
+      visit(callee);
+      return !found;
+    }
+    void visit(const CXXMethodDecl* callee) {
+      const FunctionDecl* definition = nullptr;
+      if (seen.insert(callee).second && callee->hasBody(definition)) TraverseStmt(definition->getBody());
+    }
+  } finder;
+  finder.visit(method);
+  return finder.found;
+}
 
 /// A virtual call on an object whose class is known when it runs; null if no class can be.
 ir::Expr* Frontend::virtual_call(const CXXMemberCallExpr* e, const CXXMethodDecl* method) {

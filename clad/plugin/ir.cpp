@@ -91,7 +91,19 @@ std::string no_shadow(const Type* type) {
   const char* why = type->has_pointer ? "contains pointers to differentiable data"
                     : !type->copyable && type->kind == Type::Record ? "cannot be copied"
                                                                     : nullptr;
-  return why ? "its type '" + type->name + "' " + why + "; pass such an object by reference" : "";
+  if (!why) return "";
+  const bool holds_pointers = type->has_pointer && type->kind != Type::Record;
+  return "its type '" + type->name + "' " + why +
+         (holds_pointers ? "; keep the objects themselves in it, or indices"
+                         : "; pass such an object by reference");
+}
+
+std::string not_differentiated(const Expr* e) {
+  if (e->type && e->type->kind == Type::Pointer)
+    return "cannot differentiate a pointer that is kept in an array or an object; keep what it points to "
+           "there, "
+           "or an index";
+  return "cannot differentiate this expression; compute it in steps, each in a variable of its own";
 }
 
 bool names_object(const Expr* e) {

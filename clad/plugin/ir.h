@@ -337,6 +337,8 @@ struct Function {
 
 /// Why a variable of the type can have no adjoint and no tangent; empty if it can.
 std::string no_shadow(const Type* type);
+/// What to tell the user of an expression that has no derivative.
+std::string not_differentiated(const Expr* e);
 /// The variable an lvalue path starts from, or null (a temporary, a global).
 Var* root(const Expr* e);
 /// Whether writing to an lvalue path may change memory that belongs to the caller.

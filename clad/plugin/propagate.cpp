@@ -181,7 +181,7 @@ void ReverseTransform::propagate(const Expr* e, Expr* seed, List& out) {
     default:
       break;
   }
-  diagnose_.error(e->loc ? e->loc : loc_, "cannot differentiate this expression");
+  diagnose_.error(e->loc ? e->loc : loc_, ir::not_differentiated(e));
 }
 
 }  // namespace clad

@@ -391,7 +391,7 @@ Expr* TangentTransform::tangent(const Expr* e) {
     default:
       break;
   }
-  diagnose_.error(e->loc ? e->loc : at_->loc, "cannot differentiate this expression");
+  diagnose_.error(e->loc ? e->loc : at_->loc, ir::not_differentiated(e));
   return nullptr;
 }
 

@@ -53,8 +53,9 @@ double calls_outside(const double* p) {
 }
 double rows_of_a_matrix(double x) {
   double m[2][3] = {{x, 1, 2}, {3, x, 4}};
-  double* rows[2] = {m[0], m[1]};
-  // expected-error@-1 {{cannot differentiate through 'rows': its type 'double *[2]' contains pointers to differentiable data; pass such an object by reference}}
+  double* rows[2] = {m[0]};
+  rows[1] = m[1];
+  // expected-error@-1 {{cannot differentiate through a pointer that is assigned; index from a fixed pointer instead}}
   return rows[1][1] * rows[0][0];
 }
 

@@ -126,8 +126,22 @@ double of_itself(double x) {
   t.v = x;
   return t.v * x;
 }
+struct Starts {
+  double v;
+  explicit Starts(double x) : v(x) { start(x); }
+  // expected-error@-1 {{cannot differentiate 'Starts::start' in a constructor: it calls virtual functions of the object that is under construction; call it afterwards}}
+  virtual ~Starts() = default;
+  virtual double factor() const { return 3; }
+  void start(double x) { v *= factor() * x; }
+};
+struct StartsLater : Starts {
+  using Starts::Starts;
+  double factor() const override { return 2; }
+};
+double starts(double x) { return Starts(x).v; }
 
 void use() {
+  clad::gradient(starts);
   clad::gradient(not_copyable);
   clad::gradient(by_reference, "x");
   clad::gradient(of_itself);

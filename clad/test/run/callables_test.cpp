@@ -140,4 +140,29 @@ TEST(Callables, VirtualCalls) {
   EXPECT_DOUBLE_EQ(d_x, 6.0);
 }
 
+struct Grown {
+  double v;
+  explicit Grown(double x) : v(x) {
+    scale(x);
+    v += factor() * x;
+  }
+  virtual ~Grown() = default;
+  virtual double factor() const { return 3; }
+  void scale(double by) { v *= by; }
+};
+struct GrownTwice : Grown {
+  double w;
+  GrownTwice(double x, double y) : Grown(x), w(y) {
+    scale(w);
+    v += factor() + this->factor() * Grown::factor();
+  }
+  double factor() const override { return w * w; }
+};
+double calls_its_own(double x, double y) {
+  GrownTwice g(x, y);
+  const Grown& base = g;
+  return base.v * base.factor();
+}
+TEST(Callables, VirtualCallsOfAConstructorAreOfItsClass) { EXPECT_GRADIENT(calls_its_own, 1.3, 0.7); }
+
 }  // namespace

@@ -356,4 +356,74 @@ TEST(Pointers, AreIteratorsOfAClass) {
 }
 TEST(Pointers, MoveMemoryOverItself) { EXPECT_GRADIENT(moves_memory, buffer{0.3, 1.2, 0.7}, 1.1); }
 
+struct Shape {
+  virtual ~Shape() = default;
+  virtual double area() const = 0;
+  virtual void grow(double by) = 0;
+};
+struct Circle : Shape {
+  double r;
+  explicit Circle(double radius) : r(radius) {}
+  double area() const override { return 3.14 * r * r; }
+  void grow(double by) override { r *= by; }
+};
+struct Rectangle : Shape {
+  double a, b;
+  Rectangle(double width, double height) : a(width), b(height) {}
+  double area() const override { return a * b; }
+  void grow(double by) override { a *= by; }
+};
+double shapes(double x, double y) {
+  Circle c(x);
+  Rectangle r(x, y), q(y, y);
+  Shape* all[3] = {&c, &r, &q};
+  double s = 0;
+  for (Shape* p : all) {
+    p->grow(y);
+    s += p->area();
+  }
+  const std::array<const Shape*, 2> some{&r, &c};
+  for (const auto* p : some) s *= p->area();
+  for (std::size_t i = 0; i < some.size(); ++i) s += some[i]->area();
+  return s * r.a;
+}
+double product(const double* p, const double* q, int n) {
+  double s = 0;
+  for (int i = 0; i < n; ++i) s += p[i] * q[i];
+  return s;
+}
+double rows(double x, double y) {
+  double a[3] = {x, y, 1}, b[3] = {y, 2, x}, c[3] = {x * y, 1, y};
+  double* m[] = {a, b, c};
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < i; ++j) {
+      const double k = product(m[i], m[j], 3) / 3;
+      for (int l = 0; l < 3; ++l) m[i][l] -= k * m[j][l];
+    }
+  double s = 0;
+  for (double* p : m) s += product(p, p, 3) + *p * p[1];
+  double* p = m[1];
+  *p++ += y;
+  *p *= 2;
+  return s * b[0] * b[1] + *m[0] + m[2][2];
+}
+double numbers(double x, double y) {
+  double a = x, b = y, c = 3;
+  double* p[3] = {&a, &b, &c};
+  for (int i = 0; i < 3; ++i) *p[i] *= *p[(i + 1) % 3];
+  double& r = *p[x > 1 ? 1 : 2];
+  r += a;
+  int k = 2;
+  double* q = p[k];
+  k = 0;
+  *q *= *p[k];
+  return a * b * c;
+}
+TEST(Pointers, AreKeptInArrays) {
+  EXPECT_GRADIENT(shapes, 1.3, 0.7);
+  EXPECT_GRADIENT(rows, 1.3, 0.7);
+  EXPECT_GRADIENT(numbers, 1.3, 0.7);
+  EXPECT_GRADIENT(numbers, 0.7, 1.3);
+}
+
 }  // namespace
