@@ -291,6 +291,36 @@ void Frontend::initialize_member(ir::Expr* target, const clang::Expr* init,
   s->expr = v;
 }
 
+/// The object as one of its base class.
+ir::Expr* Frontend::as_base(QualType base) {
+  ir::Expr* self = fn_.make(ir::Expr::Cast, types_.get(base), types_.spell(base) + "&", {self_});
+  self->to_reference = self->explicit_cast = true;
+  return self;
+}
+
+/// Runs the constructor of an abstract base class, of which there is no object, on the object itself; false
+/// if its body is not seen, or leaves early.
+bool Frontend::construct_abstract(const clang::Expr* init, QualType base) {
+  const auto* made = dyn_cast<CXXConstructExpr>(init->IgnoreImplicit());
+  const FunctionDecl* definition = nullptr;
+  if (!made || !made->getConstructor()->hasBody(definition) || returns_early(definition)) return false;
+  const auto* ctor = cast<CXXConstructorDecl>(definition);
+  Frame frame;
+  for (unsigned i = 0; i < ctor->getNumParams() && i < made->getNumArgs(); ++i)
+    frame[ctor->getParamDecl(i)] = bound(made->getArg(i), ctor->getParamDecl(i)->getType(), true);
+  ir::Expr* self = as_base(base);
+  const FunctionDecl* decl = std::exchange(decl_, ctor);
+  std::swap(frame, bindings_);
+  std::swap(self, self_);
+  copy_changed_parameters(ctor);
+  lower_initializers(ctor);
+  stmt(ctor->getBody());
+  std::swap(self, self_);
+  std::swap(frame, bindings_);
+  decl_ = decl;
+  return true;
+}
+
 void Frontend::lower_initializers(const CXXConstructorDecl* ctor) {
   for (const CXXCtorInitializer* init : ctor->inits()) {
     if (init->isDelegatingInitializer()) {
@@ -301,14 +331,14 @@ void Frontend::lower_initializers(const CXXConstructorDecl* ctor) {
       QualType base(init->getBaseClass(), 0);
       if (const CXXRecordDecl* record = base->getAsCXXRecordDecl(); record && record->isAbstract()) {
         if (record->field_empty() && record->getNumBases() == 0) continue;  // nothing but functions
+        if (construct_abstract(init->getInit(), base)) continue;
         fail(ctor->getLocation(), "cannot differentiate this constructor: the abstract base class '" +
                                       record->getNameAsString() +
-                                      "' holds data; initialize it in a class that is not abstract");
+                                      "' holds data; initialize it in a class that is not abstract, or "
+                                      "let its constructor not return early");
         return;
       }
-      ir::Expr* target = fn_.make(ir::Expr::Cast, types_.get(base), types_.spell(base) + "&", {self_});
-      target->to_reference = target->explicit_cast = true;
-      initialize_member(target, init->getInit(), init);
+      initialize_member(as_base(base), init->getInit(), init);
       continue;
     }
     const FieldDecl* field = init->getAnyMember();

@@ -46,6 +46,7 @@ struct Closure {
 };
 
 bool is_lambda(clang::QualType type);
+bool returns_early(const clang::FunctionDecl* f);  ///< has a return statement
 bool calls_virtually(const clang::CXXMethodDecl* method);
 /// What to tell of code of a kind that nothing here knows.
 std::string cannot(const char* what, llvm::StringRef kind);
@@ -82,6 +83,8 @@ class Frontend {
   ir::Var* add_parameter(const std::string& name, clang::QualType type, bool force_reference);
   std::shared_ptr<Closure> target(const clang::Decl* decl);
   std::shared_ptr<Closure> add_closure(const clang::CXXRecordDecl* lambda);
+  ir::Expr* as_base(clang::QualType base);
+  bool construct_abstract(const clang::Expr* init, clang::QualType base);
   void lower_initializers(const clang::CXXConstructorDecl* ctor);
   void initialize_member(ir::Expr* member, const clang::Expr* init, const clang::CXXCtorInitializer* source);
   ir::Loc loc(const clang::Stmt* s) const { return s->getBeginLoc().getRawEncoding(); }

@@ -14,6 +14,12 @@ bool is_checkpointed(const FunctionDecl* f) {
                       [](const AnnotateAttr* attr) { return attr->getAnnotation() == "clad::checkpoint"; });
 }
 
+/// Whether a copy of an object may be of another class than the object.
+static bool is_polymorphic(const ir::Type* type) {
+  const auto* record = static_cast<const CXXRecordDecl*>(type->decl);
+  return record && record->hasDefinition() && record->isPolymorphic();
+}
+
 /// Arguments in order; each is what it was when its turn came.
 void Frontend::add_arguments(ir::CallInfo& info, const FunctionDecl* callee,
                              llvm::ArrayRef<const clang::Expr*> args) {
@@ -107,7 +113,8 @@ bool Frontend::add_object(ir::CallInfo& info, ir::Expr* object, ir::Loc at, cons
   while (self.expr->kind == ir::Expr::Cast && self.expr->to_reference &&
          !is_downcast(self.expr->type, self.expr->args[0]->type))
     self.expr = self.expr->args[0];
-  const bool chosen = self.expr->kind == ir::Expr::Conditional && !method->isConst();
+  const bool chosen =
+      self.expr->kind == ir::Expr::Conditional && (!method->isConst() || is_polymorphic(self.expr->type));
   if (!chosen && !ir::is_path(self.expr)) self.expr = hoist(self.expr, at);
   self.param_type = expected;
   self.reference = self.object = true;
@@ -171,7 +178,8 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
     if (a.expr->kind != ir::Expr::Conditional || !a.expr->type->differentiable) continue;
     // A reference sees what the call does to other arguments.
     const bool sees = (a.reference || a.object) && (a.mutable_ || (writes && ir::names_object(a.expr)));
-    if (a.expr->type->kind == ir::Type::Pointer || sees)
+    const bool sliced = (a.reference || a.object) && is_polymorphic(a.expr->type);  // if it were copied
+    if (a.expr->type->kind == ir::Type::Pointer || sees || sliced)
       return call_either(*info, a.expr->args[0], callee, result, at, object_mutable);
     if (a.expr->type->is_class()) a.expr = hoist(a.expr, loc(at));
   }

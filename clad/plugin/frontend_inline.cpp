@@ -76,19 +76,25 @@ bool changes_before_reading(const clang::Expr* returned) {
                                           [](const clang::Expr* arg) { return has_effects(arg); });
 }
 
-/// The statements of a body before its only return, which is the last; nothing of any other body.
-std::optional<llvm::ArrayRef<clang::Stmt*>> before_last_return(const CompoundStmt* body) {
+int returns_in(const clang::Stmt* body) {
   struct Counter : RecursiveASTVisitor<Counter> {
     int returns = 0;
     bool TraverseLambdaExpr(LambdaExpr*) { return true; }
     bool VisitReturnStmt(ReturnStmt*) { return ++returns, true; }
   } counter;
-  counter.TraverseStmt(const_cast<CompoundStmt*>(body));
-  if (counter.returns != 1 || !isa<ReturnStmt>(body->body_back())) return std::nullopt;
+  counter.TraverseStmt(const_cast<clang::Stmt*>(body));
+  return counter.returns;
+}
+
+/// The statements of a body before its only return, which is the last; nothing of any other body.
+std::optional<llvm::ArrayRef<clang::Stmt*>> before_last_return(const CompoundStmt* body) {
+  if (returns_in(body) != 1 || !isa<ReturnStmt>(body->body_back())) return std::nullopt;
   return llvm::ArrayRef(body->body_begin(), body->body_end() - 1);
 }
 
 }  // namespace
+
+bool returns_early(const FunctionDecl* f) { return returns_in(f->getBody()) != 0; }
 
 const clang::Expr* only_return(const FunctionDecl* f) {
   const FunctionDecl* definition = nullptr;

@@ -139,8 +139,23 @@ struct StartsLater : Starts {
   double factor() const override { return 2; }
 };
 double starts(double x) { return Starts(x).v; }
+struct Leaves {
+  double k;
+  explicit Leaves(double x) : k(x) {
+    if (x > 100) return;
+    k *= 2;
+  }
+  virtual double v() const = 0;
+};
+struct Returns : Leaves {
+  explicit Returns(double x) : Leaves(x) {}
+  // expected-error@-1 {{cannot differentiate this constructor: the abstract base class 'Leaves' holds data; initialize it in a class that is not abstract, or let its constructor not return early}}
+  double v() const override { return k; }
+};
+double leaves(double x) { return Returns(x).v(); }
 
 void use() {
+  clad::gradient(leaves);
   clad::gradient(starts);
   clad::gradient(not_copyable);
   clad::gradient(by_reference, "x");

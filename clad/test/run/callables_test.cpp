@@ -165,4 +165,114 @@ double calls_its_own(double x, double y) {
 }
 TEST(Callables, VirtualCallsOfAConstructorAreOfItsClass) { EXPECT_GRADIENT(calls_its_own, 1.3, 0.7); }
 
+struct Layer {
+  double gain = 2;
+  std::vector<double> v{1, 2};
+  virtual ~Layer() = default;
+  virtual double forward(double x) const = 0;
+  double twice(double x) const { return forward(forward(x)) * gain; }
+};
+struct Linear : Layer {
+  double w, b;
+  Linear(double weight, double bias) : w(weight), b(bias) {
+    gain *= w;
+    v.push_back(b);
+  }
+  double forward(double x) const override { return gain * (w * x + b) * v[2]; }
+};
+struct Tanh : Layer {
+  double forward(double x) const override { return std::tanh(gain * x) * v[1]; }
+};
+double abstract_bases(double x, double y) {
+  Linear l(x, y);
+  Tanh t;
+  t.gain = x;
+  Layer* net[] = {&l, &t, &l};
+  double h = y;
+  for (Layer* p : net) h = p->forward(h) + p->twice(h) * p->gain;
+  return h;
+}
+struct Potential {
+  double k, c;
+  Potential(double scale, double e) : k(scale) {
+    double t = k * e;
+    scale *= 2;
+    for (int i = 0; i < 2; ++i) t *= e;
+    c = t + scale;
+  }
+  virtual ~Potential() = default;
+  virtual double energy(double r) const = 0;
+};
+struct Middle : Potential {
+  double m;
+  explicit Middle(double a) : Potential(a * a, a), m(a) {}
+  virtual double shift() const { return m; }
+};
+struct Harmonic : Middle {
+  double r0;
+  Harmonic(double a, double r) : Middle(a), r0(r) { m += k; }
+  double energy(double r) const override { return k * (r - r0) * (r - r0) + c * shift(); }
+};
+double total(const Potential& p, double x) {
+  double s = 0;
+  for (int i = 1; i < 4; ++i) s += p.energy(x * i);
+  return s;
+}
+double abstract_constructors(double x, double y) {
+  Harmonic h(x, y);
+  std::unique_ptr<Potential> q = std::make_unique<Harmonic>(y, x);
+  return total(h, y) + total(*q, x) + q->energy(y);
+}
+double chosen_objects(double x, double y) {
+  GrownTwice g(x, y);
+  Grown h(y);
+  const Grown& a = x > 1 ? g : h;
+  Grown& b = y > 1 ? h : g;
+  const auto area = [&](double k) { return a.factor() * a.v * k; };
+  b.v *= a.factor();
+  const Grown* p = x > 1 ? &g : &h;
+  return area(x) + p->factor() * b.factor() * h.v + g.v;
+}
+TEST(Callables, AbstractClassesMayHoldData) {
+  EXPECT_GRADIENT(abstract_bases, 0.3, 0.7);
+  EXPECT_GRADIENT(abstract_constructors, 1.3, 0.7);
+}
+struct Sized {
+  double w;
+  explicit Sized(double size) : w(size) {}
+  virtual ~Sized() = default;
+  virtual double area() const { return w; }
+  double weight() const { return w * area(); }
+  void grow(double by) { w *= by * area(); }
+};
+struct Disk : Sized {
+  double r;
+  Disk(double radius, double size) : Sized(size * 2), r(radius) {}
+  double area() const override { return 3.14 * r * r; }
+};
+double of_one(const Sized& s, double k) { return s.area() * k + s.weight(); }
+double of_two(const Sized& s, Sized& t) {
+  t.w *= s.area();
+  return s.weight() * t.area();
+}
+double not_sliced(double x, double y) {
+  Disk d(x, y);
+  Sized s(y);
+  const Sized& a = x > 1 ? d : s;
+  Sized& b = y > 1 ? s : d;
+  double t = a.weight() + of_one(a, x) + of_one(x > 1 ? d : s, y) + a.w;
+  b.grow(x);
+  t += of_two(a, b) + of_two(y > 1 ? s : d, d);
+  const Sized* p = x > 1 ? &d : &s;
+  const auto l = [&](double k) { return a.weight() * k; };
+  return t + p->weight() * p->w + l(x) + b.w;
+}
+TEST(Callables, ChosenObjectsKeepTheirClass) {
+  EXPECT_GRADIENT(chosen_objects, 1.3, 0.7);
+  EXPECT_GRADIENT(chosen_objects, 0.7, 1.3);
+  EXPECT_GRADIENT(not_sliced, 0.5, 0.7);
+  EXPECT_GRADIENT(not_sliced, 1.1, 0.4);
+  EXPECT_GRADIENT(not_sliced, 1.1, 1.2);
+}
+
 }  // namespace
