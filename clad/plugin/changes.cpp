@@ -130,7 +130,9 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
         method && !method->isStatic() && !method->isConst()) {
       bool element = method->getParent()->isInStdNamespace() && method->getReturnType()->isReferenceType() &&
                      !method->isOverloadedOperator() && !named(method, {"emplace_back"});
-      bool subscript = method->getOverloadedOperator() == OO_Subscript;
+      // What it gives is marked where it is changed, unless that is a pointer.
+      const bool subscript =
+          method->getOverloadedOperator() == OO_Subscript && !method->getReturnType()->isPointerType();
       const bool keeps = method->getParent()->isInStdNamespace() &&
                          named(method, {"begin", "end", "rbegin", "rend", "data"});
       if (!element && !subscript && !keeps &&

@@ -99,4 +99,37 @@ TEST(Arguments, CapturesOfAMutableLambda) {
   EXPECT_EQ(by_reference, 1);
 }
 
+class Square {
+ public:
+  explicit Square(int n) : n_(n), d_(n * n) {}
+  double* operator[](int i) { return d_.data() + i * n_; }
+  const double* operator[](int i) const { return &d_[i * n_]; }
+  double* begin() { return d_.data(); }
+  double* end() { return d_.data() + n_ * n_; }
+
+ private:
+  int n_;
+  std::vector<double> d_;
+};
+double changes_a_row(Square a) {
+  a[0][1] *= a[0][0];
+  double* p = a[1];
+  p[0] *= 3;
+  *++p *= a[0][1];
+  return a[1][0] * a[1][1] + a[0][1];
+}
+double changes_all(Square a) {
+  for (double& e : a) e *= 2;
+  return a[1][1] * a[0][1];
+}
+double passes_rows(double x, double y) {
+  Square m(2);
+  m[0][0] = x;
+  m[0][1] = y;
+  m[1][0] = x * y;
+  m[1][1] = 2;
+  return changes_a_row(m) + changes_all(m) + m[0][1] * m[1][1];
+}
+TEST(Arguments, AreCopiedWhereWhatTheirSubscriptPointsToChanges) { EXPECT_GRADIENT(passes_rows, 1.3, 0.7); }
+
 }  // namespace
