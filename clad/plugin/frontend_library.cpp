@@ -30,6 +30,13 @@ const clang::Expr* of_memory(const clang::Expr* e) {
   }
 }
 
+/// The container that std::back_inserter(container) adds to; null for anything else.
+const clang::Expr* appended_to(const clang::Expr* e) {
+  const auto* call = dyn_cast<CallExpr>(strip(e));
+  const FunctionDecl* callee = call ? call->getDirectCallee() : nullptr;
+  return callee && compat::in_std(callee) && named(callee, {"back_inserter"}) ? call->getArg(0) : nullptr;
+}
+
 }  // namespace
 
 /// A call of a library function as a call of its plain definition; null if it has none, or needs none.
@@ -40,12 +47,17 @@ ir::Expr* Frontend::library_call(const clang::Expr* at, const FunctionDecl* call
   if (!memory && !parts && !compat::in_std(callee)) return nullptr;
   if (memory)
     for (const clang::Expr*& a : args) a = of_memory(a);
+  std::string name = operator_word(callee);
+  for (const clang::Expr*& a : args)
+    if (const clang::Expr* container = appended_to(a)) {
+      a = container;
+      name += "_back";
+    }
   bool carries = false;
   for (const clang::Expr* a : args)
     carries |= types_.get(a->getType())->differentiable || is_lambda(a->getType());
   carries |= is_pointer(at) && at->getType()->isRecordType();  // an iterator
   if (!carries) return nullptr;
-  std::string name = operator_word(callee);
   if (name == "for_each" && at->getType()->isRecordType() && !is_lambda(at->getType())) name += "_object";
   const FunctionDecl* plain = lookup_.plain_definition(name, args);
   if (!plain) return nullptr;

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 #include <functional>
+#include <iterator>
 #include <numeric>
 #include <vector>
 
@@ -246,5 +247,28 @@ double calls_of_arguments(double x, double y) {
              std::invoke(parts_of_numbers, x, y);
 }
 TEST(Library, InvokeAndApply) { EXPECT_GRADIENT(calls_of_arguments, 1.3, 0.7); }
+
+struct Scaled {
+  double a, b;
+};
+double appends(double x, double y) {
+  const double t[2] = {x, y};
+  std::vector<double> a{x, y, 3 * x}, z, w{1};
+  std::vector<Scaled> p;
+  std::copy(a.begin(), a.end(), std::back_inserter(z));
+  std::copy(t, t + 2, std::back_inserter(z));
+  std::transform(a.begin(), a.end(), std::back_inserter(w), [&](double e) { return e * y; });
+  std::transform(a.cbegin(), a.cend(), w.begin(), std::back_inserter(z), std::plus<>());
+  std::transform(a.begin(), a.end(), std::back_inserter(p), [&](double e) { return Scaled{e, e * y}; });
+  std::copy_if(a.begin(), a.end(), std::back_inserter(z), [](double e) { return e > 1; });
+  std::copy_n(w.begin(), 2, std::back_inserter(z));
+  std::fill_n(std::back_inserter(z), 2, x);
+  std::generate_n(std::back_inserter(z), 3, [&, i = 0]() mutable { return std::sin(x * ++i); });
+  std::partial_sum(a.begin(), a.end(), std::back_inserter(z));
+  double s = p[1].b;
+  for (std::size_t i = 0; i < z.size(); ++i) s += z[i] * (i + 1) * z[i];
+  return s;
+}
+TEST(Library, AppendThroughBackInserter) { EXPECT_GRADIENT(appends, 1.3, 0.7); }
 
 }  // namespace

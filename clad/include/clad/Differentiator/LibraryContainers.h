@@ -153,4 +153,45 @@ std::size_t erase_if(std::vector<T>& v, Predicate unwanted) {
   return n - kept;
 }
 
+// Algorithms that append to a vector, through std::back_inserter.
+template <class It, class T>
+void copy_back(It first, It last, std::vector<T>& out) {
+  for (; first != last; ++first) out.push_back(*first);
+}
+template <class It, class N, class T>
+void copy_n_back(It first, N n, std::vector<T>& out) {
+  for (N i = 0; i < n; ++i) out.push_back(first[i]);
+}
+template <class It, class T, class Predicate>
+void copy_if_back(It first, It last, std::vector<T>& out, Predicate wanted) {
+  for (; first != last; ++first)
+    if (wanted(*first)) out.push_back(*first);
+}
+template <class T, class N, class U>
+void fill_n_back(std::vector<T>& out, N n, const U& value) {
+  for (N i = 0; i < n; ++i) out.push_back(value);
+}
+template <class T, class N, class G>
+void generate_n_back(std::vector<T>& out, N n, G next) {
+  for (N i = 0; i < n; ++i) out.push_back(next());
+}
+template <class It, class T, class F>
+void transform_back(It first, It last, std::vector<T>& out, F f) {
+  for (; first != last; ++first) out.push_back(f(*first));
+}
+template <class It, class It2, class T, class F>
+void transform_back(It first, It last, It2 second, std::vector<T>& out, F f) {
+  for (; first != last; ++first, ++second) out.push_back(f(*first, *second));
+}
+template <class It, class T>
+void partial_sum_back(It first, It last, std::vector<T>& out) {
+  if (first == last) return;
+  T sum = *first;
+  out.push_back(sum);
+  for (++first; first != last; ++first) {
+    sum = sum + *first;
+    out.push_back(sum);
+  }
+}
+
 }  // namespace clad::library
