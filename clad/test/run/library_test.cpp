@@ -149,7 +149,7 @@ const vec kNumbers{0.3, 1.2, 0.7};
 
 double larger_or_parameter(double x, const double& p, double q) {
   q = x > 1 ? std::max<double>(x * 2, std::sin(x)) : p;
-  const double& r = x > 1 ? p : std::min(q, x * p);
+  const double& r = x > 1 ? p : std::min(q, x + p);  // the temporary is the larger
   return q * x + r;
 }
 TEST(Library, ChoosesAmongReferencesToTemporaries) {
