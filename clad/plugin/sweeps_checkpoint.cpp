@@ -74,7 +74,7 @@ Text CheckpointedLoop::text() const {
   out.append(step_sweeps->plain_text());
   if (step.has_reverse) {
     if (step.has_state) out.append(step_sweeps->state_text());
-    if (step.has_state) out.append(step_sweeps->forward_text());
+    out.append(step_sweeps->forward_text());
     out.append(step_sweeps->reverse_text());
   }
   out.line("", at);
@@ -101,10 +101,9 @@ Text CheckpointedLoop::text() const {
   if (step.has_reverse) {
     out.line(run_step, at);
     out.line("const auto reverse = [&] {", at);
-    if (step.has_state) {
-      out.line(step.name + "_state again;", at);
-      out.line(step_call("_fwd", "again"), at);
-    }
+    // The reverse sweep starts from what the iteration leaves in the variables, recorded or not.
+    if (step.has_state) out.line(step.name + "_state again;", at);
+    out.line(step_call("_fwd", step.has_state ? "again" : ""), at);
     out.line(reverse_call(), at);
     out.line("};", at);
     out.line(state + ".reverse(" + variables + ", step, reverse);", at);

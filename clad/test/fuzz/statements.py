@@ -381,7 +381,7 @@ class Statements:
         i.bound = max(i.bound, 1)
         with self.loop():
             body = self.block(depth - 1, 4, max(n, 1), [i])
-        mark = Node('optional', f'clad::checkpoint_loop({self.rng.choice([1, 2, 3])});\n') if self.chance(0.04) else ''
+        mark = Node('optional', f'clad::checkpoint_loop({self.rng.choice([1, 2, 3])});\n') if self.chance(0.12) else ''
         return stmt(head, ' {\n', mark, body, '\n}')
 
     def while_loop(self, depth):

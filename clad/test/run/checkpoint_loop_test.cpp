@@ -1,4 +1,5 @@
 // clad::checkpoint_loop: the same gradients, with the iterations and the memory that it promises.
+#include <cmath>
 #include <memory>
 #include <span>
 
@@ -243,6 +244,39 @@ TEST(CheckpointLoop, AllKindsOfPrograms) {
   for (const int n : {0, 1, 2, 5, 9}) {
     EXPECT_LOOP_GRADIENT(switches, 0.6, n);
   }
+}
+
+double records_nothing(double x, double y) {
+  double last = 1.5;
+  for (int i = 0; i < 3; ++i) {
+    clad::checkpoint_loop(2);
+    last = x;
+    x = std::log(last + y);
+  }
+  return last * y + x;
+}
+double swaps_places(double x, double y) {
+  double last = y, before = 1;
+  for (int i = 0; i < 4; ++i) {
+    clad::checkpoint_loop(2);
+    before = last;
+    last = x;
+    x = std::sin(last) * before;
+  }
+  return x + last * before;
+}
+double assigns_inside(double x) {
+  double last = 1.5;
+  for (int i = 0; i < 2; ++i) {
+    clad::checkpoint_loop(3);
+    x = std::log2((last = x) + 1);
+  }
+  return last;
+}
+TEST(CheckpointLoop, RunsAnIterationAgainThatNeedsNoRecord) {
+  EXPECT_GRADIENT(records_nothing, 1.3, 0.7);
+  EXPECT_GRADIENT(swaps_places, 1.3, 0.7);
+  EXPECT_GRADIENT(assigns_inside, 0.7);
 }
 
 }  // namespace
