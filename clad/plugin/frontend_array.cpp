@@ -37,7 +37,9 @@ ir::Expr* Frontend::array_member(const CXXMemberCallExpr* e, const CXXMethodDecl
   for (const clang::Expr* a : e->arguments())
     if (!isa<CXXDefaultArgExpr>(a)) args.push_back(a);
   if (!method->getIdentifier()) return no_array_operation(e);
-  const FunctionDecl* plain = lookup_.plain_definition("array_" + method->getNameAsString(), args);
+  std::string name = "array_" + method->getNameAsString();
+  if (name == "array_sum" && method->getParent()->getName() == "_Expr") name += "_from_end";
+  const FunctionDecl* plain = lookup_.plain_definition(name, args);
   return plain ? call_plain(e, plain, args) : no_array_operation(e);
 }
 

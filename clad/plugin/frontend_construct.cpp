@@ -132,6 +132,9 @@ ir::Expr* Frontend::construct(const CXXConstructExpr* e) {
       c->args = {list->data, fn_.make(ir::Expr::Binary, list->data->type, "+", {list->data, list->size})};
     } else {
       c->args = values(args);
+      // Of an object that has no value by default, the adjoint is shaped like the object.
+      for (ir::Expr*& a : c->args)
+        if (!a->type->default_constructible && a->type->differentiable && !ir::is_path(a)) a = hoist(a, at_);
     }
     bool known = args.size() <= 2;
     for (ir::Expr* a : c->args)

@@ -1,5 +1,6 @@
 // One of several objects, chosen at run time: a reference to it sees what becomes of it.
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <numeric>
 #include <optional>
@@ -384,6 +385,16 @@ double copies_captured(double x, double y) {
   d.y *= s;
   return l(x) * l(d.y);
 }
+struct Holder {
+  std::array<double, 2> a;
+  Made m;
+};
+double filled(double x, double y) {
+  const Made m(x, y);
+  std::vector<Holder> v = std::vector<Holder>(3, Holder{{x, y}, m});
+  std::vector<Made> w(2, Made(y, x * x));
+  return v[1].a[0] * v[2].m.z * v[0].m.y * w[0].z + w[1].y;
+}
 double in_vectors(double x, double y) {
   std::vector<Made> v{Made(x, y), Made(y, 2)};
   v.resize(3, v[0]);
@@ -400,6 +411,7 @@ TEST(Choices, AreOfClassesWithoutDefaultConstructor) {
   EXPECT_BOTH(returns_the_last);
   EXPECT_BOTH(copies_captured);
   EXPECT_BOTH(in_vectors);
+  EXPECT_BOTH(filled);
   double v = 1, w = 0, h[2] = {};
   clad::hessian_vector_product(returns_the_last, "x, y").execute(1.3, 0.7, &v, &w, &h[0], &h[1]);
   EXPECT_NEAR(h[0], 2 * 0.7 * 0.7, 1e-12);

@@ -89,4 +89,17 @@ TEST(Valarrays, HaveSecondDerivatives) {
   }
 }
 
+double sums_an_expression(double x) {
+  std::valarray<double> v{1.5, x, 1.031};
+  for (int i = 0; i < 3; ++i) v[i] = 2.1 + 1.52 * std::sin((v * v).sum());
+  return v.sum() * v[2];
+}
+TEST(Valarray, TheSumOfAnExpressionIsTheSameToTheLastBit) {
+  EXPECT_GRADIENT(sums_an_expression, 0.648126);
+  for (const double x : {0.1, 0.3, 0.648126, 1.7}) {
+    double d = 0;
+    EXPECT_EQ(clad::value_and_gradient(sums_an_expression).execute(x, &d), sums_an_expression(x));
+  }
+}
+
 }  // namespace

@@ -126,6 +126,14 @@ T array_sum(const std::vector<T>& a) {
   for (std::size_t i = 1; i < n; ++i) sum += a[i];
   return sum;
 }
+/// libstdc++ sums an expression of arrays from its end.
+template <class T>
+T array_sum_from_end(const std::vector<T>& a) {
+  std::size_t i = a.size() - 1;
+  T sum = a[i];
+  while (i != 0) sum += a[--i];
+  return sum;
+}
 template <class T>
 T array_max(const std::vector<T>& a) {
   std::size_t best = 0;
