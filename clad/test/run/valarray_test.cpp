@@ -94,7 +94,7 @@ double sums_an_expression(double x) {
   for (int i = 0; i < 3; ++i) v[i] = 2.1 + 1.52 * std::sin((v * v).sum());
   return v.sum() * v[2];
 }
-TEST(Valarray, TheSumOfAnExpressionIsTheSameToTheLastBit) {
+TEST(Valarrays, TheSumOfAnExpressionIsTheSameToTheLastBit) {
   EXPECT_GRADIENT(sums_an_expression, 0.648126);
   for (const double x : {0.1, 0.3, 0.648126, 1.7}) {
     double d = 0;
