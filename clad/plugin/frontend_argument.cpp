@@ -113,8 +113,9 @@ bool Frontend::add_object(ir::CallInfo& info, ir::Expr* object, ir::Loc at, cons
   while (self.expr->kind == ir::Expr::Cast && self.expr->to_reference &&
          !is_downcast(self.expr->type, self.expr->args[0]->type))
     self.expr = self.expr->args[0];
-  const bool chosen =
-      self.expr->kind == ir::Expr::Conditional && (!method->isConst() || is_polymorphic(self.expr->type));
+  // An object that is chosen is not copied before it is known what the call does to the other arguments.
+  const bool chosen = self.expr->kind == ir::Expr::Conditional &&
+                      (!method->isConst() || is_polymorphic(self.expr->type) || ir::names_object(self.expr));
   if (!chosen && !ir::is_path(self.expr)) self.expr = hoist(self.expr, at);
   self.param_type = expected;
   self.reference = self.object = true;

@@ -17,6 +17,11 @@ namespace {
 
 struct P {
   double a, b;
+  double used_for(double& r) const {
+    r *= 1.5 * b;
+    return a * a;
+  }
+  double times(double k) const { return a * k; }
   bool operator<(const P& o) const { return a < o.a; }
   P& operator+=(const P& o) {
     a += o.b;
@@ -81,9 +86,18 @@ double passes_vectors(double x, double y) {
   std::vector<double> v{x, y, 2}, w{y, x};
   return of_vectors(v, w) * w[0] + of_vectors(w, v) * v[0] + of_vectors(x > 1 ? v : w, w);
 }
+double calls_of_one(double x, double y) {
+  P p{x, y}, q{y, x * y};
+  P& c = x > 1 ? p : q;
+  c.a += c.used_for(p.a);
+  const P* d = y > 1 ? &p : &q;
+  const double s = d->times(q.a *= x) + (x > 1 ? q : p).used_for(q.a);
+  return s * c.times(p.a = x * y) * p.a * q.a;
+}
 TEST(Choices, AreObjects) {
   EXPECT_BOTH(passes_objects);
   EXPECT_BOTH(passes_vectors);
+  EXPECT_BOTH(calls_of_one);
 }
 
 double names_the_least(double x, double y) {
