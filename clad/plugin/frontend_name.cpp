@@ -223,6 +223,8 @@ ir::Expr* Frontend::member(const MemberExpr* e) {
     return fail(e->getExprLoc(),
                 "cannot differentiate an access to the inside of '" + object->type->name +
                     "', an opaque value; give this function a pullback in clad::custom_derivatives");
+  if (object->kind == ir::Expr::InitList && !isa<CXXThisExpr>(strip(base)))
+    object = hoist(object, loc(e));          // std::make_pair(x, y).first
   if (object->kind == ir::Expr::InitList) {  // of an aggregate under construction
     unsigned position = cast<CXXRecordDecl>(decl->getDeclContext())->getNumBases();
     for (const FieldDecl* f : cast<CXXRecordDecl>(decl->getDeclContext())->fields()) {

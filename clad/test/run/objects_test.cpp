@@ -183,6 +183,14 @@ double references(double x, double y) {
   return a * b;
 }
 
+struct Based : Point {
+  double z;
+};
+double of_temporaries(double x, double y) {
+  const double s = std::make_pair(x * y, y).first * std::make_pair(x, y).second;
+  return s * std::make_pair(y, Based{{x, y}, x * y}).second.z * Based{{x, y}, 2 * y}.x * Based{{x, y}, x}.z;
+}
+
 TEST(Objects, Tuples) {
   EXPECT_GRADIENT(tuples, 1.3, 0.7);
   EXPECT_GRADIENT(bound, 1.3, 0.7);
@@ -190,6 +198,7 @@ TEST(Objects, Tuples) {
   EXPECT_GRADIENT(chosen, 1.3, 0.7);
   EXPECT_GRADIENT(chosen, 0.3, 0.7);
   EXPECT_GRADIENT(passes_tuple, 1.3, 0.7);
+  EXPECT_GRADIENT(of_temporaries, 1.3, 0.7);
 }
 TEST(Objects, ComplexNumbers) {
   EXPECT_GRADIENT(arithmetic, 1.3, 0.7);
