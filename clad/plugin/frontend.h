@@ -149,7 +149,8 @@ class Frontend {
   void append_value(std::vector<ir::Expr*>& operands, const clang::Expr* e);
   std::set<const ir::Var*> changed_since(std::size_t position) const;
   ir::Expr* settle(ir::Expr* e, std::size_t& position, const std::set<const ir::Var*>& changed);
-  ir::Expr* settle_pointer(ir::Expr* pointer, std::size_t& position);
+  ir::Expr* settle_path(ir::Expr* path, std::size_t& position, const std::set<const ir::Var*>& changed);
+  ir::Expr* value_after(ir::Expr*& object, const clang::Expr* e);
   ir::Expr* literal(const std::string& text, clang::QualType type);
   ir::Expr* raw(const clang::Expr* e);
   ir::Expr* condition(const clang::Expr* e);
@@ -169,6 +170,8 @@ class Frontend {
   ir::Expr* address_of(ir::Expr* object, const ir::Type* pointer);
   ir::Expr* deref(ir::Expr* pointer);
   ir::Expr* hoist(ir::Expr* e, ir::Loc at, const char* hint = "t");
+  using Reindex = std::function<ir::Expr*(ir::Expr* index, bool of_length)>;
+  ir::Expr* with_indices(ir::Expr* e, const Reindex& index);
   ir::Expr* freeze(ir::Expr* e, ir::Loc at);
   bool may_dangle(const ir::Expr* path) const;
   bool copies(const ir::Expr* path, bool temporary_changes) const;
@@ -349,7 +352,10 @@ class Frontend {
                         clang::QualType result, const clang::Expr* at, bool object_mutable);
   void add_argument(ir::CallInfo& info, const clang::Expr* e, clang::QualType param, bool library = false);
   void add_arguments(ir::CallInfo& info, const clang::FunctionDecl* callee,
-                     llvm::ArrayRef<const clang::Expr*> args);
+                     llvm::ArrayRef<const clang::Expr*> args, unsigned first = 0);
+  bool add_assignment(ir::CallInfo& info, const clang::FunctionDecl* callee, const clang::Expr* left,
+                      const clang::Expr* right);
+  void settle_arguments(ir::CallInfo& info, std::size_t count, std::size_t position);
   bool add_object(ir::CallInfo& info, const clang::Expr* object, const clang::CXXMethodDecl* method);
   bool add_object(ir::CallInfo& info, ir::Expr* self, ir::Loc at, const clang::CXXMethodDecl* method);
   void add_closure_arguments(ir::CallInfo& info, const Closure& closure);

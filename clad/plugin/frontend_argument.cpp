@@ -1,4 +1,6 @@
 // Arguments of calls, and what a call becomes: a statement whose derivative is taken, or an expression.
+#include <algorithm>
+
 #include "clang/AST/Attr.h"
 #include "compat.h"
 #include "effects.h"
@@ -20,38 +22,60 @@ static bool is_polymorphic(const ir::Type* type) {
   return record && record->hasDefinition() && record->isPolymorphic();
 }
 
-/// Arguments in order; each is what it was when its turn came.
+/// Arguments in order, the first of which is that of parameter `first`; each is what it was when its turn
+/// came.
 void Frontend::add_arguments(ir::CallInfo& info, const FunctionDecl* callee,
-                             llvm::ArrayRef<const clang::Expr*> args) {
+                             llvm::ArrayRef<const clang::Expr*> args, unsigned first) {
   const bool library = compat::in_std(callee);
-  for (unsigned i = 0; i < args.size(); ++i) {
-    std::size_t position = out_->size();
-    const std::size_t before = info.args.size();
+  for (unsigned i = first; i < first + args.size(); ++i) {
+    const clang::Expr* given = args[i - first];
+    const std::size_t position = out_->size(), before = info.args.size();
     if (i >= callee->getNumParams()) {  // variadic
       ir::CallInfo::Arg a;
-      a.expr = value(args[i]);
+      a.expr = value(given);
       a.param_type = a.expr->type;
       info.args.push_back(a);
-    } else if (isa<CXXDefaultArgExpr>(args[i]) && library) {
+    } else if (isa<CXXDefaultArgExpr>(given) && library) {
       continue;
     } else if (!library && is_view(callee->getParamDecl(i)->getType())) {
-      if (const std::optional<View> view = view_of(args[i]))
+      if (const std::optional<View> view = view_of(given))
         add_view_argument(info, *view, view_pointer(callee->getParamDecl(i)->getType()));
     } else if (!library &&
-               add_target(info, args[i], callee->getParamDecl(i)->getType(), i, callee->getNumParams())) {
+               add_target(info, given, callee->getParamDecl(i)->getType(), i, callee->getNumParams())) {
       continue;
     } else {
       // pow(n, 2) of an integer that is a number is that of a number.
-      const bool number = library && callee->getReturnType()->isRealFloatingType() && is_number(args[i]);
-      add_argument(info, args[i], number ? context_.DoubleTy : callee->getParamDecl(i)->getType(), library);
+      const bool number = library && callee->getReturnType()->isRealFloatingType() && is_number(given);
+      add_argument(info, given, number ? context_.DoubleTy : callee->getParamDecl(i)->getType(), library);
     }
-    if (out_->size() == position) continue;
-    std::set<const ir::Var*> changed = changed_since(position);
-    if (changed.empty()) continue;
-    for (std::size_t k = 0; k < before; ++k)
-      if (!info.args[k].object && (!info.args[k].reference || !ir::names_object(info.args[k].expr)))
-        info.args[k].expr = settle(info.args[k].expr, position, changed);
+    settle_arguments(info, before, position);
   }
+}
+
+/// What was emitted since `position` may change what the first arguments are made of.
+void Frontend::settle_arguments(ir::CallInfo& info, std::size_t count, std::size_t position) {
+  const std::set<const ir::Var*> changed = changed_since(position);
+  for (std::size_t k = 0; k < count && !changed.empty(); ++k) {
+    ir::CallInfo::Arg& a = info.args[k];
+    const bool names =
+        a.object || (a.reference && ir::names_object(a.expr)) || a.expr->type->kind == ir::Type::Pointer;
+    a.expr = names ? settle_path(a.expr, position, changed) : settle(a.expr, position, changed);
+  }
+}
+
+/// The operands of an assignment that a function makes: the right one is evaluated first.
+bool Frontend::add_assignment(ir::CallInfo& info, const FunctionDecl* callee, const clang::Expr* left,
+                              const clang::Expr* right) {
+  add_arguments(info, callee, {right}, info.is_method ? 0 : 1);
+  const std::size_t position = out_->size(), count = info.args.size();
+  if (!info.is_method)
+    add_arguments(info, callee, {left});
+  else if (add_object(info, left, cast<CXXMethodDecl>(callee)))
+    settle_arguments(info, count, position);
+  else
+    return false;
+  std::rotate(info.args.begin(), info.args.begin() + static_cast<std::ptrdiff_t>(count), info.args.end());
+  return true;
 }
 
 void Frontend::add_argument(ir::CallInfo& info, const clang::Expr* e, QualType param, bool library) {

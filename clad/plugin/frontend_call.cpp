@@ -54,7 +54,7 @@ ir::Expr* Frontend::container_member(const CXXMemberCallExpr* e, const CXXMethod
   if (!ir::names_object(base)) base = hoist(base, loc(static_cast<const clang::Expr*>(e)));
   callees_.insert(method->getCanonicalDecl());
   std::vector<ir::Expr*> arguments;
-  for (const clang::Expr* a : e->arguments()) arguments.push_back(value(a));
+  for (const clang::Expr* a : e->arguments()) arguments.push_back(value_after(base, a));
   return through(base, [&](ir::Expr* one) {
     ir::Expr* m = fn_.make(ir::Expr::Method, types_.get(e->getType()), method->getNameAsString(), {one});
     m->accessor = true;
@@ -96,7 +96,7 @@ ir::Expr* Frontend::operator_call(const CXXOperatorCallExpr* e, const FunctionDe
     ir::Expr* base = value(first);
     callees_.insert(callee->getCanonicalDecl());
     if (!ir::names_object(base)) base = hoist(base, loc(static_cast<const clang::Expr*>(e)));
-    ir::Expr* index = value(e->getArg(1));
+    ir::Expr* index = value_after(base, e->getArg(1));
     return through(base, [&](ir::Expr* o) {
       return held(fn_.make(ir::Expr::Index, type->element, "", {o, index}), e->getType());
     });
@@ -127,11 +127,13 @@ ir::Expr* Frontend::operator_call(const CXXOperatorCallExpr* e, const FunctionDe
                         (e->getOperator() == OO_PlusPlus || e->getOperator() == OO_MinusMinus));
   info->is_method = method != nullptr && !method->isStatic();
   info->name = info->is_operator ? getOperatorSpelling(e->getOperator()) : callee->getNameAsString();
-  if (info->is_method) {
-    if (!add_object(*info, first, method)) return literal("0", context_.IntTy);
+  if (e->isAssignmentOp()) {
+    if (!add_assignment(*info, callee, first, e->getArg(1))) return literal("0", context_.IntTy);
+  } else {
+    if (info->is_method && !add_object(*info, first, method)) return literal("0", context_.IntTy);
+    const std::vector<const clang::Expr*> arguments(e->arg_begin() + (info->is_method ? 1 : 0), e->arg_end());
+    add_arguments(*info, callee, arguments);
   }
-  std::vector<const clang::Expr*> arguments(e->arg_begin() + (info->is_method ? 1 : 0), e->arg_end());
-  add_arguments(*info, callee, arguments);
   return finish_call(std::move(info), callee, callee->getReturnType(), e, method && !method->isConst());
 }
 

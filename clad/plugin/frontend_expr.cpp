@@ -219,9 +219,7 @@ ir::Expr* Frontend::value(const clang::Expr* e) {
       ir::Expr* base = value(a->getBase());
       if (base->kind == ir::Expr::Cast && base->text.empty())
         base = base->args[0];  // a[i] of an array, not of its decay
-      std::size_t position = out_->size();
-      ir::Expr* index = value(a->getIdx());
-      if (base->kind == ir::Expr::Binary && out_->size() > position) base = settle_pointer(base, position);
+      ir::Expr* index = value_after(base, a->getIdx());
       if (is_pointer(a->getBase()) && (base->kind == ir::Expr::Binary ||
                                        base->kind == ir::Expr::Conditional || base->kind == ir::Expr::Method))
         return element(base, index);

@@ -150,8 +150,20 @@ ir::Expr* Frontend::inline_call(const clang::Expr* call, const FunctionDecl* cal
     }
   }
   const bool changes = !returned || changes_before_reading(returned);
-  for (unsigned i = 0; i < definition->getNumParams() && i < args.size(); ++i)
-    frame[definition->getParamDecl(i)] = bound(args[i], definition->getParamDecl(i)->getType(), changes);
+  for (unsigned i = 0; i < definition->getNumParams() && i < args.size(); ++i) {
+    std::size_t position = out_->size();
+    ir::Expr* next = bound(args[i], definition->getParamDecl(i)->getType(), changes);
+    if (const std::set<const ir::Var*> changed = changed_since(position); !changed.empty()) {
+      if (self) self = settle_path(self, position, changed);
+      for (unsigned k = 0; k < i; ++k) {
+        ir::Expr*& earlier = frame[definition->getParamDecl(k)];
+        const bool names = definition->getParamDecl(k)->getType()->isReferenceType() ||
+                           earlier->type->kind == ir::Type::Pointer;
+        earlier = names ? settle_path(earlier, position, changed) : settle(earlier, position, changed);
+      }
+    }
+    frame[definition->getParamDecl(i)] = next;
+  }
   std::swap(frame, bindings_);
   std::swap(self, self_);
   inlining_.insert(callee);

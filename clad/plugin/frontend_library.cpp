@@ -142,9 +142,11 @@ ir::Expr* Frontend::construct_library(const ir::Type* type, llvm::ArrayRef<const
     std::size_t position = out_->size();
     ir::Expr* next = value(e);
     const std::set<const ir::Var*> changed = changed_since(position);
-    for (std::size_t k = 0; k < list->args.size() && !changed.empty(); ++k)
-      if (!args[k]->isLValue() || !ir::names_object(list->args[k]))
-        list->args[k] = settle(list->args[k], position, changed);
+    for (std::size_t k = 0; k < list->args.size() && !changed.empty(); ++k) {
+      ir::Expr*& earlier = list->args[k];
+      const bool names = args[k]->isLValue() && ir::names_object(earlier);
+      earlier = names ? settle_path(earlier, position, changed) : settle(earlier, position, changed);
+    }
     list->args.push_back(next);
   }
   if (complex && args.size() == 1) list->args.push_back(literal("0", context_.IntTy));
@@ -190,8 +192,8 @@ ir::Expr* Frontend::library_member(const CXXMemberCallExpr* e, const CXXMethodDe
   if (named(method, {"has_value"}) || isa<CXXConversionDecl>(method)) return holds(object(base));
   if (named(method, {"value_or"})) {
     ir::Expr* o = object(base);
+    ir::Expr* otherwise = value_after(o, e->getArg(0));
     ir::Expr* has = holds(o);
-    ir::Expr* otherwise = value(e->getArg(0));
     ir::Expr* inner = held_in(o);
     if (type->fields[0].type->is_class())
       return fail(e->getExprLoc(), "cannot differentiate 'value_or' of a class; use if and else");
@@ -257,9 +259,10 @@ ir::Expr* Frontend::library_operator(const CXXOperatorCallExpr* e) {
   if (!plain) return nullptr;
   auto info = std::make_unique<ir::CallInfo>();
   info->name = spell_function(plain, types_);
-  add_arguments(*info, plain, {first, e->getArg(1)});
+  add_assignment(*info, plain, first, e->getArg(1));
+  ir::Expr* target = info->args.front().expr;
   ir::Expr* result = finish_call(std::move(info), plain, plain->getReturnType(), e, false);
-  return assign(value(first), "=", result, at);
+  return assign(target, "=", result, at);
 }
 
 }  // namespace clad

@@ -30,24 +30,17 @@ static bool reads_elements(const ir::Expr* e) {
          std::any_of(e->args.begin(), e->args.end(), reads_elements);
 }
 
-/// Makes a path mean the same object for as long as its alias lives: indices that may change are copied.
-ir::Expr* Frontend::freeze(ir::Expr* e, ir::Loc at) {
-  auto index = [&](ir::Expr* x) {
-    bool stable = !reads_elements(x);
-    ir::each_var(x, [&](ir::Var* v) { stable &= unstable_.count(v) == 0 && !v->external; });
-    return stable ? x : hoist(x, at, "index");
-  };
+/// A path with other indices.
+ir::Expr* Frontend::with_indices(ir::Expr* e, const Reindex& index) {
+  const auto base = [&] { return with_indices(e->args[0], index); };
   switch (e->kind) {
-    case ir::Expr::Index: {
-      ir::Expr* base = freeze(e->args[0], at);
-      ir::Expr* copy = fn_.make(e->kind, e->type, e->text, {base, index(e->args[1])});
-      return copy;
-    }
+    case ir::Expr::Index:
+      return fn_.make(e->kind, e->type, e->text, {base(), index(e->args[1], /*of_length=*/false)});
     case ir::Expr::Member:
     case ir::Expr::Deref:
     case ir::Expr::AddressOf:
     case ir::Expr::Cast: {
-      ir::Expr* copy = fn_.make(e->kind, e->type, e->text, {freeze(e->args[0], at)});
+      ir::Expr* copy = fn_.make(e->kind, e->type, e->text, {base()});
       copy->explicit_cast = e->explicit_cast;
       copy->to_reference = e->to_reference;
       return copy;
@@ -58,24 +51,38 @@ ir::Expr* Frontend::freeze(ir::Expr* e, ir::Loc at) {
         const ir::Type* size = types_.get(context_.getSizeType());
         ir::Expr* length = fn_.make(ir::Expr::Method, size, "size", {e->args[0]});
         ir::Expr* last = fn_.make(ir::Expr::Binary, size, "-", {length, literal("1", context_.IntTy)});
-        return fn_.make(ir::Expr::Index, e->type, "", {freeze(e->args[0], at), hoist(last, at, "index")});
+        return fn_.make(ir::Expr::Index, e->type, "", {base(), index(last, /*of_length=*/true)});
       }
-      ir::Expr* copy = fn_.make(e->kind, e->type, e->text, {freeze(e->args[0], at)});
+      ir::Expr* copy = fn_.make(e->kind, e->type, e->text, {base()});
       copy->accessor = e->accessor;
-      for (std::size_t i = 1; i < e->args.size(); ++i) copy->args.push_back(index(e->args[i]));
+      for (std::size_t i = 1; i < e->args.size(); ++i)
+        copy->args.push_back(index(e->args[i], /*of_length=*/false));
       return copy;
     }
     case ir::Expr::Binary:
       if (e->type->kind == ir::Type::Pointer) {
-        bool left = e->args[0]->type->kind == ir::Type::Pointer || e->args[0]->type->kind == ir::Type::Array;
-        ir::Expr* a = left ? freeze(e->args[0], at) : index(e->args[0]);
-        ir::Expr* b = left ? index(e->args[1]) : freeze(e->args[1], at);
+        const bool left =
+            e->args[0]->type->kind == ir::Type::Pointer || e->args[0]->type->kind == ir::Type::Array;
+        const auto side = [&](ir::Expr* x, bool pointer) {
+          return pointer ? with_indices(x, index) : index(x, /*of_length=*/false);
+        };
+        ir::Expr* a = side(e->args[0], left);
+        ir::Expr* b = side(e->args[1], !left);
         return fn_.make(e->kind, e->type, e->text, {a, b});
       }
       return e;
     default:
       return e;
   }
+}
+
+/// Makes a path mean the same object for as long as its alias lives: indices that may change are copied.
+ir::Expr* Frontend::freeze(ir::Expr* e, ir::Loc at) {
+  return with_indices(e, [&](ir::Expr* x, bool of_length) {
+    bool stable = !of_length && !reads_elements(x);
+    ir::each_var(x, [&](ir::Var* v) { stable &= unstable_.count(v) == 0 && !v->external; });
+    return stable ? x : hoist(x, at, "index");
+  });
 }
 
 /// Whether a temporary object that starts as what `path` names must be an object of its own: one of the two

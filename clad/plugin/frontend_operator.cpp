@@ -37,13 +37,27 @@ ir::Expr* Frontend::settle(ir::Expr* e, std::size_t& position, const std::set<co
   return fn_.ref(kept);
 }
 
-/// A pointer whose index was evaluated before later operands changed it.
-ir::Expr* Frontend::settle_pointer(ir::Expr* pointer, std::size_t& position) {
-  const std::set<const ir::Var*> changed = changed_since(position);
-  ir::Expr* index = settle(pointer->args[1], position, changed);
-  return index == pointer->args[1]
-             ? pointer
-             : fn_.make(pointer->kind, pointer->type, pointer->text, {pointer->args[0], index});
+/// A path, or a pointer, whose indices were evaluated before later operands changed them: it still names the
+/// same object, which is read afterwards.
+ir::Expr* Frontend::settle_path(ir::Expr* path, std::size_t& position,
+                                const std::set<const ir::Var*>& changed) {
+  bool any = false;
+  ir::Expr* settled = through(path, [&](ir::Expr* one) {
+    return with_indices(one, [&](ir::Expr* index, bool) {
+      ir::Expr* kept = settle(index, position, changed);
+      any |= kept != index;
+      return kept;
+    });
+  });
+  return any ? settled : path;
+}
+
+/// Lowers what is evaluated after it was found which object is meant: v[i][i++].
+ir::Expr* Frontend::value_after(ir::Expr*& object, const clang::Expr* e) {
+  std::size_t position = out_->size();
+  ir::Expr* v = value(e);
+  if (out_->size() > position) object = settle_path(object, position, changed_since(position));
+  return v;
 }
 
 /// Lowers one more operand; those before it keep the values they had when their turn came.
@@ -53,7 +67,9 @@ void Frontend::append_value(std::vector<ir::Expr*>& operands, const clang::Expr*
   if (out_->size() > position) {
     std::set<const ir::Var*> changed = changed_since(position);
     if (!changed.empty())
-      for (ir::Expr*& before : operands) before = settle(before, position, changed);
+      for (ir::Expr*& before : operands)
+        before = before->type->kind == ir::Type::Pointer ? settle_path(before, position, changed)
+                                                         : settle(before, position, changed);
   }
   operands.push_back(next);
 }
