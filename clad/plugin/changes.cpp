@@ -129,7 +129,7 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
     if (const auto* method = dyn_cast<CXXMethodDecl>(f);
         method && !method->isStatic() && !method->isConst()) {
       bool element = method->getParent()->isInStdNamespace() && method->getReturnType()->isReferenceType() &&
-                     !method->isOverloadedOperator() && !named(method, {"emplace_back"});
+                     !method->isOverloadedOperator() && !named(method, {"emplace", "emplace_back"});
       // What it gives is marked where it is changed, unless that is a pointer.
       const bool subscript =
           method->getOverloadedOperator() == OO_Subscript && !method->getReturnType()->isPointerType();

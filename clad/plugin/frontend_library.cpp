@@ -201,8 +201,10 @@ ir::Expr* Frontend::library_member(const CXXMemberCallExpr* e, const CXXMethodDe
   }
   if (named(method, {"reset"})) return assign(value(base), "=", fn_.make(ir::Expr::Construct, type), at);
   if (named(method, {"emplace"}) && e->getNumArgs() == 1) {
-    ir::Expr* list = fn_.make(ir::Expr::InitList, type, "", {value(e->getArg(0))});
-    return assign(value(base), "=", list, at);
+    ir::Expr* o = object(base);
+    ir::Expr* held = value_after(o, e->getArg(0));
+    assign(o, "=", fn_.make(ir::Expr::InitList, type, "", {held}), at);
+    return held_in(o);
   }
   return nullptr;
 }

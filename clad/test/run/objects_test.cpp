@@ -1,4 +1,5 @@
 // Tuples, complex numbers, optional values, and objects on the heap.
+#include <array>
 #include <complex>
 #include <cstdlib>
 #include <functional>
@@ -113,6 +114,29 @@ double of_class(double x, double y) {
   return p->x * p->y;
 }
 
+double emplaced_by_lambda(double x, double y) {
+  std::optional<double> o{x};
+  const auto l = [&](double k) {
+    o.emplace(k * y) *= 2;
+    return x;
+  };
+  return l(x) * *o;
+}
+struct Maybe {
+  std::optional<double> a, b;
+};
+double arrays_of_optional(double x, double y) {
+  std::optional<double> o[3]{x, y, {}};
+  std::array<std::optional<std::vector<double>>, 2> v{std::vector<double>{x, y}};
+  Maybe m[2]{{x, y}, {y, {}}};
+  o[0].value() *= *o[1];
+  o[1].reset();
+  o[2] = *o[0] * y;
+  (*v[0])[0] *= *m[0].a * *m[0].b;
+  m[1].b.emplace(x * y);
+  return *o[0] * o[2].value() * o[1].value_or(x) + (*v[0])[0] * (*v[0])[1] * *m[1].a * m[1].b.value();
+}
+
 double unique(double x, double y) {
   auto p = std::make_unique<double>(x * y);
   *p += y;
@@ -217,6 +241,8 @@ TEST(Objects, OptionalValues) {
   EXPECT_GRADIENT(returned, 1.3, 0.7);
   EXPECT_GRADIENT(returned, 1.3, -0.7);
   EXPECT_GRADIENT(of_class, 1.3, 0.7);
+  EXPECT_GRADIENT(emplaced_by_lambda, 1.3, 0.7);
+  EXPECT_GRADIENT(arrays_of_optional, 1.3, 0.7);
 }
 TEST(Objects, OnTheHeap) {
   EXPECT_GRADIENT(unique, 1.3, 0.7);

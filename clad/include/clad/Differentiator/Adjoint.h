@@ -217,11 +217,19 @@ void accumulate(T& d, const T& v) {
   }
 }
 
-/// Gives the vectors inside `d` the lengths they have in `primal`; what is new is zero.
+/// Gives the vectors inside `d` the lengths they have in `primal`, and its optionals a value where they have
+/// one there; what is new is zero.
 template <class T>
 void shape_like(T& d, const T& primal) {
   if constexpr (std::is_array_v<T>) {
     for (std::size_t i = 0; i < std::extent_v<T>; ++i) clad::shape_like(d[i], primal[i]);
+  } else if constexpr (detail::optional<T>) {
+    if (!primal.has_value())
+      d.reset();
+    else if (d.has_value())
+      clad::shape_like(*d, *primal);
+    else
+      clad::set_zero(d.emplace(*primal));
   } else if constexpr (!std::is_floating_point_v<T> && !detail::opaque<T> && detail::enumerated<T>) {
     clad_fields(d, primal, [](auto& field, const auto& other) { clad::shape_like(field, other); });
   }
