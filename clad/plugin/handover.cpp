@@ -56,6 +56,23 @@ bool holds_address(QualType type) {
       seen);
 }
 
+/// Whether such a value, or what it refers to, can be called.
+bool holds_function(QualType type) {
+  std::set<const CXXRecordDecl*> seen;
+  type = type.getNonReferenceType();
+  while (type->isPointerType() && !type->isFunctionPointerType()) type = type->getPointeeType();
+  return any_part(
+      type,
+      [](QualType t, const CXXRecordDecl* record) -> std::optional<bool> {
+        const StringRef name = library_name(record);
+        if ((record && record->isLambda()) || t->isFunctionPointerType() || name == "function" ||
+            name == "reference_wrapper")
+          return true;
+        return std::nullopt;
+      },
+      seen);
+}
+
 /// A pointer or a reference to an object that has vectors names the object, if what it is bound to is a plain
 /// path.
 bool names_object(const VarDecl* var) {
@@ -72,18 +89,46 @@ bool is_handover(const FunctionDecl* f) {
   return compat::in_std(f) && named(f, {"swap", "move", "forward", "exchange", "iter_swap", "swap_ranges"});
 }
 
-/// What an expression mentions.
-Objects mentioned(const clang::Stmt* e) {
+/// What an expression mentions; inside lambdas apart, if asked. Objects declared there are no part of it.
+Objects mentioned(const clang::Stmt* e, Objects* in_lambdas = nullptr) {
   struct Finder : RecursiveASTVisitor<Finder> {
-    Objects found;
+    Objects found, inside;
+    std::vector<const DeclContext*> bodies;
+    bool TraverseLambdaExpr(LambdaExpr* lambda) {
+      bodies.push_back(lambda->getCallOperator());
+      const bool going = RecursiveASTVisitor::TraverseLambdaExpr(lambda);
+      bodies.pop_back();
+      return going;
+    }
+    void add(const ValueDecl* decl) { (bodies.empty() ? found : inside).insert(decl); }
+    bool is_declared_inside(const VarDecl* var) const {
+      return llvm::any_of(bodies, [&](const DeclContext* body) {
+        return !var->isInitCapture() && !var->isStaticLocal() && body->Encloses(var->getDeclContext()) &&
+               !holds_address(var->getType());  // which a call may give
+      });
+    }
     bool VisitDeclRefExpr(DeclRefExpr* ref) {
-      if (isa<VarDecl>(ref->getDecl()) || isa<BindingDecl>(ref->getDecl())) found.insert(ref->getDecl());
+      const auto* var = dyn_cast<VarDecl>(ref->getDecl());
+      if ((var && !is_declared_inside(var)) || isa<BindingDecl>(ref->getDecl())) add(ref->getDecl());
       return true;
     }
     bool VisitMemberExpr(MemberExpr* member) {
       if (isa<FieldDecl>(member->getMemberDecl()) &&
           isa<CXXThisExpr>(member->getBase()->IgnoreParenImpCasts()))
-        found.insert(member->getMemberDecl());
+        add(member->getMemberDecl());
+      return true;
+    }
+  } finder;
+  finder.TraverseStmt(const_cast<clang::Stmt*>(e));
+  (in_lambdas ? *in_lambdas : finder.found).merge(finder.inside);
+  return finder.found;
+}
+
+std::vector<const LambdaExpr*> lambdas_in(const clang::Stmt* e) {
+  struct Finder : RecursiveASTVisitor<Finder> {
+    std::vector<const LambdaExpr*> found;
+    bool VisitLambdaExpr(LambdaExpr* lambda) {
+      found.push_back(lambda);
       return true;
     }
   } finder;
@@ -112,8 +157,12 @@ struct Collector : RecursiveASTVisitor<Collector> {
   std::vector<const clang::Stmt*> loops;
   std::vector<const CXXForRangeStmt*> ranges;
   std::vector<const VarDecl*> variables;
-  std::map<const VarDecl*, Objects> sources;  ///< what their values are made from
-  std::map<const VarDecl*, Objects> lambdas;  ///< whose bodies hand over, by the variable they are in
+  struct Source {
+    Objects direct, in_lambdas;
+    void add(const clang::Expr* e) { direct.merge(mentioned(e, &in_lambdas)); }
+  };
+  std::map<const VarDecl*, Source> sources;   ///< what their values are made from
+  std::map<const VarDecl*, Objects> lambdas;  ///< what calls by the variable's name hand over
   std::set<const CXXRecordDecl*> named_lambdas;
   unsigned deferred = 0;  ///< inside the body of a lambda that is called by name
   Callees& callees;
@@ -172,7 +221,10 @@ struct Collector : RecursiveASTVisitor<Collector> {
   }
   void assign(const clang::Expr* to, const clang::Expr* e) {
     const auto* ref = dyn_cast<DeclRefExpr>(to->IgnoreParenImpCasts());
-    if (const auto* var = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr) sources[var].merge(mentioned(e));
+    const auto* var = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
+    if (!var) return;
+    sources[var].add(e);
+    if (holds_function(var->getType())) name_function(var, e);
   }
   bool VisitBinaryOperator(BinaryOperator* e) {
     if (e->getOpcode() == BO_Assign) assign(e->getLHS(), e->getRHS());
@@ -185,16 +237,26 @@ struct Collector : RecursiveASTVisitor<Collector> {
   bool VisitVarDecl(VarDecl* var) {
     if (!var->isLocalVarDecl()) return true;
     variables.push_back(var);
-    if (var->getInit()) sources[var] = mentioned(var->getInit());
-    const CXXRecordDecl* record = var->getType()->getAsCXXRecordDecl();
-    if (record && record->isLambda() && var->getInit()) {
-      named_lambdas.insert(record);
+    if (var->getInit()) sources[var].add(var->getInit());
+    if (var->getInit() && holds_function(var->getType())) name_function(var, var->getInit());
+    return true;
+  }
+  /// A call by this name hands over what the lambdas hand over that the variable is made from.
+  void name_function(const VarDecl* var, const clang::Expr* made) {
+    if (const auto* lambda = dyn_cast<LambdaExpr>(strip(made)))
+      named_lambdas.insert(lambda->getLambdaClass());
+    for (const LambdaExpr* lambda : lambdas_in(made)) {
       Collector inner(callees);
-      inner.TraverseStmt(record->getLambdaCallOperator()->getBody());
+      inner.lambdas = lambdas;
+      inner.TraverseStmt(lambda->getCallOperator()->getBody());
       for (const Handover& handover : inner.handovers)
         lambdas[var].insert(handover.of.begin(), handover.of.end());
     }
-    return true;
+    for (const ValueDecl* other : mentioned(made))
+      if (auto it = lambdas.find(dyn_cast<VarDecl>(other)); it != lambdas.end()) {
+        const Objects of = it->second;
+        lambdas[var].insert(of.begin(), of.end());
+      }
   }
   bool TraverseLambdaExpr(LambdaExpr* e) {
     const unsigned more = named_lambdas.count(e->getLambdaClass()) ? 1 : 0;
@@ -213,10 +275,12 @@ struct Collector : RecursiveASTVisitor<Collector> {
 class Check {
  public:
   Check(const SourceManager& manager, const Collector& found) : manager_(manager), found_(found) {
-    for (const VarDecl* var : found.variables)
-      if (auto it = found.sources.find(var); it != found.sources.end()) add(var, it->second);
+    for (const bool functions : {false, true})  // which may capture pointers
+      for (const VarDecl* var : found.variables)
+        if (auto it = found.sources.find(var); it != found.sources.end())
+          if (holds_function(var->getType()) == functions) add(var, it->second, functions);
     for (const CXXForRangeStmt* loop : found.ranges)
-      add(loop->getLoopVariable(), mentioned(loop->getRangeInit()));
+      add(loop->getLoopVariable(), {mentioned(loop->getRangeInit()), {}}, /*function=*/false);
   }
   void run(const std::function<void(SourceLocation, const std::string&)>& report) const {
     for (const Collector::Handover& handover : found_.handovers) {
@@ -236,11 +300,11 @@ class Check {
   }
 
  private:
-  void add(const VarDecl* var, Objects from) {
+  void add(const VarDecl* var, const Collector::Source& source, bool function) {
     if (!holds_address(var->getType())) return;
-    const CXXRecordDecl* record = var->getType()->getAsCXXRecordDecl();
-    if (record && record->isLambda())  // names of objects are no pointers into them
-      std::erase_if(from, [&](const ValueDecl* captured) { return !pointers_.count(captured); });
+    Objects from = source.direct;
+    for (const ValueDecl* captured : source.in_lambdas)  // names of objects are no pointers into them
+      if (!function || pointers_.count(captured)) from.insert(captured);
     (names_object(var) ? objects_ : pointers_)[var] = from;
   }
   /// `decl` and what it stands for.

@@ -159,6 +159,23 @@ double exchanged_by_callee(double x, double y) {
   // expected-error@-1 {{cannot differentiate through 'p' after this call}}
   return p[0] * v[1];
 }
+double exchanged_by_other_name(double x, double y) {
+  std::vector<double> v{x, x * x}, w{y, y};
+  auto step = [&] { v.swap(w); };
+  const auto& same = step;
+  auto calls = [&] { same(); };
+  const double* p = v.data();
+  calls();
+  // expected-error@-1 {{cannot differentiate through 'p' after this call}}
+  return p[0] * v[1];
+}
+double captured_pointer(double x, double y) {
+  std::vector<double> v{x, x * x}, w{y, y};
+  const auto f = [p = v.data()] { return p[0]; };
+  std::swap(v, w);
+  // expected-error@-1 {{cannot differentiate through 'f' after this call}}
+  return f() * v[1];
+}
 double rows_exchanged(double x) {
   std::vector<std::vector<double>> rows{{x, 2 * x}, {3 * x, x * x}};
   std::vector<double>& first = rows[0];
@@ -297,6 +314,8 @@ void use() {
   clad::gradient(reference_into_exchanged);
   clad::gradient(pointer_into_moved);
   clad::gradient(exchanged_by_callee);
+  clad::gradient(exchanged_by_other_name);
+  clad::gradient(captured_pointer);
   clad::gradient(rows_exchanged);
   clad::gradient(const_view);
   clad::gradient(view_by_value);

@@ -1,5 +1,6 @@
 // Elements made in place, swaps, and references to elements of vectors that grow and shrink.
 #include <array>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -90,7 +91,25 @@ double swapped(double x) {
   return v[0] * w[0] * w[i + 1] * index[0] + v.size() * w.size() * x + a.a * a.b * b.a * b.b +
          p[0] * q[0] * p[1];
 }
-TEST(Vectors, Swaps) { EXPECT_GRADIENT(swapped, 0.7); }
+double swapped_in_lambda(double x) {
+  vec v{x, 1};
+  const std::function<double(double)> f = [&, k = x](double t) {
+    vec a{t, x}, b = v;
+    std::swap(a, b);
+    return a[0] * b[0] * k;
+  };
+  const auto g = [&](double t) {
+    vec a{t, x};
+    a.swap(v);
+    return a[0];
+  };
+  const std::function<double(double)> h = [&](double t) { return g(t) * v[1]; };
+  return f(2 * x) * h(x) * v[0] * h(2 * x);
+}
+TEST(Vectors, Swaps) {
+  EXPECT_GRADIENT(swapped, 0.7);
+  EXPECT_GRADIENT(swapped_in_lambda, 0.7);
+}
 
 double shrinking(double x) {
   std::vector<Point> v;
