@@ -108,7 +108,7 @@ class Expressions:
         if self.steppable:
             name, self.steppable = self.steppable, None
             return integer(f'{name}++ % {n}')
-        ints = [v for v in self.visible() if v.shape == INT]
+        ints = [v for v in self.visible() if v.shape == INT and (v.fixed or not self.steady)]
         if n == 1 or not ints or self.chance(0.4):
             return integer(str(self.rng.randrange(n)))
         v = self.rng.choice(ints)

@@ -36,6 +36,7 @@ class Generator(Expressions, Statements, Functions, Library):
         self.in_lambda, self.in_constructor, self.result, self.pure = 0, False, None, 0
         self.in_chain = False
         self.assignable = self.steppable = None
+        self.steady = False  # indices must not be made from what can be assigned
         self.choosers = []  # (name, const) of functions that return one of two references
 
     def chance(self, p):

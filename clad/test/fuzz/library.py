@@ -195,7 +195,9 @@ class Library:
         self.hidden.add(v.name)
         name = self.new_name()
         self.hidden.add(name)
+        self.steady = True  # the body must not move the end
         parts = self.write_path(*chosen)
+        self.steady = False
         if shape.kind != 'array' and self.chance(0.5):
             first, last = [*parts, self.rng.choice(['.begin()', '.begin()', '.cbegin()'] if const else ['.begin()'])], [*parts, '.end()']
             const = const or first[-1] == '.cbegin()' or v.const
