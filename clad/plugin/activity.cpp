@@ -57,7 +57,7 @@ class Activity {
 
  private:
   void activate(ir::Var* v) {
-    if (v && !v->active && v->type->differentiable) v->active = changed_ = true;
+    if (v && !v->active && v->type->differentiable && v->global.empty()) v->active = changed_ = true;
   }
   void visit(const Body& body) {
     for (Stmt* s : body) {
@@ -87,16 +87,19 @@ class Activity {
       mark(s->init);
       mark(s->body);
       mark(s->other);
-      if (s->kind == Stmt::Assign && s->lhs->type->differentiable && ir::active(s->expr) && !ir::root(s->lhs))
-        diagnose_.error(s->loc,
-                        "cannot differentiate an assignment to a global variable; pass it as a parameter");
+      if (s->kind == Stmt::Assign && s->lhs->type->differentiable && ir::active(s->expr) &&
+          ir::is_global(s->lhs))
+        diagnose_.error(
+            s->loc,
+            "cannot differentiate an assignment to a global or static variable; pass it as a parameter");
       if (s->kind != Stmt::CallStmt) continue;
       const bool carries = is_active(*s->call);
       for (ir::CallInfo::Arg& a : s->call->args) {
         a.active = !s->call->constant && ir::active(a.expr);
-        if (carries && a.mutable_ && a.expr->type->differentiable && !ir::root(a.expr) && ir::is_path(a.expr))
+        if (carries && a.mutable_ && a.expr->type->differentiable && ir::is_global(a.expr))
           diagnose_.error(
-              s->loc, "cannot differentiate a call that changes a global variable; pass it as a parameter");
+              s->loc,
+              "cannot differentiate a call that changes a global or static variable; pass it as a parameter");
       }
     }
   }

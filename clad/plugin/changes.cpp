@@ -203,12 +203,70 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
   }
 };
 
+/// Finds, in a destructor, a change of what a member refers to, or of a number that one points to.
+struct EndFinder : RecursiveASTVisitor<EndFinder> {
+  bool referred = false, pointed = false, frees = false;
+  void change(const clang::Expr* e) {
+    for (bool reference = false, pointer = false;;) {
+      e = e->IgnoreParenCasts();
+      if (const auto* member = dyn_cast<MemberExpr>(e)) {
+        const QualType type = member->getMemberDecl()->getType();
+        reference |= type->isReferenceType();
+        pointer = type->isPointerType() && type->getPointeeType()->isArithmeticType();
+        e = member->getBase();
+      } else if (const auto* element = dyn_cast<ArraySubscriptExpr>(e)) {
+        e = element->getBase();
+      } else if (const auto* unary = dyn_cast<UnaryOperator>(e)) {
+        e = unary->getSubExpr();
+      } else {
+        referred |= reference && isa<CXXThisExpr>(e);
+        pointed |= pointer && isa<CXXThisExpr>(e);
+        return;
+      }
+    }
+  }
+  bool VisitBinaryOperator(BinaryOperator* e) {
+    if (e->isAssignmentOp() && !e->getLHS()->getType()->isPointerType()) change(e->getLHS());
+    return true;
+  }
+  bool VisitUnaryOperator(UnaryOperator* e) {
+    if (e->isIncrementDecrementOp() && !e->getType()->isPointerType()) change(e->getSubExpr());
+    return true;
+  }
+  bool VisitCXXMemberCallExpr(CXXMemberCallExpr* e) {
+    const CXXMethodDecl* method = e->getMethodDecl();
+    if (method && !method->isConst()) change(e->getImplicitObjectArgument());
+    return true;
+  }
+  bool VisitCXXDeleteExpr(CXXDeleteExpr*) { return frees = true; }
+  bool VisitCallExpr(CallExpr* e) {
+    frees |= e->getDirectCallee() && named(e->getDirectCallee(), {"free"});
+    return true;
+  }
+  bool found() const { return referred || (pointed && !frees); }
+};
+
 }  // namespace
 
 Changes changes_of(const FunctionDecl* decl) {
   ChangeFinder finder;
   finder.visit_bodies(decl);
   return std::move(finder);
+}
+
+bool ends_with_changes(const CXXRecordDecl* record) {
+  if (!record || !record->hasDefinition() || record->hasTrivialDestructor()) return false;
+  const SourceManager& manager = record->getASTContext().getSourceManager();
+  if (compat::in_std(record) || manager.isInSystemHeader(record->getLocation())) return false;
+  const CXXDestructorDecl* destructor = record->getDestructor();
+  EndFinder finder;
+  if (destructor && destructor->getBody()) finder.TraverseStmt(destructor->getBody());
+  const auto of = [](QualType type) {
+    return ends_with_changes(type->getBaseElementTypeUnsafe()->getAsCXXRecordDecl());
+  };
+  return finder.found() ||
+         llvm::any_of(record->fields(), [&](const FieldDecl* f) { return of(f->getType()); }) ||
+         llvm::any_of(record->bases(), [&](const CXXBaseSpecifier& b) { return of(b.getType()); });
 }
 
 Changes changes_of(const CXXRecordDecl* lambda) {

@@ -56,6 +56,9 @@ class Diagnose {
     return file.substr(file.rfind('/') + 1).str() + ":" + std::to_string(place.getLine());
   }
   bool failed() const { return errors_ != 0; }
+  /// Whether a quiet one had something to report.
+  bool held_back() const { return held_back_; }
+  void speak_up() { quiet_ = false; }
   unsigned errors() const { return errors_; }
 
   /// While it lives, errors arise in the derivative of a function that is used at `at`.
@@ -75,6 +78,7 @@ class Diagnose {
     return at.isValid() && sema_.getSourceManager().isInSystemHeader(at);
   }
   void report(clang::DiagnosticIDs::Level level, clang::SourceLocation at, const std::string& message) {
+    held_back_ |= quiet_;
     if (quiet_) return;
     clang::DiagnosticsEngine& engine = sema_.getDiagnostics();
     engine.Report(at, engine.getDiagnosticIDs()->getCustomDiagID(level, "%0")) << message;
@@ -83,7 +87,7 @@ class Diagnose {
   clang::Sema& sema_;
   bool quiet_;
   unsigned errors_ = 0;
-  bool repeated_ = false, remarks_ = false;
+  bool repeated_ = false, remarks_ = false, held_back_ = false;
   std::set<std::pair<unsigned, std::string>> reported_;
   std::vector<clang::SourceLocation> uses_;
 };

@@ -42,6 +42,7 @@ void add_write(const Expr* path, Effects& to) {
     return;
   }
   to.vars.insert(r);
+  to.unknown |= !r->global.empty();
   to.outside |= is_outside(path) || r->external;
   to.everything |= r->kind != Var::Param && may_point(r);
 }
@@ -76,6 +77,7 @@ void add_reads(const Expr* e, Effects& to) {
       add_reads(v->path, to);
     } else {
       to.vars.insert(v);
+      to.unknown |= !v->global.empty();
       to.outside |= v->external || v->type->kind == Type::Pointer;
       to.everything |= v->kind != Var::Param && may_point(v);
     }
@@ -95,6 +97,7 @@ void add_writes(const Stmt* s, Effects& to) {
   }
   for (const Var* v : s->touched) {
     to.vars.insert(v);
+    to.unknown |= !v->global.empty();
     to.outside |= v->external;
     to.everything |= v->kind != Var::Param && may_point(v);
   }

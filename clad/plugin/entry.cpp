@@ -19,8 +19,30 @@ std::string adjoint_parameter(const ir::Var* v) {
 
 }  // namespace
 
+/// Globals end as the function leaves them: the reverse sweep puts back what they were before.
+void Module::keep_globals(const Instance& in, Text& after_forward, Text& after_reverse) const {
+  std::vector<const Instance*> all;
+  std::set<const Instance*> seen;
+  collect(in, all, seen);
+  std::set<std::string> known;
+  for (const Instance* i : all)
+    for (const auto& v : i->fn.vars) {
+      const ir::Type* t = v->type;
+      if (v->global.empty() || !v->modified || t->kind == ir::Type::Pointer || !t->copyable) continue;
+      if (!known.insert(v->global).second) continue;
+      const std::string last = const_cast<ir::Function&>(in.fn).unique(v->name + "_last");
+      const bool array = t->kind == ir::Type::Array;
+      after_forward.line(declare(t, last) + (array ? ";" : " = " + v->global + ";"), in.fn.loc);
+      if (array) after_forward.line("clad::assign(" + last + ", " + v->global + ");", in.fn.loc);
+      after_reverse.line(array ? "clad::assign(" + v->global + ", " + last + ");"
+                               : v->global + " = std::move(" + last + ");",
+                         in.fn.loc);
+    }
+}
+
 /// The gradient as a function of its own: primals, then one pointer per active parameter.
-Text Module::gradient_text(const Request& request, ir::Function& fn, const std::string& name) const {
+Text Module::gradient_text(const Request& request, ir::Function& fn, const std::string& name,
+                           const Text& after_forward, const Text& after_reverse) const {
   const std::string state_name = fn.region->record, value_name = fn.unique("value");
   const ir::Loc loc = request.at.getRawEncoding();
   const bool state = fn.has_state || fn.recursive;
@@ -62,7 +84,11 @@ Text Module::gradient_text(const Request& request, ir::Function& fn, const std::
   for (const ir::Parameter& p : fn.params)  // as long as the vector is after the forward sweep
     if (p.active && p.var->external && p.var->type->dynamic_shape)
       text.line("clad::shape_like(*" + p.var->adjoint + ", " + p.var->name + ");", loc);
-  if (fn.has_reverse) text.line(fn.name + "_rev(" + reverse + ");", loc);
+  if (fn.has_reverse) {
+    text.append(after_forward);
+    text.line(fn.name + "_rev(" + reverse + ");", loc);
+    text.append(after_reverse);
+  }
   for (const ir::Parameter& p : fn.params)  // the arguments were rounded too
     if (fn.error && p.active && p.var->type->kind == ir::Type::Real)
       text.line(fn.error->name + " += clad::rounding_error(*" + p.var->adjoint + ", " + p.var->name + ");",
@@ -187,7 +213,9 @@ void Module::write_gradient(const Request& request, const FunctionDecl* definiti
   roots_.push_back(in);
   ir::Function& fn = in->fn;
   const std::string grad = request.name();
-  write_code(request, {in}, gradient_text(request, fn, grad));
+  Text after_forward, after_reverse;
+  keep_globals(*in, after_forward, after_reverse);
+  write_code(request, {in}, gradient_text(request, fn, grad, after_forward, after_reverse));
   const EntryArguments given = write_arguments(request, fn, mask, request.parameters.size(), error);
   std::string arguments = joined(given.primals);
   for (const std::string& d : given.adjoints) append(arguments, d);

@@ -177,7 +177,9 @@ void Module::write_hessian_vector(const Request& request, const FunctionDecl* de
   Instance* in = instance(key, request.at);
   roots_.push_back(in);
   ir::Function& fn = in->fn;
-  write_code(request, {in}, gradient_text(request, fn, request.name()));
+  Text after_forward, after_reverse;
+  keep_globals(*in, after_forward, after_reverse);
+  write_code(request, {in}, gradient_text(request, fn, request.name(), after_forward, after_reverse));
   const std::size_t named = request.parameters.size();
   EntryArguments given = write_arguments(request, fn, mask, 2 * named);
   std::vector<std::string> arguments = given.as_arguments();

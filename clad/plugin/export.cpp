@@ -111,6 +111,10 @@ void check_exportable(const std::vector<Request>& requests, const std::string& t
           r.at,
           "cannot export the derivative of a lambda, which has no name in another file; take that of a "
           "function, or of a class with an operator()");
+  for (const auto& [stand_in, var] : types.statics())
+    diagnose.error(var->getLocation(), "cannot export a derivative that uses static variable '" +
+                                           var->getNameAsString() +
+                                           "', which has no name in another file; make it a global variable");
   if (diagnose.failed() || types.nameless().empty()) return;
   const std::set<std::string> names = names_in(text);
   for (const auto& [type, name] : types.nameless()) {

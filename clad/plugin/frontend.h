@@ -20,6 +20,7 @@
 #include "clang/AST/StmtOpenMP.h"
 #include "clang/Sema/Sema.h"
 #include "diagnose.h"
+#include "globals.h"
 #include "ir.h"
 #include "lookup.h"
 #include "request.h"
@@ -55,14 +56,15 @@ bool is_whole(clang::QualType type);  ///< integers, without bool
 class Frontend {
  public:
   Frontend(clang::Sema& sema, TypeTable& types, Diagnose& diagnose, CustomLookup& lookup,
-           ir::Function& function, const RequestTable* uses)
+           ir::Function& function, const RequestTable* uses, Globals* globals)
       : sema_(sema),
         context_(sema.Context),
         types_(types),
         diagnose_(diagnose),
         lookup_(lookup),
         fn_(function),
-        uses_(uses) {}
+        uses_(uses),
+        globals_(globals) {}
 
   /// Fills `function` from the definition `decl`, for calls that pass these functions and lambdas as its
   /// parameters. Errors are reported; the result is then not to be used.
@@ -97,6 +99,8 @@ class Frontend {
   void stmt(const clang::Stmt* s);
   void block(const clang::Stmt* s, ir::Body& into);
   void declare(const clang::VarDecl* var);
+  bool declare_static(const clang::VarDecl* decl);
+  void check_object(clang::QualType type, clang::SourceLocation at);
   void declare_bindings(const clang::DecompositionDecl* decl);
   ir::Expr* name_pointer(const clang::VarDecl* decl, ir::Expr* target);
   void declare_pointer(const clang::VarDecl* var);
@@ -164,6 +168,9 @@ class Frontend {
   ir::Expr* assign_number(const clang::BinaryOperator* e);
   ir::Expr* refuse_integer(const clang::Expr* e);
   ir::Expr* global(const clang::ValueDecl* decl);
+  ir::Var* changing_global(const clang::VarDecl* decl, const std::string& text);
+  std::vector<ir::Var*> globals_changed(const clang::FunctionDecl* callee,
+                                        llvm::ArrayRef<const clang::Expr*> args);
   ir::Expr* member(const clang::MemberExpr* e);
   ir::Expr* through(ir::Expr* object, const std::function<ir::Expr*(ir::Expr*)>& select);
   ir::Expr* brought_out(ir::Expr* path, ir::Body& body);
@@ -381,6 +388,8 @@ class Frontend {
   CustomLookup& lookup_;
   ir::Function& fn_;
   const RequestTable* uses_;
+  Globals* globals_;
+  std::map<const clang::VarDecl*, ir::Var*> global_vars_;  ///< those that change
   const clang::FunctionDecl* decl_ = nullptr;
 
   ir::Body* out_ = nullptr;

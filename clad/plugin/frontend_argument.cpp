@@ -232,7 +232,11 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
   // The reverse sweep evaluates the arguments again, after the call has changed what it changes: an argument
   // that depends on that is copied, and indices in paths are fixed. The library's containers may be handed
   // their own elements.
-  std::set<const ir::Var*> changed;
+  llvm::ArrayRef<const clang::Expr*> given;
+  if (const auto* call = dyn_cast<CallExpr>(at)) given = {call->getArgs(), call->getNumArgs()};
+  if (const auto* made = dyn_cast<CXXConstructExpr>(at)) given = {made->getArgs(), made->getNumArgs()};
+  const std::vector<ir::Var*> globals = globals_changed(callee, given);
+  std::set<const ir::Var*> changed(globals.begin(), globals.end());
   for (const ir::CallInfo::Arg& a : info->args)
     if (a.mutable_)
       if (const ir::Var* r = ir::root(a.expr)) changed.insert(r);
@@ -288,13 +292,11 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
 
   if (testing_ && ir::is_math(primal)) return primal;
 
-  std::vector<ir::Var*> touched;
+  std::vector<ir::Var*> touched = globals;
   for (const ir::CallInfo::Arg& a : info->args)
     if (a.mutable_)
-      if (ir::Var* r = ir::root(a.expr)) {
-        r->modified = true;
-        touched.push_back(r);
-      }
+      if (ir::Var* r = ir::root(a.expr); r && !llvm::is_contained(touched, r)) touched.push_back(r);
+  for (ir::Var* v : touched) v->modified = true;
 
   if (input && output) {
     ir::Var* temp = nullptr;

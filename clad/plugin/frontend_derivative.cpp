@@ -109,6 +109,7 @@ ir::Expr* Frontend::call_derivative(std::unique_ptr<ir::CallInfo> info, const Re
   info->primal = fn_.make(ir::Expr::Call, type);
   for (const ir::CallInfo::Arg& a : info->args) info->primal->args.push_back(a.expr);
   ir::Stmt* s = emit(ir::Stmt::CallStmt, at);
+  s->touched = globals_changed(request.function, {});
   for (const ir::CallInfo::Arg& a : info->args)
     if (ir::Var* r = a.mutable_ ? ir::root(a.expr) : nullptr) s->touched.push_back(r);
   s->call = std::move(info);

@@ -188,6 +188,7 @@ ir::Expr* Frontend::value(const clang::Expr* e) {
       return chosen || copies(v, !e->getType().isConstQualified()) ? hoist(v, loc(e)) : v;
     }
     case clang::Stmt::CXXBindTemporaryExprClass:
+      check_object(e->getType(), e->getExprLoc());
       return value(llvm::cast<CXXBindTemporaryExpr>(e)->getSubExpr());
     case clang::Stmt::SubstNonTypeTemplateParmExprClass:
       return value(llvm::cast<SubstNonTypeTemplateParmExpr>(e)->getReplacement());

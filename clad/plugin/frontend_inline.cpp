@@ -187,7 +187,7 @@ ir::Expr* Frontend::inline_call(const clang::Expr* call, const FunctionDecl* cal
 ir::Expr* Frontend::bound(const clang::Expr* e, QualType param, bool changes) {
   ir::Expr* arg = value(e);
   const bool by_value = !param->isReferenceType();
-  changes |= ir::is_path(arg) && !ir::root(arg) && !arg->fixed;  // a global, which any call may change
+  changes |= ir::is_global(arg) && !arg->fixed;  // any call may change it
   if (arg->type->kind == ir::Type::Pointer || (!by_value && ir::is_path(arg)))
     return changes ? freeze(arg, at_) : arg;
   const bool made = arg->kind == ir::Expr::Construct || arg->kind == ir::Expr::InitList;

@@ -1,6 +1,7 @@
 // What an expression names: variables, members, elements; and how a reference keeps naming the same object.
 #include <algorithm>
 
+#include "compat.h"
 #include "frontend.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -139,6 +140,40 @@ ir::Expr* Frontend::deref(ir::Expr* pointer) {
   return fn_.make(ir::Expr::Deref, pointee ? pointee : pointer->type, "", {pointer});
 }
 
+/// A global that changes while the function runs, as memory of the caller.
+ir::Var* Frontend::changing_global(const VarDecl* decl, const std::string& text) {
+  ir::Var*& v = global_vars_[decl->getCanonicalDecl()];
+  if (v) return v;
+  v = fn_.make_var(ir::Var::Param, decl->getNameAsString(), types_.get(decl->getType()), nullptr);
+  v->global = text;
+  v->external = true;
+  v->reference = v->type->kind != ir::Type::Pointer;
+  unstable_.insert(v);
+  return v;
+}
+
+/// The globals, treated so, that a call with these arguments may change.
+std::vector<ir::Var*> Frontend::globals_changed(const FunctionDecl* callee,
+                                                llvm::ArrayRef<const clang::Expr*> args) {
+  std::vector<ir::Var*> out;
+  if (!globals_ || !globals_->tracks()) return out;
+  const auto may_call = [&](const clang::Expr* arg) {  // what is passed may be called
+    const CXXRecordDecl* record = arg->getType().getNonReferenceType()->getAsCXXRecordDecl();
+    return is_callable(arg->getType()) ||
+           (record && record->hasDefinition() &&
+            !record->lookup(context_.DeclarationNames.getCXXOperatorName(OO_Call)).empty());
+  };
+  const auto* method = dyn_cast<CXXMethodDecl>(callee);
+  const bool own_virtual = method && method->isVirtual() && !compat::in_std(method);
+  const bool known = !own_virtual && llvm::none_of(args, may_call);
+  for (const VarDecl* var : globals_->changed_by(known ? callee : nullptr))
+    if (ir::Var* v = global(var)->var) {
+      v->modified = true;
+      out.push_back(v);
+    }
+  return out;
+}
+
 ir::Expr* Frontend::global(const ValueDecl* decl) {
   if (TypeTable::is_numeric_array(decl->getType()))
     return fail(decl->getLocation(), "cannot differentiate a use of the global std::valarray '" +
@@ -149,6 +184,8 @@ ir::Expr* Frontend::global(const ValueDecl* decl) {
     text = spell_function(f, types_);
   } else if (const auto* object = dyn_cast<TemplateParamObjectDecl>(decl)) {
     text = spell_constant(object->getValue(), object->getType(), types_);
+  } else if (const auto* var = dyn_cast<VarDecl>(decl); var && var->isStaticLocal()) {
+    text = "::" + types_.stand_in(var);  // local variables of the derivative may be called so
   } else {
     llvm::raw_string_ostream os(text);
     os << "::";
@@ -157,6 +194,8 @@ ir::Expr* Frontend::global(const ValueDecl* decl) {
       os << spell_arguments(var->getTemplateArgs(), types_);
     os.flush();
   }
+  if (const auto* var = dyn_cast<VarDecl>(decl); var && globals_ && globals_->name(var))
+    return fn_.ref(changing_global(var, text));
   ir::Expr* e = fn_.make(ir::Expr::Global, types_.get(decl->getType()), text);
   e->fixed = isa<FunctionDecl>(decl) || isa<EnumConstantDecl>(decl) || decl->getType().isConstant(context_);
   return e;
@@ -193,10 +232,7 @@ ir::Expr* Frontend::reference_to(const DeclRefExpr* e) {
       return fail(e->getExprLoc(),
                   "cannot differentiate this use of lambda '" + decl->getNameAsString() +
                       "': a lambda may be called or passed to a function whose definition is visible");
-    if (var->isStaticLocal())
-      return fail(e->getExprLoc(), "cannot differentiate a use of static variable '" +
-                                       decl->getNameAsString() +
-                                       "': its derivative cannot name it; make it a global variable");
+    if (var->isStaticLocal()) return global(decl);
     return fail(e->getExprLoc(),
                 "cannot differentiate a use of variable '" + decl->getNameAsString() + "' here");
   }

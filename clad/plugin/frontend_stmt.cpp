@@ -146,17 +146,58 @@ void Frontend::declare_pointer(const VarDecl* decl) {
   initialize(v, decl->getInit(), at_);
 }
 
+/// Whether the expression reads a variable of the function that it is in.
+static bool reads_locals(const clang::Stmt* e) {
+  if (isa<CXXThisExpr>(e)) return true;
+  if (const auto* ref = dyn_cast<DeclRefExpr>(e)) {
+    const auto* var = dyn_cast<VarDecl>(ref->getDecl());
+    if (var && var->isLocalVarDeclOrParm() && !var->isStaticLocal() && !var->isConstexpr()) return true;
+  }
+  return llvm::any_of(e->children(), [](const clang::Stmt* s) { return s && reads_locals(s); });
+}
+
+/// A static variable that holds a constant from the start is named, or folded, where it is used. False of a
+/// constant that is computed when it is reached: it may as well be made each time, as tables are.
+bool Frontend::declare_static(const VarDecl* decl) {
+  QualType type = type_of(decl);
+  const bool constant = type.isConstQualified() || type->isReferenceType();
+  const clang::Expr* init = decl->getInit();
+  const bool from_the_start = !init || decl->hasConstantInitialization();
+  if (from_the_start && constant && type->isArrayType()) return false;
+  if (from_the_start) return true;
+  if (constant && !reads_locals(init)) return false;
+  fail(decl->getLocation(),
+       "cannot differentiate static variable '" + decl->getNameAsString() +
+           "': its first value is computed by the first call, which need not be the derivative's; make it "
+           "a global variable");
+  return true;
+}
+
+/// Generated code makes objects without arguments and ends them where that suits it, and nothing reverses a
+/// destructor: an error if what is read elsewhere changes then.
+void Frontend::check_object(QualType type, SourceLocation at) {
+  const CXXRecordDecl* record =
+      type->isReferenceType() ? nullptr : type->getBaseElementTypeUnsafe()->getAsCXXRecordDecl();
+  if (!record || !record->hasDefinition()) return;
+  const auto refuse = [&](const std::string& which, const std::string& what) {
+    fail(at, "cannot differentiate through an object of '" + record->getNameAsString() + "': its " + which +
+                 " changes " + what + "; call a function that does so instead");
+  };
+  if (ends_with_changes(record)) return refuse("destructor", "what a member refers or points to");
+  const auto changes_global = [&](const FunctionDecl* f) {
+    return globals_ && f && !globals_->changed_by(f).empty();
+  };
+  const std::string global = "a global variable";
+  if (!record->hasTrivialDestructor() && changes_global(record->getDestructor()))
+    return refuse("destructor", global);
+  for (const CXXConstructorDecl* made : record->ctors())
+    if (made->isDefaultConstructor() && changes_global(made)) return refuse("constructor", global);
+}
+
 void Frontend::declare(const VarDecl* decl) {
   QualType type = type_of(decl);
-  // A table that never changes may as well be made each time.
-  const bool table = decl->isStaticLocal() && type.isConstQualified() && type->isArrayType() &&
-                     decl->getInit() && decl->getInit()->isConstantInitializer(context_, /*ForRef=*/false);
-  if (!table && (decl->isStaticLocal() || decl->getTLSKind() != VarDecl::TLS_None)) {
-    if (types_.get(type)->differentiable && !type.isConstQualified())
-      fail(decl->getLocation(), "cannot differentiate through static variable '" + decl->getNameAsString() +
-                                    "'; make it a constant, or pass it as a parameter");
-    return;  // a constant: folded where it is used
-  }
+  if (decl->isStaticLocal() && declare_static(decl)) return;
+  check_object(decl->getType(), decl->getLocation());
   if (TypeTable::is_numeric_array(type) && !type->isReferenceType() &&
       type->getAsCXXRecordDecl()->getName() == "_Expr") {
     fail(decl->getLocation(),

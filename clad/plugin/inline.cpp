@@ -113,6 +113,8 @@ class Inliner {
 
 bool is_straight(const ir::Function& fn) {
   if (fn.always_forward || fn.is_constructor || fn.body.empty()) return false;
+  if (std::any_of(fn.vars.begin(), fn.vars.end(), [](const auto& v) { return !v->global.empty(); }))
+    return false;
   for (const ir::Parameter& p : fn.params)
     if (p.var->external || p.var->type->kind == Type::Pointer || p.var->type->kind == Type::Closure)
       return false;

@@ -176,6 +176,11 @@ Var* root(const Expr* e) {
   return follow(e, [](const Expr*) { return false; });
 }
 
+bool is_global(const Expr* path) {
+  const Var* r = root(path);
+  return r ? !r->global.empty() : is_path(path);
+}
+
 /// The variable whose derivative an lvalue path names a part of.
 static const Var* carrier(const Expr* e) {
   return follow(e, [](const Expr* m) {

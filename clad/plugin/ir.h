@@ -57,6 +57,7 @@ struct Type {
   bool copyable = true;
   bool zero_by_value_init = false;  ///< T{} is all zero (no member initializers, no user constructor)
   bool dynamic_shape = false;     ///< contains a std::vector: a zero adjoint takes its shape from the primal
+  bool has_end = false;           ///< a class whose destructor does something
   bool has_pointer = false;       ///< a class with pointers to differentiable data
   bool reaches_integers = false;  ///< a pointer to integers that are not const, or a class with such pointers
   const void* decl = nullptr;     ///< the frontend's class declaration
@@ -96,6 +97,7 @@ struct Var {
   bool growing = false;         ///< that object is a clad::growing, not a clad::one_hot
   bool local_now = false;       ///< while printing: still a local variable, stored in its record later
   bool external = false;        ///< names memory that the caller owns (reference or pointer parameter)
+  std::string global;           ///< how a variable that lives outside of the function is written
   std::string adjoint;          ///< name of its adjoint
   Var* shadow = nullptr;        ///< its adjoint, once named
   Var* primal = nullptr;        ///< of Adjoint
@@ -343,6 +345,8 @@ std::string not_differentiated(const Expr* e);
 Var* root(const Expr* e);
 /// Whether writing to an lvalue path may change memory that belongs to the caller.
 bool is_outside(const Expr* path);
+/// Whether an lvalue path starts from a variable outside of functions.
+bool is_global(const Expr* path);
 /// Calls `visit(var)` for every variable named in `e`.
 template <class F>
 void each_var(const Expr* e, F&& visit) {

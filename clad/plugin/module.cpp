@@ -33,6 +33,7 @@ std::string Module::base_name(const FunctionDecl* function) const {
 static void find_changes(const ir::Body& body, ir::Function& fn) {
   auto change = [&](const ir::Var* root) {
     fn.writes_outside = true;
+    if (root && !root->global.empty()) return;
     bool known = false;
     for (std::size_t i = 0; i < fn.params.size(); ++i)
       if (fn.params[i].var == root) known = fn.changes[i] = true;
@@ -118,7 +119,7 @@ bool Module::lower(const DerivativeKey& key, SourceLocation use, Instance& in) {
   fn.name = types_.unique_global(base_name(key.function) + suffix);
   fn.primal_name = display_name(key.function);
   fn.names_type = [this](const std::string& name) { return types_.names_type(name); };
-  Frontend frontend(sema_, types_, diagnose_, lookup_, fn, uses_);
+  Frontend frontend(sema_, types_, diagnose_, lookup_, fn, uses_, globals_);
   std::vector<const Decl*> targets;
   for (const void* t : key.targets) targets.push_back(static_cast<const Decl*>(t));
   Mask asked;

@@ -12,6 +12,7 @@
 
 #include "clang/AST/Decl.h"
 #include "diagnose.h"
+#include "globals.h"
 #include "ir.h"
 #include "lookup.h"
 #include "outline.h"
@@ -55,17 +56,19 @@ class Module {
     std::uint64_t count;
   };
 
-  Module(clang::Sema& sema, TypeTable& types, const Analyses& analyses)
+  /// A quiet one keeps to itself what there is to say.
+  Module(clang::Sema& sema, TypeTable& types, const Analyses& analyses, bool quiet)
       : sema_(sema),
         types_(types),
         analyses_(analyses),
-        diagnose_(sema),
+        diagnose_(sema, quiet),
         lookup_(sema, types),
         rules_(sema, types, diagnose_, lookup_) {}
 
   void add(const Request& request);
   /// The uses of clad::differentiate and the like: a function that is differentiated may execute one.
   void set_uses(const RequestTable* uses) { uses_ = uses; }
+  void set_globals(Globals* globals) { globals_ = globals; }
   /// The functions marked as patterns of fusion rules.
   void set_patterns(const std::vector<const clang::FunctionDecl*>& patterns);
   /// Reports the opaque classes in use that lack what an adjoint needs.
@@ -76,6 +79,7 @@ class Module {
   /// Functions of the user's program that the text may call.
   const std::set<const clang::FunctionDecl*>& callees() const { return callees_; }
   Diagnose& diagnose() { return diagnose_; }
+  const TypeTable& types() const { return types_; }
 
  private:
   struct Instance {
@@ -107,7 +111,9 @@ class Module {
                    const clang::FunctionDecl*& definition);
   void use_instance(ir::Stmt* s, const DerivativeKey& key, Instance& in);
   std::string base_name(const clang::FunctionDecl* function) const;
-  Text gradient_text(const Request& request, ir::Function& fn, const std::string& name) const;
+  Text gradient_text(const Request& request, ir::Function& fn, const std::string& name,
+                     const Text& after_forward = {}, const Text& after_reverse = {}) const;
+  void keep_globals(const Instance& in, Text& after_forward, Text& after_reverse) const;
   void write_gradient(const Request& request, const clang::FunctionDecl* definition, Mask mask);
   bool reach(const Request& request, const Instance& in, std::size_t step, Mask& mask, bool growing = false);
   // entry_forward.cpp
@@ -171,6 +177,7 @@ class Module {
   Diagnose diagnose_;
   CustomLookup lookup_;
   const RequestTable* uses_ = nullptr;
+  Globals* globals_ = nullptr;
   Rules rules_;
   std::map<DerivativeKey, std::unique_ptr<Instance>> instances_;
   std::vector<Instance*> roots_;  ///< those that requests name

@@ -114,7 +114,7 @@ class Outliner {
       if (s->kind == Stmt::Assign) possible = change(s, s->lhs);
       if (possible && s->kind == Stmt::Assign && s->text == "swap") possible = change(s, s->expr);
       for (Var* v : s->touched)
-        if (possible && !s->call) possible = change_variable(s, v);
+        if (possible && (!s->call || !v->global.empty())) possible = change_variable(s, v);
       if (s->kind == Stmt::AliasDecl && !s->var->is_const)
         if (Outer* o = outer(ir::root(s->var->path))) o->writable = true;
       if (possible && s->call) possible = find_changes(s);

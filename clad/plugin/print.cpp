@@ -59,6 +59,7 @@ std::string member_of(const Expr* base) {
 
 std::string spell(const ir::Var* v) {
   if (v->kind == ir::Var::Adjoint) return v->name;
+  if (!v->global.empty()) return v->global;
   bool kept = !v->local_now && v->needed && v->region && v->region->kept && v->kind != ir::Var::Alias &&
               v->kind != ir::Var::Param;
   std::string name = kept ? v->region->record + "." + v->name : v->name;

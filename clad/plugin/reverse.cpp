@@ -165,8 +165,7 @@ void ReverseTransform::statement(const Stmt* s, List& out) {
         add_error(fn_.ref(shadow(s->var)), fn_.ref(s->var), out);
       if (s->var->active && s->var->shadow && s->expr && ir::active(s->expr))
         propagate(s->expr, fn_.ref(shadow(s->var)), out);
-      for (Var* v : s->touched)
-        if (v->type->is_value() && v->type->copyable) save(s, fn_.ref(v), out);
+      for (Var* v : s->touched) save_whole(s, v, out);
       return;
     case Stmt::AliasDecl:
       return;
@@ -175,8 +174,7 @@ void ReverseTransform::statement(const Stmt* s, List& out) {
     case Stmt::CallStmt:
       return call(s, out);
     case Stmt::Eval:
-      for (Var* v : s->touched)
-        if (v->type->is_value() && v->type->copyable) save(s, fn_.ref(v), out);
+      for (Var* v : s->touched) save_whole(s, v, out);
       return;
     case Stmt::Block:
       return sequence(s->body, out);  // its declarations stand in the enclosing prologue

@@ -19,11 +19,16 @@ static bool is_recomputed(const ir::CallInfo& c) {
          std::none_of(c.args.begin(), c.args.end(), [](const auto& a) { return a.mutable_; });
 }
 
+/// Whether all that matters of the call is its value.
+static bool gives_value_only(const Stmt* s) {
+  return std::none_of(s->call->args.begin(), s->call->args.end(), [](const auto& a) { return a.mutable_; }) &&
+         std::all_of(s->touched.begin(), s->touched.end(), [](const Var* v) { return v->global.empty(); });
+}
+
 void ReverseTransform::call(const Stmt* s, List& out) {
   ir::CallInfo& c = *s->call;
   c.recomputed = is_recomputed(c);
-  const bool unused = s->var && s->var->active && !s->var->shadow &&
-                      std::none_of(c.args.begin(), c.args.end(), [](const auto& a) { return a.mutable_; });
+  const bool unused = s->var && s->var->active && !s->var->shadow && gives_value_only(s);
   if (unused && c.kind != ir::CallInfo::Inactive) {
     if (c.recomputed) return;
     if (c.kind == ir::CallInfo::Custom && c.forward_name.empty()) return;
@@ -31,10 +36,15 @@ void ReverseTransform::call(const Stmt* s, List& out) {
         !c.generated->recursive)
       return;
   }
-  if (c.kind == ir::CallInfo::Custom) return custom_call(s, out);
+  // A function that is differentiated puts back what it changes.
   if (c.kind == ir::CallInfo::Generated) return generated_call(s, out);
   for (Var* v : s->touched)
-    if (v->type->is_value() && v->type->copyable) save(s, fn_.ref(v), out);
+    if (c.kind == ir::CallInfo::Inactive || !v->global.empty()) save_whole(s, v, out);
+  if (c.kind == ir::CallInfo::Custom) custom_call(s, out);
+}
+
+void ReverseTransform::save_whole(const Stmt* s, Var* v, List& out) {
+  if (v->type->is_value() && v->type->copyable) save(s, fn_.ref(v), out);
 }
 
 /// The adjoint handed to a callee: the argument's own where it is an object, else a temporary that is
@@ -148,6 +158,8 @@ std::string ReverseTransform::place_state(const Stmt* s, const std::string& name
 /// A call that is recomputed sees its arguments as they were before it ran for the first time.
 void ReverseTransform::keep_arguments(const Stmt* s, List& out) {
   const ir::Function& f = *s->call->generated;
+  for (Var* v : s->touched)
+    if (!v->global.empty()) save_whole(s, v, out);
   for (std::size_t i = 0; i < s->call->args.size(); ++i) {
     const ir::CallInfo::Arg& a = s->call->args[i];
     if (!a.moved && (!a.mutable_ || !(f.recursive || f.changes[i]))) continue;

@@ -182,7 +182,7 @@ std::unique_ptr<ir::Function> Rules::lower(const FunctionDecl* f, Diagnose& diag
   auto fn = std::make_unique<ir::Function>();
   fn->name = f->getNameAsString();
   fn->primal_name = display_name(f);
-  Frontend frontend(sema_, types_, diagnose, lookup_, *fn, nullptr);
+  Frontend frontend(sema_, types_, diagnose, lookup_, *fn, nullptr, nullptr);
   frontend.lower(f);
   callees = frontend.callees();
   callees.insert(f->getCanonicalDecl());

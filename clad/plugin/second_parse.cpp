@@ -125,6 +125,21 @@ class CalleeCheck : public RecursiveASTVisitor<CalleeCheck> {
   const std::vector<ir::Loc>& map_;
 };
 
+/// Puts the static variables of functions in the place of what stands for them: the text cannot name them.
+class StaticNames : public RecursiveASTVisitor<StaticNames> {
+ public:
+  explicit StaticNames(const std::map<const ValueDecl*, const VarDecl*>& statics) : statics_(statics) {}
+  bool shouldVisitTemplateInstantiations() const { return true; }
+  bool VisitDeclRefExpr(DeclRefExpr* e) {
+    if (const auto it = statics_.find(e->getDecl()); it != statics_.end())
+      e->setDecl(const_cast<VarDecl*>(it->second));
+    return true;
+  }
+
+ private:
+  const std::map<const ValueDecl*, const VarDecl*>& statics_;
+};
+
 }  // namespace
 
 FileScope::FileScope(Sema& sema)
@@ -175,8 +190,12 @@ void parse_generated(CompilerInstance& compiler, Sema& sema, Module& module, con
     sema.PerformPendingInstantiations();
   }
   CalleeCheck check(module, manager, file, locations);
+  StaticNames statics(module.types().statics());
   for (DeclGroupRef group : groups)
-    for (Decl* d : group) check.TraverseDecl(d);
+    for (Decl* d : group) {
+      check.TraverseDecl(d);
+      if (!module.types().statics().empty()) statics.TraverseDecl(d);
+    }
   for (DeclGroupRef group : groups) compiler.getASTConsumer().HandleTopLevelDecl(group);
   preprocessor.FinalizeForModelFile();
   sema.TUScope = scope;

@@ -193,8 +193,16 @@ void ReverseTransform::forward(const Stmt* s, Text& out) const {
     case Stmt::Eval:
       out.line(print(s->expr) + ";", s->loc);
       return;
-    case Stmt::Block:
-      return forward(s->body, out);
+    case Stmt::Block: {
+      const bool scope = std::any_of(s->body.begin(), s->body.end(), [&](const Stmt* inner) {
+        return inner->kind == Stmt::Decl && inner->var->type->kind == Type::Other &&
+               inner->var->type->has_end && !stored(inner->var);
+      });
+      if (scope) out.line("{", s->loc);
+      forward(s->body, out);
+      if (scope) out.line("}", s->loc);
+      return;
+    }
     case Stmt::If: {
       std::string cond = print(s->expr);
       if (stored(s->cond_var)) {

@@ -61,6 +61,8 @@ void TangentTransform::finish_call(Stmt* s, std::unique_ptr<CallInfo> info, cons
       r->modified = true;
       made->touched.push_back(r);
     }
+  for (Var* v : s->touched)
+    if (!v->global.empty()) made->touched.push_back(v);
   made->call = std::move(info);
   if (s->call && s->call->tangent_only) {
     made->var = s->var->active ? shadow(s->var) : nullptr;

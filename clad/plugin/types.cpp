@@ -202,6 +202,20 @@ std::string TypeTable::spell(QualType type) {
   return prefix + name + suffix;
 }
 
+std::string TypeTable::stand_in(const VarDecl* var) {
+  std::string& name = stand_ins_[var->getCanonicalDecl()];
+  if (!name.empty()) return name;
+  for (name = unique_global(var->getNameAsString()); taken(name);)
+    name = unique_global(var->getNameAsString());
+  TranslationUnitDecl* unit = context_.getTranslationUnitDecl();
+  auto* decl = VarDecl::Create(context_, unit, SourceLocation(), SourceLocation(), &context_.Idents.get(name),
+                               var->getType(), context_.getTrivialTypeSourceInfo(var->getType()), SC_Extern);
+  decl->setTSCSpec(var->getTSCSpec());
+  unit->addDecl(decl);
+  statics_[decl] = var;
+  return name;
+}
+
 std::string TypeTable::declare(QualType type, const std::string& name) {
   QualType value = type.getNonReferenceType();
   const bool wraps = value->isPointerType() && value->getPointeeType()->isArrayType();  // double (*m)[3]
@@ -358,6 +372,7 @@ const ir::Type* TypeTable::nothing() { return get(context_.VoidTy); }
 void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType type) {
   t.decl = record;
   t.kind = ir::Type::Other;
+  t.has_end = record->hasDefinition() && !record->hasTrivialDestructor();
   if (record->isLambda()) {
     t.kind = ir::Type::Closure;
     t.name = "lambda";

@@ -51,6 +51,11 @@ class TypeTable {
   std::string spell(clang::QualType type);
   /// The types that got one, and their names.
   const std::vector<std::pair<clang::QualType, std::string>>& nameless() const { return nameless_; }
+  /// A name for a static variable of a function: that of a declaration injected into the AST, which
+  /// parse_generated puts the variable itself in the place of.
+  std::string stand_in(const clang::VarDecl* var);
+  /// The declarations that stand for static variables of functions.
+  const std::map<const clang::ValueDecl*, const clang::VarDecl*>& statics() const { return statics_; }
   /// A declaration of `name`, for types whose declarator wraps the name (arrays, function pointers).
   std::string declare(clang::QualType type, const std::string& name);
   const std::vector<const clang::CXXRecordDecl*>& derived_from(const clang::CXXRecordDecl* base);
@@ -66,6 +71,9 @@ class TypeTable {
   std::string unique_global(const std::string& base);
   /// Whether a spelled type may start with this name: a variable of that name would hide it.
   bool names_type(const std::string& name) const;
+  /// The names given so far.
+  const std::set<std::string>& names() const { return globals_; }
+  void set_names(std::set<std::string> names) { globals_ = std::move(names); }
   /// Whether the user's code declares the name at file scope.
   bool taken(const std::string& name) const;
 
@@ -84,6 +92,8 @@ class TypeTable {
   std::map<std::string, std::unique_ptr<ir::Type>> made_;  ///< by their names
   std::map<const clang::Type*, std::string> typedefs_;
   std::vector<std::pair<clang::QualType, std::string>> nameless_;
+  std::map<const clang::ValueDecl*, const clang::VarDecl*> statics_;
+  std::map<const clang::VarDecl*, std::string> stand_ins_;
   std::vector<const ir::Type*> records_, constants_, opaques_;
   std::set<const ir::Type*> in_progress_;  ///< classes that point to themselves
   std::set<std::string> globals_;

@@ -56,15 +56,6 @@ double doubled(Unique& u) {
 double of_what_cannot_be_copied(Unique& u) { return clad::checkpoint(doubled(u)); }
 // expected-error@-1 {{cannot compute this call of 'doubled' again in the backward pass: it may change an object of 'Unique', which cannot be copied}}
 
-int count = 0;
-double counts(int& n, double x) {
-  ++n;
-  double y = x * n;
-  return y * y;
-}
-double of_a_global(double x) { return clad::checkpoint(counts(count, x)); }
-// expected-error@-1 {{cannot compute this call of 'counts' again in the backward pass: it may change a global variable}}
-
 double external(double x);
 double without_a_definition(double x) { return clad::checkpoint(external(x)); }
 // expected-error@-1 {{cannot differentiate call to 'external': no definition is visible and no matching 'external_pullback'}}
@@ -77,6 +68,5 @@ void use() {
   clad::gradient(reads_behind_a_pointer);
   clad::gradient(of_a_view);
   clad::gradient(of_what_cannot_be_copied);
-  clad::gradient(of_a_global);
   clad::gradient(without_a_definition);
 }

@@ -10,7 +10,6 @@ struct Accumulator {
 } accumulator;
 double& stored() {
   static double value;
-  // expected-error@-1 {{cannot differentiate through static variable 'value'; make it a constant, or pass it as a parameter}}
   return value;
 }
 void set(double& to, double x) { to = x; }
@@ -27,46 +26,47 @@ double writes_a_constant(double x) {
 
 double writes(double x) {
   global = x;
-  // expected-error@-1 {{cannot differentiate an assignment to a global variable; pass it as a parameter}}
+  // expected-error@-1 {{cannot differentiate an assignment to a global or static variable; pass it as a parameter}}
   return global;
 }
 double through_a_reference(double x) {
   double& r = global;
   r = x;
-  // expected-error@-1 {{cannot differentiate an assignment to a global variable; pass it as a parameter}}
+  // expected-error@-1 {{cannot differentiate an assignment to a global or static variable; pass it as a parameter}}
   return global;
 }
 double through_a_pointer(double x) {
   double* p = table;
   p[1] = x;
-  // expected-error@-1 {{cannot differentiate an assignment to a global variable; pass it as a parameter}}
+  // expected-error@-1 {{cannot differentiate an assignment to a global or static variable; pass it as a parameter}}
   return table[1];
 }
 double through_a_parameter(double x) {
   set(global, x);
-  // expected-error@-1 {{cannot differentiate a call that changes a global variable; pass it as a parameter}}
+  // expected-error@-1 {{cannot differentiate a call that changes a global or static variable; pass it as a parameter}}
   return global;
 }
 double through_a_method(double x) {
   accumulator.add(x);
-  // expected-error@-1 {{cannot differentiate a call that changes a global variable; pass it as a parameter}}
+  // expected-error@-1 {{cannot differentiate a call that changes a global or static variable; pass it as a parameter}}
   return accumulator.sum;
 }
 double through_a_member(double x) {
   Accumulator::total = x;
-  // expected-error@-1 {{cannot differentiate an assignment to a global variable; pass it as a parameter}}
+  // expected-error@-1 {{cannot differentiate an assignment to a global or static variable; pass it as a parameter}}
   accumulator.sum = x;
-  // expected-error@-1 {{cannot differentiate an assignment to a global variable; pass it as a parameter}}
+  // expected-error@-1 {{cannot differentiate an assignment to a global or static variable; pass it as a parameter}}
   return Accumulator::total;
 }
 double through_a_returned_reference(double x) {
   stored() = x;
+  // expected-error@-1 {{cannot differentiate an assignment to a global or static variable; pass it as a parameter}}
   return stored();
 }
 double inside_a_callee(double x) { return writes(x) * x; }
 double captured(double x) {
   auto set_it = [&] { global = x; };
-  // expected-error@-1 {{cannot differentiate an assignment to a global variable; pass it as a parameter}}
+  // expected-error@-1 {{cannot differentiate an assignment to a global or static variable; pass it as a parameter}}
   set_it();
   return global;
 }

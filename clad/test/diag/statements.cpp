@@ -59,20 +59,69 @@ double statement_expression(double x) {
 }
 double static_variable(double x) {
   static double kept = 0;
-  // expected-error@-1 {{cannot differentiate through static variable 'kept'}}
   kept += x;
+  // expected-error@-1 {{cannot differentiate an assignment to a global or static variable; pass it as a parameter}}
   return kept;
 }
 double thread_variable(double x) {
   static thread_local double kept = 0;
-  // expected-error@-1 {{cannot differentiate through static variable 'kept'}}
   kept += x;
+  // expected-error@-1 {{cannot differentiate an assignment to a global or static variable; pass it as a parameter}}
   return kept;
 }
-double static_counter(double x) {
-  static int kept = 0;
-  return ++kept * x;
-  // expected-error@-1 {{cannot differentiate a use of static variable 'kept': its derivative cannot name it; make it a global variable}}
+double first_value(double a);
+double computed_by_the_first_call(double x) {
+  static double kept = first_value(2);
+  // expected-error@-1 {{cannot differentiate static variable 'kept': its first value is computed by the first call, which need not be the derivative's; make it a global variable}}
+  return kept * x;
+}
+double from_the_first_argument(double x) {
+  static const double kept = x;
+  // expected-error@-1 {{cannot differentiate static variable 'kept': its first value is computed by the first call}}
+  return kept * x;
+}
+int depth = 0;
+struct Deeper {
+  Deeper() { depth += 1; }
+};
+struct Higher {
+  double by = 1;
+  ~Higher() { depth -= 1; }
+};
+struct Pointed {
+  double* to;
+  double old;
+  explicit Pointed(double* p) : to(p), old(*p) { *to = 2; }
+  ~Pointed() { *to = old; }
+};
+struct Kept {
+  int& of;
+  explicit Kept(int& n) : of(n) {}
+  ~Kept() { --of; }
+};
+double by_a_constructor(double x) {
+  Deeper one;
+  // expected-error@-1 {{cannot differentiate through an object of 'Deeper': its constructor changes a global variable; call a function that does so instead}}
+  return x * depth;
+}
+double by_a_destructor(double x) {
+  {
+    Higher one;
+    // expected-error@-1 {{cannot differentiate through an object of 'Higher': its destructor changes a global variable}}
+    x *= one.by;
+  }
+  return x * depth;
+}
+double by_a_destructor_elsewhere(double x) {
+  int n = 2;
+  Pointed pointed(&x);
+  // expected-error@-1 {{cannot differentiate through an object of 'Pointed': its destructor changes what a member refers or points to}}
+  {
+    Kept kept(n);
+    // expected-error@-1 {{cannot differentiate through an object of 'Kept': its destructor changes what a member refers or points to}}
+    x *= n;
+  }
+  return x * n;
 }
 double listed(std::initializer_list<double> list) {
   double sum = 0;
@@ -112,7 +161,11 @@ void use() {
   clad::gradient(statement_expression);
   clad::gradient(static_variable);
   clad::gradient(thread_variable);
-  clad::gradient(static_counter);
+  clad::gradient(computed_by_the_first_call);
+  clad::gradient(from_the_first_argument);
+  clad::gradient(by_a_constructor);
+  clad::gradient(by_a_destructor);
+  clad::gradient(by_a_destructor_elsewhere);
   clad::gradient(lists);
   clad::gradient(sums);
   clad::gradient(local_list);

@@ -1,0 +1,55 @@
+// Variables with static storage that change while what is differentiated runs.
+#pragma once
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "clang/AST/Decl.h"
+#include "types.h"
+
+namespace clad {
+
+/// A global that something within reach of the differentiated functions changes is not the same in the
+/// reverse sweep as when it was read. If a differentiated function names it, the IR treats it as memory of
+/// the caller: what is overwritten is put back. All others are left to the functions that use them.
+///
+/// So are those that are only counted or written, never read, and generators of random numbers.
+///
+/// Which ones are named is known when everything is lowered: then it is lowered once more, until no new one
+/// is.
+class Globals {
+ public:
+  explicit Globals(TypeTable& types) : types_(types) {}
+
+  /// Looks at a function to differentiate, and at all that it reaches.
+  void reach(const clang::FunctionDecl* function);
+  /// A differentiated function names the variable. Whether it is treated as memory of the caller.
+  bool name(const clang::VarDecl* var);
+  /// From now on those named are treated so; whether there are more of them than before.
+  bool track_named();
+  bool tracks() const { return !tracked_.empty(); }
+  /// Of those, the ones that a call of the function may change, in the order of the source; all of them where
+  /// it is not known which function is called.
+  std::vector<const clang::VarDecl*> changed_by(const clang::FunctionDecl* function);
+
+  /// What the body of a function names, by itself.
+  struct Function {
+    std::set<const clang::FunctionDecl*> names;
+    std::set<const clang::VarDecl*> changed, read;
+    bool unknown = false;  ///< its definition is not visible
+  };
+
+ private:
+  const Function& look(const clang::FunctionDecl* function);
+  void collect(const clang::FunctionDecl* function, std::set<const clang::FunctionDecl*>& seen);
+  bool is_changed(const clang::VarDecl* var) const;
+
+  TypeTable& types_;
+  std::map<const clang::FunctionDecl*, Function> functions_;
+  std::set<const clang::FunctionDecl*> reached_;
+  std::set<const clang::VarDecl*> changed_, read_, named_, tracked_;
+  bool unknown_ = false;
+};
+
+}  // namespace clad
