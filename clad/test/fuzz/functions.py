@@ -334,7 +334,8 @@ class Functions:
         body = self.within(params, REAL, make)
         arguments = Node('args', *[self.start(p) for p in params], tag='f')
         arguments.writes_behind_pointer = any(p.mode == 'ptr' for p in params)
-        return self.definition(f, body), arguments
+        start = ''.join(f'{name} = {first};\n' for name, _, first in self.globals)
+        return self.definition(f, text(start, body)), arguments
 
     def total(self):
         """An expression in many of the variables."""

@@ -5,7 +5,7 @@ import random
 from expressions import Expressions
 from functions import Functions
 from library import Library
-from shapes import REAL, Shape, Var
+from shapes import INT, REAL, Shape, Var
 from statements import Statements
 from tree import Node, text
 
@@ -37,6 +37,7 @@ class Generator(Expressions, Statements, Functions, Library):
         self.in_chain = False
         self.assignable = self.steppable = None
         self.steady = False  # indices must not be made from what can be assigned
+        self.globals = []  # (name, first value) of those that the program changes
         self.choosers = []  # (name, const) of functions that return one of two references
 
     def chance(self, p):
@@ -66,6 +67,14 @@ class Generator(Expressions, Statements, Functions, Library):
             seen |= {v.name for v in scope}
         return out
 
+    def changing_global(self, shape):
+        """Never takes a value that carries a derivative: a number is a constant but for the statement that changes it."""
+        name = self.numbered('gCount' if shape == INT else 'gNumber')
+        first = str(self.rng.randrange(4)) if shape == INT else f'{self.rng.uniform(0.5, 2):.2f}'
+        self.globals.append((name, shape, first))
+        self.scopes[0].append(Var(name, shape, const=shape == REAL, aliased=True))
+        return text('thread_local ' if self.chance(0.2) else '', shape.declare(name), ';')
+
     def program(self):
         items = []
         for _ in range(self.rng.choice([0, 1, 1, 2])):
@@ -80,6 +89,9 @@ class Generator(Expressions, Statements, Functions, Library):
             name = self.numbered('kTable')
             items.append(text(f'const double {name}[3] = {{{", ".join(f"{self.rng.uniform(0.5, 2):.2f}" for _ in range(3))}}};'))
             self.scopes[0].append(Var(name, Shape('array', REAL, 3), const=True))
+        for shape in (INT, REAL):
+            if self.chance(0.12):
+                items.append(self.changing_global(shape))
         for _ in range(self.rng.choice([0, 1, 2, 3])):
             items.append(self.helper())
         function, arguments = self.entry()

@@ -50,6 +50,8 @@ class Statements:
                  (self.object_assignment, 2), (self.alias, 3), (self.call_statement, 4), (self.resize, 1.5),
                  (self.lambda_declaration, 1.2), (self.swap, 0.6), (self.bindings, 0.8), (self.set_flag, 0.7),
                  (self.algorithm, 1.2), (self.holder, 0.8), (self.optional_change, 0.5), (self.function_pointer, 0.4), (self.array_operation, 0.5), (self.refuse, 0.3)]
+        if self.globals:
+            forms.append((self.global_change, 1.5))
         if depth > 0:
             forms += [(self.branch, 5), (self.for_loop, 4), (self.while_loop, 1.5), (self.range_for, 2.5),
                       (self.switch, 1.2), (self.inner_block, 0.7), (self.declared_later, 0.8), (self.walk, 1)]
@@ -137,7 +139,8 @@ class Statements:
     def int_declaration(self):
         name = self.new_name()
         self.hidden.add(name)
-        made = stmt(f'int {name} = ', self.small_int(), ';')
+        before = f'static int {name};\n' if self.chance(0.1) else 'int '
+        made = stmt(before, f'{name} = ', self.small_int(), ';')
         self.declare(name, INT)
         return made
 
@@ -255,6 +258,12 @@ class Statements:
         name = self.rng.choice(found).name
         return stmt(self.rng.choice([f'++{name};', f'{name}++;', f'{name} += 2;', f'{name} = ({name} * 3 + 1) % 7;',
                                      f'{name} = {name} > 0 ? {name} - 1 : 2;']))
+
+    def global_change(self, depth):
+        name, shape, first = self.rng.choice(self.globals)
+        if shape == INT:
+            return stmt(f'{name} = ', self.small_int(), ';')
+        return stmt(self.rng.choice([f'{name} = {first};', f'{name} = 0.5 + 0.5 * {name};', f'{name} *= 1.1;\nif ({name} > 2) {name} = 0.7;']))
 
     def object_assignment(self, depth):
         wanted = lambda s: s.kind in ('vector', 'struct', 'stdarray', 'pair', 'tuple')
