@@ -109,6 +109,13 @@ double sorts(vec v) {
   std::sort(v.begin(), v.begin() + 2, std::less<>());
   return s * v[0] + v[1] * v[3];
 }
+double sorts_in_part(vec v) {
+  vec w = v;
+  std::partial_sort(v.begin(), v.begin() + 2, v.end(), [](double a, double b) { return a > b; });
+  const std::size_t middle = w.size() / 2;
+  std::nth_element(w.begin(), w.begin() + middle, w.end());
+  return v[0] * v[1] * v[1] + w[middle] * v[0];
+}
 double extremes(const vec& v, double x) {
   auto it = std::max_element(v.begin(), v.end());
   return *it * x + *std::min_element(v.begin() + 1, v.end()) * (it - v.begin()) +
@@ -177,6 +184,7 @@ TEST(Library, WritesRanges) {
 }
 TEST(Library, Orders) {
   EXPECT_GRADIENT(sorts, vec{0.3, 1.2, 0.7, 2.1, 0.1});
+  EXPECT_GRADIENT(sorts_in_part, vec{0.3, 1.2, 0.7, 2.1, 0.1});
   EXPECT_GRADIENT(extremes, kNumbers, 1.3);
   EXPECT_GRADIENT(lists, 1.3, 0.7);
   EXPECT_GRADIENT(lists, 0.3, 1.7);

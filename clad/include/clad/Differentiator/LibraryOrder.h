@@ -53,6 +53,15 @@ template <class It, class Less>
 void sort(It first, It last, Less less) {
   library::stable_sort(first, last, less);
 }
+// The order of what these leave unordered is any.
+template <class It, class... Less>
+void partial_sort(It first, It, It last, Less... less) {
+  library::stable_sort(first, last, less...);
+}
+template <class It, class... Less>
+void nth_element(It first, It, It last, Less... less) {
+  library::stable_sort(first, last, less...);
+}
 template <class It, class Less>
 CLAD_FROM_ARGUMENT(0)
 ptrdiff_t max_element(It first, It last, Less less) {
