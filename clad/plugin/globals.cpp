@@ -130,6 +130,9 @@ struct Finder : RecursiveASTVisitor<Finder> {
       if (gives_access(e->getConstructor()->getParamDecl(i)->getType())) change(e->getArg(i));
     return true;
   }
+  // What stands where the parameter or the member is declared.
+  bool VisitCXXDefaultArgExpr(CXXDefaultArgExpr* e) { return TraverseStmt(e->getExpr()); }
+  bool VisitCXXDefaultInitExpr(CXXDefaultInitExpr* e) { return TraverseStmt(e->getExpr()); }
   bool VisitCXXBindTemporaryExpr(CXXBindTemporaryExpr* e) {
     destroy(e->getType());
     return true;

@@ -242,6 +242,20 @@ double recursive(double a, int n) {
   --count;
   return r;
 }
+double scaled(double a, double by = rate) { return a * by; }
+struct Scaled {
+  double a;
+  double by = rate;
+};
+double by_default(double x, double y) {
+  rate = 2;
+  const double a = scaled(x);
+  const Scaled made{y};
+  rate = 5;
+  const double s = a * scaled(y) + made.a * made.by;
+  rate = 1;
+  return s;
+}
 double by_recursion(double x, double y) {
   count = 0;
   return recursive(x, 3) * y;
@@ -314,6 +328,7 @@ TEST(Globals, AreChangedByOtherNamesAndInCalls) {
   EXPECT_BOTH(by_what_a_call_returns);
   EXPECT_BOTH(by_a_callee);
   EXPECT_BOTH(by_a_constant_call);
+  EXPECT_BOTH(by_default);
   EXPECT_BOTH(by_recursion);
   EXPECT_BOTH(by_a_lambda);
   EXPECT_BOTH(by_an_algorithm);
