@@ -147,6 +147,7 @@ class Frontend {
   ir::Expr* binary(const clang::BinaryOperator* e, bool used);
   ir::Expr* logical(const clang::BinaryOperator* e);
   ir::Expr* conditional(const clang::AbstractConditionalOperator* e);
+  static bool outlives(ir::Expr* path, const ir::Body& body);
   ir::Expr* cast(const clang::CastExpr* e);
   ir::Expr* assign(ir::Expr* lhs, const std::string& op, ir::Expr* rhs, ir::Loc at);
   std::vector<ir::Expr*> values(llvm::ArrayRef<const clang::Expr*> list);

@@ -164,29 +164,44 @@ static ir::Expr* decided(ir::Expr* e, const ir::Expr* test, bool outcome) {
 ir::Expr* Frontend::call_either(const ir::CallInfo& info, const ir::Expr* test, const FunctionDecl* callee,
                                 QualType result, const clang::Expr* at, bool object_mutable) {
   const ir::Type* type = types_.get(result);
+  ir::Body* outer = out_;
+  ir::Body bodies[2];
+  ir::Expr* returned[2];
+  for (int i = 0; i < 2; ++i) {
+    auto one = std::make_unique<ir::CallInfo>(info);
+    for (ir::CallInfo::Arg& a : one->args) a.expr = decided(a.expr, test, /*outcome=*/i == 0);
+    out_ = &bodies[i];
+    returned[i] = finish_call(std::move(one), callee, result, at, object_mutable);
+  }
+  out_ = outer;
+  bool names_one = result->isLValueReferenceType();
+  for (int i = 0; i < 2 && names_one; ++i) {
+    returned[i] = brought_out(returned[i], bodies[i]);
+    names_one = outlives(returned[i], bodies[i]);
+  }
   ir::Var* value = nullptr;
-  if (type->kind != ir::Type::Void && !result->isLValueReferenceType() && type->kind != ir::Type::Pointer) {
+  if (type->kind != ir::Type::Void && type->kind != ir::Type::Pointer && !names_one) {
     value = fn_.make_var(ir::Var::Local, "chosen", type, region_);
     value->modified = true;
     value->optional = !type->default_constructible;
+    value->reference_copy = result->isLValueReferenceType();
     emit(ir::Stmt::Decl, loc(at))->var = value;
   }
   ir::Stmt* branch = emit(ir::Stmt::If, loc(at));
   record_condition(branch, const_cast<ir::Expr*>(test));
-  ir::Body* outer = out_;
-  for (const bool outcome : {true, false}) {
-    auto one = std::make_unique<ir::CallInfo>(info);
-    for (ir::CallInfo::Arg& a : one->args) a.expr = decided(a.expr, test, outcome);
-    out_ = outcome ? &branch->body : &branch->other;
-    ir::Expr* returned = finish_call(std::move(one), callee, result, at, object_mutable);
-    if (!value) continue;
+  branch->body = std::move(bodies[0]);
+  branch->other = std::move(bodies[1]);
+  for (int i = 0; i < 2 && value; ++i) {
+    out_ = i == 0 ? &branch->body : &branch->other;
     ir::Stmt* s = emit(ir::Stmt::Assign, loc(at));
     s->text = "init";
     s->lhs = fn_.ref(value);
-    s->expr = returned;
+    s->expr = returned[i];
   }
   out_ = outer;
   if (value) return fn_.ref(value);
+  if (names_one)
+    return fn_.make(ir::Expr::Conditional, type, "", {const_cast<ir::Expr*>(test), returned[0], returned[1]});
   return literal("0", context_.IntTy);
 }
 

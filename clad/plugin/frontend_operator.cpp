@@ -278,6 +278,15 @@ ir::Expr* Frontend::brought_out(ir::Expr* path, ir::Body& body) {
   return renamed(path);
 }
 
+/// Whether a path is in terms of variables that outlive `body`.
+bool Frontend::outlives(ir::Expr* path, const ir::Body& body) {
+  bool outside = ir::names_object(path);
+  ir::each_var(path, [&](const ir::Var* v) {
+    outside &= llvm::none_of(body, [&](const ir::Stmt* s) { return s->var == v; });
+  });
+  return outside;
+}
+
 ir::Expr* Frontend::conditional(const AbstractConditionalOperator* e) {
   ir::Expr* cond = value(e->getCond());
   ir::Body* outer = out_;
@@ -307,13 +316,6 @@ ir::Expr* Frontend::conditional(const AbstractConditionalOperator* e) {
     if (!fixed || cond->kind != ir::Expr::VarRef) cond = hoist(cond, loc(e), "choice");
     return fn_.make(ir::Expr::Conditional, type, "", {cond, frozen(arms[0]), frozen(arms[1])});
   }
-  const auto outlives = [](ir::Expr* arm, const ir::Body& body) {
-    bool outside = ir::names_object(arm);
-    ir::each_var(arm, [&](const ir::Var* v) {
-      outside &= llvm::none_of(body, [&](const ir::Stmt* s) { return s->var == v; });
-    });
-    return outside;
-  };
   if (!plain && e->isLValue())
     for (int i = 0; i < 2; ++i) arms[i] = brought_out(arms[i], bodies[i]);
   if (!plain && e->isLValue() && type->is_value() && outlives(arms[0], bodies[0]) &&

@@ -22,6 +22,14 @@ struct P {
     return a * a;
   }
   double times(double k) const { return a * k; }
+  P& scale(double k) {
+    a *= k;
+    return *this;
+  }
+  const double& after(double& r) const {
+    r *= 2;
+    return a;
+  }
   bool operator<(const P& o) const { return a < o.a; }
   P& operator+=(const P& o) {
     a += o.b;
@@ -94,10 +102,26 @@ double calls_of_one(double x, double y) {
   const double s = d->times(q.a *= x) + (x > 1 ? q : p).used_for(q.a);
   return s * c.times(p.a = x * y) * p.a * q.a;
 }
+P& grows(P& p, const P& q) {
+  p.a *= q.b;
+  return p;
+}
+double chained_calls(double x, double y) {
+  P p[2]{{x, y}, {y, x * y}}, q{x * y, y};
+  int i = 0;
+  P& c = x > 1 ? p[i] : q;
+  c.scale(x).scale(c.b).a *= y;
+  (x > 1 ? p[i++] : q).scale(y).scale(p[i].a);
+  P& d = grows(c, p[0]);
+  const double& e = d.after(p[0].a);
+  d.a *= d.b;
+  return p[0].a * p[1].a * q.a * e;
+}
 TEST(Choices, AreObjects) {
   EXPECT_BOTH(passes_objects);
   EXPECT_BOTH(passes_vectors);
   EXPECT_BOTH(calls_of_one);
+  EXPECT_BOTH(chained_calls);
 }
 
 double names_the_least(double x, double y) {
