@@ -2,7 +2,8 @@
 #include "clad/Differentiator/Differentiator.h"
 
 double counted(double x) {
-  static int calls = 0;  // expected-error {{cannot export a derivative that uses static variable 'calls', which has no name in another file; make it a global variable}}
+  static int calls = 0;
+  // expected-error@-1 {{cannot export a derivative that uses static variable 'calls', which has no name in another file; make it a global variable}}
   ++calls;
   return x * calls;
 }
