@@ -47,6 +47,10 @@ bool is_move(const FunctionDecl* f) {
          (f->getName() == "move" || f->getName() == "forward" || f->getName() == "as_const");
 }
 
+/// Whether what is given to such an object may move its elements: generated code keeps those of a
+/// std::valarray in a vector.
+bool may_move_elements(QualType type) { return holds_vector(type) || TypeTable::is_numeric_array(type); }
+
 struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
   std::vector<const ForStmt*> increments;  // for loops whose increment is being visited
   bool shouldVisitTemplateInstantiations() const { return true; }
@@ -136,7 +140,7 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
       const bool keeps = method->getParent()->isInStdNamespace() &&
                          named(method, {"begin", "end", "rbegin", "rend", "data"});
       if (!element && !subscript && !keeps &&
-          holds_vector(compat::record_type(f->getASTContext(), method->getParent())))
+          may_move_elements(compat::record_type(f->getASTContext(), method->getParent())))
         resizes = true;
       if (!method->getParent()->isLambda() && !element && !subscript) {
         const auto* member = dyn_cast<CXXMemberCallExpr>(e);
@@ -151,7 +155,7 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
       if ((!param->isReferenceType() && !param->isPointerType()) ||
           param->getPointeeType().isConstQualified())
         continue;
-      resizes |= holds_vector(param->getPointeeType());
+      resizes |= may_move_elements(param->getPointeeType());
       if (!param->isLValueReferenceType()) continue;
       mark(e->getArg(i));
       if (!compat::in_std(f) || !named(f, {"swap", "advance"}))
@@ -246,6 +250,52 @@ struct EndFinder : RecursiveASTVisitor<EndFinder> {
   bool found() const { return referred || (pointed && !frees); }
 };
 
+/// Finds, in a function that copies an object, a member that becomes something else than it is there.
+struct CopyFinder : RecursiveASTVisitor<CopyFinder> {
+  bool found = false;
+
+  static bool mentions(const clang::Stmt* s, const ValueDecl* member) {
+    const auto* m = dyn_cast<MemberExpr>(s);
+    return (m && m->getMemberDecl() == member) || llvm::any_of(s->children(), [&](const clang::Stmt* inner) {
+             return inner && mentions(inner, member);
+           });
+  }
+  /// The member of the object, or of the one it is copied from, that an expression names a part of.
+  static const ValueDecl* member_of(const clang::Expr* e) {
+    e = e->IgnoreParenCasts();
+    while (const auto* element = dyn_cast<ArraySubscriptExpr>(e)) e = element->getBase()->IgnoreParenCasts();
+    const auto* member = dyn_cast<MemberExpr>(e);
+    return member ? member->getMemberDecl() : nullptr;
+  }
+  void becomes(const ValueDecl* member, const clang::Expr* value) {
+    value = value->IgnoreParenCasts();
+    if (const auto* made = dyn_cast<CXXConstructExpr>(value); made && made->getNumArgs() == 1)
+      value = made->getArg(0)->IgnoreParenCasts();
+    const bool computed = isa<BinaryOperator, UnaryOperator, CallExpr>(value) &&
+                          !isa<CXXMemberCallExpr>(value) && member->getType()->isArithmeticType();
+    found |= (computed && mentions(value, member)) || isa<FloatingLiteral>(value);
+  }
+  bool VisitBinaryOperator(BinaryOperator* e) {
+    const ValueDecl* member = e->isAssignmentOp() ? member_of(e->getLHS()) : nullptr;
+    if (!member) return true;
+    if (e->isCompoundAssignmentOp())
+      found |= member->getType()->isArithmeticType();
+    else
+      becomes(member, e->getRHS());
+    return true;
+  }
+  bool VisitUnaryOperator(UnaryOperator* e) {
+    const ValueDecl* member = e->isIncrementDecrementOp() ? member_of(e->getSubExpr()) : nullptr;
+    found |= member && member->getType()->isArithmeticType();
+    return true;
+  }
+};
+
+bool is_copy(const CXXMethodDecl* method) {
+  if (const auto* made = dyn_cast<CXXConstructorDecl>(method)) return made->isCopyOrMoveConstructor();
+  return method->isCopyAssignmentOperator() || method->isMoveAssignmentOperator();
+}
+
 }  // namespace
 
 Changes changes_of(const FunctionDecl* decl) {
@@ -267,6 +317,21 @@ bool ends_with_changes(const CXXRecordDecl* record) {
   return finder.found() ||
          llvm::any_of(record->fields(), [&](const FieldDecl* f) { return of(f->getType()); }) ||
          llvm::any_of(record->bases(), [&](const CXXBaseSpecifier& b) { return of(b.getType()); });
+}
+
+bool copies_differ(const CXXRecordDecl* record) {
+  const SourceManager& manager = record->getASTContext().getSourceManager();
+  if (compat::in_std(record) || manager.isInSystemHeader(record->getLocation())) return false;
+  return llvm::any_of(record->methods(), [](const CXXMethodDecl* method) {
+    const FunctionDecl* definition = nullptr;
+    if (!is_copy(method) || !method->isUserProvided() || !method->hasBody(definition)) return false;
+    CopyFinder finder;
+    finder.TraverseStmt(definition->getBody());
+    if (const auto* made = dyn_cast<CXXConstructorDecl>(definition))
+      for (const CXXCtorInitializer* init : made->inits())
+        if (init->isMemberInitializer()) finder.becomes(init->getMember(), init->getInit());
+    return finder.found;
+  });
 }
 
 Changes changes_of(const CXXRecordDecl* lambda) {

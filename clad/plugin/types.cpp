@@ -259,6 +259,7 @@ const ir::Type* TypeTable::get(QualType qualified) {
     t.element = get(array->getElementType());
     t.extent = array->getSize().getZExtValue();
     t.differentiable = t.element->differentiable;
+    t.copies_differ = t.element->copies_differ;
     t.has_pointer = t.element->has_pointer || (t.element->kind == ir::Type::Pointer && t.differentiable);
     t.zero_by_value_init = t.element->zero_by_value_init;
     t.dynamic_shape = t.element->dynamic_shape;
@@ -296,6 +297,7 @@ const ir::Type* TypeTable::value_and_pushforward(const ir::Type* type, const ir:
   t.copyable = type->copyable;
   t.zero_by_value_init = type->zero_by_value_init;
   t.dynamic_shape = type->dynamic_shape;
+  t.copies_differ = type->copies_differ;
   t.has_pointer = type->has_pointer;
   t.reaches_integers = type->reaches_integers;
   return &t;
@@ -406,6 +408,7 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
                                  : ir::Type::InitializerList;
       t.element = get(args[0].getAsType());
       t.differentiable = t.element->differentiable;
+      t.copies_differ = t.element->copies_differ;
       t.has_pointer = t.element->has_pointer || (t.element->kind == ir::Type::Pointer && t.differentiable);
       t.reaches_integers = t.element->reaches_integers;
       t.dynamic_shape = t.kind != ir::Type::StdArray || t.element->dynamic_shape;
@@ -442,6 +445,7 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
     return;
   }
   t.kind = ir::Type::Record;
+  t.copies_differ = copies_differ(record);
   t.zero_by_value_init = !has_member_initializers(record) && !record->hasUserProvidedDefaultConstructor();
   auto add = [&](std::string name, QualType field, bool constant = false) {
     const ir::Type* ft = get(field);
@@ -450,6 +454,7 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
     t.reaches_integers |= ft->reaches_integers;
     if (constant) return;
     t.differentiable |= ft->differentiable;
+    t.copies_differ |= ft->copies_differ;
     t.dynamic_shape |= ft->dynamic_shape;
     t.has_pointer |= (ft->kind == ir::Type::Pointer && ft->differentiable) || ft->has_pointer;
   };

@@ -154,6 +154,49 @@ struct Returns : Leaves {
 };
 double leaves(double x) { return Returns(x).v(); }
 
+struct Doubles {
+  double v;
+  explicit Doubles(double a) : v(a) {}
+  Doubles(const Doubles& o) : v(o.v * 2) {}
+};
+double copies_that_differ(double x) {
+  Doubles a(x);
+  // expected-error@-1 {{cannot differentiate through 'a': copies of its type 'Doubles' differ from the object; let its constructor and assignment copy the members as they are}}
+  return a.v;
+}
+struct Counts {
+  double v;
+  int copies = 0;
+  Counts& operator=(const Counts& o) {
+    v = o.v;
+    copies = o.copies + 1;
+    return *this;
+  }
+};
+struct HoldsCounts {
+  std::array<Counts, 2> all;
+};
+double members_whose_copies_differ(double x) {
+  HoldsCounts h{{{{x}, {x}}}};
+  // expected-error@-1 {{cannot differentiate through 'h': copies of its type 'HoldsCounts' differ from the object}}
+  return h.all[0].v;
+}
+/// Written out, but a copy.
+struct Copies {
+  double v[2];
+  int n = 2;
+  Copies() = default;
+  Copies(const Copies& o) : n(o.n) {
+    for (int i = 0; i < n; ++i) v[i] = o.v[i];
+  }
+};
+double copies_that_are_equal(double x) {
+  Copies c;
+  c.v[0] = x;
+  const Copies d = c;
+  return d.v[0] * c.v[0];
+}
+
 void use() {
   clad::gradient(leaves);
   clad::gradient(starts);
@@ -167,4 +210,7 @@ void use() {
   clad::gradient(default_initializers);
   clad::gradient(tuple_like);
   clad::gradient(returned_reference);
+  clad::gradient(copies_that_differ);
+  clad::gradient(members_whose_copies_differ);
+  clad::gradient(copies_that_are_equal);
 }

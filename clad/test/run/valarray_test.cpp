@@ -89,6 +89,22 @@ TEST(Valarrays, HaveSecondDerivatives) {
   }
 }
 
+/// A reference to an element is one to it after an assignment to the whole, too.
+double keeps_a_reference(double x, double y) {
+  array t{y, 1.5, 1.5};
+  const double s = t[0] * y;
+  double& r = t[1];
+  for (int i = 0; i < 2; ++i) {
+    for (int k = 0; k < 2; ++k) t = 1.5 + 0.3 * std::sin(t * t + x);
+    r = y;
+  }
+  return s + t[0] * r * t[1];
+}
+TEST(Valarrays, ReferencesToElementsStay) {
+  EXPECT_GRADIENT(keeps_a_reference, 1.3, 0.7);
+  EXPECT_GRADIENT(keeps_a_reference, 0.4, 1.9);
+}
+
 double sums_an_expression(double x) {
   std::valarray<double> v{1.5, x, 1.031};
   for (int i = 0; i < 3; ++i) v[i] = 2.1 + 1.52 * std::sin((v * v).sum());
