@@ -250,7 +250,7 @@ struct EndFinder : RecursiveASTVisitor<EndFinder> {
   bool found() const { return referred || (pointed && !frees); }
 };
 
-/// Finds, in a function that copies an object, a member that becomes something else than it is there.
+/// Finds, in a function that copies an object, a member that may become something else than it is there.
 struct CopyFinder : RecursiveASTVisitor<CopyFinder> {
   bool found = false;
 
@@ -282,6 +282,26 @@ struct CopyFinder : RecursiveASTVisitor<CopyFinder> {
       found |= member->getType()->isArithmeticType();
     else
       becomes(member, e->getRHS());
+    return true;
+  }
+  /// What is copied depends on a number of the object, which that of a derivative does not have.
+  void depends(const clang::Expr* condition) {
+    if (!condition) return;
+    if (const auto* m = dyn_cast<MemberExpr>(condition))
+      found |= isa<FieldDecl>(m->getMemberDecl()) && m->getType()->isArithmeticType();
+    for (const clang::Stmt* inner : condition->children())
+      if (const auto* e = dyn_cast_or_null<clang::Expr>(inner)) depends(e);
+  }
+  bool VisitForStmt(ForStmt* s) {
+    depends(s->getCond());
+    return true;
+  }
+  bool VisitWhileStmt(WhileStmt* s) {
+    depends(s->getCond());
+    return true;
+  }
+  bool VisitIfStmt(IfStmt* s) {
+    depends(s->getCond());
     return true;
   }
   bool VisitUnaryOperator(UnaryOperator* e) {

@@ -30,7 +30,7 @@ Changes changes_of(const clang::CXXRecordDecl* lambda);
 /// number that one points to, without freeing anything: it does not just count owners.
 bool ends_with_changes(const clang::CXXRecordDecl* record);
 
-/// Whether a copy of an object of the class, made or assigned, has other numbers than the object.
+/// Whether a copy of an object of the class, made or assigned, may have other numbers than the object.
 bool copies_differ(const clang::CXXRecordDecl* record);
 
 /// Whether such a value has a vector somewhere inside.

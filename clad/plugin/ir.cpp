@@ -93,7 +93,7 @@ std::string no_shadow(const Type* type) {
                                                                     : nullptr;
   if (!why && type->copies_differ)
     return "copies of its type '" + type->name +
-           "' differ from the object; let its constructor and assignment copy the members as they are";
+           "' may differ from the object; let its constructor and assignment copy the members as they are";
   if (!why) return "";
   const bool holds_pointers = type->has_pointer && type->kind != Type::Record;
   return "its type '" + type->name + "' " + why +
