@@ -20,7 +20,7 @@ std::string adjoint_parameter(const ir::Var* v) {
 }  // namespace
 
 /// Globals end as the function leaves them: the reverse sweep puts back what they were before.
-void Module::keep_globals(const Instance& in, Text& after_forward, Text& after_reverse) const {
+void Module::keep_globals(Instance& in, Text& after_forward, Text& after_reverse) const {
   std::vector<const Instance*> all;
   std::set<const Instance*> seen;
   collect(in, all, seen);
@@ -30,7 +30,7 @@ void Module::keep_globals(const Instance& in, Text& after_forward, Text& after_r
       const ir::Type* t = v->type;
       if (v->global.empty() || !v->modified || t->kind == ir::Type::Pointer || !t->copyable) continue;
       if (!known.insert(v->global).second) continue;
-      const std::string last = const_cast<ir::Function&>(in.fn).unique(v->name + "_last");
+      const std::string last = in.fn.unique(v->name + "_last");
       const bool array = t->kind == ir::Type::Array;
       after_forward.line(declare(t, last) + (array ? ";" : " = " + v->global + ";"), in.fn.loc);
       if (array) after_forward.line("clad::assign(" + last + ", " + v->global + ");", in.fn.loc);
@@ -40,9 +40,11 @@ void Module::keep_globals(const Instance& in, Text& after_forward, Text& after_r
     }
 }
 
-/// The gradient as a function of its own: primals, then one pointer per active parameter.
-Text Module::gradient_text(const Request& request, ir::Function& fn, const std::string& name,
-                           const Text& after_forward, const Text& after_reverse) const {
+/// The gradient as a function of its own: primals, then one pointer per active parameter. `puts_back`:
+/// globals are afterwards what they were before, for another run from the same ones.
+Text Module::gradient_text(const Request& request, Instance& in, const std::string& name,
+                           bool puts_back) const {
+  ir::Function& fn = in.fn;
   const std::string state_name = fn.region->record, value_name = fn.unique("value");
   const ir::Loc loc = request.at.getRawEncoding();
   const bool state = fn.has_state || fn.recursive;
@@ -85,6 +87,8 @@ Text Module::gradient_text(const Request& request, ir::Function& fn, const std::
     if (p.active && p.var->external && p.var->type->dynamic_shape)
       text.line("clad::shape_like(*" + p.var->adjoint + ", " + p.var->name + ");", loc);
   if (fn.has_reverse) {
+    Text after_forward, after_reverse;
+    if (!puts_back) keep_globals(in, after_forward, after_reverse);
     text.append(after_forward);
     text.line(fn.name + "_rev(" + reverse + ");", loc);
     text.append(after_reverse);
@@ -213,9 +217,7 @@ void Module::write_gradient(const Request& request, const FunctionDecl* definiti
   roots_.push_back(in);
   ir::Function& fn = in->fn;
   const std::string grad = request.name();
-  Text after_forward, after_reverse;
-  keep_globals(*in, after_forward, after_reverse);
-  write_code(request, {in}, gradient_text(request, fn, grad, after_forward, after_reverse));
+  write_code(request, {in}, gradient_text(request, *in, grad, /*puts_back=*/false));
   const EntryArguments given = write_arguments(request, fn, mask, request.parameters.size(), error);
   std::string arguments = joined(given.primals);
   for (const std::string& d : given.adjoints) append(arguments, d);

@@ -133,7 +133,7 @@ void Module::write_hessian_rows(const Request& request, const FunctionDecl* defi
   }
   text.line(request.name() + "_row(" + joined(arguments) + ");", loc);
   text.append(copies);
-  Text function = gradient_text(request, fn, request.name() + "_row");
+  Text function = gradient_text(request, *in, request.name() + "_row", /*puts_back=*/true);
   function.append(hessian_text(request, fn, params, of, before, row, matrix, text));
   write_code(request, code, function);
   finish_hessian(request, fn, params, matrix);
@@ -177,9 +177,7 @@ void Module::write_hessian_vector(const Request& request, const FunctionDecl* de
   Instance* in = instance(key, request.at);
   roots_.push_back(in);
   ir::Function& fn = in->fn;
-  Text after_forward, after_reverse;
-  keep_globals(*in, after_forward, after_reverse);
-  write_code(request, {in}, gradient_text(request, fn, request.name(), after_forward, after_reverse));
+  write_code(request, {in}, gradient_text(request, *in, request.name(), /*puts_back=*/false));
   const std::size_t named = request.parameters.size();
   EntryArguments given = write_arguments(request, fn, mask, 2 * named);
   std::vector<std::string> arguments = given.as_arguments();

@@ -163,8 +163,13 @@ std::shared_ptr<Closure> Frontend::returned_closure(const CallExpr* e) {
 std::shared_ptr<Closure> Frontend::closure_of(const clang::Expr* e) {
   const clang::Expr* bare = strip(e);
   if (const auto* lambda = dyn_cast<LambdaExpr>(bare)) return make_closure(lambda);
-  if (const auto* ref = dyn_cast<DeclRefExpr>(bare))  // null if it has been refused
+  if (const auto* ref = dyn_cast<DeclRefExpr>(bare)) {  // null if it has been refused
     if (auto it = closures_.find(ref->getDecl()); it != closures_.end()) return it->second;
+    const auto* var = dyn_cast<VarDecl>(ref->getDecl());
+    const bool lives = var && var->hasGlobalStorage() && var->getInit();
+    const auto* lambda = lives ? dyn_cast<LambdaExpr>(strip(var->getInit())) : nullptr;
+    if (lambda && lambda->capture_size() == 0) return make_closure(lambda);
+  }
   if (std::shared_ptr<Closure> closure = callable(bare); closure && closure->record) return closure;
   fail(e->getExprLoc(), "cannot differentiate this use of a lambda: its origin is not visible here");
   return nullptr;

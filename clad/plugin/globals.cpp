@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "changes.h"
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "compat.h"
 #include "frontend.h"

@@ -111,9 +111,8 @@ class Module {
                    const clang::FunctionDecl*& definition);
   void use_instance(ir::Stmt* s, const DerivativeKey& key, Instance& in);
   std::string base_name(const clang::FunctionDecl* function) const;
-  Text gradient_text(const Request& request, ir::Function& fn, const std::string& name,
-                     const Text& after_forward = {}, const Text& after_reverse = {}) const;
-  void keep_globals(const Instance& in, Text& after_forward, Text& after_reverse) const;
+  Text gradient_text(const Request& request, Instance& in, const std::string& name, bool puts_back) const;
+  void keep_globals(Instance& in, Text& after_forward, Text& after_reverse) const;
   void write_gradient(const Request& request, const clang::FunctionDecl* definition, Mask mask);
   bool reach(const Request& request, const Instance& in, std::size_t step, Mask& mask, bool growing = false);
   // entry_forward.cpp

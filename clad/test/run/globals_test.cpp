@@ -1,11 +1,10 @@
 // Variables with static storage that change while the function runs: the reverse sweep sees each as it was.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <functional>
-#include <mutex>
-#include <numeric>
 #include <random>
 #include <utility>
 #include <vector>
@@ -367,81 +366,6 @@ TEST(Globals, UnderCheckpoints) {
   EXPECT_BOTH(in_a_checkpointed_loop);
 }
 
-// Static variables of functions.
-
-double counts_its_calls(double x, double y) {
-  static int calls = 0;
-  ++calls;
-  return x * x * y + (calls > 0 ? x : 0.0);
-}
-double makes_its_table(double x, double y) {
-  static bool ready = false;
-  static double table[5];
-  if (!ready) {
-    for (int i = 0; i < 5; ++i) table[i] = 0.3 * i + 1;
-    ready = true;
-  }
-  double s = 0;
-  for (int i = 0; i < 5; ++i) s += table[i] * std::pow(x, i) * y;
-  return s;
-}
-double remembered(int n) {
-  static double memo[10] = {};
-  if (memo[n] == 0) memo[n] = 1.0 + n * 0.5;
-  return memo[n];
-}
-double of_a_constant_call(double x, double y) {
-  return remembered(1) * x * y + remembered(2) * x * x + remembered(1);
-}
-template <int K>
-double of_each_instance(double a) {
-  static int used = 0;
-  used++;
-  return a * K + (used > 0 ? a * a : 0.0);
-}
-double of_templates(double x, double y) {
-  return of_each_instance<1>(x) * of_each_instance<2>(y) + of_each_instance<1>(y);
-}
-double of_threads_and_lambdas(double x, double y) {
-  static thread_local int calls = 0;
-  calls += 2;
-  auto once = [] {
-    static int n = 0;
-    return ++n > 0 ? 2.0 : 0.0;
-  };
-  return std::sin(x) * y * (calls % 2 + 1) + once() * x * y;
-}
-double root_of(double a) { return std::sqrt(a) + 1; }
-double constants(double x, double y) {
-  static const std::vector<double> weights = {0.5, 1.5, 2.5};
-  static constexpr std::array<double, 2> d{0.5, 0.25};
-  static const double c = root_of(2);
-  double s = c * x;
-  for (double w : weights) s += w * x * std::exp(w * y * 0.1);
-  for (std::size_t i = 0; i < d.size(); ++i) s += d[i] * y;
-  return s;
-}
-double counted(double x) {
-  static int number = 0;
-  ++number;
-  return x * number;
-}
-TEST(Globals, MayBeStaticVariablesOfFunctions) {
-  EXPECT_BOTH(counts_its_calls);
-  EXPECT_BOTH(makes_its_table);
-  EXPECT_BOTH(of_a_constant_call);
-  EXPECT_BOTH(of_templates);
-  EXPECT_BOTH(of_threads_and_lambdas);
-  EXPECT_BOTH(constants);
-}
-TEST(Globals, AStaticVariableIsTheFunctionsOwn) {
-  EXPECT_EQ(counted(2), 2);
-  double d = 0;
-  clad::gradient(counted).execute(2.0, &d);
-  EXPECT_EQ(d, 2);
-  EXPECT_EQ(counted(2), 6);
-}
-
 // A derivative leaves globals as the function does.
 
 int calls = 0;
@@ -488,21 +412,5 @@ TEST(Globals, RandomNumbersGoOn) {
   EXPECT_EQ(noisy(1), first);
   EXPECT_EQ(noisy(1), second);
 }
-
-// What is locked in a block is free after it.
-std::mutex mutex;
-double locks_twice(double x, double y) {
-  double s = x;
-  {
-    const std::lock_guard<std::mutex> lock(mutex);
-    s *= y;
-  }
-  {
-    const std::lock_guard<std::mutex> lock(mutex);
-    s += x * s;
-  }
-  return s;
-}
-TEST(Globals, LocksAreFreedAtTheEndOfTheirBlock) { EXPECT_BOTH(locks_twice); }
 
 }  // namespace

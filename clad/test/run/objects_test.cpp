@@ -293,4 +293,23 @@ TEST(Objects, EnumeratorsOfAFunction) {
   for (double x : {1.3, 0.7}) EXPECT_GRADIENT(local_names, x, 1.1);
 }
 
+// What is locked in a block is free after it.
+std::mutex mutex;
+double locks_twice(double x, double y) {
+  double s = x;
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    s *= y;
+  }
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    s += x * s;
+  }
+  return s;
+}
+TEST(Objects, LocksAreFreedAtTheEndOfTheirBlock) {
+  EXPECT_GRADIENT(locks_twice, 1.3, 0.7);
+  EXPECT_GRADIENT(locks_twice, 0.7, 1.9);
+}
+
 }  // namespace
