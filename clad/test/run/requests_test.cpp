@@ -3,8 +3,11 @@
 #include <stdexcept>
 #include <string>
 
+#include "clad/Differentiator/ArrayRef.h"
 #include "clad/Differentiator/BuiltinDerivatives.h"
 #include "clad/Differentiator/Differentiator.h"
+#include "clad/Differentiator/Matrix.h"
+#include "clad/Differentiator/NumericalDiff.h"
 #include "clad/Differentiator/STLBuiltins.h"
 #include "clad/Differentiator/Tape.h"
 #include "clad/test/support/finite_difference.h"
@@ -216,6 +219,9 @@ TEST(Requests, ArithmeticOnArrays) {
   part -= 5;
   EXPECT_EQ(-3, raw[1]);
   EXPECT_EQ(3, raw[0]);
+  const clad::array_ref<double> number = &raw[2];
+  EXPECT_EQ(1u, number.size());
+  EXPECT_EQ(-4, *number);
   EXPECT_THROW(a + part, std::invalid_argument);
   EXPECT_THROW(a /= part, std::invalid_argument);
 }
@@ -225,8 +231,65 @@ TEST(Requests, TapesGrowAndShrinkAcrossChunks) {
   for (int round = 0; round < 2; ++round) {
     for (int i = 0; i < 100000; ++i) t.push(i);
     EXPECT_EQ(100000u, t.size());
+    for (int i = 0; i < 100000; ++i) ASSERT_EQ(i, t[i]);
     for (int i = 100000; i-- > 0; t.pop()) ASSERT_EQ(i, t.back());
   }
+}
+
+// Numbers to four places, as whole numbers.
+class Fixed {
+ public:
+  explicit Fixed(long ticks) : ticks_(ticks) {}
+  double value() const { return static_cast<double>(ticks_) / 10000; }
+  friend Fixed updateIndexParamValue(Fixed arg, std::size_t index, std::size_t moved, int multiplier,
+                                     numerical_diff::precision& step, std::size_t = 0, std::size_t = 0) {
+    if (index != moved) return arg;
+    step = 0.0001;
+    return Fixed(arg.ticks_ + multiplier);
+  }
+
+ private:
+  long ticks_;
+};
+double area(Fixed width, Fixed height) { return width.value() * height.value(); }
+double of_array(double* p, int n, double w) {
+  double s = 0;
+  for (int i = 0; i < n; ++i) s += std::sin(p[i]) * w;
+  return s;
+}
+TEST(NumericalDiff, OfOneArgument) {
+  using numerical_diff::forward_central_difference;
+  EXPECT_NEAR(2 * 3, forward_central_difference(clad_f, 2.0, 0, false, 2.0, 6.0), 1e-9);
+  EXPECT_NEAR(2, forward_central_difference(clad_f, 6.0, 1, false, 2.0, 6.0), 1e-9);
+  EXPECT_NEAR(3, forward_central_difference(area, Fixed(1), 0, false, Fixed(20000), Fixed(30000)), 1e-9);
+  EXPECT_EQ(0, forward_central_difference(f, 4, 2, false, 2.0, 3.0, 4));
+  EXPECT_THROW(forward_central_difference(clad_f, 6.0, 2, false, 2.0, 6.0), std::invalid_argument);
+  struct Unknown {};
+  const auto of_unknown = [](Unknown, double x) { return x * x; };
+  EXPECT_THROW(forward_central_difference(of_unknown, Unknown(), 0, false, Unknown(), 1.0),
+               std::invalid_argument);
+  EXPECT_NEAR(2, forward_central_difference(of_unknown, 1.0, 1, false, Unknown(), 1.0), 1e-9);
+}
+TEST(NumericalDiff, OfAllArguments) {
+  double d_p[2] = {}, d_n = 1, d_w = 0, p[2] = {0.5, 1.5};
+  clad::tape<clad::array_ref<double>> gradient = {};
+  gradient.emplace_back(d_p, 2);
+  gradient.emplace_back(&d_n);
+  gradient.emplace_back(&d_w);
+  testing::internal::CaptureStdout();
+  numerical_diff::central_difference(of_array, gradient, false, p, 2, 3.0);
+  EXPECT_EQ("", testing::internal::GetCapturedStdout());
+  EXPECT_NEAR(3 * std::cos(0.5), d_p[0], 1e-9);
+  EXPECT_NEAR(3 * std::cos(1.5), d_p[1], 1e-9);
+  EXPECT_EQ(0, d_n);
+  EXPECT_NEAR(std::sin(0.5) + std::sin(1.5), d_w, 1e-9);
+  EXPECT_EQ(1.5, p[1]);
+  double both[2];
+  testing::internal::CaptureStdout();
+  numerical_diff::central_difference(area, both, true, Fixed(20000), Fixed(30000));
+  EXPECT_NE(std::string::npos, testing::internal::GetCapturedStdout().find("argument 1, element 0: "));
+  EXPECT_NEAR(3, both[0], 1e-9);
+  EXPECT_NEAR(2, both[1], 1e-9);
 }
 
 }  // namespace

@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
+#include "clad/Differentiator/NumericalDiff.h"
 #include "clad/opaque.h"
 
 namespace clad::builtin_derivatives {
@@ -325,15 +325,13 @@ struct by_differences<Function> {
   static void partial(std::tuple<A...>& at, T* adjoint, R d_y) {
     if constexpr (real<T>) {
       const T x = std::get<I>(at);
-      const T unit = std::max(std::fabs(x), T(1)) * std::pow(std::numeric_limits<T>::epsilon(), T(0.2));
-      const auto value = [&](T step) {
-        std::get<I>(at) = x + step;
-        return std::apply(Function, at);
-      };
-      const volatile T above = x + unit;  // the step that the argument really takes
-      const T h = above - x;
-      *adjoint +=
-          static_cast<T>(d_y * (8 * (value(h) - value(-h)) - (value(2 * h) - value(-2 * h))) / (12 * h));
+      const T h = numerical_diff::step_at(x);
+      *adjoint += d_y * numerical_diff::five_point(
+                            [&](int steps) {
+                              std::get<I>(at) = x + static_cast<T>(steps) * h;
+                              return static_cast<T>(std::apply(Function, at));
+                            },
+                            h);
       std::get<I>(at) = x;
     }
   }

@@ -24,6 +24,7 @@
 #include "clad/Differentiator/LibraryArrays.h"
 #include "clad/Differentiator/LibraryContainers.h"
 #include "clad/Differentiator/LibraryOrder.h"
+#include "clad/Differentiator/NumericalDiff.h"
 #include "clad/Differentiator/Parallel.h"
 #include "clad/Differentiator/Revolve.h"
 #include "clad/Differentiator/STLBuiltins.h"

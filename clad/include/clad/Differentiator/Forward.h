@@ -1,5 +1,5 @@
 // What forward mode computes with: tangents in several directions, tangents of arrays whose length only the
-// caller knows, and the matrix of a Jacobian.
+// caller knows, and the rows of a Jacobian.
 #pragma once
 
 #include <array>
@@ -11,6 +11,8 @@
 #include <string>
 #include <type_traits>
 #include <vector>
+
+#include "clad/Differentiator/Matrix.h"
 
 namespace clad {
 
@@ -174,23 +176,6 @@ T zero_directions([[maybe_unused]] const P& primal) {
   }
   return zero;
 }
-
-/// A matrix of numbers, row after row.
-template <class T>
-class matrix {
- public:
-  matrix(std::size_t rows, std::size_t cols) : rows_(rows), cols_(cols), values_(rows * cols) {}
-  std::size_t rows() const { return rows_; }
-  std::size_t cols() const { return cols_; }
-  T* operator[](std::size_t row) { return values_.data() + row * cols_; }
-  const T* operator[](std::size_t row) const { return values_.data() + row * cols_; }
-  T& operator()(std::size_t row, std::size_t col) { return (*this)[row][col]; }
-  const T& operator()(std::size_t row, std::size_t col) const { return (*this)[row][col]; }
-
- private:
-  std::size_t rows_, cols_;
-  std::vector<T> values_;
-};
 
 /// Where a Jacobian is written: the caller's matrix, or a plain array of as many numbers as it has.
 template <class T>

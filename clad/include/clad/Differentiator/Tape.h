@@ -97,7 +97,24 @@ class tape {
     if (end_ == limit_) grow();
     return *::new (static_cast<void*>(end_++)) T(std::move(value));
   }
+  /// Constructs a record of these arguments.
+  template <class... A>
+  T& emplace_back(A&&... args) {
+    return push(T(std::forward<A>(args)...));
+  }
   T& back() { return end_[-1]; }
+  /// The record at `i`, counted from the first.
+  T& operator[](std::size_t i) {
+    detail::block_cache::block* chunk = chunk_;
+    T* begin = begin_;
+    std::size_t below = below_;
+    while (i < below) {
+      chunk = chunk->previous;
+      begin = first(chunk);
+      below -= static_cast<std::size_t>(limit(chunk) - begin);
+    }
+    return begin[i - below];
+  }
   void pop() {
     std::destroy_at(--end_);
     if (end_ == begin_ && chunk_->previous) shrink();
@@ -206,7 +223,11 @@ class indexed_tape {
   std::unique_ptr<T[]> records_;
 };
 
-/// Clad's spelling of the tape operations.
+/// Clad's names of a tape and of its operations.
+template <class T>
+using tape_impl = tape<T>;
+template <class T>
+using old_tape = tape<T>;
 template <class T>
 T push(tape<T>& t, T value) {
   return t.push(std::move(value));

@@ -1,0 +1,26 @@
+// A matrix whose size is known when the program runs: what a Jacobian is written to.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace clad {
+
+/// A matrix of numbers, row after row.
+template <class T>
+class matrix {
+ public:
+  matrix(std::size_t rows, std::size_t cols) : rows_(rows), cols_(cols), values_(rows * cols) {}
+  std::size_t rows() const { return rows_; }
+  std::size_t cols() const { return cols_; }
+  T* operator[](std::size_t row) { return values_.data() + row * cols_; }
+  const T* operator[](std::size_t row) const { return values_.data() + row * cols_; }
+  T& operator()(std::size_t row, std::size_t col) { return (*this)[row][col]; }
+  const T& operator()(std::size_t row, std::size_t col) const { return (*this)[row][col]; }
+
+ private:
+  std::size_t rows_, cols_;
+  std::vector<T> values_;
+};
+
+}  // namespace clad
