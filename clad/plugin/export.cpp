@@ -89,7 +89,8 @@ constexpr llvm::StringLiteral quiet =
 std::string export_requests(const std::vector<Request>& requests, TypeTable& types) {
   std::string text;
   for (const Request& r : requests) {
-    const QualType type = r.call->getDirectCallee()->getParamDecl(0)->getType();
+    const QualType given = r.call->getDirectCallee()->getParamDecl(0)->getType().getNonReferenceType();
+    const QualType type = given->isFunctionType() ? r.function->getASTContext().getPointerType(given) : given;
     std::string key = types.spell(type),
                 function = "static_cast<" + key + ">(&" + spell_function(r.function, types) + ")";
     if (r.functor) {

@@ -55,6 +55,16 @@ ir::Expr* Frontend::execute(const CXXMemberCallExpr* e) {
               "only derivatives by clad::differentiate and clad::gradient can be differentiated again");
 }
 
+/// Whether the arguments begin with another object than the one whose derivative was asked for.
+static bool gives_object(const CXXMemberCallExpr* e, const Request& request) {
+  const auto class_of = [](QualType type) { return type.getNonReferenceType()->getAsCXXRecordDecl(); };
+  const CXXRecordDecl* given = e->getNumArgs() > 0 ? class_of(e->getArg(0)->getType()) : nullptr;
+  if (!given || !given->hasDefinition()) return false;
+  const FunctionDecl* f = request.function;
+  if (f->getNumParams() > 0 && class_of(f->getParamDecl(0)->getType()) == given) return false;
+  return declaresSameEntity(given, request.functor) || given->isDerivedFrom(request.functor);
+}
+
 /// The function's own arguments.
 std::unique_ptr<ir::CallInfo> Frontend::derivative_call(const CXXMemberCallExpr* e, const Request& request,
                                                         const clang::Expr* function) {
@@ -63,6 +73,7 @@ std::unique_ptr<ir::CallInfo> Frontend::derivative_call(const CXXMemberCallExpr*
   info->callee = f;
   const auto* method = dyn_cast<CXXMethodDecl>(f);
   unsigned first = 0;
+  if (request.functor && gives_object(e, request)) function = e->getArg(first++);
   if (method && method->getParent()->isLambda()) {
     if (const auto closure = closure_of(function)) add_closure_arguments(*info, *closure);
   } else if (request.functor) {

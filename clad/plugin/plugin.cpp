@@ -351,6 +351,8 @@ void Consumer::bind(CallExpr* call, Request::Kind kind) {
   if (!find_function(call, request) || !find_parameters(call, request)) return;
   find_options(call, request);
   const FunctionDecl* f = request.function;
+  // Nothing else may have used the operator() of a class template.
+  if (request.functor) sema_->MarkFunctionReferenced(request.at, const_cast<FunctionDecl*>(f));
   std::string base = request.functor && request.functor->isLambda() ? "lambda"
                      : request.functor                              ? request.functor->getNameAsString()
                                                                     : f->getNameAsString();

@@ -200,11 +200,56 @@ TEST(Requests, AnObjectThatIsSet) {
   d = 0;
   functor.execute(3, &d);
   EXPECT_EQ(30, d);
-  functor.clearObject();
   d = 0;
-  functor.execute(3, &d);
+  functor.execute(soft, 3, &d);  // the one that is given
+  EXPECT_EQ(6, d);
+  functor.clearObject();
+  EXPECT_THROW(functor.execute(3, &d), std::logic_error);
+  d = 0;
+  functor.execute(soft, 3, &d);
   EXPECT_EQ(6, d);
 }
+double forces(double x) {
+  const Spring soft{2}, hard{10};
+  const auto force = clad::differentiate(soft, 0);
+  return force.execute(x) * force.execute(hard, x);
+}
+TEST(Requests, AFunctionObjectIsWhatItIsThen) {
+  Spring s{2};
+  auto g = clad::gradient(s);
+  auto of_copy = clad::gradient(Spring(s));
+  s.stiffness = 10;
+  double d = 0;
+  g.execute(3, &d);
+  EXPECT_EQ(30, d);
+  d = 0;
+  of_copy.execute(3, &d);
+  EXPECT_EQ(6, d);
+  EXPECT_GRADIENT(forces, 1.5);
+}
+
+struct Ratio {
+  double value;
+  double operator()(const Ratio& by) const { return value / by.value; }
+};
+TEST(Requests, AnArgumentOfTheObjectsOwnClass) {
+  const Ratio r{6}, by{2};
+  Ratio d{0};
+  clad::gradient(r).execute(by, &d);
+  EXPECT_EQ(-1.5, d.value);
+}
+
+template <class T>
+struct Scaled {
+  T by;
+  T operator()(T x, T y) { return by * x * x * y; }
+};
+TEST(Requests, AnObjectOfAClassTemplate) {
+  Scaled<double> s{3};
+  EXPECT_EQ(36, clad::differentiate(s, "x").execute(2, 3));
+  EXPECT_EQ(12, clad::differentiate(Scaled<long double>{3}, "y").execute(2, 3));
+}
+
 
 TEST(Requests, ArithmeticOnArrays) {
   clad::array<double> a{1, 2, 3};

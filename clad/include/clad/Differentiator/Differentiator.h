@@ -81,6 +81,17 @@ template <class F>
 struct pointee<F*> {
   using type = std::remove_const_t<F>;
 };
+/// What a derivative keeps of the function it is of: a function object that has a name by its address, as
+/// changes of it are to be seen, all others as they are.
+template <class F>
+auto callable(F&& f) {
+  if constexpr (std::is_lvalue_reference_v<F> && std::is_class_v<std::remove_cvref_t<F>>)
+    return std::addressof(f);
+  else
+    return std::decay_t<F>(std::forward<F>(f));
+}
+template <class F>
+using callable_t = decltype(callable(std::declval<F>()));
 
 }  // namespace detail
 
@@ -166,11 +177,25 @@ class derivative {
   using object_class = typename object_of<signature>::type;
   template <class First = void, class...>
   static constexpr bool kBeginsWithObject = std::is_convertible_v<First, const volatile object_class&>;
+  /// Of a function object, whether another one is given before the arguments: one that operator() could not
+  /// take as its first argument.
+  template <class First>
+  static constexpr bool takes_first() {
+    if constexpr (kPrimals == 0)
+      return false;
+    else
+      return std::is_convertible_v<First, std::tuple_element_t<0, primals>>;
+  }
+  template <class First = void, class...>
+  static constexpr bool kGivesObject = kBeginsWithObject<First> && !takes_first<First>();
 
  public:
-  derivative(F f, entry_point entry, const request& asked) : function_(f), entry_(entry), asked_(asked) {}
+  derivative(F f, entry_point entry, const request& asked) : function_(f), entry_(entry), asked_(asked) {
+    if constexpr (kFunctor && std::is_pointer_v<F>) object_ = const_cast<object_class*>(f);
+  }
 
   /// Executes for this object from now on: a member function's execute() is then given its arguments alone.
+  /// A function object is set from the start, the one that was asked about.
   void setObject(object_class* object)
     requires(kMember || kFunctor)
   {
@@ -191,8 +216,12 @@ class derivative {
             "clad: execute() of a member function needs an object, as its first argument or "
             "by setObject()");
       return execute(*object_, std::forward<A>(args)...);
+    } else if constexpr (kFunctor && kGivesObject<A&...>) {
+      return execute_of(std::forward<A>(args)...);
+    } else if constexpr (kFunctor) {
+      return execute_all(functor(), std::forward<A>(args)...);
     } else {
-      return execute_all(std::forward<A>(args)...);
+      return execute_all(nullptr, std::forward<A>(args)...);
     }
   }
   /// The generated C++.
@@ -228,11 +257,18 @@ class derivative {
     using held<P>::held;
   };
 
+  template <class O, class... A>
+  result execute_of(O&& object, A&&... args) const {
+    const volatile object_class& given = object;
+    return execute_all(const_cast<const object_class*>(&given), std::forward<A>(args)...);
+  }
+  /// `self` is the function object, null of a function.
   template <class... A>
-  result execute_all(A&&... args) const {
+  result execute_all(const void* self, A&&... args) const {
     static_assert(sizeof...(A) >= kPrimals,
                   "execute() takes all arguments of the function, then pointers to adjoints");
-    return run(std::make_index_sequence<kPrimals>{}, std::make_index_sequence<sizeof...(A) - kPrimals>{},
+    return run(self, std::make_index_sequence<kPrimals>{},
+               std::make_index_sequence<sizeof...(A) - kPrimals>{},
                std::forward_as_tuple(std::forward<A>(args)...));
   }
 
@@ -246,7 +282,8 @@ class derivative {
   }
 
   template <std::size_t... I, std::size_t... J, class T>
-  result run(std::index_sequence<I...>, std::index_sequence<J...>, T args) const {
+  result run([[maybe_unused]] const void* self, std::index_sequence<I...>, std::index_sequence<J...>,
+             T args) const {
     const entry_point entry = find();
     if (!entry)
       throw std::logic_error(
@@ -254,7 +291,7 @@ class derivative {
     std::tuple<held<std::tuple_element_t<I, primals>>...> values(std::get<I>(std::move(args))...);
     void* addresses[kPrimals + 2] = {};
     std::size_t n = 0;
-    if constexpr (kFunctor) addresses[n++] = const_cast<void*>(static_cast<const void*>(functor()));
+    if constexpr (kFunctor) addresses[n++] = const_cast<void*>(self);
     ((addresses[n++] = std::get<I>(values).address()), ...);
     adjoint_argument adjoints[sizeof...(J) + 1] = {given(std::get<kPrimals + J>(args))...};
     if constexpr (!std::is_void_v<result>) {
@@ -273,7 +310,9 @@ class derivative {
   {
     if (object_) return object_;
     if constexpr (std::is_pointer_v<F>)
-      return function_;
+      throw std::logic_error(
+          "clad: execute() of a function object that was cleared needs one, as its first argument or by "
+          "setObject()");
     else
       return &function_;
   }
@@ -300,21 +339,25 @@ class derivative<F, Kind> {
   explicit operator bool() const { return false; }
 };
 
+// A function object that has a name is kept by its address: it is to live as long as its derivative is
+// executed, and its derivative is that of what it is then.
+
 /// The gradient of `f` with respect to the named parameters ("x, y", or the index of one; without a list,
 /// all).
 template <unsigned... Options, class F, class P = const char*>
 CLAD_REQUEST("clad::gradient")
-inline auto gradient(F f, P parameters = {}, entry_point entry = nullptr) {
-  return derivative<F, derivative_kind::gradient>(
-      f, entry, request::of("clad::gradient", parameters, (Options | ... | 0U)));
+inline auto gradient(F&& f, P parameters = {}, entry_point entry = nullptr) {
+  return derivative<detail::callable_t<F>, derivative_kind::gradient>(
+      detail::callable(std::forward<F>(f)), entry,
+      request::of("clad::gradient", parameters, (Options | ... | 0U)));
 }
 
 /// Likewise; execute() returns the value of `f` too, at no second evaluation.
 template <class F>
 CLAD_REQUEST("clad::value_and_gradient")
-inline auto value_and_gradient(F f, const char* parameters = "", entry_point entry = nullptr) {
-  return derivative<F, derivative_kind::value_and_gradient>(
-      f, entry, request::of("clad::value_and_gradient", parameters));
+inline auto value_and_gradient(F&& f, const char* parameters = "", entry_point entry = nullptr) {
+  return derivative<detail::callable_t<F>, derivative_kind::value_and_gradient>(
+      detail::callable(std::forward<F>(f)), entry, request::of("clad::value_and_gradient", parameters));
 }
 
 /// The gradient of `f`, and to first order the error that rounding brings into its value: execute() takes
@@ -322,9 +365,9 @@ inline auto value_and_gradient(F f, const char* parameters = "", entry_point ent
 /// is stored counts as if it were rounded to float.
 template <class F>
 CLAD_REQUEST("clad::estimate_error")
-inline auto estimate_error(F f, const char* parameters = "", entry_point entry = nullptr) {
-  return derivative<F, derivative_kind::error_estimate>(f, entry,
-                                                        request::of("clad::estimate_error", parameters));
+inline auto estimate_error(F&& f, const char* parameters = "", entry_point entry = nullptr) {
+  return derivative<detail::callable_t<F>, derivative_kind::error_estimate>(
+      detail::callable(std::forward<F>(f)), entry, request::of("clad::estimate_error", parameters));
 }
 
 /// The directional derivative of `f`, by forward mode. execute() takes the function's arguments, then for
@@ -333,8 +376,9 @@ inline auto estimate_error(F f, const char* parameters = "", entry_point entry =
 /// changed with it. A parameter whose tangent is left out has the tangent zero.
 template <class F>
 CLAD_REQUEST("clad::pushforward")
-inline auto pushforward(F f, const char* parameters = "", entry_point entry = nullptr) {
-  return derivative<F, derivative_kind::pushforward>(f, entry, request::of("clad::pushforward", parameters));
+inline auto pushforward(F&& f, const char* parameters = "", entry_point entry = nullptr) {
+  return derivative<detail::callable_t<F>, derivative_kind::pushforward>(
+      detail::callable(std::forward<F>(f)), entry, request::of("clad::pushforward", parameters));
 }
 
 /// The derivative of `f` with respect to one number, by forward mode: a parameter ("x", or its index) or an
@@ -343,20 +387,23 @@ inline auto pushforward(F f, const char* parameters = "", entry_point entry = nu
 /// numbers; its execute() takes the arguments and then a pointer for each, which receive the derivatives.
 template <unsigned... Options, class F, class P = const char*>
 CLAD_REQUEST("clad::differentiate")
-inline auto differentiate(F f, P parameter = {}, entry_point entry = nullptr) {
+inline auto differentiate(F&& f, P parameter = {}, entry_point entry = nullptr) {
   constexpr bool several = ((Options & opts::vector_mode) | ... | 0U) != 0;
-  return derivative<F, several ? derivative_kind::gradient : derivative_kind::derivative>(
-      f, entry, request::of("clad::differentiate", parameter, (Options | ... | 0U)));
+  return derivative<detail::callable_t<F>, several ? derivative_kind::gradient : derivative_kind::derivative>(
+      detail::callable(std::forward<F>(f)), entry,
+      request::of("clad::differentiate", parameter, (Options | ... | 0U)));
 }
 
 /// The matrix of first derivatives of what `f` writes through pointers and references, and of what it
 /// returns: a row for each output, a column for each of the named parameters and elements (without a list,
 /// all numbers that `f` only reads). execute() takes the function's arguments, then a pointer to a
 /// clad::matrix or to the first of as many numbers.
-template <class F, class P = const char*>
+template <unsigned... Options, class F, class P = const char*>
 CLAD_REQUEST("clad::jacobian")
-inline auto jacobian(F f, P parameters = {}, entry_point entry = nullptr) {
-  return derivative<F, derivative_kind::gradient>(f, entry, request::of("clad::jacobian", parameters));
+inline auto jacobian(F&& f, P parameters = {}, entry_point entry = nullptr) {
+  return derivative<detail::callable_t<F>, derivative_kind::gradient>(
+      detail::callable(std::forward<F>(f)), entry,
+      request::of("clad::jacobian", parameters, (Options | ... | 0U)));
 }
 
 /// The matrix of second derivatives of `f` with respect to the named parameters and elements ("x, p[0:2]";
@@ -364,9 +411,10 @@ inline auto jacobian(F f, P parameters = {}, entry_point entry = nullptr) {
 /// numbers, row after row; or to n numbers, the diagonal, with hessian<clad::opts::diagonal_only>(f).
 template <unsigned... Options, class F, class P = const char*>
 CLAD_REQUEST("clad::hessian")
-inline auto hessian(F f, P parameters = {}, entry_point entry = nullptr) {
-  return derivative<F, derivative_kind::gradient>(
-      f, entry, request::of("clad::hessian", parameters, (Options | ... | 0U)));
+inline auto hessian(F&& f, P parameters = {}, entry_point entry = nullptr) {
+  return derivative<detail::callable_t<F>, derivative_kind::gradient>(
+      detail::callable(std::forward<F>(f)), entry,
+      request::of("clad::hessian", parameters, (Options | ... | 0U)));
 }
 
 /// The Hessian of `f` times a vector, at the cost of a few gradients. execute() takes the function's
@@ -374,9 +422,9 @@ inline auto hessian(F f, P parameters = {}, entry_point entry = nullptr) {
 /// to which its part of the product is added.
 template <class F>
 CLAD_REQUEST("clad::hessian_vector_product")
-inline auto hessian_vector_product(F f, const char* parameters = "", entry_point entry = nullptr) {
-  return derivative<F, derivative_kind::gradient>(f, entry,
-                                                  request::of("clad::hessian_vector_product", parameters));
+inline auto hessian_vector_product(F&& f, const char* parameters = "", entry_point entry = nullptr) {
+  return derivative<detail::callable_t<F>, derivative_kind::gradient>(
+      detail::callable(std::forward<F>(f)), entry, request::of("clad::hessian_vector_product", parameters));
 }
 
 }  // namespace clad
