@@ -250,6 +250,16 @@ TEST(Requests, AnObjectOfAClassTemplate) {
   EXPECT_EQ(12, clad::differentiate(Scaled<long double>{3}, "y").execute(2, 3));
 }
 
+TEST(Requests, WhatACladFunctionIsBesides) {
+  auto call = clad::differentiate(clad_f, "x").getFunctionPtr();
+  EXPECT_EQ(4, call(3, 4));
+  clad::CladFunction g =
+      clad::gradient<clad::opts::enable_tbr_analysis, clad::opts::disable_loop_analysis>(clad_f);
+  double dx = 0, dy = 0;
+  g.execute(3, 4, &dx, &dy);
+  EXPECT_EQ(4, dx);
+}
+
 
 TEST(Requests, ArithmeticOnArrays) {
   clad::array<double> a{1, 2, 3};

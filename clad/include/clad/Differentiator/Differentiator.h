@@ -107,6 +107,14 @@ enum opts : unsigned {
   disable_va = 1U << 15,
   enable_ua = 1U << 16,
   disable_ua = 1U << 17,
+  enable_loop_analysis = 1U << 18,
+  disable_loop_analysis = 1U << 19,
+  enable_tbr_analysis = enable_tbr,
+  disable_tbr_analysis = disable_tbr,
+  enable_activity_analysis = enable_va,
+  disable_activity_analysis = disable_va,
+  enable_useful_analysis = enable_ua,
+  disable_useful_analysis = disable_ua,
   diagonal_only = 1U << 13,  ///< of a Hessian, only the diagonal
 };
 
@@ -224,6 +232,10 @@ class derivative {
       return execute_all(nullptr, std::forward<A>(args)...);
     }
   }
+  /// What calls execute(), to be kept apart from this object.
+  auto getFunctionPtr() const {
+    return [kept = *this](auto&&... args) { return kept.execute(std::forward<decltype(args)>(args)...); };
+  }
   /// The generated C++.
   const char* getCode() const {
     const entry_point entry = find();
@@ -338,6 +350,10 @@ class derivative<F, Kind> {
   void dump() const {}
   explicit operator bool() const { return false; }
 };
+
+/// By Clad's name: `clad::CladFunction d = clad::gradient(f);`
+template <class F, derivative_kind Kind = derivative_kind::gradient>
+using CladFunction = derivative<F, Kind>;
 
 // A function object that has a name is kept by its address: it is to live as long as its derivative is
 // executed, and its derivative is that of what it is then.
