@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "clang/AST/RecordLayout.h"
+#include "compat.h"
 #include "entry.h"
 #include "frontend.h"
 #include "module.h"
@@ -134,6 +135,13 @@ Module::EntryArguments Module::write_arguments(const Request& request, ir::Funct
   out.wanted = wanted;
   line("static const char* " + request.entry + "(const clad::call_frame* " + frame + ") {");
   line("if (!" + frame + ") return " + request.name() + "_code;");
+  for (const auto& [record, entry] : request.overriders)
+    line("if (clad::is<" + types_.spell(compat::record_type(sema_.Context, record)) + ">(*static_cast<" +
+         types_.spell(compat::record_type(sema_.Context, method->getParent())) + "*>(" + frame +
+         "->primals[0]))) return clad::entry_of_derived<" +
+         types_.spell(compat::record_type(sema_.Context, method->getParent())) + ", " +
+         types_.spell(compat::record_type(sema_.Context, record)) + ", " +
+         std::to_string(method->getNumParams() + 1) + ">(" + entry + ", *" + frame + ");");
   line("constexpr std::size_t " + wanted + " = " + std::to_string(expected) + ";");
   if (one_more) line("const clad::call_frame " + inner + " = clad::without_last(*" + frame + ");");
   line("clad::check_adjoints(" + out.adjoint_frame + ", " + wanted + ", " + (object ? "true" : "false") +

@@ -89,6 +89,7 @@ constexpr llvm::StringLiteral quiet =
 std::string export_requests(const std::vector<Request>& requests, TypeTable& types) {
   std::string text;
   for (const Request& r : requests) {
+    if (!r.call) continue;
     const QualType given = r.call->getDirectCallee()->getParamDecl(0)->getType().getNonReferenceType();
     const QualType type = given->isFunctionType() ? r.function->getASTContext().getPointerType(given) : given;
     std::string key = types.spell(type),

@@ -46,6 +46,11 @@ ir::Expr* Frontend::execute(const CXXMemberCallExpr* e) {
     return fail(e->getExprLoc(),
                 "cannot differentiate this call of 'execute': which function it is the derivative of "
                 "must be seen, as in clad::differentiate(f, \"x\").execute(x) or of a constant variable");
+  if (!request->overriders.empty())
+    return fail(
+        e->getExprLoc(),
+        "cannot differentiate this call of 'execute': it is the derivative of a virtual function that "
+        "other classes override");
   if (request->kind == Request::Derivative && !request->vector) return execute_derivative(e, *request);
   if (request->kind == Request::Gradient) {
     execute_gradient(e, *request);

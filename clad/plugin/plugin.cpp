@@ -129,6 +129,13 @@ class Consumer : public SemaConsumer {
   bool find_parameters(CallExpr* call, Request& request);
   void bind(CallExpr* call, Request::Kind kind);
   void write_exported(const std::string& text);
+  void add_overriders();
+  /// Of a generated function that has the name itself, not only what begins with it.
+  std::string free_name(const std::string& base) {
+    std::string name = types().unique_global(base);
+    while (types().taken(name)) name = types().unique_global(base);
+    return name;
+  }
   TypeTable& types() {
     if (!types_) types_ = std::make_unique<TypeTable>(*sema_);
     return *types_;
@@ -358,7 +365,7 @@ void Consumer::bind(CallExpr* call, Request::Kind kind) {
                                                                     : f->getNameAsString();
   for (char& c : base)
     if (!isalnum(static_cast<unsigned char>(c))) c = '_';
-  request.entry = types().unique_global(base + suffix_of(request)) + "_entry";
+  request.entry = free_name(base + suffix_of(request)) + "_entry";
 
   QualType pointer = call->getArg(2)->getType();
   QualType type = pointer->getPointeeType();
@@ -384,9 +391,37 @@ void Consumer::bind(CallExpr* call, Request::Kind kind) {
   requests_.push_back(std::move(request));
 }
 
+/// Which body a virtual function has is the object's to say: each of them is differentiated.
+void Consumer::add_overriders() {
+  std::vector<Request> all;
+  for (Request& request : requests_) {
+    const auto* method = dyn_cast<CXXMethodDecl>(request.function);
+    if (method && method->isVirtual())
+      for (const CXXRecordDecl* record : types().derived_from(method->getParent())) {
+        const CXXMethodDecl* own = method->getCorrespondingMethodInClass(record);
+        if (record == method->getParent()->getDefinition() || !own || own->getParent() != record ||
+            compat::is_pure(own))
+          continue;
+        Request& overrider = all.emplace_back(request);
+        overrider.function = own;
+        if (request.functor) overrider.functor = record;
+        overrider.call = nullptr;
+        std::string base = record->getNameAsString();
+        for (char& c : base)
+          if (!isalnum(static_cast<unsigned char>(c))) c = '_';
+        overrider.entry = free_name(base + "_" + request.name()) + "_entry";
+        request.overriders.push_back({record, overrider.entry});
+      }
+    uses_[request.call] = request;
+    all.push_back(std::move(request));
+  }
+  requests_ = std::move(all);
+}
+
 void Consumer::HandleTranslationUnit(ASTContext&) {
   if (compiler_.getDiagnostics().hasErrorOccurred()) return;
   if (requests_.empty()) return write_exported("");
+  add_overriders();
   const FileScope scope(*sema_);
   Globals globals(types());
   for (const Request& request : requests_) globals.reach(request.function);

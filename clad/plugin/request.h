@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "clang/AST/DeclCXX.h"
@@ -41,7 +42,9 @@ struct Request {
   std::vector<Range> ranges;                      ///< the elements of each
   std::uint64_t options = 0;                      ///< the template arguments, joined
   std::string entry;                              ///< name of the function bound to the call
-  const clang::CallExpr* call = nullptr;
+  const clang::CallExpr* call = nullptr;          ///< null of a derivative that only another request's needs
+  /// The entries for objects of classes that override a virtual function, derived classes first.
+  std::vector<std::pair<const clang::CXXRecordDecl*, std::string>> overriders;
   clang::SourceLocation at;
 
   bool with_value() const { return kind == ValueAndGradient; }

@@ -260,6 +260,33 @@ TEST(Requests, WhatACladFunctionIsBesides) {
   EXPECT_EQ(4, dx);
 }
 
+struct Solid {
+  virtual ~Solid() = default;
+  virtual double distance(double x, double) const { return x; }
+};
+struct Ball : Solid {
+  double r = 2;
+  double distance(double x, double y) const override { return std::sqrt(x * x + y * y) - r; }
+};
+struct Dented : Ball {
+  double distance(double x, double y) const override { return Ball::distance(x, y) + x * y; }
+};
+TEST(Requests, AVirtualFunctionIsThatOfTheObject) {
+  auto g = clad::gradient(&Solid::distance);
+  const Dented dented;
+  double dx = 0, dy = 0;
+  g.execute(dented, 3, 4, &dx, &dy);
+  EXPECT_DOUBLE_EQ(4.6, dx);
+  EXPECT_DOUBLE_EQ(3.8, dy);
+  dx = dy = 0;
+  g.execute(Ball(), 3, 4, &dx, &dy);
+  EXPECT_DOUBLE_EQ(0.6, dx);
+  dx = dy = 0;
+  g.execute(Solid(), 3, 4, &dx, &dy);
+  EXPECT_EQ(1, dx);
+  EXPECT_DOUBLE_EQ(4.6, clad::differentiate(&Ball::distance, "x").execute(dented, 3, 4));
+}
+
 
 TEST(Requests, ArithmeticOnArrays) {
   clad::array<double> a{1, 2, 3};

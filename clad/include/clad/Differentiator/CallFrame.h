@@ -41,6 +41,17 @@ struct call_frame {
 /// Runs the derivative; with a null frame returns its source.
 using entry_point = const char* (*)(const call_frame*);
 
+/// Runs the derivative of the function that overrides one of Base, whose object is the first of N arguments.
+template <class Base, class Derived, std::size_t N>
+const char* entry_of_derived(entry_point entry, const call_frame& frame) {
+  void* primals[N];
+  for (std::size_t i = 0; i < N; ++i) primals[i] = frame.primals[i];
+  primals[0] = dynamic_cast<Derived*>(static_cast<Base*>(primals[0]));
+  call_frame derived = frame;
+  derived.primals = primals;
+  return entry(&derived);
+}
+
 inline constexpr std::size_t adjoint_of_object = static_cast<std::size_t>(-1);
 
 inline void check_adjoints(const call_frame& frame, std::size_t wanted, bool has_object,
