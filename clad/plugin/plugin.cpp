@@ -13,6 +13,7 @@
 #include "export.h"
 #include "llvm/Support/FileSystem.h"
 #include "module.h"
+#include "predeclared.h"
 #include "second_parse.h"
 
 using namespace clang;
@@ -380,6 +381,7 @@ void Consumer::bind(CallExpr* call, Request::Kind kind) {
   entry->setParams(params);
   unit->addDecl(entry);
   ours_.insert(entry);
+  if (FunctionDecl* declared = predeclared(request)) ours_.insert(declared);
   clang::Expr* e = DeclRefExpr::Create(context, NestedNameSpecifierLoc(), SourceLocation(), entry, false, at,
                                        type, VK_LValue);
   e = ImplicitCastExpr::Create(context, pointer, CK_FunctionToPointerDecay, e, nullptr, VK_PRValue,
@@ -445,6 +447,7 @@ void Consumer::HandleTranslationUnit(ASTContext&) {
   if (module.failed()) return;
   std::vector<ir::Loc> locations;
   std::string text = module.text(locations);
+  text += define_predeclared(requests_, types());
   if (options_.exported.wanted()) {
     text += export_requests(requests_, types());
     check_exportable(requests_, text, types(), module.diagnose());

@@ -260,9 +260,26 @@ TEST(Requests, WhatACladFunctionIsBesides) {
   EXPECT_EQ(4, dx);
 }
 
+// Declared under the names that Clad gives to derivatives, and defined by nobody.
+double cubic(double x) { return x * x * x; }
+double cubic_darg0(double x);
+double cubic_d2arg0(double x);
+static float ramp(float x) { return x > 1 ? x * x : x; }
+static float ramp_darg0(float x);
+double weighted(const double* p, double w, int n) {
+  double s = 0;
+  for (int i = 0; i < n; ++i) s += w * p[i] * p[i];
+  return s;
+}
+void weighted_grad(const double* p, double w, int n, double* d_p, double* d_w);
+void weighted_grad_0(const double* p, double w, int n, clad::array_ref<double> d_p);
+double own_darg0(double) { return 42; }
+double own(double x) { return x * x; }
 struct Solid {
   virtual ~Solid() = default;
   virtual double distance(double x, double) const { return x; }
+  double distance_darg0(double x, double y) const;
+  double distance_darg1(double x, double y) const;
 };
 struct Ball : Solid {
   double r = 2;
@@ -271,6 +288,30 @@ struct Ball : Solid {
 struct Dented : Ball {
   double distance(double x, double y) const override { return Ball::distance(x, y) + x * y; }
 };
+TEST(Requests, FunctionsDeclaredByTheNamesOfDerivatives) {
+  auto first = clad::differentiate(cubic, 0);
+  auto second = clad::differentiate<2>(cubic, "x");
+  EXPECT_EQ(27, cubic_darg0(3));
+  EXPECT_EQ(18, cubic_d2arg0(3));
+  auto of_ramp = clad::differentiate(ramp, 0);
+  EXPECT_EQ(4, ramp_darg0(2));
+  auto all = clad::gradient(weighted);
+  auto one = clad::gradient(weighted, "p");
+  const double p[2] = {1, 2};
+  double d_p[2] = {}, d_w = 0;
+  weighted_grad(p, 3, 2, d_p, &d_w);
+  EXPECT_EQ(12, d_p[1]);
+  EXPECT_EQ(5, d_w);
+  weighted_grad_0(p, 3, 2, d_p);
+  EXPECT_EQ(24, d_p[1]);
+  EXPECT_EQ(6, clad::differentiate(own, 0).execute(3));
+  EXPECT_EQ(42, own_darg0(3));
+  auto by_x = clad::differentiate(&Solid::distance, 0);
+  auto by_y = clad::differentiate(&Solid::distance, 1);
+  const Solid& ball = Ball();
+  EXPECT_DOUBLE_EQ(0.6, ball.distance_darg0(3, 4));
+  EXPECT_DOUBLE_EQ(0.8, ball.distance_darg1(3, 4));
+}
 TEST(Requests, AVirtualFunctionIsThatOfTheObject) {
   auto g = clad::gradient(&Solid::distance);
   const Dented dented;
