@@ -324,6 +324,77 @@ Changes changes_of(const FunctionDecl* decl) {
   return std::move(finder);
 }
 
+static bool points_to_numbers(QualType type) {
+  return type->isPointerType() && type->getPointeeType()->getBaseElementTypeUnsafe()->isArithmeticType();
+}
+
+/// The use of `p` that an address or lvalue is computed from by indices alone; null of any other.
+static const DeclRefExpr* path_from(const ValueDecl* p, const clang::Expr* e) {
+  for (;;) {
+    e = e->IgnoreParenImpCasts();
+    if (const auto* a = dyn_cast<ArraySubscriptExpr>(e)) {
+      e = a->getBase();
+    } else if (const auto* u = dyn_cast<UnaryOperator>(e);
+               u && (u->getOpcode() == UO_Deref || u->getOpcode() == UO_AddrOf)) {
+      e = u->getSubExpr();
+    } else if (const auto* b = dyn_cast<BinaryOperator>(e); b && b->isAdditiveOp()) {
+      e = b->getLHS()->getType()->isPointerType() ? b->getLHS() : b->getRHS();
+    } else {
+      const auto* ref = dyn_cast<DeclRefExpr>(e);
+      return ref && ref->getDecl() == p ? ref : nullptr;
+    }
+  }
+}
+
+namespace {
+
+/// The functions that are being looked at are taken to only read, until something says otherwise.
+struct ReadFinder : RecursiveASTVisitor<ReadFinder> {
+  using Seen = std::set<std::pair<const FunctionDecl*, unsigned>>;
+  ReadFinder(const ValueDecl* parameter, Seen& seen) : parameter(parameter), seen(seen) {}
+  const ValueDecl* parameter;
+  Seen& seen;
+  std::set<const clang::Expr*> uses, reads;
+  bool shouldVisitImplicitCode() const { return true; }
+  bool VisitDeclRefExpr(DeclRefExpr* e) {
+    if (e->getDecl() == parameter) uses.insert(e);
+    return true;
+  }
+  bool VisitImplicitCastExpr(ImplicitCastExpr* e) {
+    if (e->getCastKind() == CK_LValueToRValue && e->getType()->isArithmeticType())
+      if (const DeclRefExpr* use = path_from(parameter, e->getSubExpr())) reads.insert(use);
+    return true;
+  }
+  bool VisitCallExpr(CallExpr* e) {
+    const FunctionDecl* callee = e->getDirectCallee();
+    const auto* method = dyn_cast_or_null<CXXMethodDecl>(callee);
+    if (!callee || isa<CXXOperatorCallExpr>(e) || (method && method->isVirtual())) return true;
+    for (unsigned i = 0; i < std::min(e->getNumArgs(), callee->getNumParams()); ++i) {
+      const QualType type = callee->getParamDecl(i)->getType();
+      const DeclRefExpr* use = points_to_numbers(type) ? path_from(parameter, e->getArg(i)) : nullptr;
+      if (use && (type->getPointeeType().isConstQualified() || reads_only(callee, i, seen)))
+        reads.insert(use);
+    }
+    return true;
+  }
+  static bool reads_only(const FunctionDecl* function, unsigned parameter, Seen& seen) {
+    const FunctionDecl* definition = nullptr;
+    if (!function->hasBody(definition) || !points_to_numbers(definition->getParamDecl(parameter)->getType()))
+      return false;
+    if (!seen.insert({definition, parameter}).second) return true;
+    ReadFinder finder(definition->getParamDecl(parameter), seen);
+    finder.TraverseStmt(definition->getBody());
+    return finder.uses == finder.reads;
+  }
+};
+
+}  // namespace
+
+bool only_reads(const FunctionDecl* function, unsigned parameter) {
+  ReadFinder::Seen seen;
+  return ReadFinder::reads_only(function, parameter, seen);
+}
+
 bool ends_with_changes(const CXXRecordDecl* record) {
   if (!record || !record->hasDefinition() || record->hasTrivialDestructor()) return false;
   const SourceManager& manager = record->getASTContext().getSourceManager();

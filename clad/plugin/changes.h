@@ -26,6 +26,10 @@ Changes changes_of(const clang::FunctionDecl* decl);
 /// Of a lambda; of a generic one what any of its instances changes.
 Changes changes_of(const clang::CXXRecordDecl* lambda);
 
+/// Whether the function, whose body must be visible, does nothing with a parameter that points to numbers but
+/// read them, whatever the parameter's type allows.
+bool only_reads(const clang::FunctionDecl* function, unsigned parameter);
+
 /// Whether the end of an object of the class changes what a member refers to, as that of a guard does, or a
 /// number that one points to, without freeing anything: it does not just count owners.
 bool ends_with_changes(const clang::CXXRecordDecl* record);

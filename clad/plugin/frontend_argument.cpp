@@ -27,6 +27,8 @@ static bool is_polymorphic(const ir::Type* type) {
 void Frontend::add_arguments(ir::CallInfo& info, const FunctionDecl* callee,
                              llvm::ArrayRef<const clang::Expr*> args, unsigned first) {
   const bool library = compat::in_std(callee);
+  const auto* method = dyn_cast<CXXMethodDecl>(callee);
+  const bool is_virtual = method && method->isVirtual();
   for (unsigned i = first; i < first + args.size(); ++i) {
     const clang::Expr* given = args[i - first];
     const std::size_t position = out_->size(), before = info.args.size();
@@ -47,6 +49,9 @@ void Frontend::add_arguments(ir::CallInfo& info, const FunctionDecl* callee,
       // pow(n, 2) of an integer that is a number is that of a number.
       const bool number = library && callee->getReturnType()->isRealFloatingType() && is_number(given);
       add_argument(info, given, number ? context_.DoubleTy : callee->getParamDecl(i)->getType(), library);
+      if (info.args.size() > before && info.args.back().mutable_ && !library && !is_virtual &&
+          !lookup_.named(callee) && only_reads(callee, i))
+        info.args.back().mutable_ = false;
     }
     settle_arguments(info, before, position);
   }

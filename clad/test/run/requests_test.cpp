@@ -328,6 +328,31 @@ TEST(Requests, AVirtualFunctionIsThatOfTheObject) {
   EXPECT_DOUBLE_EQ(4.6, clad::differentiate(&Ball::distance, "x").execute(dented, 3, 4));
 }
 
+// Parameters that a function could change, and does not.
+double linear_layer(double* x, double* w, int n) {
+  double s = 0;
+  for (int i = 0; i < n; ++i) s += x[i] * *(w + i);
+  return s;
+}
+double layers(double* x, double w[2]) {
+  double h[2] = {linear_layer(x, w, 2), linear_layer(x + 2, w, 2)};
+  return std::tanh(h[0]) * h[1];
+}
+double touched_layer(double* x, double w) {
+  x[0] *= w;
+  return x[0];
+}
+double touching(double x, double w) {
+  double own[1] = {x};
+  return touched_layer(own, w) * own[0];
+}
+TEST(Requests, PointersThatAreOnlyReadNeedNoAdjoint) {
+  double x[4] = {0.3, 0.5, 1.2, 2}, w[2] = {0.7, 0.4}, d_w[2] = {};
+  clad::gradient(layers, "w").execute(x, w, d_w);
+  const double h = 0.3 * 0.7 + 0.5 * 0.4, t = std::tanh(h), k = 1.2 * 0.7 + 2 * 0.4;
+  EXPECT_DOUBLE_EQ((1 - t * t) * 0.3 * k + t * 1.2, d_w[0]);
+  EXPECT_GRADIENT(touching, 1.5, 0.7);
+}
 
 TEST(Requests, ArithmeticOnArrays) {
   clad::array<double> a{1, 2, 3};
