@@ -71,6 +71,10 @@ std::vector<std::string> Module::declare_tangents(Text& text, ir::Function& fn,
       text.line("auto " + name + " = clad::zero_like(" + primal->name + ");", loc);
     }
     if (!x) continue;
+    if (!x->member.empty()) {
+      text.line(name + x->member + " = 1;", loc);
+      continue;
+    }
     if (type->kind == ir::Type::Real) {
       text.line((width > 0 ? "" : type->name + " ") + name + " = " + one("") + ";", loc);
       continue;

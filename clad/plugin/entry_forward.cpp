@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "compat.h"
 #include "entry.h"
 #include "frontend.h"
 #include "module.h"
@@ -78,6 +79,28 @@ std::optional<std::vector<Module::Independent>> Module::independents(const Reque
   std::vector<Independent> out;
   std::uint64_t offset = 0;
   for (std::size_t i = 0; i < request.parameters.size(); ++i) {
+    if (const std::string& member = request.ranges[i].member; !member.empty()) {
+      const bool of_object = request.parameters[i] == Request::object;
+      if (request.vector) {
+        diagnose_.error(request.at, "vector mode takes parameters and elements, not members of objects");
+        return std::nullopt;
+      }
+      const QualType object =
+          of_object ? compat::record_type(sema_.Context, cast<CXXMethodDecl>(definition)->getParent())
+                    : definition->getParamDecl(request.parameters[i])->getType().getNonReferenceType();
+      const CXXRecordDecl* record = object->getAsCXXRecordDecl();
+      if (record->isPolymorphic() && types_.derived_from(record).size() > 1 &&
+          (!of_object || calls_virtually(cast<CXXMethodDecl>(definition)))) {
+        diagnose_.error(request.at, "cannot differentiate with respect to a member of '" +
+                                        record->getNameAsString() +
+                                        "': the object may be of a class that derives from it");
+        return std::nullopt;
+      }
+      out.push_back({of_object ? 0 : hidden + request.parameters[i], types_.get(sema_.Context.DoubleTy),
+                     offset, 0, 1, member});
+      ++offset;
+      continue;
+    }
     const ParmVarDecl* p = definition->getParamDecl(request.parameters[i]);
     const bool number =
         is_whole(p->getType()) && !request.all && request.kind == Request::Derivative && !request.vector;
@@ -159,7 +182,10 @@ void declare_direction(Text& text, ir::Function& fn, const std::vector<Module::I
     const std::string first = index_text(x->offset);
     const std::string here = row + " >= " + first + " && " + row + " < " + index_text(x->offset + x->count);
     const std::string at = only ? index_text(x->first) : row + " - " + first + " + " + index_text(x->first);
-    if (type->kind == ir::Type::Real) {
+    if (!x->member.empty()) {
+      text.line(declare_zero(type, name, shape), loc);
+      text.line(name + x->member + " = 1;", loc);
+    } else if (type->kind == ir::Type::Real) {
       text.line(type->name + " " + name + " = " + (only ? "1" : row + " == " + first + " ? 1 : 0") + ";",
                 loc);
     } else if (type->kind == ir::Type::Pointer) {

@@ -141,6 +141,7 @@ ir::Expr* Frontend::call_derivative(std::unique_ptr<ir::CallInfo> info, const Re
 /// Whether every parameter that the inner derivative is taken for is a number.
 static bool of_numbers(const Request& request, TypeTable& types) {
   for (std::size_t i = 0; i < request.parameters.size(); ++i) {
+    if (!request.ranges[i].member.empty()) return false;
     const QualType type = request.function->getParamDecl(request.parameters[i])->getType();
     const bool constant = !type->isReferenceType() || type->getPointeeType().isConstQualified();
     if (types.get(type)->kind != ir::Type::Real || !constant || request.ranges[i].first) return false;

@@ -54,6 +54,7 @@ class Module {
     std::uint64_t offset;  ///< of the first among all
     std::uint64_t first;   ///< its index in the array
     std::uint64_t count;
+    std::string member = {};  ///< of an object, the one number: ".position.x"
   };
 
   /// A quiet one keeps to itself what there is to say.

@@ -246,6 +246,33 @@ static bool split_elements(StringRef text, StringRef& name, Range& range) {
   return true;
 }
 
+/// The number that a path of member names leads to from an object: its place in the object goes to `range`.
+static bool follow_members(Sema& sema, QualType type, StringRef path, Range& range) {
+  llvm::SmallVector<StringRef> names;
+  path.split(names, '.');
+  for (const StringRef name : names) {
+    CXXRecordDecl* record = type->getAsCXXRecordDecl();
+    if (!record || !record->hasDefinition()) return false;
+    LookupResult found(sema, &sema.Context.Idents.get(name.trim()), SourceLocation(), Sema::LookupMemberName);
+    found.suppressDiagnostics();
+    sema.LookupQualifiedName(found, record);
+    const auto* field = found.isSingleResult() ? dyn_cast<FieldDecl>(found.getFoundDecl()) : nullptr;
+    if (!field || compat::annotated(field, "clad::constant") ||
+        compat::annotated(field, "non_differentiable"))
+      return false;
+    type = field->getType();
+    range.member += "." + name.trim().str();
+  }
+  if (range.first && range.first == range.last && type->isConstantArrayType()) {
+    const auto* array = sema.Context.getAsConstantArrayType(type);
+    if (*range.first >= array->getSize().getZExtValue()) return false;
+    range.member += "[" + std::to_string(*range.first) + "]";
+    type = array->getElementType();
+    range.first = range.last = std::nullopt;
+  }
+  return !range.first && type->isRealFloatingType();
+}
+
 /// The parameter list of a request: names in a string, or the index of one parameter.
 bool Consumer::find_parameters(CallExpr* call, Request& request) {
   const FunctionDecl* f = request.function;
@@ -299,6 +326,24 @@ bool Consumer::find_parameters(CallExpr* call, Request& request) {
         found = true;
       }
     if (found) continue;
+    if (request.kind == Request::Derivative) {
+      const auto [base, path] = name.split('.');
+      unsigned object = Request::object;
+      QualType type;
+      for (unsigned i = 0; i < f->getNumParams(); ++i)
+        if (f->getParamDecl(i)->getName() == base.trim()) {
+          object = i;
+          type = f->getParamDecl(i)->getType().getNonReferenceType();
+        }
+      const auto* method = dyn_cast<CXXMethodDecl>(f);
+      if (type.isNull() && method && !method->isStatic() && !method->getParent()->isLambda())
+        type = compat::record_type(sema_->Context, method->getParent());
+      if (!type.isNull() && follow_members(*sema_, type, object == Request::object ? name : path, range)) {
+        request.parameters.push_back(object);
+        request.ranges.push_back(range);
+        continue;
+      }
+    }
     std::string known;
     for (const ParmVarDecl* p : f->parameters()) known += (known.empty() ? "" : ", ") + p->getNameAsString();
     error(arg->getExprLoc(), asked(request) + ": '" + f->getNameAsString() + "' has no parameter named '" +
@@ -339,6 +384,7 @@ static std::string suffix_of(const Request& request) {
       return "_jacobian";
     case Request::Derivative:
       if (request.vector) return "_directions";
+      if (!request.ranges.empty() && !request.ranges[0].member.empty()) return "_d_member";
       return (request.order > 1 ? "_d" + std::to_string(request.order) : "_d") + "arg" +
              std::to_string(request.parameters.empty() ? 0 : request.parameters[0]);
     case Request::Hessian:

@@ -14,8 +14,8 @@ namespace {
 std::string documented_name(const Request& request) {
   const FunctionDecl* f = request.function;
   if (!request.call || request.functor || !f->getIdentifier() || f->isTemplateInstantiation()) return "";
-  const bool elements =
-      std::any_of(request.ranges.begin(), request.ranges.end(), [](const Range& r) { return r.first; });
+  const bool elements = std::any_of(request.ranges.begin(), request.ranges.end(),
+                                    [](const Range& r) { return r.first || !r.member.empty(); });
   std::string name = f->getName().str();
   if (request.kind == Request::Derivative && !request.vector && !elements) {
     if (request.parameters.empty() || (request.all && request.parameters.size() > 1)) return "";

@@ -16,6 +16,7 @@ namespace clad {
 /// Elements `first` to `last` of a parameter; of one without elements, both are absent.
 struct Range {
   std::optional<std::uint64_t> first, last;
+  std::string member;  ///< of an object, the number in it: ".position.x"
 };
 
 /// One use of clad::gradient or another function that asks for a derivative.
@@ -38,6 +39,7 @@ struct Request {
   bool all = false;       ///< every parameter that can be
   const clang::FunctionDecl* function = nullptr;
   const clang::CXXRecordDecl* functor = nullptr;  ///< of a function object: its class
+  static constexpr unsigned object = ~0U;         ///< among parameters, the object of a method
   std::vector<unsigned> parameters;               ///< to differentiate with respect to
   std::vector<Range> ranges;                      ///< the elements of each
   std::uint64_t options = 0;                      ///< the template arguments, joined

@@ -53,8 +53,28 @@ double of_global(double x) {
   // expected-error@-1 {{cannot differentiate this call of 'execute': which function it is the derivative of must be seen, as in clad::differentiate(f, "x").execute(x) or of a constant variable}}
 }
 Complex not_a_number(double x) { return {x, x}; }
+struct Shape {
+  double width;
+  virtual double area(double x) const { return width * x; }
+  double both(double x) const { return area(x) + area(1); }
+};
+struct Disk : Shape {
+  double area(double x) const override { return width * width * x; }
+};
+struct Model {
+  double scale;
+  double operator()(double x) const { return scale * x; }
+};
+double inside(double x) {
+  return clad::differentiate(Model{x}, "scale").execute(x);
+  // expected-error@-1 {{cannot differentiate this derivative again: it must be that of a number, with respect to a number that is a parameter}}
+}
 
 void use() {
+  clad::differentiate(&Shape::area, "width");
+  clad::differentiate(&Shape::both, "width");
+  // expected-error@-1 {{cannot differentiate with respect to a member of 'Shape': the object may be of a class that derives from it}}
+  clad::differentiate(inside, "x");
   clad::differentiate(f);
   // expected-error@-1 {{clad::differentiate takes one independent number; name a parameter, or an element of an array as in "p[0]"}}
   clad::differentiate(f, "x[1]");

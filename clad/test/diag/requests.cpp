@@ -7,6 +7,11 @@ struct Overloaded {
   double operator()(double x, double y) const { return x * y; }
 };
 struct Plain {};
+struct Model {
+  double scale;
+  CLAD_CONSTANT double epsilon;
+  double operator()(double x) const { return scale * x + epsilon; }
+};
 
 void use(const char* names, double (*pointer)(double), int index) {
   clad::gradient(f, "z");
@@ -31,6 +36,8 @@ void use(const char* names, double (*pointer)(double), int index) {
   // expected-error@-1 {{clad::differentiate: the index of a parameter must be a constant from 0 to 1}}
   clad::differentiate(f, "z");
   // expected-error@-1 {{clad::differentiate: 'f' has no parameter named 'z'; its parameters are: x, y}}
+  clad::differentiate(Model{}, "epsilon");
+  // expected-error@-1 {{clad::differentiate: 'operator()' has no parameter named 'epsilon'; its parameters are: x}}
   clad::hessian(f, "x[1");
   // expected-error@-1 {{clad::hessian: 'x[1' names no parameter; elements are written as in "p[0]" or "p[0:2]"}}
 }

@@ -405,6 +405,40 @@ TEST(Differentiate, TakesPointersToFunctionObjects) {
   EXPECT_EQ(d_y, 3);
 }
 
+struct Body {
+  double mass;
+  struct {
+    double x, y[2];
+  } at;
+};
+struct Launcher {
+  Launcher(double speed, double x) : speed_(speed), first_{speed, {x, {x, 1}}} {}
+  double operator()(double t, const Body& b) const {
+    return speed_ * speed_ * t * first_.at.y[1] + b.mass * b.at.y[1] * b.at.y[1] * scaled(t);
+  }
+  double scaled(double t) const { return t * speed_ * speed_ * speed_; }
+
+ private:
+  double speed_;
+  Body first_;
+};
+struct Heavy : Body {
+  double weight(double g) { return mass * mass * g; }
+};
+TEST(Differentiate, TakesMembersOfObjects) {
+  const Launcher l(3, 2);
+  const Body b{5, {1, {2, 0.5}}};
+  EXPECT_DOUBLE_EQ(clad::differentiate(l, "speed_").execute(2, b), 2 * 3 * 2 + 1.25 * 2 * 3 * 9);
+  EXPECT_DOUBLE_EQ(clad::differentiate<2>(l, "speed_").execute(2, b), 2 * 2 + 1.25 * 2 * 6 * 3);
+  EXPECT_DOUBLE_EQ(clad::differentiate(l, "first_.at.y[1]").execute(2, b), 18);
+  EXPECT_DOUBLE_EQ(clad::differentiate(l, "b.at.y[1]").execute(2, b), 5 * 2 * 0.5 * 2 * 27);
+  EXPECT_DOUBLE_EQ(clad::differentiate<2>(l, "b.at.y[1]").execute(2, b), 5 * 2 * 2 * 27);
+  EXPECT_DOUBLE_EQ(clad::differentiate(l, "b.at.x").execute(2, b), 0);
+  EXPECT_DOUBLE_EQ(clad::differentiate(&Launcher::scaled, "speed_").execute(l, 2), 2 * 27);
+  Heavy h{{3}};
+  EXPECT_DOUBLE_EQ(clad::differentiate(&Heavy::weight, "mass").execute(h, 2), 2 * 3 * 2);
+}
+
 struct Pair {
   double a, b;
 };
