@@ -25,6 +25,7 @@ struct Options {
   std::string out;  ///< file that receives the generated text
   Export exported;
   bool remarks = false;
+  bool dump = false;  ///< the generated text goes to the standard output too
   Analyses analyses;
 };
 constexpr std::pair<llvm::StringLiteral, bool Analyses::*> analysis_names[] = {
@@ -508,6 +509,7 @@ void Consumer::HandleTranslationUnit(ASTContext&) {
     }
     file << text;
   }
+  if (options_.dump) llvm::outs() << text;
   parsing_ = true;
   parse_generated(compiler_, *sema_, module, text, locations, options_.out,
                   !options_.exported.wanted() || options_.exported.private_members);
@@ -537,6 +539,10 @@ class Action : public PluginASTAction {
         options_.exported.file = arg.str();
       } else if (arg == "export-private") {
         options_.exported.private_members = true;
+      } else if (arg == "-fdump-derived-fn") {  // this and the next are Clad's names
+        options_.dump = true;
+      } else if (arg == "-fgenerate-source-file") {
+        options_.out = "Derivatives.cpp";
       } else if (arg == "remarks") {
         options_.remarks = true;
       } else if (arg == "help") {
@@ -550,7 +556,9 @@ class Action : public PluginASTAction {
                "computes again\n"
                "  -fplugin-arg-clad-no-NAME   without an analysis: counters, liveness, slices, replay, "
                "flat, sums, fusion; all: analyses\n"
-               "  -fplugin-arg-clad-help      print this text\n";
+               "  -fplugin-arg-clad-help      print this text\n"
+               "  -Xclang -plugin-arg-clad -Xclang -fdump-derived-fn       print the generated derivatives\n"
+               "  -Xclang -plugin-arg-clad -Xclang -fgenerate-source-file  write them to Derivatives.cpp\n";
       } else {
         DiagnosticsEngine& engine = compiler.getDiagnostics();
         engine.Report(engine.getCustomDiagID(
