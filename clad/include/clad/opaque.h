@@ -13,9 +13,12 @@
 /// Put on a member of a class: no derivative flows through it, as through the epsilon of a normalization. Its
 /// place in an adjoint or tangent means nothing.
 #define CLAD_CONSTANT [[clang::annotate("clad::constant")]]
+/// Put on a class, a member or a function: likewise, by Clad's name.
+#define CLAD_NONDIFFERENTIABLE __attribute__((annotate("non_differentiable")))
 #else
 #define CLAD_OPAQUE
 #define CLAD_CONSTANT
+#define CLAD_NONDIFFERENTIABLE
 #define CLAD_UNUSED [[maybe_unused]]
 #endif
 

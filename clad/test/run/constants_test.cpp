@@ -79,12 +79,12 @@ namespace clad::custom_derivatives {
 void nondifferentiable(clad::Tag<Meter>);
 }
 namespace {
-struct non_differentiable Handle {
+struct CLAD_NONDIFFERENTIABLE Handle {
   double value;
 };
 struct Mixed {
   double x;
-  non_differentiable double y;
+  CLAD_NONDIFFERENTIABLE double y;
   non_differentiable double twice(double a) const { return 2 * a * x; }
 };
 non_differentiable double identity(double x) { return x; }
