@@ -70,8 +70,9 @@ Text Module::gradient_text(const Request& request, Instance& in, const std::stri
     append(reverse, fn.error->name);
   }
   Text text;
-  text.line("static " + (request.with_value() ? fn.result->name : "void") + " " + name + "(" + params + ") {",
-            loc);
+  text.line(
+      fn.specifiers() + (request.with_value() ? fn.result->name : "void") + " " + name + "(" + params + ") {",
+      loc);
   if (state) text.line(fn.name + "_state " + state_name + ";", loc);
   const std::string value = request.with_value() ? "const " + fn.result->name + " " + value_name + " = " : "";
   if (state || fn.always_forward) {
@@ -106,13 +107,14 @@ Text Module::gradient_text(const Request& request, Instance& in, const std::stri
 /// The generated code of instances and of all they use, and `function` after it, as one string.
 void Module::write_code(const Request& request, const std::vector<const Instance*>& instances,
                         const Text& function) {
+  entries_.append(function);
+  if (!constants_.empty()) return;
   Text code;
   std::vector<const Instance*> order;
   std::set<const Instance*> seen;
   for (const Instance* in : instances) collect(*in, order, seen);
   for (const Instance* i : order) code.append(code_of(*i));
   code.append(function);
-  entries_.append(function);
   std::vector<ir::Loc> ignored;
   entries_.line("static const char " + request.name() + "_code[] = R\"clad(" + code.str(ignored) + ")clad\";",
                 request.at.getRawEncoding());
@@ -226,6 +228,7 @@ void Module::write_gradient(const Request& request, const FunctionDecl* definiti
   ir::Function& fn = in->fn;
   const std::string grad = request.name();
   write_code(request, {in}, gradient_text(request, *in, grad, /*puts_back=*/false));
+  if (!constants_.empty()) return;
   const EntryArguments given = write_arguments(request, fn, mask, request.parameters.size(), error);
   std::string arguments = joined(given.primals);
   for (const std::string& d : given.adjoints) append(arguments, d);

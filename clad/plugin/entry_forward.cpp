@@ -211,7 +211,8 @@ void Module::write_derivative(const Request& request, const FunctionDecl* defini
   const ir::Loc loc = request.at.getRawEncoding();
   const ir::Type* result = types_.get(definition->getReturnType());
   const auto head = [&](const ir::Function& fn) {
-    return "static " + result->name + " " + request.name() + "(" + parameter_list(fn, mask.size()) + ") {";
+    return fn.specifiers() + result->name + " " + request.name() + "(" + parameter_list(fn, mask.size()) +
+           ") {";
   };
   Text text;
   Instance* in = nullptr;
@@ -239,6 +240,7 @@ void Module::write_derivative(const Request& request, const FunctionDecl* defini
   text.line("}", loc);
   ir::Function& fn = in->fn;
   write_code(request, {in}, text);
+  if (!constants_.empty()) return;
   const EntryArguments given = write_arguments(request, fn, Mask(mask.size()), 0);
   finish_entry(request, given, result, request.name() + "(" + joined(given.primals) + ")");
 }

@@ -306,6 +306,7 @@ struct Function {
   bool concurrent = false;     ///< other threads may add to the adjoints of its parameters meanwhile
   Var* error = nullptr;        ///< where the reverse sweep adds up rounding errors, if it is to
   bool is_tangent = false;     ///< only run forward: printed under its own name
+  bool is_constexpr = false;   ///< its derivative is run by the compiler
   Var* constructed = nullptr;  ///< of a constructor: the object under construction
   Loc loc = 0;
 
@@ -325,6 +326,8 @@ struct Function {
   std::set<std::string> names;                         ///< taken
   std::function<bool(const std::string&)> names_type;  ///< a variable of that name would hide a type
 
+  /// How the generated functions are declared.
+  std::string specifiers() const { return is_constexpr ? "static constexpr " : "static "; }
   std::string unique(std::string_view base);
   Var* make_var(Var::Kind kind, std::string_view name, const Type* type, Region* in);
   Expr* make(Expr::Kind kind, const Type* type, std::string_view text = {},

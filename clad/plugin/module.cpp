@@ -118,6 +118,7 @@ bool Module::lower(const DerivativeKey& key, SourceLocation use, Instance& in) {
   const std::string suffix = key.tangents.empty() ? "" : "_pushforward";
   fn.name = types_.unique_global(base_name(key.function) + suffix);
   fn.primal_name = display_name(key.function);
+  fn.is_constexpr = !constants_.empty();
   fn.names_type = [this](const std::string& name) { return types_.names_type(name); };
   Frontend frontend(sema_, types_, diagnose_, lookup_, fn, uses_, globals_);
   std::vector<const Decl*> targets;
@@ -335,7 +336,7 @@ Text Module::fields_text() const {
       else
         walk += " visit(a." + f.name + ", b." + f.name + ");";
     }
-    out.line(open + "template <class Visit> inline void clad_fields(" + t->name + "& a, const " + t->name +
+    out.line(open + "template <class Visit> constexpr void clad_fields(" + t->name + "& a, const " + t->name +
                  "& b, Visit&& visit) {" + walk + " }" + close,
              0);
   }
@@ -344,6 +345,7 @@ Text Module::fields_text() const {
 
 std::string Module::text(std::vector<ir::Loc>& locations) const {
   Text out = fields_text();
+  if (!constants_.empty()) out.line("namespace " + constants_ + " {", 0);
   // Another translation unit may differentiate another function of the same name: a linker would take two
   // structs of one name, and what is instantiated with them, for one.
   out.line("namespace {", 0);
@@ -362,6 +364,7 @@ std::string Module::text(std::vector<ir::Loc>& locations) const {
   }
   out.line("}  // namespace", 0);
   out.append(entries_);
+  if (!constants_.empty()) out.line("}  // namespace " + constants_, 0);
   return out.str(locations);
 }
 

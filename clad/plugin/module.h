@@ -70,6 +70,8 @@ class Module {
   /// The uses of clad::differentiate and the like: a function that is differentiated may execute one.
   void set_uses(const RequestTable* uses) { uses_ = uses; }
   void set_globals(Globals* globals) { globals_ = globals; }
+  /// The derivatives are constexpr functions in a namespace of this name, without entries.
+  void set_constants(const std::string& space) { constants_ = space; }
   /// The functions marked as patterns of fusion rules.
   void set_patterns(const std::vector<const clang::FunctionDecl*>& patterns);
   /// Reports the opaque classes in use that lack what an adjoint needs.
@@ -178,6 +180,7 @@ class Module {
   CustomLookup lookup_;
   const RequestTable* uses_ = nullptr;
   Globals* globals_ = nullptr;
+  std::string constants_;
   Rules rules_;
   std::map<DerivativeKey, std::unique_ptr<Instance>> instances_;
   std::vector<Instance*> roots_;  ///< those that requests name

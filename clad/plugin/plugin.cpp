@@ -7,6 +7,7 @@
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/FrontendPluginRegistry.h"
+#include "clang/Lex/Preprocessor.h"
 #include "clang/Sema/ExternalSemaSource.h"
 #include "clang/Sema/SemaConsumer.h"
 #include "compat.h"
@@ -53,6 +54,7 @@ class UseFinder : public RecursiveASTVisitor<UseFinder> {
   struct Use {
     CallExpr* call;
     Request::Kind kind;
+    const FunctionDecl* within;  ///< null: in the initializer of a variable
   };
   std::vector<Use> uses;
   static constexpr std::pair<llvm::StringLiteral, Request::Kind> kinds[] = {
@@ -67,6 +69,13 @@ class UseFinder : public RecursiveASTVisitor<UseFinder> {
   std::vector<const FunctionDecl*> patterns;
   bool shouldVisitTemplateInstantiations() const { return true; }
   bool shouldVisitImplicitCode() const { return true; }
+  bool TraverseDecl(Decl* d) {
+    const FunctionDecl* outer = within_;
+    if (const auto* f = dyn_cast_or_null<FunctionDecl>(d)) within_ = f;
+    const bool go_on = RecursiveASTVisitor::TraverseDecl(d);
+    within_ = outer;
+    return go_on;
+  }
   bool VisitFunctionDecl(FunctionDecl* f) {
     if (f->doesThisDeclarationHaveABody() && compat::annotated(f, "clad::pattern")) patterns.push_back(f);
     return true;
@@ -76,10 +85,13 @@ class UseFinder : public RecursiveASTVisitor<UseFinder> {
     if (!callee) return true;
     for (const AnnotateAttr* attr : callee->specific_attrs<AnnotateAttr>()) {
       for (const auto& [name, kind] : kinds)
-        if (attr->getAnnotation() == name) uses.push_back({call, kind});
+        if (attr->getAnnotation() == name) uses.push_back({call, kind, within_});
     }
     return true;
   }
+
+ private:
+  const FunctionDecl* within_ = nullptr;
 };
 
 /// Derivatives are defined only after Sema's end-of-unit checks: they are not undefined.
@@ -103,8 +115,9 @@ class Consumer : public SemaConsumer {
     sema_ = &sema;
   }
   bool HandleTopLevelDecl(DeclGroupRef group) override {
-    if (!parsing_)
-      for (Decl* d : group) scan(d);
+    if (parsing_) return true;
+    for (Decl* d : group) scan(d);
+    if (llvm::all_of(group, between_declarations)) derive_constants();
     return true;
   }
   void HandleInlineFunctionDefinition(FunctionDecl* decl) override {
@@ -124,12 +137,27 @@ class Consumer : public SemaConsumer {
     for (const FunctionDecl* f : finder.patterns)
       if (std::find(patterns_.begin(), patterns_.end(), f) == patterns_.end()) patterns_.push_back(f);
     for (const UseFinder::Use& use : finder.uses)
-      if (seen_.insert(use.call).second) bind(use.call, use.kind);
+      if (seen_.insert(use.call).second) bind(use);
+  }
+  /// Whether the parser is done with it, so that what follows it can be parsed: not what is instantiated in
+  /// the middle of something else.
+  static bool between_declarations(const Decl* d) {
+    const auto* f = dyn_cast<FunctionDecl>(d);
+    return d->getLexicalDeclContext()->isTranslationUnit() && !isa<VarTemplateSpecializationDecl>(d) &&
+           !(f && f->isTemplateInstantiation());
   }
   void error(SourceLocation at, const std::string& message) { Diagnose(*sema_).error(at, message); }
   bool find_function(CallExpr* call, Request& request);
   bool find_parameters(CallExpr* call, Request& request);
-  void bind(CallExpr* call, Request::Kind kind);
+  void bind(const UseFinder::Use& use);
+  struct Lowered {
+    std::unique_ptr<Globals> globals;
+    std::unique_ptr<Module> module;
+  };
+  Lowered lower(const std::vector<Request>& requests, TypeTable& types, const std::string& constants,
+                bool silent);
+  void derive_constants();
+  void derive_constant(const Request& request, CallExpr* call, bool silent);
   void write_exported(const std::string& text);
   void add_overriders();
   /// Of a generated function that has the name itself, not only what begins with it.
@@ -151,6 +179,9 @@ class Consumer : public SemaConsumer {
   RequestTable uses_;
   std::vector<const FunctionDecl*> patterns_;  ///< of fusion rules
   std::set<CallExpr*> seen_;
+  std::vector<std::pair<UseFinder::Use, Request>> constants_;  ///< that the compiler itself may execute
+  std::string constants_text_;
+  std::set<const void*> described_;  ///< classes whose fields are written already
   std::set<NamedDecl*> ours_;
   bool parsing_ = false;
 };
@@ -394,13 +425,24 @@ static std::string suffix_of(const Request& request) {
   return "";
 }
 
+/// Whether the compiler may execute the derivative there. A lambda is constexpr without a word where it can
+/// be.
+static bool may_run_early(const Request& request, const FunctionDecl* there) {
+  const auto* caller = dyn_cast_or_null<CXXMethodDecl>(there);
+  const auto* method = dyn_cast<CXXMethodDecl>(request.function);
+  return there && there->isConstexpr() && !there->isTemplateInstantiation() &&
+         !(caller && caller->getParent()->isLambda()) && request.call->getNumArgs() == 4 && !request.vector &&
+         !request.functor && !(method && method->isVirtual());
+}
+
 /// Declares the entry of the derivative and passes its address in the call's defaulted last argument.
-void Consumer::bind(CallExpr* call, Request::Kind kind) {
+void Consumer::bind(const UseFinder::Use& use) {
   ASTContext& context = sema_->Context;
-  if (call->getNumArgs() != 3 || !isa<CXXDefaultArgExpr>(call->getArg(2)))
+  CallExpr* call = use.call;
+  if (call->getNumArgs() < 3 || !isa<CXXDefaultArgExpr>(call->getArg(2)))
     return;  // bound already (precompiled header)
   Request request;
-  request.kind = kind;
+  request.kind = use.kind;
   request.at = call->getBeginLoc();
   request.call = call;
   if (!find_function(call, request) || !find_parameters(call, request)) return;
@@ -414,6 +456,11 @@ void Consumer::bind(CallExpr* call, Request::Kind kind) {
   for (char& c : base)
     if (!isalnum(static_cast<unsigned char>(c))) c = '_';
   request.entry = free_name(base + suffix_of(request)) + "_entry";
+  uses_[call] = request;
+  if (may_run_early(request, use.within)) {
+    constants_.push_back({use, request});
+    if (use.within->isConsteval()) return;
+  }
 
   QualType pointer = call->getArg(2)->getType();
   QualType type = pointer->getPointeeType();
@@ -436,7 +483,6 @@ void Consumer::bind(CallExpr* call, Request::Kind kind) {
   call->setArg(2, e);
   entry->setReferenced();
   entry->markUsed(context);
-  uses_[call] = request;
   requests_.push_back(std::move(request));
 }
 
@@ -467,30 +513,91 @@ void Consumer::add_overriders() {
   requests_ = std::move(all);
 }
 
-void Consumer::HandleTranslationUnit(ASTContext&) {
-  if (compiler_.getDiagnostics().hasErrorOccurred()) return;
-  if (requests_.empty()) return write_exported("");
-  add_overriders();
-  const FileScope scope(*sema_);
-  Globals globals(types());
-  for (const Request& request : requests_) globals.reach(request.function);
-  std::unique_ptr<Module> lowered;
-  const std::set<std::string> names = types().names();
+/// Lowers the requests, until every global that matters is known. `silent`: errors are left to another time.
+Consumer::Lowered Consumer::lower(const std::vector<Request>& requests, TypeTable& types,
+                                  const std::string& constants, bool silent) {
+  Lowered out;
+  out.globals = std::make_unique<Globals>(types);
+  for (const Request& request : requests) out.globals->reach(request.function);
+  const std::set<std::string> names = types.names();
   const auto lower = [&](bool quiet) {
-    types().set_names(names);
-    lowered = std::make_unique<Module>(*sema_, types(), options_.analyses, quiet);
-    lowered->set_uses(&uses_);
-    lowered->set_globals(&globals);
-    if (options_.remarks) lowered->diagnose().show_remarks();
-    lowered->set_patterns(patterns_);
-    for (const Request& request : requests_) lowered->add(request);
-    lowered->check_opaques();
+    types.set_names(names);
+    out.module = std::make_unique<Module>(*sema_, types, options_.analyses, quiet);
+    out.module->set_uses(&uses_);
+    out.module->set_globals(out.globals.get());
+    out.module->set_constants(constants);
+    if (options_.remarks) out.module->diagnose().show_remarks();
+    out.module->set_patterns(patterns_);
+    for (const Request& request : requests) out.module->add(request);
+    out.module->check_opaques();
   };
   do lower(/*quiet=*/true);
-  while (globals.track_named());
-  if (lowered->diagnose().held_back()) lower(/*quiet=*/false);
-  Module& module = *lowered;
-  module.diagnose().speak_up();
+  while (out.globals->track_named());
+  if (silent) return out;
+  if (out.module->diagnose().held_back()) lower(/*quiet=*/false);
+  out.module->diagnose().speak_up();
+  return out;
+}
+
+/// Derivatives that are asked for in constexpr functions may be executed by the compiler, from the next
+/// declaration on.
+void Consumer::derive_constants() {
+  for (const auto& [use, request] : std::exchange(constants_, {}))
+    derive_constant(request, use.call, /*silent=*/!use.within->isConsteval());
+}
+
+/// `silent`: it may be that only the program executes it.
+void Consumer::derive_constant(const Request& request, CallExpr* call, bool silent) {
+  if (compiler_.getDiagnostics().hasErrorOccurred()) return;
+  if (!compiler_.getPreprocessor().getCurrentFileLexer()) return;  // at the end nothing is left to execute it
+  TypeTable types(*sema_);  // of its own: classes may become complete yet
+  types.leave_out(described_);
+  const std::string space = "clad_constant_" + request.name();
+  const Lowered lowered = lower({request}, types, space, silent);
+  Module& module = *lowered.module;
+  if (module.failed()) return;
+  std::vector<ir::Loc> locations;
+  const std::string text = module.text(locations);
+  bool parsed = false;
+  if (text.find('#') == std::string::npos) {  // no directives, as OpenMP needs them
+    parsing_ = true;
+    parsed = parse_generated(compiler_, *sema_, module, text, locations, {.early = true});
+    parsing_ = false;
+    described_ = types.described();
+  }
+  if (!parsed) {
+    if (!silent)
+      error(request.at,
+            asked(request) +
+                ": the compiler cannot execute this derivative: it keeps values of loops, or calls "
+                "what is not constexpr; take clad::differentiate, or ask for it outside of "
+                "consteval functions");
+    return;
+  }
+  constants_text_ += text;
+  ASTContext& context = sema_->Context;
+  const auto find = [&](const DeclContext* in, const std::string& name) -> NamedDecl* {
+    const auto found = in->lookup(&context.Idents.get(name));
+    return found.empty() ? nullptr : found.front();
+  };
+  const auto* within = cast<NamespaceDecl>(find(context.getTranslationUnitDecl(), space));
+  auto* function = dyn_cast_or_null<FunctionDecl>(find(within, request.name()));
+  const QualType wanted = call->getArg(3)->getType();
+  if (!function || !context.hasSameType(context.getPointerType(function->getType()), wanted)) return;
+  clang::Expr* e = DeclRefExpr::Create(context, NestedNameSpecifierLoc(), SourceLocation(), function, false,
+                                       request.at, function->getType(), VK_LValue);
+  call->setArg(3, ImplicitCastExpr::Create(context, wanted, CK_FunctionToPointerDecay, e, nullptr, VK_PRValue,
+                                           FPOptionsOverride()));
+}
+
+void Consumer::HandleTranslationUnit(ASTContext&) {
+  if (compiler_.getDiagnostics().hasErrorOccurred()) return;
+  if (requests_.empty() && constants_text_.empty()) return write_exported("");
+  add_overriders();
+  const FileScope scope(*sema_);
+  types().leave_out(described_);
+  const Lowered lowered = lower(requests_, types(), "", /*silent=*/false);
+  Module& module = *lowered.module;
   if (module.failed()) return;
   std::vector<ir::Loc> locations;
   std::string text = module.text(locations);
@@ -507,12 +614,13 @@ void Consumer::HandleTranslationUnit(ASTContext&) {
       error(SourceLocation(), "clad: cannot write '" + options_.out + "': " + failure.message());
       return;
     }
-    file << text;
+    file << constants_text_ << text;
   }
-  if (options_.dump) llvm::outs() << text;
+  if (options_.dump) llvm::outs() << constants_text_ << text;
   parsing_ = true;
-  parse_generated(compiler_, *sema_, module, text, locations, options_.out,
-                  !options_.exported.wanted() || options_.exported.private_members);
+  parse_generated(compiler_, *sema_, module, text, locations,
+                  {.shown_as = options_.out,
+                   .any_member = !options_.exported.wanted() || options_.exported.private_members});
   parsing_ = false;
   if (!compiler_.getDiagnostics().hasErrorOccurred()) write_exported(text);
 }

@@ -11,12 +11,20 @@
 
 namespace clad {
 
-/// Parses `text` at the end of the translation unit, hands its declarations to the code generator, and checks
-/// that its calls resolve to the functions that the original code called. `shown_as`: the name of the file in
-/// messages. `any_member`: private ones too.
-void parse_generated(clang::CompilerInstance& compiler, clang::Sema& sema, Module& module,
-                     const std::string& text, const std::vector<ir::Loc>& locations,
-                     const std::string& shown_as, bool any_member);
+/// How generated text is parsed.
+struct SecondParse {
+  std::string shown_as = {};  ///< the name of the file in messages
+  bool any_member = true;     ///< private ones too
+  /// In the middle of the translation unit, between two declarations of the file; what the text may not do is
+  /// then no error.
+  bool early = false;
+};
+
+/// Parses `text` at the end of the translation unit or in the middle of it, hands its declarations to the
+/// code generator, and checks that its calls resolve to the functions that the original code called. Whether
+/// it had no errors.
+bool parse_generated(clang::CompilerInstance& compiler, clang::Sema& sema, Module& module,
+                     const std::string& text, const std::vector<ir::Loc>& locations, const SecondParse& how);
 
 /// The scope of the file while it lives. The first parser's is gone, and what is declared when it is first
 /// named, as builtin functions are, needs one.

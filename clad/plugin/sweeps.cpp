@@ -308,10 +308,11 @@ Text ReverseTransform::state_text() const {
 std::string ReverseTransform::forward_signature() const {
   std::string params;
   for (const ir::Parameter& p : fn_.params) params += (params.empty() ? "" : ", ") + p.type_text;
-  if (fn_.is_tangent) return "static " + fn_.result->name + " " + fn_.name + "(" + params + ")";
+  if (fn_.is_tangent) return fn_.specifiers() + fn_.result->name + " " + fn_.name + "(" + params + ")";
   if (fn_.has_state || fn_.recursive)
     params += (params.empty() ? "" : ", ") + fn_.name + "_state& " + fn_.region->record;
-  return "static " + (fn_.wants_value ? fn_.result->name : "void") + " " + fn_.name + "_fwd(" + params + ")";
+  return fn_.specifiers() + (fn_.wants_value ? fn_.result->name : "void") + " " + fn_.name + "_fwd(" +
+         params + ")";
 }
 
 std::string ReverseTransform::reverse_signature() const {
@@ -332,7 +333,7 @@ std::string ReverseTransform::reverse_signature() const {
                                  : t->name + "& " + p.var->adjoint);
   }
   if (fn_.error) add("double& " + fn_.error->name);
-  return "static void " + fn_.name + "_rev(" + params + ")";
+  return fn_.specifiers() + "void " + fn_.name + "_rev(" + params + ")";
 }
 
 Text ReverseTransform::forward_text() const {

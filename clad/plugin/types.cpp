@@ -130,6 +130,13 @@ bool TypeTable::is_opaque(const CXXRecordDecl* record) const {
   return compat::annotated(record, "clad::opaque");
 }
 
+std::set<const void*> TypeTable::described() const {
+  std::set<const void*> out = described_;
+  for (const auto* list : {&records_, &constants_})
+    for (const ir::Type* t : *list) out.insert(t->decl);
+  return out;
+}
+
 bool TypeTable::names_type(const std::string& name) const {
   return any_declaration(context_.getTranslationUnitDecl(), &context_.Idents.get(name),
                          [](const NamedDecl* d) {
@@ -473,7 +480,8 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
   if (record->isAbstract()) t.copyable = false;
   const bool pair =
       compat::in_clad(record) && record->getName() == "ValueAndPushforward";  // the runtime has its fields
-  if (t.differentiable && t.kind == ir::Type::Record && !pair) records_.push_back(&t);
+  if (t.differentiable && t.kind == ir::Type::Record && !pair && !described_.count(t.decl))
+    records_.push_back(&t);
 }
 
 }  // namespace clad

@@ -63,6 +63,9 @@ class TypeTable {
   const std::vector<const ir::Type*>& records() const { return records_; }
   /// Classes without derivatives that are elements of pairs and tuples.
   const std::vector<const ir::Type*>& constants() const { return constants_; }
+  /// The classes of both lists, to be left out of them elsewhere once generated text has dealt with them.
+  std::set<const void*> described() const;
+  void leave_out(std::set<const void*> described) { described_ = std::move(described); }
   /// Opaque classes in use.
   const std::vector<const ir::Type*>& opaques() const { return opaques_; }
   const clang::PrintingPolicy& policy() const { return policy_; }
@@ -95,6 +98,7 @@ class TypeTable {
   std::map<const clang::ValueDecl*, const clang::VarDecl*> statics_;
   std::map<const clang::VarDecl*, std::string> stand_ins_;
   std::vector<const ir::Type*> records_, constants_, opaques_;
+  std::set<const void*> described_;        ///< their declarations
   std::set<const ir::Type*> in_progress_;  ///< classes that point to themselves
   std::set<std::string> globals_;
   std::optional<std::vector<const clang::CXXRecordDecl*>> polymorphic_;

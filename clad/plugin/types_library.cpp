@@ -113,7 +113,7 @@ void TypeTable::add_constants(const ir::Type* type) {
   if (type->element) return add_constants(type->element);
   for (const ir::Field& f : type->fields)
     if (f.type->kind != ir::Type::Void) add_constants(f.type);
-  if ((type->kind == ir::Type::Record || type->kind == ir::Type::Other) &&
+  if ((type->kind == ir::Type::Record || type->kind == ir::Type::Other) && !described_.count(type->decl) &&
       !llvm::is_contained(constants_, type))
     constants_.push_back(type);
 }

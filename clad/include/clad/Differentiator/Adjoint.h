@@ -62,9 +62,9 @@ void clad_fields(ValueAndPushforward<T, U>& a, const ValueAndPushforward<T, U>& 
 }
 
 template <class T>
-void set_zero(T& d);
+constexpr void set_zero(T& d);
 template <class T>
-void accumulate(T& d, const T& v);
+constexpr void accumulate(T& d, const T& v);
 template <class T>
 void accumulate(T& d, T&& v)
   requires detail::opaque<T>
@@ -72,7 +72,7 @@ void accumulate(T& d, T&& v)
   d.accumulate(std::move(v));
 }
 template <class T>
-void shape_like(T& d, const T& primal);
+constexpr void shape_like(T& d, const T& primal);
 
 // All overloads are declared first: they call each other.
 template <class A, class B>
@@ -179,7 +179,7 @@ void shape_like(std::vector<T>& d, const std::vector<T>& primal) {
 
 /// d = 0, keeping its shape.
 template <class T>
-void set_zero(T& d) {
+constexpr void set_zero(T& d) {
   if constexpr (std::is_floating_point_v<T>) {
     d = 0;
   } else if constexpr (std::is_array_v<T>) {
@@ -195,7 +195,7 @@ void set_zero(T& d) {
 
 /// d += v.
 template <class T>
-void accumulate(T& d, const T& v) {
+constexpr void accumulate(T& d, const T& v) {
   if constexpr (std::is_floating_point_v<T>) {
     d += v;
   } else if constexpr (std::is_array_v<T>) {
@@ -220,7 +220,7 @@ void accumulate(T& d, const T& v) {
 /// Gives the vectors inside `d` the lengths they have in `primal`, and its optionals a value where they have
 /// one there; what is new is zero.
 template <class T>
-void shape_like(T& d, const T& primal) {
+constexpr void shape_like(T& d, const T& primal) {
   if constexpr (std::is_array_v<T>) {
     for (std::size_t i = 0; i < std::extent_v<T>; ++i) clad::shape_like(d[i], primal[i]);
   } else if constexpr (detail::optional<T>) {
@@ -237,7 +237,7 @@ void shape_like(T& d, const T& primal) {
 
 /// A zero with the shape of `primal`.
 template <class T>
-T zero_like(const T& primal) {
+constexpr T zero_like(const T& primal) {
   if constexpr (detail::opaque<T> || std::is_floating_point_v<T>) {
     return T{};
   } else {

@@ -21,104 +21,104 @@ concept real = std::is_floating_point_v<T>;
 
 // y = f(x). The derivative is written in x, so that nothing but the argument need be kept.
 template <real T>
-void sin_pullback(T x, T d_y, T* d_x) {
+constexpr void sin_pullback(T x, T d_y, T* d_x) {
   *d_x += d_y * std::cos(x);
 }
 template <real T>
-void cos_pullback(T x, T d_y, T* d_x) {
+constexpr void cos_pullback(T x, T d_y, T* d_x) {
   *d_x -= d_y * std::sin(x);
 }
 template <real T>
-void tan_pullback(T x, T d_y, T* d_x) {
+constexpr void tan_pullback(T x, T d_y, T* d_x) {
   *d_x += d_y / (std::cos(x) * std::cos(x));
 }
 template <real T>
-void asin_pullback(T x, T d_y, T* d_x) {
+constexpr void asin_pullback(T x, T d_y, T* d_x) {
   *d_x += d_y / std::sqrt(1 - x * x);
 }
 template <real T>
-void acos_pullback(T x, T d_y, T* d_x) {
+constexpr void acos_pullback(T x, T d_y, T* d_x) {
   *d_x -= d_y / std::sqrt(1 - x * x);
 }
 template <real T>
-void atan_pullback(T x, T d_y, T* d_x) {
+constexpr void atan_pullback(T x, T d_y, T* d_x) {
   *d_x += d_y / (1 + x * x);
 }
 template <real T>
-void cosh_pullback(T x, T d_y, T* d_x) {
+constexpr void cosh_pullback(T x, T d_y, T* d_x) {
   *d_x += d_y * std::sinh(x);
 }
 template <real T>
-void sinh_pullback(T x, T d_y, T* d_x) {
+constexpr void sinh_pullback(T x, T d_y, T* d_x) {
   *d_x += d_y * std::cosh(x);
 }
 template <real T>
-void asinh_pullback(T x, T d_y, T* d_x) {
+constexpr void asinh_pullback(T x, T d_y, T* d_x) {
   *d_x += d_y / std::sqrt(x * x + 1);
 }
 template <real T>
-void acosh_pullback(T x, T d_y, T* d_x) {
+constexpr void acosh_pullback(T x, T d_y, T* d_x) {
   *d_x += d_y / std::sqrt(x * x - 1);
 }
 template <real T>
-void atanh_pullback(T x, T d_y, T* d_x) {
+constexpr void atanh_pullback(T x, T d_y, T* d_x) {
   *d_x += d_y / (1 - x * x);
 }
 template <real T>
-void log_pullback(T x, T d_y, T* d_x) {
+constexpr void log_pullback(T x, T d_y, T* d_x) {
   *d_x += d_y / x;
 }
 template <real T>
-void log2_pullback(T x, T d_y, T* d_x) {
+constexpr void log2_pullback(T x, T d_y, T* d_x) {
   *d_x += d_y / (x * std::log(T(2)));
 }
 template <real T>
-void log10_pullback(T x, T d_y, T* d_x) {
+constexpr void log10_pullback(T x, T d_y, T* d_x) {
   *d_x += d_y / (x * std::log(T(10)));
 }
 template <real T>
-void log1p_pullback(T x, T d_y, T* d_x) {
+constexpr void log1p_pullback(T x, T d_y, T* d_x) {
   *d_x += d_y / (1 + x);
 }
 template <real T>
-void erf_pullback(T x, T d_y, T* d_x) {
+constexpr void erf_pullback(T x, T d_y, T* d_x) {
   *d_x += d_y * T(1.1283791670955125739L) * std::exp(-x * x);
 }
 template <real T>
-void erfc_pullback(T x, T d_y, T* d_x) {
+constexpr void erfc_pullback(T x, T d_y, T* d_x) {
   *d_x -= d_y * T(1.1283791670955125739L) * std::exp(-x * x);
 }
 template <real T>
-void fabs_pullback(T x, T d_y, T* d_x) {
+constexpr void fabs_pullback(T x, T d_y, T* d_x) {
   *d_x += x < 0 ? -d_y : x > 0 ? d_y : T(0);
 }
 template <real T>
-void abs_pullback(T x, T d_y, T* d_x) {
+constexpr void abs_pullback(T x, T d_y, T* d_x) {
   *d_x += x < 0 ? -d_y : x > 0 ? d_y : T(0);
 }
 
 template <real T>
-void exp_pullback(T x, T d_y, T* d_x) {
+constexpr void exp_pullback(T x, T d_y, T* d_x) {
   *d_x += d_y * std::exp(x);
 }
 template <real T>
-void exp2_pullback(T x, T d_y, T* d_x) {
+constexpr void exp2_pullback(T x, T d_y, T* d_x) {
   *d_x += d_y * std::exp2(x) * std::log(T(2));
 }
 template <real T>
-void expm1_pullback(T x, T d_y, T* d_x) {
+constexpr void expm1_pullback(T x, T d_y, T* d_x) {
   *d_x += d_y * std::exp(x);
 }
 template <real T>
-void sqrt_pullback(T x, T d_y, T* d_x) {
+constexpr void sqrt_pullback(T x, T d_y, T* d_x) {
   *d_x += d_y / (2 * std::sqrt(x));
 }
 template <real T>
-void cbrt_pullback(T x, T d_y, T* d_x) {
+constexpr void cbrt_pullback(T x, T d_y, T* d_x) {
   *d_x += d_y / (3 * std::cbrt(x) * std::cbrt(x));
 }
 template <real T>
-void tanh_pullback(T x, T d_y, T* d_x) {
+constexpr void tanh_pullback(T x, T d_y, T* d_x) {
   const T y = std::tanh(x);
   *d_x += d_y * (1 - y * y);
 }
@@ -126,7 +126,7 @@ void tanh_pullback(T x, T d_y, T* d_x) {
 /// The logarithmic derivative of the gamma function: by recurrence to x > 10, then the asymptotic series
 /// (Abramowitz and Stegun, 6.3.5 and 6.3.18); by reflection where x < 0.
 template <real T>
-T digamma(T x) {
+constexpr T digamma(T x) {
   T sum = 0;
   if (x <= 0) {
     const T pi = T(3.14159265358979323846264338327950288L);
@@ -142,29 +142,29 @@ T digamma(T x) {
   return sum + std::log(x) - 1 / (2 * x) - series;
 }
 template <real T>
-void lgamma_pullback(T x, T d_y, T* d_x) {
+constexpr void lgamma_pullback(T x, T d_y, T* d_x) {
   *d_x += d_y * digamma(x);
 }
 template <real T>
-void tgamma_pullback(T x, T d_y, T* d_x) {
+constexpr void tgamma_pullback(T x, T d_y, T* d_x) {
   *d_x += d_y * std::tgamma(x) * digamma(x);
 }
 
 // Piecewise constant: the derivative is zero wherever it exists.
 template <real T>
-void logb_pullback(CLAD_UNUSED T, T, T*) {}
+constexpr void logb_pullback(CLAD_UNUSED T, T, T*) {}
 template <real T>
-void floor_pullback(CLAD_UNUSED T, T, T*) {}
+constexpr void floor_pullback(CLAD_UNUSED T, T, T*) {}
 template <real T>
-void ceil_pullback(CLAD_UNUSED T, T, T*) {}
+constexpr void ceil_pullback(CLAD_UNUSED T, T, T*) {}
 template <real T>
-void round_pullback(CLAD_UNUSED T, T, T*) {}
+constexpr void round_pullback(CLAD_UNUSED T, T, T*) {}
 template <real T>
-void trunc_pullback(CLAD_UNUSED T, T, T*) {}
+constexpr void trunc_pullback(CLAD_UNUSED T, T, T*) {}
 template <real T>
-void rint_pullback(CLAD_UNUSED T, T, T*) {}
+constexpr void rint_pullback(CLAD_UNUSED T, T, T*) {}
 template <real T>
-void nearbyint_pullback(CLAD_UNUSED T, T, T*) {}
+constexpr void nearbyint_pullback(CLAD_UNUSED T, T, T*) {}
 
 // Two arguments. `common` is the type the library computes in.
 template <class A, class B>
@@ -172,7 +172,7 @@ using common = decltype(std::pow(A(), B()));
 
 /// d/dx x^p = p x^(p-1) (0 for p = 0 even at x = 0); d/dp x^p = x^p log x, taken as 0 where x = 0 and p > 0.
 template <class A, class B, class D>
-void pow_pullback(A x, B p, D d_y, A* d_x, B* d_p) {
+constexpr void pow_pullback(A x, B p, D d_y, A* d_x, B* d_p) {
   using T = common<A, B>;
   if constexpr (real<A>)
     if (p != 0) *d_x += static_cast<A>(d_y * T(p) * std::pow(T(x), T(p) - 1));
@@ -182,18 +182,18 @@ void pow_pullback(A x, B p, D d_y, A* d_x, B* d_p) {
 }
 /// *d += v, unless d belongs to an integer.
 template <class T, class V>
-void add_to([[maybe_unused]] T* d, [[maybe_unused]] V v) {
+constexpr void add_to([[maybe_unused]] T* d, [[maybe_unused]] V v) {
   if constexpr (real<T>) *d += static_cast<T>(v);
 }
 template <class A, class B, class D>
-void atan2_pullback(A y, B x, D d_r, A* d_y, B* d_x) {
+constexpr void atan2_pullback(A y, B x, D d_r, A* d_y, B* d_x) {
   using T = common<A, B>;
   const T s = d_r / (T(x) * T(x) + T(y) * T(y));
   add_to(d_y, s * x);
   add_to(d_x, -s * y);
 }
 template <class A, class B, class D>
-void hypot_pullback(A x, B y, D d_r, A* d_x, B* d_y) {
+constexpr void hypot_pullback(A x, B y, D d_r, A* d_x, B* d_y) {
   using T = common<A, B>;
   const T r = std::hypot(T(x), T(y));
   if (r == T(0)) return;
@@ -201,7 +201,7 @@ void hypot_pullback(A x, B y, D d_r, A* d_x, B* d_y) {
   add_to(d_y, d_r * y / r);
 }
 template <class A, class B, class C, class D>
-void hypot_pullback(A x, B y, C z, D d_r, A* d_x, B* d_y, C* d_z) {
+constexpr void hypot_pullback(A x, B y, C z, D d_r, A* d_x, B* d_y, C* d_z) {
   using T = common<common<A, B>, C>;
   const T r = std::hypot(T(x), T(y), T(z));
   if (r == T(0)) return;
@@ -211,58 +211,58 @@ void hypot_pullback(A x, B y, C z, D d_r, A* d_x, B* d_y, C* d_z) {
 }
 /// x - n y, where n is the nearest integer to x / y.
 template <class A, class B, class D>
-void remainder_pullback(A x, B y, D d_r, A* d_x, B* d_y) {
+constexpr void remainder_pullback(A x, B y, D d_r, A* d_x, B* d_y) {
   using T = common<A, B>;
   add_to(d_x, d_r);
   add_to(d_y, -d_r * std::round((T(x) - std::remainder(T(x), T(y))) / T(y)));
 }
 template <class A, class B, class C, class D>
-void lerp_pullback(A a, B b, C t, D d_r, A* d_a, B* d_b, C* d_t) {
+constexpr void lerp_pullback(A a, B b, C t, D d_r, A* d_a, B* d_b, C* d_t) {
   add_to(d_a, d_r * (1 - t));
   add_to(d_b, d_r * t);
   add_to(d_t, d_r * (b - a));
 }
 template <real T>
-void ldexp_pullback(CLAD_UNUSED T, int n, T d_y, T* d_x) {
+constexpr void ldexp_pullback(CLAD_UNUSED T, int n, T d_y, T* d_x) {
   *d_x += std::ldexp(d_y, n);
 }
 template <real T>
-void scalbn_pullback(CLAD_UNUSED T, int n, T d_y, T* d_x) {
+constexpr void scalbn_pullback(CLAD_UNUSED T, int n, T d_y, T* d_x) {
   *d_x += std::scalbn(d_y, n);
 }
 template <class A, class B, class D>
-void fmod_pullback(A x, B y, D d_r, A* d_x, B* d_y) {
+constexpr void fmod_pullback(A x, B y, D d_r, A* d_x, B* d_y) {
   using T = common<A, B>;
   add_to(d_x, d_r);
   add_to(d_y, -d_r * std::trunc(T(x) / T(y)));
 }
 template <class A, class B, class D>
-void fmax_pullback(A x, B y, D d_r, A* d_x, B* d_y) {
+constexpr void fmax_pullback(A x, B y, D d_r, A* d_x, B* d_y) {
   if (x < y)
     add_to(d_y, d_r);
   else
     add_to(d_x, d_r);
 }
 template <class A, class B, class D>
-void fmin_pullback(A x, B y, D d_r, A* d_x, B* d_y) {
+constexpr void fmin_pullback(A x, B y, D d_r, A* d_x, B* d_y) {
   if (y < x)
     add_to(d_y, d_r);
   else
     add_to(d_x, d_r);
 }
 template <class A, class B, class D>
-void fdim_pullback(A x, B y, D d_r, A* d_x, B* d_y) {
+constexpr void fdim_pullback(A x, B y, D d_r, A* d_x, B* d_y) {
   if (x > y) {
     add_to(d_x, d_r);
     add_to(d_y, -d_r);
   }
 }
 template <class A, class B, class D>
-void copysign_pullback(A x, B y, D d_r, A* d_x, B*) {
+constexpr void copysign_pullback(A x, B y, D d_r, A* d_x, B*) {
   add_to(d_x, std::signbit(x) == std::signbit(y) ? d_r : -d_r);
 }
 template <real T>
-void fma_pullback(T x, T y, CLAD_UNUSED T, T d_r, T* d_x, T* d_y, T* d_z) {
+constexpr void fma_pullback(T x, T y, CLAD_UNUSED T, T d_r, T* d_x, T* d_y, T* d_z) {
   *d_x += d_r * y;
   *d_y += d_r * x;
   *d_z += d_r;
@@ -270,21 +270,21 @@ void fma_pullback(T x, T y, CLAD_UNUSED T, T d_r, T* d_x, T* d_y, T* d_z) {
 
 // <algorithm>: the branch taken receives the cotangent; ties go to the argument the library returns.
 template <real T>
-void max_pullback(const T& a, const T& b, T d_r, T* d_a, T* d_b) {
+constexpr void max_pullback(const T& a, const T& b, T d_r, T* d_a, T* d_b) {
   if (a < b)
     *d_b += d_r;
   else
     *d_a += d_r;
 }
 template <real T>
-void min_pullback(const T& a, const T& b, T d_r, T* d_a, T* d_b) {
+constexpr void min_pullback(const T& a, const T& b, T d_r, T* d_a, T* d_b) {
   if (b < a)
     *d_b += d_r;
   else
     *d_a += d_r;
 }
 template <real T>
-void clamp_pullback(const T& v, const T& lo, const T& hi, T d_r, T* d_v, T* d_lo, T* d_hi) {
+constexpr void clamp_pullback(const T& v, const T& lo, const T& hi, T d_r, T* d_v, T* d_lo, T* d_hi) {
   if (v < lo)
     *d_lo += d_r;
   else if (hi < v)
@@ -295,7 +295,7 @@ void clamp_pullback(const T& v, const T& lo, const T& hi, T d_r, T* d_v, T* d_lo
 
 #if defined(__cpp_lib_math_special_functions)
 template <real T>
-void beta_pullback(T x, T y, T d_r, T* d_x, T* d_y) {
+constexpr void beta_pullback(T x, T y, T d_r, T* d_x, T* d_y) {
   const T b = std::beta(x, y), both = digamma(x + y);
   *d_x += d_r * b * (digamma(x) - both);
   *d_y += d_r * b * (digamma(y) - both);

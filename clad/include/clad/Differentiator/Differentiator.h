@@ -84,7 +84,7 @@ struct pointee<F*> {
 /// What a derivative keeps of the function it is of: a function object that has a name by its address, as
 /// changes of it are to be seen, all others as they are.
 template <class F>
-auto callable(F&& f) {
+constexpr auto callable(F&& f) {
   if constexpr (std::is_lvalue_reference_v<F> && std::is_class_v<std::remove_cvref_t<F>>)
     return std::addressof(f);
   else
@@ -92,6 +92,9 @@ auto callable(F&& f) {
 }
 template <class F>
 using callable_t = decltype(callable(std::declval<F>()));
+
+/// No constant expression may call it: docs/differentiating.md says which derivatives they can execute.
+inline void no_derivative_for_constant_expressions() {}
 
 }  // namespace detail
 
@@ -117,6 +120,9 @@ enum opts : unsigned {
   disable_useful_analysis = disable_ua,
   diagonal_only = 1U << 13,  ///< of a Hessian, only the diagonal
 };
+/// Changes nothing: whether a derivative is taken while the program is compiled is seen from where it is
+/// asked for.
+inline constexpr unsigned immediate_mode = 1U << 20;
 
 /// The derivative of one function. execute() takes the function's arguments (for a member function the object
 /// first), then one pointer per differentiated parameter, in the order they were named, to which the
@@ -124,6 +130,7 @@ enum opts : unsigned {
 /// after setObject() the object is left out.
 /// Trailing pointers may be left out. Afterwards every argument is what it was before: what the function
 /// changes through references and pointers is put back. Globals, and objects that cannot be copied, are not.
+/// In a constant expression, execute() works where docs/differentiating.md says; it then takes all pointers.
 /// Throws std::logic_error if the program was compiled without the plugin,
 /// std::invalid_argument if an adjoint argument has the wrong type.
 template <class F, derivative_kind Kind>
@@ -170,6 +177,23 @@ class derivative {
     using type = ValueAndPushforward<std::remove_cvref_t<R>, std::remove_cvref_t<R>>;
   };
   using result = typename returned<result_type, Kind>::type;
+  /// The generated function itself, as it is called in constant expressions: objects are passed by reference.
+  template <class A>
+  using passed = std::conditional_t<std::is_class_v<A>, const A&, A>;
+  template <class A>
+  using adjoint_of = std::remove_const_t<std::remove_pointer_t<std::remove_cvref_t<A>>>*;
+  template <class S, derivative_kind K>
+  struct called_directly {
+    using type = void (*)();
+  };
+  template <class... A>
+  struct called_directly<std::tuple<A...>, derivative_kind::derivative> {
+    using type = result (*)(passed<A>...);
+  };
+  template <class... A>
+  struct called_directly<std::tuple<A...>, derivative_kind::gradient> {
+    using type = void (*)(passed<A>..., adjoint_of<A>...);
+  };
   static constexpr std::size_t kPrimals = std::tuple_size_v<primals>;
   static constexpr bool kMember = std::is_member_function_pointer_v<F>;
   template <class S>
@@ -198,8 +222,13 @@ class derivative {
   static constexpr bool kGivesObject = kBeginsWithObject<First> && !takes_first<First>();
 
  public:
-  derivative(F f, entry_point entry, const request& asked) : function_(f), entry_(entry), asked_(asked) {
+  using direct_function = typename called_directly<primals, Kind>::type;
+
+  /// The value of a variable may be computed before the plugin gives `entry`: only `direct` makes a constant.
+  constexpr derivative(F f, entry_point entry, const request& asked, direct_function direct = nullptr)
+      : function_(f), entry_(entry), direct_(direct), asked_(asked) {
     if constexpr (kFunctor && std::is_pointer_v<F>) object_ = const_cast<object_class*>(f);
+    if (!direct) detail::no_derivative_for_constant_expressions();
   }
 
   /// Executes for this object from now on: a member function's execute() is then given its arguments alone.
@@ -217,7 +246,10 @@ class derivative {
   void clearObject() { object_ = nullptr; }
 
   template <class... A>
-  result execute(A&&... args) const {
+  constexpr result execute(A&&... args) const {
+    if constexpr (std::is_invocable_r_v<result, direct_function, A...>) {
+      if (std::is_constant_evaluated() || (direct_ && !entry_)) return direct_(std::forward<A>(args)...);
+    }
     if constexpr (kMember && !kBeginsWithObject<A&...>) {
       if (!object_)
         throw std::logic_error(
@@ -331,6 +363,7 @@ class derivative {
 
   F function_;
   entry_point entry_;
+  direct_function direct_;
   object_class* object_ = nullptr;
   request asked_;
 };
@@ -341,7 +374,8 @@ template <class F, derivative_kind Kind>
            !detail::function_object<typename detail::pointee<F>::type>)
 class derivative<F, Kind> {
  public:
-  derivative(const F&, entry_point, const request&) {}
+  using direct_function = void (*)();
+  derivative(const F&, entry_point, const request&, direct_function = nullptr) {}
   template <class... A>
   std::conditional_t<Kind == derivative_kind::gradient, void, double> execute(A&&...) const {
     throw std::logic_error("clad: no derivative exists of an object without exactly one operator()");
@@ -362,10 +396,12 @@ using CladFunction = derivative<F, Kind>;
 /// all).
 template <unsigned... Options, class F, class P = const char*>
 CLAD_REQUEST("clad::gradient")
-inline auto gradient(F&& f, P parameters = {}, entry_point entry = nullptr) {
+constexpr auto gradient(
+    F&& f, P parameters = {}, entry_point entry = nullptr,
+    typename derivative<detail::callable_t<F>, derivative_kind::gradient>::direct_function direct = nullptr) {
   return derivative<detail::callable_t<F>, derivative_kind::gradient>(
       detail::callable(std::forward<F>(f)), entry,
-      request::of("clad::gradient", parameters, (Options | ... | 0U)));
+      request::of("clad::gradient", parameters, (Options | ... | 0U)), direct);
 }
 
 /// Likewise; execute() returns the value of `f` too, at no second evaluation.
@@ -397,17 +433,27 @@ inline auto pushforward(F&& f, const char* parameters = "", entry_point entry = 
       detail::callable(std::forward<F>(f)), entry, request::of("clad::pushforward", parameters));
 }
 
+namespace detail {
+
+/// What clad::differentiate returns: with vector_mode the derivatives go where those of a gradient go.
+template <class F, unsigned... Options>
+using forward =
+    derivative<callable_t<F>, ((Options & opts::vector_mode) | ... | 0U) != 0 ? derivative_kind::gradient
+                                                                              : derivative_kind::derivative>;
+
+}  // namespace detail
+
 /// The derivative of `f` with respect to one number, by forward mode: a parameter ("x", or its index) or an
 /// element of one ("p[2]"). execute() takes the function's arguments and returns the derivative, of the order
 /// given as in differentiate<2>(f, "x"). differentiate<clad::opts::vector_mode>(f, "x, y") takes several
 /// numbers; its execute() takes the arguments and then a pointer for each, which receive the derivatives.
 template <unsigned... Options, class F, class P = const char*>
 CLAD_REQUEST("clad::differentiate")
-inline auto differentiate(F&& f, P parameter = {}, entry_point entry = nullptr) {
-  constexpr bool several = ((Options & opts::vector_mode) | ... | 0U) != 0;
-  return derivative<detail::callable_t<F>, several ? derivative_kind::gradient : derivative_kind::derivative>(
-      detail::callable(std::forward<F>(f)), entry,
-      request::of("clad::differentiate", parameter, (Options | ... | 0U)));
+constexpr auto differentiate(F&& f, P parameter = {}, entry_point entry = nullptr,
+                             typename detail::forward<F, Options...>::direct_function direct = nullptr) {
+  return detail::forward<F, Options...>(detail::callable(std::forward<F>(f)), entry,
+                                        request::of("clad::differentiate", parameter, (Options | ... | 0U)),
+                                        direct);
 }
 
 /// The matrix of first derivatives of what `f` writes through pointers and references, and of what it

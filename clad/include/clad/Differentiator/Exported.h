@@ -19,10 +19,10 @@ struct request {
   int index = -1;  ///< the parameter, where a number says which
 
   bool operator==(const request&) const = default;
-  static request of(std::string_view kind, const char* parameters, unsigned options = 0) {
+  static constexpr request of(std::string_view kind, const char* parameters, unsigned options = 0) {
     return {kind, parameters ? parameters : "", options};
   }
-  static request of(std::string_view kind, std::integral auto parameter, unsigned options = 0) {
+  static constexpr request of(std::string_view kind, std::integral auto parameter, unsigned options = 0) {
     return {kind, "", options, static_cast<int>(parameter)};
   }
 };

@@ -25,29 +25,29 @@ struct moving {
   using pointer = T*;
   using reference = Reference;
 
-  Reference operator*() const { return self()[0]; }
-  Self operator-(std::ptrdiff_t n) const { return self() + -n; }
-  std::ptrdiff_t operator-(const Self& other) const { return self().position() - other.position(); }
-  Self& operator+=(std::ptrdiff_t n) { return self() = self() + n; }
-  Self& operator-=(std::ptrdiff_t n) { return self() = self() + -n; }
-  Self& operator++() { return *this += 1; }
-  Self& operator--() { return *this -= 1; }
-  Self operator++(int) {
+  constexpr Reference operator*() const { return self()[0]; }
+  constexpr Self operator-(std::ptrdiff_t n) const { return self() + -n; }
+  constexpr std::ptrdiff_t operator-(const Self& other) const { return self().position() - other.position(); }
+  constexpr Self& operator+=(std::ptrdiff_t n) { return self() = self() + n; }
+  constexpr Self& operator-=(std::ptrdiff_t n) { return self() = self() + -n; }
+  constexpr Self& operator++() { return *this += 1; }
+  constexpr Self& operator--() { return *this -= 1; }
+  constexpr Self operator++(int) {
     Self before = self();
     ++*this;
     return before;
   }
-  Self operator--(int) {
+  constexpr Self operator--(int) {
     Self before = self();
     --*this;
     return before;
   }
-  bool operator==(const Self& other) const { return *this - other == 0; }
-  auto operator<=>(const Self& other) const { return *this - other <=> 0; }
+  constexpr bool operator==(const Self& other) const { return *this - other == 0; }
+  constexpr auto operator<=>(const Self& other) const { return *this - other <=> 0; }
 
  private:
-  Self& self() { return static_cast<Self&>(*this); }
-  const Self& self() const { return static_cast<const Self&>(*this); }
+  constexpr Self& self() { return static_cast<Self&>(*this); }
+  constexpr const Self& self() const { return static_cast<const Self&>(*this); }
 };
 
 /// The tangent of an array whose element `index` is the independent variable, as a pointer to the first
@@ -56,15 +56,15 @@ struct moving {
 template <class T>
 class one_hot : public moving<one_hot<T>, T, T> {
  public:
-  explicit one_hot(std::size_t index, bool present = true)
+  constexpr explicit one_hot(std::size_t index, bool present = true)
       : index_(static_cast<std::ptrdiff_t>(index)), present_(present) {}
-  T operator[](std::ptrdiff_t i) const { return present_ && i == index_ ? T(1) : T(0); }
-  one_hot operator+(std::ptrdiff_t n) const {
+  constexpr T operator[](std::ptrdiff_t i) const { return present_ && i == index_ ? T(1) : T(0); }
+  constexpr one_hot operator+(std::ptrdiff_t n) const {
     one_hot moved = *this;
     moved.index_ -= n;
     return moved;
   }
-  std::ptrdiff_t position() const { return -index_; }
+  constexpr std::ptrdiff_t position() const { return -index_; }
 
  private:
   std::ptrdiff_t index_;
