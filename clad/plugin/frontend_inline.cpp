@@ -188,8 +188,8 @@ ir::Expr* Frontend::bound(const clang::Expr* e, QualType param, bool changes) {
   ir::Expr* arg = value(e);
   const bool by_value = !param->isReferenceType();
   changes |= ir::is_global(arg) && !arg->fixed;  // any call may change it
-  if (arg->type->kind == ir::Type::Pointer || (!by_value && ir::is_path(arg)))
-    return changes ? freeze(arg, at_) : arg;
+  if (arg->type->kind == ir::Type::Pointer || (!by_value && ir::names_object(arg)))
+    return changes ? through(arg, [&](ir::Expr* one) { return freeze(one, at_); }) : arg;
   const bool made = arg->kind == ir::Expr::Construct || arg->kind == ir::Expr::InitList;
   if (made && !by_value && arg->type->is_class()) return hoist(arg, at_);
   if (arg->type->is_class()) return by_value && changes && copies(arg, true) ? hoist(arg, at_) : arg;

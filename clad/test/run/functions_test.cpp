@@ -309,6 +309,23 @@ double constants_of_templates(double x, double y) {
   return logistic<Scheme{5, 1.0 / 7}>(x, y) + scaled<1.0 / 3>(x) * third_v<double> * Gain<1.0 / 9>{y}(x);
 }
 
+double& larger(double& u, double& v) { return u > v ? u : v; }
+double* larger(double* u, double* v) {
+  if (*u > *v) return u;
+  return v;
+}
+double choose_among_chosen(double x, double y) {
+  double a = x, b = y, c[2] = {x * y, x};
+  int i = 0;
+  double& r = larger(larger(a, b), c[i++]);
+  r *= r;
+  larger(c[i], larger(c[0], a)) *= y;
+  double* p = larger(larger(&a, &b), &c[--i]);
+  *p *= *larger(c, larger(&b, &a));
+  return a + b * c[0] + c[1];
+}
+TEST(Functions, ChooseAmongWhatOthersChose) { EXPECT_GRADIENT(choose_among_chosen, 1.3, 0.7); }
+
 TEST(Functions, HaveConstantsAsTemplateArguments) { EXPECT_GRADIENT(constants_of_templates, 0.3, 0.7); }
 
 }  // namespace outer
