@@ -209,8 +209,9 @@ void Frontend::add_parameters(const FunctionDecl* decl) {
 }
 
 void Frontend::lower(const FunctionDecl* decl, const std::vector<const Decl*>& targets,
-                     const std::vector<bool>& asked) {
+                     const std::vector<bool>& asked, bool forward) {
   decl_ = decl;
+  forward_ = forward;
   targets_ = targets;
   asked_ = asked;
   fn_.loc = decl->getLocation().getRawEncoding();

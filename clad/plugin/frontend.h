@@ -69,8 +69,9 @@ class Frontend {
   /// Fills `function` from the definition `decl`, for calls that pass these functions and lambdas as its
   /// parameters. Errors are reported; the result is then not to be used.
   /// `asked`: which of the result's parameters a derivative is asked for, integers among them.
+  /// `forward`: for its tangents, which the bodies of functions say where their pullbacks do not.
   void lower(const clang::FunctionDecl* decl, const std::vector<const clang::Decl*>& targets = {},
-             const std::vector<bool>& asked = {});
+             const std::vector<bool>& asked = {}, bool forward = false);
   /// Functions that the primal code calls: the generated code may resolve to these and no others.
   const std::set<const clang::FunctionDecl*>& callees() const { return callees_; }
   /// Whether every return gives back the same parameter (`return *this`): the call's value is that argument.
@@ -325,7 +326,7 @@ class Frontend {
     ir::Var* which = nullptr;  ///< the number of the return statement
     std::vector<ir::Expr*> paths;
   };
-  bool can_inline(const clang::FunctionDecl* callee) const;
+  bool can_inline(const clang::FunctionDecl* callee);
   ir::Expr* inline_call(const clang::Expr* call, const clang::FunctionDecl* callee,
                         const std::vector<const clang::Expr*>& args, const clang::Expr* object,
                         const Closure* closure = nullptr);
@@ -358,6 +359,14 @@ class Frontend {
                         clang::QualType result, const clang::Expr* at, bool object_mutable);
   ir::Expr* call_either(const ir::CallInfo& info, const ir::Expr* test, const clang::FunctionDecl* callee,
                         clang::QualType result, const clang::Expr* at, bool object_mutable);
+  // What a call returns a reference or a pointer to: frontend_returned.cpp
+  struct Search;
+  bool names_argument(ir::CallInfo& info, const clang::FunctionDecl* callee, clang::QualType result,
+                      clang::SourceLocation at);
+  ir::Expr* named_argument(std::unique_ptr<ir::CallInfo> info, const clang::FunctionDecl* callee,
+                           clang::QualType result, const std::vector<ir::Var*>& touched,
+                           const clang::Expr* at);
+
   void add_argument(ir::CallInfo& info, const clang::Expr* e, clang::QualType param, bool library = false);
   void add_arguments(ir::CallInfo& info, const clang::FunctionDecl* callee,
                      llvm::ArrayRef<const clang::Expr*> args, unsigned first = 0);
@@ -420,6 +429,7 @@ class Frontend {
   std::set<const clang::ValueDecl*> refused_;   ///< declarations that an error has been reported for
   int parallel_depth_ = 0;                      ///< parallel loops around this statement
   bool testing_ = false;                        ///< lowering a condition, through which no derivative flows
+  bool forward_ = false;                        ///< tangents are taken, not adjoints
   bool tainted_ = false;  ///< this statement uses one: what else is wrong follows from it
   int inline_depth_ = 0;
 };

@@ -207,6 +207,11 @@ ir::Expr* Frontend::call_either(const ir::CallInfo& info, const ir::Expr* test, 
   if (value) return fn_.ref(value);
   if (names_one)
     return fn_.make(ir::Expr::Conditional, type, "", {const_cast<ir::Expr*>(test), returned[0], returned[1]});
+  if (info.names)
+    return fail(
+        at->getExprLoc(),
+        "cannot differentiate this call of '" + display_name(callee) +
+            "': it returns a pointer, and is given one that is chosen at run time; return a reference");
   return literal("0", context_.IntTy);
 }
 
@@ -217,6 +222,9 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
   if (info->is_method && !info->args.empty() && info->args[0].object)
     info->args[0].mutable_ =
         object_mutable || info->args[0].expr->type->has_pointer || info->args[0].expr->type->reaches_integers;
+  std::optional<unsigned> returned =
+      info->lifted || info->is_constructor ? std::nullopt : returned_parameter(callee);
+  const bool names = !returned && names_argument(*info, callee, result, at->getExprLoc());
   const bool writes = llvm::any_of(
       info->args, [](const ir::CallInfo::Arg& a) { return a.mutable_ && a.expr->type->differentiable; });
   for (ir::CallInfo::Arg& a : info->args) {
@@ -237,9 +245,7 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
     input |= a.expr->type->differentiable;
     output |= a.mutable_ && a.expr->type->differentiable;
   }
-  std::optional<unsigned> returned =
-      info->lifted || info->is_constructor ? std::nullopt : returned_parameter(callee);
-  if (!returned && result->isLValueReferenceType() && object_mutable && !info->args.empty() &&
+  if (!returned && !names && result->isLValueReferenceType() && object_mutable && !info->args.empty() &&
       types_.get(result) == info->args[0].expr->type)
     returned = 0;
 
@@ -281,7 +287,7 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
         a.expr->kind != ir::Expr::Literal && !ir::is_path(a.expr))
       return fail(at->getExprLoc(),
                   "cannot differentiate this call: it changes an object that is chosen at run time");
-  if (type->kind == ir::Type::Pointer && type->differentiable && input)
+  if (type->kind == ir::Type::Pointer && type->differentiable && input && !names)
     return fail(at->getExprLoc(),
                 "cannot differentiate call to '" + display_name(callee) +
                     (compat::in_std(callee)
@@ -318,6 +324,7 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
       if (ir::Var* r = ir::root(a.expr); r && !llvm::is_contained(touched, r)) touched.push_back(r);
   for (ir::Var* v : touched) v->modified = true;
 
+  if (names) return named_argument(std::move(info), callee, result, touched, at);
   if (input && output) {
     ir::Var* temp = nullptr;
     if (type->kind != ir::Type::Void && !returned) {

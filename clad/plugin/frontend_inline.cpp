@@ -105,8 +105,13 @@ const clang::Expr* only_return(const FunctionDecl* f) {
 }
 
 /// Whether a call of the function may be replaced by its body.
-bool Frontend::can_inline(const FunctionDecl* callee) const {
-  if (compat::annotated(callee, "non_differentiable") || lookup_.named(callee)) return false;
+bool Frontend::can_inline(const FunctionDecl* callee) {
+  if (compat::annotated(callee, "non_differentiable")) return false;
+  const QualType result = callee->getReturnType();
+  const bool names_storage = result->isReferenceType() || result->isPointerType();
+  // What a body returns a reference to has a tangent; a pullback says nothing of it.
+  if (forward_ && lookup_.has(callee, {"_pushforward"})) return false;
+  if (!(forward_ && names_storage) && lookup_.named(callee)) return false;
   if (inlining_.count(callee) || inline_depth_ > 16 || !callee->hasBody()) return false;
   if (compat::in_std(callee) && !is_arithmetic_functor(callee)) return false;
   if (!types_.get(callee->getReturnType())->differentiable) return false;

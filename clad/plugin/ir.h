@@ -216,6 +216,14 @@ struct CallInfo {
   bool adjoints_for_all = false;  ///< of Custom: Clad's form, an adjoint pointer for every parameter
   bool value_cotangent = true;    ///< the callee returns a differentiable value
   bool forward_takes_adjoints = false;
+  /// How the forward sweep calls `forward_name`: with the arguments, pointers to adjoints or a state; in
+  /// Clad's form, with an object in place of each adjoint; and there it returns a clad::ValueAndAdjoint.
+  enum Form { Plain, Adjoints, Pair } forward_form = Plain;
+  std::string forward_tag;         ///< of a constructor's, in Clad's form: the type of its first argument
+  bool forward_takes_all = false;  ///< an adjoint for every parameter
+  const void* forward = nullptr;   ///< its declaration
+  bool names = false;              ///< it returns a reference or pointer, of which the result is the address
+  bool selects = false;            ///< and it changes nothing
 
   // Filled in by the reverse transformation.
   bool concurrent = false;  ///< other threads may add to the same adjoints meanwhile

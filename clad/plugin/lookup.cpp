@@ -26,12 +26,11 @@ bool is_state(QualType type) {
   return record && record->getIdentifier() && record->getName() == "pullback_state";
 }
 
-/// What the names of the derivatives of `callee` begin with.
+}  // namespace
+
 std::string derivative_word(const FunctionDecl* callee) {
   return isa<CXXConstructorDecl>(callee) ? "constructor" : operator_word(callee);
 }
-
-}  // namespace
 
 NamespaceDecl* CustomLookup::namespace_in(DeclContext* context, llvm::StringRef name) {
   LookupResult found(sema_, &context_.Idents.get(name), SourceLocation(), Sema::LookupNamespaceName);
@@ -177,26 +176,10 @@ bool CustomLookup::reads_parameter(const FunctionDecl* f, unsigned index) const 
   return p->isReferenced() || p->isUsed();
 }
 
-/// Whether the candidate's first parameters are those of another, longer overload of the function.
-bool CustomLookup::belongs_to_overload(const FunctionDecl* candidate, const FunctionDecl* callee) {
-  for (const NamedDecl* other : callee->getDeclContext()->lookup(callee->getDeclName())) {
-    const auto* f = dyn_cast<FunctionDecl>(other->getUnderlyingDecl());
-    if (!f || f->getNumParams() <= callee->getNumParams() || f->getNumParams() > candidate->getNumParams())
-      continue;
-    bool prefix = true;
-    for (unsigned i = 0; i < f->getNumParams(); ++i)
-      prefix &= context_.hasSameUnqualifiedType(f->getParamDecl(i)->getType().getNonReferenceType(),
-                                                candidate->getParamDecl(i)->getType().getNonReferenceType());
-    if (prefix) return true;
-  }
-  return false;
-}
-
 /// Notes why each candidate does not match; `meant`: one of them is for exactly these primal parameters.
-void CustomLookup::explain(const Scope& scope, const FunctionDecl* callee,
+void CustomLookup::explain(const Scope& scope, const std::string& name, const FunctionDecl* callee,
                            llvm::ArrayRef<clang::Expr*> primals, llvm::ArrayRef<clang::Expr*> all,
                            bool& meant) {
-  const std::string& name = wanted_;
   LookupResult found(sema_, &context_.Idents.get(name), SourceLocation(), Sema::LookupOrdinaryName);
   found.suppressDiagnostics();
   if (!sema_.LookupQualifiedName(found, scope.context)) return;
@@ -230,13 +213,13 @@ void CustomLookup::explain(const Scope& scope, const FunctionDecl* callee,
             std::to_string(all.size()) + " are passed" + (why.empty() ? "" : "; " + why);
     notes_.push_back(
         {f->getLocation(), "candidate '" + signature(f, types_.policy()) + "' does not match: " + why});
-    meant |= prefix && !belongs_to_overload(f, callee);
+    meant |= (prefix && !belongs_to_overload(f, callee)) || is_meant(f, callee);
   }
 }
 
 bool CustomLookup::finish(ir::CallInfo& call, const Scope& scope, const FunctionDecl* pullback,
-                          QualType state, bool adjoints_for_all, const std::vector<clang::Expr*>& primals,
-                          const std::vector<QualType>& adjoints) {
+                          const FunctionDecl* callee, QualType state, bool adjoints_for_all,
+                          const std::vector<clang::Expr*>& primals, const std::vector<QualType>& adjoints) {
   call.kind = ir::CallInfo::Custom;
   call.is_pushforward = false;
   call.reverse_name = scope.qualified + pullback->getNameAsString();
@@ -250,32 +233,24 @@ bool CustomLookup::finish(ir::CallInfo& call, const Scope& scope, const Function
     call.state_type = types_.spell(state);
     args.push_back(placeholder(state, VK_LValue));
   }
-  if (resolve(scope, forward, args)) {
+  const auto takes = [&](bool adjoint_pointers) {
+    const FunctionDecl* f = resolve(scope, forward, args);
+    if (!f || is_value_and_adjoint(f->getReturnType())) return false;  // of another form
     call.forward_name = scope.qualified + forward;
+    call.forward_takes_adjoints = adjoint_pointers;
     return true;
-  }
-  // Clad's form: adjoint arguments before the state.
+  };
+  call.forward_name.clear();
+  call.forward_form = ir::CallInfo::Plain;
+  if (takes(/*adjoint_pointers=*/false)) return true;
+  // Adjoint arguments before the state.
   if (!state.isNull()) args.pop_back();
   for (QualType d : adjoints) args.push_back(placeholder(d, VK_PRValue));
   if (!state.isNull()) args.push_back(placeholder(state, VK_LValue));
-  if (resolve(scope, forward, args)) {
-    call.forward_name = scope.qualified + forward;
-    call.forward_takes_adjoints = true;
-    return true;
-  }
-  if (state.isNull()) return true;
+  if (takes(/*adjoint_pointers=*/true)) return true;
+  if (state.isNull()) return find_forward(call, callee) != Rejected;
   notes_.push_back(
       {pullback->getLocation(), "this pullback takes a state, but no '" + forward + "' provides it"});
-  return false;
-}
-
-bool CustomLookup::named(const FunctionDecl* callee) {
-  for (const Scope& scope : scopes(callee)) {
-    LookupResult found(sema_, &context_.Idents.get(derivative_word(callee) + "_pullback"), SourceLocation(),
-                       Sema::LookupOrdinaryName);
-    found.suppressDiagnostics();
-    if (sema_.LookupQualifiedName(found, scope.context)) return true;
-  }
   return false;
 }
 
@@ -299,8 +274,9 @@ bool CustomLookup::returns_tangent(ir::CallInfo& call, const FunctionDecl* pushf
   return false;
 }
 
-/// The type of the first parameter of a constructor's pushforward, which says whose it is.
-QualType CustomLookup::constructor_tag(const Scope& scope, const std::string& name, const CXXRecordDecl* of) {
+/// The type of the first parameter of a constructor's derivative, which says whose it is.
+QualType CustomLookup::constructor_tag(const Scope& scope, const std::string& name, const char* tag_name,
+                                       const CXXRecordDecl* of) {
   LookupResult found(sema_, &context_.Idents.get(name), SourceLocation(), Sema::LookupOrdinaryName);
   found.suppressDiagnostics();
   if (!sema_.LookupQualifiedName(found, scope.context)) return {};
@@ -309,7 +285,7 @@ QualType CustomLookup::constructor_tag(const Scope& scope, const std::string& na
     if (!f || f->getNumParams() == 0) continue;
     const QualType tag = f->getParamDecl(0)->getType().getNonReferenceType().getUnqualifiedType();
     const auto* record = dyn_cast_or_null<ClassTemplateSpecializationDecl>(tag->getAsCXXRecordDecl());
-    if (!record || !compat::in_clad(record) || record->getName() != "ConstructorPushforwardTag") continue;
+    if (!record || !compat::in_clad(record) || record->getName() != tag_name) continue;
     if (context_.hasSameUnqualifiedType(record->getTemplateArgs()[0].getAsType(),
                                         compat::record_type(context_, of)))
       return tag;
@@ -323,12 +299,15 @@ CustomLookup::Result CustomLookup::find_pushforward(ir::CallInfo& call, const Fu
   const std::string name = derivative_word(callee) + "_pushforward";
   const std::vector<clang::Expr*> primals = primal_arguments(call, callee);
   if (primals.size() != call.args.size()) return None;
+  bool meant = false;
   for (const Scope& scope : scopes(callee)) {
+    std::vector<clang::Expr*> args;
     for (const auto& [all, mutable_] :
          {std::pair{true, false}, {false, false}, {true, true}, {false, true}}) {
-      std::vector<clang::Expr*> args = primals;
+      args = primals;
       if (isa<CXXConstructorDecl>(callee)) {
-        const QualType tag = constructor_tag(scope, name, cast<CXXConstructorDecl>(callee)->getParent());
+        const QualType tag = constructor_tag(scope, name, "ConstructorPushforwardTag",
+                                             cast<CXXConstructorDecl>(callee)->getParent());
         if (tag.isNull()) break;
         args.insert(args.begin(), placeholder(tag, VK_PRValue));
         call.tag = types_.spell(tag);
@@ -350,8 +329,14 @@ CustomLookup::Result CustomLookup::find_pushforward(ir::CallInfo& call, const Fu
       call.adjoints_for_all = all;
       return Found;
     }
+    if (!args.empty()) explain(scope, name, callee, primals, args, meant);
   }
-  return None;
+  if (!meant) {
+    notes_.clear();
+    return None;
+  }
+  wanted_ = name;
+  return Rejected;
 }
 
 CustomLookup::Result CustomLookup::find(ir::CallInfo& call, const FunctionDecl* callee, bool returns_value) {
@@ -395,10 +380,10 @@ CustomLookup::Result CustomLookup::find(ir::CallInfo& call, const FunctionDecl* 
         args = plain;
         if (!state.isNull()) args.push_back(placeholder(state, VK_LValue));
         if (const FunctionDecl* f = resolve(scope, wanted_, args))
-          return finish(call, scope, f, state, all, primals, adjoints) ? Found : Rejected;
+          return finish(call, scope, f, callee, state, all, primals, adjoints) ? Found : Rejected;
       }
     }
-    explain(scope, callee, primals, args, meant);
+    explain(scope, wanted_, callee, primals, args, meant);
   }
   return meant ? Rejected : None;
 }

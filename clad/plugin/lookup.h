@@ -1,6 +1,7 @@
 // Custom derivatives: which `f_pullback` and `f_reverse_forw` a call uses, by ordinary overload resolution.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,11 @@
 #include "types.h"
 
 namespace clad {
+
+/// What the names of the derivatives of `callee` begin with.
+std::string derivative_word(const clang::FunctionDecl* callee);
+/// Whether the type is a clad::ValueAndAdjoint.
+bool is_value_and_adjoint(clang::QualType type);
 
 class CustomLookup {
  public:
@@ -28,8 +34,15 @@ class CustomLookup {
   const clang::FunctionDecl* plain_definition(const std::string& name,
                                               llvm::ArrayRef<const clang::Expr*> args);
 
-  /// Whether any custom derivative has the name one for `callee` would have.
-  bool named(const clang::FunctionDecl* callee);
+  /// Fills what runs in place of `call` in the forward sweep, where that is in Clad's form:
+  /// f_reverse_forw(arguments, adjoints), which returns a clad::ValueAndAdjoint. Rejected: there is one, but
+  /// it does not match or returns something else.
+  Result find_forward(ir::CallInfo& call, const clang::FunctionDecl* callee);
+
+  /// Whether there is a custom derivative of `callee` with one of these suffixes, or one that is meant to be.
+  bool has(const clang::FunctionDecl* callee, std::initializer_list<const char*> suffixes);
+  /// Whether there is a pullback, or what runs in the place of `callee` in the forward sweep.
+  bool named(const clang::FunctionDecl* callee) { return has(callee, {"_pullback", "_reverse_forw"}); }
 
   struct Note {
     clang::SourceLocation at;
@@ -52,19 +65,22 @@ class CustomLookup {
   std::vector<clang::Expr*> primal_arguments(const ir::CallInfo& call, const clang::FunctionDecl* callee);
   clang::QualType without_const(clang::QualType type);
   clang::QualType adjoint_type(clang::QualType param);
+  bool is_meant(const clang::NamedDecl* candidate, const clang::FunctionDecl* callee);
+  bool returns_value_and_adjoint(ir::CallInfo& call, const clang::FunctionDecl* forward,
+                                 const clang::FunctionDecl* callee);
   std::vector<clang::QualType> state_types(const Scope& scope, const std::string& name,
                                            llvm::ArrayRef<clang::Expr*> args);
-  clang::QualType constructor_tag(const Scope& scope, const std::string& name,
+  clang::QualType constructor_tag(const Scope& scope, const std::string& name, const char* tag,
                                   const clang::CXXRecordDecl* of);
-  void explain(const Scope& scope, const clang::FunctionDecl* callee, llvm::ArrayRef<clang::Expr*> primals,
-               llvm::ArrayRef<clang::Expr*> all, bool& meant);
+  void explain(const Scope& scope, const std::string& name, const clang::FunctionDecl* callee,
+               llvm::ArrayRef<clang::Expr*> primals, llvm::ArrayRef<clang::Expr*> all, bool& meant);
   bool returns_tangent(ir::CallInfo& call, const clang::FunctionDecl* pushforward,
                        const clang::FunctionDecl* callee);
   bool belongs_to_overload(const clang::FunctionDecl* candidate, const clang::FunctionDecl* callee);
   bool reads_parameter(const clang::FunctionDecl* f, unsigned index) const;
   bool finish(ir::CallInfo& call, const Scope& scope, const clang::FunctionDecl* pullback,
-              clang::QualType state, bool adjoints_for_all, const std::vector<clang::Expr*>& primals,
-              const std::vector<clang::QualType>& adjoints);
+              const clang::FunctionDecl* callee, clang::QualType state, bool adjoints_for_all,
+              const std::vector<clang::Expr*>& primals, const std::vector<clang::QualType>& adjoints);
 
   clang::Sema& sema_;
   clang::ASTContext& context_;

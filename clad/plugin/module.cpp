@@ -126,7 +126,7 @@ bool Module::lower(const DerivativeKey& key, SourceLocation use, Instance& in) {
   Mask asked;
   if (!key.tangents.empty())
     for (const ir::Tangent kind : key.tangents.front().kinds) asked.push_back(kind != ir::Tangent::None);
-  frontend.lower(key.function, targets, asked);
+  frontend.lower(key.function, targets, asked, /*forward=*/!key.tangents.empty());
   callees_.insert(frontend.callees().begin(), frontend.callees().end());
   callees_.insert(key.function->getCanonicalDecl());
   if (diagnose_.errors() != errors) return false;

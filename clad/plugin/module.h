@@ -107,6 +107,7 @@ class Module {
   void resolve_forward(ir::Stmt* s, Instance& in);
   bool by_differences(const ir::Stmt* s);
   bool has_callee(const ir::Stmt* s);
+  void without_pullback(ir::CallInfo& call, clang::SourceLocation at);
   void rejected(clang::SourceLocation at, const clang::FunctionDecl* callee);
   bool has_derivative(const ir::CallInfo& call, clang::SourceLocation at,
                       const clang::FunctionDecl*& definition, const std::string& wanted);

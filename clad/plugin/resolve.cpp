@@ -24,7 +24,8 @@ Mask active_arguments(const ir::CallInfo& call) {
 /// Whether the call's pullback, from numbers to a number, says what its partial derivatives are.
 bool has_partials(const ir::CallInfo& call, const ir::Stmt* s) {
   if (!s->var || s->var->type->kind != ir::Type::Real) return false;
-  if (!call.state_type.empty() || !call.forward_name.empty()) return false;
+  if (!call.state_type.empty()) return false;
+  if (!call.forward_name.empty() && call.forward_form == ir::CallInfo::Plain) return false;
   return std::all_of(call.args.begin(), call.args.end(), [](const auto& a) {
     const ir::Type::Kind kind = a.expr->type->kind;
     return !a.mutable_ && (kind == ir::Type::Real || kind == ir::Type::Scalar);
@@ -154,6 +155,18 @@ void Module::rejected(SourceLocation at, const FunctionDecl* callee) {
   for (const auto& note : lookup_.notes()) diagnose_.note(note.at, note.text);
 }
 
+/// Of a call that returns a reference or pointer, only what the user says runs in the forward sweep is known.
+void Module::without_pullback(ir::CallInfo& call, SourceLocation at) {
+  call.kind = ir::CallInfo::Inactive;
+  if (call.selects) return;
+  const auto* forward = static_cast<const FunctionDecl*>(call.forward);
+  diagnose_.error(at, "cannot differentiate this call of '" +
+                          display_name(static_cast<const FunctionDecl*>(call.callee)) +
+                          "': it may change what it is given; give it a pullback beside '" +
+                          forward->getNameAsString() + "'");
+  diagnose_.note(forward->getLocation(), "declared here");
+}
+
 void Module::resolve_reverse(ir::Stmt* s, Instance& in) {
   ir::CallInfo& call = *s->call;
   const auto* callee = static_cast<const FunctionDecl*>(call.callee);
@@ -167,10 +180,16 @@ void Module::resolve_reverse(ir::Stmt* s, Instance& in) {
   }
   if (!active && !call.lifted && (!call.reversible || in.fn.is_tangent)) return;
   if (active && !forward) {
-    CustomLookup::Result found =
-        lookup_.find(call, callee, s->var != nullptr || callee->getReturnType()->isRealFloatingType());
+    CustomLookup::Result found = lookup_.find(
+        call, callee, !call.names && (s->var != nullptr || callee->getReturnType()->isRealFloatingType()));
+    if (found == CustomLookup::Rejected && call.names) found = lookup_.find(call, callee, true);
     if (found == CustomLookup::Found) return;
     if (found == CustomLookup::Rejected) return rejected(at, callee);
+    found = lookup_.find_forward(call, callee);
+    if (found == CustomLookup::Rejected) return rejected(at, callee);
+    if (call.names) return without_pullback(call, at);
+    if (found == CustomLookup::Found)
+      call.checkpoint = true;  // its value is that one's, the rest is computed later
     if (by_differences(s)) return;
   }
   if (!has_derivative(call, at, definition, "'" + lookup_.wanted() + "'")) return;
@@ -193,6 +212,15 @@ void Module::resolve_forward(ir::Stmt* s, Instance& in) {
     const CustomLookup::Result found = lookup_.find_pushforward(call, callee);
     if (found == CustomLookup::Found) return;
     if (found == CustomLookup::Rejected) return rejected(SourceLocation::getFromRawEncoding(s->loc), callee);
+    if (call.names) {
+      if (!call.selects)
+        diagnose_.error(s->loc, "cannot differentiate this call of '" + display_name(callee) +
+                                    "' forward: it may change what it is given, and returns a reference or a "
+                                    "pointer; give it a '" +
+                                    derivative_word(callee) + "_pushforward'");
+      call.kind = ir::CallInfo::Inactive;
+      return;
+    }
     if (lookup_.find(call, callee, s->var != nullptr) == CustomLookup::Found && has_partials(call, s)) return;
     if (by_differences(s)) return;
     call.kind = ir::CallInfo::Inactive;

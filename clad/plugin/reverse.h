@@ -162,6 +162,7 @@ class ReverseTransform {
   void forward_loop(const ir::Stmt* s, Text& out) const;
   std::string simple(const ir::Stmt* s) const;
   std::string call_text(const ir::Stmt* s) const;
+  std::string forward_form_text(const ir::CallInfo& c) const;
   void backward(const List& list, Text& out) const;
   void region_text(const ir::Region* region, Text& out) const;
   bool begins_local(const ir::Stmt* s) const;

@@ -207,7 +207,7 @@ void ReverseTransform::custom_call(const Stmt* s, List& out) {
   ir::CallInfo& c = *s->call;
   if (Expr* d = from_value(s)) return propagate(c.args[0].expr, d, out);
   std::string state;
-  if (!c.forward_name.empty()) {
+  if (!c.forward_name.empty() && c.forward_form == ir::CallInfo::Plain) {
     if (!c.state_type.empty()) {
       // "clad::custom_derivatives::f_pullback" keeps its state in a member named after f.
       std::string base = c.reverse_name.substr(c.reverse_name.rfind(':') + 1);
@@ -215,7 +215,8 @@ void ReverseTransform::custom_call(const Stmt* s, List& out) {
       state = place_state(s, base, c.forward_name, out);
     }
   } else {
-    // Without a forward function of its own the pullback sees its arguments as they were before the call.
+    // Without a forward function that keeps a state the pullback sees its arguments as they were before the
+    // call.
     for (const ir::CallInfo::Arg& a : c.args)
       if (a.mutable_ && a.expr->type->is_value() && a.expr->type->kind != Type::Array &&
           a.expr->type->copyable && ir::is_path(a.expr))

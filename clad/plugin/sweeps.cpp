@@ -25,9 +25,35 @@ std::string arguments(const std::vector<ir::CallInfo::Arg>& args) {
 
 }  // namespace
 
+/// What is handed to f_reverse_forw, in Clad's form, where it expects the adjoint of an argument: a zero,
+/// which it may change; the argument itself if it changes nothing.
+static std::string stand_in(const ir::CallInfo::Arg& a, bool unchanged) {
+  const Type* t = a.expr->type;
+  if (unchanged && !ir::is_path(a.expr) && t->kind != Type::Pointer) return print_argument(a.expr);
+  if (unchanged) return (a.object ? "&" : "") + ("clad::as_mutable(" + print(a.expr) + ")");
+  if (t->kind == Type::Pointer) return "static_cast<" + adjoint_pointer_type(t) + ">(nullptr)";
+  const bool like = t->dynamic_shape || !t->default_constructible || !t->zero_by_value_init;
+  const std::string zero = like && t->kind != Type::Array ? "clad::zero_like(" + print(a.expr) + ")"
+                                                          : "std::type_identity_t<" + t->name + ">{}";
+  return (a.object ? "&" : "") + ("clad::lend(" + zero + ")");
+}
+
+/// The call of f_reverse_forw in Clad's form: with the arguments, then their adjoints.
+std::string ReverseTransform::forward_form_text(const ir::CallInfo& c) const {
+  std::string args = c.forward_tag.empty() ? "" : c.forward_tag + "{}";
+  const auto add = [&](const std::string& text) { args += (args.empty() ? "" : ", ") + text; };
+  for (const ir::CallInfo::Arg& a : c.args) add(a.object ? "&" + print(a.expr) : print_argument(a.expr));
+  for (const ir::CallInfo::Arg& a : c.args)
+    if (c.forward_takes_all || a.expr->type->differentiable) add(stand_in(a, c.selects));
+  const std::string call = c.forward_name + "(" + args + ")";
+  if (c.names) return c.primal->text + "(" + call + ")";
+  return call + (c.forward_form == ir::CallInfo::Pair ? ".value" : "");
+}
+
 std::string ReverseTransform::call_text(const Stmt* s) const {
   const ir::CallInfo& c = *s->call;
   std::string state = c.state_name.empty() ? "" : region_->record + "." + c.state_name;
+  if (c.forward_form != ir::CallInfo::Plain && region_->kept && !fn_.is_tangent) return forward_form_text(c);
   if (c.recomputed || !region_->kept || fn_.is_tangent) {
     if (c.kind != ir::CallInfo::Generated || !c.generated->always_forward) return print(c.primal);
     std::string args = arguments(c.args);

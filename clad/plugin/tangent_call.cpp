@@ -53,6 +53,8 @@ CallInfo::Arg TangentTransform::tangent_argument(const CallInfo::Arg& arg) {
 void TangentTransform::finish_call(Stmt* s, std::unique_ptr<CallInfo> info, const Type* result) {
   Expr* primal = fn_.make(Expr::Call, result, info->name);
   for (const CallInfo::Arg& a : info->args) primal->args.push_back(a.expr);
+  if (s->call && s->call->names)  // what matters is where the value is
+    primal = fn_.make(Expr::Call, result, s->call->primal->text, {primal});
   info->primal = primal;
   info->checkpoint = s->call && s->call->checkpoint;
   Stmt* made = emit(Stmt::CallStmt);

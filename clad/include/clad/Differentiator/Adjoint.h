@@ -52,9 +52,19 @@ struct ValueAndPushforward {
   T value;
   U pushforward;
 };
-/// The first argument of a constructor's custom pushforward, which says whose it is.
+/// The first argument of a constructor's custom pushforward, which says whose it is; that of what runs in the
+/// constructor's place in the forward sweep.
 template <class T>
 struct ConstructorPushforwardTag {};
+template <class T>
+struct ConstructorReverseForwTag {};
+/// What a custom `f_reverse_forw` gives: what f returns and, of a reference or a pointer, the adjoint of what
+/// that names.
+template <class T, class U = T>
+struct ValueAndAdjoint {
+  T value;
+  U adjoint;
+};
 template <class T, class U, class Visit>
 void clad_fields(ValueAndPushforward<T, U>& a, const ValueAndPushforward<T, U>& b, Visit&& visit) {
   visit(a.value, b.value);

@@ -26,6 +26,7 @@
 #include "clad/Differentiator/LibraryOrder.h"
 #include "clad/Differentiator/NumericalDiff.h"
 #include "clad/Differentiator/Parallel.h"
+#include "clad/Differentiator/Returned.h"
 #include "clad/Differentiator/Revolve.h"
 #include "clad/Differentiator/STLBuiltins.h"
 #include "clad/Differentiator/Tape.h"
