@@ -316,6 +316,14 @@ Text Module::fields_text() const {
   Text out;
   for (const ir::Type* t : types_.constants())
     out.line("template <> inline constexpr bool clad::constant_class<" + t->name + "> = true;", 0);
+  for (const TypeTable::OwnZero& own : types_.own_zeros()) {
+    const std::string& type = own.type->name;
+    out.line("template <> struct clad::own_zero<" + type + "> {", 0);
+    if (own.like)
+      out.line("static " + type + " like(const " + type + "& d) { return clad::zero_like(d); }", 0);
+    if (own.init) out.line("static void init(" + type + "& d) { clad::zero_init(d); }", 0);
+    out.line("};", 0);
+  }
   for (const ir::Type* t : types_.records()) {
     const auto* record = static_cast<const CXXRecordDecl*>(t->decl);
     std::vector<std::string> spaces;

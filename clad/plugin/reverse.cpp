@@ -85,6 +85,8 @@ void ReverseTransform::declare_adjoint(Var* v, ir::Loc loc, List& out) {
     // Of a result that not every way through the function sets, the cotangent says the shape.
     const Expr* like = v->optional && v->unset && fn_.seed ? component(fn_.ref(fn_.seed), t) : fn_.ref(v);
     r.parts = {t->name + " " + d->name + " = clad::zero_like(", like, ");"};
+  } else if (t->own_zero) {
+    r.parts = {declare(t, d->name) + "{}; clad::zero_as(" + d->name + ", ", fn_.ref(v), ");"};
   } else if (t->dynamic_shape) {
     r.parts = {declare(t, d->name) + "{}; clad::shape_like(" + d->name + ", ", fn_.ref(v), ");"};
   } else {

@@ -268,7 +268,7 @@ void ReverseTransform::custom_call(const Stmt* s, List& out) {
           ">(nullptr)");
     } else {
       Var* ignored = fn_.make_var(Var::Param, "ignored", t, nullptr);
-      bool shaped = t->dynamic_shape || !t->default_constructible;
+      bool shaped = t->dynamic_shape || !t->default_constructible || t->own_zero;
       if (shaped)
         before.push_back(line({"auto " + ignored->name + " = clad::zero_like(", a.expr, ");"}));
       else

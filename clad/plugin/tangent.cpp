@@ -285,7 +285,7 @@ Expr* TangentTransform::shadow_path(const Expr* e) {
 Expr* TangentTransform::zero(const Type* type, Expr* primal) {
   const Type* made = tangent_type(type);
   if (type->kind == Type::Real && width_ == 0) return fn_.make(Expr::Literal, type, "0");
-  if (type->kind == Type::Array && type->dynamic_shape) {
+  if (type->kind == Type::Array && (type->dynamic_shape || type->own_zero)) {
     Expr* list = fn_.make(Expr::InitList, made);
     for (std::uint64_t i = 0; i < type->extent; ++i) {
       Expr* at = fn_.make(Expr::Literal, type, std::to_string(i));

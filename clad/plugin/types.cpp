@@ -267,6 +267,7 @@ const ir::Type* TypeTable::get(QualType qualified) {
     t.extent = array->getSize().getZExtValue();
     t.differentiable = t.element->differentiable;
     t.copies_differ = t.element->copies_differ;
+    t.own_zero = t.element->own_zero;
     t.has_pointer = t.element->has_pointer || (t.element->kind == ir::Type::Pointer && t.differentiable);
     t.zero_by_value_init = t.element->zero_by_value_init;
     t.dynamic_shape = t.element->dynamic_shape;
@@ -305,6 +306,7 @@ const ir::Type* TypeTable::value_and_pushforward(const ir::Type* type, const ir:
   t.zero_by_value_init = type->zero_by_value_init;
   t.dynamic_shape = type->dynamic_shape;
   t.copies_differ = type->copies_differ;
+  t.own_zero = type->own_zero;
   t.has_pointer = type->has_pointer;
   t.reaches_integers = type->reaches_integers;
   return &t;
@@ -416,6 +418,7 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
       t.element = get(args[0].getAsType());
       t.differentiable = t.element->differentiable;
       t.copies_differ = t.element->copies_differ;
+      t.own_zero = t.element->own_zero;
       t.has_pointer = t.element->has_pointer || (t.element->kind == ir::Type::Pointer && t.differentiable);
       t.reaches_integers = t.element->reaches_integers;
       t.dynamic_shape = t.kind != ir::Type::StdArray || t.element->dynamic_shape;
@@ -462,6 +465,7 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
     if (constant) return;
     t.differentiable |= ft->differentiable;
     t.copies_differ |= ft->copies_differ;
+    t.own_zero |= ft->own_zero;
     t.dynamic_shape |= ft->dynamic_shape;
     t.has_pointer |= (ft->kind == ir::Type::Pointer && ft->differentiable) || ft->has_pointer;
   };
@@ -480,8 +484,10 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
   if (record->isAbstract()) t.copyable = false;
   const bool pair =
       compat::in_clad(record) && record->getName() == "ValueAndPushforward";  // the runtime has its fields
-  if (t.differentiable && t.kind == ir::Type::Record && !pair && !described_.count(t.decl))
+  if (t.differentiable && t.kind == ir::Type::Record && !pair && !described_.count(t.decl)) {
     records_.push_back(&t);
+    find_own_zero(t, type);
+  }
 }
 
 }  // namespace clad

@@ -66,6 +66,12 @@ class TypeTable {
   /// The classes of both lists, to be left out of them elsewhere once generated text has dealt with them.
   std::set<const void*> described() const;
   void leave_out(std::set<const void*> described) { described_ = std::move(described); }
+  /// Classes of which the user says how a zero is made: by clad::zero_like, by clad::zero_init.
+  struct OwnZero {
+    const ir::Type* type;
+    bool like, init;
+  };
+  const std::vector<OwnZero>& own_zeros() const { return own_zeros_; }
   /// Opaque classes in use.
   const std::vector<const ir::Type*>& opaques() const { return opaques_; }
   const clang::PrintingPolicy& policy() const { return policy_; }
@@ -84,6 +90,7 @@ class TypeTable {
   void fill_class(ir::Type& type, const clang::CXXRecordDecl* record, clang::QualType qualified);
   void add_derived(ir::Type& type, const clang::CXXRecordDecl* base);
   void add_constants(const ir::Type* type);
+  void find_own_zero(ir::Type& t, clang::QualType type);
   bool fill_parts(ir::Type& type, const clang::ClassTemplateSpecializationDecl* spec);
   std::optional<std::string> spell_arguments(llvm::ArrayRef<clang::TemplateArgument> args);
   ir::Type& made(const std::string& name, bool& fresh);
@@ -98,7 +105,8 @@ class TypeTable {
   std::map<const clang::ValueDecl*, const clang::VarDecl*> statics_;
   std::map<const clang::VarDecl*, std::string> stand_ins_;
   std::vector<const ir::Type*> records_, constants_, opaques_;
-  std::set<const void*> described_;        ///< their declarations
+  std::set<const void*> described_;  ///< their declarations
+  std::vector<OwnZero> own_zeros_;
   std::set<const ir::Type*> in_progress_;  ///< classes that point to themselves
   std::set<std::string> globals_;
   std::optional<std::vector<const clang::CXXRecordDecl*>> polymorphic_;

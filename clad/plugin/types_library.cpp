@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "clang/AST/RecursiveASTVisitor.h"
+#include "clang/Sema/Lookup.h"
+#include "clang/Sema/Overload.h"
 #include "compat.h"
 #include "types.h"
 
@@ -98,6 +100,7 @@ bool TypeTable::fill_parts(ir::Type& t, const ClassTemplateSpecializationDecl* s
     t.zero_by_value_init &= f.type->zero_by_value_init;
     t.has_pointer |= (f.type->kind == ir::Type::Pointer && f.type->differentiable) || f.type->has_pointer;
     t.copies_differ |= f.type->copies_differ;
+    t.own_zero |= f.type->own_zero;
     t.reaches_integers |= f.type->reaches_integers;
     if (name != "optional") t.default_constructible &= f.type->default_constructible;
   }
@@ -105,6 +108,45 @@ bool TypeTable::fill_parts(ir::Type& t, const ClassTemplateSpecializationDecl* s
   if (t.differentiable)
     for (const ir::Field& f : t.fields) add_constants(f.type);
   return true;
+}
+
+/// Notes whether the user has overloads of clad::zero_like and clad::zero_init for the class.
+void TypeTable::find_own_zero(ir::Type& t, QualType type) {
+  const auto found = context_.getTranslationUnitDecl()->lookup(&context_.Idents.get("clad"));
+  auto* space = found.empty() ? nullptr : dyn_cast<NamespaceDecl>(found.front());
+  if (!space) return;
+  const auto overloaded = [&](const char* name) {
+    LookupResult candidates(sema_, &context_.Idents.get(name), SourceLocation(), Sema::LookupOrdinaryName);
+    candidates.suppressDiagnostics();
+    if (!sema_.LookupQualifiedName(candidates, space)) return false;
+    clang::Expr* object =
+        new (context_) OpaqueValueExpr(SourceLocation(), type.getUnqualifiedType(), VK_LValue);
+    OverloadCandidateSet set(SourceLocation(), OverloadCandidateSet::CSK_Normal);
+    for (auto it = candidates.begin(); it != candidates.end(); ++it) {
+      NamedDecl* decl = (*it)->getUnderlyingDecl();
+      if (auto* function = dyn_cast<FunctionDecl>(decl))
+        sema_.AddOverloadCandidate(function, it.getPair(), {object}, set);
+      else if (auto* pattern = dyn_cast<FunctionTemplateDecl>(decl))
+        compat::add_template_candidate(sema_, pattern, it.getPair(), {object}, set);
+    }
+    OverloadCandidateSet::iterator best;
+    if (set.BestViableFunction(sema_, SourceLocation(), best) != OR_Success) return false;
+    const FunctionDecl* chosen = best->Function;
+    if (!context_.hasSameUnqualifiedType(chosen->getParamDecl(0)->getType().getNonReferenceType(), type))
+      return false;                                                      // of a base class
+    const FunctionTemplateDecl* pattern = chosen->getPrimaryTemplate();  // ours is for any type
+    return !pattern || !pattern->getTemplatedDecl()
+                            ->getParamDecl(0)
+                            ->getType()
+                            .getNonReferenceType()
+                            .getUnqualifiedType()
+                            ->isTemplateTypeParmType();
+  };
+  const OwnZero own{&t, overloaded("zero_like"), overloaded("zero_init")};
+  if (!own.like && !own.init) return;
+  t.own_zero = true;
+  t.zero_by_value_init = false;
+  own_zeros_.push_back(own);
 }
 
 /// Lists the classes in it, if it carries no derivative.

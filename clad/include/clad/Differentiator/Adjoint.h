@@ -15,6 +15,12 @@
 #include <vector>
 
 namespace clad {
+
+/// How zeros of the class are made where the user says it, by overloads of zero_like and zero_init: generated
+/// code gives it members `like` and `init`.
+template <class T>
+struct own_zero {};
+
 namespace detail {
 
 template <class T>
@@ -26,6 +32,10 @@ concept complex = std::is_class_v<T> && requires(T z, const T& c) {
   { c.imag() } -> std::same_as<typename T::value_type>;
   z += c;
 };
+template <class T>
+concept makes_zero = requires(const T& primal) { own_zero<T>::like(primal); };
+template <class T>
+concept becomes_zero = requires(T& d) { own_zero<T>::init(d); };
 template <class T>
 concept optional = std::is_class_v<T> && requires(T o, const T& c) {
   { c.has_value() } -> std::same_as<bool>;
@@ -192,6 +202,10 @@ template <class T>
 constexpr void set_zero(T& d) {
   if constexpr (std::is_floating_point_v<T>) {
     d = 0;
+  } else if constexpr (detail::becomes_zero<T>) {
+    own_zero<T>::init(d);
+  } else if constexpr (detail::makes_zero<T>) {
+    d = own_zero<T>::like(d);
   } else if constexpr (std::is_array_v<T>) {
     for (auto& e : d) clad::set_zero(e);
   } else if constexpr (detail::opaque<T> || detail::complex<T>) {
@@ -248,12 +262,24 @@ constexpr void shape_like(T& d, const T& primal) {
 /// A zero with the shape of `primal`.
 template <class T>
 constexpr T zero_like(const T& primal) {
-  if constexpr (detail::opaque<T> || std::is_floating_point_v<T>) {
+  if constexpr (detail::makes_zero<T>) {
+    return own_zero<T>::like(primal);
+  } else if constexpr (detail::opaque<T> || std::is_floating_point_v<T>) {
     return T{};
   } else {
     T d = primal;
     clad::set_zero(d);
     return d;
+  }
+}
+
+/// Makes `d`, which may be an array, a zero with the shape of `primal`.
+template <class T>
+void zero_as(T& d, const T& primal) {
+  if constexpr (std::is_array_v<T>) {
+    for (std::size_t i = 0; i < std::extent_v<T>; ++i) clad::zero_as(d[i], primal[i]);
+  } else {
+    d = clad::zero_like<T>(primal);
   }
 }
 

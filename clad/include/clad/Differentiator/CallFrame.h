@@ -138,9 +138,9 @@ template <class T>
 class adjoint_holder<T> {
  public:
   template <class P>
-  adjoint_holder(const call_frame& frame, std::size_t index, std::size_t wanted, const char* name, P&)
+  adjoint_holder(const call_frame& frame, std::size_t index, std::size_t wanted, const char* name, P& primal)
       : given_(detail::adjoint_or_null<std::remove_all_extents_t<T>>(frame, index, wanted, name)) {
-    if (!given_) clad::clear(own_);
+    if (!given_) clad::zero_as<T>(own_, primal);
   }
   T* get() { return given_ ? reinterpret_cast<T*>(given_) : &own_; }
 
