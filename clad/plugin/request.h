@@ -11,7 +11,13 @@
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/Expr.h"
 
+namespace clang {
+class Sema;
+}
+
 namespace clad {
+
+class TypeTable;
 
 /// Elements `first` to `last` of a parameter; of one without elements, both are absent.
 struct Range {
@@ -53,6 +59,14 @@ struct Request {
   /// Of the generated function that the entry calls.
   std::string name() const { return entry.substr(0, entry.size() - std::string("_entry").size()); }
 };
+
+/// What the arguments of a call ask for; nothing, after an error, if they do not fit.
+std::optional<Request> read_request(clang::Sema& sema, TypeTable& types, const clang::CallExpr& call,
+                                    Request::Kind kind);
+/// The function that the user called.
+std::string asked(const Request& request);
+/// What the name of the generated function ends in.
+std::string suffix_of(const Request& request);
 
 /// The requests of a translation unit, by their calls.
 using RequestTable = std::map<const clang::CallExpr*, Request>;

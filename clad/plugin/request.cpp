@@ -1,0 +1,269 @@
+#include "request.h"
+
+#include "clang/Sema/Lookup.h"
+#include "clang/Sema/Sema.h"
+#include "compat.h"
+#include "diagnose.h"
+#include "types.h"
+
+using namespace clang;
+
+namespace clad {
+
+/// As clad::opts has them.
+constexpr std::uint64_t order_mask = 0xff, vector_mode = 1 << 9, diagonal_only = 1 << 13;
+
+/// The function that the user called.
+std::string asked(const Request& request) {
+  switch (request.kind) {
+    case Request::ErrorEstimate:
+      return "clad::estimate_error";
+    case Request::Pushforward:
+      return "clad::pushforward";
+    case Request::Derivative:
+      return "clad::differentiate";
+    case Request::Hessian:
+      return "clad::hessian";
+    case Request::HessianVector:
+      return "clad::hessian_vector_product";
+    case Request::Jacobian:
+      return "clad::jacobian";
+    default:
+      return "clad::gradient";
+  }
+}
+
+static bool find_function(Sema& sema, TypeTable& types, const CallExpr* call, Request& request) {
+  const clang::Expr* arg = call->getArg(0)->IgnoreParenImpCasts();
+  for (;;) {
+    const clang::Expr* before = arg;
+    if (const auto* u = dyn_cast<UnaryOperator>(arg); u && u->getOpcode() == UO_AddrOf) arg = u->getSubExpr();
+    if (const auto* c = dyn_cast<ExplicitCastExpr>(arg)) arg = c->getSubExpr();
+    if (const auto* m = dyn_cast<MaterializeTemporaryExpr>(arg)) arg = m->getSubExpr();
+    if (const auto* c = dyn_cast<CXXBindTemporaryExpr>(arg)) arg = c->getSubExpr();
+    if (const auto* c = dyn_cast<CXXConstructExpr>(arg); c && c->getNumArgs() == 1) arg = c->getArg(0);
+    if (const auto* s = dyn_cast<SubstNonTypeTemplateParmExpr>(arg)) arg = s->getReplacement();
+    arg = arg->IgnoreParenImpCasts();
+    if (arg == before) break;
+  }
+  if (const auto* ref = dyn_cast<DeclRefExpr>(arg))
+    if (const auto* f = dyn_cast<FunctionDecl>(ref->getDecl())) {
+      request.function = f;
+      return true;
+    }
+  QualType type = call->getArg(0)->getType().getNonReferenceType();
+  if (type->isPointerType()) type = type->getPointeeType();
+  const CXXRecordDecl* record = type->getAsCXXRecordDecl();
+  if (record && record->hasDefinition()) {
+    DeclarationName name = sema.Context.DeclarationNames.getCXXOperatorName(OO_Call);
+    const auto found = record->getDefinition()->lookup(name);
+    const auto* only = found.isSingleResult() ? dyn_cast<CXXMethodDecl>(found.front()) : nullptr;
+    if (only) {
+      request.function = only;
+      request.functor = record;
+      return true;
+    }
+    std::string which = "has no operator()";
+    if (found.isSingleResult()) which = "has a template as its operator()";
+    if (!found.empty() && !found.isSingleResult()) {
+      which = "has several operator(): ";
+      for (const NamedDecl* d : found) {
+        if (d != found.front()) which += ", ";
+        which += isa<CXXMethodDecl>(d) ? cast<CXXMethodDecl>(d)->getType().getAsString(types.policy())
+                                       : "a template";
+      }
+    }
+    const std::string object =
+        record->isLambda() ? "this lambda" : "class '" + record->getNameAsString() + "'";
+    Diagnose diagnose(sema);
+    diagnose.error(call->getArg(0)->getExprLoc(),
+                   asked(request) + ": " + object + " " + which +
+                       "; pass a lambda or a function that calls the one to differentiate");
+    for (const NamedDecl* d : found) diagnose.note(d->getLocation(), "this one");
+    return false;
+  }
+  Diagnose(sema).error(call->getArg(0)->getExprLoc(),
+                       asked(request) +
+                           ": the first argument must name a function, a member function or a "
+                           "function object");
+  return false;
+}
+
+/// "p" or "p[2]" or "p[0:2]": the name, and the elements.
+static bool split_elements(StringRef text, StringRef& name, Range& range) {
+  const std::size_t bracket = text.find('[');
+  name = text.take_front(bracket).rtrim();
+  if (bracket == StringRef::npos) return true;
+  if (!text.ends_with("]")) return false;
+  const StringRef inside = text.slice(bracket + 1, text.size() - 1);
+  const auto [first, last] = inside.split(':');
+  std::uint64_t a = 0, b = 0;
+  if (first.trim().getAsInteger(10, a)) return false;
+  if (inside.contains(':') ? last.trim().getAsInteger(10, b) : false) return false;
+  range.first = a;
+  range.last = inside.contains(':') ? b : a;
+  return true;
+}
+
+/// The number that a path of member names leads to from an object: its place in the object goes to `range`.
+static bool follow_members(Sema& sema, QualType type, StringRef path, Range& range) {
+  llvm::SmallVector<StringRef> names;
+  path.split(names, '.');
+  for (const StringRef name : names) {
+    CXXRecordDecl* record = type->getAsCXXRecordDecl();
+    if (!record || !record->hasDefinition()) return false;
+    LookupResult found(sema, &sema.Context.Idents.get(name.trim()), SourceLocation(), Sema::LookupMemberName);
+    found.suppressDiagnostics();
+    sema.LookupQualifiedName(found, record);
+    const auto* field = found.isSingleResult() ? dyn_cast<FieldDecl>(found.getFoundDecl()) : nullptr;
+    if (!field || compat::annotated(field, "clad::constant") ||
+        compat::annotated(field, "non_differentiable"))
+      return false;
+    type = field->getType();
+    range.member += "." + name.trim().str();
+  }
+  if (range.first && range.first == range.last && type->isConstantArrayType()) {
+    const auto* array = sema.Context.getAsConstantArrayType(type);
+    if (*range.first >= array->getSize().getZExtValue()) return false;
+    range.member += "[" + std::to_string(*range.first) + "]";
+    type = array->getElementType();
+    range.first = range.last = std::nullopt;
+  }
+  return !range.first && type->isRealFloatingType();
+}
+
+/// The parameter list of a request: names in a string, or the index of one parameter.
+static bool find_parameters(Sema& sema, const CallExpr* call, Request& request) {
+  const auto error = [&](SourceLocation at, const std::string& message) {
+    Diagnose(sema).error(at, message);
+  };
+  const FunctionDecl* f = request.function;
+  std::string names;
+  const clang::Expr* arg = call->getNumArgs() > 1 ? call->getArg(1)->IgnoreParenImpCasts() : nullptr;
+  if (const auto* text = dyn_cast_or_null<clang::StringLiteral>(arg)) {
+    names = text->getString().str();
+  } else if (arg && arg->getType()->isIntegerType()) {
+    clang::Expr::EvalResult index;
+    if (!arg->EvaluateAsInt(index, sema.Context) || index.Val.getInt().isNegative() ||
+        index.Val.getInt().uge(f->getNumParams())) {
+      error(arg->getExprLoc(), asked(request) + ": the index of a parameter must be a constant from 0 to " +
+                                   std::to_string(f->getNumParams() ? f->getNumParams() - 1 : 0));
+      return false;
+    }
+    request.parameters.push_back(static_cast<unsigned>(index.Val.getInt().getZExtValue()));
+    request.ranges.emplace_back();
+    return true;
+  } else if (arg && !isa<CXXDefaultArgExpr>(arg)) {
+    error(arg->getExprLoc(), asked(request) + ": the parameter list must be a string literal");
+    return false;
+  }
+  // The definition's names, where it is visible: a declaration may spell others or none.
+  const FunctionDecl* definition = nullptr;
+  if (f->hasBody(definition)) f = definition;
+  if (names.empty()) {
+    request.all = true;
+    for (unsigned i = 0; i < f->getNumParams(); ++i) request.parameters.push_back(i);
+    request.ranges.resize(f->getNumParams());
+    return true;
+  }
+  llvm::SmallVector<StringRef> list;
+  StringRef(names).split(list, ',');
+  for (const StringRef item : list) {
+    StringRef name;
+    Range range;
+    if (!split_elements(item.trim(), name, range)) {
+      error(arg->getExprLoc(), asked(request) + ": '" + item.trim().str() +
+                                   "' names no parameter; elements are written as in \"p[0]\" or \"p[0:2]\"");
+      return false;
+    }
+    bool found = false;
+    for (unsigned i = 0; i < f->getNumParams(); ++i)
+      if (f->getParamDecl(i)->getName() == name) {
+        if (llvm::is_contained(request.parameters, i)) {
+          error(arg->getExprLoc(), asked(request) + ": parameter '" + name.str() + "' is named twice");
+          return false;
+        }
+        request.parameters.push_back(i);
+        request.ranges.push_back(range);
+        found = true;
+      }
+    if (found) continue;
+    if (request.kind == Request::Derivative) {
+      const auto [base, path] = name.split('.');
+      unsigned object = Request::object;
+      QualType type;
+      for (unsigned i = 0; i < f->getNumParams(); ++i)
+        if (f->getParamDecl(i)->getName() == base.trim()) {
+          object = i;
+          type = f->getParamDecl(i)->getType().getNonReferenceType();
+        }
+      const auto* method = dyn_cast<CXXMethodDecl>(f);
+      if (type.isNull() && method && !method->isStatic() && !method->getParent()->isLambda())
+        type = compat::record_type(sema.Context, method->getParent());
+      if (!type.isNull() && follow_members(sema, type, object == Request::object ? name : path, range)) {
+        request.parameters.push_back(object);
+        request.ranges.push_back(range);
+        continue;
+      }
+    }
+    std::string known;
+    for (const ParmVarDecl* p : f->parameters()) known += (known.empty() ? "" : ", ") + p->getNameAsString();
+    error(arg->getExprLoc(), asked(request) + ": '" + f->getNameAsString() + "' has no parameter named '" +
+                                 name.str() + "'; its parameters are: " + known);
+    return false;
+  }
+  return true;
+}
+
+/// What the template arguments of the request say.
+static void find_options(const CallExpr* call, Request& request) {
+  const TemplateArgumentList* args = call->getDirectCallee()->getTemplateSpecializationArgs();
+  if (!args || args->size() == 0 || args->get(0).getKind() != TemplateArgument::Pack) return;
+  for (const TemplateArgument& option : args->get(0).getPackAsArray()) {
+    if (option.getKind() != TemplateArgument::Integral) continue;
+    const auto bits = option.getAsIntegral().getZExtValue();
+    request.options |= bits;
+    if (bits & order_mask) request.order = bits & order_mask;
+    request.vector |= (bits & vector_mode) != 0;
+    request.diagonal |= (bits & diagonal_only) != 0;
+  }
+}
+
+/// What the name of the generated function ends in.
+std::string suffix_of(const Request& request) {
+  switch (request.kind) {
+    case Request::Gradient:
+      return "_grad";
+    case Request::ValueAndGradient:
+      return "_value_and_grad";
+    case Request::ErrorEstimate:
+      return "_error";
+    case Request::Pushforward:
+      return "_directional";
+    case Request::HessianVector:
+      return "_hessian_vector";
+    case Request::Jacobian:
+      return "_jacobian";
+    case Request::Derivative:
+      if (request.vector) return "_directions";
+      if (!request.ranges.empty() && !request.ranges[0].member.empty()) return "_d_member";
+      return (request.order > 1 ? "_d" + std::to_string(request.order) : "_d") + "arg" +
+             std::to_string(request.parameters.empty() ? 0 : request.parameters[0]);
+    case Request::Hessian:
+      return request.diagonal ? "_hessian_diagonal" : "_hessian";
+  }
+  return "";
+}
+
+std::optional<Request> read_request(Sema& sema, TypeTable& types, const CallExpr& call, Request::Kind kind) {
+  Request request;
+  request.kind = kind;
+  request.at = call.getBeginLoc();
+  request.call = &call;
+  if (!find_function(sema, types, &call, request) || !find_parameters(sema, &call, request))
+    return std::nullopt;
+  find_options(&call, request);
+  return request;
+}
+
+}  // namespace clad
