@@ -69,6 +69,15 @@ inline bool in_clad(const clang::Decl* decl) {
   return space && space->getName() == "clad" && space->getParent()->isTranslationUnit();
 }
 
+/// Whether a declaration stands anywhere in it, be it in a class or in a namespace inside.
+inline bool within_clad(const clang::Decl* decl) {
+  for (const clang::DeclContext* c = decl->getDeclContext(); c; c = c->getParent())
+    if (const auto* space = llvm::dyn_cast<clang::NamespaceDecl>(c);
+        space && space->getParent()->isTranslationUnit() && space->getName() == "clad")
+      return true;
+  return false;
+}
+
 /// Whether a declaration has the attribute [[clang::annotate(...)]] with this text.
 inline bool annotated(const clang::Decl* decl, llvm::StringRef with) {
   for (const clang::AnnotateAttr* attr : decl->specific_attrs<clang::AnnotateAttr>())

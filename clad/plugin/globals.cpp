@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "changes.h"
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "compat.h"
 #include "frontend.h"
@@ -61,17 +62,71 @@ bool gives_access(QualType type) {
          !type->getPointeeType()->isFunctionType();
 }
 
+QualType pointee_of(const clang::Expr* e) {
+  return e->getType()->isPointerType() ? e->getType()->getPointeeType() : e->getType();
+}
+
+/// The cast that an address or lvalue is computed from by indices and members, if it takes away a const.
+const ExplicitCastExpr* unconst_in(const clang::Expr* e) {
+  for (;;) {
+    e = e->IgnoreParenImpCasts();
+    if (const auto* cast = dyn_cast<ExplicitCastExpr>(e)) {
+      const clang::Expr* from = cast->getSubExprAsWritten();
+      const bool names = cast->isGLValue() || cast->getType()->isPointerType();
+      if (names && pointee_of(from).isConstQualified() && !pointee_of(cast).isConstQualified() &&
+          (cast->isGLValue() || from->getType()->isPointerType()))
+        return cast;
+      e = from;
+    } else if (const auto* a = dyn_cast<ArraySubscriptExpr>(e)) {
+      e = a->getBase();
+    } else if (const auto* m = dyn_cast<MemberExpr>(e)) {
+      e = m->getBase();
+    } else if (const auto* u = dyn_cast<clang::UnaryOperator>(e);
+               u && (u->getOpcode() == UO_Deref || u->getOpcode() == UO_AddrOf)) {
+      e = u->getSubExpr();
+    } else if (const auto* b = dyn_cast<clang::BinaryOperator>(e); b && b->isAdditiveOp()) {
+      e = b->getLHS()->getType()->isPointerType() ? b->getLHS() : b->getRHS();
+    } else {
+      return nullptr;
+    }
+  }
+}
+
 /// What a function's body names, and which globals it may change by itself and read.
 struct Finder : RecursiveASTVisitor<Finder> {
   Finder(TypeTable& types, Globals::Function& found) : types(types), found(found) {}
   TypeTable& types;
   Globals::Function& found;
   std::set<const clang::Expr*> written;  ///< globals that a statement changes without a use of their values
+  std::set<const ExplicitCastExpr*> to_read;
 
   bool shouldVisitTemplateInstantiations() const { return true; }
   bool shouldVisitImplicitCode() const { return true; }
 
+  /// A mutable member of what is constant there.
+  void change_member(const clang::Expr* path) {
+    for (const clang::Expr* e = path;;) {
+      e = e->IgnoreParenImpCasts();
+      if (const auto* m = dyn_cast<MemberExpr>(e)) {
+        const auto* field = dyn_cast<FieldDecl>(m->getMemberDecl());
+        if (field && field->isMutable() && pointee_of(m->getBase()).isConstQualified() &&
+            (field->getType()->isIntegralOrEnumerationType() || types.get(field->getType())->differentiable))
+          found.unconst.try_emplace(path, field);
+        e = m->getBase();
+      } else if (const auto* a = dyn_cast<ArraySubscriptExpr>(e)) {
+        e = a->getBase();
+      } else if (const auto* op = dyn_cast<CXXOperatorCallExpr>(e); op && op->getNumArgs()) {
+        e = op->getArg(0);
+      } else if (const auto* call = dyn_cast<CXXMemberCallExpr>(e);
+                 call && call->getImplicitObjectArgument()) {
+        e = call->getImplicitObjectArgument();
+      } else {
+        return;
+      }
+    }
+  }
   void change(const clang::Expr* e) {
+    if (e) change_member(e);
     if (e) global_roots(e, [&](const VarDecl* var) { found.changed.insert(var); });
   }
   void name(const FunctionDecl* f) {
@@ -89,6 +144,8 @@ struct Finder : RecursiveASTVisitor<Finder> {
   }
   void use(const clang::Expr* e, const ValueDecl* decl) {
     name(dyn_cast<FunctionDecl>(decl));
+    if (const auto* field = dyn_cast<FieldDecl>(decl); field && field->isMutable() && !written.count(e))
+      found.read_members.insert(field);
     if (is_global(decl) && !written.count(e)) found.read.insert(cast<VarDecl>(decl)->getCanonicalDecl());
   }
   bool VisitDeclRefExpr(DeclRefExpr* e) {
@@ -97,6 +154,18 @@ struct Finder : RecursiveASTVisitor<Finder> {
   }
   bool VisitMemberExpr(MemberExpr* e) {
     use(e, e->getMemberDecl());
+    return true;
+  }
+  bool VisitExplicitCastExpr(ExplicitCastExpr* e) {
+    const ir::Type* type = unconst_in(e) == e && !to_read.count(e) ? types.get(pointee_of(e)) : nullptr;
+    if (type && type->differentiable && type->kind != ir::Type::Opaque) found.unconst.try_emplace(e, nullptr);
+    return true;
+  }
+  bool VisitImplicitCastExpr(ImplicitCastExpr* e) {
+    const bool reads = e->getCastKind() == CK_LValueToRValue && e->getType()->isArithmeticType();
+    const bool restores = e->getCastKind() == CK_NoOp && pointee_of(e).isConstQualified();
+    if (reads || restores)
+      if (const ExplicitCastExpr* cast = unconst_in(e->getSubExpr())) to_read.insert(cast);
     return true;
   }
   /// A statement, or the like, whose value nobody uses.
@@ -173,6 +242,8 @@ struct Finder : RecursiveASTVisitor<Finder> {
       const QualType param =
           f && k < f->getNumParams() ? f->getParamDecl(k)->getType() : e->getArg(i)->getType();
       if (gives_access(param)) change(e->getArg(i));
+      if (f && k < f->getNumParams() && (!gives_access(param) || only_reads(f, k)))
+        if (const ExplicitCastExpr* cast = unconst_in(e->getArg(i))) to_read.insert(cast);
     }
     return true;
   }
@@ -214,8 +285,35 @@ void Globals::collect(const FunctionDecl* function, std::set<const FunctionDecl*
   }
 }
 
+std::vector<Globals::Unconst> Globals::unconst(llvm::function_ref<bool(const FunctionDecl*)> known) const {
+  bool any = false;
+  std::set<const FieldDecl*> read;
+  for (const FunctionDecl* f : reached_) {
+    const Function& found = functions_.at(f);
+    any |= !found.unconst.empty();
+    read.insert(found.read_members.begin(), found.read_members.end());
+  }
+  std::vector<Unconst> out;
+  if (!any) return out;
+  std::vector<const FunctionDecl*> open;
+  for (const FunctionDecl* root : roots_)
+    open.insert(open.end(), functions_.at(root).names.begin(), functions_.at(root).names.end());
+  std::set<const FunctionDecl*> seen;
+  while (!open.empty()) {
+    const FunctionDecl* f = open.back();
+    open.pop_back();
+    if (!seen.insert(f).second || compat::within_clad(f) || known(f)) continue;
+    const Function& found = functions_.at(f);
+    for (const auto& [at, member] : found.unconst)
+      if (!member || read.count(member)) out.push_back({f, at, member});
+    open.insert(open.end(), found.names.begin(), found.names.end());
+  }
+  return out;
+}
+
 void Globals::reach(const FunctionDecl* function) {
   collect(function, reached_);
+  roots_.insert(function->getCanonicalDecl());
   for (const FunctionDecl* f : reached_) {
     const Function& found = look(f);
     unknown_ |= found.unknown;

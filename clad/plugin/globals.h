@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "clang/AST/Decl.h"
+#include "clang/AST/ExprCXX.h"
 #include "types.h"
 
 namespace clad {
@@ -29,6 +30,14 @@ class Globals {
   /// From now on those named are treated so; whether there are more of them than before.
   bool track_named();
   bool tracks() const { return !tracked_.empty(); }
+  struct Unconst {
+    const clang::FunctionDecl* function;
+    const clang::Expr* at;
+    const clang::FieldDecl* member;  ///< null of a cast
+  };
+  /// Where functions that are reached by calls change what a caller takes to be constant, and what is read.
+  /// `known`: whether a function is not looked into, as its derivative is given.
+  std::vector<Unconst> unconst(llvm::function_ref<bool(const clang::FunctionDecl*)> known) const;
   /// Of those, the ones that a call of the function may change, in the order of the source; all of them where
   /// it is not known which function is called.
   std::vector<const clang::VarDecl*> changed_by(const clang::FunctionDecl* function);
@@ -37,7 +46,11 @@ class Globals {
   struct Function {
     std::set<const clang::FunctionDecl*> names;
     std::set<const clang::VarDecl*> changed, read;
-    bool unknown = false;  ///< its definition is not visible
+    /// Where it may change what a caller takes to be constant: by a cast that takes away a const, and not
+    /// only to read, or by a mutable member that carries numbers.
+    std::map<const clang::Expr*, const clang::FieldDecl*> unconst;
+    std::set<const clang::FieldDecl*> read_members;  ///< of the mutable ones
+    bool unknown = false;                            ///< its definition is not visible
   };
 
  private:
@@ -47,7 +60,7 @@ class Globals {
 
   TypeTable& types_;
   std::map<const clang::FunctionDecl*, Function> functions_;
-  std::set<const clang::FunctionDecl*> reached_;
+  std::set<const clang::FunctionDecl*> reached_, roots_;
   std::set<const clang::VarDecl*> changed_, read_, named_, tracked_;
   bool unknown_ = false;
 };

@@ -12,6 +12,7 @@
 #include "clang/Sema/SemaConsumer.h"
 #include "compat.h"
 #include "export.h"
+#include "frontend.h"
 #include "llvm/Support/FileSystem.h"
 #include "module.h"
 #include "predeclared.h"
@@ -281,6 +282,16 @@ Consumer::Lowered Consumer::lower(const std::vector<Request>& requests, TypeTabl
     out.module->set_constants(constants);
     if (options_.remarks) out.module->diagnose().show_remarks();
     out.module->set_patterns(patterns_);
+    CustomLookup lookup(*sema_, types);
+    const auto known = [&](const FunctionDecl* f) { return lookup.named(f); };
+    for (const auto& [function, at, member] : out.globals->unconst(known))
+      out.module->diagnose().error(
+          at->getBeginLoc(),
+          "cannot differentiate calls of '" + display_name(function) + "': " +
+              (member ? "'" + member->getNameAsString() + "', a mutable member, is changed here"
+                      : "this cast takes away a const, and what is changed through it is") +
+              (member ? " in an object that is constant to the caller; let the function be without const"
+                      : " constant to the caller; let the parameter be without const"));
     for (const Request& request : requests) out.module->add(request);
     out.module->check_opaques();
   };

@@ -84,15 +84,8 @@ class CalleeCheck : public RecursiveASTVisitor<CalleeCheck> {
            llvm::all_of(f->parameters(),
                         [](const ParmVarDecl* p) { return p->getType()->isArithmeticType(); });
   }
-  static bool in_runtime(const FunctionDecl* f) {
-    for (const DeclContext* c = f->getDeclContext(); c; c = c->getParent())
-      if (const auto* n = dyn_cast<NamespaceDecl>(c);
-          n && n->getParent()->isTranslationUnit() && n->getName() == "clad")
-        return true;
-    return false;
-  }
   void check(const FunctionDecl* f, SourceLocation at) {
-    if (!f || f->isImplicit() || f->isDefaulted() || in_runtime(f)) return;
+    if (!f || f->isImplicit() || f->isDefaulted() || compat::within_clad(f)) return;
     auto [file, offset] = manager_.getDecomposedExpansionLoc(at);
     if (file != file_) return;
     auto [home, home_offset] = manager_.getDecomposedExpansionLoc(f->getLocation());
