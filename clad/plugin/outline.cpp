@@ -127,8 +127,11 @@ class Outliner {
     const ir::CallInfo& c = *s->call;
     for (std::size_t i = 0; i < c.args.size(); ++i) {
       const ir::CallInfo::Arg& a = c.args[i];
+      const bool takes_address =  // of what it may only read, by a pointer that allows more
+          a.param_type && a.param_type->kind == Type::Pointer && !a.param_type->name.starts_with("const ");
+      if (a.mutable_ || a.moved || takes_address)
+        if (Outer* o = outer(ir::root(a.expr))) o->writable = true;
       if (!a.mutable_ && !a.moved) continue;
-      if (Outer* o = outer(ir::root(a.expr))) o->writable = true;
       const bool generated = c.kind == ir::CallInfo::Generated && c.generated && !c.generated->recursive;
       if (!a.moved && generated && !c.generated->changes[i]) continue;
       const Type* t = a.expr->type;

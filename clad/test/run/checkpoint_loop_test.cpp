@@ -265,6 +265,15 @@ double swaps_places(double x, double y) {
   }
   return x + last * before;
 }
+double second_of(double x, double* only_read) { return x * only_read[1]; }
+double reads_an_array(double x, double y) {
+  double a[2]{x, y};
+  for (int i = 0; i < 4; ++i) {
+    clad::checkpoint_loop(1);
+    x = std::sin(second_of(x + a[0], a));
+  }
+  return x;
+}
 double assigns_inside(double x) {
   double last = 1.5;
   for (int i = 0; i < 2; ++i) {
@@ -276,6 +285,7 @@ double assigns_inside(double x) {
 TEST(CheckpointLoop, RunsAnIterationAgainThatNeedsNoRecord) {
   EXPECT_GRADIENT(records_nothing, 1.3, 0.7);
   EXPECT_GRADIENT(swaps_places, 1.3, 0.7);
+  EXPECT_GRADIENT(reads_an_array, 1.3, 0.7);
   EXPECT_GRADIENT(assigns_inside, 0.7);
 }
 
