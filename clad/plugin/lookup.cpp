@@ -293,6 +293,34 @@ QualType CustomLookup::constructor_tag(const Scope& scope, const std::string& na
   return {};
 }
 
+CustomLookup::Doubled CustomLookup::resolve_doubled(const Scope& scope, const std::string& name,
+                                                    const char* tag_name, const ir::CallInfo& call,
+                                                    const FunctionDecl* callee,
+                                                    llvm::ArrayRef<clang::Expr*> primals) {
+  Doubled out;
+  std::vector<clang::Expr*> plain(primals.begin(), primals.end());
+  if (const auto* ctor = dyn_cast<CXXConstructorDecl>(callee)) {
+    const QualType tag = constructor_tag(scope, name, tag_name, ctor->getParent());
+    if (tag.isNull()) return out;
+    plain.insert(plain.begin(), placeholder(tag, VK_PRValue));
+    out.tag = types_.spell(tag);
+  }
+  for (const bool changeable : {false, true})
+    for (const bool all : {true, false}) {
+      out.args = plain;
+      for (std::size_t i = 0; i < primals.size(); ++i)
+        if (all || call.args[i].expr->type->differentiable) {
+          const QualType type = primals[i]->getType();
+          out.args.push_back(
+              placeholder(changeable ? without_const(type) : type, primals[i]->getValueKind()));
+        }
+      out.all = all;
+      out.without_const = changeable;
+      if ((out.function = resolve(scope, name, out.args))) return out;
+    }
+  return out;
+}
+
 CustomLookup::Result CustomLookup::find_pushforward(ir::CallInfo& call, const FunctionDecl* callee) {
   notes_.clear();
   if (call.lifted || callee->isVariadic()) return None;
@@ -301,35 +329,21 @@ CustomLookup::Result CustomLookup::find_pushforward(ir::CallInfo& call, const Fu
   if (primals.size() != call.args.size()) return None;
   bool meant = false;
   for (const Scope& scope : scopes(callee)) {
-    std::vector<clang::Expr*> args;
-    for (const auto& [all, mutable_] :
-         {std::pair{true, false}, {false, false}, {true, true}, {false, true}}) {
-      args = primals;
-      if (isa<CXXConstructorDecl>(callee)) {
-        const QualType tag = constructor_tag(scope, name, "ConstructorPushforwardTag",
-                                             cast<CXXConstructorDecl>(callee)->getParent());
-        if (tag.isNull()) break;
-        args.insert(args.begin(), placeholder(tag, VK_PRValue));
-        call.tag = types_.spell(tag);
-      }
-      for (std::size_t i = 0; i < primals.size(); ++i)
-        if (all || call.args[i].expr->type->differentiable) {
-          const QualType type = primals[i]->getType();
-          args.push_back(placeholder(mutable_ ? without_const(type) : type, primals[i]->getValueKind()));
-        }
-      const FunctionDecl* f = resolve(scope, name, args);
-      if (!f) continue;
-      call.mutable_tangents = mutable_;
-      wanted_ = name;
-      if (!returns_tangent(call, f, callee)) return Rejected;
-      call.kind = ir::CallInfo::Custom;
-      call.is_pushforward = true;
-      call.reverse_name = scope.qualified + name;
-      call.derivative = f;
-      call.adjoints_for_all = all;
-      return Found;
+    const Doubled found = resolve_doubled(scope, name, "ConstructorPushforwardTag", call, callee, primals);
+    if (!found.function) {
+      if (!found.args.empty()) explain(scope, name, callee, primals, found.args, meant);
+      continue;
     }
-    if (!args.empty()) explain(scope, name, callee, primals, args, meant);
+    call.tag = found.tag;
+    call.mutable_tangents = found.without_const;
+    wanted_ = name;
+    if (!returns_tangent(call, found.function, callee)) return Rejected;
+    call.kind = ir::CallInfo::Custom;
+    call.is_pushforward = true;
+    call.reverse_name = scope.qualified + name;
+    call.derivative = found.function;
+    call.adjoints_for_all = found.all;
+    return Found;
   }
   if (!meant) {
     notes_.clear();
@@ -371,7 +385,7 @@ CustomLookup::Result CustomLookup::find(ir::CallInfo& call, const FunctionDecl* 
     for (bool all : {true, false}) {
       const std::vector<QualType>& adjoints = all ? every : some;
       if (!all && every.size() == some.size()) continue;
-      std::vector<clang::Expr*> plain = primals;
+      std::vector<clang::Expr*> plain(primals.begin(), primals.end());
       if (call.value_cotangent) plain.push_back(placeholder(result, VK_PRValue));
       for (QualType d : adjoints) plain.push_back(placeholder(d, VK_PRValue));
       std::vector<QualType> states = state_types(scope, wanted_, plain);

@@ -62,6 +62,18 @@ class CustomLookup {
   clang::FunctionDecl* resolve(const Scope& scope, const std::string& name,
                                llvm::ArrayRef<clang::Expr*> args);
   clang::Expr* placeholder(clang::QualType type, clang::ExprValueKind kind);
+  /// A function that takes the arguments of a call, and then for them, or for those that carry derivatives,
+  /// others of their types.
+  struct Doubled {
+    clang::FunctionDecl* function = nullptr;
+    bool all = false;                ///< others for every argument
+    bool without_const = false;      ///< which it may change
+    std::string tag;                 ///< of a constructor: the type of the first argument, before all
+    std::vector<clang::Expr*> args;  ///< tried last; none if no tag names the constructor's class
+  };
+  Doubled resolve_doubled(const Scope& scope, const std::string& name, const char* tag_name,
+                          const ir::CallInfo& call, const clang::FunctionDecl* callee,
+                          llvm::ArrayRef<clang::Expr*> primals);
   std::vector<clang::Expr*> primal_arguments(const ir::CallInfo& call, const clang::FunctionDecl* callee);
   clang::QualType without_const(clang::QualType type);
   clang::QualType adjoint_type(clang::QualType param);

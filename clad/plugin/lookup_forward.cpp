@@ -180,34 +180,22 @@ CustomLookup::Result CustomLookup::find_forward(ir::CallInfo& call, const Functi
   std::vector<Note> notes;
   std::swap(notes, notes_);
   for (const Scope& scope : scopes(callee)) {
-    std::vector<clang::Expr*> args;
-    for (const auto& [all, mutable_] :
-         {std::pair{true, false}, {false, false}, {true, true}, {false, true}}) {
-      args = primals;
-      if (const auto* ctor = dyn_cast<CXXConstructorDecl>(callee)) {
-        const QualType tag = constructor_tag(scope, name, "ConstructorReverseForwTag", ctor->getParent());
-        if (tag.isNull()) break;
-        args.insert(args.begin(), placeholder(tag, VK_PRValue));
-        call.forward_tag = types_.spell(tag);
-      }
-      for (std::size_t i = 0; i < primals.size(); ++i)
-        if (all || call.args[i].expr->type->differentiable) {
-          const QualType type = primals[i]->getType();
-          args.push_back(placeholder(mutable_ ? without_const(type) : type, primals[i]->getValueKind()));
-        }
-      FunctionDecl* f = resolve(scope, name, args);
-      if (!f) continue;
-      if (f->isTemplateInstantiation())  // its body says what it changes
-        sema_.InstantiateFunctionDefinition(f->getLocation(), f, /*Recursive=*/true);
-      wanted_ = name;
-      if (!returns_value_and_adjoint(call, f, callee)) return Rejected;
-      std::swap(notes, notes_);
-      call.forward_name = scope.qualified + name;
-      call.forward = f;
-      call.forward_takes_all = all;
-      return Found;
+    const Doubled found = resolve_doubled(scope, name, "ConstructorReverseForwTag", call, callee, primals);
+    FunctionDecl* f = found.function;
+    if (!f) {
+      if (!found.args.empty()) explain(scope, name, callee, primals, found.args, meant);
+      continue;
     }
-    if (!args.empty()) explain(scope, name, callee, primals, args, meant);
+    call.forward_tag = found.tag;
+    if (f->isTemplateInstantiation())  // its body says what it changes
+      sema_.InstantiateFunctionDefinition(f->getLocation(), f, /*Recursive=*/true);
+    wanted_ = name;
+    if (!returns_value_and_adjoint(call, f, callee)) return Rejected;
+    std::swap(notes, notes_);
+    call.forward_name = scope.qualified + name;
+    call.forward = f;
+    call.forward_takes_all = found.all;
+    return Found;
   }
   if (meant) {
     wanted_ = name;

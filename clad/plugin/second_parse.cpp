@@ -217,6 +217,7 @@ bool parse_generated(CompilerInstance& compiler, Sema& sema, Module& module, con
     wrong = trap && trap->hasErrorOccurred();
   }
   if (how.early) current_scope(sema) = inner_scope;
+  if (wrong) groups.clear();
   CalleeCheck check(module, manager, file, locations);
   StaticNames statics(module.types().statics());
   for (DeclGroupRef group : groups)
@@ -224,7 +225,6 @@ bool parse_generated(CompilerInstance& compiler, Sema& sema, Module& module, con
       check.TraverseDecl(d);
       if (!module.types().statics().empty()) statics.TraverseDecl(d);
     }
-  if (wrong) groups.clear();
   for (DeclGroupRef group : groups) compiler.getASTConsumer().HandleTopLevelDecl(group);
   preprocessor.FinalizeForModelFile();
   sema.TUScope = scope;
