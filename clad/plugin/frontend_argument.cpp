@@ -102,6 +102,7 @@ void Frontend::add_argument(ir::CallInfo& info, const clang::Expr* e, QualType p
   QualType pointee =
       param->isPointerType() || param->isLValueReferenceType() ? param->getPointeeType() : QualType();
   arg.mutable_ = !pointee.isNull() && !pointee.isConstQualified();
+  arg.unconst = arg.mutable_ && unconst_in(e);
   arg.expr = param->isRealFloatingType() ? as_number(e) : library ? read(e) : value(e);
   if (param != given) arg.given = types_.spell(given.getNonReferenceType().getUnqualifiedType());
   // Memory behind a pointer, or behind an iterator, may be written whatever the argument's own type says.
@@ -307,7 +308,8 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
     primal = fn_.make(ir::Expr::Call, type, info->name);
   }
   for (const ir::CallInfo::Arg& a : info->args) {
-    ir::Expr* passed = a.moved ? fn_.make(ir::Expr::Call, a.expr->type, "std::move", {a.expr}) : a.expr;
+    ir::Expr* passed =
+        a.moved ? fn_.make(ir::Expr::Call, a.expr->type, "std::move", {a.expr}) : fn_.passed(a);
     if (!a.given.empty()) {
       passed = fn_.make(ir::Expr::Cast, a.expr->type, a.given, {a.expr});
       passed->explicit_cast = true;

@@ -66,7 +66,8 @@ QualType pointee_of(const clang::Expr* e) {
   return e->getType()->isPointerType() ? e->getType()->getPointeeType() : e->getType();
 }
 
-/// The cast that an address or lvalue is computed from by indices and members, if it takes away a const.
+}  // namespace
+
 const ExplicitCastExpr* unconst_in(const clang::Expr* e) {
   for (;;) {
     e = e->IgnoreParenImpCasts();
@@ -91,6 +92,8 @@ const ExplicitCastExpr* unconst_in(const clang::Expr* e) {
     }
   }
 }
+
+namespace {
 
 /// What a function's body names, and which globals it may change by itself and read.
 struct Finder : RecursiveASTVisitor<Finder> {

@@ -65,4 +65,7 @@ class Globals {
   bool unknown_ = false;
 };
 
+/// The cast that an address or lvalue is computed from by indices and members, if it takes away a const.
+const clang::ExplicitCastExpr* unconst_in(const clang::Expr* e);
+
 }  // namespace clad

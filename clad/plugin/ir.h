@@ -195,8 +195,9 @@ struct CallInfo {
     bool copied = false;     ///< likewise, though the function takes a copy of it
     bool mutable_ = false;   ///< callee may write through it (non-const reference or pointer)
     bool active = false;
-    bool object = false;  ///< the object of a method
-    bool moved = false;   ///< passed to an rvalue reference
+    bool object = false;   ///< the object of a method
+    bool moved = false;    ///< passed to an rvalue reference
+    bool unconst = false;  ///< a cast takes a const away from what it points or refers to
     std::string
         given;  ///< the class of the iterator that the primal is called with, of which `expr` is the pointer
   };
@@ -344,6 +345,8 @@ struct Function {
   Expr* ref(Var* v);
   /// A constant, or a pointer to one, as a variable: for functions that are called with either.
   Expr* as_mutable(Expr* e);
+  /// What the callee is handed.
+  Expr* passed(const CallInfo::Arg& a) { return a.unconst ? as_mutable(a.expr) : a.expr; }
   /// The path or pointer expression `e` with what it leads through replaced: `p[i]` becomes `part(p)[i]`.
   Expr* mirror(const Expr* e, const std::function<Expr*(const Expr*)>& part);
   Stmt* stmt(Stmt::Kind kind, Loc loc, const std::string& source);

@@ -95,7 +95,7 @@ class ReverseTransform {
   const ir::Expr* component(ir::Expr* cotangent, const ir::Type* t);
   void declare_adjoint(ir::Var* v, ir::Loc loc, List& out);
   Reverse line(std::vector<Reverse::Part> parts) const;
-  ir::Expr* as_argument(ir::Expr* e);
+  ir::Expr* as_argument(const ir::CallInfo::Arg& a);
   ir::Expr* pass_adjoint(const ir::CallInfo::Arg& arg, List& before, List& after);
 
   // propagate.cpp: expressions

@@ -61,7 +61,8 @@ Expr* ReverseTransform::pass_adjoint(const ir::CallInfo::Arg& arg, List& before,
 }
 
 /// A conversion that happened by itself where the original parameter's type asked for it is written out.
-Expr* ReverseTransform::as_argument(Expr* e) {
+Expr* ReverseTransform::as_argument(const ir::CallInfo::Arg& a) {
+  Expr* e = fn_.passed(a);
   if (e->kind != Expr::Cast || e->explicit_cast || e->text.empty()) return e;
   Expr* copy = fn_.make(Expr::Cast, e->type, e->text, {e->args[0]});
   copy->explicit_cast = true;
@@ -84,7 +85,7 @@ void ReverseTransform::generated_call(const Stmt* s, List& out) {
     parts.push_back(std::move(p));
   };
   for (std::size_t i = 0; i < c.args.size(); ++i)
-    if (f.recursive || f.needs_param[i]) add(static_cast<const Expr*>(as_argument(c.args[i].expr)));
+    if (f.recursive || f.needs_param[i]) add(static_cast<const Expr*>(as_argument(c.args[i])));
   if (!state.empty()) add(state);
   List before, after;
   if (f.seed) {
@@ -144,7 +145,7 @@ std::string ReverseTransform::place_state(const Stmt* s, const std::string& name
     if (c.kind == ir::CallInfo::Custom && a.object)
       parts.emplace_back(fn_.make(Expr::AddressOf, a.expr->type, "", {a.expr}));
     else
-      parts.emplace_back(as_argument(a.expr));
+      parts.emplace_back(as_argument(a));
     parts.emplace_back(", ");
   }
   const bool boxed = c.kind == ir::CallInfo::Generated && c.generated->recursive;
@@ -235,7 +236,7 @@ void ReverseTransform::custom_call(const Stmt* s, List& out) {
     } else if (a.object) {
       add(static_cast<const Expr*>(fn_.make(Expr::AddressOf, a.expr->type, "", {a.expr})));
     } else {
-      add(static_cast<const Expr*>(as_argument(a.expr)));
+      add(static_cast<const Expr*>(as_argument(a)));
     }
   }
   List before, after;

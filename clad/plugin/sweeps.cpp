@@ -17,9 +17,13 @@ bool stored(const Var* v) {
          v->kind != Var::Param;
 }
 
+std::string argument(const ir::CallInfo::Arg& a) {
+  return a.unconst ? "clad::as_mutable(" + print(a.expr) + ")" : print_argument(a.expr);
+}
+
 std::string arguments(const std::vector<ir::CallInfo::Arg>& args) {
   std::string out;
-  for (const ir::CallInfo::Arg& a : args) out += (out.empty() ? "" : ", ") + print_argument(a.expr);
+  for (const ir::CallInfo::Arg& a : args) out += (out.empty() ? "" : ", ") + argument(a);
   return out;
 }
 
@@ -42,7 +46,7 @@ static std::string stand_in(const ir::CallInfo::Arg& a, bool unchanged) {
 std::string ReverseTransform::forward_form_text(const ir::CallInfo& c) const {
   std::string args = c.forward_tag.empty() ? "" : c.forward_tag + "{}";
   const auto add = [&](const std::string& text) { args += (args.empty() ? "" : ", ") + text; };
-  for (const ir::CallInfo::Arg& a : c.args) add(a.object ? "&" + print(a.expr) : print_argument(a.expr));
+  for (const ir::CallInfo::Arg& a : c.args) add(a.object ? "&" + print(a.expr) : argument(a));
   for (const ir::CallInfo::Arg& a : c.args)
     if (c.forward_takes_all || a.expr->type->differentiable) add(stand_in(a, c.selects));
   const std::string call = c.forward_name + "(" + args + ")";
@@ -72,7 +76,7 @@ std::string ReverseTransform::call_text(const Stmt* s) const {
   if (c.kind == ir::CallInfo::Custom && !c.forward_name.empty()) {
     std::string args;
     for (const ir::CallInfo::Arg& a : c.args)
-      args += (args.empty() ? "" : ", ") + (a.object ? "&" + print(a.expr) : print_argument(a.expr));
+      args += (args.empty() ? "" : ", ") + (a.object ? "&" + print(a.expr) : argument(a));
     if (c.forward_takes_adjoints)
       for (const ir::CallInfo::Arg& a : c.args)
         if (a.expr->type->differentiable || c.adjoints_for_all)

@@ -52,7 +52,7 @@ CallInfo::Arg TangentTransform::tangent_argument(const CallInfo::Arg& arg) {
 /// Puts the call into the place of `s`. Where it returns a pair, the parts become the result and its tangent.
 void TangentTransform::finish_call(Stmt* s, std::unique_ptr<CallInfo> info, const Type* result) {
   Expr* primal = fn_.make(Expr::Call, result, info->name);
-  for (const CallInfo::Arg& a : info->args) primal->args.push_back(a.expr);
+  for (const CallInfo::Arg& a : info->args) primal->args.push_back(fn_.passed(a));
   if (s->call && s->call->names)  // what matters is where the value is
     primal = fn_.make(Expr::Call, result, s->call->primal->text, {primal});
   info->primal = primal;

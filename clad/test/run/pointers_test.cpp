@@ -426,4 +426,24 @@ TEST(Pointers, AreKeptInArrays) {
   EXPECT_GRADIENT(numbers, 0.7, 1.3);
 }
 
+// As with interfaces in C, whose parameters are not const whatever they do.
+double squares(double* p, int n) {
+  double s = 0;
+  for (int i = 0; i < n; ++i) s += p[i] * p[i];
+  return s;
+}
+double cubes(double* p, int n) { return n == 0 ? 0 : *p * *p * *p + cubes(p + 1, n - 1); }
+double read_only(const double* p, int n) {
+  const std::vector<double> v(p, p + n);
+  return squares(const_cast<double*>(p), n) + cubes((double*)(p + 1), n - 1) * squares((double*)v.data(), n);
+}
+double read_only_here(double x, double y) {
+  const double a[3] = {x, y, x * y};
+  return squares(const_cast<double*>(a + 1), 2) * read_only(a, 3);
+}
+TEST(Pointers, ToConstantsAreHandedOnAsVariables) {
+  EXPECT_GRADIENT(read_only_here, 1.3, 0.7);
+  EXPECT_GRADIENT(read_only, buffer{1.3, 0.7}, 2);
+}
+
 }  // namespace
