@@ -276,7 +276,12 @@ class Frontend {
                          const std::vector<const clang::Expr*>& args);
   ir::Expr* indirect_call(const clang::CallExpr* e);
   ir::Expr* pointed_member(const clang::BinaryOperator* e);
-  ir::Expr* virtual_call(const clang::CXXMemberCallExpr* e, const clang::CXXMethodDecl* method);
+  ir::Expr* virtual_call(const clang::CallExpr* e, const clang::CXXMethodDecl* method,
+                         const std::vector<const clang::Expr*>& args, const clang::Expr* object);
+  const clang::CXXMethodDecl* only_overrider(const clang::CXXMethodDecl* method,
+                                             const clang::Expr* object) const;
+  ir::Expr* call_overrider(const clang::CallExpr* e, const clang::CXXMethodDecl* method,
+                           const std::vector<const clang::Expr*>& args, const clang::Expr* object);
 
   // Views: frontend_view.cpp
   struct View {
@@ -326,7 +331,8 @@ class Frontend {
     ir::Var* which = nullptr;  ///< the number of the return statement
     std::vector<ir::Expr*> paths;
   };
-  bool can_inline(const clang::FunctionDecl* callee);
+  bool can_inline(const clang::FunctionDecl* callee, const clang::Expr* call);
+  bool gives_place(const clang::Expr* call, clang::QualType result) const;
   ir::Expr* inline_call(const clang::Expr* call, const clang::FunctionDecl* callee,
                         const std::vector<const clang::Expr*>& args, const clang::Expr* object,
                         const Closure* closure = nullptr);
@@ -419,7 +425,8 @@ class Frontend {
   ir::Expr* self_ = nullptr;                 ///< the object of `this`
   std::optional<unsigned> returned_;
   Changes changes_;
-  std::set<const ir::Var*> unstable_;  ///< variables whose value may differ between two statements
+  const clang::Expr* reading_ = nullptr;  ///< the call whose result is only read, or dropped, at once
+  std::set<const ir::Var*> unstable_;     ///< variables whose value may differ between two statements
   std::set<const clang::FunctionDecl*> callees_;
   std::set<const clang::FunctionDecl*> inlining_;
   Places* places_ = nullptr;                    ///< of the call whose body is lowered in its place

@@ -216,6 +216,18 @@ ir::Expr* Frontend::call_either(const ir::CallInfo& info, const ir::Expr* test, 
   return literal("0", context_.IntTy);
 }
 
+/// What a call changes, if it is given one object to change: what it returns a reference to is a part of
+/// that.
+static ir::Expr* changeable(const std::vector<ir::CallInfo::Arg>& args, const ir::Type* result) {
+  ir::Expr* found = nullptr;
+  for (const ir::CallInfo::Arg& a : args) {
+    if (!a.mutable_ || a.moved || (result->is_class() && !a.expr->type->is_class())) continue;
+    if (found || !ir::is_path(a.expr)) return nullptr;
+    found = a.expr;
+  }
+  return found;
+}
+
 ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const FunctionDecl* callee,
                                 QualType result, const clang::Expr* at, bool object_mutable) {
   const ir::Type* type = types_.get(result);
@@ -288,6 +300,12 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
         a.expr->kind != ir::Expr::Literal && !ir::is_path(a.expr))
       return fail(at->getExprLoc(),
                   "cannot differentiate this call: it changes an object that is chosen at run time");
+  for (const ir::CallInfo::Arg& a : info->args)
+    if (const ir::Var* r = a.mutable_ ? ir::root(a.expr) : nullptr; r && r->reference_copy)
+      return fail(
+          at->getExprLoc(),
+          "cannot differentiate this call: it may change what a call returned a reference to, and that "
+          "call is recursive, virtual or not visible; return an index");
   if (type->kind == ir::Type::Pointer && type->differentiable && input && !names)
     return fail(at->getExprLoc(),
                 "cannot differentiate call to '" + display_name(callee) +
@@ -377,8 +395,9 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
   if (pure) return primal;
   ir::Var* temp = fn_.make_var(ir::Var::Temp, "t", type, region_);
   temp->optional = !type->default_constructible && !result->isReferenceType();
-  temp->by_pointer = result->isReferenceType() && type->is_class();
-  temp->reference_copy = gives_object;
+  temp->names = gives_object && at != reading_ ? changeable(info->args, type) : nullptr;
+  temp->by_pointer = result->isReferenceType() && (type->is_class() || temp->names);
+  temp->reference_copy = gives_object && !temp->names;
   ir::Stmt* s = emit(ir::Stmt::Decl, loc(at));
   s->var = temp;
   s->expr = primal;

@@ -119,6 +119,7 @@ ir::Expr* Frontend::operator_call(const CXXOperatorCallExpr* e, const FunctionDe
   std::vector<const clang::Expr*> rest(e->arg_begin() + (method ? 1 : 0), e->arg_end());
   if (!method)
     if (ir::Expr* known = library_call(e, callee, rest)) return known;
+  if (method && method->isVirtual()) return virtual_call(e, method, rest, first);
   if (ir::Expr* inlined = inline_call(e, callee, rest, method ? first : nullptr)) return inlined;
   auto info = std::make_unique<ir::CallInfo>();
   info->is_operator = e->getNumArgs() <= 2 && e->getOperator() != OO_Subscript &&
@@ -210,25 +211,9 @@ ir::Expr* Frontend::call(const CallExpr* e) {
     if (ir::Expr* element = container_member(m, method)) return element;
     if (ir::Expr* known = library_member(m, method)) return known;
     object = m->getImplicitObjectArgument();
-    if (method->isVirtual()) {
-      const auto* access = dyn_cast<MemberExpr>(m->getCallee()->IgnoreParens());
-      const bool qualified = access && access->hasQualifier();
-      const CXXMethodDecl* exact =
-          qualified ? method : method->getDevirtualizedMethod(object, /*IsAppleKext=*/false);
-      if (!exact && isa<CXXThisExpr>(strip(object)) && self_ &&
-          is_constructed(self_))  // of the constructor's class, whatever derives from it
-        exact = method->getCorrespondingMethodInClass(cast<CXXMethodDecl>(decl_)->getParent(), true);
-      if (!exact && !compat::is_pure(method) && types_.derived_from(method->getParent()).size() == 1)
-        exact = method;
-      if (!exact && !lookup_.named(method))
-        if (ir::Expr* result = virtual_call(m, method)) return result;
-      if (exact) callee = exact;
-      if (!exact) {
-        auto info = std::make_unique<ir::CallInfo>();
-        info->problem = "it is virtual and the object's class is not known here";
-        return finish_method(std::move(info), e, method, arguments, object);
-      }
-    }
+    const auto* access = dyn_cast<MemberExpr>(m->getCallee()->IgnoreParens());
+    if (method->isVirtual() && !(access && access->hasQualifier()))
+      return virtual_call(e, method, arguments, object);
     if (method->getParent()->isLambda()) {
       if (isa<CXXConversionDecl>(method))
         return fail(e->getExprLoc(),
@@ -276,7 +261,7 @@ ir::Expr* Frontend::call_method(std::unique_ptr<ir::CallInfo> info, const CallEx
                                      "under construction; call it afterwards");
   // Exactly this function: not an overrider, not one that the object's class hides it behind.
   const ir::CallInfo::Arg& self = info->args[0];
-  if (method->isVirtual() || self.expr->type != self.param_type)
+  if ((method->isVirtual() && info->problem.empty()) || self.expr->type != self.param_type)
     info->name = self.param_type->name + "::" + info->name;
   add_arguments(*info, method, args);
   return finish_call(std::move(info), method, method->getReturnType(), e, !method->isConst());

@@ -107,8 +107,11 @@ ir::Expr* Frontend::cast(const CastExpr* e) {
   const auto* implicit = dyn_cast<ImplicitCastExpr>(e);
   bool is_explicit = !implicit || implicit->isPartOfExplicitCast();
   switch (e->getCastKind()) {
-    case CK_LValueToRValue:
-      return read(sub);
+    case CK_LValueToRValue: {
+      reading_ = sub->IgnoreParens();
+      ir::Expr* v = read(sub);
+      return !type->is_class() && ir::returned_place(v) ? hoist(v, loc(e)) : v;
+    }
     case CK_FunctionToPointerDecay:
     case CK_BuiltinFnToFnPtr:
     case CK_UserDefinedConversion:
@@ -318,6 +321,7 @@ void Frontend::discard(const clang::Expr* e) {
     binary(b, /*used=*/false);
     return;
   }
+  reading_ = bare;
   value(bare);  // what it computes is dropped, its effects have been emitted
 }
 

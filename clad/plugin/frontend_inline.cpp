@@ -105,7 +105,7 @@ const clang::Expr* only_return(const FunctionDecl* f) {
 }
 
 /// Whether a call of the function may be replaced by its body.
-bool Frontend::can_inline(const FunctionDecl* callee) {
+bool Frontend::can_inline(const FunctionDecl* callee, const clang::Expr* call) {
   if (compat::annotated(callee, "non_differentiable")) return false;
   const QualType result = callee->getReturnType();
   const bool names_storage = result->isReferenceType() || result->isPointerType();
@@ -114,7 +114,9 @@ bool Frontend::can_inline(const FunctionDecl* callee) {
   if (!(forward_ && names_storage) && lookup_.named(callee)) return false;
   if (inlining_.count(callee) || inline_depth_ > 16 || !callee->hasBody()) return false;
   if (compat::in_std(callee) && !is_arithmetic_functor(callee)) return false;
-  if (!types_.get(callee->getReturnType())->differentiable) return false;
+  if (!types_.get(result)->differentiable &&
+      (!gives_place(call, result) || (types_.get(result)->kind == ir::Type::Other && !only_return(callee))))
+    return false;
   const auto* method = dyn_cast<CXXMethodDecl>(callee);
   if (method && method->isVirtual()) return false;
   return std::none_of(callee->param_begin(), callee->param_end(), [](const ParmVarDecl* p) {
@@ -123,10 +125,17 @@ bool Frontend::can_inline(const FunctionDecl* callee) {
   });
 }
 
+/// Whether a call's result is an object that may be changed through it, and not a number that is read here.
+bool Frontend::gives_place(const clang::Expr* call, QualType result) const {
+  return call != reading_ && result->isLValueReferenceType() &&
+         !result->getPointeeType().isConstQualified() && !types_.get(result)->leads_elsewhere() &&
+         types_.get(result)->kind != ir::Type::Opaque;
+}
+
 ir::Expr* Frontend::inline_call(const clang::Expr* call, const FunctionDecl* callee,
                                 const std::vector<const clang::Expr*>& args, const clang::Expr* object,
                                 const Closure* closure) {
-  if (!can_inline(callee)) return nullptr;
+  if (!can_inline(callee, call)) return nullptr;
   const clang::Expr* returned = only_return(callee);
   const QualType result = callee->getReturnType();
   const bool names_storage = result->isReferenceType() || result->isPointerType();
@@ -134,7 +143,8 @@ ir::Expr* Frontend::inline_call(const clang::Expr* call, const FunctionDecl* cal
       (closure || !returned ||
        (!is_arithmetic_functor(callee) && !is_plain_path(returned) && !is_forwarding(returned, context_))))
     return nullptr;
-  if (!returned && returned_parameter(callee)) return nullptr;  // its value is that argument
+  if ((!returned || !types_.get(result)->differentiable) && returned_parameter(callee))
+    return nullptr;  // its value is that argument
   ir::Expr* self = nullptr;
   if (object) {
     self = value(object);

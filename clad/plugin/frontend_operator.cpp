@@ -99,7 +99,15 @@ ir::Expr* Frontend::assign(ir::Expr* lhs, const std::string& op, ir::Expr* rhs, 
     out_ = outer;
     return lhs;
   }
-  if ((!r && !ir::is_path(lhs)) || (r && r->reference_copy && lhs->type->differentiable))
+  if (const ir::Var* place = ir::returned_place(lhs); place && !lhs->type->differentiable) {
+    const bool step = op == "++" || op == "--";
+    ir::Stmt* s = emit(ir::Stmt::Eval, at);
+    s->expr = step ? fn_.make(ir::Expr::Unary, lhs->type, op, {lhs})
+                   : fn_.make(ir::Expr::Binary, lhs->type, op, {lhs, rhs});
+    if (r) s->touched = {r};
+    return lhs;
+  }
+  if ((!r && !ir::is_path(lhs)) || (r && r->reference_copy))
     return fail(
         SourceLocation::getFromRawEncoding(at),
         "cannot differentiate an assignment through a reference that a call returned: the function is "

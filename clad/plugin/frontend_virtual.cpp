@@ -36,9 +36,31 @@ bool calls_virtually(const CXXMethodDecl* method) {
   return finder.found;
 }
 
+/// The function that a virtual call of `method` runs, where there can be only one.
+const CXXMethodDecl* Frontend::only_overrider(const CXXMethodDecl* method, const clang::Expr* object) const {
+  if (const CXXMethodDecl* exact = method->getDevirtualizedMethod(object, /*IsAppleKext=*/false))
+    return exact;
+  if (isa<CXXThisExpr>(strip(object)) && self_ &&
+      is_constructed(self_))  // of the constructor's class, whatever derives from it
+    return method->getCorrespondingMethodInClass(cast<CXXMethodDecl>(decl_)->getParent(), true);
+  const bool alone = !compat::is_pure(method) && types_.derived_from(method->getParent()).size() == 1;
+  return alone ? method : nullptr;
+}
+
+ir::Expr* Frontend::virtual_call(const CallExpr* e, const CXXMethodDecl* method,
+                                 const std::vector<const clang::Expr*>& args, const clang::Expr* object) {
+  if (const CXXMethodDecl* exact = only_overrider(method, object))
+    return call_function(e, exact, args, object);
+  if (!lookup_.named(method))
+    if (ir::Expr* result = call_overrider(e, method, args, object)) return result;
+  auto info = std::make_unique<ir::CallInfo>();
+  info->problem = "it is virtual and the object's class is not known here";
+  return finish_method(std::move(info), e, method, args, object);
+}
+
 /// A virtual call on an object whose class is known when it runs; null if no class can be.
-ir::Expr* Frontend::virtual_call(const CXXMemberCallExpr* e, const CXXMethodDecl* method) {
-  const clang::Expr* object = e->getImplicitObjectArgument();
+ir::Expr* Frontend::call_overrider(const CallExpr* e, const CXXMethodDecl* method,
+                                   const std::vector<const clang::Expr*>& args, const clang::Expr* object) {
   ir::Expr* self = value(object);
   if (object->getType()->isPointerType()) self = deref(self);
   if (!ir::names_object(self) && self->kind != ir::Expr::Cast) self = hoist(self, loc(object));
@@ -55,11 +77,13 @@ ir::Expr* Frontend::virtual_call(const CXXMemberCallExpr* e, const CXXMethodDecl
   }
   if (cases.empty()) return nullptr;
   const ir::Type* type = types_.get(e->getType());
-  if (type->kind == ir::Type::Pointer || e->isLValue()) return nullptr;
+  const bool gives_object =
+      llvm::all_of(cases, [](const Case& c) { return returned_parameter(c.overrider) == 0u; });
+  if (type->kind == ir::Type::Pointer || (e->isLValue() && !gives_object)) return nullptr;
   const ir::Loc at = loc(static_cast<const clang::Expr*>(e));
-  std::vector<const clang::Expr*> args(e->arg_begin(), e->arg_end());
-  ir::Var* result =
-      type->kind == ir::Type::Void ? nullptr : fn_.make_var(ir::Var::Local, "chosen", type, region_);
+  ir::Var* result = type->kind == ir::Type::Void || gives_object
+                        ? nullptr
+                        : fn_.make_var(ir::Var::Local, "chosen", type, region_);
   if (result) {
     result->optional = !type->default_constructible;
     emit(ir::Stmt::Decl, at)->var = result;
@@ -102,6 +126,7 @@ ir::Expr* Frontend::virtual_call(const CXXMemberCallExpr* e, const CXXMethodDecl
   };
   dispatch(self);
   out_ = outer;
+  if (gives_object) return self;
   return result ? fn_.ref(result) : literal("0", context_.IntTy);
 }
 

@@ -146,8 +146,8 @@ static Var* follow(const Expr* e, Stop stop) {
     if (stop(e)) return nullptr;
     switch (e->kind) {
       case Expr::VarRef:
-        if (e->var->kind == Var::Alias) {
-          e = e->var->path;
+        if (e->var->kind == Var::Alias || e->var->names) {
+          e = e->var->names ? e->var->names : e->var->path;
           continue;
         }
         return e->var;
@@ -173,6 +173,17 @@ static Var* follow(const Expr* e, Stop stop) {
     }
   }
   return nullptr;
+}
+
+const Var* returned_place(const Expr* e) {
+  for (;;) {
+    if (e->kind == Expr::VarRef && e->var->kind == Var::Alias)
+      e = e->var->path;
+    else if (e->kind == Expr::VarRef || e->args.empty() || !is_path(e))
+      return e->kind == Expr::VarRef && e->var->names ? e->var : nullptr;
+    else
+      e = e->args[0];
+  }
 }
 
 Var* root(const Expr* e) {

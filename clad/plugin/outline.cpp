@@ -208,7 +208,7 @@ class Outliner {
       v->loc = o.var->loc;
       v->reference = reference;
       const bool constant = o.var->is_const && (o.var->reference || v->type->kind == Type::Pointer);
-      v->is_const = constant || o.var->by_pointer || (!o.changed && !o.writable);
+      v->is_const = constant || (o.var->by_pointer && !o.var->names) || (!o.changed && !o.writable);
       v->modified = o.changed;
       map[o.var] = v;
       f.params.push_back({v, parameter(v), v->active});

@@ -72,7 +72,7 @@ std::string spell_holder(const ir::Var* v) {
 }
 
 std::string member_type(const ir::Var* v) {
-  if (v->by_pointer) return "const " + v->type->name + "*";
+  if (v->by_pointer) return (v->names ? "" : "const ") + v->type->name + "*";
   if (v->raw) return "clad::storage<" + v->type->name + ">";
   if (v->optional) return "clad::slot<" + v->type->name + ">";
   return v->type->name;

@@ -145,7 +145,7 @@ void ReverseTransform::forward_decl(const Stmt* s, Text& out) const {
     if (stored(v))
       out.line(spell_holder(v) + " = &" + print(e) + ";", loc);
     else
-      out.line("const " + v->type->name + "& " + v->name + " = " + print(e) + ";", loc);
+      out.line((v->names ? "" : "const ") + v->type->name + "& " + v->name + " = " + print(e) + ";", loc);
     return;
   }
   if (v->optional || v->raw) {

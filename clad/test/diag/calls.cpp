@@ -52,6 +52,24 @@ double virtual_call(double x) {
   Square s;
   return dynamic(s, x);
 }
+struct Slots {
+  int n[2];
+  virtual int& at(int i, int& other) { return n[i]; }
+};
+struct Others : Slots {
+  int& at(int i, int& other) override { return other; }
+};
+void step(int& k) { ++k; }
+double through_what_is_returned(double x) {
+  Others o;
+  Slots& s = o;
+  int other = 0;
+  s.at(0, other) += 1;
+  // expected-error@-1 {{cannot differentiate an assignment through a reference that a call returned: the function is recursive, virtual or not visible; return an index}}
+  step(s.at(0, other));
+  // expected-error@-1 {{cannot differentiate this call: it may change what a call returned a reference to, and that call is recursive, virtual or not visible; return an index}}
+  return x * other;
+}
 struct Abstract {
   virtual double value(double x) const = 0;
 };
@@ -113,6 +131,7 @@ void use() {
   clad::gradient(member_pointer);
   clad::gradient(data_member_pointer);
   clad::gradient(virtual_call);
+  clad::gradient(through_what_is_returned);
   clad::gradient(pure_virtual, "x");
   clad::gradient(library);
   clad::gradient(library_minimum);
