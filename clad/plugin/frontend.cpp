@@ -178,11 +178,15 @@ void Frontend::add_parameters(const FunctionDecl* decl) {
   int unnamed = 0;
   for (const ParmVarDecl* p : decl->parameters()) {
     if (const unsigned i = p->getFunctionScopeIndex(); i < targets_.size() && targets_[i]) {
+      fn_.always_forward = true;  // it is called for what is passed here
+      if (isa<ParmVarDecl>(targets_[i])) {
+        bindings_[p] = literal("nullptr", p->getType());
+        continue;
+      }
       if (modified(p))
         fail(p->getLocation(), "cannot differentiate through '" + p->getNameAsString() +
                                    "', which is assigned another function");
       closures_[p] = target(targets_[i]);
-      fn_.always_forward = true;  // it is called for what is passed here
       continue;
     }
     if (const std::size_t i = fn_.params.size(); i < asked_.size() && asked_[i] && is_whole(p->getType()))

@@ -270,6 +270,10 @@ class Frontend {
   static const clang::Decl* fixed_target(const clang::VarDecl* var);
   std::shared_ptr<Closure> callable(const clang::Expr* e);
   bool declare_callable(const clang::VarDecl* decl);
+  bool add_null(ir::CallInfo& info, const clang::Expr* e, const clang::FunctionDecl* callee,
+                unsigned position);
+  bool is_null_here(const clang::Expr* e) const;
+  std::optional<bool> known_condition(const clang::Expr* e) const;
   bool add_target(ir::CallInfo& info, const clang::Expr* e, clang::QualType param, unsigned position,
                   unsigned count);
   ir::Expr* call_closure(const clang::CallExpr* e, const Closure& closure,

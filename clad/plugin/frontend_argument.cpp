@@ -45,6 +45,8 @@ void Frontend::add_arguments(ir::CallInfo& info, const FunctionDecl* callee,
     } else if (!library &&
                add_target(info, given, callee->getParamDecl(i)->getType(), i, callee->getNumParams())) {
       continue;
+    } else if (!library && !is_virtual && add_null(info, given, callee, i)) {
+      continue;
     } else {
       // pow(n, 2) of an integer that is a number is that of a number.
       const bool number = library && callee->getReturnType()->isRealFloatingType() && is_number(given);

@@ -84,6 +84,55 @@ bool Frontend::declare_callable(const VarDecl* decl) {
   return true;
 }
 
+/// Whether this is a null pointer in the function as it is differentiated here.
+bool Frontend::is_null_here(const clang::Expr* e) const {
+  if (const auto* given = dyn_cast<CXXDefaultArgExpr>(e)) return is_null_here(given->getExpr());
+  if (e->isNullPointerConstant(context_, Expr::NPC_ValueDependentIsNotNull))
+    return e->getType()->isPointerType();
+  const auto* ref = dyn_cast<DeclRefExpr>(e->IgnoreParenImpCasts());
+  const auto bound = ref ? bindings_.find(ref->getDecl()) : bindings_.end();
+  return bound != bindings_.end() && bound->second->kind == ir::Expr::Literal &&
+         bound->second->text == "nullptr";
+}
+
+/// Whether a condition holds, where that follows from which pointers are null.
+std::optional<bool> Frontend::known_condition(const clang::Expr* e) const {
+  e = e->IgnoreParens();
+  if (const auto* c = dyn_cast<ImplicitCastExpr>(e)) {
+    if (c->getCastKind() != CK_PointerToBoolean) return known_condition(c->getSubExpr());
+    return is_null_here(c->getSubExpr()) ? std::optional(false) : std::nullopt;
+  }
+  if (const auto* u = dyn_cast<UnaryOperator>(e); u && u->getOpcode() == UO_LNot) {
+    const std::optional<bool> inner = known_condition(u->getSubExpr());
+    return inner ? std::optional(!*inner) : std::nullopt;
+  }
+  const auto* b = dyn_cast<BinaryOperator>(e);
+  if (b && b->isEqualityOp() && is_null_here(b->getLHS()) && is_null_here(b->getRHS()))
+    return b->getOpcode() == BO_EQ;
+  if (!b || !b->isLogicalOp()) return std::nullopt;
+  const bool decides = b->getOpcode() == BO_LOr;  // whatever the other operand is
+  const std::optional<bool> left = known_condition(b->getLHS());
+  if (left == decides) return left;
+  const std::optional<bool> right = left ? known_condition(b->getRHS()) : std::nullopt;
+  return right;
+}
+
+/// Passes no pointer where there may be one to numbers: the callee is differentiated for that.
+bool Frontend::add_null(ir::CallInfo& info, const clang::Expr* e, const FunctionDecl* callee,
+                        unsigned position) {
+  const ParmVarDecl* p = callee->getCanonicalDecl()->getParamDecl(position);
+  const QualType type = p->getType();
+  if (!type->isPointerType() || type->getPointeeType().isConstQualified() || !is_null_here(e)) return false;
+  const FunctionDecl* definition = nullptr;
+  if (!types_.get(type)->differentiable || !callee->hasBody(definition) || lookup_.named(callee))
+    return false;
+  if (changes_of(definition).modified.count(definition->getParamDecl(position))) return false;
+  info.targets.resize(callee->getNumParams());
+  info.targets[position] = p;
+  info.lifted = true;
+  return true;
+}
+
 /// Passes a function as an argument: the callee is differentiated for this one.
 bool Frontend::add_target(ir::CallInfo& info, const clang::Expr* e, QualType param, unsigned position,
                           unsigned count) {

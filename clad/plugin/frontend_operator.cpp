@@ -296,6 +296,8 @@ bool Frontend::outlives(ir::Expr* path, const ir::Body& body) {
 }
 
 ir::Expr* Frontend::conditional(const AbstractConditionalOperator* e) {
+  if (const std::optional<bool> known = known_condition(e->getCond()))
+    return value(*known ? e->getTrueExpr() : e->getFalseExpr());
   ir::Expr* cond = value(e->getCond());
   ir::Body* outer = out_;
   ir::Body bodies[2];

@@ -391,6 +391,12 @@ void Frontend::lower_if(const IfStmt* s) {
     out_ = outer;
     return;
   }
+  if (const std::optional<bool> known = known_condition(s->getCond())) {
+    ir::Stmt* scope = emit(ir::Stmt::Block, at_);
+    block(*known ? s->getThen() : s->getElse(), scope->body);
+    out_ = outer;
+    return;
+  }
   ir::Expr* cond = condition(s->getCond());
   ir::Stmt* branch = emit(ir::Stmt::If, loc(s));
   branch->source = "if (" + source(s->getCond()->getSourceRange()) + ")";

@@ -178,7 +178,9 @@ struct CallInfo {
   enum Kind { Inactive, Custom, Generated, Mirrored };
   Kind kind = Inactive;
   const void* callee = nullptr;      ///< the frontend's function declaration
-  std::vector<const void*> targets;  ///< the frontend's declarations of functions that are passed to it
+  /// The frontend's declarations of functions that are passed to it; that of a parameter where a null pointer
+  /// is.
+  std::vector<const void*> targets;
   std::vector<Tangents> tangents;    ///< it is `callee` differentiated forward, in turn, for these
   std::string name;                  ///< primal spelling for a free function, method name for a method
   bool is_method = false;            ///< args[0] is the object

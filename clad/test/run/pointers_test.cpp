@@ -446,4 +446,43 @@ TEST(Pointers, ToConstantsAreHandedOnAsVariables) {
   EXPECT_GRADIENT(read_only, buffer{1.3, 0.7}, 2);
 }
 
+// An output that is not asked for.
+double square(double p, double* d = nullptr) {
+  if (d) *d = 2 * p;
+  return p * p;
+}
+double twice(double p, double* d) {
+  const double r = square(p, d);
+  if (!d) return r;
+  *d += r;
+  return r * 2;
+}
+double both(double p, double* d, double* e) { return twice(p, d) + (e ? *e : 1.0) * twice(p, e); }
+struct Model {
+  double k;
+  double run(double p, double* d = 0) const {
+    if (d && p > 0) *d = k * p;
+    if (d == nullptr || p > 100) p *= 2;
+    return p * k;
+  }
+};
+template <class F>
+double newton(F f, double x, int* iterations = nullptr, double* residual = nullptr) {
+  for (int i = 0; i < 3; ++i) {
+    const double h = f(x);
+    x -= h / 3;
+    if (iterations != nullptr) ++*iterations;
+    if (residual != nullptr) *residual = h;
+  }
+  return x;
+}
+double without_outputs(double x, double y) {
+  double e = y, r = 0;
+  const Model m{y};
+  const double a = both(x, nullptr, &e) + both(y, &r, 0) + both(x * y, NULL, nullptr);
+  const auto f = [=](double t) { return t * t - x * y; };
+  return a * e + m.run(x) * m.run(y, &r) * r + newton(f, x) * newton(f, y, nullptr, &e) * e;
+}
+TEST(Pointers, MayBeNull) { EXPECT_GRADIENT(without_outputs, 1.3, 0.7); }
+
 }  // namespace
