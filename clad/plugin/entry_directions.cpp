@@ -179,6 +179,10 @@ void Module::write_jacobian(const Request& request, const FunctionDecl* definiti
   const auto of = independents(narrowed, definition, mask);
   if (!of) return;
   Mask reached(mask.size());
+  for (std::size_t i = 0; i < mask.size(); ++i) {  // an output has its rows, be they zero
+    const ir::Type* type = plain->fn.changes[i] ? parameter_type(definition, i, mask.size()) : nullptr;
+    reached[i] = type && type->differentiable && types_.directions(type, number_of(*of));
+  }
   Instance* in = in_directions(request, definition, *of, number_of(*of), reached);
   if (!in) return;
   ir::Function& fn = in->fn;
@@ -192,7 +196,7 @@ void Module::write_jacobian(const Request& request, const FunctionDecl* definiti
   text.line("static void " + request.name() + "(" + params + ") {", loc);
   const std::vector<std::string> tangents = declare_tangents(text, fn, *of, number_of(*of), reached, loc);
   const std::string call = call_text(fn, reached, tangents);
-  const bool returns = types_.get(definition->getReturnType())->kind == ir::Type::Real;
+  const bool returns = types_.get(definition->getReturnType())->differentiable;
   const std::string both = fn.unique("both");
   text.line((returns ? "const auto " + both + " = " : "") + call + ";", loc);
   std::size_t next = 0;

@@ -371,6 +371,45 @@ TEST(Jacobian, OfReferencesVectorsAndTheResult) {
     }
 }
 
+std::array<double, 2> returned_array(double x, double y) { return {x * y, y * y}; }
+std::vector<double> returned_vector(double x, double y) {
+  std::vector<double> out;
+  for (int i = 0; i < 3; ++i) out.push_back(x * y * i + x);
+  return out;
+}
+std::array<std::array<double, 2>, 2> returned_rows(double x, double y) { return {{{x, x * y}, {5, y * y}}}; }
+std::array<double, 2> changed_and_returned(double x, double& y, double* out) {
+  out[0] = x * x;
+  y *= x;
+  return {x * y, y * y};
+}
+void some_are_constant(double x, double& b, double& c, double* p, double* q) {
+  b = 3;
+  c = x * x;
+  p[0] = 1;
+  q[0] = 1;
+  q[1] = x;
+}
+TEST(Jacobian, OfOutputsThatAreConstant) {
+  double b = 0, c = 0, p[1], q[2], m[5];
+  clad::jacobian(some_are_constant).execute(2, b, c, p, q, m);
+  EXPECT_THAT(m, testing::ElementsAre(0, 4, 0, 0, 1));
+}
+TEST(Jacobian, OfArraysThatAreReturned) {
+  double m[8];
+  clad::jacobian(returned_array).execute(2, 3, m);
+  EXPECT_THAT(std::vector<double>(m, m + 4), testing::ElementsAre(3, 2, 0, 6));
+  clad::jacobian(returned_array, "y").execute(2, 3, m);
+  EXPECT_THAT(std::vector<double>(m, m + 2), testing::ElementsAre(2, 6));
+  clad::jacobian(returned_vector).execute(2, 3, m);
+  EXPECT_THAT(std::vector<double>(m, m + 6), testing::ElementsAre(1, 0, 4, 2, 7, 4));
+  clad::jacobian(returned_rows).execute(2, 3, m);
+  EXPECT_THAT(std::vector<double>(m, m + 8), testing::ElementsAre(1, 0, 3, 2, 0, 0, 0, 6));
+  double y = 3, out[1];
+  clad::jacobian(changed_and_returned, "x").execute(2, y, out, m);
+  EXPECT_THAT(std::vector<double>(m, m + 4), testing::ElementsAre(3, 4, 12, 36));
+}
+
 struct Gauge {
   double a = 2;
   double read(double x) const;
