@@ -57,7 +57,7 @@ ir::Expr* Frontend::library_call(const clang::Expr* at, const FunctionDecl* call
   for (const clang::Expr* a : args)
     carries |= types_.get(a->getType())->differentiable || is_lambda(a->getType());
   carries |= is_pointer(at) && at->getType()->isRecordType();  // an iterator
-  if (!carries) return nullptr;
+  if (!carries || lookup_.given_by_user(callee, forward_)) return nullptr;
   if (name == "for_each" && at->getType()->isRecordType() && !is_lambda(at->getType())) name += "_object";
   const FunctionDecl* plain = lookup_.plain_definition(name, args);
   if (!plain) return nullptr;

@@ -50,6 +50,8 @@ std::vector<CustomLookup::Scope> CustomLookup::scopes(const FunctionDecl* callee
       path.insert(path.begin(), n);
   bool method = isa<CXXMethodDecl>(callee);
   for (const char* family : {"custom_derivatives", "builtin_derivatives"}) {
+    const bool users = llvm::StringRef(family) == "custom_derivatives";
+    if (only_users_ && !users) break;
     NamespaceDecl* base = namespace_in(clad, family);
     if (!base) continue;
     std::string qualified = std::string("clad::") + family + "::";
@@ -67,6 +69,8 @@ std::vector<CustomLookup::Scope> CustomLookup::scopes(const FunctionDecl* callee
     if (context) out.push_back({context, nested});
     bool library = compat::in_std(callee) || callee->isExternC();
     if (library && context != base) out.push_back({base, qualified});
+    if (NamespaceDecl* std = users && callee->isExternC() ? namespace_in(base, "std") : nullptr)
+      out.push_back({std, qualified + "std::"});  // std::sin is the C library's
   }
   return out;
 }
@@ -115,7 +119,7 @@ std::vector<clang::Expr*> CustomLookup::primal_arguments(const ir::CallInfo& cal
     out.push_back(placeholder(method->getThisType(), VK_PRValue));
   for (const ParmVarDecl* p : callee->parameters()) {
     if (out.size() >= call.args.size()) break;  // defaulted arguments of library functions are not passed
-    QualType type = p->getType();
+    QualType type = passed_type(callee, p);
     if (type->isLValueReferenceType())
       out.push_back(placeholder(type->getPointeeType(), VK_LValue));
     else if (type.getNonReferenceType()->isRecordType())
@@ -124,6 +128,15 @@ std::vector<clang::Expr*> CustomLookup::primal_arguments(const ir::CallInfo& cal
       out.push_back(placeholder(type.getNonReferenceType().getUnqualifiedType(), VK_PRValue));
   }
   return out;
+}
+
+/// The type of what a parameter is given: of an iterator that a library function takes, the pointer that it
+/// is.
+QualType CustomLookup::passed_type(const FunctionDecl* callee, const ParmVarDecl* p) {
+  const QualType type = p->getType();
+  const bool iterator = compat::in_std(callee) && !isa<CXXMethodDecl>(callee) && !TypeTable::is_reverse(type);
+  const QualType plain = iterator ? types_.plain(type) : type;
+  return plain->isPointerType() ? plain : type;
 }
 
 /// The type, or what it points to, without const.
@@ -373,7 +386,7 @@ CustomLookup::Result CustomLookup::find(ir::CallInfo& call, const FunctionDecl* 
     if (call.is_method && i == 0)
       param = cast<CXXMethodDecl>(callee)->getThisType()->getPointeeType();
     else
-      param = callee->getParamDecl(call.is_method ? i - 1 : i)->getType();
+      param = passed_type(callee, callee->getParamDecl(call.is_method ? i - 1 : i));
     every.push_back(adjoint_type(param));
     if (types_.get(param)->differentiable) some.push_back(every.back());
   }

@@ -39,6 +39,10 @@ class CustomLookup {
   /// it does not match or returns something else.
   Result find_forward(ir::CallInfo& call, const clang::FunctionDecl* callee);
 
+  /// Whether the user gives a derivative of a library function of which we have one, in forward mode or in
+  /// reverse mode: a call of it then is not one of our definition.
+  bool given_by_user(const clang::FunctionDecl* callee, bool forward);
+
   /// Whether there is a custom derivative of `callee` with one of these suffixes, or one that is meant to be.
   bool has(const clang::FunctionDecl* callee, std::initializer_list<const char*> suffixes);
   /// Whether there is a pullback, or what runs in the place of `callee` in the forward sweep.
@@ -75,6 +79,7 @@ class CustomLookup {
                           const ir::CallInfo& call, const clang::FunctionDecl* callee,
                           llvm::ArrayRef<clang::Expr*> primals);
   std::vector<clang::Expr*> primal_arguments(const ir::CallInfo& call, const clang::FunctionDecl* callee);
+  clang::QualType passed_type(const clang::FunctionDecl* callee, const clang::ParmVarDecl* p);
   clang::QualType without_const(clang::QualType type);
   clang::QualType adjoint_type(clang::QualType param);
   bool is_meant(const clang::NamedDecl* candidate, const clang::FunctionDecl* callee);
@@ -99,6 +104,7 @@ class CustomLookup {
   TypeTable& types_;
   std::vector<Note> notes_;
   std::string wanted_;
+  bool only_users_ = false;  ///< our own derivatives are not looked for
 };
 
 }  // namespace clad

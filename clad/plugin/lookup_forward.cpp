@@ -2,6 +2,7 @@
 // adjoints...)`. And which functions a custom derivative is meant for, whether its signature fits them or
 // not.
 #include <algorithm>
+#include <deque>
 
 #include "clang/AST/DeclTemplate.h"
 #include "clang/Sema/Lookup.h"
@@ -147,6 +148,29 @@ bool CustomLookup::has(const FunctionDecl* callee, std::initializer_list<const c
       }
     }
   return false;
+}
+
+bool CustomLookup::given_by_user(const FunctionDecl* callee, bool forward) {
+  if (isa<CXXMethodDecl>(callee)) return false;
+  only_users_ = true;
+  bool given = false;
+  if (has(callee, {"_pullback", "_pushforward", "_reverse_forw"})) {
+    std::deque<ir::Expr> arguments;
+    ir::CallInfo call;
+    bool numbers = callee->getReturnType()->isRealFloatingType();
+    for (const ParmVarDecl* p : callee->parameters()) {
+      arguments.emplace_back().type = types_.get(p->getType());
+      call.args.emplace_back().expr = &arguments.back();
+      numbers &= p->getType().getNonReferenceType()->isArithmeticType();
+    }
+    const bool returns = !callee->getReturnType()->isVoidType();
+    if (forward)
+      given = find_pushforward(call, callee) != None || (numbers && find(call, callee, returns) != None);
+    else
+      given = find(call, callee, returns) != None || find_forward(call, callee) != None;
+  }
+  only_users_ = false;
+  return given;
 }
 
 /// Whether the function returns what the forward sweep goes on with: a value and an adjoint, of the result's

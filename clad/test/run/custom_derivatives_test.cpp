@@ -1,4 +1,6 @@
 // Pullbacks that the user writes: free functions, methods, operators, with and without state, in both forms.
+#include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "clad/Differentiator/Differentiator.h"
@@ -278,6 +280,61 @@ TEST(CustomDerivatives, AreNotCalledForConstants) {
   calls = 0;
   EXPECT_GRADIENT(inactive, 1.3);
   EXPECT_EQ(0, calls);
+}
+
+}  // namespace
+
+// Wrong on purpose, so that one sees whose derivative it is.
+namespace clad::custom_derivatives::std {
+void lerp_pullback(double, double, double, double d, double* d_a, double* d_b, double*) {
+  *d_a += 10 * d;
+  *d_b += 20 * d;
+}
+void cbrt_pullback(double, double d, double* d_x) { *d_x += 30 * d; }
+ValueAndPushforward<double, double> fmin_pushforward(double x, double y, double d_x, double d_y) {
+  return {x < y ? x : y, 40 * d_x + 50 * d_y};
+}
+void accumulate_pullback(const double* first, const double* last, double, double d, double* d_first, double*,
+                         double*) {
+  for (; first != last; ++first) *d_first++ += 100 * d;
+}
+}  // namespace clad::custom_derivatives::std
+
+namespace {
+
+double of_library(double x, double y) { return std::lerp(x, y, 0.5) + std::cbrt(x) + std::fmin(x, y); }
+double middle(double x, double y) { return std::lerp(x, y, 0.5); }
+TEST(CustomDerivatives, OfLibraryFunctionsGoBeforeOurs) {
+  double d_x = 0, d_y = 0, m[2] = {};
+  clad::gradient(of_library).execute(1, 2, &d_x, &d_y);
+  EXPECT_EQ(10 + 30 + 1, d_x);
+  EXPECT_EQ(20, d_y);
+  EXPECT_EQ(10 + 30 + 40, clad::differentiate(of_library, "x").execute(1, 2));
+  EXPECT_EQ(20 + 50, clad::differentiate(of_library, "y").execute(1, 2));
+  clad::jacobian(middle).execute(1, 2, m);
+  EXPECT_EQ(10, m[0]);
+  EXPECT_EQ(20, m[1]);
+}
+double of_float(float x) { return std::cbrt(x); }
+TEST(CustomDerivatives, OfOtherOverloadsAreOurs) {
+  float d_x = 0;
+  clad::gradient(of_float).execute(1, &d_x);
+  EXPECT_FLOAT_EQ(1.0F / 3, d_x);
+}
+
+double sums(const double* p, const std::vector<double>& v) {
+  return std::accumulate(p, p + 3, 0.0) * 2 + std::accumulate(v.begin(), v.end(), 0.0) +
+         std::accumulate(v.rbegin(), v.rend(), 0.0);
+}
+TEST(CustomDerivatives, OfAlgorithmsTakePointers) {
+  const double p[3] = {1, 2, 3};
+  const std::vector<double> v = {1, 2};
+  double d_p[3] = {};
+  std::vector<double> d_v;
+  clad::gradient(sums).execute(p, v, d_p, &d_v);
+  EXPECT_EQ(200, d_p[2]);
+  EXPECT_EQ(101, d_v[1]);
+  EXPECT_EQ(2, clad::differentiate(sums, "p[1]").execute(p, v));
 }
 
 }  // namespace
