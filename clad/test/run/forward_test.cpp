@@ -444,6 +444,15 @@ TEST(Differentiate, TakesPointersToFunctionObjects) {
   EXPECT_EQ(d_y, 3);
 }
 
+enum Index { first_index, second_index };
+TEST(Differentiate, TakesAnEnumeratorForAnIndex) {
+  double d_y = 0;
+  EXPECT_EQ(clad::differentiate(smooth, second_index).execute(0.7, 0.4),
+            clad::differentiate(smooth, 1).execute(0.7, 0.4));
+  clad::gradient(smooth, second_index).execute(0.7, 0.4, &d_y);
+  EXPECT_DOUBLE_EQ(d_y, clad::differentiate(smooth, 1).execute(0.7, 0.4));
+}
+
 struct Body {
   double mass;
   struct {

@@ -22,7 +22,9 @@ struct request {
   static constexpr request of(std::string_view kind, const char* parameters, unsigned options = 0) {
     return {kind, parameters ? parameters : "", options};
   }
-  static constexpr request of(std::string_view kind, std::integral auto parameter, unsigned options = 0) {
+  template <class I>
+    requires(std::integral<I> || (std::is_enum_v<I> && std::is_convertible_v<I, int>))
+  static constexpr request of(std::string_view kind, I parameter, unsigned options = 0) {
     return {kind, "", options, static_cast<int>(parameter)};
   }
 };
