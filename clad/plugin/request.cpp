@@ -106,7 +106,7 @@ static bool split_elements(StringRef text, StringRef& name, Range& range) {
 }
 
 /// The number that a path of member names leads to from an object: its place in the object goes to `range`.
-static bool follow_members(Sema& sema, QualType type, StringRef path, Range& range) {
+static bool follow_members(Sema& sema, TypeTable& types, QualType type, StringRef path, Range& range) {
   llvm::SmallVector<StringRef> names;
   path.split(names, '.');
   for (const StringRef name : names) {
@@ -122,18 +122,20 @@ static bool follow_members(Sema& sema, QualType type, StringRef path, Range& ran
     type = field->getType();
     range.member += "." + name.trim().str();
   }
-  if (range.first && range.first == range.last && type->isConstantArrayType()) {
-    const auto* array = sema.Context.getAsConstantArrayType(type);
-    if (*range.first >= array->getSize().getZExtValue()) return false;
-    range.member += "[" + std::to_string(*range.first) + "]";
-    type = array->getElementType();
-    range.first = range.last = std::nullopt;
-  }
-  return !range.first && type->isRealFloatingType();
+  if (!range.first) return type->isRealFloatingType();
+  const ir::Type* array = types.get(type);
+  const bool fixed = array->kind == ir::Type::Array || array->kind == ir::Type::StdArray;
+  if (!fixed && array->kind != ir::Type::Vector) return false;
+  if (range.first != range.last || array->element->kind != ir::Type::Real) return false;
+  if (fixed && *range.first >= array->extent) return false;
+  const std::string index = std::to_string(*range.first);
+  range.member += fixed ? "[" + index + "]" : ".at(" + index + ")";  // only the run tells how long it is
+  range.first = range.last = std::nullopt;
+  return true;
 }
 
 /// The parameter list of a request: names in a string, or the index of one parameter.
-static bool find_parameters(Sema& sema, const CallExpr* call, Request& request) {
+static bool find_parameters(Sema& sema, TypeTable& types, const CallExpr* call, Request& request) {
   const auto error = [&](SourceLocation at, const std::string& message) {
     Diagnose(sema).error(at, message);
   };
@@ -200,7 +202,8 @@ static bool find_parameters(Sema& sema, const CallExpr* call, Request& request) 
       const auto* method = dyn_cast<CXXMethodDecl>(f);
       if (type.isNull() && method && !method->isStatic() && !method->getParent()->isLambda())
         type = compat::record_type(sema.Context, method->getParent());
-      if (!type.isNull() && follow_members(sema, type, object == Request::object ? name : path, range)) {
+      if (!type.isNull() &&
+          follow_members(sema, types, type, object == Request::object ? name : path, range)) {
         request.parameters.push_back(object);
         request.ranges.push_back(range);
         continue;
@@ -260,7 +263,7 @@ std::optional<Request> read_request(Sema& sema, TypeTable& types, const CallExpr
   request.kind = kind;
   request.at = call.getBeginLoc();
   request.call = &call;
-  if (!find_function(sema, types, &call, request) || !find_parameters(sema, &call, request))
+  if (!find_function(sema, types, &call, request) || !find_parameters(sema, types, &call, request))
     return std::nullopt;
   find_options(&call, request);
   return request;

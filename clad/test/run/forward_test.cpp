@@ -453,6 +453,28 @@ TEST(Differentiate, TakesAnEnumeratorForAnIndex) {
   EXPECT_DOUBLE_EQ(d_y, clad::differentiate(smooth, 1).execute(0.7, 0.4));
 }
 
+struct Containers {
+  std::array<double, 2> a;
+  std::vector<double> v;
+  struct {
+    std::array<float, 2> f;
+  } inner;
+  double product() const { return a[1] * v[0]; }
+};
+double of_containers(const Containers& c, double x) {
+  return c.a[0] * c.a[0] * x + c.v[1] * c.v[1] + c.inner.f[1] * x;
+}
+TEST(Differentiate, TakesAnElementOfAContainerInAnObject) {
+  const Containers c{{2, 3}, {4, 5}, {{6, 7}}};
+  EXPECT_EQ(clad::differentiate(of_containers, "c.a[0]").execute(c, 8), 32);
+  EXPECT_EQ(clad::differentiate(of_containers, "c.v[1]").execute(c, 8), 10);
+  EXPECT_EQ(clad::differentiate(of_containers, "c.inner.f[1]").execute(c, 8), 8);
+  EXPECT_EQ(clad::differentiate<2>(of_containers, "c.v[1]").execute(c, 8), 2);
+  EXPECT_EQ(clad::differentiate(&Containers::product, "a[1]").execute(c), 4);
+  EXPECT_EQ(clad::differentiate(&Containers::product, "v[0]").execute(c), 3);
+  EXPECT_THROW(clad::differentiate(&Containers::product, "v[2]").execute(c), std::out_of_range);
+}
+
 struct Body {
   double mass;
   struct {
