@@ -353,6 +353,11 @@ const ir::Type* TypeTable::growing(const ir::Type* element) {
 
 const ir::Type* TypeTable::directions(const ir::Type* type, std::uint64_t width) {
   using Kind = ir::Type::Kind;
+  if (type->kind == Kind::Record && type->name.starts_with("clad::ValueAndPushforward<")) {
+    const ir::Type* value = directions(type->fields[0].type, width);
+    const ir::Type* pushforward = directions(type->fields[1].type, width);
+    return value && pushforward ? value_and_pushforward(value, pushforward) : nullptr;
+  }
   if (type->kind != Kind::Real && !type->element) return nullptr;
   const ir::Type* element = type->element ? directions(type->element, width) : nullptr;
   if (type->element && !element) return nullptr;

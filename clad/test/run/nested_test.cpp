@@ -49,6 +49,30 @@ double force(double x, double y) {
   clad::gradient(potential).execute(x * 2, y, &d_x, &d_y);
   return d_x * d_x + d_y * x;
 }
+double slope(double x, double y) {
+  return clad::differentiate(potential, 0).execute(x * y, y) * y +
+         clad::differentiate<2>(potential, "x").execute(x, y);
+}
+std::vector<double> forces(double x, double y) {
+  double d_x = 0, d_y = 0;
+  clad::gradient(potential).execute(x, y, &d_x, &d_y);
+  return {d_x * y, d_y};
+}
+TEST(Nested, InSeveralDirections) {
+  double d_x = 0, d_y = 0, e_x = 0, e_y = 0, m[4];
+  clad::gradient(slope).execute(0.3, 0.7, &d_x, &d_y);
+  clad::differentiate<clad::opts::vector_mode>(slope, "x, y").execute(0.3, 0.7, &e_x, &e_y);
+  EXPECT_DOUBLE_EQ(d_x, e_x);
+  EXPECT_DOUBLE_EQ(d_y, e_y);
+  clad::jacobian(slope).execute(0.3, 0.7, m);
+  EXPECT_DOUBLE_EQ(d_x, m[0]);
+  EXPECT_DOUBLE_EQ(d_y, m[1]);
+  clad::jacobian(forces).execute(0.3, 0.7, m);
+  const double e = std::exp(0.21), f = 0.7 * e + 2 * 0.3 * 0.7;  // d_x = f, d_y = 0.3 * e + 0.3 * 0.3
+  const double expected[4] = {0.7 * (0.49 * e + 1.4), f + 0.7 * (e + 0.21 * e + 0.6), e + 0.21 * e + 0.6,
+                              0.09 * e};
+  for (int i = 0; i < 4; ++i) EXPECT_NEAR(expected[i], m[i], 1e-12) << i;
+}
 TEST(Nested, OfAGradient) { EXPECT_GRADIENT(force, 0.3, 0.7); }
 
 struct Spring {
