@@ -169,6 +169,7 @@ Module::EntryArguments Module::write_arguments(const Request& request, ir::Funct
     }
     out.primals.push_back(primal);
   }
+  out.lengths = declare_lengths(request, fn, hidden, out.primals);
   for (std::size_t i = 0; i < active.size(); ++i) {
     if (!active[i]) continue;
     // Which adjoint argument of execute() it is.
@@ -178,8 +179,14 @@ Module::EntryArguments Module::write_arguments(const Request& request, ir::Funct
       const bool named = it != request.parameters.end();
       which = std::to_string(named ? static_cast<std::size_t>(it - request.parameters.begin()) : expected);
     }
+    const std::string elements = named_elements(request, fn, i, hidden, out.lengths);
+    const bool tangent = request.kind == Request::Pushforward || request.kind == Request::HessianVector;
     write_adjoint(out, fn.params[i].var, fn.unique("adjoint_" + std::to_string(i)), which, out.primals[i],
-                  loc);
+                  loc,
+                  {elements, tangent          ? "tangent"
+                             : request.assign ? "replaced"
+                                              : "added"});
+    if (!elements.empty()) continue;
     if (request.assign && out.pointers.back())
       line("clad::set_array_to_zero(" + out.adjoint_frame + ", " + which + ", " + wanted + ", \"" +
            fn.params[i].var->name + "\", " + out.adjoints.back() + ");");
@@ -192,10 +199,21 @@ Module::EntryArguments Module::write_arguments(const Request& request, ir::Funct
 /// Declares, as `name`, the adjoint (or tangent) of a parameter: argument `which` of execute() after the
 /// primals.
 void Module::write_adjoint(EntryArguments& given, const ir::Var* v, const std::string& name,
-                           const std::string& which, const std::string& shape, ir::Loc loc) {
+                           const std::string& which, const std::string& shape, ir::Loc loc,
+                           const Part& part) {
   const bool pointer = v->type->kind == ir::Type::Pointer;
   const std::string found =
       "(" + given.adjoint_frame + ", " + which + ", " + given.wanted + ", \"" + v->name + "\"";
+  if (!part.elements.empty()) {
+    const std::string type = pointer ? adjoint_pointer_type(v->type) : as_template_argument(v->type->name);
+    entries_.line("clad::named_part<" + type + "> " + name + found + (pointer ? "" : ", " + shape) + ", " +
+                      part.elements + ", clad::handed_over::" + part.how + ");",
+                  loc);
+    given.parts.push_back(name);
+    given.adjoints.push_back(name + ".get()");
+    given.pointers.push_back(pointer);
+    return;
+  }
   if (pointer)
     entries_.line("auto* " + name + " = clad::adjoint_pointer<" + adjoint_pointer_type(v->type->element) +
                       ">" + found + ");",
@@ -217,6 +235,9 @@ std::vector<std::string> Module::EntryArguments::as_arguments() const {
 /// The gradient, its readable code, and the entry through which clad::gradient's object reaches it.
 void Module::write_gradient(const Request& request, const FunctionDecl* definition, Mask mask) {
   const bool error = request.kind == Request::ErrorEstimate;
+  std::vector<const Instance*> code;
+  Text text;
+  if (!find_lengths(request, definition, mask, code, text)) return;
   Instance* in = nullptr;
   do in = instance({definition, {}, true, mask, error, error || request.with_value()}, request.at);
   while (in && reach(request, *in, 0, mask));
@@ -227,7 +248,9 @@ void Module::write_gradient(const Request& request, const FunctionDecl* definiti
   roots_.push_back(in);
   ir::Function& fn = in->fn;
   const std::string grad = request.name();
-  write_code(request, {in}, gradient_text(request, *in, grad, /*puts_back=*/false));
+  code.push_back(in);
+  text.append(gradient_text(request, *in, grad, /*puts_back=*/false));
+  write_code(request, code, text);
   if (!constants_.empty()) return;
   const EntryArguments given = write_arguments(request, fn, mask, request.parameters.size(), error);
   std::string arguments = joined(given.primals);
@@ -244,6 +267,7 @@ void Module::finish_entry(const Request& request, const EntryArguments& given, c
   auto line = [&](const std::string& text) { entries_.line(text, request.at.getRawEncoding()); };
   const bool none = result->kind == ir::Type::Void;
   line((none ? "" : "*static_cast<" + result->name + "*>(" + given.frame + "->result) = ") + call + ";");
+  for (const std::string& part : given.parts) line(part + ".hand_over();");
   line("return nullptr;");
   line("}");
 }

@@ -61,12 +61,16 @@ std::uint64_t Module::number_of(const std::vector<Independent>& of) {
 }
 
 void Module::write_pushforward(const Request& request, const FunctionDecl* definition, Mask mask) {
+  std::vector<const Instance*> code;
+  Text lengths;
+  if (!find_lengths(request, definition, mask, code, lengths)) return;
   Instance* in = instance({definition, {full(mask)}, false, {}}, request.at);
   while (in && reach(request, *in, 0, mask)) in = instance({definition, {full(mask)}, false, {}}, request.at);
   if (!in || failed()) return;
   roots_.push_back(in);
   ir::Function& fn = in->fn;
-  write_code(request, {in}, Text());
+  code.push_back(in);
+  write_code(request, code, lengths);
   const EntryArguments given = write_arguments(request, fn, mask, request.parameters.size());
   finish_entry(request, given, fn.result, fn.name + "(" + joined(given.as_arguments()) + ")");
 }
@@ -119,19 +123,15 @@ std::optional<std::vector<Module::Independent>> Module::independents(const Reque
     } else if (range.first && type->element && type->element->kind == ir::Type::Real) {
       independent.first = *range.first;
       independent.count = *range.last - *range.first + 1;
-      if (*range.last < *range.first || (fixed && *range.last >= type->extent)) {
-        diagnose_.error(request.at, "'" + p->getNameAsString() + "' has no elements " +
-                                        index_text(*range.first) + " to " + index_text(*range.last));
-        return std::nullopt;
-      }
+      if (!check_range(request, p, range)) return std::nullopt;
     } else if (fixed && type->element->kind == ir::Type::Real) {
       independent.count = type->extent;
     } else {
-      diagnose_.error(request.at, range.first ? "'" + p->getNameAsString() + "' is no array of numbers"
-                                              : "'" + p->getNameAsString() + "' is '" + type->name +
-                                                    "': name the elements to differentiate for, as in \"" +
-                                                    p->getNameAsString() + "[0]\" or \"" +
-                                                    p->getNameAsString() + "[0:2]\"");
+      if (!range.first || check_range(request, p, range))
+        diagnose_.error(request.at, "'" + p->getNameAsString() + "' is '" + type->name +
+                                        "': name the elements to differentiate for, as in \"" +
+                                        p->getNameAsString() + "[0]\" or \"" + p->getNameAsString() +
+                                        "[0:2]\"");
       return std::nullopt;
     }
     offset += independent.count;

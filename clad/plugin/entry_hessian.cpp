@@ -162,6 +162,9 @@ void Module::write_hessian(const Request& request, const FunctionDecl* definitio
 
 /// The Hessian times a vector: the gradient of the derivative in its direction.
 void Module::write_hessian_vector(const Request& request, const FunctionDecl* definition, Mask mask) {
+  std::vector<const Instance*> code;
+  Text text;
+  if (!find_lengths(request, definition, mask, code, text)) return;
   DerivativeKey key{definition, {full(mask)}, true, mask};
   for (;;) {
     key.adjoints.resize(mask.size() + static_cast<std::size_t>(std::count(mask.begin(), mask.end(), true)));
@@ -177,7 +180,9 @@ void Module::write_hessian_vector(const Request& request, const FunctionDecl* de
   Instance* in = instance(key, request.at);
   roots_.push_back(in);
   ir::Function& fn = in->fn;
-  write_code(request, {in}, gradient_text(request, *in, request.name(), /*puts_back=*/false));
+  code.push_back(in);
+  text.append(gradient_text(request, *in, request.name(), /*puts_back=*/false));
+  write_code(request, code, text);
   const std::size_t named = request.parameters.size();
   EntryArguments given = write_arguments(request, fn, mask, 2 * named);
   std::vector<std::string> arguments = given.as_arguments();
@@ -192,7 +197,8 @@ void Module::write_hessian_vector(const Request& request, const FunctionDecl* de
     const std::size_t which =
         wanted ? named + static_cast<std::size_t>(at - request.parameters.begin()) : 2 * named;
     write_adjoint(given, fn.params[i].var, fn.unique("product_" + std::to_string(i)), std::to_string(which),
-                  shapes[i], request.at.getRawEncoding());
+                  shapes[i], request.at.getRawEncoding(),
+                  {wanted ? named_elements(request, fn, i, hidden, given.lengths) : "", "added"});
   }
   arguments.insert(arguments.end(), given.adjoints.begin() + static_cast<std::ptrdiff_t>(directions),
                    given.adjoints.end());

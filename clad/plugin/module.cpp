@@ -266,6 +266,7 @@ std::optional<Mask> Module::mask_of(const Request& request, const FunctionDecl* 
         std::find(request.parameters.begin(), request.parameters.end(), i) != request.parameters.end();
     mask.push_back(wanted && types_.get(definition->getParamDecl(i)->getType())->differentiable);
   }
+  if (!check_ranges(request, definition)) return std::nullopt;
   return mask;
 }
 

@@ -158,14 +158,29 @@ class Module {
   struct EntryArguments {
     std::string frame, adjoint_frame, wanted;
     std::vector<std::string> primals, adjoints;
-    Mask pointers;  ///< which of the adjoints the function takes as pointers
+    std::string lengths;             ///< of what pointers point to of which elements are named
+    std::vector<std::string> parts;  ///< those of the adjoints of which only some elements are the caller's
+    Mask pointers;                   ///< which of the adjoints the function takes as pointers
     /// The primals, then the adjoints as references.
     std::vector<std::string> as_arguments() const;
   };
   EntryArguments write_arguments(const Request& request, ir::Function& fn, const Mask& active,
                                  std::size_t wanted, bool one_more = false);
+  /// Of an adjoint, the elements that the request names; none if it is the whole one.
+  struct Part {
+    std::string elements, how;
+  };
   void write_adjoint(EntryArguments& given, const ir::Var* v, const std::string& name,
-                     const std::string& which, const std::string& shape, ir::Loc loc);
+                     const std::string& which, const std::string& shape, ir::Loc loc, const Part& part = {});
+  // entry_elements.cpp
+  std::string named_elements(const Request& request, const ir::Function& fn, std::size_t parameter,
+                             std::size_t hidden, const std::string& lengths) const;
+  std::string declare_lengths(const Request& request, ir::Function& fn, std::size_t hidden,
+                              const std::vector<std::string>& primals);
+  bool check_ranges(const Request& request, const clang::FunctionDecl* definition);
+  bool check_range(const Request& request, const clang::ParmVarDecl* p, const Range& range);
+  bool find_lengths(const Request& request, const clang::FunctionDecl* definition, const Mask& mask,
+                    std::vector<const Instance*>& code, Text& text);
   void finish_entry(const Request& request, const EntryArguments& given, const ir::Type* result,
                     const std::string& call);
   std::optional<Mask> mask_of(const Request& request, const clang::FunctionDecl* definition);

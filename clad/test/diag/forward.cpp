@@ -89,6 +89,12 @@ void use() {
   // expected-error@-1 {{'p' is 'const double *': name the elements to differentiate for, as in "p[0]" or "p[0:2]"}}
   clad::hessian(scratch, "p[0]");
   // expected-error@-1 {{cannot compute the Hessian of 'scratch' with respect to what 'p' points to: the function changes its arguments; pass an array or a std::vector instead}}
+  clad::gradient(scratch, "p[0]");
+  // expected-error@-1 {{cannot differentiate 'scratch' for some elements of what 'p' points to: it is run once more to learn how many there are, and it changes what is outside of it; name the parameter without elements, or pass an array or a std::vector instead}}
+  clad::gradient(f, "x[1]");
+  // expected-error@-1 {{'x' is no array of numbers}}
+  clad::pushforward(of_array, "p[2:1]");
+  // expected-error@-1 {{'p' has no elements 2 to 1}}
   clad::differentiate<2>(scratch, "p[0], s[0]");
   // expected-error@-1 {{clad::differentiate takes one independent number; name a parameter, or an element of an array as in "p[0]"}}
   clad::differentiate<2>(scratch, "s[0]");

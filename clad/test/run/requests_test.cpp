@@ -1,8 +1,11 @@
 // What a program may ask of clad::gradient and of the object it returns; a program written for Clad.
+#include <array>
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
+#include <gmock/gmock.h>
 #include "clad/Differentiator/ArrayRef.h"
 #include "clad/Differentiator/BuiltinDerivatives.h"
 #include "clad/Differentiator/Differentiator.h"
@@ -38,6 +41,46 @@ TEST(Requests, ValueAndGradient) {
   EXPECT_EQ(48, clad::value_and_gradient(f, "y, x").execute(2, 3, 4, &d_y, &d_x));
   EXPECT_EQ(48, d_x);
   EXPECT_EQ(16, d_y);
+}
+
+double some_of(const double* a, double x) { return a[0] * a[1] + a[2] * a[2] * a[3] * x; }
+double some_of_array(const double (&a)[4], std::array<double, 4> b, const std::vector<double>& c, double x) {
+  return some_of(a, x) + some_of(b.data(), x) + some_of(c.data(), x);
+}
+TEST(Requests, OnlyTheNamedElementsAreTouched) {
+  double a[4] = {1, 2, 3, 4}, d[4] = {}, d_x = 0;
+  clad::gradient(some_of, "a[2]").execute(a, 2, d);
+  EXPECT_THAT(d, testing::ElementsAre(0, 0, 48, 0));
+  std::vector<double> as_long_as_named = {1, 1, 1};
+  EXPECT_EQ(74, clad::value_and_gradient(some_of, "x, a[1:2]").execute(a, 2, &d_x, as_long_as_named.data()));
+  EXPECT_THAT(as_long_as_named, testing::ElementsAre(1, 2, 49));
+  EXPECT_EQ(36, d_x);
+
+  const std::array<double, 4> b = {1, 2, 3, 4};
+  std::vector<double> c = {1, 2, 3, 4}, d_c;
+  std::array<double, 4> d_b = {};
+  double d_a[3] = {};
+  clad::gradient(some_of_array, "b[2:3], a[0:1], c[1]").execute(a, b, c, 2, &d_b, d_a, &d_c);
+  EXPECT_THAT(d_b, testing::ElementsAre(0, 0, 48, 18));
+  EXPECT_THAT(d_a, testing::ElementsAre(2, 1, 0));
+  EXPECT_THAT(d_c, testing::ElementsAre(0, 1, 0, 0));
+  c.resize(1);
+  EXPECT_THROW(clad::gradient(some_of_array, "c[1]").execute(a, b, c, 2, &d_c), std::out_of_range);
+
+  double error = 0, d_e[4] = {};
+  clad::estimate_error(some_of, "a[2]").execute(a, 2, d_e, error);
+  EXPECT_THAT(d_e, testing::ElementsAre(0, 0, 48, 0));
+  const std::vector<double> v = {1, 2, 3, 4};
+  d_b = {9, 9, 9, 9};  // vector mode replaces
+  clad::differentiate<clad::opts::vector_mode>(some_of_array, "c, b[1:2]").execute(a, b, v, 2, &d_c, &d_b);
+  EXPECT_THAT(d_b, testing::ElementsAre(9, 1, 48, 9));
+}
+TEST(Requests, OnlyTheNamedElementsOfATangentCount) {
+  const double a[4] = {1, 2, 3, 4};
+  double direction[4] = {1, 1, 1, 1}, product[4] = {};
+  EXPECT_EQ(48, clad::pushforward(some_of, "a[2]").execute(a, 2, direction).pushforward);
+  clad::hessian_vector_product(some_of, "a[2:3]").execute(a, 2, direction, product);
+  EXPECT_THAT(product, testing::ElementsAre(0, 0, 28, 12));
 }
 
 struct Parabola {

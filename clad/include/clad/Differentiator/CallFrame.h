@@ -1,6 +1,7 @@
 // What execute() and the generated code hand each other: arguments, and where derivatives go.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -157,6 +158,70 @@ T* adjoint_pointer(const call_frame& frame, std::size_t index, std::size_t wante
                                 "' is a pointer, so its adjoint array must be given");
   return p;
 }
+
+/// Which elements of a parameter are named; of a pointer, how many the function reaches.
+struct named_elements {
+  std::size_t first, count, length = 0;
+};
+/// What hand_over() does to the caller's elements. A tangent also begins with them.
+enum class handed_over { added, replaced, tangent };
+/// The adjoint (or tangent) of an array of which some elements are named: one of our own for all of it, of
+/// which the caller's array, as long as it has to be for the named ones, gets those.
+template <class T>
+class named_part {
+ public:
+  template <class P>
+  named_part(const call_frame& frame, std::size_t index, std::size_t wanted, const char* name, P& primal,
+             const named_elements& named, handed_over how)
+      : given_(frame, index, wanted, name, primal), named_(named), how_(how) {
+    if constexpr (requires { primal.size(); })
+      if (primal.size() < named.first + named.count)
+        throw std::out_of_range("clad: '" + std::string(name) + "' has " + std::to_string(primal.size()) +
+                                " elements");
+    if constexpr (std::is_array_v<T>)
+      clad::zero_as<T>(own_, primal);
+    else
+      own_ = clad::zero_like<T>(primal);
+    if (how != handed_over::tangent) return;
+    for (std::size_t k = named.first; k < named.first + named.count; ++k) own_[k] = (*given_.get())[k];
+  }
+  T* get() { return &own_; }
+  void hand_over() {
+    for (std::size_t k = named_.first; k < named_.first + named_.count; ++k)
+      (*given_.get())[k] = own_[k] + (how_ == handed_over::added ? (*given_.get())[k] : 0);
+  }
+
+ private:
+  adjoint_holder<T> given_;
+  T own_;
+  named_elements named_;
+  handed_over how_;
+};
+/// What a pointer points to.
+template <class T>
+class named_part<T*> {
+ public:
+  named_part(const call_frame& frame, std::size_t index, std::size_t wanted, const char* name,
+             const named_elements& named, handed_over how)
+      : given_(adjoint_pointer<T>(frame, index, wanted, name)),
+        own_(std::max(named.length, named.first + named.count)),
+        named_(named),
+        how_(how) {
+    if (how != handed_over::tangent) return;
+    for (std::size_t k = named.first; k < named.first + named.count; ++k) own_[k] = given_[k];
+  }
+  T* get() { return own_.data(); }
+  void hand_over() {
+    for (std::size_t k = named_.first; k < named_.first + named_.count; ++k)
+      given_[k] = own_[k] + (how_ == handed_over::added ? given_[k] : 0);
+  }
+
+ private:
+  T* given_;
+  std::vector<T> own_;
+  named_elements named_;
+  handed_over how_;
+};
 
 /// Before a derivative that replaces what its target holds: the caller must say how long the array is.
 template <class T>
