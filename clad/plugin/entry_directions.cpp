@@ -166,10 +166,25 @@ void Module::write_directions(const Request& request, const FunctionDecl* defini
   finish_entry(request, given, types_.nothing(), request.name() + "(" + passed + ")");
 }
 
+/// Whether it is a number, or an array of numbers, or one of those.
+static bool holds_numbers(const ir::Type* type) {
+  const bool array =
+      type->kind == ir::Type::Array || type->kind == ir::Type::StdArray || type->kind == ir::Type::Vector;
+  return type->kind == ir::Type::Real || (array && holds_numbers(type->element));
+}
+
 /// A row for each output: what the function changes through pointers and references, then what it returns.
 void Module::write_jacobian(const Request& request, const FunctionDecl* definition, const Mask& mask) {
   const Instance* plain = instance({definition, {}, false, {}}, request.at);
   if (!plain) return;
+  const ir::Type* result = types_.get(definition->getReturnType());
+  const bool returns = holds_numbers(result);
+  if (result->differentiable && !returns) {
+    diagnose_.error(request.at, "cannot compute the Jacobian of '" + plain->fn.primal_name +
+                                    "': it returns '" + result->name +
+                                    "', which is no number and no array or vector of numbers");
+    return;
+  }
   Request narrowed = request;
   if (request.all) {  // what is only written is no input
     const std::size_t hidden = mask.size() - definition->getNumParams();
@@ -181,7 +196,8 @@ void Module::write_jacobian(const Request& request, const FunctionDecl* definiti
   Mask reached(mask.size());
   for (std::size_t i = 0; i < mask.size(); ++i) {  // an output has its rows, be they zero
     const ir::Type* type = plain->fn.changes[i] ? parameter_type(definition, i, mask.size()) : nullptr;
-    reached[i] = type && type->differentiable && types_.directions(type, number_of(*of));
+    const bool pointer = type && type->kind == ir::Type::Pointer;
+    reached[i] = type && (pointer ? type->element->kind == ir::Type::Real : holds_numbers(type));
   }
   Instance* in = in_directions(request, definition, *of, number_of(*of), reached);
   if (!in) return;
@@ -196,7 +212,6 @@ void Module::write_jacobian(const Request& request, const FunctionDecl* definiti
   text.line("static void " + request.name() + "(" + params + ") {", loc);
   const std::vector<std::string> tangents = declare_tangents(text, fn, *of, number_of(*of), reached, loc);
   const std::string call = call_text(fn, reached, tangents);
-  const bool returns = types_.get(definition->getReturnType())->differentiable;
   const std::string both = fn.unique("both");
   text.line((returns ? "const auto " + both + " = " : "") + call + ";", loc);
   std::size_t next = 0;
