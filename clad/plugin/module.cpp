@@ -185,6 +185,13 @@ void Module::add(const Request& request) {
                                     result->name + "'; a gradient is taken of a floating-point value");
     return;
   }
+  if (f->getReturnType()->isReferenceType() && result->differentiable) {
+    diagnose_.error(request.at,
+                    "cannot differentiate '" + display_name(f) +
+                        "' itself: it returns a reference; take the derivative of a function that "
+                        "calls it and returns by value");
+    return;
+  }
   const std::optional<Mask> mask = mask_of(request, definition);
   if (!mask) return;
   switch (request.kind) {

@@ -12,6 +12,7 @@ struct Complex {
   double re, im;
 };
 Complex returns_class(double x) { return {x, x * x}; }
+double& chosen(double x, double& y) { return y *= x; }
 double of_class(double x) {
   Complex z{x, 1};
   // expected-error@-1 {{cannot differentiate 'Complex' in several directions at once; ask for one derivative after the other}}
@@ -90,6 +91,8 @@ void use() {
   // expected-error@-1 {{'p' is 'const double *': name the elements to differentiate for, as in "p[0]" or "p[0:2]"}}
   clad::hessian(scratch, "p[0]");
   // expected-error@-1 {{cannot compute the Hessian of 'scratch' with respect to what 'p' points to: the function changes its arguments; pass an array or a std::vector instead}}
+  clad::gradient(chosen);
+  // expected-error@-1 {{cannot differentiate 'chosen' itself: it returns a reference; take the derivative of a function that calls it and returns by value}}
   clad::jacobian(returns_class);
   // expected-error@-1 {{cannot compute the Jacobian of 'returns_class': it returns 'Complex', which is no number and no array or vector of numbers}}
   clad::gradient(scratch, "p[0]");
