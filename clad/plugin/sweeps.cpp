@@ -205,7 +205,9 @@ void ReverseTransform::forward(const Stmt* s, Text& out) const {
         if (whole && (r->optional || r->raw))
           out.line(spell_holder(r) + ".emplace(" + print_argument(s->expr) + ");", s->loc);
         else if (r && r->raw)
-          out.line("clad::construct(" + print(s->lhs) + ", " + print_argument(s->expr) + ");", s->loc);
+          out.line((r->type->has_end ? spell_holder(r) + ".construct(" : "clad::construct(") + print(s->lhs) +
+                       ", " + print_argument(s->expr) + ");",
+                   s->loc);
         else
           out.line(print(s->lhs) + " = " + print(s->expr) + ";", s->loc);
         return;
@@ -260,6 +262,9 @@ void ReverseTransform::forward(const Stmt* s, Text& out) const {
         out.line("return;", s->loc);
         return;
       }
+      ir::each_var(s->expr, [&](const Var* made) {
+        if (made->raw && made->type->has_end) out.line(spell_holder(made) + ".complete();", s->loc);
+      });
       const Var* v = s->expr->kind == Expr::VarRef ? s->expr->var : nullptr;
       bool move = v && (v->optional || v->raw) && !stored(v);
       out.line("return " + (move ? "std::move(" + print(s->expr) + ")" : print(s->expr)) + ";", s->loc);

@@ -196,6 +196,13 @@ void TangentTransform::assignment(Stmt* s) {
   Expr* lhs = s->lhs;
   if (!ir::active(lhs) || s->text == "++" || s->text == "--") {
     out_->push_back(s);
+    const Var* r = ir::root(lhs);
+    if (s->text != "init" || !r || !r->raw || !r->active || !lhs->type->has_end || !lhs->type->copyable)
+      return;
+    Stmt* made = emit(Stmt::Assign);  // the tangent is an object as well, of which every part has to be one
+    made->text = "init";
+    made->lhs = shadow_path(lhs);
+    made->expr = lhs;
     return;
   }
   check_unbounded(s->lhs, s->loc);

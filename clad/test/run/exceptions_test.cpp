@@ -1,6 +1,8 @@
 // Exceptions on the paths that are not taken, and those that are.
+#include <list>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "clad/Differentiator/Differentiator.h"
 #include "clad/test/support/finite_difference.h"
@@ -122,6 +124,64 @@ TEST(Exceptions, WhatAHandlerWouldCatchLeavesTheDerivative) {
   double d_x = 0, d_y = 0;
   EXPECT_THROW(gradient.execute(1.5, 0.3, &d_x, &d_y), std::invalid_argument);
   EXPECT_EQ(d_x, 0);
+}
+
+// What holds no derivatives in a class with derivatives is there only after its constructor ran.
+struct Report : std::runtime_error {
+  std::list<int> codes;
+  double at;
+  explicit Report(double v)
+      : std::runtime_error("no derivative here: " + std::to_string(v)), codes{1, 2}, at(v) {}
+};
+double thrown_object(double x, double y) {
+  if (x < 0) throw Report(x);
+  return std::sqrt(x) * y;
+}
+double built_object(double x, double y) {
+  if (x > y) return x * x * y;
+  Report f(x * y);
+  f.at *= f.at;
+  return f.at * static_cast<double>(f.codes.size());
+}
+TEST(Exceptions, ObjectsThatAreNotBuilt) {
+  EXPECT_GRADIENT(thrown_object, 2.3, 0.7);
+  EXPECT_GRADIENT(built_object, 2.3, 0.7);
+  EXPECT_GRADIENT(built_object, 0.4, 0.7);
+  double hessian[4] = {};
+  clad::hessian(thrown_object).execute(4, 3, hessian);
+  EXPECT_NEAR(hessian[0], -3.0 / 32, 1e-14);
+  EXPECT_NEAR(hessian[1], 0.25, 1e-14);
+  clad::hessian(built_object).execute(2, 0.5, hessian);
+  EXPECT_NEAR(hessian[0], 1, 1e-14);
+  EXPECT_NEAR(hessian[2], 4, 1e-14);
+  clad::hessian(built_object).execute(0.5, 2, hessian);  // 2 (x y)^2
+  EXPECT_NEAR(hessian[0], 16, 1e-14);
+  EXPECT_NEAR(hessian[1], 8, 1e-14);
+  EXPECT_NEAR(hessian[3], 1, 1e-14);
+  EXPECT_THROW(clad::hessian(thrown_object).execute(-1, 0.7, hessian), Report);
+  EXPECT_THROW(clad::differentiate(thrown_object, "x").execute(-1, 0.7), Report);
+}
+
+struct Checked {
+  std::vector<double> data;
+  double root;
+  std::list<int> log;
+  explicit Checked(double x, double y) : data{x, y, x * y}, root(guarded(x, y)), log{1} {}
+};
+double built_in_part(double x, double y) {
+  const Checked c(x, y);
+  return c.root * c.data[2] * static_cast<double>(c.log.size());
+}
+TEST(Exceptions, AConstructorLeftByAnException) {
+  EXPECT_GRADIENT(built_in_part, 2.3, 0.7);
+  double d_x = 0, d_y = 0, hessian[4] = {};
+  clad::hessian(built_in_part).execute(4, 3, hessian);  // x^1.5 y^2
+  EXPECT_NEAR(hessian[0], 27.0 / 8, 1e-13);
+  EXPECT_NEAR(hessian[1], 18, 1e-13);
+  EXPECT_NEAR(hessian[3], 16, 1e-13);
+  EXPECT_THROW(clad::gradient(built_in_part).execute(-1, 0.7, &d_x, &d_y), std::invalid_argument);
+  EXPECT_THROW(clad::hessian(built_in_part).execute(-1, 0.7, hessian), std::invalid_argument);
+  EXPECT_THROW(clad::differentiate(built_in_part, "y").execute(-1, 0.7), std::invalid_argument);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <new>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace clad {
 namespace detail {
@@ -271,30 +272,62 @@ class slot {
   alignas(T) unsigned char bytes_[sizeof(T)];
 };
 
-/// Zeroed memory for an object whose bases and members are constructed one by one, as its constructor does.
-template <class T>
-class storage {
- public:
-  storage() { std::memset(bytes_, 0, sizeof(T)); }
-  storage(const storage&) = delete;
-  storage& operator=(const storage&) = delete;
-  ~storage() { (**this).T::~T(); }  // not by a table of virtual functions, which nothing has set
-  template <class... A>
-  void emplace(A&&... args) {
-    ::new (static_cast<void*>(bytes_)) T(std::forward<A>(args)...);
-  }
-  T& operator*() { return *std::launder(reinterpret_cast<T*>(bytes_)); }
-
- private:
-  alignas(T) unsigned char bytes_[sizeof(T)];
-};
-
 /// Constructs a member in place, whether or not it is const.
 template <class T, class V>
 void construct(T& member, V&& value) {
   ::new (const_cast<void*>(static_cast<const volatile void*>(std::addressof(member))))
       std::remove_cv_t<T>(std::forward<V>(value));
 }
+
+/// Zeroed memory for an object whose bases and members are constructed one by one, as its constructor does.
+/// It ends the object, or those of its parts that there are if the constructor was left by an exception.
+template <class T>
+class storage {
+  static constexpr bool ends = !std::is_trivially_destructible_v<T>;
+  struct none {};
+  struct some {
+    bool whole = false;
+    std::vector<std::pair<const void*, void (*)(const void*)>> parts;  ///< while it is not whole
+  };
+
+ public:
+  storage() { std::memset(bytes_, 0, sizeof(T)); }
+  storage(const storage&) = delete;
+  storage& operator=(const storage&) = delete;
+  ~storage() {
+    if constexpr (ends) {
+      if (there_.whole)
+        (**this).T::~T();  // not by a table of virtual functions, which nothing has set
+      else
+        for (auto p = there_.parts.rbegin(); p != there_.parts.rend(); ++p) p->second(p->first);
+    }
+  }
+  template <class... A>
+  void emplace(A&&... args) {
+    ::new (static_cast<void*>(bytes_)) T(std::forward<A>(args)...);
+    if constexpr (ends) there_.whole = true;
+  }
+  /// Constructs a base or a member of the object.
+  template <class P, class V>
+  void construct(P& part, V&& value) {
+    clad::construct(part, std::forward<V>(value));
+    if constexpr (ends && !std::is_trivially_destructible_v<P>)
+      there_.parts.emplace_back(std::addressof(part),
+                                [](const void* p) { std::destroy_at(static_cast<const P*>(p)); });
+  }
+  /// Every part of the object is constructed.
+  void complete() {
+    if constexpr (ends) {
+      there_.parts.clear();
+      there_.whole = true;
+    }
+  }
+  T& operator*() { return *std::launder(reinterpret_cast<T*>(bytes_)); }
+
+ private:
+  alignas(T) unsigned char bytes_[sizeof(T)];
+  [[no_unique_address]] std::conditional_t<ends, some, none> there_;
+};
 
 /// The state of a recursive call, made when the call happens.
 template <class T>
