@@ -140,11 +140,12 @@ bool Frontend::add_object(ir::CallInfo& info, ir::Expr* object, ir::Loc at, cons
   ir::CallInfo::Arg self;
   self.expr = object;
   const ir::Type* expected = types_.get(compat::record_type(context_, method->getParent()));
-  while (self.expr->kind == ir::Expr::Cast && self.expr->to_reference && self.expr->type != expected)
+  while (self.expr->kind == ir::Expr::Cast && self.expr->to_reference) {
+    const ir::Type* inner = self.expr->args[0]->type;
+    const bool has_it = inner == expected || is_downcast(inner, expected);
+    if (is_downcast(self.expr->type, inner) && (self.expr->type == expected || !has_it)) break;
     self.expr = self.expr->args[0];
-  while (self.expr->kind == ir::Expr::Cast && self.expr->to_reference &&
-         !is_downcast(self.expr->type, self.expr->args[0]->type))
-    self.expr = self.expr->args[0];
+  }
   // An object that is chosen is not copied before it is known what the call does to the other arguments.
   const bool chosen = self.expr->kind == ir::Expr::Conditional &&
                       (!method->isConst() || is_polymorphic(self.expr->type) || ir::names_object(self.expr));

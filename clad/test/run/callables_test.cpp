@@ -165,6 +165,20 @@ double calls_its_own(double x, double y) {
 }
 TEST(Callables, VirtualCallsOfAConstructorAreOfItsClass) { EXPECT_GRADIENT(calls_its_own, 1.3, 0.7); }
 
+struct GrownNoFurther : GrownTwice {
+  double z;
+  GrownNoFurther(double x, double y) : GrownTwice(x, y), z(x) {}
+};
+double overridden_in_between(double x, double y) {
+  GrownNoFurther g(x, y);
+  g.w *= y;
+  const Grown& base = g;
+  std::unique_ptr<Grown> owned = std::make_unique<GrownNoFurther>(y, x);
+  owned->v *= g.z;
+  return base.factor() * base.v + owned->factor() * owned->v;
+}
+TEST(Callables, AClassMayInheritTheOverrider) { EXPECT_GRADIENT(overridden_in_between, 1.3, 0.7); }
+
 struct Layer {
   double gain = 2;
   std::vector<double> v{1, 2};
