@@ -346,11 +346,16 @@ Text Module::fields_text() const {
     std::string walk;
     for (const ir::Field& f : t->fields) {
       if (!f.type->differentiable || f.constant) continue;
-      if (f.name.empty())
-        walk += " clad_fields(static_cast<" + f.type->name + "&>(a), static_cast<const " + f.type->name +
-                "&>(b), visit);";
-      else
+      if (!f.name.empty()) {
         walk += " visit(a." + f.name + ", b." + f.name + ");";
+        continue;
+      }
+      const std::string bases =
+          "static_cast<" + f.type->name + "&>(a), static_cast<const " + f.type->name + "&>(b)";
+      // The runtime itself knows the library's classes, and those declared opaque.
+      const bool known =
+          f.type->kind != ir::Type::Record || compat::in_std(static_cast<const CXXRecordDecl*>(f.type->decl));
+      walk += known ? " visit(" + bases + ");" : " clad_fields(" + bases + ", visit);";
     }
     out.line(open + "template <class Visit> constexpr void clad_fields(" + t->name + "& a, const " + t->name +
                  "& b, Visit&& visit) {" + walk + " }" + close,

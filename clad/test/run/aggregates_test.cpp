@@ -1,5 +1,8 @@
 // Aggregates: default member initializers that read other members, designated and parenthesized lists.
+#include <array>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "clad/Differentiator/Differentiator.h"
 #include "clad/test/support/finite_difference.h"
@@ -47,5 +50,26 @@ double parenthesized(double x) {
   return p.first * p.second * d.c;
 }
 TEST(Aggregates, ListsInParentheses) { EXPECT_GRADIENT(parenthesized, 0.8); }
+
+struct Vec3 : std::array<double, 3> {
+  friend Vec3 operator*(double k, Vec3 v) {
+    for (double& e : v) e *= k;
+    return v;
+  }
+};
+struct Samples : std::vector<double> {
+  std::string name = "n";
+};
+double of_library_bases(double x, double y) {
+  Vec3 a{{x, y, 1}};
+  Vec3 b = x * a;
+  a[2] *= y;
+  b = y * b;
+  Samples s{{x, x * y}};
+  const Samples t = s;
+  s[0] *= t[1];
+  return a[2] * b[1] * b.front() + s[0] * t[0] * static_cast<double>(t.name.size());
+}
+TEST(Aggregates, ClassesThatDeriveFromTheLibrarys) { EXPECT_GRADIENT(of_library_bases, 1.3, 0.7); }
 
 }  // namespace
