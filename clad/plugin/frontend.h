@@ -464,7 +464,7 @@ std::string operator_word(const clang::FunctionDecl* decl);
 /// Qualified spelling of a function in generated code, template arguments included.
 std::string spell_function(const clang::FunctionDecl* decl, TypeTable& types);
 /// The arguments of a template between angle brackets.
-std::string spell_arguments(const clang::TemplateArgumentList& args, TypeTable& types);
+std::string spell_arguments(llvm::ArrayRef<clang::TemplateArgument> args, TypeTable& types);
 std::string spell_constant(const clang::APValue& value, clang::QualType type, TypeTable& types);
 /// One line for an error message: name with its class or namespace.
 std::string display_name(const clang::FunctionDecl* decl);

@@ -191,7 +191,7 @@ ir::Expr* Frontend::global(const ValueDecl* decl) {
     os << "::";
     decl->printQualifiedName(os, types_.policy());
     if (const auto* var = dyn_cast<VarTemplateSpecializationDecl>(decl))
-      os << spell_arguments(var->getTemplateArgs(), types_);
+      os << spell_arguments(var->getTemplateArgs().asArray(), types_);
     os.flush();
   }
   if (const auto* var = dyn_cast<VarDecl>(decl); var && globals_ && globals_->name(var))

@@ -191,7 +191,8 @@ std::string TypeTable::spell(QualType type) {
     if (args || finder.rounded) {
       llvm::raw_string_ostream os(prefix);
       spec->getSpecializedTemplate()->printQualifiedName(os, policy_);
-      os << (args ? "<" + *args + ">" : clad::spell_arguments(spec->getTemplateArgs(), *this)) << suffix;
+      os << (args ? "<" + *args + ">" : clad::spell_arguments(spec->getTemplateArgs().asArray(), *this))
+         << suffix;
       return os.str();
     }
   }
