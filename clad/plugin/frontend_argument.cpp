@@ -394,7 +394,9 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
     s->touched = touched;
     return returned ? info->args[*returned].expr : literal("0", context_.IntTy);
   }
-  bool pure = touched.empty() && compat::in_std(callee) && info->is_method && !type->is_class();
+  // An object that cannot be copied, as a std::atomic, is not kept for the reverse sweep to ask again.
+  bool pure = touched.empty() && compat::in_std(callee) && info->is_method && !type->is_class() &&
+              info->args[0].expr->type->copyable;
   if (pure) return primal;
   ir::Var* temp = fn_.make_var(ir::Var::Temp, "t", type, region_);
   temp->optional = !type->default_constructible && !result->isReferenceType();
