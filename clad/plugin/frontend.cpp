@@ -17,7 +17,33 @@ std::string display_name(const FunctionDecl* decl) {
   return decl->getNameAsString();
 }
 
+static bool is_stream(QualType type) {
+  const CXXRecordDecl* record = type.getNonReferenceType()->getAsCXXRecordDecl();
+  return record && compat::in_std(record) && record->getIdentifier() &&
+         (record->getName() == "basic_istream" || record->getName() == "basic_ostream");
+}
+
+/// Whether this is an operation of the library on a stream, which returns the stream.
+static bool returns_stream(const FunctionDecl* f) {
+  if (!compat::in_std(f) || !is_stream(f->getReturnType())) return false;
+  ASTContext& context = f->getASTContext();
+  if (const auto* method = dyn_cast<CXXMethodDecl>(f))
+    return !method->isStatic() && context.hasSameType(compat::record_type(context, method->getParent()),
+                                                      f->getReturnType().getNonReferenceType());
+  return f->getNumParams() > 0 && context.hasSameType(f->getParamDecl(0)->getType(), f->getReturnType());
+}
+
+/// The stream at the start of `stream << a << b`.
+static const clang::Expr* first_stream(const clang::Expr* e) {
+  const auto* call = dyn_cast<CallExpr>(e->IgnoreParenImpCasts());
+  const FunctionDecl* callee = call ? call->getDirectCallee() : nullptr;
+  if (!callee || !returns_stream(callee)) return e->IgnoreParenImpCasts();
+  const auto* member = dyn_cast<CXXMemberCallExpr>(call);
+  return first_stream(member ? member->getImplicitObjectArgument() : call->getArg(0));
+}
+
 std::optional<unsigned> Frontend::returned_parameter(const FunctionDecl* decl) {
+  if (decl->getReturnType()->isLValueReferenceType() && returns_stream(decl)) return 0;
   if (!decl->getReturnType()->isLValueReferenceType() || !decl->hasBody()) return std::nullopt;
   const FunctionDecl* definition = nullptr;
   const clang::Stmt* body = decl->getBody(definition);
@@ -29,7 +55,7 @@ std::optional<unsigned> Frontend::returned_parameter(const FunctionDecl* decl) {
     bool VisitReturnStmt(ReturnStmt* s) {
       any = true;
       std::optional<unsigned> found;
-      const clang::Expr* e = s->getRetValue() ? s->getRetValue()->IgnoreParenImpCasts() : nullptr;
+      const clang::Expr* e = s->getRetValue() ? first_stream(s->getRetValue()) : nullptr;
       if (const auto* op = dyn_cast_or_null<UnaryOperator>(e);
           op && op->getOpcode() == UO_Deref && isa<CXXThisExpr>(op->getSubExpr()->IgnoreParenImpCasts()))
         found = 0;

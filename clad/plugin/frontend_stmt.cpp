@@ -413,7 +413,7 @@ void Frontend::lower_return(const ReturnStmt* s) {
   ir::Expr* v = nullptr;
   if (s->getRetValue() && !returned_ && !decl_->getReturnType()->isVoidType()) {
     v = as_number(s->getRetValue());
-  } else if (s->getRetValue() && decl_->getReturnType()->isVoidType()) {
+  } else if (s->getRetValue() && (!returned_ || s->getRetValue()->HasSideEffects(context_))) {
     discard(s->getRetValue());
   }
   emit(ir::Stmt::Return, loc(s))->expr = v;

@@ -1,10 +1,16 @@
 // Algorithms of the standard library.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <functional>
+#include <iomanip>
+#include <iostream>
 #include <iterator>
 #include <numeric>
+#include <sstream>
+#include <string>
+#include <variant>
 #include <vector>
 
 #include "clad/Differentiator/Differentiator.h"
@@ -278,5 +284,52 @@ double appends(double x, double y) {
   return s;
 }
 TEST(Library, AppendThroughBackInserter) { EXPECT_GRADIENT(appends, 1.3, 0.7); }
+
+struct Version {
+  int major, minor;
+  friend std::ostream& operator<<(std::ostream& o, const Version& v) {
+    return o << v.major << "." << v.minor;
+  }
+};
+std::vector<double> parsed(std::istream& in) {
+  std::vector<double> v;
+  for (double d; in >> d;) v.push_back(d);
+  return v;
+}
+double through_streams(double x, double y) {
+  double first;
+  std::string rest;
+  std::istringstream in("2 3.5 and more");
+  in >> first >> std::ws;
+  std::getline(in, rest, 'a');
+  std::stringstream out;
+  out << Version{1, 23} << ' ' << std::setw(4) << 7 << std::endl;
+  out.put('8').write("90", 1);
+  const std::vector<double> v = parsed(out);  // 1.23, 7, 89
+  if (y > 100) std::cerr << "warning: " << y << std::endl;
+  return first * x * y + v[0] * x * x + v[2] * static_cast<double>(rest.size() + v.size()) * y;
+}
+double of_variants(double x, double y) {
+  std::variant<int, double> k = 3;
+  if (std::holds_alternative<int>(k)) x *= std::get<0>(k);
+  k = 2.5;
+  return std::get<double>(k) * x * y;
+}
+double with_atomics(double x, double y) {
+  std::atomic<int> n{0};
+  std::atomic<bool> more{true};
+  double s = 1;
+  while (more.load()) {
+    s *= x * ++n + n.load() * y;
+    n.fetch_add(1);
+    more.store(n < 5);
+  }
+  return s * n;
+}
+TEST(Library, ObjectsWithoutDerivatives) {
+  EXPECT_GRADIENT(through_streams, 1.3, 0.7);
+  EXPECT_GRADIENT(of_variants, 1.3, 0.7);
+  EXPECT_GRADIENT(with_atomics, 1.3, 0.7);
+}
 
 }  // namespace
