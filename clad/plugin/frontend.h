@@ -135,6 +135,7 @@ class Frontend {
   void check_shared(const Worksharing& loop);
 
   bool moves_over_numbers(clang::QualType begin);
+  bool moves_over_constants(const clang::CXXForRangeStmt* s);
   void lower_range_for_moving(const clang::CXXForRangeStmt* s, const std::string& header);
   void record_condition(ir::Stmt* s, ir::Expr* cond);
   void initialize(ir::Var* var, const clang::Expr* init, ir::Loc at);

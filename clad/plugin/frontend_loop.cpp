@@ -126,7 +126,8 @@ void Frontend::lower_while_declared(const WhileStmt* s) {
   region_ = loop->region->parent;
 }
 
-/// A range whose begin() and end() are pointers, which move, or objects of a class of the user's.
+/// A range whose begin() and end() are pointers, which move, or objects: of a class of the user's, or of one
+/// without derivatives, as those of a std::map<int, int>.
 void Frontend::lower_range_for_moving(const CXXForRangeStmt* s, const std::string& header) {
   ir::Stmt* scope = emit(ir::Stmt::Block, at_);
   ir::Body* outer = std::exchange(out_, &scope->body);
@@ -150,6 +151,31 @@ bool Frontend::moves_over_numbers(QualType begin) {
   return type->differentiable && (type->kind == ir::Type::Pointer || (record && !compat::in_std(record)));
 }
 
+/// Whether an object of the class may run a lambda: a view of the library that computes its elements.
+static bool holds_lambda(QualType type) {
+  const CXXRecordDecl* record = type.getNonReferenceType()->getAsCXXRecordDecl();
+  if (record && record->isLambda()) return true;
+  const auto* spec = dyn_cast_or_null<ClassTemplateSpecializationDecl>(record);
+  return spec && llvm::any_of(spec->getTemplateArgs().asArray(), [](const TemplateArgument& a) {
+           return a.getKind() == TemplateArgument::Type && holds_lambda(a.getAsType());
+         });
+}
+
+bool Frontend::moves_over_constants(const CXXForRangeStmt* s) {
+  const auto constant = [&](QualType t) { return !types_.get(t)->differentiable; };
+  const QualType begin = cast<VarDecl>(s->getBeginStmt()->getSingleDecl())->getType();
+  return types_.get(begin)->is_class() && !holds_lambda(s->getRangeInit()->getType()) && constant(begin) &&
+         constant(s->getRangeInit()->getType()) && constant(s->getLoopVariable()->getType());
+}
+
+/// Whether this is a string of the library, of which a character is known by its index.
+static bool is_string(const ir::Type* type) {
+  const auto* record =
+      type->kind == ir::Type::Other ? static_cast<const CXXRecordDecl*>(type->decl) : nullptr;
+  return record && compat::in_std(record) && record->getIdentifier() &&
+         (record->getName() == "basic_string" || record->getName() == "basic_string_view");
+}
+
 void Frontend::lower_range_for(const CXXForRangeStmt* s, const std::function<void()>& body) {
   at_ = loc(s);
   source_ = source(s->getRangeInit()->getSourceRange());
@@ -157,10 +183,14 @@ void Frontend::lower_range_for(const CXXForRangeStmt* s, const std::function<voi
   const bool known = kind == ir::Type::Array || kind == ir::Type::StdArray || kind == ir::Type::Vector ||
                      kind == ir::Type::InitializerList;
   const auto* begin = s->getBeginStmt() ? dyn_cast<VarDecl>(s->getBeginStmt()->getSingleDecl()) : nullptr;
-  if (!known && !is_view(s->getRangeInit()->getType()) && begin)
-    if (moves_over_numbers(begin->getType()))
-      return lower_range_for_moving(s, source(SourceRange(s->getBeginLoc(), s->getRParenLoc())));
   const VarDecl* var = s->getLoopVariable();
+  const auto* parts = dyn_cast<DecompositionDecl>(var);
+  const bool written = !types_.get(var->getType())->differentiable && var->getType()->isReferenceType() &&
+                       (modified(var) || (parts && llvm::any_of(parts->bindings(),
+                                                                [&](const auto* b) { return modified(b); })));
+  if (!known && !written && !is_view(s->getRangeInit()->getType()) && begin)
+    if (moves_over_numbers(begin->getType()) || moves_over_constants(s))
+      return lower_range_for_moving(s, source(SourceRange(s->getBeginLoc(), s->getRParenLoc())));
   if (TypeTable::is_bit(var->getType()) && (var->getType()->isReferenceType() || modified(var))) no_bit(var);
   std::string header = source(SourceRange(s->getBeginLoc(), s->getRParenLoc()));
   ir::Body* outer = out_;
@@ -189,7 +219,8 @@ void Frontend::lower_range_for(const CXXForRangeStmt* s, const std::function<voi
   range = through(range, [&](ir::Expr* one) { return freeze(one, at_); });
   const QualType size_type = context_.getSizeType();
   ir::Expr* size = nullptr;
-  switch (view || table ? ir::Type::Pointer : range->type->kind) {
+  const bool string = is_string(range->type);
+  switch (view || table ? ir::Type::Pointer : string ? ir::Type::Vector : range->type->kind) {
     case ir::Type::Pointer:
       if (table) {
         size = literal(std::to_string(table->size()), size_type);
@@ -232,9 +263,9 @@ void Frontend::lower_range_for(const CXXForRangeStmt* s, const std::function<voi
   out_ = &loop->body;
   QualType element_type = var->getType();
   ir::Expr* element = table ? table_element(*table, fn_.ref(counter)) : through(range, [&](ir::Expr* one) {
-    return view ? this->element(one, fn_.ref(counter))
-                : held(fn_.make(ir::Expr::Index, one->type->element, "", {one, fn_.ref(counter)}),
-                       element_type);
+    if (view) return this->element(one, fn_.ref(counter));
+    const ir::Type* type = string ? types_.get(element_type) : one->type->element;
+    return held(fn_.make(ir::Expr::Index, type, "", {one, fn_.ref(counter)}), element_type);
   });
   source_ = header;
   if (const auto* bindings = dyn_cast<DecompositionDecl>(var)) {

@@ -104,6 +104,8 @@ bool TypeTable::fill_parts(ir::Type& t, const ClassTemplateSpecializationDecl* s
     t.reaches_integers |= f.type->reaches_integers;
     if (name != "optional") t.default_constructible &= f.type->default_constructible;
   }
+  if (name == "pair" && (args[0].getAsType().isConstQualified() || args[1].getAsType().isConstQualified()))
+    t.default_constructible = false;  // nothing can be assigned to what a record keeps, as of a std::map
   t.fields = std::move(fields);
   if (t.differentiable)
     for (const ir::Field& f : t.fields) add_constants(f.type);

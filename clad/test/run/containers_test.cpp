@@ -1,7 +1,12 @@
 // std::vector, std::array, std::pair, range-for and structured bindings.
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <list>
+#include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -498,5 +503,29 @@ double named_numbers(double x, double y) {
   return all[2].second * all[0].second + std::get<0>(u) * std::get<2>(u).size();
 }
 TEST(Containers, NumbersBesideTexts) { EXPECT_GRADIENT(named_numbers, 1.3, 0.7); }
+
+double over_constants(double x, double y) {
+  double s = x;
+  std::list<int> list{1, 2};
+  list.push_back(3);
+  const std::map<std::string, int> counts{{"a", 2}, {"bc", 3}};
+  const std::set<int> set{2, 4};
+  std::string digits = "abc";
+  for (char& c : digits) c = static_cast<char>(c - 'a' + '1');
+  for (const auto& [name, n] : counts) s = s * name.size() * x + n * y;
+  for (const auto entry : counts) {
+    if (entry.second == 2) continue;
+    s += x * entry.second;
+  }
+  for (const int k : set)
+    for (const int& l : list) {
+      if (l > k) break;
+      s = s * x + k * l * y;
+    }
+  for (const char c : std::string("s2") + digits) s = std::isdigit(c) ? s + (c - '0') * x * y : 0.01 * s * s;
+  for (const char c : std::string_view("xyx")) s *= c == 'x' ? x : y;
+  return s;
+}
+TEST(Containers, RangesOfConstants) { EXPECT_GRADIENT(over_constants, 1.3, 0.7); }
 
 }  // namespace
