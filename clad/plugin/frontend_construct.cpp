@@ -38,7 +38,7 @@ static bool reads_only_members(const clang::Expr* e) {
       return true;
     }
     bool VisitMemberExpr(MemberExpr* m) {
-      members += isa<CXXThisExpr>(m->getBase()) && isa<FieldDecl>(m->getMemberDecl());
+      members += isa<CXXThisExpr>(m->getBase()->IgnoreParenImpCasts()) && isa<FieldDecl>(m->getMemberDecl());
       return true;
     }
   } uses;

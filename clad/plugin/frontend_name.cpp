@@ -267,7 +267,24 @@ ir::Expr* Frontend::member(const MemberExpr* e) {
                 "cannot differentiate an access to the inside of '" + object->type->name +
                     "', an opaque value; give this function a pullback in clad::custom_derivatives");
   if (object->kind == ir::Expr::InitList && !isa<CXXThisExpr>(strip(base)))
-    object = hoist(object, loc(e));          // std::make_pair(x, y).first
+    object = hoist(object, loc(e));  // std::make_pair(x, y).first
+  // A member of a base of an aggregate under construction: the bases are the list's first elements.
+  const auto* owner = cast<CXXRecordDecl>(decl->getDeclContext())->getCanonicalDecl();
+  ir::Expr* made = object;
+  while (made->kind == ir::Expr::Cast && made->to_reference) made = made->args[0];
+  if (made->kind == ir::Expr::InitList) object = made;
+  while (object->kind == ir::Expr::InitList) {
+    const auto* record = static_cast<const CXXRecordDecl*>(object->type->decl);
+    if (!record || !record->hasDefinition() || record->getCanonicalDecl() == owner) break;
+    const auto is_of = [&](const CXXBaseSpecifier& base) {
+      const CXXRecordDecl* b = base.getType()->getAsCXXRecordDecl();
+      return b && (b->getCanonicalDecl() == owner || b->isDerivedFrom(owner));
+    };
+    const auto base = llvm::find_if(record->bases(), is_of);
+    const std::size_t position = static_cast<std::size_t>(base - record->bases_begin());
+    if (base == record->bases_end() || position >= object->args.size()) break;
+    object = object->args[position];
+  }
   if (object->kind == ir::Expr::InitList) {  // of an aggregate under construction
     unsigned position = cast<CXXRecordDecl>(decl->getDeclContext())->getNumBases();
     for (const FieldDecl* f : cast<CXXRecordDecl>(decl->getDeclContext())->fields()) {

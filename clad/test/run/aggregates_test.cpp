@@ -39,9 +39,25 @@ double nested(double x) {
   Outer n{x}, m{x, {x, x}};
   return o.measure(x * 2) * n.b + m.b * m.p.second;
 }
+struct Scale {
+  double k = 2;
+  double z{k * 3};
+};
+struct Shifted : Scale {
+  double m = k + z * this->k;
+};
+struct Third : Shifted, Pair {
+  double t = m * second + k;
+};
+double from_bases(double x) {
+  Shifted a{{.k = x}}, b{{x * x, x}}, c{{x, 2}, x}, d;
+  Third t{{{x}}, {x, x * x}};
+  return a.m * a.z + b.m * b.k + c.m * c.z + d.m * x + t.t * t.m;
+}
 TEST(Aggregates, DefaultMemberInitializersReadOtherMembers) {
   EXPECT_GRADIENT(from_members, 0.7);
   EXPECT_GRADIENT(nested, 0.7);
+  EXPECT_GRADIENT(from_bases, 0.7);
 }
 
 double parenthesized(double x) {
