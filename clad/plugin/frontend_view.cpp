@@ -95,14 +95,20 @@ std::optional<Frontend::View> Frontend::view_of(const clang::Expr* e) {
   const auto* part = dyn_cast<CXXMemberCallExpr>(bare);
   if (!part || !is_view(part->getImplicitObjectArgument()->getType())) return unknown();
   std::optional<View> whole = view_of(part->getImplicitObjectArgument());
-  if (!whole || part->getNumArgs() == 0) return whole ? unknown() : whole;
   const FunctionDecl* method = part->getDirectCallee();
-  ir::Expr* first = value(part->getArg(0));
+  const TemplateArgumentList* fixed = method ? method->getTemplateSpecializationArgs() : nullptr;
+  if (!whole || (part->getNumArgs() == 0 && !fixed)) return whole ? unknown() : whole;
+  const auto number = [&](unsigned i) -> ir::Expr* {  // first(n) or first<n>()
+    if (!fixed) return value(part->getArg(i));
+    return literal(llvm::toString(fixed->get(i).getAsIntegral(), 10), context_.getSizeType());
+  };
+  ir::Expr* first = number(0);
   if (named(method, {"first"})) return View{whole->data, first};
   if (named(method, {"last"})) return View{moved(whole->data, false, sum(whole->size, true, first)), first};
   if (!named(method, {"subspan"})) return unknown();
-  const bool to_end = part->getNumArgs() < 2 || isa<CXXDefaultArgExpr>(part->getArg(1));
-  ir::Expr* size = to_end ? sum(whole->size, true, first) : value(part->getArg(1));
+  const bool to_end = fixed ? fixed->size() < 2 || fixed->get(1).getAsIntegral().isAllOnes()
+                            : part->getNumArgs() < 2 || isa<CXXDefaultArgExpr>(part->getArg(1));
+  ir::Expr* size = to_end ? sum(whole->size, true, first) : number(1);
   return View{moved(whole->data, false, first), size};
 }
 

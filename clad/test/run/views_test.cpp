@@ -87,4 +87,16 @@ TEST(Views, Ranges) {
   EXPECT_GRADIENT(declared_in_the_condition, 1.3, 0);
 }
 
+double fixed_parts(double x, double y) {
+  std::array<double, 6> a{x, y, x * y, x - y, 2, 3 * x};
+  const std::span<double> s(a);
+  const auto last = s.last<2>();
+  last[0] += s[1] * s.front();
+  double t = 1;
+  for (const double v : s.first<2>()) t += v * v;
+  for (const double v : s.subspan<1>().subspan<1, 2>()) t *= v;
+  return t * last[1] + last[0];
+}
+TEST(Views, PartsOfAFixedSize) { EXPECT_GRADIENT(fixed_parts, 1.3, 0.7); }
+
 }  // namespace
