@@ -280,6 +280,9 @@ class Frontend {
   ir::Expr* call_closure(const clang::CallExpr* e, const Closure& closure,
                          const std::vector<const clang::Expr*>& args);
   ir::Expr* indirect_call(const clang::CallExpr* e);
+  ir::Expr* invoke_member(const clang::CallExpr* e);
+  const clang::FieldDecl* member_pointed(const clang::Expr* e) const;
+  ir::Expr* member_of(const clang::FieldDecl* field, const clang::Expr* of, bool pointer);
   ir::Expr* pointed_member(const clang::BinaryOperator* e);
   ir::Expr* virtual_call(const clang::CallExpr* e, const clang::CXXMethodDecl* method,
                          const std::vector<const clang::Expr*>& args, const clang::Expr* object);

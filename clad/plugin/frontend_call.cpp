@@ -195,6 +195,7 @@ ir::Expr* Frontend::call(const CallExpr* e) {
       if (object->type->kind == ir::Type::Record && i < object->type->fields.size()) return part(object, i);
     }
   }
+  if (ir::Expr* known = invoke_member(e)) return known;
   if (ir::Expr* known = iterator_function(e, callee)) return known;
   if (ir::Expr* known = pointer_function(e, callee)) return known;
   if (const auto* op = dyn_cast<CXXOperatorCallExpr>(e)) return operator_call(op, callee);

@@ -223,9 +223,32 @@ ir::Expr* Frontend::indirect_call(const CallExpr* e) {
               "is not visible here; call the function by its name, or initialize the variable with it");
 }
 
-/// s.*m and p->*m, where m is initialized with a member's address and stays so.
-ir::Expr* Frontend::pointed_member(const BinaryOperator* e) {
-  const clang::Expr* pointer = strip(e->getRHS());
+/// std::invoke of a pointer to member, which is (s.*m)(...) or s.*m; null if it is another.
+ir::Expr* Frontend::invoke_member(const CallExpr* e) {
+  const FunctionDecl* invoke = e->getDirectCallee();
+  if (!compat::in_std(invoke) || !named(invoke, {"invoke"}) || e->getNumArgs() < 2) return nullptr;
+  const clang::Expr *pointer = e->getArg(0), *object = e->getArg(1);
+  const auto* type = pointer->getType()->getAs<MemberPointerType>();
+  const CXXRecordDecl* given =
+      (object->getType()->isPointerType() ? object->getType()->getPointeeType() : object->getType())
+          ->getAsCXXRecordDecl();
+  if (!type || !given) return nullptr;
+  const auto belongs = [&](const DeclContext* owner) {  // not a smart pointer, nor a std::reference_wrapper
+    const auto* record = cast<CXXRecordDecl>(owner);
+    return record->getCanonicalDecl() == given->getCanonicalDecl() || given->isDerivedFrom(record);
+  };
+  if (const FieldDecl* field = type->isMemberDataPointer() ? member_pointed(pointer) : nullptr)
+    return belongs(field->getDeclContext()) ? member_of(field, object, object->getType()->isPointerType())
+                                            : nullptr;
+  const std::shared_ptr<Closure> closure = type->isMemberFunctionPointer() ? callable(pointer) : nullptr;
+  if (!closure || !closure->function || cast<CXXMethodDecl>(closure->function)->isVirtual()) return nullptr;
+  if (!belongs(closure->function->getDeclContext())) return nullptr;
+  return call_function(e, closure->function, {e->arg_begin() + 2, e->arg_end()}, object);
+}
+
+/// The member that a pointer to member names; null if that is not visible.
+const FieldDecl* Frontend::member_pointed(const clang::Expr* e) const {
+  const clang::Expr* pointer = strip(e);
   for (int depth = 0; depth < 8; ++depth) {
     const auto* ref = dyn_cast<DeclRefExpr>(pointer);
     const auto* var = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
@@ -234,14 +257,24 @@ ir::Expr* Frontend::pointed_member(const BinaryOperator* e) {
   }
   const auto* address = dyn_cast<UnaryOperator>(pointer);
   const auto* ref = address ? dyn_cast<DeclRefExpr>(address->getSubExpr()->IgnoreParens()) : nullptr;
-  const auto* field = ref ? dyn_cast<FieldDecl>(ref->getDecl()) : nullptr;
-  if (!field)
-    return fail(e->getExprLoc(), "cannot differentiate a pointer to member whose target is not visible here");
-  ir::Expr* object = value(e->getLHS());
-  if (e->getOpcode() == BO_PtrMemI) object = deref(object);
+  return ref ? dyn_cast<FieldDecl>(ref->getDecl()) : nullptr;
+}
+
+/// A member of an object, or of what a pointer points to.
+ir::Expr* Frontend::member_of(const FieldDecl* field, const clang::Expr* of, bool pointer) {
+  ir::Expr* object = value(of);
+  if (pointer) object = deref(object);
+  if (!ir::names_object(object)) object = hoist(object, loc(of));
   return through(object, [&](ir::Expr* o) {
     return fn_.make(ir::Expr::Member, types_.get(field->getType()), field->getNameAsString(), {o});
   });
+}
+
+/// s.*m and p->*m, where m is initialized with a member's address and stays so.
+ir::Expr* Frontend::pointed_member(const BinaryOperator* e) {
+  if (const FieldDecl* field = member_pointed(e->getRHS()))
+    return member_of(field, e->getLHS(), e->getOpcode() == BO_PtrMemI);
+  return fail(e->getExprLoc(), "cannot differentiate a pointer to member whose target is not visible here");
 }
 
 }  // namespace clad

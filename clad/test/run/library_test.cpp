@@ -260,7 +260,26 @@ double calls_of_arguments(double x, double y) {
          std::invoke([y](double a, double b) { return a * b * y; }, x, y) * std::invoke(doubled, x) * x *
              std::invoke(parts_of_numbers, x, y);
 }
-TEST(Library, InvokeAndApply) { EXPECT_GRADIENT(calls_of_arguments, 1.3, 0.7); }
+struct Factor {
+  double k;
+  double of(double x) const { return k * x; }
+  double grow(double by) { return k *= by; }
+};
+struct NamedFactor : Factor {
+  int name = 1;
+};
+double calls_of_members(double x, double y) {
+  Factor s{x};
+  NamedFactor t{{y}};
+  double Factor::* const member = &Factor::k;
+  const double r = std::invoke(&Factor::grow, s, y) + std::invoke(&Factor::of, &t, x);
+  std::invoke(&Factor::k, t) += std::invoke(&Factor::of, Factor{x}, y);
+  return r * std::invoke(member, s) * std::invoke(&Factor::k, &t) * std::invoke(&NamedFactor::name, t);
+}
+TEST(Library, InvokeAndApply) {
+  EXPECT_GRADIENT(calls_of_arguments, 1.3, 0.7);
+  EXPECT_GRADIENT(calls_of_members, 1.3, 0.7);
+}
 
 struct Scaled {
   double a, b;
