@@ -10,6 +10,7 @@
 #include <numeric>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -260,6 +261,23 @@ double calls_of_arguments(double x, double y) {
          std::invoke([y](double a, double b) { return a * b * y; }, x, y) * std::invoke(doubled, x) * x *
              std::invoke(parts_of_numbers, x, y);
 }
+double of_joined_tuples(double x, double y) {
+  const std::tuple<double, int> a{x, 2};
+  const auto joined = std::tuple_cat(a, std::pair(y, x), std::array<double, 2>{x * y, y}, std::tuple<>());
+  const auto [p, n, q, r, s, t] = joined;
+  return p * q * r * n + s * t * t + std::get<0>(std::tuple_cat(a)) * x;
+}
+TEST(Library, TuplesInARow) { EXPECT_GRADIENT(of_joined_tuples, 1.3, 0.7); }
+
+double swapped_elements(double x, double y) {
+  std::vector<double> v{x, y, x * y};
+  double a[2] = {x, y * y};
+  std::iter_swap(v.begin(), v.end() - 1);
+  std::iter_swap(a, v.begin() + 1);
+  return v[0] * v[0] * v[1] + a[0] * a[1] * v[2];
+}
+TEST(Library, ElementsThatChangePlaces) { EXPECT_GRADIENT(swapped_elements, 1.3, 0.7); }
+
 struct Factor {
   double k;
   double of(double x) const { return k * x; }

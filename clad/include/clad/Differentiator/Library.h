@@ -116,6 +116,24 @@ auto apply(F f, const Tuple& t) {
   }(std::make_index_sequence<std::tuple_size_v<Tuple>>{});
 }
 
+// Tuples, pairs and arrays one after the other.
+template <class A>
+A tuple_cat(const A& a) {
+  return a;
+}
+template <class A, class B>
+auto tuple_cat(const A& a, const B& b) {
+  return [&]<std::size_t... I, std::size_t... J>(std::index_sequence<I...>, std::index_sequence<J...>) {
+    return std::tuple<std::tuple_element_t<I, A>..., std::tuple_element_t<J, B>...>(std::get<I>(a)...,
+                                                                                    std::get<J>(b)...);
+  }(std::make_index_sequence<std::tuple_size_v<A>>{}, std::make_index_sequence<std::tuple_size_v<B>>{});
+}
+template <class A, class B, class... More>
+  requires(sizeof...(More) > 0)
+auto tuple_cat(const A& a, const B& b, const More&... more) {
+  return library::tuple_cat(library::tuple_cat(a, b), more...);
+}
+
 // The parts of a number.
 template <class T>
 T modf(T x, T* whole) {
@@ -244,6 +262,10 @@ ptrdiff_t swap_ranges(It first, It last, It2 second) {
   const ptrdiff_t n = last - first;
   for (ptrdiff_t i = 0; i < n; ++i) std::swap(first[i], second[i]);
   return n;
+}
+template <class It, class It2>
+void iter_swap(It a, It2 b) {
+  std::swap(*a, *b);
 }
 template <class It>
 void reverse(It first, It last) {
