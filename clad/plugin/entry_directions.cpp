@@ -61,9 +61,11 @@ std::vector<std::string> Module::declare_tangents(Text& text, ir::Function& fn,
     };
     if (type->kind == ir::Type::Pointer) {
       text.line("std::deque<" + unit + "> " + name + ";", loc);
-      if (x) text.line(name + ".resize(" + std::to_string(x->first + x->count) + ");", loc);
+      const std::string zero =
+          tangent->element->zero_by_value_init ? "" : ", " + zero_value(tangent->element);
+      if (x) text.line(name + ".resize(" + std::to_string(x->first + x->count) + zero + ");", loc);
     } else if (type->kind == ir::Type::Array) {
-      text.line(declare(tangent, name) + "{};", loc);
+      text.line(clad::declare_zero(tangent, name), loc);
     } else if (width > 0) {
       text.line("auto " + name + " = clad::zero_directions<" + tangent->name + ">(" + primal->name + ");",
                 loc);

@@ -161,7 +161,7 @@ std::optional<std::vector<Mask>> Module::steps(const Request& request, const Fun
 std::string declare_zero(const ir::Type* type, const std::string& name, const std::string& primal) {
   if (type->kind == ir::Type::Array)
     return declare(type, name) + "{};" +
-           (type->own_zero ? " clad::zero_as(" + name + ", " + primal + ");" : "");
+           (!type->zero_by_value_init ? " clad::zero_as(" + name + ", " + primal + ");" : "");
   return "auto " + name + " = clad::zero_like(" + primal + ");";
 }
 

@@ -18,7 +18,9 @@ struct Column {
 Column column(const ir::Var* primal, const std::string& name, const std::string& shape,
               const std::string& length) {
   if (primal->type->kind != ir::Type::Pointer) return {declare_zero(primal->type, name, shape), "&" + name};
-  return {"std::vector<" + primal->type->element->name + "> " + name + "(" + length + ");", name + ".data()"};
+  const ir::Type* element = primal->type->element;
+  const std::string zero = element->zero_by_value_init ? "" : ", " + zero_value(element);
+  return {"std::vector<" + element->name + "> " + name + "(" + length + zero + ");", name + ".data()"};
 }
 
 /// Copies the adjoints of the independent elements `x` to their places in the row, or of the diagonal alone.

@@ -293,28 +293,40 @@ void Frontend::lower(const FunctionDecl* decl, const std::vector<const Decl*>& t
   stmt(decl->getBody());
 }
 
+/// An array member, element by element; without an initializer its elements are value-initialized.
+void Frontend::initialize_array(ir::Expr* target, const clang::Expr* init) {
+  if (const auto* implied = dyn_cast_or_null<CXXDefaultInitExpr>(init)) init = implied->getExpr();
+  if (init) init = init->IgnoreImplicit();
+  const auto* made = dyn_cast_or_null<CXXConstructExpr>(init);
+  if (made && made->getConstructor()->isTrivial()) return;  // holds nothing yet
+  const auto* list = dyn_cast_or_null<InitListExpr>(init);
+  const ir::Type* type = target->type->element;
+  for (std::uint64_t i = 0; i < target->type->extent; ++i) {
+    ir::Expr* element =
+        fn_.make(ir::Expr::Index, type, "", {target, literal(std::to_string(i), context_.IntTy)});
+    const clang::Expr* first = made ? made : list && i < list->getNumInits() ? list->getInit(i) : nullptr;
+    if (type->kind == ir::Type::Array) {
+      initialize_array(element, first);
+      continue;
+    }
+    if (made) {
+      const ExprResult one =
+          construction(context_.getBaseElementType(made->getType()), {}, made->getExprLoc());
+      first = one.isUsable() ? one.get() : nullptr;
+    }
+    ir::Expr* v = first ? value(first) : fn_.make(ir::Expr::Construct, type);
+    ir::Stmt* s = emit(ir::Stmt::Assign, at_);
+    s->text = "init";
+    s->lhs = element;
+    s->expr = v;
+  }
+}
+
 void Frontend::initialize_member(ir::Expr* target, const clang::Expr* init,
                                  const CXXCtorInitializer* source) {
   at_ = source->getSourceLocation().isValid() ? source->getSourceLocation().getRawEncoding() : fn_.loc;
   source_ = source->isWritten() ? this->source(source->getSourceRange()) : "";
-  if (target->type->kind == ir::Type::Array) {
-    const clang::Expr* e = init;
-    if (const auto* dflt = dyn_cast<CXXDefaultInitExpr>(e)) e = dflt->getExpr();
-    e = e->IgnoreImplicit();
-    if (isa<CXXConstructExpr>(e)) return;
-    const auto* list = dyn_cast<InitListExpr>(e);
-    for (std::uint64_t i = 0; i < target->type->extent; ++i) {
-      ir::Expr* element = fn_.make(ir::Expr::Index, target->type->element, "",
-                                   {target, literal(std::to_string(i), context_.IntTy)});
-      ir::Expr* v = list && i < list->getNumInits() ? value(list->getInit(i))
-                                                    : fn_.make(ir::Expr::Construct, target->type->element);
-      ir::Stmt* s = emit(ir::Stmt::Assign, at_);
-      s->text = "init";
-      s->lhs = element;
-      s->expr = v;
-    }
-    return;
-  }
+  if (target->type->kind == ir::Type::Array) return initialize_array(target, init);
   ir::Expr* v = value(init);
   ir::Stmt* s = emit(ir::Stmt::Assign, at_);
   s->text = "init";

@@ -89,6 +89,7 @@ class Frontend {
   ir::Expr* as_base(clang::QualType base);
   bool construct_abstract(const clang::Expr* init, clang::QualType base);
   void lower_initializers(const clang::CXXConstructorDecl* ctor);
+  void initialize_array(ir::Expr* target, const clang::Expr* init);
   void initialize_member(ir::Expr* member, const clang::Expr* init, const clang::CXXCtorInitializer* source);
   ir::Loc loc(const clang::Stmt* s) const { return s->getBeginLoc().getRawEncoding(); }
   ir::Loc loc(const clang::Expr* e) const { return e->getExprLoc().getRawEncoding(); }

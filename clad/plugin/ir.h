@@ -177,14 +177,15 @@ struct CallInfo {
   /// Mirrored: of a library container, repeated on its tangent.
   enum Kind { Inactive, Custom, Generated, Mirrored };
   Kind kind = Inactive;
-  const void* callee = nullptr;      ///< the frontend's function declaration
+  const void* callee = nullptr;   ///< the frontend's function declaration
+  const void* filling = nullptr;  ///< of a Mirrored `resize`: the one that says what new elements are
   /// The frontend's declarations of functions that are passed to it; that of a parameter where a null pointer
   /// is.
   std::vector<const void*> targets;
-  std::vector<Tangents> tangents;    ///< it is `callee` differentiated forward, in turn, for these
-  std::string name;                  ///< primal spelling for a free function, method name for a method
-  bool is_method = false;            ///< args[0] is the object
-  bool is_operator = false;          ///< print as an operator expression; `name` holds the operator
+  std::vector<Tangents> tangents;  ///< it is `callee` differentiated forward, in turn, for these
+  std::string name;                ///< primal spelling for a free function, method name for a method
+  bool is_method = false;          ///< args[0] is the object
+  bool is_operator = false;        ///< print as an operator expression; `name` holds the operator
   bool is_constructor = false;
   bool reversible = false;  ///< inactive, but reversed to put back what it changes
   bool constant = false;    ///< what it computes counts as a constant

@@ -84,6 +84,15 @@ std::string declare(const ir::Type* type, const std::string& name) {
   return type->name + " " + name;
 }
 
+std::string declare_zero(const ir::Type* type, const std::string& name) {
+  return declare(type, name) + "{};" + (type->zero_by_value_init ? "" : " clad::set_zero(" + name + ");");
+}
+
+std::string zero_value(const ir::Type* type) {
+  const bool plain = type->zero_by_value_init || !type->is_class();
+  return plain ? "{}" : "clad::zero_of<" + type->name + ">()";
+}
+
 std::string adjoint_pointer_type(const ir::Type* type) {
   if (type->kind == ir::Type::Pointer && type->element) return adjoint_pointer_type(type->element) + "*";
   if (type->kind == ir::Type::Array) return "std::type_identity_t<" + type->name + ">";

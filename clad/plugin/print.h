@@ -41,6 +41,10 @@ std::string print_term(const ir::Expr* e);
 std::string print_argument(const ir::Expr* e);
 /// `name` declared with type `type` (arrays need a helper).
 std::string declare(const ir::Type* type, const std::string& name);
+/// `name` declared with type `type` as a zero, whatever the class starts its objects with.
+std::string declare_zero(const ir::Type* type, const std::string& name);
+/// A zero as an argument.
+std::string zero_value(const ir::Type* type);
 /// The declaration of a reference or pointer that names `v->path`.
 std::string declare_alias(const ir::Var* v);
 /// A line of code and, unless it would not fit on it, where it comes from.

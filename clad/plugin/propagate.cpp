@@ -1,6 +1,7 @@
 // Cotangents through expressions: each operand receives the seed times its partial derivative.
 #include <algorithm>
 
+#include "print.h"
 #include "reverse.h"
 
 namespace clad {
@@ -127,7 +128,7 @@ void ReverseTransform::propagate_list(const Expr* e, Expr* seed, List& out) {
       return;
     }
     ir::Var* sum = fn_.make_var(ir::Var::Param, "d", type->element, nullptr);
-    out.push_back(line({type->element->name + " " + sum->name + "{};"}));
+    out.push_back(line({declare_zero(type->element, sum->name)}));
     out.push_back(line({"clad::accumulate_sum(" + sum->name + ", ", seed, ");"}));
     propagate(e->args[1], fn_.ref(sum), out);
   }

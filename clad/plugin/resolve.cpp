@@ -39,6 +39,18 @@ bool changes_container(const ir::CallInfo& call, const ir::Stmt* s, const Functi
   return (kind == ir::Type::Vector || kind == ir::Type::StdArray) && compat::in_std(callee);
 }
 
+/// Of `v.resize(n)`, where the class of the elements starts its objects with something else than zero, the
+/// `v.resize(n, x)` that the tangent needs; null for any other call.
+const FunctionDecl* filling(const ir::CallInfo& call, const FunctionDecl* callee) {
+  const ir::Type* type = call.args[0].expr->type;
+  const auto* method = dyn_cast<CXXMethodDecl>(callee);
+  if (!method || call.name != "resize" || call.args.size() != 2 || type->element->zero_by_value_init)
+    return nullptr;
+  for (const CXXMethodDecl* m : method->getParent()->methods())
+    if (m->getDeclName() == method->getDeclName() && m->getNumParams() == 2) return m;
+  return nullptr;
+}
+
 }  // namespace
 
 bool Module::resolve_calls(ir::Body& body, Instance& in, Resolve resolve) {
@@ -207,6 +219,7 @@ void Module::resolve_forward(ir::Stmt* s, Instance& in) {
   if (call.tangents.empty()) {
     if (changes_container(call, s, callee)) {
       call.kind = ir::CallInfo::Mirrored;
+      call.filling = filling(call, callee);
       return;
     }
     const CustomLookup::Result found = lookup_.find_pushforward(call, callee);

@@ -85,12 +85,12 @@ void ReverseTransform::declare_adjoint(Var* v, ir::Loc loc, List& out) {
     // Of a result that not every way through the function sets, the cotangent says the shape.
     const Expr* like = v->optional && v->unset && fn_.seed ? component(fn_.ref(fn_.seed), t) : fn_.ref(v);
     r.parts = {t->name + " " + d->name + " = clad::zero_like(", like, ");"};
-  } else if (t->own_zero) {
+  } else if (t->own_zero || (t->dynamic_shape && !t->zero_by_value_init)) {
     r.parts = {declare(t, d->name) + "{}; clad::zero_as(" + d->name + ", ", fn_.ref(v), ");"};
   } else if (t->dynamic_shape) {
     r.parts = {declare(t, d->name) + "{}; clad::shape_like(" + d->name + ", ", fn_.ref(v), ");"};
   } else {
-    r.parts = {declare(t, d->name) + "{};"};
+    r.parts = {declare_zero(t, d->name)};
   }
   out.push_back(std::move(r));
 }

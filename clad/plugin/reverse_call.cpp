@@ -55,7 +55,7 @@ Expr* ReverseTransform::pass_adjoint(const ir::CallInfo::Arg& arg, List& before,
   if (e->type->kind == Type::Pointer || (ir::is_path(e) && !apart)) return adjoint(e);
   const Type* t = arg.param_type->kind == Type::Real ? arg.param_type : e->type;
   Var* v = fn_.make_var(Var::Param, "d_arg", t, nullptr);
-  before.push_back(line({t->name + " " + v->name + "{};"}));
+  before.push_back(line({declare_zero(t, v->name)}));
   propagate(e, fn_.ref(v), after);
   return fn_.ref(v);
 }
@@ -90,9 +90,12 @@ void ReverseTransform::generated_call(const Stmt* s, List& out) {
   List before, after;
   if (f.seed) {
     if (!s->var) {  // the value is dropped: its cotangent is zero
-      add(f.seed->type->kind == Type::Real ? std::string("0") : "clad::unused<" + f.seed->type->name + ">()");
+      const Type* t = f.seed->type;
+      add(t->kind == Type::Real   ? std::string("0")
+          : t->zero_by_value_init ? "clad::unused<" + t->name + ">()"
+                                  : zero_value(t));
     } else if (!s->var->active) {
-      add(std::string("{}"));
+      add(zero_value(f.seed->type));
     } else {
       const Expr* d = fn_.ref(shadow(s->var));
       if (f.seed->type->is_class()) {
@@ -254,7 +257,7 @@ void ReverseTransform::custom_call(const Stmt* s, List& out) {
         add(d);
       }
     } else {
-      add(std::string("{}"));
+      add(c.is_constructor ? std::string("{}") : zero_value(c.primal->type));
     }
   }
   for (const ir::CallInfo::Arg& a : c.args) {
@@ -273,7 +276,7 @@ void ReverseTransform::custom_call(const Stmt* s, List& out) {
       if (shaped)
         before.push_back(line({"auto " + ignored->name + " = clad::zero_like(", a.expr, ");"}));
       else
-        before.push_back(line({declare(t, ignored->name) + "{};"}));
+        before.push_back(line({declare_zero(t, ignored->name)}));
       add(static_cast<const Expr*>(fn_.make(Expr::AddressOf, t, "", {fn_.ref(ignored)})));
     }
   }

@@ -37,8 +37,10 @@ static std::string stand_in(const ir::CallInfo::Arg& a, bool unchanged) {
   if (unchanged) return (a.object ? "&" : "") + ("clad::as_mutable(" + print(a.expr) + ")");
   if (t->kind == Type::Pointer) return "static_cast<" + adjoint_pointer_type(t) + ">(nullptr)";
   const bool like = t->dynamic_shape || !t->default_constructible || !t->zero_by_value_init;
-  const std::string zero = like && t->kind != Type::Array ? "clad::zero_like(" + print(a.expr) + ")"
-                                                          : "std::type_identity_t<" + t->name + ">{}";
+  std::string zero = "std::type_identity_t<" + t->name + ">{}";
+  if (like)
+    zero = t->kind == Type::Array ? "clad::zeros<" + t->name + ">().value"
+                                  : "clad::zero_like(" + print(a.expr) + ")";
   return (a.object ? "&" : "") + ("clad::lend(" + zero + ")");
 }
 
@@ -112,6 +114,12 @@ void ReverseTransform::forward_decl(const Stmt* s, Text& out) const {
     if (!stored(v))
       out.line(declare(v->type, v->name) + (list ? " = " + print(e) : e && !copy ? "{}" : "") + ";", loc);
     if (copy) out.line("clad::assign(" + spell(v) + ", " + print(e) + ");", loc);
+    const bool zeros = e && e->kind == Expr::Construct && e->text == "zeros";
+    if (zeros && (stored(v) || !v->type->zero_by_value_init)) {
+      if (stored(v)) out.line("clad::clear(" + spell(v) + ");", loc);
+      if (!v->type->zero_by_value_init) out.line("clad::set_zero(" + spell(v) + ");", loc);
+      return;
+    }
     if (copy || !stored(v)) return;
     // Elements without an initializer are zero.
     struct Complete {

@@ -292,22 +292,43 @@ Expr* TangentTransform::shadow_path(const Expr* e) {
 Expr* TangentTransform::zero(const Type* type, Expr* primal) {
   const Type* made = tangent_type(type);
   if (type->kind == Type::Real && width_ == 0) return fn_.make(Expr::Literal, type, "0");
-  if (type->kind == Type::Array && (type->dynamic_shape || type->own_zero)) {
-    Expr* list = fn_.make(Expr::InitList, made);
-    for (std::uint64_t i = 0; i < type->extent; ++i) {
-      Expr* at = fn_.make(Expr::Literal, type, std::to_string(i));
-      const bool listed = primal->kind == Expr::InitList;
-      if (listed && i == primal->args.size()) break;
-      list->args.push_back(zero(
-          type->element, listed ? primal->args[i] : fn_.make(Expr::Index, type->element, "", {primal, at})));
-    }
-    return list;
-  }
+  if (type->kind == Type::Array && (type->dynamic_shape || type->own_zero)) return zeros(type, primal);
   const bool plain = type->kind == Type::Array || type->kind == Type::Opaque ||
                      (type->zero_by_value_init && type->default_constructible && !type->dynamic_shape);
-  if (plain) return fn_.make(Expr::Construct, made);
+  if (plain) return fn_.make(Expr::Construct, made, type->kind == Type::Array ? "zeros" : "");
   if (width_ == 0) return fn_.make(Expr::Call, type, "clad::zero_like", {primal});
   return fn_.make(Expr::Call, made, "clad::zero_directions<" + made->name + ">", {primal});
+}
+
+/// The tangent of a constant that is an element of a list: of an array, a list that names each element, where
+/// the class of the elements starts its objects with something else than zero.
+Expr* TangentTransform::zero_element(const Type* type, Expr* primal) {
+  const bool listed = type->kind == Type::Array && (!type->zero_by_value_init || type->dynamic_shape);
+  return listed ? zeros(type, primal) : zero(type, primal);
+}
+
+/// A zero for each element of the array `primal`; an element that is not listed there is the class's default.
+Expr* TangentTransform::zeros(const Type* type, Expr* primal) {
+  Expr* list = fn_.make(Expr::InitList, tangent_type(type));
+  const bool named = ir::is_path(primal);
+  for (std::uint64_t i = 0; i < type->extent; ++i) {
+    Expr* at = fn_.make(Expr::Literal, type, std::to_string(i));
+    if (named)
+      list->args.push_back(
+          zero_element(type->element, fn_.make(Expr::Index, type->element, "", {primal, at})));
+    else if (i < primal->args.size())
+      list->args.push_back(zero_element(type->element, primal->args[i]));
+  }
+  add_missing(list, type);
+  return list;
+}
+
+/// Elements that a list leaves out are made by default, and their tangents are zero.
+void TangentTransform::add_missing(Expr* list, const Type* type) {
+  if ((type->kind != Type::Array && type->kind != Type::StdArray) || type->element->zero_by_value_init)
+    return;
+  while (list->args.size() < type->extent)
+    list->args.push_back(zero_element(type->element, fn_.make(Expr::Construct, type->element)));
 }
 
 Expr* TangentTransform::tangent_or_zero(Expr* e) {
@@ -363,8 +384,9 @@ Expr* TangentTransform::list(const Expr* e) {
     else if (a->type->kind == Type::Pointer || !made || !made->differentiable)
       copy->args.push_back(a);
     else
-      copy->args.push_back(zero(made, a));
+      copy->args.push_back(zero_element(made, a));
   }
+  if (e->kind == Expr::InitList) add_missing(copy, e->type);
   return copy;
 }
 

@@ -54,6 +54,9 @@ class TangentTransform {
   ir::Expr* shadow_path(const ir::Expr* e);
   ir::Var* shadow(ir::Var* v);
   ir::Expr* zero(const ir::Type* type, ir::Expr* primal);
+  ir::Expr* zero_element(const ir::Type* type, ir::Expr* primal);
+  ir::Expr* zeros(const ir::Type* type, ir::Expr* primal);
+  void add_missing(ir::Expr* list, const ir::Type* type);
   /// The type of a tangent: that of the primal, with clad::directions for numbers where there are several.
   const ir::Type* tangent_type(const ir::Type* type);
   void check_unbounded(const ir::Expr* written, ir::Loc loc);

@@ -224,6 +224,15 @@ void TangentTransform::mirrored_call(Stmt* s) {
     primal->args.push_back(d.expr);
     info->args.push_back(std::move(d));
   }
+  if (c.filling) {
+    info->callee = c.filling;
+    CallInfo::Arg x;
+    x.param_type = c.args[0].expr->type->element;
+    x.expr = zero(x.param_type, fn_.make(Expr::Construct, x.param_type));
+    x.reference = true;
+    primal->args.push_back(x.expr);
+    info->args.push_back(x);
+  }
   info->primal = primal;
   s->call->kind = CallInfo::Inactive;
   Stmt* made = emit(Stmt::CallStmt);

@@ -1,4 +1,7 @@
 // Classes: nested, private members, methods, constructors, inheritance.
+#include <array>
+#include <vector>
+
 #include "clad/Differentiator/Differentiator.h"
 #include "clad/test/support/finite_difference.h"
 
@@ -363,5 +366,97 @@ double inherited_constructors(double x, double y) {
   return a.value() * b.value() * x + c.value() * y;
 }
 TEST(Structs, InheritedConstructors) { EXPECT_GRADIENT(inherited_constructors, 1.3, 0.7); }
+
+// Objects that do not start as zeros, whose adjoints and tangents do.
+struct Two {
+  double a = 1, b = 2;
+};
+struct Made {
+  double a, b;
+  Made() : a(3), b(4) {}
+  Made(double a) : a(a), b(2) {}
+};
+struct WithArray {
+  double c[3] = {1, 0, 0};
+  Two two[2] = {{3, 4}};
+};
+struct WithVector {
+  std::vector<double> v{1, 2};
+  double b = 3;
+};
+double started_arrays(double x, double y) {
+  Two one[1], grid[2][2], listed[3] = {{x, y}, {}};
+  one[0].b *= x;
+  grid[1][0].a = y;
+  grid[1][1].b *= x;
+  Made made[3] = {x};
+  made[2].b *= y;
+  WithArray w[2];
+  w[0].c[2] = x;
+  w[1].two[1].a *= y;
+  WithVector v[2];
+  v[0].v[1] *= x;
+  double sum = 0;
+  for (int i = 0; i < 2; ++i) {
+    Two each[2];
+    each[i].a *= x;
+    sum += each[0].a * each[1].b * one[0].b;
+  }
+  return sum * grid[1][0].a * grid[1][1].b * grid[0][0].a + listed[0].a * listed[1].b * listed[2].a * x +
+         made[0].a * made[1].b * made[2].b + w[0].c[0] * w[0].c[2] * w[1].two[1].a * w[1].two[0].b +
+         v[0].v[1] * v[1].v[0] * v[1].b * y;
+}
+double of_two(const Two (&t)[2]) { return t[0].a * t[1].b; }
+double started_arguments(double x, double y) {
+  struct {
+    Two t[2];
+  } s;
+  s.t[0].b = y;
+  s.t[1].a = x;
+  const Two swapped[2] = {s.t[1], s.t[0]};
+  return of_two(s.t) * x + of_two(swapped) * y;
+}
+double started_elements(double x, double y) {
+  std::array<Two, 3> a{{{x}, {x, y}}};
+  std::vector<Two> v(2, Two{x}), w{{y}};
+  v.resize(4);
+  w.resize(3);
+  w[2].b *= x;
+  v[3].a *= y;
+  return a[0].a * a[1].b * a[2].b + v[0].a * v[1].b * v[2].b * v[3].a + w[0].b * w[1].a * w[2].b * y;
+}
+double started_twice(double x, double y) {  // 16 x y y
+  std::vector<Two> v(2, Two{x});
+  v.resize(3);
+  std::array<Two, 2> a{{{y}}};
+  Two c[2] = {{x}};
+  c[1].a *= y;
+  return v[0].a * v[1].b * v[2].b * a[0].a * a[1].b * c[1].a * c[0].b;
+}
+TEST(Structs, ElementsThatStartWithNumbers) {
+  EXPECT_GRADIENT(started_arrays, 1.3, 0.7);
+  EXPECT_GRADIENT(started_arguments, 1.3, 0.7);
+  EXPECT_GRADIENT(started_elements, 1.3, 0.7);
+  double h[4];
+  clad::hessian(started_twice).execute(1.5, 2, h);
+  EXPECT_EQ((std::vector<double>{0, 64, 64, 48}), std::vector<double>(h, h + 4));
+}
+
+struct WithMembers {
+  Made m[2][2];
+  double c[2][2] = {{1, 2}, {3}};
+  Two t[3] = {{4}, {5, 6}};
+  WithMembers(double q) : c{{q}, {q, 2}} {}
+  WithMembers() { t[2].b *= 2; }
+};
+double made_in_constructors(double x, double y) {
+  WithMembers one(x), other;
+  one.m[0][1].b *= y;
+  other.m[1][0].a *= x;
+  other.t[1].a *= y;
+  return one.c[0][0] * one.c[1][1] * one.m[0][1].b * one.m[1][1].a * one.t[0].b + one.c[0][1] +
+         other.c[1][0] * other.m[1][0].a * other.m[0][0].b * other.t[1].a * other.t[2].b + other.c[1][1];
+}
+TEST(Structs, ArrayMembersMadeInAConstructor) { EXPECT_GRADIENT(made_in_constructors, 1.3, 0.7); }
 
 }  // namespace

@@ -273,6 +273,14 @@ constexpr T zero_like(const T& primal) {
   }
 }
 
+/// A zero of a class, whatever its objects start with.
+template <class T>
+constexpr T zero_of() {
+  T d{};
+  clad::set_zero(d);
+  return d;
+}
+
 /// Makes `d`, which may be an array, a zero with the shape of `primal`.
 template <class T>
 void zero_as(T& d, const T& primal) {

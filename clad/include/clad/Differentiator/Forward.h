@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "clad/Differentiator/Adjoint.h"
 #include "clad/Differentiator/Matrix.h"
 
 namespace clad {
@@ -81,7 +82,7 @@ class growing : public moving<growing<T>, T, T&> {
   T& operator[](std::ptrdiff_t i) const {
     if (offset_ + i < 0) throw std::out_of_range("clad: an array has no element before its first");
     const auto at = static_cast<std::size_t>(offset_ + i);
-    if (at >= elements_->size()) elements_->resize(at + 1);
+    while (at >= elements_->size()) clad::set_zero(elements_->emplace_back());
     return (*elements_)[at];
   }
   T* operator->() const { return &(*this)[0]; }

@@ -73,6 +73,12 @@ int nearest(std::uintptr_t at, const T*... pointers) {
                          "' returned is none of its arguments and no part of one: it has no adjoint");
 }
 
+/// An array of zeros, whatever the class of the elements starts its objects with.
+template <class T>
+struct zeros {
+  T value{};
+  zeros() { clad::set_zero(value); }
+};
 /// A temporary, for as long as the call that is handed it.
 template <class T>
 T& lend(T&& object) {
