@@ -300,6 +300,8 @@ void Frontend::initialize_array(ir::Expr* target, const clang::Expr* init) {
   const auto* made = dyn_cast_or_null<CXXConstructExpr>(init);
   if (made && made->getConstructor()->isTrivial()) return;  // holds nothing yet
   const auto* list = dyn_cast_or_null<InitListExpr>(init);
+  const bool string = isa_and_nonnull<clang::StringLiteral>(init) || (list && list->isTransparent());
+  const std::vector<ir::Expr*> characters = string ? elements(init)->args : std::vector<ir::Expr*>();
   const ir::Type* type = target->type->element;
   for (std::uint64_t i = 0; i < target->type->extent; ++i) {
     ir::Expr* element =
@@ -314,7 +316,9 @@ void Frontend::initialize_array(ir::Expr* target, const clang::Expr* init) {
           construction(context_.getBaseElementType(made->getType()), {}, made->getExprLoc());
       first = one.isUsable() ? one.get() : nullptr;
     }
-    ir::Expr* v = first ? value(first) : fn_.make(ir::Expr::Construct, type);
+    ir::Expr* v = i < characters.size() ? characters[i]
+                  : first && !string    ? value(first)
+                                        : fn_.make(ir::Expr::Construct, type);
     ir::Stmt* s = emit(ir::Stmt::Assign, at_);
     s->text = "init";
     s->lhs = element;

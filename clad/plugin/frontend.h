@@ -309,6 +309,7 @@ class Frontend {
                       const clang::Expr* at);
 
   // Construction: frontend_construct.cpp
+  ir::Expr* elements(const clang::Expr* e);
   ir::Expr* init_list(const clang::InitListExpr* e);
   ir::Expr* aggregate(const ir::Type* type, llvm::ArrayRef<const clang::Expr*> inits);
   ir::Expr* construct(const clang::CXXConstructExpr* e);

@@ -4,14 +4,36 @@
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "compat.h"
 #include "frontend.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace clang;
 
 namespace clad {
 
+/// The string that an array of characters starts as; null for anything else.
+static const clang::StringLiteral* string_of(const clang::Expr* e) {
+  if (const auto* implied = dyn_cast<CXXDefaultInitExpr>(e)) e = implied->getExpr();
+  if (const auto* list = dyn_cast<InitListExpr>(e); list && list->isTransparent()) e = list->getInit(0);
+  return dyn_cast<clang::StringLiteral>(e->IgnoreParens());
+}
+
+/// What an array starts as: a string stands for its characters.
+ir::Expr* Frontend::elements(const clang::Expr* e) {
+  const clang::StringLiteral* string = string_of(e);
+  if (!string) return value(e);
+  ir::Expr* list = fn_.make(ir::Expr::InitList, types_.get(string->getType()));
+  const QualType type = context_.getAsArrayType(string->getType())->getElementType();
+  for (unsigned i = 0; i < string->getLength(); ++i) {
+    llvm::APSInt code(context_.getTypeSize(type), !type->isSignedIntegerType());
+    code = string->getCodeUnit(i);
+    list->args.push_back(literal(llvm::toString(code, 10), type));
+  }
+  return list;
+}
+
 ir::Expr* Frontend::init_list(const InitListExpr* e) {
   if (e->isSemanticForm() == false && e->getSemanticForm()) e = e->getSemanticForm();
-  if (e->isTransparent() && e->getNumInits() == 1) return value(e->getInit(0));
+  if (e->isTransparent() && e->getNumInits() == 1) return elements(e->getInit(0));
   const ir::Type* type = types_.get(e->getType());
   if (e->getNumInits() == 1 && !type->is_class() && type->kind != ir::Type::Array)
     return value(e->getInit(0));
@@ -62,6 +84,10 @@ static bool may_hold_reference(const ir::Type* type, const std::vector<ir::Expr*
 ir::Expr* Frontend::aggregate(const ir::Type* type, llvm::ArrayRef<const clang::Expr*> inits) {
   ir::Expr* list = fn_.make(ir::Expr::InitList, type);
   for (const clang::Expr* init : inits) {
+    if (type->kind == ir::Type::Array && string_of(init)) {
+      list->args.push_back(elements(init));
+      continue;
+    }
     const auto* implied = dyn_cast<CXXDefaultInitExpr>(init);
     if (!implied) {
       append_value(list->args, init);

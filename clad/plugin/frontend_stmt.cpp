@@ -275,11 +275,11 @@ void Frontend::declare(const VarDecl* decl) {
   if (init) {
     const clang::Expr* bare = strip(init);
     const auto* list = dyn_cast<InitListExpr>(bare);
-    if (t->kind == ir::Type::Array && list) {
-      ir::Expr* elements = init_list(list);
+    if (t->kind == ir::Type::Array && (list || isa<clang::StringLiteral>(bare))) {
+      ir::Expr* first = elements(bare);
       ir::Stmt* s = emit(ir::Stmt::Decl, at_);
       s->var = v;
-      s->expr = elements;
+      s->expr = first;
       return;
     }
     // Default construction without arguments needs no expression.

@@ -243,6 +243,33 @@ double tables(double x, double y) {
 }
 TEST(Arrays, StaticTablesOfConstants) { EXPECT_GRADIENT(tables, 1.5, -0.7); }
 
+struct Program {
+  char steps[8] = "yx";
+  Program() {}
+  double run(double x, double y) const {
+    double r = 1;
+    for (const char* p = steps; *p; ++p) r = r * (*p == 'x' ? x : y) + y;
+    return r;
+  }
+};
+double strings(double x, double y) {
+  const char program[] = "xyx";
+  static constexpr unsigned char bits[] = "\x01\xff\x02";
+  wchar_t wide[4] = L"xy";
+  double r = 1;
+  for (int i = 0; program[i]; ++i) r *= program[i] == 'x' ? x * bits[i] : y;
+  for (int k = 0; k < 3; ++k) {
+    char buffer[16] = {"pqr"}, lines[2][4] = {"xy", "y"};
+    buffer[k] += 1;
+    lines[1][1] = 'x';
+    for (int i = 0; buffer[i]; ++i) r += x * (buffer[i] - 'o') * wide[i];
+    for (auto& line : lines)
+      for (int i = 0; line[i]; ++i) r *= line[i] == 'x' ? 1 + x / r : y;
+  }
+  return r * Program().run(x, y) * static_cast<double>(sizeof program);
+}
+TEST(Arrays, StartAsStrings) { EXPECT_GRADIENT(strings, 1.3, 0.7); }
+
 double rounded_step(double x, const double* a) {
   int i = 1;
   double y = a[i] * x;
