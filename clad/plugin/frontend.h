@@ -312,6 +312,7 @@ class Frontend {
   ir::Expr* elements(const clang::Expr* e);
   ir::Expr* init_list(const clang::InitListExpr* e);
   ir::Expr* aggregate(const ir::Type* type, llvm::ArrayRef<const clang::Expr*> inits);
+  ir::Expr* construct_reversed(const clang::CXXConstructExpr* e, const std::vector<const clang::Expr*>& args);
   ir::Expr* construct(const clang::CXXConstructExpr* e);
   ir::Expr* construct_inherited(const clang::CXXInheritedCtorInitExpr* e);
   ir::Expr* emplace_back(const clang::CXXMemberCallExpr* e, const clang::CXXMethodDecl* method);

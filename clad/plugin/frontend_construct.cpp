@@ -113,6 +113,17 @@ ir::Expr* Frontend::aggregate(const ir::Type* type, llvm::ArrayRef<const clang::
   return list;
 }
 
+/// A vector of what reverse iterators name: generated code knows only the pointers they are counted from.
+ir::Expr* Frontend::construct_reversed(const CXXConstructExpr* e,
+                                       const std::vector<const clang::Expr*>& args) {
+  const ir::Type* type = types_.get(e->getType());
+  const FunctionDecl* plain = lookup_.plain_definition("copied", args);
+  if (!plain || types_.get(plain->getReturnType()) != type)
+    return fail(e->getExprLoc(), "cannot differentiate this constructor of '" + type->name +
+                                     "' from reverse iterators of another type; use assign or insert");
+  return call_plain(e, plain, args);
+}
+
 ir::Expr* Frontend::construct(const CXXConstructExpr* e) {
   const CXXConstructorDecl* ctor = e->getConstructor();
   const ir::Type* type = types_.get(e->getType());
@@ -151,6 +162,8 @@ ir::Expr* Frontend::construct(const CXXConstructExpr* e) {
       return list;
     }
     if (TypeTable::is_numeric_array(e->getType())) return construct_array(e, args);
+    if (args.size() == 2 && is_pointer(args[0]) && TypeTable::is_reverse(args[0]->getType()))
+      return construct_reversed(e, args);
     ir::Expr* c = fn_.make(ir::Expr::Construct, type);
     if (args.size() == 1 && is_view(strip(args[0])->getType())) {  // a std::initializer_list
       const std::optional<View> list = view_of(strip(args[0]));

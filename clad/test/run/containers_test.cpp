@@ -5,6 +5,8 @@
 #include <list>
 #include <map>
 #include <set>
+
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -108,6 +110,23 @@ double constructed(double k) {
   return s + zeros[0] * copies[1] + assigned[0] * copy[1] * moved[2] + zeros[1] + a[1] * b[2];
 }
 TEST(Containers, EveryFormOfConstruction) { EXPECT_GRADIENT(constructed, 0.7); }
+
+double sum_of_powers(const std::vector<double>& v) {
+  double s = 0;
+  for (double e : v) s = s * 0.5 + e * e;
+  return s;
+}
+double reversed(double x, double y) {
+  const std::vector<double> v{x, y, x * y};
+  const std::array<double, 2> a{x, x * y};
+  std::vector<double> w(v.rbegin(), v.rend()), u{a.crbegin(), std::prev(a.crend())};
+  w[0] *= u[0];
+  const std::vector<int> k{1, 2, 3}, back(k.rbegin(), k.rend() - 1);
+  return w[0] + 2 * w[1] * w[2] * back[1] +
+         sum_of_powers(std::vector<double>(w.rbegin() + 1, w.rend())) * back[0] +
+         sum_of_powers({std::rbegin(a), std::rend(a)}) * static_cast<double>(u.size() + back.size());
+}
+TEST(Containers, VectorsMadeBackwards) { EXPECT_GRADIENT(reversed, 1.3, 0.7); }
 
 struct Layer {
   std::vector<double> w;

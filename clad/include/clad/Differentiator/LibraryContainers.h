@@ -73,6 +73,13 @@ ptrdiff_t member_erase(std::vector<T>& v, position<T> at) {
   v.pop_back();
   return 0;
 }
+/// A vector made of a range.
+template <class It>
+std::vector<element<It>> copied(It first, It last) {
+  std::vector<element<It>> v;
+  for (; first != last; ++first) v.push_back(*first);
+  return v;
+}
 template <class T, std::input_iterator It>
 void member_assign(std::vector<T>& v, It first, It last) {
   v.clear();
