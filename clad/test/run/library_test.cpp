@@ -151,6 +151,33 @@ double copies_bytes(const double* p, double x) {
   std::memset(a, 0, 2 * sizeof(double));
   return a[0] + a[2] * b[0] * b[1];
 }
+struct Cell {
+  double m[2][2], rest = 3;
+  int n = 4;
+};
+void clear_rows(double (*rows)[3], int n) { std::memset(rows, 0, n * sizeof *rows); }
+double copies_objects(double x, double y) {
+  double a[3][3], b[3][3], c[2][2][2] = {{{x, y}, {y, 3}}, {{x, 1}, {y, x}}}, d[2][2];
+  std::memset(a, 0, sizeof a);
+  a[1][2] = x;
+  a[0][1] = y;
+  a[0][2] = x * y;
+  std::memcpy(b, a, sizeof a);
+  std::memset(b, 0, 2 * sizeof(double));
+  std::memmove(a + 1, a, 6 * sizeof(double));
+  std::memcpy(d, c[1], sizeof d);
+  clear_rows(b + 2, 1);
+  Cell cells[3], one;
+  one.rest *= x;
+  std::memset(cells, 0, sizeof cells);
+  cells[1].m[1][0] = y;
+  std::memcpy(&cells[2], &cells[1], sizeof(Cell));
+  cells[2].rest += x + cells[0].n;
+  std::memset(&one, 0, sizeof one);
+  one.rest += y;
+  return b[1][2] * b[0][2] + b[0][1] + a[2][2] * a[1][1] + d[0][0] * d[1][0] * d[1][1] +
+         cells[2].m[1][0] * cells[2].rest * cells[1].m[1][0] + cells[1].rest + one.rest * x;
+}
 double square(double t) { return t * t; }
 double with_functions(const vec& v) {
   vec w(v.size());
@@ -187,6 +214,7 @@ TEST(Library, WritesRanges) {
   EXPECT_GRADIENT(running, kNumbers);
   EXPECT_GRADIENT(moves_around, kNumbers);
   EXPECT_GRADIENT(copies_bytes, buffer{0.3, 1.2, 0.7}, 1.3);
+  EXPECT_GRADIENT(copies_objects, 1.3, 0.7);
   EXPECT_GRADIENT(with_functions, kNumbers);
 }
 TEST(Library, Orders) {
