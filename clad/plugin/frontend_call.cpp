@@ -227,6 +227,23 @@ ir::Expr* Frontend::call(const CallExpr* e) {
   return call_function(e, callee, arguments, object);
 }
 
+/// The template arguments that a call of the function is written with; the others follow from them and from
+/// the call's arguments.
+static std::string written_arguments(const CallExpr* e, const FunctionDecl* callee, TypeTable& types) {
+  const auto* member = dyn_cast<MemberExpr>(e->getCallee()->IgnoreParenImpCasts());
+  const auto* name = dyn_cast<DeclRefExpr>(e->getCallee()->IgnoreParenImpCasts());
+  const unsigned count = member ? member->getNumTemplateArgs() : name ? name->getNumTemplateArgs() : 0;
+  const TemplateArgumentList* all = callee->getTemplateSpecializationArgs();
+  if (count == 0 || !all) return "";
+  std::vector<TemplateArgument> written;
+  for (const TemplateArgument& arg : all->asArray()) {
+    const bool pack = arg.getKind() == TemplateArgument::Pack;
+    for (const TemplateArgument& one : pack ? arg.getPackAsArray() : llvm::ArrayRef<TemplateArgument>(arg))
+      if (written.size() < count) written.push_back(one);
+  }
+  return spell_arguments(written, types);
+}
+
 /// A call of exactly this function; `object` is that of a method.
 ir::Expr* Frontend::call_function(const CallExpr* e, const FunctionDecl* callee,
                                   const std::vector<const clang::Expr*>& args, const clang::Expr* object) {
@@ -236,6 +253,7 @@ ir::Expr* Frontend::call_function(const CallExpr* e, const FunctionDecl* callee,
   auto info = std::make_unique<ir::CallInfo>();
   if (object) return finish_method(std::move(info), e, cast<CXXMethodDecl>(callee), args, object);
   info->name = spell_function(callee, types_);
+  if (compat::in_std(callee)) info->name += written_arguments(e, callee, types_);
   add_arguments(*info, callee, args);
   return finish_call(std::move(info), callee, callee->getReturnType(), e, false);
 }
@@ -253,6 +271,7 @@ ir::Expr* Frontend::call_method(std::unique_ptr<ir::CallInfo> info, const CallEx
                                 ir::Expr* object) {
   info->is_method = true;
   info->name = method->getNameAsString();
+  info->name += written_arguments(e, method, types_);
   if (isa<CXXConversionDecl>(method)) info->name = "operator " + types_.spell(method->getReturnType());
   if (!add_object(*info, object, loc(static_cast<const clang::Expr*>(e)), method))
     return literal("0", context_.IntTy);

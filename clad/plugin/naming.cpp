@@ -1,9 +1,7 @@
 // How functions are spelled in generated code and in the names of their derivatives.
 #include "clang/AST/DeclTemplate.h"
-#include "clang/Sema/Sema.h"
 #include "compat.h"
 #include "frontend.h"
-#include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -145,25 +143,6 @@ std::string spell_arguments(llvm::ArrayRef<TemplateArgument> args, TypeTable& ty
   return "<" + list + ">";
 }
 
-/// How many template arguments a call of a library function has to give, as its arguments do not tell them.
-static std::size_t count_given(const FunctionDecl* decl) {
-  const FunctionTemplateDecl* of = decl->getPrimaryTemplate();
-  if (!of) return 0;
-  llvm::SmallBitVector deduced;
-  Sema::MarkDeducedTemplateParameters(decl->getASTContext(), of, deduced);
-  const TemplateParameterList& params = *of->getTemplateParameters();
-  std::size_t count = 0;
-  for (unsigned i = 0; i < params.size(); ++i) {
-    const NamedDecl* p = params.getParam(i);
-    const auto* type = dyn_cast<TemplateTypeParmDecl>(p);
-    const auto* value = dyn_cast<NonTypeTemplateParmDecl>(p);
-    const bool implied = p->isParameterPack() || (type && type->hasDefaultArgument()) ||
-                         (value && value->hasDefaultArgument());
-    if (!deduced[i] && !implied) count = i + 1;
-  }
-  return count;
-}
-
 std::string spell_function(const FunctionDecl* decl, TypeTable& types) {
   const PrintingPolicy& policy = types.policy();
   std::string text;
@@ -178,12 +157,7 @@ std::string spell_function(const FunctionDecl* decl, TypeTable& types) {
     decl->printQualifiedName(os, policy);
   }
   const TemplateArgumentList* args = decl->getTemplateSpecializationArgs();
-  if (args && compat::in_std(decl)) {
-    if (const std::size_t given = count_given(decl); given > 0)
-      os << spell_arguments(args->asArray().take_front(given), types);
-  } else if (args) {
-    os << spell_arguments(args->asArray(), types);
-  }
+  if (args && !compat::in_std(decl)) os << spell_arguments(args->asArray(), types);
   os.flush();
   return text;
 }

@@ -1,4 +1,7 @@
 // Calls, recursion, templates, side effects of callees, names.
+#include <algorithm>
+#include <any>
+
 #include "clad/Differentiator/Differentiator.h"
 #include "clad/test/support/finite_difference.h"
 
@@ -169,6 +172,28 @@ struct Box {
   T& get() { return t; }
   const T& get() const { return t; }
 };
+struct Count {
+  int n;
+  template <class U>
+  U as() const {
+    return U(n);
+  }
+  template <int K, class U = double, class... V>
+  U times(V... v) const {
+    return U(n * K + (v + ... + 0));
+  }
+  template <class U>
+  static U two() {
+    return 2;
+  }
+};
+template <class C>
+double written_arguments(double x, double y, const C& c) {
+  std::any kept = 3.0;
+  return x * y * c.template as<double>() + x * c.template times<2>() * C::template two<int>() +
+         y * c.template times<3, float, long>(1, 2) * std::any_cast<double>(kept) *
+             std::max<double>(c.n, 2.5);
+}
 struct Policy {
   static double apply(double x) { return x * x; }
   static constexpr double k = 3;
@@ -186,6 +211,7 @@ double templates(double x, double y) {
 }
 TEST(Functions, TemplatesPacksFoldsAndIfConstexpr) {
   EXPECT_GRADIENT(templates, 1.1, 0.7);
+  EXPECT_GRADIENT(written_arguments<Count>, 1.1, 0.7, Count{3});
   EXPECT_GRADIENT(square<double>, 2.0);
   EXPECT_METHOD_GRADIENT((&Vec<double, 3>::dot), (Vec<double, 3>{1, 2, 3}), (Vec<double, 3>{4, 5, 6}));
 }
