@@ -137,6 +137,27 @@ double interpolates(const vec& x, const vec& y, double at) {
   const double t = (at - x[i]) / (x[i + 1] - x[i]);
   return (1 - t) * y[i] + t * y[i + 1] * *std::lower_bound(y.begin(), y.end(), 1.0);
 }
+struct Node {
+  double at, value;
+};
+bool before(int at, const Node& n) { return at < n.at; }
+double looks_up(const Node* nodes, int n, double x) {
+  const Node* upper =
+      std::lower_bound(nodes, nodes + n, x, [](const Node& node, double at) { return node.at < at; });
+  const Node& lower = upper[-1];
+  return lower.value + (upper->value - lower.value) * (x - lower.at) / (upper->at - lower.at);
+}
+double searches_tables(double x, double y) {
+  const std::vector<Node> nodes{{0, y}, {1, x}, {2, x * y}};
+  const Node local[] = {{0, 1}, {1, y}, {2 * y, 3 * y}};
+  const std::vector<int> levels{1, 3, 5};
+  const auto less = [](double at, const Node& node) { return at < node.at; };
+  const auto level = std::upper_bound(levels.begin(), levels.end(), 3, std::less<>()) - levels.begin();
+  const vec falling{3, 2, y};
+  return std::upper_bound(nodes.begin(), nodes.end(), x, less)->value * looks_up(local, 3, x) +
+         std::upper_bound(nodes.begin(), nodes.end(), 0, before)->value * static_cast<double>(level) +
+         *std::lower_bound(falling.begin(), falling.end(), x, std::greater<double>()) * x;
+}
 double searches(const vec& v, double x) {
   const bool any = std::any_of(v.begin(), v.end(), [&](double t) { return t > x; });
   const auto n = std::count_if(v.begin(), v.end(), [](double t) { return t > 1; });
@@ -224,6 +245,7 @@ TEST(Library, Orders) {
   EXPECT_GRADIENT(lists, 1.3, 0.7);
   EXPECT_GRADIENT(lists, 0.3, 1.7);
   EXPECT_GRADIENT(interpolates, vec{0, 1, 2, 4}, vec{0.5, 1.5, 2.5, 3}, 1.3);
+  EXPECT_GRADIENT(searches_tables, 1.3, 0.7);
   EXPECT_GRADIENT(searches, kNumbers, 1.1);
 }
 TEST(Library, HasSecondDerivatives) {

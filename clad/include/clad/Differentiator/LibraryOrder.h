@@ -89,13 +89,33 @@ ptrdiff_t min_element(It first, It last) {
 }
 
 // Searches.
-template <class It, class T>
+template <class It, class T, class Less>
 CLAD_FROM_ARGUMENT(0)
-ptrdiff_t lower_bound(It first, It last, const T& value) {
+ptrdiff_t lower_bound(It first, It last, const T& value, Less less) {
   ptrdiff_t low = 0, n = last - first;
   while (n > 0) {
     const ptrdiff_t half = n / 2;
-    if (first[low + half] < value) {
+    if (less(first[low + half], value)) {
+      low += half + 1;
+      n -= half + 1;
+    } else {
+      n = half;
+    }
+  }
+  return low;
+}
+template <class It, class T>
+CLAD_FROM_ARGUMENT(0)
+ptrdiff_t lower_bound(It first, It last, const T& value) {
+  return library::lower_bound(first, last, value, [](const auto& a, const auto& b) { return a < b; });
+}
+template <class It, class T, class Less>
+CLAD_FROM_ARGUMENT(0)
+ptrdiff_t upper_bound(It first, It last, const T& value, Less less) {
+  ptrdiff_t low = 0, n = last - first;
+  while (n > 0) {
+    const ptrdiff_t half = n / 2;
+    if (!less(value, first[low + half])) {
       low += half + 1;
       n -= half + 1;
     } else {
@@ -107,17 +127,7 @@ ptrdiff_t lower_bound(It first, It last, const T& value) {
 template <class It, class T>
 CLAD_FROM_ARGUMENT(0)
 ptrdiff_t upper_bound(It first, It last, const T& value) {
-  ptrdiff_t low = 0, n = last - first;
-  while (n > 0) {
-    const ptrdiff_t half = n / 2;
-    if (!(value < first[low + half])) {
-      low += half + 1;
-      n -= half + 1;
-    } else {
-      n = half;
-    }
-  }
-  return low;
+  return library::upper_bound(first, last, value, [](const auto& a, const auto& b) { return a < b; });
 }
 template <class It, class T>
 CLAD_FROM_ARGUMENT(0)
