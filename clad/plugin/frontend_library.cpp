@@ -59,6 +59,9 @@ ir::Expr* Frontend::library_call(const clang::Expr* at, const FunctionDecl* call
   carries |= is_pointer(at) && at->getType()->isRecordType();  // an iterator
   if (!carries || lookup_.given_by_user(callee, forward_)) return nullptr;
   if (name == "for_each" && at->getType()->isRecordType() && !is_lambda(at->getType())) name += "_object";
+  if (name == "polar")
+    if (const ExprResult zero = construction(at->getType(), {}, at->getExprLoc()); zero.isUsable())
+      args.insert(args.begin(), zero.get());
   const FunctionDecl* plain = lookup_.plain_definition(name, args);
   if (!plain) return nullptr;
   if (memory && callee->getName() == "memset") {

@@ -123,6 +123,17 @@ double sorts_in_part(vec v) {
   std::nth_element(w.begin(), w.begin() + middle, w.end());
   return v[0] * v[1] * v[1] + w[middle] * v[0];
 }
+double divides(double x, double y) {
+  vec v{x, -1, y, -x * y, 2 * x, -y, 3}, w = v, merged(7);
+  const auto middle = std::partition(v.begin(), v.end(), [](double t) { return t > 0; });
+  const auto larger = std::stable_partition(w.begin(), w.end(), [=](double t) { return t > x; });
+  const double a[] = {0, x, 3}, b[] = {y * y, 1, 2 * x, 4};
+  const auto end = std::merge(a, a + 3, b, b + 4, merged.begin());
+  double s = static_cast<double>((middle - v.begin()) * (end - merged.begin())) * *larger;
+  for (std::size_t i = 0; i < v.size(); ++i) s = s * 0.5 + v[i] * w[i] * merged[i] * (i + 1);
+  std::merge(a + 1, a + 2, b, b + 1, merged.rbegin(), std::greater<>());
+  return s + merged[6] * merged[6] * merged[5];
+}
 double extremes(const vec& v, double x) {
   auto it = std::max_element(v.begin(), v.end());
   return *it * x + *std::min_element(v.begin() + 1, v.end()) * (it - v.begin()) +
@@ -241,6 +252,7 @@ TEST(Library, WritesRanges) {
 TEST(Library, Orders) {
   EXPECT_GRADIENT(sorts, vec{0.3, 1.2, 0.7, 2.1, 0.1});
   EXPECT_GRADIENT(sorts_in_part, vec{0.3, 1.2, 0.7, 2.1, 0.1});
+  EXPECT_GRADIENT(divides, 1.3, 0.7);
   EXPECT_GRADIENT(extremes, kNumbers, 1.3);
   EXPECT_GRADIENT(lists, 1.3, 0.7);
   EXPECT_GRADIENT(lists, 0.3, 1.7);

@@ -63,7 +63,8 @@ double functions(double x, double y) {
   const complex z(x, y);
   return std::abs(z * z) + std::exp(z).real() * std::arg(z) + std::log(z).imag() + std::conj(z).imag() +
          std::sqrt(z).imag() * std::sqrt(-z).real() + std::pow(z, 3).real() + std::pow(z, 1.5).imag() +
-         std::sin(z).real() * std::cosh(z).imag() + std::tanh(z).real();
+         std::sin(z).real() * std::cosh(z).imag() + std::tanh(z).real() +
+         (std::polar(x, y) * std::polar(2.0, x) / std::polar(y)).imag();
 }
 complex horner(const std::vector<complex>& c, complex z) {
   complex s = 0;

@@ -445,6 +445,11 @@ template <detail::complex Z>
 real_of<Z> arg(const Z& z) {
   return std::atan2(z.imag(), z.real());
 }
+/// Of the type of its first argument, which std::polar does not have.
+template <detail::complex Z>
+Z polar(const Z&, const real_of<Z>& r, const real_of<Z>& angle) {
+  return Z(r * std::cos(angle), r * std::sin(angle));
+}
 template <detail::complex Z>
 Z conj(const Z& z) {
   return Z(z.real(), -z.imag());

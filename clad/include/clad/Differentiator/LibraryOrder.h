@@ -62,6 +62,63 @@ template <class It, class... Less>
 void nth_element(It first, It, It last, Less... less) {
   library::stable_sort(first, last, less...);
 }
+/// Changes places as the library does with iterators that can go backwards.
+template <class It, class Predicate>
+CLAD_FROM_ARGUMENT(0)
+ptrdiff_t partition(It first, It last, Predicate wanted) {
+  ptrdiff_t low = 0, high = last - first;
+  while (low < high) {
+    if (wanted(first[low])) {
+      ++low;
+      continue;
+    }
+    --high;
+    while (low < high && !wanted(first[high])) --high;
+    if (low == high) break;
+    std::swap(first[low], first[high]);
+    ++low;
+  }
+  return low;
+}
+template <class It, class Predicate>
+CLAD_FROM_ARGUMENT(0)
+ptrdiff_t stable_partition(It first, It last, Predicate wanted) {
+  const ptrdiff_t n = last - first;
+  std::vector<ptrdiff_t> order, others;
+  for (ptrdiff_t i = 0; i < n; ++i) {
+    if (wanted(first[i]))
+      order.push_back(i);
+    else
+      others.push_back(i);
+  }
+  const ptrdiff_t kept = static_cast<ptrdiff_t>(order.size());
+  for (ptrdiff_t i = kept; i < n; ++i) order.push_back(others[i - kept]);
+  permute(first, order);
+  return kept;
+}
+template <class It, class It2, class Out, class Less>
+CLAD_FROM_ARGUMENT(4)
+ptrdiff_t merge(It first, It last, It2 first2, It2 last2, Out out, Less less) {
+  const ptrdiff_t n = last - first, n2 = last2 - first2;
+  ptrdiff_t a = 0, b = 0;
+  for (ptrdiff_t i = 0; i < n + n2; ++i) {
+    bool second = a == n;
+    if (a < n && b < n2) second = less(first2[b], first[a]);
+    if (second) {
+      out[i] = first2[b];
+      ++b;
+    } else {
+      out[i] = first[a];
+      ++a;
+    }
+  }
+  return n + n2;
+}
+template <class It, class It2, class Out>
+CLAD_FROM_ARGUMENT(4)
+ptrdiff_t merge(It first, It last, It2 first2, It2 last2, Out out) {
+  return library::merge(first, last, first2, last2, out, [](const auto& a, const auto& b) { return a < b; });
+}
 template <class It, class Less>
 CLAD_FROM_ARGUMENT(0)
 ptrdiff_t max_element(It first, It last, Less less) {
