@@ -447,6 +447,7 @@ class Frontend {
   std::set<const clang::ValueDecl*> refused_;   ///< declarations that an error has been reported for
   int parallel_depth_ = 0;                      ///< parallel loops around this statement
   bool testing_ = false;                        ///< lowering a condition, through which no derivative flows
+  const clang::Expr* dropped_ = nullptr;        ///< the expression whose value nobody uses
   bool forward_ = false;                        ///< tangents are taken, not adjoints
   bool tainted_ = false;  ///< this statement uses one: what else is wrong follows from it
   int inline_depth_ = 0;

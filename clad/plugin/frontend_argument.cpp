@@ -384,7 +384,7 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
     return s->var ? fn_.ref(s->var) : literal("0", context_.IntTy);
   }
   const bool iterator = type->kind == ir::Type::Pointer && !info->lifted && types_.plain(result) != result;
-  if (iterator && !info->is_method)
+  if (iterator && (!info->is_method || at != dropped_))
     return fail(at->getExprLoc(),
                 "cannot differentiate call to '" + display_name(callee) +
                     "': where the iterator that it returns points is not known; write the loop");

@@ -321,7 +321,7 @@ void Frontend::discard(const clang::Expr* e) {
     binary(b, /*used=*/false);
     return;
   }
-  reading_ = bare;
+  reading_ = dropped_ = bare;
   value(bare);  // what it computes is dropped, its effects have been emitted
 }
 

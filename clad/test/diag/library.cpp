@@ -26,6 +26,17 @@ double inactive_library(double x) {
   return x * std::accumulate(v.begin(), v.end(), 0) * s.size() * m.size();
 }
 
+double iterators_of_constants(double x) {
+  std::string s = "abc";
+  std::string t(s.begin(), s.end());
+  // expected-error@-1 {{where the iterator that it returns points is not known; write the loop}}
+  std::vector<int> v{3, 1, 2};
+  v.erase(v.begin());
+  std::vector<double> w(v.rbegin(), v.rend());
+  // expected-error@-1 {{from reverse iterators of another type; use assign or insert}}
+  return x * t.size() * v[0] * w[0];
+}
+
 double accumulates(const vec& v) { return std::accumulate(v.begin(), v.end(), 0.0); }
 double inner_product(const vec& v) { return std::inner_product(v.begin(), v.end(), v.begin(), 0.0); }
 double iterates(const vec& v) {
@@ -172,6 +183,7 @@ double minmax(double x, double y) {
 
 void use() {
   clad::gradient(inactive_library);
+  clad::gradient(iterators_of_constants);
   clad::gradient(accumulates);
   clad::gradient(inner_product);
   clad::gradient(iterates);
