@@ -271,6 +271,11 @@ struct CopyFinder : RecursiveASTVisitor<CopyFinder> {
     value = value->IgnoreParenCasts();
     if (const auto* made = dyn_cast<CXXConstructExpr>(value); made && made->getNumArgs() == 1)
       value = made->getArg(0)->IgnoreParenCasts();
+    if (const auto* call = dyn_cast<CallExpr>(value)) {  // which give what was there
+      const FunctionDecl* f = call->getDirectCallee();
+      if (f && compat::in_std(f) && named(f, {"exchange", "move"}))
+        value = call->getArg(0)->IgnoreParenCasts();
+    }
     const bool computed = isa<BinaryOperator, UnaryOperator, CallExpr>(value) &&
                           !isa<CXXMemberCallExpr>(value) && member->getType()->isArithmeticType();
     found |= (computed && mentions(value, member)) || isa<FloatingLiteral>(value);

@@ -44,7 +44,7 @@ static const clang::Expr* first_stream(const clang::Expr* e) {
 
 std::optional<unsigned> Frontend::returned_parameter(const FunctionDecl* decl) {
   if (decl->getReturnType()->isLValueReferenceType() && returns_stream(decl)) return 0;
-  if (!decl->getReturnType()->isLValueReferenceType() || !decl->hasBody()) return std::nullopt;
+  if (!decl->getReturnType()->isReferenceType() || !decl->hasBody()) return std::nullopt;
   const FunctionDecl* definition = nullptr;
   const clang::Stmt* body = decl->getBody(definition);
   struct Returns : RecursiveASTVisitor<Returns> {
@@ -56,6 +56,10 @@ std::optional<unsigned> Frontend::returned_parameter(const FunctionDecl* decl) {
       any = true;
       std::optional<unsigned> found;
       const clang::Expr* e = s->getRetValue() ? first_stream(s->getRetValue()) : nullptr;
+      const auto* moved =
+          decl->getReturnType()->isRValueReferenceType() ? dyn_cast_or_null<CallExpr>(e) : nullptr;
+      if (moved && moved->getNumArgs() == 1 && moved->isCallToStdMove())
+        e = moved->getArg(0)->IgnoreParenImpCasts();
       if (const auto* op = dyn_cast_or_null<UnaryOperator>(e);
           op && op->getOpcode() == UO_Deref && isa<CXXThisExpr>(op->getSubExpr()->IgnoreParenImpCasts()))
         found = 0;

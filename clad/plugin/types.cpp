@@ -108,11 +108,12 @@ bool declared_constant(const CXXRecordDecl* record) {
 }
 
 bool copyable(const CXXRecordDecl* record) {
+  // What is not declared is deleted where objects move in a way of their own.
+  const bool moves = record->hasUserDeclaredMoveConstructor() || record->hasUserDeclaredMoveAssignment();
+  if (moves && !record->hasUserDeclaredCopyAssignment()) return false;
   for (const CXXConstructorDecl* ctor : record->ctors())
     if (ctor->isCopyConstructor()) return !ctor->isDeleted();
-  // One that is not declared yet is deleted where objects move in a way of their own.
-  return !record->defaultedCopyConstructorIsDeleted() && !record->hasUserDeclaredMoveConstructor() &&
-         !record->hasUserDeclaredMoveAssignment();
+  return !record->defaultedCopyConstructorIsDeleted() && !moves;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Classes: nested, private members, methods, constructors, inheritance.
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "clad/Differentiator/Differentiator.h"
@@ -458,5 +459,47 @@ double made_in_constructors(double x, double y) {
          other.c[1][0] * other.m[1][0].a * other.m[0][0].b * other.t[1].a * other.t[2].b + other.c[1][1];
 }
 TEST(Structs, ArrayMembersMadeInAConstructor) { EXPECT_GRADIENT(made_in_constructors, 1.3, 0.7); }
+
+struct Emptied {
+  double k;
+  int n = 2;
+  explicit Emptied(double value) : k(value) {}
+  Emptied(const Emptied&) = default;
+  Emptied& operator=(const Emptied&) = default;
+  Emptied(Emptied&& o) noexcept : k(std::exchange(o.k, 0)), n(o.n) {}
+  Emptied& operator=(Emptied&& o) noexcept {
+    k = std::exchange(o.k, 0);
+    n = std::exchange(o.n, 0);
+    return *this;
+  }
+};
+double moved(double x, double y) {
+  Emptied a(x), b(y);
+  a = std::move(b);
+  b = Emptied(x * y);
+  Emptied c(std::move(a));
+  return c.k * b.k * c.n + b.k + a.k * x;
+}
+struct Builder {
+  double sum = 0;
+  Builder& add(double v) & {
+    sum += v;
+    return *this;
+  }
+  Builder&& add(double v) && {
+    sum += v * 2;
+    return std::move(*this);
+  }
+  double get() const { return sum; }
+};
+double built(double x, double y) {
+  Builder b;
+  b.add(x).add(y);
+  return Builder().add(x).add(x * y).get() * Builder{y}.add(b.sum).sum;
+}
+TEST(Structs, MovedFromObjects) {
+  EXPECT_GRADIENT(moved, 1.3, 0.7);
+  EXPECT_GRADIENT(built, 1.3, 0.7);
+}
 
 }  // namespace
