@@ -231,6 +231,26 @@ static ir::Expr* changeable(const std::vector<ir::CallInfo::Arg>& args, const ir
   return found;
 }
 
+/// Whether an object of the library is a handle on others, or is reached by one.
+static bool refers_elsewhere(const ir::Expr* object) {
+  const auto* record = static_cast<const CXXRecordDecl*>(object->type->decl);
+  const bool handle = record && record->hasDefinition() &&
+                      (record->isTriviallyCopyable() || record->getName().ends_with("_ptr") ||
+                       record->getName().ends_with("iterator"));
+  return handle || ir::handle_in(object);
+}
+
+/// The object that a handle is on which a call returns.
+static ir::Expr* made_from(const std::vector<ir::CallInfo::Arg>& args, const ir::Type* result) {
+  if (args.empty() || !ir::is_path(args[0].expr)) return nullptr;
+  if (result->kind != ir::Type::Pointer && !result->is_class()) return nullptr;
+  const ir::Expr* from = args[0].expr;
+  if (const ir::Var* r = from->kind == ir::Expr::VarRef ? from->var : nullptr; r && r->origin)
+    return r->origin;
+  const ir::Type* t = from->type;
+  return t->is_class() && !t->differentiable ? args[0].expr : nullptr;
+}
+
 ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const FunctionDecl* callee,
                                 QualType result, const clang::Expr* at, bool object_mutable) {
   const ir::Type* type = types_.get(result);
@@ -317,6 +337,12 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
                          : "': it returns a pointer to differentiable data, and is recursive, virtual or "
                            "not visible; return an index"));
 
+  // What lies behind a handle may be gone when the reverse sweep passes it again.
+  for (ir::CallInfo::Arg& a : info->args)
+    if (input && output && !a.mutable_ && !a.expr->type->differentiable && a.expr->type->copyable &&
+        a.expr->type->kind != ir::Type::Pointer && ir::is_path(a.expr) && ir::handle_in(a.expr))
+      a.expr = hoist(a.expr, loc(at));
+
   // The call as it would be written without derivatives.
   ir::Expr* primal = nullptr;
   if (info->is_constructor) {
@@ -396,10 +422,11 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
   }
   // An object that cannot be copied, as a std::atomic, is not kept for the reverse sweep to ask again.
   bool pure = touched.empty() && compat::in_std(callee) && info->is_method && !type->is_class() &&
-              info->args[0].expr->type->copyable;
+              info->args[0].expr->type->copyable && !refers_elsewhere(info->args[0].expr);
   if (pure) return primal;
   ir::Var* temp = fn_.make_var(ir::Var::Temp, "t", type, region_);
   temp->optional = !type->default_constructible && !result->isReferenceType();
+  temp->origin = made_from(info->args, type);
   temp->names = gives_object && at != reading_ ? changeable(info->args, type) : nullptr;
   temp->by_pointer = result->isReferenceType() && (type->is_class() || temp->names);
   temp->reference_copy = gives_object && !temp->names;

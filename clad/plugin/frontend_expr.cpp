@@ -110,7 +110,7 @@ ir::Expr* Frontend::cast(const CastExpr* e) {
     case CK_LValueToRValue: {
       reading_ = sub->IgnoreParens();
       ir::Expr* v = read(sub);
-      return !type->is_class() && ir::returned_place(v) ? hoist(v, loc(e)) : v;
+      return !type->is_class() && !type->differentiable && ir::handle_in(v) ? hoist(v, loc(e)) : v;
     }
     case CK_FunctionToPointerDecay:
     case CK_BuiltinFnToFnPtr:

@@ -99,7 +99,10 @@ ir::Expr* Frontend::assign(ir::Expr* lhs, const std::string& op, ir::Expr* rhs, 
     out_ = outer;
     return lhs;
   }
-  if (const ir::Var* place = ir::returned_place(lhs); place && !lhs->type->differentiable) {
+  if (const ir::Var* handle = ir::handle_in(lhs);
+      handle && !lhs->type->differentiable && !handle->reference_copy) {
+    if (!r || r == handle) r = handle->origin ? ir::root(handle->origin) : nullptr;
+    if (r) r->modified = true;
     const bool step = op == "++" || op == "--";
     ir::Stmt* s = emit(ir::Stmt::Eval, at);
     s->expr = step ? fn_.make(ir::Expr::Unary, lhs->type, op, {lhs})

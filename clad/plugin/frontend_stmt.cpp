@@ -106,6 +106,7 @@ void Frontend::initialize(ir::Var* var, const clang::Expr* init, ir::Loc at) {
     std::erase(temp->region->vars, temp);
     return;
   }
+  if (v && v->kind == ir::Expr::VarRef) var->origin = v->var->origin;
   ir::Stmt* s = emit(ir::Stmt::Decl, at);
   s->var = var;
   s->expr = v;

@@ -175,14 +175,46 @@ static Var* follow(const Expr* e, Stop stop) {
   return nullptr;
 }
 
-const Var* returned_place(const Expr* e) {
+/// A pointer that the frontend follows itself: to what has derivatives, or to integers.
+static bool is_followed(const Type* t) {
+  return t->kind == Type::Pointer && t->element && (t->differentiable || t->element->kind == Type::Scalar);
+}
+
+const Var* handle_in(const Expr* e) {
+  bool away = false;
   for (;;) {
-    if (e->kind == Expr::VarRef && e->var->kind == Var::Alias)
-      e = e->var->path;
-    else if (e->kind == Expr::VarRef || e->args.empty() || !is_path(e))
-      return e->kind == Expr::VarRef && e->var->names ? e->var : nullptr;
-    else
-      e = e->args[0];
+    switch (e->kind) {
+      case Expr::VarRef:
+        if (e->var->kind == Var::Alias) {
+          e = e->var->path;
+          continue;
+        }
+        return (away || e->var->by_pointer) && e->var->kind != Var::Param && e->var->global.empty() ? e->var
+                                                                                                    : nullptr;
+      case Expr::Deref:
+      case Expr::Index:
+        away |= e->args[0]->type->kind == Type::Pointer && !is_followed(e->args[0]->type);
+        e = e->args[0];
+        continue;
+      case Expr::AddressOf:
+        away = false;
+        e = e->args[0];
+        continue;
+      case Expr::Member:
+      case Expr::Cast:
+        e = e->args[0];
+        continue;
+      case Expr::Method:
+        if (!e->accessor && !away) return nullptr;
+        e = e->args[0];
+        continue;
+      case Expr::Binary:
+        if (!e->type || e->type->kind != Type::Pointer) return nullptr;
+        e = e->args[0]->type && e->args[0]->type->kind == Type::Pointer ? e->args[0] : e->args[1];
+        continue;
+      default:
+        return nullptr;
+    }
   }
 }
 

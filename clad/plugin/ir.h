@@ -96,6 +96,7 @@ struct Var {
   bool reference_copy = false;  ///< a temporary that holds what a returned reference named: not to be written
   bool by_pointer = false;      ///< a temporary bound to a reference returned by a call: kept as a pointer
   Expr* names = nullptr;        ///< of such a one: what it is a part of, if that may be changed through it
+  Expr* origin = nullptr;       ///< of a handle on data without derivatives: the object that it was asked of
   bool unbounded = false;       ///< a pointer to an array of unknown length, whose tangent is an object
   bool growing = false;         ///< that object is a clad::growing, not a clad::one_hot
   bool local_now = false;       ///< while printing: still a local variable, stored in its record later
@@ -363,8 +364,9 @@ std::string no_shadow(const Type* type);
 std::string not_differentiated(const Expr* e);
 /// The variable an lvalue path starts from, or null (a temporary, a global).
 Var* root(const Expr* e);
-/// The temporary with Var::names that a path starts from, if it does.
-const Var* returned_place(const Expr* e);
+/// A variable of the function that a path without derivatives leads through to elsewhere: an iterator, a
+/// pointer to objects, a reference that a call returned. What is there, the reverse sweep may not find again.
+const Var* handle_in(const Expr* e);
 /// Whether writing to an lvalue path may change memory that belongs to the caller.
 bool is_outside(const Expr* path);
 /// Whether an lvalue path starts from a variable outside of functions.

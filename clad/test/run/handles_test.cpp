@@ -1,0 +1,161 @@
+// Data without derivatives that is reached by iterators, pointers and views: what lies there in the forward
+// sweep is gone, or changed, when the reverse sweep runs.
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "clad/Differentiator/Differentiator.h"
+#include "clad/test/support/finite_difference.h"
+
+namespace {
+
+double powers(double x, double y, int k) {
+  const double v[6] = {x, y, x * x, y * y, x * y * y, 1};
+  return v[k];
+}
+
+double found(double x, double y) {
+  std::map<int, int> m = {{1, 4}};
+  auto it = m.find(1);
+  const double v[6] = {x, y, x * x, y * y, x * y * y, 1};
+  double s = v[it->second] * x;
+  it->second = 0;
+  s = s * y + v[m[1]] * s;
+  m.find(1)->second = 2;
+  return s * v[m.at(1)];
+}
+double walked(double x, double y) {
+  std::map<int, int> m = {{0, 3}, {1, 1}, {2, 2}};
+  std::multimap<int, int> all = {{1, 2}, {1, 3}, {2, 0}};
+  const double v[6] = {x, y, x * x, y * y, x * y * y, 1};
+  double s = 1;
+  for (auto it = m.begin(); it != m.end(); ++it) {
+    s += v[it->second] * s;
+    it->second = 5 - it->second;
+  }
+  for (const auto& [key, value] : m) s += key * v[value] * s;
+  const auto [first, last] = all.equal_range(1);
+  for (auto it = first; it != last; ++it) s *= 1 + v[it->second];
+  const auto [place, inserted] = m.try_emplace(7, 4);
+  if (inserted) s += v[place->second] * s;
+  m.erase(place);
+  return s * static_cast<double>(m.size());
+}
+double in_sets(double x, double y) {
+  std::set<int> l = {0, 1, 3};
+  const double v[4] = {x, y, x * x, x + y};
+  double s = 1;
+  auto it = l.lower_bound(1);
+  s += v[*it] * s;
+  it = l.erase(it);
+  s *= v[*it];
+  const auto p = l.insert(2);
+  s *= v[*p.first] + static_cast<double>(p.second);
+  return s * v[*l.rbegin()] * v[*l.begin()];
+}
+double first_place(double x, double y) {
+  std::map<std::string, int> m;
+  m["x"] = 2;
+  int& n = m.begin()->second;
+  const double s = x * n;
+  n = 7;
+  return s * s * y * m["x"];
+}
+TEST(Handles, IteratorsOfLibraryContainers) {
+  EXPECT_GRADIENT(found, 1.3, 0.7);
+  EXPECT_GRADIENT(walked, 1.3, 0.7);
+  EXPECT_GRADIENT(in_sets, 1.3, 0.7);
+  EXPECT_GRADIENT(first_place, 1.3, 0.7);
+}
+
+struct Entry {
+  int k = 0;
+  void tick() { ++k; }
+};
+double into_vectors(double x, double y) {
+  std::vector<Entry> m{{1}, {0}, {3}};
+  std::vector<std::pair<int, int>> pairs{{2, 1}, {0, 3}};
+  double s = 1;
+  for (auto it = m.begin(); it != m.end(); ++it) {
+    s += powers(x, y, it->k) * s;
+    it->k = 2;
+  }
+  for (auto it = pairs.begin(); it != pairs.end(); ++it) {
+    s += powers(x, y, it->first) * s;
+    it->first = it->second;
+  }
+  return s * powers(x, y, m[1].k) * powers(x, y, pairs[0].first);
+}
+Entry* find(Entry* p, int n, int k) {
+  for (int i = 0; i < n; ++i)
+    if (p[i].k == k) return p + i;
+  return nullptr;
+}
+double by_pointers(double x, double y) {
+  Entry m[3] = {{1}, {0}, {2}};
+  double s = 1;
+  for (Entry* p = m; p != m + 3; ++p) {
+    s += powers(x, y, p->k) * s;
+    p->k += 1;
+  }
+  Entry* best = nullptr;
+  for (Entry& e : m)
+    if (!best || e.k > best->k) best = &e;
+  s *= powers(x, y, best->k);
+  best->k = 0;
+  Entry* const one = find(m, 3, 1);
+  if (one) s += powers(x, y, one->k) * s;
+  std::vector<Entry*> all{&m[0], &m[1]};
+  for (Entry* e : all) s += powers(x, y, e->k) * s;
+  return s;
+}
+struct Handle {
+  Entry* p;
+  Entry* operator->() const { return p; }
+  Entry& get() const { return *p; }
+};
+double by_objects(double x, double y) {
+  Entry e{2};
+  const Handle h{&e};
+  double s = x * h->k;
+  h->k = 5;
+  s = s * y + h.get().k * x;
+  h.p->tick();
+  return s * s * h.p->k;
+}
+double shared(double x, double y) {
+  struct Settings {
+    int n = 3;
+  };
+  const auto p = std::make_shared<Settings>();
+  const auto q = p;
+  double s = x * p->n;
+  q->n = 5;
+  s *= p->n + y;
+  return s * s * y;
+}
+TEST(Handles, PointersToObjects) {
+  EXPECT_GRADIENT(into_vectors, 1.3, 0.7);
+  EXPECT_GRADIENT(by_pointers, 1.3, 0.7);
+  EXPECT_GRADIENT(by_objects, 1.3, 0.7);
+  EXPECT_GRADIENT(shared, 1.3, 0.7);
+}
+
+double views(double x, double y) {
+  std::string t(40, 'y');
+  const std::string_view all(t);
+  const auto head = all.substr(0, 3);
+  double s = x * static_cast<double>(head.size()) * (head[0] - 'w');
+  t = "q";
+  std::optional<std::string> name = "xy";
+  s *= static_cast<double>(name->size());
+  return s * s * y;
+}
+TEST(Handles, Views) { EXPECT_GRADIENT(views, 1.3, 0.7); }
+
+}  // namespace
