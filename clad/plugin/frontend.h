@@ -104,6 +104,7 @@ class Frontend {
   bool declare_static(const clang::VarDecl* decl);
   void check_object(clang::QualType type, clang::SourceLocation at);
   void declare_bindings(const clang::DecompositionDecl* decl);
+  void bind_parts(const clang::DecompositionDecl* decl, ir::Expr* whole);
   ir::Expr* name_pointer(const clang::VarDecl* decl, ir::Expr* target);
   void declare_pointer(const clang::VarDecl* var);
   void lower_if(const clang::IfStmt* s);

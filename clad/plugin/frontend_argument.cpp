@@ -236,7 +236,7 @@ static bool refers_elsewhere(const ir::Expr* object) {
   const auto* record = static_cast<const CXXRecordDecl*>(object->type->decl);
   const bool handle = record && record->hasDefinition() &&
                       (record->isTriviallyCopyable() || record->getName().ends_with("_ptr") ||
-                       record->getName().ends_with("iterator"));
+                       record->getName().ends_with("iterator") || record->getName() == "reference");
   return handle || ir::handle_in(object);
 }
 

@@ -79,9 +79,17 @@ ir::Expr* Frontend::call_plain(const clang::Expr* at, const FunctionDecl* plain,
   info->name = spell_function(plain, types_);
   add_arguments(*info, plain, args);
   const std::optional<unsigned> from = counted_from(plain);
+  ir::Expr* const first = from ? info->args[*from].expr : nullptr;
   ir::Expr* start = from && is_pointer(at) ? freeze(info->args[*from].expr, at_) : nullptr;
   ir::Expr* result = finish_call(std::move(info), plain, plain->getReturnType(), at, false);
-  return start ? moved(start, TypeTable::is_reverse(args[*from]->getType()), result) : result;
+  if (start) return moved(start, TypeTable::is_reverse(args[*from]->getType()), result);
+  const ir::Type* type = types_.get(at->getType());
+  if (!from || (!type->is_class() && type->kind != ir::Type::Pointer)) return result;
+  // An iterator over constants is an object like another.
+  ir::Expr* place = hoist(fn_.make(ir::Expr::Binary, type, "+", {first, result}), at_, "place");
+  if (first->kind == ir::Expr::VarRef && place->kind == ir::Expr::VarRef)
+    place->var->origin = first->var->origin;
+  return place;
 }
 
 /// std::min({a, b, c}) and std::max({a, b, c}).

@@ -272,18 +272,7 @@ void Frontend::lower_range_for(const CXXForRangeStmt* s, const std::function<voi
     ir::Expr* whole = element;
     if (!var->getType()->isReferenceType()) whole = hoist(element, at_, "bound");
     if (whole != element) unstable_.insert(whole->var);
-    unsigned i = 0;
-    for (const BindingDecl* b : bindings->bindings()) {
-      const auto* m =
-          b->getBinding() ? dyn_cast<MemberExpr>(b->getBinding()->IgnoreParenImpCasts()) : nullptr;
-      std::string field = m                                ? m->getMemberDecl()->getNameAsString()
-                          : whole->type->fields.size() > i ? whole->type->fields[i].name
-                                                           : "";
-      bindings_[b] = through(whole, [&](ir::Expr* one) {
-        return fn_.make(ir::Expr::Member, types_.get(b->getType()), field, {one});
-      });
-      ++i;
-    }
+    bind_parts(bindings, whole);
   } else if (table || (element->type->kind == ir::Type::Pointer && element->kind == ir::Expr::Method)) {
     bindings_[var] = element;  // a pointer that does not move
   } else if (chosen && var->getType()->isReferenceType()) {

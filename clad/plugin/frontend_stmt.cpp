@@ -99,8 +99,9 @@ void Frontend::initialize(ir::Var* var, const clang::Expr* init, ir::Loc at) {
   ir::Expr* v = !init ? nullptr : var->type->kind == ir::Type::Real ? as_number(init) : value(init);
   // `T x = f(...)`: let the call write x itself.
   if (v && v->kind == ir::Expr::VarRef && v->var->kind == ir::Var::Temp && out_->size() > before &&
-      out_->back()->var == v->var && out_->back()->kind == ir::Stmt::CallStmt && v->type == var->type &&
-      !v->var->by_pointer) {
+      out_->back()->var == v->var && v->type == var->type && !v->var->by_pointer &&
+      (out_->back()->kind == ir::Stmt::CallStmt ||
+       (out_->back()->kind == ir::Stmt::Decl && !v->type->copyable))) {
     ir::Var* temp = v->var;
     out_->back()->var = var;
     std::erase(temp->region->vars, temp);
@@ -311,6 +312,11 @@ void Frontend::declare_bindings(const DecompositionDecl* decl) {
     initialize(v, init, at_);
     whole = fn_.ref(v);
   }
+  bind_parts(decl, whole);
+}
+
+/// Lets the names of a structured binding stand for the parts of an object.
+void Frontend::bind_parts(const DecompositionDecl* decl, ir::Expr* whole) {
   unsigned index = 0;
   for (const BindingDecl* b : decl->bindings()) {
     unsigned i = index++;

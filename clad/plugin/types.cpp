@@ -59,7 +59,8 @@ bool default_constructible(const CXXRecordDecl* record) {
   if (record->isLambda()) return false;
   if (!record->hasDefaultConstructor()) return false;
   for (const CXXConstructorDecl* ctor : record->ctors())
-    if (ctor->isDefaultConstructor()) return !ctor->isDeleted();
+    if (ctor->isDefaultConstructor())
+      return !ctor->isDeleted() && !(compat::in_std(record) && ctor->getAccess() == AS_private);
   // An implicit one may not be declared yet.
   const auto made = [](QualType type) {
     const CXXRecordDecl* part = type->getBaseElementTypeUnsafe()->getAsCXXRecordDecl();

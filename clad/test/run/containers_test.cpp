@@ -547,4 +547,21 @@ double over_constants(double x, double y) {
 }
 TEST(Containers, RangesOfConstants) { EXPECT_GRADIENT(over_constants, 1.3, 0.7); }
 
+double parts_of_arrays(double x, double y) {
+  std::vector<std::array<double, 2>> t = {{x, 1}, {1, y}};
+  const std::vector<std::array<int, 2>> pairs = {{0, 1}, {1, 0}};
+  double rows[2][2] = {{x, 1}, {1, y}};
+  double s = 0;
+  for (auto [a, b] : t) s += a * a * b * x;
+  for (auto& [a, b] : t) a *= b;
+  for (const auto& [a, b] : t) s += b * a;
+  for (auto [i, k] : pairs) s += t[i][0] * t[k][1] * x;
+  for (auto& [a, b] : rows) {
+    a *= b;
+    s += a * y;
+  }
+  return s * rows[0][0];
+}
+TEST(Containers, PartsOfArraysInALoop) { EXPECT_GRADIENT(parts_of_arrays, 1.3, 0.7); }
+
 }  // namespace

@@ -1,5 +1,7 @@
 // Data without derivatives that is reached by iterators, pointers and views: what lies there in the forward
 // sweep is gone, or changed, when the reverse sweep runs.
+#include <algorithm>
+#include <bitset>
 #include <map>
 #include <memory>
 #include <optional>
@@ -157,5 +159,43 @@ double views(double x, double y) {
   return s * s * y;
 }
 TEST(Handles, Views) { EXPECT_GRADIENT(views, 1.3, 0.7); }
+
+struct Named {
+  std::string name;
+  int k;
+};
+double searched(double x, double y) {
+  std::vector<Entry> m{{1}, {0}, {2}};
+  const std::vector<Named> named{{"a", 1}, {"b", 0}};
+  const auto one = std::find_if(m.begin(), m.end(), [](const Entry& e) { return e.k == 1; });
+  double s = powers(x, y, one->k) * x;
+  one->k = 3;
+  const auto b = std::find_if(named.begin(), named.end(), [](const Named& n) { return n.name == "b"; });
+  if (b == named.end()) return 0;
+  return s * powers(x, y, m[0].k) * powers(x, y, b->k);
+}
+double owned(double x, double y) {
+  auto p = std::make_unique<Entry>();
+  p->k += 2;
+  const auto name = std::make_unique<std::string>("ab");
+  double s = x * p->k;
+  p->k = 4;
+  return s * s * y * p->k * static_cast<double>(name->size());
+}
+double bits(double x, double y) {
+  std::bitset<4> b(6);
+  double s = 1;
+  for (int i = 0; i < 4; ++i) {
+    s = b[i] ? s * y : s + x;
+    b[(i + 1) % 4] = b[i];
+  }
+  const auto last = b[3];
+  return last ? s : s * x;
+}
+TEST(Handles, FoundAndOwned) {
+  EXPECT_GRADIENT(searched, 1.3, 0.7);
+  EXPECT_GRADIENT(owned, 1.3, 0.7);
+  EXPECT_GRADIENT(bits, 1.3, 0.7);
+}
 
 }  // namespace
