@@ -129,6 +129,14 @@ class StaticNames : public RecursiveASTVisitor<StaticNames> {
       e->setDecl(const_cast<VarDecl*>(it->second));
     return true;
   }
+  /// The parser has noted what a reference names.
+  bool VisitVarDecl(VarDecl* v) {
+    EvaluatedStmt* noted = v->getType()->isReferenceType() ? v->getEvaluatedStmt() : nullptr;
+    if (!noted) return true;
+    noted->Evaluated = APValue();
+    noted->WasEvaluated = noted->HasConstantInitialization = false;
+    return true;
+  }
 
  private:
   const std::map<const ValueDecl*, const VarDecl*>& statics_;

@@ -89,7 +89,10 @@ int& calls() {
   return n;
 }
 double globally(double x, double y) {
-  calls() = 1;
+  int& all = calls();
+  all = 3;
+  calls() -= 2;
+  x *= all;
   double s = x * calls();
   calls() += 2;
   return s * y * calls();
