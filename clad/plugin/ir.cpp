@@ -175,6 +175,16 @@ static Var* follow(const Expr* e, Stop stop) {
   return nullptr;
 }
 
+static bool has_const_member(const Type* object, const std::string& name) {
+  return std::any_of(object->fields.begin(), object->fields.end(), [&](const Field& f) {
+    return f.name.empty() ? has_const_member(f.type, name) : f.is_const && f.name == name;
+  });
+}
+
+bool names_const_member(const Expr* e) {
+  return e->kind == Expr::Member && e->args[0]->type && has_const_member(e->args[0]->type, e->text);
+}
+
 /// A pointer that the frontend follows itself: to what has derivatives, or to integers.
 static bool is_followed(const Type* t) {
   return t->kind == Type::Pointer && t->element && (t->differentiable || t->element->kind == Type::Scalar);

@@ -29,6 +29,7 @@ struct Field {
   std::string name;  ///< empty for a base class
   const Type* type;
   bool constant = false;  ///< carries no derivative
+  bool is_const = false;  ///< declared const: an adjoint of it is changed all the same
 };
 
 /// What the transformations need to know of a C++ type (without reference and top-level const).
@@ -364,6 +365,8 @@ std::string no_shadow(const Type* type);
 std::string not_differentiated(const Expr* e);
 /// The variable an lvalue path starts from, or null (a temporary, a global).
 Var* root(const Expr* e);
+/// Whether an expression names a member that is declared const.
+bool names_const_member(const Expr* e);
 /// A variable of the function that a path without derivatives leads through to elsewhere: an iterator, a
 /// pointer to objects, a reference that a call returned. What is there, the reverse sweep may not find again.
 const Var* handle_in(const Expr* e);

@@ -347,7 +347,9 @@ Text Module::fields_text() const {
     for (const ir::Field& f : t->fields) {
       if (!f.type->differentiable || f.constant) continue;
       if (!f.name.empty()) {
-        walk += " visit(a." + f.name + ", b." + f.name + ");";
+        const std::string member = "a." + f.name;
+        walk +=
+            " visit(" + (f.is_const ? "clad::as_mutable(" + member + ")" : member) + ", b." + f.name + ");";
         continue;
       }
       const std::string bases =

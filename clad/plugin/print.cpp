@@ -115,7 +115,8 @@ std::string print(const Expr* e) {
       return spell(e->var);
     case Expr::Member:
       if (e->text.find("::") != std::string::npos) return e->text + "(" + print(e->args[0]) + ")";
-      return member_of(e->args[0]) + e->text;
+      return ir::names_const_member(e) ? "clad::as_mutable(" + member_of(e->args[0]) + e->text + ")"
+                                       : member_of(e->args[0]) + e->text;
     case Expr::Deref:
       return "*" + at_least(e->args[0], 14);
     case Expr::Index: {

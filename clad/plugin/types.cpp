@@ -55,8 +55,21 @@ bool has_member_initializers(const CXXRecordDecl* record) {
   return false;
 }
 
+/// Whether objects of the class cannot be assigned, as a member is const.
+bool keeps_constants(const CXXRecordDecl* record) {
+  const auto keeps = [](QualType type) {
+    const CXXRecordDecl* part = type->getAsCXXRecordDecl();
+    return type.isConstQualified() ||
+           (part && part->hasDefinition() && !compat::in_std(part) && keeps_constants(part->getDefinition()));
+  };
+  return llvm::any_of(record->bases(), [&](const CXXBaseSpecifier& base) { return keeps(base.getType()); }) ||
+         llvm::any_of(record->fields(), [&](const FieldDecl* f) {
+           return keeps(record->getASTContext().getBaseElementType(f->getType()));
+         });
+}
+
 bool default_constructible(const CXXRecordDecl* record) {
-  if (record->isLambda()) return false;
+  if (record->isLambda() || keeps_constants(record)) return false;
   if (!record->hasDefaultConstructor()) return false;
   for (const CXXConstructorDecl* ctor : record->ctors())
     if (ctor->isDefaultConstructor())
@@ -467,7 +480,8 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
   t.zero_by_value_init = !has_member_initializers(record) && !record->hasUserProvidedDefaultConstructor();
   auto add = [&](std::string name, QualType field, bool constant = false) {
     const ir::Type* ft = get(field);
-    t.fields.push_back({std::move(name), ft, constant});
+    t.fields.push_back(
+        {std::move(name), ft, constant, context_.getBaseElementType(field).isConstQualified()});
     t.zero_by_value_init &= ft->zero_by_value_init;
     t.reaches_integers |= ft->reaches_integers;
     if (constant) return;

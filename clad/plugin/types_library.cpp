@@ -76,7 +76,9 @@ bool TypeTable::fill_parts(ir::Type& t, const ClassTemplateSpecializationDecl* s
   llvm::StringRef name = spec->getName();
   std::vector<ir::Field> fields;
   if (name == "pair") {
-    fields = {{"first", get(args[0].getAsType())}, {"second", get(args[1].getAsType())}};
+    const QualType first = args[0].getAsType(), second = args[1].getAsType();
+    fields = {{"first", get(first), false, first.isConstQualified()},
+              {"second", get(second), false, second.isConstQualified()}};
   } else if (name == "complex") {
     const ir::Type* real = get(args[0].getAsType());
     fields = {{"clad::real_part", real}, {"clad::imag_part", real}};

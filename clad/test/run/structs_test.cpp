@@ -502,4 +502,48 @@ TEST(Structs, MovedFromObjects) {
   EXPECT_GRADIENT(built, 1.3, 0.7);
 }
 
+// Members that are const: nobody assigns to them, but their adjoints are numbers like others.
+struct Spring {
+  const double k;
+  explicit Spring(double stiffness) : k(stiffness) {}
+  double force(double v) const { return k * v; }
+};
+struct Settings {
+  const double a;
+  const double w[2];
+  double b;
+  double get() const { return a * b * w[1] + w[0]; }
+};
+class Filter {
+  const double k_;
+  const int n_;
+  std::vector<double> kept_;
+  const Spring spring_;
+
+ public:
+  Filter(double k, int n) : k_(k), n_(n), kept_(n, k), spring_(k * k) {}
+  double step(double v) {
+    for (auto& e : kept_) e = e * k_ + spring_.force(v);
+    return kept_[n_ - 1];
+  }
+};
+double const_members(double x, double y) {
+  const Spring spring(x);
+  Settings s{x, {y, x * y}, 2};
+  s.b *= s.a;
+  const Settings t = s;
+  std::vector<Settings> all{s, t};
+  all.push_back({y, {1, x}, y});
+  Filter f(x * 0.5, 3);
+  std::pair<const double, double> p(x, y);
+  p.second *= p.first;
+  double sum = spring.force(y) * spring.k + t.get() + f.step(y) * f.step(x) + p.second;
+  for (Settings& one : all) {
+    one.b *= y;
+    sum += one.get();
+  }
+  return sum;
+}
+TEST(Structs, ConstMembers) { EXPECT_GRADIENT(const_members, 1.3, 0.7); }
+
 }  // namespace

@@ -120,15 +120,25 @@ void accumulate(std::vector<T>& d, const std::vector<T>& v);
 template <class T>
 void shape_like(std::vector<T>& d, const std::vector<T>& primal);
 
+/// What derivatives make of constants is never const itself.
+template <class T>
+T& as_mutable(const T& object) {
+  return const_cast<T&>(object);
+}
+template <class T>
+T* as_mutable(const T* const& object) {
+  return const_cast<T*>(object);
+}
+
 template <class A, class B>
 void set_zero(std::pair<A, B>& d) {
-  clad::set_zero(d.first);
-  clad::set_zero(d.second);
+  clad::set_zero(clad::as_mutable(d.first));
+  clad::set_zero(clad::as_mutable(d.second));
 }
 template <class A, class B>
 void accumulate(std::pair<A, B>& d, const std::pair<A, B>& v) {
-  clad::accumulate(d.first, v.first);
-  clad::accumulate(d.second, v.second);
+  clad::accumulate(clad::as_mutable(d.first), v.first);
+  clad::accumulate(clad::as_mutable(d.second), v.second);
 }
 template <class A, class B>
 void shape_like(std::pair<A, B>& d, const std::pair<A, B>& primal) {
@@ -289,16 +299,6 @@ void zero_as(T& d, const T& primal) {
   } else {
     d = clad::zero_like<T>(primal);
   }
-}
-
-/// What derivatives make of constants is never const itself.
-template <class T>
-T& as_mutable(const T& object) {
-  return const_cast<T&>(object);
-}
-template <class T>
-T* as_mutable(const T* object) {
-  return const_cast<T*>(object);
 }
 
 /// The parts of a complex number, and the value of an optional, as objects.
