@@ -213,10 +213,7 @@ class Frontend {
   ir::Expr* iterator_operator(const clang::CXXOperatorCallExpr* e);
   ir::Expr* iterator_function(const clang::CallExpr* e, const clang::FunctionDecl* callee);
   ir::Expr* ends(ir::Expr* container, llvm::StringRef which, clang::QualType result);
-  static bool is_cursor_type(const ir::Type* t) {
-    return t->kind == ir::Type::Pointer && t->element &&
-           (t->differentiable || t->element->kind == ir::Type::Scalar);
-  }
+  static bool is_cursor_type(const ir::Type* t) { return t->is_followed(); }
   bool is_pointer(const clang::Expr* e) const { return is_cursor_type(types_.get(e->getType())); }
   void declare_cursor(const clang::ValueDecl* decl, ir::Expr* start);
   bool names_undeclared(const clang::Expr* e) const;

@@ -131,10 +131,10 @@ bool is_path(const Expr* e) {
   }
 }
 
-/// Whether a member carries no derivative whatever the object does.
-static bool constant_member(const Type* object, const std::string& name) {
+/// Whether a class, or a base of it, has a member of that name which is marked so.
+static bool has_member(const Type* object, const std::string& name, bool Field::* marked) {
   return std::any_of(object->fields.begin(), object->fields.end(), [&](const Field& f) {
-    return f.name.empty() ? constant_member(f.type, name) : f.constant && f.name == name;
+    return f.name.empty() ? has_member(f.type, name, marked) : f.*marked && f.name == name;
   });
 }
 
@@ -175,19 +175,9 @@ static Var* follow(const Expr* e, Stop stop) {
   return nullptr;
 }
 
-static bool has_const_member(const Type* object, const std::string& name) {
-  return std::any_of(object->fields.begin(), object->fields.end(), [&](const Field& f) {
-    return f.name.empty() ? has_const_member(f.type, name) : f.is_const && f.name == name;
-  });
-}
-
 bool names_const_member(const Expr* e) {
-  return e->kind == Expr::Member && e->args[0]->type && has_const_member(e->args[0]->type, e->text);
-}
-
-/// A pointer that the frontend follows itself: to what has derivatives, or to integers.
-static bool is_followed(const Type* t) {
-  return t->kind == Type::Pointer && t->element && (t->differentiable || t->element->kind == Type::Scalar);
+  return e->kind == Expr::Member && e->args[0]->type &&
+         has_member(e->args[0]->type, e->text, &Field::is_const);
 }
 
 const Var* handle_in(const Expr* e) {
@@ -203,7 +193,7 @@ const Var* handle_in(const Expr* e) {
                                                                                                     : nullptr;
       case Expr::Deref:
       case Expr::Index:
-        away |= e->args[0]->type->kind == Type::Pointer && !is_followed(e->args[0]->type);
+        away |= e->args[0]->type->kind == Type::Pointer && !e->args[0]->type->is_followed();
         e = e->args[0];
         continue;
       case Expr::AddressOf:
@@ -240,7 +230,8 @@ bool is_global(const Expr* path) {
 /// The variable whose derivative an lvalue path names a part of.
 static const Var* carrier(const Expr* e) {
   return follow(e, [](const Expr* m) {
-    return m->kind == Expr::Member && m->args[0]->type && constant_member(m->args[0]->type, m->text);
+    return m->kind == Expr::Member && m->args[0]->type &&
+           has_member(m->args[0]->type, m->text, &Field::constant);
   });
 }
 

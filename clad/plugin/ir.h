@@ -69,6 +69,10 @@ struct Type {
   bool is_value() const { return kind != Pointer && kind != Void; }
   bool is_class() const { return kind >= Vector; }
   /// Whether memory that the object only points to may be changed through it, constant or not.
+  /// A pointer that is followed to what it points into: to what has derivatives, or to integers.
+  bool is_followed() const {
+    return kind == Pointer && element && (differentiable || element->kind == Scalar);
+  }
   bool leads_elsewhere() const {
     return has_pointer || (is_class() && reaches_integers) || (kind == Other && differentiable);
   }
