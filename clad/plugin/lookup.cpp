@@ -109,7 +109,16 @@ FunctionDecl* CustomLookup::resolve(const Scope& scope, const std::string& name,
   }
   OverloadCandidateSet::iterator best;
   if (set.BestViableFunction(sema_, SourceLocation(), best) != OR_Success) return nullptr;
+  complete_result(best->Function);
   return best->Function;
+}
+
+/// A call, which is written only later, is what makes the compiler find out what `f` returns: of a template,
+/// `auto`, or a class template whose members nothing has asked for yet.
+void CustomLookup::complete_result(FunctionDecl* f) {
+  const SourceLocation at = f->getLocation();
+  if (f->getReturnType()->isUndeducedType()) sema_.DeduceReturnType(f, at, /*Diagnose=*/false);
+  sema_.isCompleteType(at, f->getReturnType().getNonReferenceType());
 }
 
 std::vector<clang::Expr*> CustomLookup::primal_arguments(const ir::CallInfo& call,

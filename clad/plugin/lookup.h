@@ -65,6 +65,7 @@ class CustomLookup {
   clang::NamespaceDecl* namespace_in(clang::DeclContext* context, llvm::StringRef name);
   clang::FunctionDecl* resolve(const Scope& scope, const std::string& name,
                                llvm::ArrayRef<clang::Expr*> args);
+  void complete_result(clang::FunctionDecl* f);
   clang::Expr* placeholder(clang::QualType type, clang::ExprValueKind kind);
   /// A function that takes the arguments of a call, and then for them, or for those that carry derivatives,
   /// others of their types.

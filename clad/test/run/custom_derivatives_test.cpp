@@ -1,8 +1,10 @@
 // Pullbacks that the user writes: free functions, methods, operators, with and without state, in both forms.
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include "clad/Differentiator/Differentiator.h"
 #include "clad/test/support/finite_difference.h"
 
@@ -335,6 +337,82 @@ TEST(CustomDerivatives, OfAlgorithmsTakePointers) {
   EXPECT_EQ(200, d_p[2]);
   EXPECT_EQ(101, d_v[1]);
   EXPECT_EQ(2, clad::differentiate(sums, "p[1]").execute(p, v));
+}
+
+}  // namespace
+
+// What these return is known only where they are called, as nothing else of the program returns it.
+float cubed(float x) { return x * x * x; }
+float fourth(float x) { return x * x * x * x; }
+template <class T>
+struct Scaled {
+  T factor;
+  T of(T x) const { return factor * x * x; }
+};
+template <class T, class U>
+struct Couple {
+  T a;
+  U b;
+};
+template <class T, class U>
+Couple<T, U> squared(const Couple<T, U>& c) {
+  return {c.a * c.a, c.a * c.b};
+}
+namespace clad::custom_derivatives {
+template <class T>
+ValueAndPushforward<T, T> cubed_pushforward(T x, T d_x) {
+  ++calls;
+  return {x * x * x, 3 * x * x * d_x};
+}
+template <class T>
+auto fourth_pushforward(T x, T d_x) {
+  ++calls;
+  return ValueAndPushforward<T, T>{x * x * x * x, 4 * x * x * x * d_x};
+}
+template <class T, class U>
+ValueAndPushforward<Couple<T, U>, Couple<T, U>> squared_pushforward(const Couple<T, U>& c,
+                                                                    const Couple<T, U>& d_c) {
+  ++calls;
+  return {squared(c), {2 * c.a * d_c.a, d_c.a * c.b + c.a * d_c.b}};
+}
+namespace class_functions {
+template <class T>
+ValueAndPushforward<T, T> of_pushforward(const Scaled<T>* s, T x, const Scaled<T>* d_s, T d_x) {
+  ++calls;
+  return {s->of(x), d_s->factor * x * x + 2 * s->factor * x * d_x};
+}
+}  // namespace class_functions
+}  // namespace clad::custom_derivatives
+
+namespace {
+
+float of_cubed(float x, float y) { return cubed(x) * y; }
+float of_fourth(float x, float y) { return fourth(x) * y; }
+float of_scaled(float x, float y) { return Scaled<float>{x * y}.of(x); }
+float of_couple(float x, float y) {
+  const Couple<float, double> t = squared(Couple<float, double>{x, y});
+  return t.a * static_cast<float>(t.b);
+}
+float slope_of_cubed(float x, float y) { return clad::differentiate(of_cubed, "x").execute(x, y); }
+TEST(CustomDerivatives, ThatAreTemplatesAreDifferentiatedAgain) {
+  calls = 0;
+  float h[4] = {}, d_x = 0, d_y = 0;
+  clad::hessian(of_cubed).execute(2, 3, h);
+  EXPECT_THAT(h, testing::ElementsAre(36, 12, 12, 0));
+  std::fill_n(h, 4, 0.0F);
+  clad::hessian(of_fourth).execute(2, 3, h);
+  EXPECT_THAT(h, testing::ElementsAre(144, 32, 32, 0));
+  std::fill_n(h, 4, 0.0F);
+  clad::hessian(of_scaled).execute(2, 3, h);
+  EXPECT_THAT(h, testing::ElementsAre(36, 12, 12, 0));
+  std::fill_n(h, 4, 0.0F);
+  clad::hessian(of_couple).execute(2, 3, h);
+  EXPECT_THAT(h, testing::ElementsAre(36, 12, 12, 0));
+  EXPECT_EQ(clad::differentiate<2>(of_cubed, "x").execute(2, 3), 36);
+  clad::gradient(slope_of_cubed).execute(2, 3, &d_x, &d_y);
+  EXPECT_EQ(d_x, 36);
+  EXPECT_EQ(d_y, 12);
+  EXPECT_GT(calls, 0);
 }
 
 }  // namespace
