@@ -218,6 +218,8 @@ void Module::write_adjoint(EntryArguments& given, const ir::Var* v, const std::s
     entries_.line("auto* " + name + " = clad::adjoint_pointer<" + adjoint_pointer_type(v->type->element) +
                       ">" + found + ");",
                   loc);
+  else if (const std::string classes = types_.classes_of(v->type); !classes.empty())
+    entries_.line("clad::object_adjoint_holder<" + classes + "> " + name + found + ", " + shape + ");", loc);
   else
     entries_.line("clad::adjoint_holder<" + as_template_argument(v->type->name) + "> " + name + found + ", " +
                       shape + ");",

@@ -37,11 +37,13 @@ std::vector<std::string> argument_list(const ir::Function& fn, std::size_t count
 /// The independent elements of parameter `i`, null if there are none.
 const Module::Independent* of_parameter(const std::vector<Module::Independent>& of, std::size_t i);
 
-std::string declare_zero(const ir::Type* type, const std::string& name, const std::string& primal);
+/// Of an object of a polymorphic class, one of the class that `primal` is of.
+std::string declare_zero(ir::Function& fn, TypeTable& types, const ir::Type* type, const std::string& name,
+                         const std::string& primal);
 /// Declares the direction of row `row` of the independent elements (empty: of the only one), and appends the
 /// tangents of one step, in order of the parameters, to `arguments`.
-void declare_direction(Text& text, ir::Function& fn, const std::vector<Module::Independent>& of,
-                       const Mask& step, const std::string& row, ir::Loc loc,
-                       std::vector<std::string>& arguments);
+void declare_direction(Text& text, ir::Function& fn, TypeTable& types,
+                       const std::vector<Module::Independent>& of, const Mask& step, const std::string& row,
+                       ir::Loc loc, std::vector<std::string>& arguments);
 
 }  // namespace clad

@@ -70,7 +70,7 @@ std::vector<std::string> Module::declare_tangents(Text& text, ir::Function& fn,
       text.line("auto " + name + " = clad::zero_directions<" + tangent->name + ">(" + primal->name + ");",
                 loc);
     } else if (type->kind != ir::Type::Real || !x) {
-      text.line("auto " + name + " = clad::zero_like(" + primal->name + ");", loc);
+      text.line(declare_zero(fn, types_, type, name, primal->name), loc);
     }
     if (!x) continue;
     if (!x->member.empty()) {

@@ -158,16 +158,22 @@ std::optional<std::vector<Mask>> Module::steps(const Request& request, const Fun
   return out;
 }
 
-std::string declare_zero(const ir::Type* type, const std::string& name, const std::string& primal) {
+std::string declare_zero(ir::Function& fn, TypeTable& types, const ir::Type* type, const std::string& name,
+                         const std::string& primal) {
+  if (const std::string classes = types.classes_of(type); !classes.empty()) {
+    const std::string object = fn.unique(name + "_object");
+    return "const auto " + object + " = clad::make_zero_of_class_of<" + classes + ">(" + primal +
+           "); auto& " + name + " = *" + object + ";";
+  }
   if (type->kind == ir::Type::Array)
     return declare(type, name) + "{};" +
            (!type->zero_by_value_init ? " clad::zero_as(" + name + ", " + primal + ");" : "");
   return "auto " + name + " = clad::zero_like(" + primal + ");";
 }
 
-void declare_direction(Text& text, ir::Function& fn, const std::vector<Module::Independent>& of,
-                       const Mask& step, const std::string& row, ir::Loc loc,
-                       std::vector<std::string>& arguments) {
+void declare_direction(Text& text, ir::Function& fn, TypeTable& types,
+                       const std::vector<Module::Independent>& of, const Mask& step, const std::string& row,
+                       ir::Loc loc, std::vector<std::string>& arguments) {
   for (std::size_t i = 0; i < step.size(); ++i) {
     if (!step[i]) continue;
     const ir::Var* primal = fn.params[i].var;
@@ -177,7 +183,7 @@ void declare_direction(Text& text, ir::Function& fn, const std::vector<Module::I
     arguments.push_back(name);
     const Module::Independent* x = of_parameter(of, i);
     if (!x) {
-      text.line(declare_zero(type, name, shape), loc);
+      text.line(declare_zero(fn, types, type, name, shape), loc);
       continue;
     }
     const bool only = row.empty();
@@ -185,7 +191,7 @@ void declare_direction(Text& text, ir::Function& fn, const std::vector<Module::I
     const std::string here = row + " >= " + first + " && " + row + " < " + index_text(x->offset + x->count);
     const std::string at = only ? index_text(x->first) : row + " - " + first + " + " + index_text(x->first);
     if (!x->member.empty()) {
-      text.line(declare_zero(type, name, shape), loc);
+      text.line(declare_zero(fn, types, type, name, shape), loc);
       text.line(name + x->member + " = 1;", loc);
     } else if (type->kind == ir::Type::Real) {
       text.line(type->name + " " + name + " = " + (only ? "1" : row + " == " + first + " ? 1 : 0") + ";",
@@ -195,7 +201,7 @@ void declare_direction(Text& text, ir::Function& fn, const std::vector<Module::I
           "clad::one_hot<" + type->element->name + "> " + name + "{" + at + (only ? "" : ", " + here) + "};",
           loc);
     } else {
-      text.line(declare_zero(type, name, shape), loc);
+      text.line(declare_zero(fn, types, type, name, shape), loc);
       text.line((only ? "" : "if (" + here + ") ") + name + "[" + at + "] = 1;", loc);
     }
   }
@@ -234,7 +240,7 @@ void Module::write_derivative(const Request& request, const FunctionDecl* defini
     std::vector<std::string> arguments = argument_list(in->fn, mask.size());
     std::string part;
     for (const Mask& step : *steps) {
-      declare_direction(text, in->fn, *of, step, "", loc, arguments);
+      declare_direction(text, in->fn, types_, *of, step, "", loc, arguments);
       part += ".pushforward";
     }
     text.line("return " + in->fn.name + "(" + joined(arguments) + ")" + part + ";", loc);

@@ -15,9 +15,10 @@ struct Column {
 };
 
 /// `length`: of a pointer, how many elements its adjoint has.
-Column column(const ir::Var* primal, const std::string& name, const std::string& shape,
-              const std::string& length) {
-  if (primal->type->kind != ir::Type::Pointer) return {declare_zero(primal->type, name, shape), "&" + name};
+Column column(ir::Function& fn, TypeTable& types, const ir::Var* primal, const std::string& name,
+              const std::string& shape, const std::string& length) {
+  if (primal->type->kind != ir::Type::Pointer)
+    return {declare_zero(fn, types, primal->type, name, shape), "&" + name};
   const ir::Type* element = primal->type->element;
   const std::string zero = element->zero_by_value_init ? "" : ", " + zero_value(element);
   return {"std::vector<" + element->name + "> " + name + "(" + length + zero + ");", name + ".data()"};
@@ -81,7 +82,7 @@ void Module::write_hessian_diagonal(const Request& request, const FunctionDecl* 
   const std::string matrix = fn.unique("hessianMatrix"), row = fn.unique("row");
   Text text;
   std::vector<std::string> arguments = argument_list(fn, mask.size());
-  for (const Mask& step : *steps) declare_direction(text, fn, of, step, row, loc, arguments);
+  for (const Mask& step : *steps) declare_direction(text, fn, types_, of, step, row, loc, arguments);
   text.line(matrix + "[" + row + "] = " + fn.name + "(" + joined(arguments) + ").pushforward.pushforward;",
             loc);
   write_code(request, {in}, hessian_text(request, fn, mask.size(), of, Text(), row, matrix, text));
@@ -122,12 +123,12 @@ void Module::write_hessian_rows(const Request& request, const FunctionDecl* defi
   }
   Text text, copies;
   std::vector<std::string> arguments = argument_list(fn, params);
-  for (const Mask& step : *steps) declare_direction(text, fn, of, step, row, loc, arguments);
+  for (const Mask& step : *steps) declare_direction(text, fn, types_, of, step, row, loc, arguments);
   for (std::size_t i = 0; i < fn.params.size(); ++i) {
     if (!fn.params[i].active) continue;
     const ir::Var* primal = fn.params[i].var;
     const std::string name = fn.unique("column_" + primal->name);
-    const Column made = column(primal, name, arguments[i], lengths[i]);
+    const Column made = column(fn, types_, primal, name, arguments[i], lengths[i]);
     text.line(made.declaration, loc);
     arguments.push_back(made.argument);
     if (const Independent* x = of_parameter(of, i))

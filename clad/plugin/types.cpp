@@ -121,6 +121,8 @@ bool declared_constant(const CXXRecordDecl* record) {
   return false;
 }
 
+}  // namespace
+
 bool copyable(const CXXRecordDecl* record) {
   // What is not declared is deleted where objects move in a way of their own.
   const bool moves = record->hasUserDeclaredMoveConstructor() || record->hasUserDeclaredMoveAssignment();
@@ -129,8 +131,6 @@ bool copyable(const CXXRecordDecl* record) {
     if (ctor->isCopyConstructor()) return !ctor->isDeleted();
   return !record->defaultedCopyConstructorIsDeleted() && !moves;
 }
-
-}  // namespace
 
 TypeTable::TypeTable(Sema& sema) : sema_(sema), context_(sema.Context), policy_(context_.getLangOpts()) {
   policy_.FullyQualifiedName = true;

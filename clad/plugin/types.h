@@ -17,6 +17,9 @@
 
 namespace clad {
 
+/// Whether the class has a copy constructor, whatever that does.
+bool copyable(const clang::CXXRecordDecl* record);
+
 class TypeTable {
  public:
   explicit TypeTable(clang::Sema& sema);
@@ -59,6 +62,9 @@ class TypeTable {
   /// A declaration of `name`, for types whose declarator wraps the name (arrays, function pointers).
   std::string declare(clang::QualType type, const std::string& name);
   const std::vector<const clang::CXXRecordDecl*>& derived_from(const clang::CXXRecordDecl* base);
+  /// A polymorphic class and those that derive from it, of which an object that is referred to as one may be,
+  /// derived ones first, as template arguments; empty where there is no choice.
+  std::string classes_of(const ir::Type* type);
   /// Records whose fields the generated code must enumerate (`clad_fields`), in order of first use.
   const std::vector<const ir::Type*>& records() const { return records_; }
   /// Classes without derivatives that are elements of pairs and tuples.

@@ -1,6 +1,7 @@
 // Classes of the library that are pointers or records by another name, and the classes that derive from one.
 #include <algorithm>
 
+#include "clang/AST/CXXInheritance.h"
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Sema/Lookup.h"
 #include "clang/Sema/Overload.h"
@@ -187,6 +188,45 @@ const std::vector<const CXXRecordDecl*>& TypeTable::derived_from(const CXXRecord
     if (record == base || record->isDerivedFrom(base)) it->second.push_back(record);
   std::reverse(it->second.begin(), it->second.end());  // a class is defined after its bases
   return it->second;
+}
+
+/// Whether objects of the type can be copied, with all that they hold: a std::vector says that it can be
+/// copied, whatever its elements are.
+static bool all_copyable(QualType type) {
+  const auto* record = type->getBaseElementTypeUnsafe()->getAsCXXRecordDecl();
+  if (!record || !(record = record->getDefinition())) return true;
+  if (!copyable(record)) return false;
+  if (const auto* spec = dyn_cast<ClassTemplateSpecializationDecl>(record); spec && compat::in_std(record)) {
+    const auto copied = [](const TemplateArgument& a) {
+      return a.getKind() != TemplateArgument::Type || all_copyable(a.getAsType());
+    };
+    return llvm::all_of(spec->getTemplateArgs().asArray(), [&](const TemplateArgument& a) {
+      return a.getKind() == TemplateArgument::Pack ? llvm::all_of(a.getPackAsArray(), copied) : copied(a);
+    });
+  }
+  if (record->hasUserDeclaredCopyConstructor() || compat::in_std(record)) return true;
+  return llvm::all_of(record->bases(), [](const auto& base) { return all_copyable(base.getType()); }) &&
+         llvm::all_of(record->fields(), [](const FieldDecl* f) { return all_copyable(f->getType()); });
+}
+
+std::string TypeTable::classes_of(const ir::Type* type) {
+  const auto* base = static_cast<const CXXRecordDecl*>(type->kind == ir::Type::Record ? type->decl : nullptr);
+  if (!base || !(base = base->getDefinition()) || !base->isPolymorphic()) return "";
+  const auto& all = derived_from(base);
+  if (all.size() < 2 && !base->isAbstract()) return "";
+  std::string out = type->name;
+  for (const CXXRecordDecl* record : all) {
+    const QualType derived = compat::record_type(context_, record);
+    CXXBasePaths paths;
+    const bool public_base =
+        record != base && record->isDerivedFrom(base, paths) &&
+        !paths.isAmbiguous(compat::record_type(context_, base)->getCanonicalTypeUnqualified()) &&
+        paths.front().Access == AS_public;
+    if (!public_base || record->isAbstract() || !all_copyable(derived)) continue;
+    const ir::Type* t = get(derived);
+    if (t->kind == ir::Type::Record && t->differentiable) out += ", " + t->name;
+  }
+  return out;
 }
 
 /// A reference to a polymorphic class may be one to any class that derives from it, and one to a class that

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include "clad/Differentiator/Differentiator.h"
 #include "clad/test/support/finite_difference.h"
 
@@ -287,6 +288,59 @@ TEST(Callables, ChosenObjectsKeepTheirClass) {
   EXPECT_GRADIENT(not_sliced, 0.5, 0.7);
   EXPECT_GRADIENT(not_sliced, 1.1, 0.4);
   EXPECT_GRADIENT(not_sliced, 1.1, 1.2);
+}
+
+struct Body {
+  virtual ~Body() = default;
+  virtual double mass(double t) = 0;
+  double twice(double t) { return 2 * mass(t); }
+};
+struct Rod : Body {
+  std::vector<double> parts;
+  explicit Rod(std::vector<double> p) : parts(std::move(p)) {}
+  double mass(double t) override { return parts[0] * parts[1] * t * t; }
+};
+struct Rusting : Rod {
+  double rust = 1;
+  using Rod::Rod;
+  double mass(double t) override {
+    rust *= t;
+    return Rod::mass(t) * rust;
+  }
+};
+struct Welded : Body {  // what cannot be copied has no zero like it
+  std::unique_ptr<Body> a, b;
+  double mass(double t) override { return t; }
+};
+double mass_of(Body& b, double t) { return b.mass(t); }
+TEST(Callables, AdjointsAreOfTheObjectsClass) {
+  Rod rod({2, 3}), d_rod({});
+  Rusting rusting({2, 3});
+  Welded welded;
+  Body* d_body = &d_rod;
+  double d_t = 0;
+  clad::gradient(mass_of).execute(rod, 5, d_body, &d_t);
+  EXPECT_THAT(d_rod.parts, testing::ElementsAre(75, 50));
+  EXPECT_EQ(d_t, 60);
+  for (Body* b : {static_cast<Body*>(&rod), static_cast<Body*>(&rusting)}) {  // those that nobody gives
+    const double order = b == &rod ? 2 : 3, rust = b == &rod ? 1 : rusting.rust;
+    d_t = 0;
+    clad::gradient(mass_of).execute(*b, 1, nullptr, &d_t);
+    EXPECT_EQ(d_t, 6 * rust * order);
+    d_t = 0;
+    clad::gradient(&Body::twice, "t").execute(*b, 1, &d_t);
+    EXPECT_EQ(d_t, 12 * rust * order);
+    EXPECT_EQ(clad::differentiate(mass_of, "t").execute(*b, 1), 6 * rust * order);
+    EXPECT_EQ(clad::differentiate<2>(mass_of, "t").execute(*b, 1), 6 * rust * order * (order - 1));
+    double h = 0;
+    clad::hessian(mass_of, "t").execute(*b, 1, &h);
+    EXPECT_EQ(h, 6 * rust * order * (order - 1));
+  }
+  EXPECT_THROW(clad::gradient(mass_of).execute(welded, 1, nullptr, &d_t), std::invalid_argument);
+  Rod direction({1, 0});
+  d_body = &direction;
+  d_t = 0;
+  EXPECT_EQ(clad::pushforward(mass_of).execute(rod, 5, d_body, &d_t).pushforward, 75);
 }
 
 }  // namespace

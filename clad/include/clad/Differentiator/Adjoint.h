@@ -8,6 +8,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <memory>
 #include <stdexcept>
 #include <tuple>
 #include <type_traits>
@@ -331,6 +332,41 @@ bool is(const T& object) {
 [[noreturn]] inline void unknown_class() {
   throw std::logic_error(
       "clad: a virtual call on an object of a class that was not visible where it was differentiated");
+}
+
+/// A zero like the object, of the class that it is of: T, or one of those that derive from T, each before its
+/// bases. Null if objects of that class cannot be made.
+template <class T, class... Derived>
+std::shared_ptr<T> zero_of_class_of(const T& primal) {
+  std::shared_ptr<T> zero;
+  const auto try_class = [&]<class D>(std::type_identity<D>) {
+    const D* object = zero ? nullptr : dynamic_cast<const D*>(&primal);
+    if (object) zero = std::make_shared<D>(clad::zero_like(*object));
+  };
+  (try_class(std::type_identity<Derived>()), ...);
+  if constexpr (!std::is_abstract_v<T> && std::is_copy_constructible_v<T>)
+    if (!zero) zero = std::make_shared<T>(clad::zero_like(primal));
+  return zero;
+}
+template <class T, class... Derived>
+std::shared_ptr<T> make_zero_of_class_of(const T& primal) {
+  std::shared_ptr<T> zero = clad::zero_of_class_of<T, Derived...>(primal);
+  if (!zero) clad::unknown_class();
+  return zero;
+}
+/// shape_like() of all members, as the class that both objects are of.
+template <class T, class... Derived>
+void shape_like_class_of(T& d, const T& primal) {
+  bool done = false;
+  const auto try_class = [&]<class D>(std::type_identity<D>) {
+    const D* object = done ? nullptr : dynamic_cast<const D*>(&primal);
+    D* shaped = object ? dynamic_cast<D*>(&d) : nullptr;
+    if (!shaped) return;
+    clad::shape_like(*shaped, *object);
+    done = true;
+  };
+  (try_class(std::type_identity<Derived>()), ...);
+  if (!done) clad::shape_like(d, primal);
 }
 
 /// An object as its base class, or as the class derived from it that it is of; const if the object is.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -132,6 +133,29 @@ class adjoint_holder {
  private:
   T* given_;
   slot<T> own_;
+};
+/// The adjoint of an object that may be of one of several classes, see zero_of_class_of().
+template <class T, class... Derived>
+class object_adjoint_holder {
+ public:
+  template <class P>
+  object_adjoint_holder(const call_frame& frame, std::size_t index, std::size_t wanted, const char* name,
+                        P& primal)
+      : given_(detail::adjoint_or_null<T>(frame, index, wanted, name)) {
+    if (given_) {
+      clad::shape_like_class_of<T, Derived...>(*given_, primal);
+      return;
+    }
+    own_ = clad::zero_of_class_of<T, Derived...>(primal);
+    if (!own_)
+      throw std::invalid_argument("clad: the adjoint of parameter '" + std::string(name) +
+                                  "' must be given: none can be made for an object of its class");
+  }
+  T* get() { return given_ ? given_ : own_.get(); }
+
+ private:
+  T* given_;
+  std::shared_ptr<T> own_;
 };
 /// An array's adjoint is given as a pointer to its first element.
 template <class T>
