@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "clang/AST/ASTConsumer.h"
+#include "clang/AST/ASTMutationListener.h"
 #include "clang/AST/Attr.h"
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Frontend/CompilerInstance.h"
@@ -68,6 +69,10 @@ class UseFinder : public RecursiveASTVisitor<UseFinder> {
   bool shouldVisitTemplateInstantiations() const { return true; }
   bool shouldVisitImplicitCode() const { return true; }
   bool TraverseDecl(Decl* d) {
+    if (d && d->isTemplated() && !isa<TemplateDecl>(d)) {  // its instantiations are what runs
+      if (auto* f = dyn_cast<FunctionDecl>(d)) VisitFunctionDecl(f);
+      return true;
+    }
     const FunctionDecl* outer = within_;
     if (const auto* f = dyn_cast_or_null<FunctionDecl>(d)) within_ = f;
     const bool go_on = RecursiveASTVisitor::TraverseDecl(d);
@@ -104,7 +109,7 @@ class DefinedLater : public ExternalSemaSource {
   std::set<NamedDecl*>& ours_;
 };
 
-class Consumer : public SemaConsumer {
+class Consumer : public SemaConsumer, public ASTMutationListener {
  public:
   Consumer(CompilerInstance& compiler, Options options) : compiler_(compiler), options_(std::move(options)) {}
 
@@ -120,6 +125,13 @@ class Consumer : public SemaConsumer {
   }
   void HandleInlineFunctionDefinition(FunctionDecl* decl) override {
     if (!parsing_) scan(decl);
+  }
+  void HandleCXXStaticMemberVarInstantiation(VarDecl* var) override {  // and of a variable template
+    if (!parsing_) scan(var);
+  }
+  ASTMutationListener* GetASTMutationListener() override { return this; }
+  void DefaultMemberInitializerInstantiated(const FieldDecl* field) override {
+    if (!parsing_) scan(const_cast<FieldDecl*>(field));
   }
   void HandleTranslationUnit(ASTContext& context) override;
 

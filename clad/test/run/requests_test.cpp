@@ -130,6 +130,7 @@ TEST(Requests, AVoidFunctionTakesTheCotangentOfItsOutput) {
   EXPECT_EQ(3, y);
 }
 
+double declared_only(std::vector<void*>& v, double x);
 template <class T>
 T templated(T x) {
   return x * x * x;
@@ -140,9 +141,42 @@ T derivative_at(T x) {
   clad::gradient(templated<T>).execute(x, &d_x);
   return d_x;
 }
+template <class T>
+const auto slope_of = clad::differentiate(templated<T>, "x");
+template <class T>
+auto slope_at = [](T x) { return clad::differentiate(templated<T>, "x").execute(x); };
+template <class T>
+struct Slopes {
+  using Derivative = decltype(clad::differentiate(templated<T>, "x"));
+  static inline const auto first = clad::differentiate(templated<T>, "x");
+  static const Derivative second;
+  Derivative third = clad::differentiate(templated<T>, "x");
+};
+template <class T>
+const typename Slopes<T>::Derivative Slopes<T>::second = clad::differentiate(templated<T>, "x");
+template <class T>
+struct MoreSlopes : Slopes<T> {
+  T at;
+  explicit MoreSlopes(T x) : at(this->third.execute(x)) {}
+};
+double slope_again(double x) { return slope_of<double>.execute(x) * x; }
+template <class T>
+T never_used(T x) {
+  return clad::differentiate(declared_only, "x").execute(std::declval<std::vector<void*>&>(), x);
+}
 TEST(Requests, InsideTemplates) {
   EXPECT_EQ(12, derivative_at(2.0));
   EXPECT_EQ(27, derivative_at(3.0f));
+  EXPECT_EQ(12, slope_of<double>.execute(2));
+  EXPECT_EQ(27, slope_of<float>.execute(3));
+  EXPECT_EQ(12, slope_at<double>(2));
+  EXPECT_EQ(12, Slopes<double>::first.execute(2));
+  EXPECT_EQ(27, Slopes<float>::second.execute(3));
+  EXPECT_EQ(27, Slopes<long double>().third.execute(3));
+  EXPECT_EQ(12, MoreSlopes<double>(2).at);
+  double d_x = 0;
+  clad::gradient(slope_again).execute(2, &d_x);
+  EXPECT_EQ(36, d_x);
 }
 
 TEST(Requests, TheSameDerivativeMayBeAskedForAgain) {
