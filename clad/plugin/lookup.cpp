@@ -284,7 +284,13 @@ bool CustomLookup::returns_tangent(ir::CallInfo& call, const FunctionDecl* pushf
   call.tangent_only = false;
   if (primal->isVoidType() || !types_.get(primal)->differentiable) return true;  // nothing is read of it
   const auto* pair = dyn_cast_or_null<ClassTemplateSpecializationDecl>(result->getAsCXXRecordDecl());
-  if (pair && compat::in_clad(pair) && pair->getName() == "ValueAndPushforward") return true;
+  const auto fits = [&](const TemplateArgument& part) {
+    const ir::Type* given = types_.get(part.getAsType());
+    return given->kind != ir::Type::Real || given == types_.get(primal);
+  };
+  if (pair && compat::in_clad(pair) && pair->getName() == "ValueAndPushforward" &&
+      llvm::all_of(pair->getTemplateArgs().asArray(), fits))
+    return true;
   call.tangent_only =
       result->isRealFloatingType() && primal->isRealFloatingType() &&
       std::none_of(call.args.begin(), call.args.end(), [](const auto& a) { return a.mutable_; });

@@ -36,7 +36,14 @@ double calls_unknown(double x) {
 namespace clad::custom_derivatives {
 int whole_pushforward(double x, double d_x);
 // expected-note@-1 {{'whole_pushforward' must return 'clad::ValueAndPushforward<double, double>'}}
+ValueAndPushforward<double, double> narrow_pushforward(float x, float d_x);
+// expected-note@-1 {{'narrow_pushforward' must return 'clad::ValueAndPushforward<float, float>'}}
 }  // namespace clad::custom_derivatives
+float narrow(float x);
+float calls_narrow(float x) {
+  return narrow(x);
+  // expected-error@-1 {{no 'narrow_pushforward' matches this call of 'narrow'}}
+}
 double whole(double x);
 double calls_whole(double x) {
   return whole(x);
@@ -111,6 +118,7 @@ void use() {
   clad::differentiate(picks, "n");
   clad::differentiate(calls_unknown);
   clad::differentiate(calls_whole);
+  clad::hessian(calls_narrow);
   clad::gradient(reassigned);
   clad::gradient(of_global);
   clad::differentiate(not_a_number);
