@@ -123,7 +123,8 @@ void Module::write_code(const Request& request, const std::vector<const Instance
 /// Writes the beginning of an entry: the first `active.size()` parameters as the function takes them, and for
 /// each active one its adjoint (or tangent). Returns how they are passed.
 Module::EntryArguments Module::write_arguments(const Request& request, ir::Function& fn, const Mask& active,
-                                               std::size_t expected, bool one_more) {
+                                               std::size_t expected, bool one_more,
+                                               const std::string& alone) {
   const ir::Loc loc = request.at.getRawEncoding();
   const auto* method = dyn_cast<CXXMethodDecl>(request.function);
   const CXXRecordDecl* lambda = method && method->getParent()->isLambda() ? method->getParent() : nullptr;
@@ -148,6 +149,9 @@ Module::EntryArguments Module::write_arguments(const Request& request, ir::Funct
   if (one_more) line("const clad::call_frame " + inner + " = clad::without_last(*" + frame + ");");
   line("clad::check_adjoints(" + out.adjoint_frame + ", " + wanted + ", " + (object ? "true" : "false") +
        ", \"" + fn.primal_name + "\");");
+  if (!alone.empty())
+    line("if (!clad::gives_adjoint(" + out.adjoint_frame + ", clad::adjoint_of_object, " + wanted +
+         ")) return " + alone + "(" + frame + ");");
   const std::size_t hidden = lambda ? lambda->capture_size() : object ? 1 : 0;
   for (std::size_t i = 0; i < active.size(); ++i) {
     const ir::Var* v = fn.params[i].var;
@@ -218,13 +222,18 @@ void Module::write_adjoint(EntryArguments& given, const ir::Var* v, const std::s
     entries_.line("auto* " + name + " = clad::adjoint_pointer<" + adjoint_pointer_type(v->type->element) +
                       ">" + found + ");",
                   loc);
-  else if (const std::string classes = types_.classes_of(v->type); !classes.empty())
+  else if (const std::string classes = types_.classes_of(v->type); v->type->has_pointer)
+    entries_.line("auto* " + name + " = clad::given_adjoint<" +
+                      (classes.empty() ? as_template_argument(v->type->name) : classes) + ">" + found + ", " +
+                      shape + ");",
+                  loc);
+  else if (!classes.empty())
     entries_.line("clad::object_adjoint_holder<" + classes + "> " + name + found + ", " + shape + ");", loc);
   else
     entries_.line("clad::adjoint_holder<" + as_template_argument(v->type->name) + "> " + name + found + ", " +
                       shape + ");",
                   loc);
-  given.adjoints.push_back(pointer ? name : name + ".get()");
+  given.adjoints.push_back(pointer || v->type->has_pointer ? name : name + ".get()");
   given.pointers.push_back(pointer);
 }
 
@@ -234,8 +243,27 @@ std::vector<std::string> Module::EntryArguments::as_arguments() const {
   return out;
 }
 
-/// The gradient, its readable code, and the entry through which clad::gradient's object reaches it.
-void Module::write_gradient(const Request& request, const FunctionDecl* definition, Mask mask) {
+/// A method's gradient may be asked for without its object's adjoint. One of our own can stand for that,
+/// unless it would point to what the object points to: then there is a gradient for it of its own.
+void Module::write_gradient(const Request& request, const FunctionDecl* definition, const Mask& mask) {
+  Request alone = request;
+  Mask others = mask;
+  if (hidden_parameters(request, mask) == 1 && mask[0]) others[0] = false;
+  const auto* method = dyn_cast<CXXMethodDecl>(definition);
+  if (others == mask || method->getParent()->isLambda() ||
+      std::count(others.begin(), others.end(), true) == 0 ||
+      !types_.get(compat::record_type(sema_.Context, method->getParent()))->has_pointer)
+    return write_gradient(request, definition, mask, "");
+  alone.overriders.clear();
+  alone.entry = types_.unique_global(request.name() + "_alone") + "_entry";
+  write_gradient(alone, definition, others, "");
+  write_gradient(request, definition, mask, alone.entry);
+}
+
+/// The gradient, its readable code, and the entry through which clad::gradient's object reaches it. `alone`:
+/// the entry that goes on where the object has no adjoint.
+void Module::write_gradient(const Request& request, const FunctionDecl* definition, Mask mask,
+                            const std::string& alone) {
   const bool error = request.kind == Request::ErrorEstimate;
   std::vector<const Instance*> code;
   Text text;
@@ -254,7 +282,7 @@ void Module::write_gradient(const Request& request, const FunctionDecl* definiti
   text.append(gradient_text(request, *in, grad, /*puts_back=*/false));
   write_code(request, code, text);
   if (!constants_.empty()) return;
-  const EntryArguments given = write_arguments(request, fn, mask, request.parameters.size(), error);
+  const EntryArguments given = write_arguments(request, fn, mask, request.parameters.size(), error, alone);
   std::string arguments = joined(given.primals);
   for (const std::string& d : given.adjoints) append(arguments, d);
   if (error)

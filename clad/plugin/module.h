@@ -117,7 +117,9 @@ class Module {
   std::string base_name(const clang::FunctionDecl* function) const;
   Text gradient_text(const Request& request, Instance& in, const std::string& name, bool puts_back) const;
   void keep_globals(Instance& in, Text& after_forward, Text& after_reverse) const;
-  void write_gradient(const Request& request, const clang::FunctionDecl* definition, Mask mask);
+  void write_gradient(const Request& request, const clang::FunctionDecl* definition, const Mask& mask);
+  void write_gradient(const Request& request, const clang::FunctionDecl* definition, Mask mask,
+                      const std::string& alone);
   bool reach(const Request& request, const Instance& in, std::size_t step, Mask& mask, bool growing = false);
   // entry_forward.cpp
   void write_pushforward(const Request& request, const clang::FunctionDecl* definition, Mask mask);
@@ -165,7 +167,7 @@ class Module {
     std::vector<std::string> as_arguments() const;
   };
   EntryArguments write_arguments(const Request& request, ir::Function& fn, const Mask& active,
-                                 std::size_t wanted, bool one_more = false);
+                                 std::size_t wanted, bool one_more = false, const std::string& alone = "");
   /// Of an adjoint, the elements that the request names; none if it is the whole one.
   struct Part {
     std::string elements, how;

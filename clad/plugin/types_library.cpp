@@ -224,7 +224,8 @@ std::string TypeTable::classes_of(const ir::Type* type) {
         paths.front().Access == AS_public;
     if (!public_base || record->isAbstract() || !all_copyable(derived)) continue;
     const ir::Type* t = get(derived);
-    if (t->kind == ir::Type::Record && t->differentiable) out += ", " + t->name;
+    if (t->kind == ir::Type::Record && t->differentiable && (!t->has_pointer || type->has_pointer))
+      out += ", " + t->name;
   }
   return out;
 }

@@ -1,6 +1,7 @@
 // What a program may ask of clad::gradient and of the object it returns; a program written for Clad.
 #include <array>
 #include <cstring>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -177,6 +178,32 @@ TEST(Requests, InsideTemplates) {
   double d_x = 0;
   clad::gradient(slope_again).execute(2, &d_x);
   EXPECT_EQ(36, d_x);
+}
+
+struct Weighted {
+  double* w;
+  std::shared_ptr<double> scale;
+  double operator()(double x) const { return w[0] * w[0] * x * *scale; }
+  double change(double x) { return w[0] *= x; }
+};
+double weigh(const Weighted& weighted, double x) { return weighted.w[0] * x; }
+TEST(Requests, WithoutTheObjectAreWithoutWhatItPointsTo) {
+  double w = 2, d_w = 0, d_x = 0;
+  Weighted weighted{&w, std::make_shared<double>(5)}, d_weighted{&d_w, std::make_shared<double>(0)};
+  clad::gradient(&Weighted::operator(), "x").execute(weighted, 3, &d_x);
+  EXPECT_EQ(20, d_x);
+  clad::gradient(weighted).execute(3, &d_x);
+  EXPECT_EQ(40, d_x);
+  EXPECT_EQ(20, clad::value_and_gradient(&Weighted::operator()).execute(weighted, 1, &d_x));
+  EXPECT_EQ(60, d_x);
+  clad::gradient(&Weighted::operator()).execute(weighted, 3, &d_weighted, &d_x);
+  EXPECT_EQ(80, d_x);
+  EXPECT_EQ(60, d_w);
+  EXPECT_EQ(12, *d_weighted.scale);
+  EXPECT_THROW(clad::gradient(weigh).execute(weighted, 3, nullptr, &d_x), std::invalid_argument);
+  EXPECT_THROW(clad::gradient(&Weighted::change).execute(weighted, 3, &d_x), std::invalid_argument);
+  EXPECT_EQ(2, w);
+  EXPECT_EQ(5, *weighted.scale);
 }
 
 TEST(Requests, TheSameDerivativeMayBeAskedForAgain) {

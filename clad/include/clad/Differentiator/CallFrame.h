@@ -134,6 +134,24 @@ class adjoint_holder {
   T* given_;
   slot<T> own_;
 };
+inline bool gives_adjoint(const call_frame& frame, std::size_t index, std::size_t wanted) {
+  const adjoint_argument* a = detail::find_adjoint(frame, index, wanted);
+  return a && a->pointer;
+}
+/// The adjoint of what holds pointers: a zero of our own would hold those that the primal holds.
+template <class T, class... Derived, class P>
+T* given_adjoint(const call_frame& frame, std::size_t index, std::size_t wanted, const char* name,
+                 P& primal) {
+  T* given = detail::adjoint_or_null<T>(frame, index, wanted, name);
+  if (!given)
+    throw std::invalid_argument("clad: parameter '" + std::string(name) +
+                                "' holds pointers, so its adjoint must be given");
+  if constexpr (sizeof...(Derived) > 0)
+    clad::shape_like_class_of<T, Derived...>(*given, primal);
+  else
+    clad::shape_like(*given, primal);
+  return given;
+}
 /// The adjoint of an object that may be of one of several classes, see zero_of_class_of().
 template <class T, class... Derived>
 class object_adjoint_holder {
