@@ -214,18 +214,25 @@ void Module::add(const Request& request) {
 }
 
 /// Adds to `mask` the parameters that only change with those it has: their adjoints are needed as well. True
-/// if there are any; a pointer, whose adjoint would have an unknown length, is an error, unless it may grow.
+/// if there are any; a pointer, whose adjoint would have an unknown length, is an error, unless it may grow,
+/// and what holds pointers, of which only the caller can give one, as execute() of a method's gradient takes.
 bool Module::reach(const Request& request, const Instance& in, std::size_t step, Mask& mask, bool growing) {
   bool more = false;
   for (std::size_t i = 0; i < mask.size(); ++i) {
     if (mask[i] || !in.reached[step][i]) continue;
     const ir::Var* v = in.fn.params[i].var;
     more = mask[i] = true;
-    if (v->type->kind != ir::Type::Pointer || growing) continue;
-    diagnose_.error(request.at, "cannot differentiate '" + in.fn.primal_name + "' without regard to '" +
-                                    v->name +
-                                    "': what it points to changes with the independent variables; "
-                                    "name it too, or pass an array or a std::vector");
+    const bool reverse = request.kind == Request::Gradient || request.kind == Request::ValueAndGradient;
+    const auto* method = dyn_cast<CXXMethodDecl>(request.function);
+    const bool object = method && !method->isStatic() && !method->getParent()->isLambda() && i == 0;
+    if (v->type->kind == ir::Type::Pointer ? growing : (reverse && object) || !v->type->has_pointer) continue;
+    diagnose_.error(request.at,
+                    "cannot differentiate '" + in.fn.primal_name + "' without regard to '" + v->name +
+                        "': what it points to " + (v->type->has_pointer ? "may change" : "changes") +
+                        " with the independent variables; " +
+                        (v->type->has_pointer ? "take the gradient with an adjoint for it, or let it hold a "
+                                                "std::vector"
+                                              : "name it too, or pass an array or a std::vector"));
     return false;
   }
   return more;

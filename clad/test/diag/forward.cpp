@@ -39,6 +39,12 @@ int whole_pushforward(double x, double d_x);
 ValueAndPushforward<double, double> narrow_pushforward(float x, float d_x);
 // expected-note@-1 {{'narrow_pushforward' must return 'clad::ValueAndPushforward<float, float>'}}
 }  // namespace clad::custom_derivatives
+struct Weighted {
+  double* w;
+  double operator()(double x) const { return w[0] * x; }
+  double twice(double x) const { return 2 * (*this)(x); }
+};
+double weigh(const Weighted& weighted, double x) { return weighted(x); }
 float narrow(float x);
 float calls_narrow(float x) {
   return narrow(x);
@@ -119,6 +125,14 @@ void use() {
   clad::differentiate(calls_unknown);
   clad::differentiate(calls_whole);
   clad::hessian(calls_narrow);
+  clad::differentiate<2>(weigh, "x");
+  // expected-error@-1 {{cannot differentiate 'weigh' without regard to 'weighted': what it points to may change with the independent variables; take the gradient with an adjoint for it, or let it hold a std::vector}}
+  clad::hessian(&Weighted::twice);
+  // expected-error@-1 {{cannot differentiate 'Weighted::twice' without regard to 'self': what it points to may change with the independent variables; take the gradient with an adjoint for it, or let it hold a std::vector}}
+  clad::gradient(weigh, "x");
+  // expected-error@-1 {{cannot differentiate 'weigh' without regard to 'weighted': what it points to may change with the independent variables; take the gradient with an adjoint for it, or let it hold a std::vector}}
+  clad::gradient(weigh);
+  clad::gradient(&Weighted::twice);
   clad::gradient(reassigned);
   clad::gradient(of_global);
   clad::differentiate(not_a_number);
