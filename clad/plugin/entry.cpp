@@ -120,6 +120,21 @@ void Module::write_code(const Request& request, const std::vector<const Instance
                 request.at.getRawEncoding());
 }
 
+/// Hands an object of a class that overrides the function over to the entry of that class.
+void Module::write_dispatch(const Request& request, const std::string& frame) {
+  if (request.overriders.empty()) return;
+  const auto* method = cast<CXXMethodDecl>(request.function);
+  const auto spell = [&](const CXXRecordDecl* record) {
+    return types_.spell(compat::record_type(sema_.Context, record));
+  };
+  const std::string base = spell(class_of_object(method, request.heir()));
+  for (const auto& [record, entry] : request.overriders)
+    entries_.line("if (clad::is<" + spell(record) + ">(*static_cast<" + base + "*>(" + frame +
+                      "->primals[0]))) return clad::entry_of_derived<" + base + ", " + spell(record) + ", " +
+                      std::to_string(method->getNumParams() + 1) + ">(" + entry + ", *" + frame + ");",
+                  request.at.getRawEncoding());
+}
+
 /// Writes the beginning of an entry: the first `active.size()` parameters as the function takes them, and for
 /// each active one its adjoint (or tangent). Returns how they are passed.
 Module::EntryArguments Module::write_arguments(const Request& request, ir::Function& fn, const Mask& active,
@@ -138,13 +153,7 @@ Module::EntryArguments Module::write_arguments(const Request& request, ir::Funct
   out.wanted = wanted;
   line("static const char* " + request.entry + "(const clad::call_frame* " + frame + ") {");
   line("if (!" + frame + ") return " + request.name() + "_code;");
-  for (const auto& [record, entry] : request.overriders)
-    line("if (clad::is<" + types_.spell(compat::record_type(sema_.Context, record)) + ">(*static_cast<" +
-         types_.spell(compat::record_type(sema_.Context, method->getParent())) + "*>(" + frame +
-         "->primals[0]))) return clad::entry_of_derived<" +
-         types_.spell(compat::record_type(sema_.Context, method->getParent())) + ", " +
-         types_.spell(compat::record_type(sema_.Context, record)) + ", " +
-         std::to_string(method->getNumParams() + 1) + ">(" + entry + ", *" + frame + ");");
+  write_dispatch(request, frame);
   line("constexpr std::size_t " + wanted + " = " + std::to_string(expected) + ";");
   if (one_more) line("const clad::call_frame " + inner + " = clad::without_last(*" + frame + ");");
   line("clad::check_adjoints(" + out.adjoint_frame + ", " + wanted + ", " + (object ? "true" : "false") +
@@ -269,10 +278,11 @@ void Module::write_gradient(const Request& request, const FunctionDecl* definiti
   Text text;
   if (!find_lengths(request, definition, mask, code, text)) return;
   Instance* in = nullptr;
-  do in = instance({definition, {}, true, mask, error, error || request.with_value()}, request.at);
+  do in = instance({definition, {}, true, mask, error, error || request.with_value()}, request);
   while (in && reach(request, *in, 0, mask));
   if (!in || failed()) return;
-  const auto whole = instances_.find({definition->getCanonicalDecl(), {}, true, mask, error, true});
+  const auto whole = instances_.find(
+      {definition->getCanonicalDecl(), {}, true, mask, error, true, {}, false, request.heir()});
   if (whole != instances_.end() && std::count(in->uses.begin(), in->uses.end(), whole->second.get()) != 0)
     in = whole->second.get();  // it calls itself
   roots_.push_back(in);

@@ -25,7 +25,7 @@ Module::Instance* Module::in_directions(const Request& request, const FunctionDe
                                : pointer   ? ir::Tangent::Growing
                                            : ir::Tangent::Full);
     }
-    Instance* in = instance({definition, {tangents}, false, {}}, request.at);
+    Instance* in = instance({definition, {tangents}, false, {}}, request);
     if (!in || failed()) return nullptr;
     if (reach(request, *in, 0, reached, /*growing=*/true)) continue;
     if (failed()) return nullptr;
@@ -177,7 +177,7 @@ static bool holds_numbers(const ir::Type* type) {
 
 /// A row for each output: what the function changes through pointers and references, then what it returns.
 void Module::write_jacobian(const Request& request, const FunctionDecl* definition, const Mask& mask) {
-  const Instance* plain = instance({definition, {}, false, {}}, request.at);
+  const Instance* plain = instance({definition, {}, false, {}}, request);
   if (!plain) return;
   const ir::Type* result = types_.get(definition->getReturnType());
   const bool returns = holds_numbers(result);

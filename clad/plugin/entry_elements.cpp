@@ -59,7 +59,7 @@ bool Module::find_lengths(const Request& request, const FunctionDecl* definition
       of.push_back({hidden + request.parameters[i], type, 0, *range.first, *range.last - *range.first + 1});
   }
   if (of.empty()) return true;
-  const Instance* plain = instance({definition, {}, false, {}}, request.at);
+  const Instance* plain = instance({definition, {}, false, {}}, request);
   if (!plain) return false;
   if (plain->fn.writes_outside) {
     diagnose_.error(request.at,

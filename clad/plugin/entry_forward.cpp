@@ -64,8 +64,8 @@ void Module::write_pushforward(const Request& request, const FunctionDecl* defin
   std::vector<const Instance*> code;
   Text lengths;
   if (!find_lengths(request, definition, mask, code, lengths)) return;
-  Instance* in = instance({definition, {full(mask)}, false, {}}, request.at);
-  while (in && reach(request, *in, 0, mask)) in = instance({definition, {full(mask)}, false, {}}, request.at);
+  Instance* in = instance({definition, {full(mask)}, false, {}}, request);
+  while (in && reach(request, *in, 0, mask)) in = instance({definition, {full(mask)}, false, {}}, request);
   if (!in || failed()) return;
   roots_.push_back(in);
   ir::Function& fn = in->fn;
@@ -90,7 +90,8 @@ std::optional<std::vector<Module::Independent>> Module::independents(const Reque
         return std::nullopt;
       }
       const QualType object =
-          of_object ? compat::record_type(sema_.Context, cast<CXXMethodDecl>(definition)->getParent())
+          of_object ? compat::record_type(sema_.Context,
+                                          class_of_object(cast<CXXMethodDecl>(definition), request.heir()))
                     : definition->getParamDecl(request.parameters[i])->getType().getNonReferenceType();
       const CXXRecordDecl* record = object->getAsCXXRecordDecl();
       if (record->isPolymorphic() && types_.derived_from(record).size() > 1 &&
@@ -150,7 +151,7 @@ std::optional<std::vector<Mask>> Module::steps(const Request& request, const Fun
     out.emplace_back(params);
     for (const Independent& x : of) out[k][x.parameter] = true;
     const Instance* in = nullptr;
-    do in = instance({definition, tangents_of(of, out), false, {}}, request.at);
+    do in = instance({definition, tangents_of(of, out), false, {}}, request);
     while (in && reach(request, *in, k, out[k]));
     if (!in || failed()) return std::nullopt;
     params += static_cast<std::size_t>(std::count(out[k].begin(), out[k].end(), true));
@@ -234,7 +235,7 @@ void Module::write_derivative(const Request& request, const FunctionDecl* defini
   } else {
     const auto steps = this->steps(request, definition, *of, mask.size(), request.order);
     if (!steps) return;
-    in = instance({definition, tangents_of(*of, *steps), false, {}}, request.at);
+    in = instance({definition, tangents_of(*of, *steps), false, {}}, request);
     roots_.push_back(in);
     text.line(head(in->fn), loc);
     std::vector<std::string> arguments = argument_list(in->fn, mask.size());

@@ -74,7 +74,7 @@ void Module::write_hessian_diagonal(const Request& request, const FunctionDecl* 
                                     const std::vector<Independent>& of) {
   const auto steps = this->steps(request, definition, of, mask.size(), 2);
   if (!steps) return;
-  Instance* in = instance({definition, tangents_of(of, *steps), false, {}}, request.at);
+  Instance* in = instance({definition, tangents_of(of, *steps), false, {}}, request);
   if (!in || failed()) return;
   roots_.push_back(in);
   ir::Function& fn = in->fn;
@@ -98,8 +98,8 @@ void Module::write_hessian_rows(const Request& request, const FunctionDecl* defi
   const auto tangents = std::count(steps->back().begin(), steps->back().end(), true);
   DerivativeKey key{definition, tangents_of(of, *steps), true, steps->back()};
   key.adjoints.resize(params + static_cast<std::size_t>(tangents));
-  Instance* in = instance(key, request.at);
-  while (in && reach(request, *in, 1, key.adjoints)) in = instance(key, request.at);
+  Instance* in = instance(key, request);
+  while (in && reach(request, *in, 1, key.adjoints)) in = instance(key, request);
   if (!in || failed()) return;
   roots_.push_back(in);
   ir::Function& fn = in->fn;
@@ -144,7 +144,7 @@ void Module::write_hessian_rows(const Request& request, const FunctionDecl* defi
 
 void Module::write_hessian(const Request& request, const FunctionDecl* definition, const Mask& mask) {
   const auto of = independents(request, definition, mask);
-  const Instance* plain = of ? instance({definition, {}, false, {}}, request.at) : nullptr;
+  const Instance* plain = of ? instance({definition, {}, false, {}}, request) : nullptr;
   if (!plain) return;
   // A forward derivative leaves the arguments as the function does, a reverse one puts them back for the next
   // row.
@@ -171,7 +171,7 @@ void Module::write_hessian_vector(const Request& request, const FunctionDecl* de
   DerivativeKey key{definition, {full(mask)}, true, mask};
   for (;;) {
     key.adjoints.resize(mask.size() + static_cast<std::size_t>(std::count(mask.begin(), mask.end(), true)));
-    const Instance* in = instance(key, request.at);
+    const Instance* in = instance(key, request);
     if (!in) return;
     if (reach(request, *in, 0, mask))
       key = {definition, {full(mask)}, true, mask};
@@ -180,7 +180,7 @@ void Module::write_hessian_vector(const Request& request, const FunctionDecl* de
     if (failed()) return;
   }
   if (failed()) return;
-  Instance* in = instance(key, request.at);
+  Instance* in = instance(key, request);
   roots_.push_back(in);
   ir::Function& fn = in->fn;
   code.push_back(in);

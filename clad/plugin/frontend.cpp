@@ -201,8 +201,11 @@ void Frontend::add_parameters(const FunctionDecl* decl) {
           bindings_[c.decl] = c.path;
       }
     } else if (!method->isStatic() && !isa<CXXConstructorDecl>(method)) {
-      self_ =
-          fn_.ref(add_parameter("self", method->getThisType()->getPointeeType(), /*force_reference=*/true));
+      const QualType own = method->getThisType()->getPointeeType();
+      const QualType held =
+          heir_ ? context_.getQualifiedType(compat::record_type(context_, heir_), own.getQualifiers()) : own;
+      self_ = fn_.ref(add_parameter("self", held, /*force_reference=*/true));
+      if (heir_) self_ = as_base(own.getUnqualifiedType());
     }
   }
   int unnamed = 0;
@@ -243,8 +246,9 @@ void Frontend::add_parameters(const FunctionDecl* decl) {
 }
 
 void Frontend::lower(const FunctionDecl* decl, const std::vector<const Decl*>& targets,
-                     const std::vector<bool>& asked, bool forward) {
+                     const std::vector<bool>& asked, bool forward, const CXXRecordDecl* heir) {
   decl_ = decl;
+  heir_ = heir;
   forward_ = forward;
   targets_ = targets;
   asked_ = asked;

@@ -70,8 +70,10 @@ class Frontend {
   /// parameters. Errors are reported; the result is then not to be used.
   /// `asked`: which of the result's parameters a derivative is asked for, integers among them.
   /// `forward`: for its tangents, which the bodies of functions say where their pullbacks do not.
+  /// `heir`: of a method, the class of its object, if that inherits it.
   void lower(const clang::FunctionDecl* decl, const std::vector<const clang::Decl*>& targets = {},
-             const std::vector<bool>& asked = {}, bool forward = false);
+             const std::vector<bool>& asked = {}, bool forward = false,
+             const clang::CXXRecordDecl* heir = nullptr);
   /// Functions that the primal code calls: the generated code may resolve to these and no others.
   const std::set<const clang::FunctionDecl*>& callees() const { return callees_; }
   /// Whether every return gives back the same parameter (`return *this`): the call's value is that argument.
@@ -416,6 +418,7 @@ class Frontend {
   Globals* globals_;
   std::map<const clang::VarDecl*, ir::Var*> global_vars_;  ///< those that change
   const clang::FunctionDecl* decl_ = nullptr;
+  const clang::CXXRecordDecl* heir_ = nullptr;  ///< the class of the object, if it inherits the method
 
   ir::Body* out_ = nullptr;
   ir::Region* region_ = nullptr;

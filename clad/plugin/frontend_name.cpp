@@ -161,7 +161,7 @@ std::vector<ir::Var*> Frontend::globals_changed(const FunctionDecl* callee,
     const CXXRecordDecl* record = arg->getType().getNonReferenceType()->getAsCXXRecordDecl();
     return is_callable(arg->getType()) ||
            (record && record->hasDefinition() &&
-            !record->lookup(context_.DeclarationNames.getCXXOperatorName(OO_Call)).empty());
+            record->hasMemberName(context_.DeclarationNames.getCXXOperatorName(OO_Call)));
   };
   const auto* method = dyn_cast<CXXMethodDecl>(callee);
   const bool own_virtual = method && method->isVirtual() && !compat::in_std(method);

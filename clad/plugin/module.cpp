@@ -73,6 +73,12 @@ Module::Instance* Module::instance(const DerivativeKey& wanted, SourceLocation u
   return &in;
 }
 
+/// What a request asks for itself: for the objects of its class.
+Module::Instance* Module::instance(DerivativeKey key, const Request& request) {
+  key.heir = request.heir();
+  return instance(key, request.at);
+}
+
 /// Marks the active parameters, and what depends on them.
 bool Module::activate(const ir::Tangents& mask, SourceLocation use, Instance& in) {
   if (mask.kinds.size() != in.fn.params.size()) {
@@ -126,7 +132,7 @@ bool Module::lower(const DerivativeKey& key, SourceLocation use, Instance& in) {
   Mask asked;
   if (!key.tangents.empty())
     for (const ir::Tangent kind : key.tangents.front().kinds) asked.push_back(kind != ir::Tangent::None);
-  frontend.lower(key.function, targets, asked, /*forward=*/!key.tangents.empty());
+  frontend.lower(key.function, targets, asked, /*forward=*/!key.tangents.empty(), key.heir);
   callees_.insert(frontend.callees().begin(), frontend.callees().end());
   callees_.insert(key.function->getCanonicalDecl());
   if (diagnose_.errors() != errors) return false;
@@ -258,7 +264,8 @@ std::optional<Mask> Module::mask_of(const Request& request, const FunctionDecl* 
       mask.push_back(false);
     }
   } else if (method && !method->isStatic()) {
-    mask.push_back(types_.get(method->getThisType()->getPointeeType())->differentiable);
+    const CXXRecordDecl* object = class_of_object(method, request.heir());
+    mask.push_back(types_.get(compat::record_type(sema_.Context, object))->differentiable);
   }
   for (unsigned i = 0; i < definition->getNumParams(); ++i) {
     const std::string& type = types_.get(definition->getParamDecl(i)->getType())->name;

@@ -36,12 +36,14 @@ struct DerivativeKey {
   Mask adjoints;       ///< of the function that `tangents` lead to
   bool error = false;  ///< the reverse sweep estimates the rounding error too
   bool value = true;   ///< the function's value is wanted, not only what the reverse sweep needs
-  std::vector<const void*> targets = {};  ///< the functions that are passed as its parameters
-  bool concurrent = false;                ///< other threads may add to the same adjoints meanwhile
+  std::vector<const void*> targets = {};       ///< the functions that are passed as its parameters
+  bool concurrent = false;                     ///< other threads may add to the same adjoints meanwhile
+  const clang::CXXRecordDecl* heir = nullptr;  ///< of a method, the object's class if that inherits it
 
   bool operator<(const DerivativeKey& o) const {
-    return std::tie(function, tangents, reverse, adjoints, error, value, targets, concurrent) <
-           std::tie(o.function, o.tangents, o.reverse, o.adjoints, o.error, o.value, o.targets, o.concurrent);
+    return std::tie(function, tangents, reverse, adjoints, error, value, targets, concurrent, heir) <
+           std::tie(o.function, o.tangents, o.reverse, o.adjoints, o.error, o.value, o.targets, o.concurrent,
+                    o.heir);
   }
 };
 
@@ -97,6 +99,7 @@ class Module {
     bool failed = false;
   };
   Instance* instance(const DerivativeKey& key, clang::SourceLocation use);
+  Instance* instance(DerivativeKey key, const Request& request);
   bool lower(const DerivativeKey& key, clang::SourceLocation use, Instance& in);
   bool activate(const ir::Tangents& of, clang::SourceLocation use, Instance& in);
 
@@ -154,6 +157,7 @@ class Module {
   static std::string call_text(const ir::Function& fn, const Mask& reached,
                                const std::vector<std::string>& tangents);
   // entry.cpp
+  void write_dispatch(const Request& request, const std::string& frame);
   void write_code(const Request& request, const std::vector<const Instance*>& instances,
                   const Text& function);
   /// How the entry names what it passes on.

@@ -258,10 +258,9 @@ void Consumer::add_overriders() {
   for (Request& request : requests_) {
     const auto* method = dyn_cast<CXXMethodDecl>(request.function);
     if (method && method->isVirtual())
-      for (const CXXRecordDecl* record : types().derived_from(method->getParent())) {
+      for (const CXXRecordDecl* record : types().derived_from(class_of_object(method, request.heir()))) {
         const CXXMethodDecl* own = method->getCorrespondingMethodInClass(record);
-        if (record == method->getParent()->getDefinition() || !own || own->getParent() != record ||
-            compat::is_pure(own))
+        if (!own || declaresSameEntity(own, method) || own->getParent() != record || compat::is_pure(own))
           continue;
         Request& overrider = all.emplace_back(request);
         overrider.function = own;

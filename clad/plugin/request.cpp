@@ -13,6 +13,15 @@ namespace clad {
 /// As clad::opts has them.
 constexpr std::uint64_t order_mask = 0xff, vector_mode = 1 << 9, diagonal_only = 1 << 13;
 
+const CXXRecordDecl* Request::heir() const {
+  const auto* method = functor ? cast<CXXMethodDecl>(function) : nullptr;
+  return method && !declaresSameEntity(method->getParent(), functor) ? functor->getDefinition() : nullptr;
+}
+
+const CXXRecordDecl* class_of_object(const CXXMethodDecl* method, const CXXRecordDecl* heir) {
+  return heir ? heir : method->getParent();
+}
+
 /// The function that the user called.
 std::string asked(const Request& request) {
   switch (request.kind) {
@@ -31,6 +40,19 @@ std::string asked(const Request& request) {
     default:
       return "clad::gradient";
   }
+}
+
+/// What a call of an object of the class may run, inherited functions among them. `callable`: it is clear
+/// which one, and open to all.
+static std::vector<const NamedDecl*> call_operators(Sema& sema, CXXRecordDecl* record, bool& callable) {
+  LookupResult found(sema, sema.Context.DeclarationNames.getCXXOperatorName(OO_Call), SourceLocation(),
+                     Sema::LookupMemberName);
+  found.suppressDiagnostics();
+  sema.LookupQualifiedName(found, record);
+  std::vector<const NamedDecl*> out;
+  for (const NamedDecl* d : found) out.push_back(d->getUnderlyingDecl());
+  callable = out.size() == 1 && !found.isAmbiguous() && found.begin().getAccess() == AS_public;
+  return out;
 }
 
 static bool find_function(Sema& sema, TypeTable& types, const CallExpr* call, Request& request) {
@@ -55,20 +77,23 @@ static bool find_function(Sema& sema, TypeTable& types, const CallExpr* call, Re
   if (type->isPointerType()) type = type->getPointeeType();
   const CXXRecordDecl* record = type->getAsCXXRecordDecl();
   if (record && record->hasDefinition()) {
-    DeclarationName name = sema.Context.DeclarationNames.getCXXOperatorName(OO_Call);
-    const auto found = record->getDefinition()->lookup(name);
-    const auto* only = found.isSingleResult() ? dyn_cast<CXXMethodDecl>(found.front()) : nullptr;
-    if (only) {
+    bool callable = false;
+    const std::vector<const NamedDecl*> found = call_operators(sema, record->getDefinition(), callable);
+    const auto* only = callable ? dyn_cast<CXXMethodDecl>(found[0]) : nullptr;
+    const bool of_lambda = only && only->getParent()->isLambda() && !record->isLambda();
+    if (only && !of_lambda) {
       request.function = only;
       request.functor = record;
       return true;
     }
-    std::string which = "has no operator()";
-    if (found.isSingleResult()) which = "has a template as its operator()";
-    if (!found.empty() && !found.isSingleResult()) {
+    std::string which = found.empty() ? "has no operator()"
+                        : of_lambda   ? "inherits its operator() from a lambda"
+                        : !callable   ? "has no operator() that is public and not ambiguous"
+                                      : "has a template as its operator()";
+    if (found.size() > 1) {
       which = "has several operator(): ";
       for (const NamedDecl* d : found) {
-        if (d != found.front()) which += ", ";
+        if (d != found[0]) which += ", ";
         which += isa<CXXMethodDecl>(d) ? cast<CXXMethodDecl>(d)->getType().getAsString(types.policy())
                                        : "a template";
       }
@@ -201,7 +226,7 @@ static bool find_parameters(Sema& sema, TypeTable& types, const CallExpr* call, 
         }
       const auto* method = dyn_cast<CXXMethodDecl>(f);
       if (type.isNull() && method && !method->isStatic() && !method->getParent()->isLambda())
-        type = compat::record_type(sema.Context, method->getParent());
+        type = compat::record_type(sema.Context, class_of_object(method, request.heir()));
       if (!type.isNull() &&
           follow_members(sema, types, type, object == Request::object ? name : path, range)) {
         request.parameters.push_back(object);

@@ -56,6 +56,8 @@ struct Request {
   clang::SourceLocation at;
 
   bool with_value() const { return kind == ValueAndGradient; }
+  /// Of a function object that inherits its operator(), its class; null of any other.
+  const clang::CXXRecordDecl* heir() const;
   /// Of the generated function that the entry calls.
   std::string name() const { return entry.substr(0, entry.size() - std::string("_entry").size()); }
 };
@@ -63,6 +65,9 @@ struct Request {
 /// What the arguments of a call ask for; nothing, after an error, if they do not fit.
 std::optional<Request> read_request(clang::Sema& sema, TypeTable& types, const clang::CallExpr& call,
                                     Request::Kind kind);
+/// The class of the object that a method is differentiated for: that of the method, or one that inherits it.
+const clang::CXXRecordDecl* class_of_object(const clang::CXXMethodDecl* method,
+                                            const clang::CXXRecordDecl* heir);
 /// The function that the user called.
 std::string asked(const Request& request);
 /// What the name of the generated function ends in.

@@ -13,6 +13,13 @@ struct Model {
   double operator()(double x) const { return scale * x + epsilon; }
 };
 
+struct AlsoCalled {
+  double operator()(double x) const { return x; }
+};
+struct Heir : Model, AlsoCalled {};
+struct Hidden : private Model {};
+struct Boxed : decltype([](double x) { return x; }) {};
+
 void use(const char* names, double (*pointer)(double), int index) {
   clad::gradient(f, "z");
   // expected-error@-1 {{clad::gradient: 'f' has no parameter named 'z'; its parameters are: x, y}}
@@ -26,6 +33,12 @@ void use(const char* names, double (*pointer)(double), int index) {
   // expected-error@-1 {{clad::gradient: the first argument must name a function, a member function or a function object}}
   clad::gradient(Overloaded{}).execute(2, nullptr);
   // expected-error@-1 {{clad::gradient: class 'Overloaded' has several operator(): double (double) const, double (double, double) const; pass a lambda or a function that calls the one to differentiate}}
+  clad::gradient(Heir{});
+  // expected-error@-1 {{clad::gradient: class 'Heir' has several operator(): double (double) const, double (double) const; pass a lambda or a function that calls the one to differentiate}}
+  clad::gradient(Hidden{});
+  // expected-error@-1 {{clad::gradient: class 'Hidden' has no operator() that is public and not ambiguous; pass a lambda or a function that calls the one to differentiate}}
+  clad::gradient(Boxed{});
+  // expected-error@-1 {{clad::gradient: class 'Boxed' inherits its operator() from a lambda; pass a lambda or a function that calls the one to differentiate}}
   clad::gradient([](auto x) { return x * x; });
   // expected-error@-1 {{clad::gradient: this lambda has a template as its operator(); pass a lambda or a function that calls the one to differentiate}}
   clad::value_and_gradient(Plain{});

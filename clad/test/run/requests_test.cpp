@@ -354,6 +354,95 @@ TEST(Requests, AnObjectOfAClassTemplate) {
   EXPECT_EQ(12, clad::differentiate(Scaled<long double>{3}, "y").execute(2, 3));
 }
 
+struct Unused {
+  virtual ~Unused() = default;
+  double weight = 100;
+};
+struct Linear {
+  double k = 3;
+  double operator()(double x) const { return k * x; }
+};
+struct Named : Unused, Linear {  // Linear is not where the object begins
+  double k = 20;
+};
+struct Used : Unused, private Linear {
+  using Linear::operator();
+};
+template <class Own>
+struct Evaluated {
+  double operator()(double x) const { return static_cast<const Own*>(this)->at(x); }
+};
+struct Quadratic : Evaluated<Quadratic> {
+  double a = 2;
+  double at(double x) const { return a * x * x; }
+};
+double slopes(double x, double y) {
+  Named n;
+  n.Linear::k = y;
+  Quadratic q;
+  q.a = y;
+  return clad::differentiate(n, "x").execute(x) * clad::differentiate(q, "x").execute(x);
+}
+TEST(Requests, AnInheritedCallOperator) {
+  Named n;
+  EXPECT_EQ(3, clad::differentiate(n, "x").execute(2));
+  EXPECT_EQ(0, clad::differentiate(n, "k").execute(2));  // its own, not that of Linear
+  n.Linear::k = 5;
+  Named d_n;
+  double dx = 0;
+  clad::gradient(n).execute(2, &d_n, &dx);
+  EXPECT_EQ(5, dx);
+  EXPECT_EQ(3 + 2, d_n.Linear::k);
+  EXPECT_EQ(20, d_n.k);
+  EXPECT_EQ(10, clad::value_and_gradient(&n).execute(2));
+  EXPECT_EQ(3, clad::differentiate(Used(), "x").execute(2));
+  EXPECT_GRADIENT(slopes, 1.3, 0.7);
+}
+TEST(Requests, ACallOperatorOfADerivedClass) {
+  Quadratic q, d_q;
+  EXPECT_EQ(8, clad::differentiate(q, "x").execute(2));
+  EXPECT_EQ(9, clad::differentiate(q, "a").execute(3));
+  double dx = 0, second[1] = {}, by = 5, product = 0;
+  clad::gradient(q).execute(3, &d_q, &dx);
+  EXPECT_EQ(12, dx);
+  EXPECT_EQ(2 + 9, d_q.a);
+  clad::hessian(q).execute(3, second);
+  EXPECT_EQ(4, second[0]);
+  EXPECT_EQ(4, (clad::differentiate<2>(q, "x").execute(3)));
+  clad::hessian<clad::opts::diagonal_only>(q).execute(3, second);
+  EXPECT_EQ(4, second[0]);
+  clad::hessian_vector_product(q).execute(3, &by, &product);
+  EXPECT_EQ(20, product);
+  clad::jacobian(q).execute(3, second);
+  EXPECT_EQ(12, second[0]);
+  EXPECT_EQ(60, clad::pushforward(q).execute(3, &by).pushforward);
+}
+
+struct Powers : Linear {
+  double operator()(double x, int n) const { return n > 0 ? Linear::k * x * (*this)(x, n - 1) : 1; }
+};
+struct Deeper : Powers {};
+struct Slanted {
+  double k = 3;
+  double operator()(double x) const {
+    const auto by = [this](double t) { return k * t; };
+    return by(x) * x;
+  }
+};
+struct Inclined : Slanted {};
+TEST(Requests, AnInheritedCallOperatorCallsAnything) {
+  const Deeper p;
+  Deeper d_p;
+  double dx = 0;
+  clad::gradient(p, "x").execute(2, 2, &d_p, &dx);
+  EXPECT_EQ(36, dx);
+  EXPECT_EQ(3 + 24, d_p.k);
+  const Inclined i;
+  dx = 0;
+  clad::gradient(i).execute(2, &dx);
+  EXPECT_EQ(12, dx);
+}
+
 TEST(Requests, WhatACladFunctionIsBesides) {
   auto call = clad::differentiate(clad_f, "x").getFunctionPtr();
   EXPECT_EQ(4, call(3, 4));
