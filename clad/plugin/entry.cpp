@@ -135,6 +135,20 @@ void Module::write_dispatch(const Request& request, const std::string& frame) {
                   request.at.getRawEncoding());
 }
 
+/// The entry of a pure virtual function, which is nothing but those of the functions that override it. What
+/// it shows as its code is theirs.
+void Module::write_choice(const Request& request) {
+  const auto line = [&](const std::string& text) { entries_.line(text, request.at.getRawEncoding()); };
+  line("static const char* " + request.entry + "(const clad::call_frame* frame) {");
+  std::string code;
+  for (const auto& [record, entry] : request.overriders)
+    code += (code.empty() ? "std::string(" : " + ") + entry + "(nullptr)" + (code.empty() ? ")" : "");
+  line("if (!frame) { static const std::string code = " + code + "; return code.c_str(); }");
+  write_dispatch(request, "frame");
+  line("clad::unknown_class();");
+  line("}");
+}
+
 /// Writes the beginning of an entry: the first `active.size()` parameters as the function takes them, and for
 /// each active one its adjoint (or tangent). Returns how they are passed.
 Module::EntryArguments Module::write_arguments(const Request& request, ir::Function& fn, const Mask& active,

@@ -177,9 +177,13 @@ void Module::add(const Request& request) {
   const FunctionDecl* definition = nullptr;
   const FunctionDecl* f = request.function;
   if (!f->hasBody(definition)) {
-    diagnose_.error(request.at, "cannot differentiate '" + display_name(f) +
-                                    "': no definition is visible in this "
-                                    "translation unit");
+    const auto* method = dyn_cast<CXXMethodDecl>(f);
+    const bool pure = method && compat::is_pure(method);
+    if (pure && !request.overriders.empty()) return write_choice(request);
+    diagnose_.error(request.at,
+                    "cannot differentiate '" + display_name(f) + "': " +
+                        (pure ? "it is pure virtual, and nothing overrides it" : "no definition is visible") +
+                        " in this translation unit");
     return;
   }
   const ir::Type* result = types_.get(f->getReturnType());

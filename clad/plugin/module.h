@@ -157,6 +157,7 @@ class Module {
   static std::string call_text(const ir::Function& fn, const Mask& reached,
                                const std::vector<std::string>& tangents);
   // entry.cpp
+  void write_choice(const Request& request);
   void write_dispatch(const Request& request, const std::string& frame);
   void write_code(const Request& request, const std::vector<const Instance*>& instances,
                   const Text& function);

@@ -521,6 +521,58 @@ TEST(Requests, AVirtualFunctionIsThatOfTheObject) {
   EXPECT_DOUBLE_EQ(4.6, clad::differentiate(&Ball::distance, "x").execute(dented, 3, 4));
 }
 
+struct Surface {
+  virtual ~Surface() = default;
+  virtual double area(double s, double t) const = 0;
+  virtual double operator()(double s) const = 0;
+  double slope(double s, double t) const {
+    return clad::differentiate(&Surface::area, "s").execute(*this, s, t);
+  }
+};
+struct Rectangle : Surface {
+  double k = 2;
+  double area(double s, double t) const override { return k * s * s * t; }
+  double operator()(double s) const override { return k * s * s; }
+};
+struct Hollow : Rectangle {
+  double area(double s, double t) const override { return Rectangle::area(s, t) - s; }
+};
+struct Halves : Unused, Surface {
+  double area(double s, double t) const override { return s * t / 2; }
+  double operator()(double s) const override { return s / 2; }
+};
+TEST(Requests, APureVirtualFunctionIsThatOfTheObject) {
+  const Rectangle whole;
+  const Hollow hollow;
+  const Halves halves;
+  const Surface& first = whole;
+  const auto by_s = clad::differentiate(&Surface::area, "s");
+  EXPECT_EQ(60, by_s.execute(first, 3, 5));
+  EXPECT_EQ(59, by_s.execute(hollow, 3, 5));
+  EXPECT_EQ(2.5, by_s.execute(halves, 3, 5));
+  EXPECT_THAT(by_s.getCode(), testing::HasSubstr("Halves"));
+  EXPECT_EQ(60, whole.slope(3, 5));
+  EXPECT_EQ(59, hollow.slope(3, 5));
+  double ds = 0, dt = 0, second[4] = {};
+  Hollow d_hollow;
+  clad::gradient(&Surface::area).execute(hollow, 3, 5, &d_hollow, &ds, &dt);
+  EXPECT_EQ(59, ds);
+  EXPECT_EQ(18, dt);
+  EXPECT_EQ(2 + 45, d_hollow.k);
+  EXPECT_EQ(30, clad::value_and_gradient(&Surface::area, "t").execute(whole, 3, 5.0 / 3, &dt));
+  EXPECT_EQ(18 + 18, dt);
+  clad::hessian(&Surface::area).execute(hollow, 3, 5, second);
+  EXPECT_EQ(20, second[0]);
+  EXPECT_EQ(12, second[1]);
+  EXPECT_EQ(12, clad::differentiate(whole, "s").execute(3));
+  EXPECT_EQ(12, clad::differentiate(first, "s").execute(3));
+  EXPECT_EQ(0.5, clad::differentiate(first, "s").execute(halves, 3));
+  EXPECT_EQ(12, clad::differentiate(hollow, "s").execute(3));
+  ds = 0;
+  clad::gradient(static_cast<const Surface&>(halves)).execute(3, &ds);
+  EXPECT_EQ(0.5, ds);
+}
+
 // Parameters that a function could change, and does not.
 double linear_layer(double* x, double* w, int n) {
   double s = 0;
