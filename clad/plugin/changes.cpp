@@ -157,6 +157,9 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
         continue;
       resizes |= may_move_elements(param->getPointeeType());
       if (!param->isLValueReferenceType()) continue;
+      const bool calls_it =
+          compat::in_std(f) && named(f, {"invoke"}) && !param->getPointeeType()->isRecordType();
+      if (calls_it && i == 0) continue;
       mark(e->getArg(i));
       if (!compat::in_std(f) || !named(f, {"swap", "advance"}))
         assign(e->getArg(i), nullptr);

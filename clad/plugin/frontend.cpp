@@ -182,7 +182,8 @@ std::shared_ptr<Closure> Frontend::add_closure(const CXXRecordDecl* lambda) {
 std::shared_ptr<Closure> Frontend::target(const Decl* decl) {
   if (const auto* lambda = dyn_cast<CXXRecordDecl>(decl)) return add_closure(lambda);
   auto closure = std::make_shared<Closure>();
-  closure->function = cast<FunctionDecl>(decl);
+  closure->member = dyn_cast<FieldDecl>(decl);
+  closure->function = dyn_cast<FunctionDecl>(decl);
   return closure;
 }
 

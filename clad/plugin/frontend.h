@@ -42,6 +42,7 @@ struct Closure {
   const clang::CXXRecordDecl* record = nullptr;
   std::vector<Capture> captures;
   const clang::FunctionDecl* function = nullptr;
+  const clang::FieldDecl* member = nullptr;  ///< of a pointer to it
   ir::Expr* choice = nullptr;
   std::shared_ptr<Closure> yes, no;
 };
@@ -276,10 +277,16 @@ class Frontend {
                 unsigned position);
   bool is_null_here(const clang::Expr* e) const;
   std::optional<bool> known_condition(const clang::Expr* e) const;
-  bool add_target(ir::CallInfo& info, const clang::Expr* e, clang::QualType param, unsigned position,
-                  unsigned count);
+  std::shared_ptr<Closure> passed_target(const clang::FunctionDecl* callee, unsigned position,
+                                         const clang::Expr* e);
+  ir::Expr* address_of_target(const clang::ValueDecl* decl);
+  bool carries_derivatives(const clang::FunctionDecl* f) const;
+  bool add_target(ir::CallInfo& info, const clang::Expr* e, const clang::FunctionDecl* callee,
+                  unsigned position);
   ir::Expr* call_closure(const clang::CallExpr* e, const Closure& closure,
                          const std::vector<const clang::Expr*>& args);
+  ir::Expr* call_pointed(const clang::CallExpr* e, const Closure& closure,
+                         const std::vector<const clang::Expr*>& args, const clang::Expr* object);
   ir::Expr* indirect_call(const clang::CallExpr* e);
   ir::Expr* invoke_member(const clang::CallExpr* e);
   const clang::FieldDecl* member_pointed(const clang::Expr* e) const;

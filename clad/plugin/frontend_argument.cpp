@@ -42,8 +42,7 @@ void Frontend::add_arguments(ir::CallInfo& info, const FunctionDecl* callee,
     } else if (!library && is_view(callee->getParamDecl(i)->getType())) {
       if (const std::optional<View> view = view_of(given))
         add_view_argument(info, *view, view_pointer(callee->getParamDecl(i)->getType()));
-    } else if (!library &&
-               add_target(info, given, callee->getParamDecl(i)->getType(), i, callee->getNumParams())) {
+    } else if (!library && add_target(info, given, callee, i)) {
       continue;
     } else if (!library && !is_virtual && add_null(info, given, callee, i)) {
       continue;

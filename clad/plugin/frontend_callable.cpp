@@ -18,7 +18,7 @@ bool Frontend::is_callable(QualType type) {
 
 /// The function or lambda that a variable is initialized with, as far as its declaration says.
 const Decl* Frontend::fixed_target(const VarDecl* var) {
-  const clang::Expr* e = var->getInit();
+  const clang::Expr* e = isa<ParmVarDecl>(var) ? nullptr : var->getInit();  // not its default argument
   for (int depth = 0; e && depth < 16; ++depth) {
     e = strip(e->IgnoreParenCasts());
     if (const auto* u = dyn_cast<UnaryOperator>(e); u && u->getOpcode() == UO_AddrOf)
@@ -47,7 +47,8 @@ std::shared_ptr<Closure> Frontend::callable(const clang::Expr* e) {
   if (const auto* cast = dyn_cast<CastExpr>(bare)) return callable(cast->getSubExpr());
   if (isa<LambdaExpr>(bare)) return closure_of(bare);
   if (const auto* ref = dyn_cast<DeclRefExpr>(bare)) {
-    if (auto it = closures_.find(ref->getDecl()); it != closures_.end()) return it->second;
+    if (auto it = closures_.find(ref->getDecl()); it != closures_.end())
+      return it->second->member ? nullptr : it->second;
     const auto* function = dyn_cast<FunctionDecl>(ref->getDecl());
     if (!function) return nullptr;
     auto closure = std::make_shared<Closure>();
@@ -133,10 +134,32 @@ bool Frontend::add_null(ir::CallInfo& info, const clang::Expr* e, const Function
   return true;
 }
 
-/// Passes a function as an argument: the callee is differentiated for this one.
-bool Frontend::add_target(ir::CallInfo& info, const clang::Expr* e, QualType param, unsigned position,
-                          unsigned count) {
-  if (!is_callable(param) || param->isMemberFunctionPointerType()) return false;
+/// Whether a function is given, or gives, what may carry derivatives.
+bool Frontend::carries_derivatives(const FunctionDecl* f) const {
+  const auto carries = [&](QualType type) { return types_.get(type)->differentiable; };
+  const auto* method = dyn_cast<CXXMethodDecl>(f);
+  if (method && method->getParent()->isLambda()) return true;  // what it captures may
+  return carries(f->getReturnType()) ||
+         (method && !method->isStatic() && carries(compat::record_type(context_, method->getParent()))) ||
+         llvm::any_of(f->parameters(), [&](const ParmVarDecl* p) { return carries(p->getType()); });
+}
+
+/// Passes a function, or a pointer to a member, as an argument: the callee is differentiated for this one.
+bool Frontend::add_target(ir::CallInfo& info, const clang::Expr* e, const FunctionDecl* callee,
+                          unsigned position) {
+  const QualType param = callee->getParamDecl(position)->getType();
+  const unsigned count = callee->getNumParams();
+  // A pointer to member is a value like any other to a function that just runs.
+  if (param.getNonReferenceType()->isMemberPointerType() && !carries_derivatives(callee)) return false;
+  if (param.getNonReferenceType()->isMemberDataPointerType()) {
+    const FieldDecl* member = member_pointed(e);
+    if (!member) return false;
+    info.targets.resize(count);
+    info.targets[position] = member;
+    info.lifted = true;
+    return true;
+  }
+  if (!is_callable(param)) return false;
   std::shared_ptr<Closure> closure = callable(e);
   if (!closure) return tainted_;
   if (closure->choice) {
@@ -155,9 +178,58 @@ bool Frontend::add_target(ir::CallInfo& info, const clang::Expr* e, QualType par
   return true;
 }
 
+/// The function or member that a parameter stands for in a body that is lowered in place of a call; null if
+/// it is none, or may be another later.
+std::shared_ptr<Closure> Frontend::passed_target(const FunctionDecl* callee, unsigned position,
+                                                 const clang::Expr* e) {
+  const ParmVarDecl* p = callee->getParamDecl(position);
+  const bool member = p->getType().getNonReferenceType()->isMemberDataPointerType();
+  if ((!member && !is_callable(p->getType())) || changes_of(callee).modified.count(p)) return nullptr;
+  if (member) {
+    const FieldDecl* field = member_pointed(e);
+    return field ? target(field) : nullptr;
+  }
+  const std::shared_ptr<Closure> closure = callable(e);
+  const bool copied = closure && closure->record && !p->getType()->isReferenceType();
+  return copied ? copy_closure(closure, at_) : closure;
+}
+
+/// The value of a pointer that stands for a function or a member, to compare or to test it; null of others.
+ir::Expr* Frontend::address_of_target(const ValueDecl* decl) {
+  const auto it = closures_.find(decl);
+  const QualType type = decl->getType().getNonReferenceType().getUnqualifiedType();
+  if (it == closures_.end() || (!type->isFunctionPointerType() && !type->isMemberPointerType()))
+    return nullptr;
+  const FunctionDecl* function = it->second->function;
+  const FieldDecl* member = it->second->member;
+  if (!function && !member) return nullptr;
+  if (function) callees_.insert(function->getCanonicalDecl());
+  const std::string name =
+      function ? spell_function(function, types_)
+               : types_.spell(compat::record_type(context_, cast<CXXRecordDecl>(member->getParent()))) +
+                     "::" + member->getNameAsString();
+  return fn_.make(ir::Expr::Raw, types_.get(type), "static_cast<" + types_.spell(type) + ">(&" + name + ")");
+}
+
+/// Whether an argument is an object of the class or points to one: not a smart pointer, nor a
+/// std::reference_wrapper.
+static bool is_object_of(const clang::Expr* e, const DeclContext* owner) {
+  const QualType type = e->getType();
+  const CXXRecordDecl* given = (type->isPointerType() ? type->getPointeeType() : type)->getAsCXXRecordDecl();
+  const auto* record = cast<CXXRecordDecl>(owner);
+  return given && given->hasDefinition() &&
+         (declaresSameEntity(given, record) || given->isDerivedFrom(record));
+}
+
 /// A call of what a closure stands for.
 ir::Expr* Frontend::call_closure(const CallExpr* e, const Closure& closure,
                                  const std::vector<const clang::Expr*>& args) {
+  if (const auto* method = dyn_cast_or_null<CXXMethodDecl>(closure.function); method && !method->isStatic()) {
+    if (args.empty() || !is_object_of(args[0], method->getParent()))
+      return fail(e->getExprLoc(), "cannot differentiate this call of member function '" +
+                                       display_name(method) + "'; give it the object, or a pointer to it");
+    return call_pointed(e, closure, {args.begin() + 1, args.end()}, args[0]);
+  }
   if (closure.function) return call_function(e, closure.function, args, nullptr);
   if (closure.record) {
     const CXXMethodDecl* callee = closure.record->getLambdaCallOperator();
@@ -201,14 +273,20 @@ ir::Expr* Frontend::call_closure(const CallExpr* e, const Closure& closure,
   return result ? fn_.ref(result) : literal("0", context_.IntTy);
 }
 
+/// A call of the member function that a pointer to member names.
+ir::Expr* Frontend::call_pointed(const CallExpr* e, const Closure& closure,
+                                 const std::vector<const clang::Expr*>& args, const clang::Expr* object) {
+  const auto* method = cast<CXXMethodDecl>(closure.function);
+  return method->isVirtual() ? virtual_call(e, method, args, object) : call_function(e, method, args, object);
+}
+
 /// A call of what no name says directly: through a function pointer, or a pointer to a member function.
 ir::Expr* Frontend::indirect_call(const CallExpr* e) {
   const clang::Expr* callee = e->getCallee()->IgnoreParens();
   const std::vector<const clang::Expr*> args(e->arg_begin(), e->arg_end());
   if (const auto* member = dyn_cast<BinaryOperator>(callee); member && member->isPtrMemOp()) {
-    std::shared_ptr<Closure> closure = callable(member->getRHS());
-    if (closure && closure->function && !cast<CXXMethodDecl>(closure->function)->isVirtual())
-      return call_function(e, closure->function, args, member->getLHS());
+    const std::shared_ptr<Closure> closure = callable(member->getRHS());
+    if (closure && closure->function) return call_pointed(e, *closure, args, member->getLHS());
   } else if (std::shared_ptr<Closure> closure = callable(callee)) {
     return call_closure(e, *closure, args);
   }
@@ -229,21 +307,15 @@ ir::Expr* Frontend::invoke_member(const CallExpr* e) {
   if (!compat::in_std(invoke) || !named(invoke, {"invoke"}) || e->getNumArgs() < 2) return nullptr;
   const clang::Expr *pointer = e->getArg(0), *object = e->getArg(1);
   const auto* type = pointer->getType()->getAs<MemberPointerType>();
-  const CXXRecordDecl* given =
-      (object->getType()->isPointerType() ? object->getType()->getPointeeType() : object->getType())
-          ->getAsCXXRecordDecl();
-  if (!type || !given) return nullptr;
-  const auto belongs = [&](const DeclContext* owner) {  // not a smart pointer, nor a std::reference_wrapper
-    const auto* record = cast<CXXRecordDecl>(owner);
-    return record->getCanonicalDecl() == given->getCanonicalDecl() || given->isDerivedFrom(record);
-  };
+  if (!type) return nullptr;
   if (const FieldDecl* field = type->isMemberDataPointer() ? member_pointed(pointer) : nullptr)
-    return belongs(field->getDeclContext()) ? member_of(field, object, object->getType()->isPointerType())
-                                            : nullptr;
+    return is_object_of(object, field->getDeclContext())
+               ? member_of(field, object, object->getType()->isPointerType())
+               : nullptr;
   const std::shared_ptr<Closure> closure = type->isMemberFunctionPointer() ? callable(pointer) : nullptr;
-  if (!closure || !closure->function || cast<CXXMethodDecl>(closure->function)->isVirtual()) return nullptr;
-  if (!belongs(closure->function->getDeclContext())) return nullptr;
-  return call_function(e, closure->function, {e->arg_begin() + 2, e->arg_end()}, object);
+  if (!closure || !closure->function || !is_object_of(object, closure->function->getDeclContext()))
+    return nullptr;
+  return call_pointed(e, *closure, {e->arg_begin() + 2, e->arg_end()}, object);
 }
 
 /// The member that a pointer to member names; null if that is not visible.
@@ -251,8 +323,10 @@ const FieldDecl* Frontend::member_pointed(const clang::Expr* e) const {
   const clang::Expr* pointer = strip(e);
   for (int depth = 0; depth < 8; ++depth) {
     const auto* ref = dyn_cast<DeclRefExpr>(pointer);
+    if (const auto it = ref ? closures_.find(ref->getDecl()) : closures_.end(); it != closures_.end())
+      return it->second->member;
     const auto* var = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
-    if (!var || !var->getInit() || modified(var)) break;
+    if (!var || isa<ParmVarDecl>(var) || !var->getInit() || modified(var)) break;
     pointer = strip(var->getInit());
   }
   const auto* address = dyn_cast<UnaryOperator>(pointer);

@@ -164,13 +164,19 @@ ir::Expr* Frontend::inline_call(const clang::Expr* call, const FunctionDecl* cal
         frame[c.decl] = c.path;
     }
   }
+  Closures targets;
   const bool changes = !returned || changes_before_reading(returned);
   for (unsigned i = 0; i < definition->getNumParams() && i < args.size(); ++i) {
+    if (const std::shared_ptr<Closure> target = passed_target(definition, i, args[i])) {
+      targets[definition->getParamDecl(i)] = target;
+      continue;
+    }
     std::size_t position = out_->size();
     ir::Expr* next = bound(args[i], definition->getParamDecl(i)->getType(), changes);
     if (const std::set<const ir::Var*> changed = changed_since(position); !changed.empty()) {
       if (self) self = settle_path(self, position, changed);
       for (unsigned k = 0; k < i; ++k) {
+        if (frame.count(definition->getParamDecl(k)) == 0) continue;
         ir::Expr*& earlier = frame[definition->getParamDecl(k)];
         const bool names = definition->getParamDecl(k)->getType()->isReferenceType() ||
                            earlier->type->kind == ir::Type::Pointer;
@@ -179,6 +185,16 @@ ir::Expr* Frontend::inline_call(const clang::Expr* call, const FunctionDecl* cal
     }
     frame[definition->getParamDecl(i)] = next;
   }
+  const auto exchange_targets = [&] {  // an outer call may be of the same function
+    for (const ParmVarDecl* p : definition->parameters()) {
+      std::shared_ptr<Closure> other = std::exchange(targets[p], closures_[p]);
+      if (other)
+        closures_[p] = std::move(other);
+      else
+        closures_.erase(p);
+    }
+  };
+  exchange_targets();
   std::swap(frame, bindings_);
   std::swap(self, self_);
   inlining_.insert(callee);
@@ -193,6 +209,7 @@ ir::Expr* Frontend::inline_call(const clang::Expr* call, const FunctionDecl* cal
   inlining_.erase(callee);
   std::swap(self, self_);
   std::swap(frame, bindings_);
+  exchange_targets();
   callees_.insert(callee->getCanonicalDecl());
   return place;
 }

@@ -61,10 +61,11 @@ std::shared_ptr<Closure> Frontend::make_closure(const LambdaExpr* e) {
         return nullptr;
       } else if (!init_capture && closures_.count(var)) {
         capture.closure = closures_[var];
-        if (is_callable(var->getType()) && !fixed_target(var)) {
-          fail(c.getLocation(),
-               "cannot differentiate a lambda that captures '" + var->getNameAsString() +
-                   "', a function that is not known where the lambda stands; pass it as an argument");
+        const bool member = capture.closure->member != nullptr;
+        if (member || (is_callable(var->getType()) && !fixed_target(var))) {
+          fail(c.getLocation(), "cannot differentiate a lambda that captures '" + var->getNameAsString() +
+                                    "', a " + (member ? "member" : "function") +
+                                    " that is not known where the lambda stands; pass it as an argument");
           return nullptr;
         }
       } else if (is_view(var->getType())) {

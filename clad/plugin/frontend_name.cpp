@@ -228,6 +228,7 @@ ir::Expr* Frontend::reference_to(const DeclRefExpr* e) {
       return fail(e->getExprLoc(), "cannot differentiate this use of '" + decl->getNameAsString() +
                                        "', an array of pointers; name its elements, as in '" +
                                        decl->getNameAsString() + "[0]'");
+    if (ir::Expr* address = address_of_target(decl)) return address;
     if (closures_.count(decl))
       return fail(e->getExprLoc(),
                   "cannot differentiate this use of lambda '" + decl->getNameAsString() +

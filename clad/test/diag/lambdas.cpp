@@ -51,8 +51,18 @@ double captures_itself(double x) {
   // expected-error@-1 {{cannot differentiate a lambda that captures 'power', a function that is not known here; pass it as an argument}}
   return power(3);
 }
+struct Pair {
+  double a, b;
+};
+double captures_a_member(const Pair& s, double Pair::* m) {
+  auto f = [&](double t) { return s.*m * t; };
+  // expected-error@-1 {{cannot differentiate a lambda that captures 'm', a member that is not known where the lambda stands; pass it as an argument}}
+  return f(2);
+}
+double passes_a_member(double x) { return captures_a_member({x, x}, &Pair::a); }
 
 void use() {
+  clad::gradient(passes_a_member);
   clad::gradient(captures_itself);
   clad::gradient(moves_its_pointer);
   clad::gradient(stored_in_a_function);
