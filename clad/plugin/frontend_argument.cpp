@@ -353,9 +353,11 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
   } else {
     primal = fn_.make(ir::Expr::Call, type, info->name);
   }
+  const auto* method = dyn_cast<CXXMethodDecl>(callee);
+  const bool of_rvalue = info->is_method && method && method->getRefQualifier() == RQ_RValue;
   for (const ir::CallInfo::Arg& a : info->args) {
-    ir::Expr* passed =
-        a.moved ? fn_.make(ir::Expr::Call, a.expr->type, "std::move", {a.expr}) : fn_.passed(a);
+    const bool moved = a.moved || (a.object && of_rvalue);
+    ir::Expr* passed = moved ? fn_.make(ir::Expr::Call, a.expr->type, "std::move", {a.expr}) : fn_.passed(a);
     if (!a.given.empty()) {
       passed = fn_.make(ir::Expr::Cast, a.expr->type, a.given, {a.expr});
       passed->explicit_cast = true;

@@ -129,6 +129,20 @@ double passed_members(double x, double y) {
   return z * invoked(&Pair::sum, s, x) + invoked(&Pair::a, s, y) * f(s, x);
 }
 
+struct Used {
+  double k;
+  double by(double x) const& { return k * x * x; }
+  double by(double x) && {
+    k *= x;
+    return k * k;
+  }
+};
+double of_temporaries(double x, double y) {
+  Used a{y};
+  const double first = a.by(x) * Used{x}.by(y);
+  return first + std::move(a).by(x) * a.k;
+}
+
 struct Shape {
   virtual ~Shape() = default;
   virtual double area(double s) const = 0;
@@ -191,6 +205,7 @@ TEST(Callables, PointersToMembers) {
   EXPECT_GRADIENT(other_members, 1.3, 0.7);
   EXPECT_GRADIENT(pointed_shapes, 1.3, 0.7);
 }
+TEST(Callables, FunctionsOfTemporaries) { EXPECT_GRADIENT(of_temporaries, 1.3, 0.7); }
 TEST(Callables, VirtualCalls) {
   EXPECT_GRADIENT(shapes, 1.3, 0.7);
   EXPECT_GRADIENT(shape_pointers, 1.3, 0.7);
