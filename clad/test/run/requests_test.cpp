@@ -443,6 +443,24 @@ TEST(Requests, AnInheritedCallOperatorCallsAnything) {
   EXPECT_EQ(12, dx);
 }
 
+struct Qualified {
+  double k;
+  double of_constant(double x) const& { return k * x * x; }
+  double of_any(double x) & noexcept { return k * x * x * x; }
+  double of_both(double x) const& noexcept { return k * x; }
+  double operator()(double x) & { return k * x; }
+};
+TEST(Requests, FunctionsWithAReferenceQualifier) {
+  Qualified q{2}, d_q{0};
+  double dx = 0;
+  EXPECT_EQ(12, clad::differentiate(&Qualified::of_constant, "x").execute(q, 3));
+  clad::gradient(&Qualified::of_any).execute(q, 2, &d_q, &dx);
+  EXPECT_EQ(24, dx);
+  EXPECT_EQ(8, d_q.k);
+  EXPECT_EQ(6, clad::value_and_gradient(&Qualified::of_both).execute(q, 3));
+  EXPECT_EQ(2, clad::differentiate(q, "x").execute(3));
+}
+
 TEST(Requests, WhatACladFunctionIsBesides) {
   auto call = clad::differentiate(clad_f, "x").getFunctionPtr();
   EXPECT_EQ(4, call(3, 4));

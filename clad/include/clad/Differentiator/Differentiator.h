@@ -70,6 +70,14 @@ template <class R, class C, class... A>
 struct signature<R (C::*)(A...) noexcept> : signature<R (C::*)(A...)> {};
 template <class R, class C, class... A>
 struct signature<R (C::*)(A...) const noexcept> : signature<R (C::*)(A...) const> {};
+template <class R, class C, class... A>
+struct signature<R (C::*)(A...)&> : signature<R (C::*)(A...)> {};
+template <class R, class C, class... A>
+struct signature<R (C::*)(A...) const&> : signature<R (C::*)(A...) const> {};
+template <class R, class C, class... A>
+struct signature<R (C::*)(A...) & noexcept> : signature<R (C::*)(A...)> {};
+template <class R, class C, class... A>
+struct signature<R (C::*)(A...) const & noexcept> : signature<R (C::*)(A...) const> {};
 template <class F>
 concept function_object = std::is_class_v<F> && requires { &F::operator(); };
 /// Of a pointer to a function object, the object's class.
