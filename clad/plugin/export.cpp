@@ -90,7 +90,8 @@ std::string export_requests(const std::vector<Request>& requests, TypeTable& typ
   std::string text;
   for (const Request& r : requests) {
     if (!r.call) continue;
-    const QualType given = r.call->getDirectCallee()->getParamDecl(0)->getType().getNonReferenceType();
+    const QualType given =
+        r.call->getDirectCallee()->getParamDecl(0)->getType().getNonReferenceType().getUnqualifiedType();
     const QualType type = given->isFunctionType() ? r.function->getASTContext().getPointerType(given) : given;
     std::string key = types.spell(type),
                 function = "static_cast<" + key + ">(&" + spell_function(r.function, types) + ")";

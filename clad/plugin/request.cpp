@@ -55,6 +55,19 @@ static std::vector<const NamedDecl*> call_operators(Sema& sema, CXXRecordDecl* r
   return out;
 }
 
+/// What a variable is initialized with that is a function under another name for good; null of any other
+/// expression.
+static const clang::Expr* constant_function(const clang::Expr* e) {
+  const auto* ref = dyn_cast<DeclRefExpr>(e);
+  const auto* var = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
+  if (!var || isa<ParmVarDecl>(var)) return nullptr;
+  const QualType type = var->getType(), plain = type.getNonReferenceType();
+  const bool function =
+      plain->isFunctionType() || plain->isFunctionPointerType() || plain->isMemberFunctionPointerType();
+  const bool fixed = type->isReferenceType() ? plain->isFunctionType() : type.isConstQualified();
+  return function && fixed ? var->getAnyInitializer() : nullptr;
+}
+
 static bool find_function(Sema& sema, TypeTable& types, const CallExpr* call, Request& request) {
   const clang::Expr* arg = call->getArg(0)->IgnoreParenImpCasts();
   for (;;) {
@@ -65,6 +78,7 @@ static bool find_function(Sema& sema, TypeTable& types, const CallExpr* call, Re
     if (const auto* c = dyn_cast<CXXBindTemporaryExpr>(arg)) arg = c->getSubExpr();
     if (const auto* c = dyn_cast<CXXConstructExpr>(arg); c && c->getNumArgs() == 1) arg = c->getArg(0);
     if (const auto* s = dyn_cast<SubstNonTypeTemplateParmExpr>(arg)) arg = s->getReplacement();
+    if (const clang::Expr* named = constant_function(arg)) arg = named;
     arg = arg->IgnoreParenImpCasts();
     if (arg == before) break;
   }
@@ -110,7 +124,7 @@ static bool find_function(Sema& sema, TypeTable& types, const CallExpr* call, Re
   Diagnose(sema).error(call->getArg(0)->getExprLoc(),
                        asked(request) +
                            ": the first argument must name a function, a member function or a "
-                           "function object");
+                           "function object, or be a constant that one of these functions initializes");
   return false;
 }
 
@@ -167,8 +181,12 @@ static bool find_parameters(Sema& sema, TypeTable& types, const CallExpr* call, 
   const FunctionDecl* f = request.function;
   std::string names;
   const clang::Expr* arg = call->getNumArgs() > 1 ? call->getArg(1)->IgnoreParenImpCasts() : nullptr;
-  if (const auto* text = dyn_cast_or_null<clang::StringLiteral>(arg)) {
-    names = text->getString().str();
+  const auto* text = dyn_cast_or_null<clang::StringLiteral>(arg);
+  std::optional<std::string> constant;
+  if (arg && !text && call->getArg(1)->getType()->isPointerType())
+    constant = call->getArg(1)->tryEvaluateString(sema.Context);
+  if (text || constant) {
+    names = text ? text->getString().str() : *constant;
   } else if (arg && arg->getType()->isIntegerType()) {
     clang::Expr::EvalResult index;
     if (!arg->EvaluateAsInt(index, sema.Context) || index.Val.getInt().isNegative() ||
@@ -181,7 +199,7 @@ static bool find_parameters(Sema& sema, TypeTable& types, const CallExpr* call, 
     request.ranges.emplace_back();
     return true;
   } else if (arg && !isa<CXXDefaultArgExpr>(arg)) {
-    error(arg->getExprLoc(), asked(request) + ": the parameter list must be a string literal");
+    error(arg->getExprLoc(), asked(request) + ": the parameter list must be a string literal or constexpr");
     return false;
   }
   // The definition's names, where it is visible: a declaration may spell others or none.

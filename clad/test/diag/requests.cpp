@@ -28,9 +28,9 @@ void use(const char* names, double (*pointer)(double), int index) {
   clad::gradient(f, "x, x");
   // expected-error@-1 {{clad::gradient: parameter 'x' is named twice}}
   clad::gradient(f, names);
-  // expected-error@-1 {{clad::gradient: the parameter list must be a string literal}}
+  // expected-error@-1 {{clad::gradient: the parameter list must be a string literal or constexpr}}
   clad::gradient(pointer);
-  // expected-error@-1 {{clad::gradient: the first argument must name a function, a member function or a function object}}
+  // expected-error@-1 {{clad::gradient: the first argument must name a function, a member function or a function object, or be a constant that one of these functions initializes}}
   clad::gradient(Overloaded{}).execute(2, nullptr);
   // expected-error@-1 {{clad::gradient: class 'Overloaded' has several operator(): double (double) const, double (double, double) const; pass a lambda or a function that calls the one to differentiate}}
   clad::gradient(Heir{});

@@ -461,6 +461,26 @@ TEST(Requests, FunctionsWithAReferenceQualifier) {
   EXPECT_EQ(2, clad::differentiate(q, "x").execute(3));
 }
 
+constexpr const char* second_name = "y";
+struct Names {
+  static constexpr char both[] = "x, y";
+};
+double (*const kept_product)(double, double, double) = product;
+TEST(Requests, ConstantsThatNameAParameterOrAFunction) {
+  double dx = 0, dy = 0;
+  EXPECT_EQ(8, clad::differentiate(f, second_name).execute(2, 3, 2));
+  clad::gradient(f, Names::both).execute(2, 3, 2, &dx, &dy);
+  EXPECT_EQ(24, dx);
+  EXPECT_EQ(8, dy);
+  EXPECT_EQ(32, clad::differentiate(kept_product, "p").execute(1, 2, 2));
+  double (*const local)(double, double, double) = kept_product;
+  double (&reference)(double, double, double) = product;
+  constexpr auto member = &Qualified::of_constant;
+  EXPECT_EQ(32, clad::differentiate(local, "p").execute(1, 2, 2));
+  EXPECT_EQ(32, clad::differentiate(reference, 0).execute(1, 2, 2));
+  EXPECT_EQ(12, clad::differentiate(member, 0).execute(Qualified{2}, 3));
+}
+
 TEST(Requests, WhatACladFunctionIsBesides) {
   auto call = clad::differentiate(clad_f, "x").getFunctionPtr();
   EXPECT_EQ(4, call(3, 4));
