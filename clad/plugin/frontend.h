@@ -399,6 +399,8 @@ class Frontend {
   void settle_arguments(ir::CallInfo& info, std::size_t count, std::size_t position);
   bool add_object(ir::CallInfo& info, const clang::Expr* object, const clang::CXXMethodDecl* method);
   bool add_object(ir::CallInfo& info, ir::Expr* self, ir::Loc at, const clang::CXXMethodDecl* method);
+  ir::Expr* as_overload(ir::Expr* e, const ir::CallInfo& info, const clang::FunctionDecl* callee,
+                        std::size_t k);
   void add_closure_arguments(ir::CallInfo& info, const Closure& closure);
   std::shared_ptr<Closure> returned_closure(const clang::CallExpr* e);
   std::shared_ptr<Closure> closure_of(const clang::Expr* e);

@@ -250,6 +250,54 @@ static ir::Expr* made_from(const std::vector<ir::CallInfo::Arg>& args, const ir:
   return t->is_class() && !t->differentiable ? args[0].expr : nullptr;
 }
 
+/// Whether a parameter refers or points to what may be changed, or, in a template, to whatever is given.
+static bool takes_changeable(QualType param) {
+  return (param->isReferenceType() || param->isPointerType()) && !param->getPointeeType().isConstQualified();
+}
+static bool takes_constant(QualType param) {
+  return (param->isReferenceType() || param->isPointerType()) && param->getPointeeType().isConstQualified();
+}
+
+/// Whether an overload of the function would be chosen for an object, or for argument `i`, if that were not
+/// const.
+static bool differs_in_const(const FunctionDecl* callee, std::optional<unsigned> i) {
+  const auto* instance = callee->getPrimaryTemplate();
+  for (const NamedDecl* found : callee->getDeclContext()->lookup(callee->getDeclName())) {
+    const NamedDecl* d = found->getUnderlyingDecl();
+    const auto* f = dyn_cast_or_null<FunctionDecl>(
+        isa<FunctionTemplateDecl>(d) ? cast<FunctionTemplateDecl>(d)->getTemplatedDecl() : d);
+    if (!f || f->getCanonicalDecl() == callee->getCanonicalDecl()) continue;
+    if (instance && instance->getCanonicalDecl() == d->getCanonicalDecl()) continue;
+    const auto* method = dyn_cast<CXXMethodDecl>(f);
+    if (!i && method && !method->isStatic() && !method->isConst()) return true;
+    if (i && *i < f->getNumParams() && takes_changeable(f->getParamDecl(*i)->getType())) return true;
+  }
+  return false;
+}
+
+/// An argument as the user's call has it, const or about to end, where overloads of the function are chosen
+/// by that: in generated code it is a variable like others.
+ir::Expr* Frontend::as_overload(ir::Expr* e, const ir::CallInfo& info, const FunctionDecl* callee,
+                                std::size_t k) {
+  const auto* method = dyn_cast<CXXMethodDecl>(callee);
+  const bool object = info.args[k].object;
+  const std::size_t i = k - (info.is_method ? 1 : 0);
+  QualType param;
+  if (!object && i < callee->getNumParams()) param = callee->getParamDecl(i)->getType();
+  const bool constant = object ? method->isConst() : !param.isNull() && takes_constant(param);
+  if (constant && !info.lifted && !compat::in_std(callee) &&
+      differs_in_const(callee, object ? std::nullopt : std::optional<unsigned>(i))) {
+    if (!object && param->isPointerType()) {
+      e = fn_.make(ir::Expr::Cast, e->type, types_.spell(param), {e});
+      e->explicit_cast = true;
+    } else if (ir::names_object(e)) {
+      e = fn_.make(ir::Expr::Call, e->type, "std::as_const", {e});
+    }
+  }
+  const bool ends = info.args[k].moved || (object && method->getRefQualifier() == RQ_RValue);
+  return ends ? fn_.make(ir::Expr::Call, e->type, "std::move", {e}) : e;
+}
+
 ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const FunctionDecl* callee,
                                 QualType result, const clang::Expr* at, bool object_mutable) {
   const ir::Type* type = types_.get(result);
@@ -353,11 +401,9 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
   } else {
     primal = fn_.make(ir::Expr::Call, type, info->name);
   }
-  const auto* method = dyn_cast<CXXMethodDecl>(callee);
-  const bool of_rvalue = info->is_method && method && method->getRefQualifier() == RQ_RValue;
-  for (const ir::CallInfo::Arg& a : info->args) {
-    const bool moved = a.moved || (a.object && of_rvalue);
-    ir::Expr* passed = moved ? fn_.make(ir::Expr::Call, a.expr->type, "std::move", {a.expr}) : fn_.passed(a);
+  for (std::size_t k = 0; k < info->args.size(); ++k) {
+    const ir::CallInfo::Arg& a = info->args[k];
+    ir::Expr* passed = as_overload(a.moved ? a.expr : fn_.passed(a), *info, callee, k);
     if (!a.given.empty()) {
       passed = fn_.make(ir::Expr::Cast, a.expr->type, a.given, {a.expr});
       passed->explicit_cast = true;

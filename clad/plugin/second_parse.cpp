@@ -93,7 +93,8 @@ class CalleeCheck : public RecursiveASTVisitor<CalleeCheck> {
     const auto& known = module_.callees();
     if (known.count(f->getCanonicalDecl())) return;
     // Library helpers that the generated text itself uses.
-    if (compat::in_std(f) && (isa<CXXMethodDecl>(f) || named(f, {"move", "get"}) || !f->getIdentifier()))
+    if (compat::in_std(f) &&
+        (isa<CXXMethodDecl>(f) || named(f, {"move", "as_const", "get"}) || !f->getIdentifier()))
       return;
     bool same_name = false;
     for (const FunctionDecl* k : known) {

@@ -1,4 +1,6 @@
 // Overloads and operators of classes.
+#include <utility>
+
 #include "clad/Differentiator/Differentiator.h"
 #include "clad/test/support/finite_difference.h"
 
@@ -127,5 +129,101 @@ double implicit_conversion(double x) {
   return e.v * d.v;
 }
 TEST(Operators, ImplicitConversionByConstructor) { EXPECT_GRADIENT(implicit_conversion, 1.3); }
+
+// Overloads for what is const, what may be changed and what is about to end.
+struct Part {
+  double s;
+};
+struct Whole {
+  double s;
+  double mean() const& { return s; }
+  double mean() && { return s + 1; }
+  double get() const&& { return s; }
+  double get() && { return s * 2; }
+  double get() const& { return s * 3; }
+  double get() & { return s * 4; }
+  double operator()(double t) & { return s += t; }
+  double operator()(double t) && { return s * t; }
+  double operator*() const& { return s; }
+  double operator*() && { return s * s; }
+  double operator[](int) & { return s; }
+  double operator[](int) && { return s * 3; }
+  double operator-() const { return -s; }
+  double operator-() { return -s * 2; }
+  template <class T>
+  double scaled(T k) const {
+    return s * k;
+  }
+  template <class T>
+  double scaled(T k) {
+    return s * k * 2;
+  }
+  friend double operator+(const Whole& a, double k) { return a.s * k; }
+  friend double operator+(Whole& a, double k) { return a.s * k * 2; }
+  friend double operator+(Whole&& a, double k) { return a.s * k * 3; }
+};
+double of_temporaries(double x, double y) {
+  Whole b{x}, c{y};
+  const Whole d{x * y};
+  double m = b.mean() * std::move(c).mean() + Whole{y}.mean() * d.mean();
+  m += b.get() * std::move(b).get() + d.get() * std::move(d).get();
+  return m + Whole{x}.get() * y;
+}
+double operators_of_temporaries(double x, double y) {
+  Whole b{x};
+  const Whole c{y};
+  const double u = b(y);
+  double m = Whole{x}(y)*u + std::move(b)(x) * y;
+  m += *b * x + *Whole{y} * x + b[0] * x + Whole{x}[1] * y + *std::move(b);
+  return m + (c + y) * (b + x) + (Whole{x} + y) * (std::move(b) + x) + -b * -c + b.scaled(x) * c.scaled(y);
+}
+TEST(Operators, OverloadsForTemporariesAndConstants) {
+  EXPECT_GRADIENT(of_temporaries, 1.3, 0.7);
+  EXPECT_GRADIENT(operators_of_temporaries, 1.3, 0.7);
+}
+
+double taken(Part& b) { return b.s; }
+double taken(const Part& b) { return b.s * 2; }
+double taken(Part&& b) { return b.s * 3; }
+double taken(double& b) {
+  b *= 2;
+  return b;
+}
+double taken(const double& b) { return b * b; }
+double taken(double&& b) { return b * 3; }
+double taken(const double* p) { return *p * *p; }
+double taken(double* p) { return *p; }
+template <class T>
+double any(T& b) {
+  return b.s;
+}
+template <class T>
+double any(const T& b) {
+  return b.s * 2;
+}
+template <class T>
+double forwarded(T&& b) {
+  return b.s * 3;
+}
+double forwarded(const Part& b) { return b.s * 2; }
+struct Made {
+  double s;
+  Made(Part& a) : s(a.s) {}
+  Made(const Part& a) : s(a.s * 2) {}
+  Made(Part&& a) : s(a.s * 3) {}
+};
+double overloads_for_constants(double x, double y) {
+  Part b{x};
+  const Part c{y};
+  double m = taken(b) * taken(c) * taken(Part{x * y}) + taken(std::move(b)) * x;
+  m += any(b) * any(c) * any(Part{x}) + forwarded(b) * forwarded(c);
+  const double k = y * x, fixed[2] = {x, y};
+  double changing[2] = {y, x};
+  const double* p = changing;
+  m += taken(fixed) * taken(changing) + taken(p) * x + taken(x) * taken(k) * taken(x * y);
+  Made d(b), e(c), f(Part{x * y}), g(std::move(b));
+  return m + d.s * e.s * f.s + g.s;
+}
+TEST(Operators, OverloadsForReferencesAndPointers) { EXPECT_GRADIENT(overloads_for_constants, 1.3, 0.7); }
 
 }  // namespace
