@@ -13,7 +13,7 @@ int precedence(const Expr* e) {
       return 1;
     case Expr::Binary: {
       static const std::map<std::string, int> table = {
-          {",", 0},  {"=", 1},  {"+=", 1}, {"-=", 1},  {"*=", 1},  {"/=", 1},  {"||", 2},
+          {",", 20}, {"=", 1},  {"+=", 1}, {"-=", 1},  {"*=", 1},  {"/=", 1},  {"||", 2},
           {"&&", 3}, {"|", 4},  {"^", 5},  {"&", 6},   {"==", 7},  {"!=", 7},  {"<", 8},
           {">", 8},  {"<=", 8}, {">=", 8}, {"<=>", 9}, {"<<", 10}, {">>", 10}, {"+", 11},
           {"-", 11}, {"*", 12}, {"/", 12}, {"%", 12}};
@@ -138,6 +138,7 @@ std::string print(const Expr* e) {
         std::string text = at_least(x, l);
         return arguments && x->kind == Expr::Cast && !x->explicit_cast ? print_argument(x) : text;
       };
+      if (e->text == ",") return "(" + side(e->args[0], 1) + ", " + side(e->args[1], 1) + ")";
       if (level == 1) return at_least(e->args[0], 2) + " " + e->text + " " + at_least(e->args[1], 1);
       return side(e->args[0], level) + " " + e->text + " " + side(e->args[1], level + 1);
     }

@@ -226,4 +226,20 @@ double overloads_for_constants(double x, double y) {
 }
 TEST(Operators, OverloadsForReferencesAndPointers) { EXPECT_GRADIENT(overloads_for_constants, 1.3, 0.7); }
 
+struct Comma {
+  double a, b;
+  Comma operator,(const Comma& o) const { return {a * o.a, b * o.b}; }
+  friend double operator,(const Comma& c, double k) { return c.a * k; }
+};
+double product_of(Comma c) { return c.a * c.b; }
+double commas(double x, double y) {
+  Comma p{x, y}, q{y, x};
+  Comma z = (p, q);
+  double s = (z, x);
+  s = (p, y), s *= s;
+  const double list[2] = {(p, x), (q, x)};
+  return z.a * z.b + s + product_of((p, q, p)) * (z, list[0]) + list[1];
+}
+TEST(Operators, CommasThatAreFunctions) { EXPECT_GRADIENT(commas, 1.3, 0.7); }
+
 }  // namespace
