@@ -149,6 +149,9 @@ std::string spell_function(const FunctionDecl* decl, TypeTable& types) {
   llvm::raw_string_ostream os(text);
   if (is_hidden_friend(decl)) {
     os << decl->getNameAsString();
+  } else if (const auto* method = dyn_cast<CXXMethodDecl>(decl)) {  // of a class that may have no name
+    os << types.spell(compat::record_type(decl->getASTContext(), method->getParent()))
+       << "::" << decl->getNameAsString();
   } else {
     const DeclContext* context = decl->getDeclContext()->getRedeclContext();
     bool global = context->isTranslationUnit() ||

@@ -181,7 +181,32 @@ double local_class(double x) {
   l.q *= l.twice();
   return l.q * x;
 }
-TEST(Structs, LocalClasses) { EXPECT_GRADIENT(local_class, 1.3); }
+template <class T>
+T local_function_of(T v, T k) {
+  struct Local {
+    static T product(T a, T b) { return a * b; }
+  };
+  T s = Local::product(v, k);
+  return s * Local::product(s, v);
+}
+double local_functions(double x, double y) {
+  struct Local {
+    double k;
+    static double square(double v) { return v * v; }
+    double operator()(double v) const { return square(v) * k; }
+  };
+  struct Nested {
+    struct Inner {
+      static double cube(double v) { return v * v * v; }
+    };
+  };
+  const double s = Local::square(x);
+  return s * s * y + Local{y}(x)*Nested::Inner::cube(y) + local_function_of(x, y);
+}
+TEST(Structs, LocalClasses) {
+  EXPECT_GRADIENT(local_class, 1.3);
+  EXPECT_GRADIENT(local_functions, 1.3, 0.7);
+}
 
 struct Matrix2 {
   double v[2][2];
