@@ -129,16 +129,19 @@ std::string spell_argument(const TemplateArgument& arg, TypeTable& types) {
 
 }  // namespace
 
+/// What follows a pack cannot be written: the pack would take it.
 std::string spell_arguments(llvm::ArrayRef<TemplateArgument> args, TypeTable& types) {
   std::string list;
   const auto add = [&](const TemplateArgument& arg) {
     list += (list.empty() ? "" : ", ") + spell_argument(arg, types);
   };
   for (const TemplateArgument& arg : args) {
-    if (arg.getKind() != TemplateArgument::Pack)
+    if (arg.getKind() != TemplateArgument::Pack) {
       add(arg);
-    else
-      for (const TemplateArgument& inner : arg.getPackAsArray()) add(inner);
+      continue;
+    }
+    for (const TemplateArgument& inner : arg.getPackAsArray()) add(inner);
+    break;
   }
   return "<" + list + ">";
 }

@@ -1,6 +1,7 @@
 // Calls, recursion, templates, side effects of callees, names.
 #include <algorithm>
 #include <any>
+#include <utility>
 
 #include "clad/Differentiator/Differentiator.h"
 #include "clad/test/support/finite_difference.h"
@@ -352,6 +353,18 @@ double choose_among_chosen(double x, double y) {
 }
 TEST(Functions, ChooseAmongWhatOthersChose) { EXPECT_GRADIENT(choose_among_chosen, 1.3, 0.7); }
 
+template <std::size_t... I, class T>
+double product_at(const T& t, std::index_sequence<I...>) {
+  return (t.v[I] * ...);
+}
+struct Listed {
+  double v[2];
+};
+double packs_before_others(double x, double y) {
+  const double s = product_at(Listed{{x, y}}, std::make_index_sequence<2>{});
+  return s * s * x;
+}
 TEST(Functions, HaveConstantsAsTemplateArguments) { EXPECT_GRADIENT(constants_of_templates, 0.3, 0.7); }
+TEST(Functions, HavePacksBeforeOtherTemplateArguments) { EXPECT_GRADIENT(packs_before_others, 1.3, 0.7); }
 
 }  // namespace outer
