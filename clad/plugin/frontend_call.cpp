@@ -155,7 +155,8 @@ ir::Expr* Frontend::read(const clang::Expr* e) {
 
 ir::Expr* Frontend::call(const CallExpr* e) {
   const FunctionDecl* callee = e->getDirectCallee();
-  if (!callee) return indirect_call(e);
+  const auto* invoker = dyn_cast_or_null<CXXMethodDecl>(callee);  // of a lambda as a function pointer
+  if (!callee || (invoker && invoker->isLambdaStaticInvoker())) return indirect_call(e);
   if (is_checkpoint(callee)) return checkpoint(e);
   if (is_loop_mark(callee)) return loop_mark(e);
   if (compat::in_std(callee) && e->getNumArgs() == 1 &&

@@ -52,7 +52,10 @@ std::shared_ptr<Closure> Frontend::callable(const clang::Expr* e) {
     const auto* function = dyn_cast<FunctionDecl>(ref->getDecl());
     if (!function) return nullptr;
     auto closure = std::make_shared<Closure>();
-    closure->function = function;
+    if (const auto* method = dyn_cast<CXXMethodDecl>(function); method && method->isLambdaStaticInvoker())
+      closure->record = method->getParent();  // a lambda that a template was given as a function pointer
+    else
+      closure->function = function;
     return closure;
   }
   if (const auto* choice = dyn_cast<ConditionalOperator>(bare)) {

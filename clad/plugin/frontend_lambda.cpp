@@ -172,6 +172,12 @@ std::shared_ptr<Closure> Frontend::closure_of(const clang::Expr* e) {
     if (lambda && lambda->capture_size() == 0) return make_closure(lambda);
   }
   if (std::shared_ptr<Closure> closure = callable(bare); closure && closure->record) return closure;
+  const CXXRecordDecl* record = e->getType()->getAsCXXRecordDecl();
+  if (record && record->isLambda() && record->capture_size() == 0 && !e->HasSideEffects(context_)) {
+    auto closure = std::make_shared<Closure>();  // wherever it comes from, they are all alike
+    closure->record = record;
+    return closure;
+  }
   fail(e->getExprLoc(), "cannot differentiate this use of a lambda: its origin is not visible here");
   return nullptr;
 }

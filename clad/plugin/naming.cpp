@@ -118,9 +118,15 @@ std::string spell_argument(const TemplateArgument& arg, TypeTable& types) {
   if (arg.getKind() == TemplateArgument::StructuralValue)
     return spell_constant(arg.getAsStructuralValue(), arg.getStructuralValueType(), types);
 #endif
-  if (arg.getKind() == TemplateArgument::Declaration)
+  if (arg.getKind() == TemplateArgument::Declaration) {
+    const auto* method = dyn_cast<CXXMethodDecl>(arg.getAsDecl());
+    if (method && method->isLambdaStaticInvoker())
+      return "static_cast<" + types.spell(arg.getParamTypeForDecl()) + ">(" +
+             types.spell(compat::record_type(method->getASTContext(), method->getParent())) + "{})";
+    if (method && method->isStatic()) return "&" + spell_function(method, types);
     if (const auto* object = dyn_cast<TemplateParamObjectDecl>(arg.getAsDecl()))
       return spell_constant(object->getValue(), object->getType(), types);
+  }
   std::string text;
   llvm::raw_string_ostream os(text);
   arg.print(types.policy(), os, /*IncludeType=*/true);

@@ -37,8 +37,11 @@ struct UnnameableFinder : RecursiveASTVisitor<UnnameableFinder> {
 #if CLANG_VERSION_MAJOR >= 18
     rounded |= arg.getKind() == TemplateArgument::StructuralValue;
 #endif
-    if (arg.getKind() == TemplateArgument::Declaration)
+    if (arg.getKind() == TemplateArgument::Declaration) {
       rounded |= isa<TemplateParamObjectDecl>(arg.getAsDecl());
+      const auto* method = dyn_cast<CXXMethodDecl>(arg.getAsDecl());
+      found |= method && method->isLambdaStaticInvoker();
+    }
     if (arg.getKind() != TemplateArgument::Pack) return;
     ++packs;
     for (const TemplateArgument& inner : arg.getPackAsArray()) visit(inner);
@@ -406,8 +409,9 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
   t.kind = ir::Type::Other;
   t.has_end = record->hasDefinition() && !record->hasTrivialDestructor();
   if (record->isLambda()) {
-    t.kind = ir::Type::Closure;
+    t.kind = ir::Type::Closure;  // named where it is a member
     t.name = "lambda";
+    t.zero_by_value_init = true;
     return;
   }
   t.name = spell(type);
@@ -480,6 +484,8 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
   t.zero_by_value_init = !has_member_initializers(record) && !record->hasUserProvidedDefaultConstructor();
   auto add = [&](std::string name, QualType field, bool constant = false) {
     const ir::Type* ft = get(field);
+    if (ft->kind == ir::Type::Closure && field->getAsCXXRecordDecl()->capture_size() == 0)
+      table_.at(field.getCanonicalType().getUnqualifiedType().getTypePtr())->name = spell(field);
     t.fields.push_back(
         {std::move(name), ft, constant, context_.getBaseElementType(field).isConstQualified()});
     t.zero_by_value_init &= ft->zero_by_value_init;

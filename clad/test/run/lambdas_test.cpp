@@ -203,4 +203,42 @@ double returned_by_calls(double x, double y) {
 }
 TEST(Lambdas, AreReturnedByFunctionsAndLambdas) { EXPECT_GRADIENT(returned_by_calls, 1.3, 0.7); }
 
+template <auto Fn = +[](double v) { return v * v; }>
+double twice_of(double v) {
+  return Fn(v) * 2;
+}
+template <class F = decltype([](double v) { return v * v; })>
+double of_default(double v, F f = {}) {
+  return f(v) * F{}(v);
+}
+template <class Greater = decltype([](double a, double b) { return a > b; })>
+struct Greatest {
+  double best;
+  Greater greater{};
+  void add(double v) {
+    if (greater(v, best)) best = v;
+  }
+};
+template <double (*Fn)(double)>
+struct Times {
+  double k;
+  double run(double v) const { return Fn(v) * k; }
+  static double squared(double v) { return Fn(v) * Fn(v); }
+};
+double of_templates(double x, double y) {
+  using Best = Greatest<>;
+  Best t{x};
+  t.add(y);
+  t.add(x * 2);
+  Best u = t;
+  u.best *= y;
+  std::vector<Best> both{t, u};
+  both[1].add(x * 9);
+  Times<+[](double v) { return v * v * v; }> times{y};
+  using Wave = Times<[](double v) { return std::sin(v); }>;
+  return twice_of<>(x) * twice_of<[](double v) { return v * v * v; }>(y) + of_default(x) * t.best +
+         both[1].best + times.run(x) * Wave::squared(y);
+}
+TEST(Lambdas, AreArgumentsOfTemplates) { EXPECT_GRADIENT(of_templates, 1.3, 0.7); }
+
 }  // namespace
