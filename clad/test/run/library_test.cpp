@@ -356,7 +356,32 @@ double calls_of_members(double x, double y) {
   std::invoke(&Factor::k, t) += std::invoke(&Factor::of, Factor{x}, y);
   return r * std::invoke(member, s) * std::invoke(&Factor::k, &t) * std::invoke(&NamedFactor::name, t);
 }
+double calls_that_change(double x, double y) {
+  std::tuple<double, double> t(x, y);
+  std::apply([](double& a, double& b) { a *= b; }, t);
+  std::apply([&](auto&... all) { ((all *= x), ...); }, t);
+  std::array<double, 3> a{x, y, 1};
+  for (int i = 0; i < 2; ++i) std::apply([&](auto&... all) { ((all *= y), ...); }, a);
+  std::tuple<Factor> of(Factor{x});
+  const double s = std::apply([&](auto& f) { return f.grow(y); }, of);
+  const double r = std::apply([](double&& u, double v) { return u *= v; }, std::make_tuple(x, y));
+  return std::get<0>(t) * std::get<1>(t) + a[0] * a[1] * a[2] + s * std::get<0>(of).k * r;
+}
+struct Grown {
+  double s = 1;
+  double operator()(double v, double w) { return s *= v + w; }
+};
+double calls_that_change_what_is_called(double x, double y) {
+  auto product = [s = 1.0](double v) mutable { return s *= v; };
+  const double a = std::invoke(product, x);
+  const double b = a + std::invoke(product, y) * product(x);
+  Grown grown;
+  const double c = std::apply(grown, std::make_tuple(x, y)) * std::invoke(grown, x, y);
+  return b * c * grown.s + std::invoke(Grown{x}, x, y);
+}
 TEST(Library, InvokeAndApply) {
+  EXPECT_GRADIENT(calls_that_change, 1.3, 0.7);
+  EXPECT_GRADIENT(calls_that_change_what_is_called, 1.3, 0.7);
   EXPECT_GRADIENT(calls_of_arguments, 1.3, 0.7);
   EXPECT_GRADIENT(calls_of_members, 1.3, 0.7);
 }

@@ -107,16 +107,44 @@ T transform_reduce(It first, It last, T init, Op op, F f) {
 }
 
 // Calls of what is passed.
+/// What a call gives: a reference only where what it names may be changed.
+template <class T>
+using given =
+    std::conditional_t<std::is_lvalue_reference_v<T> && !std::is_const_v<std::remove_reference_t<T>>, T,
+                       std::remove_cvref_t<T>>;
 template <class F, class... Args>
-  requires(std::is_class_v<F> || std::is_pointer_v<F>)
-auto invoke(F f, Args&&... args) {
-  return f(args...);
+  requires std::is_pointer_v<F>
+auto invoke(F f, Args&&... args) -> given<decltype(f(std::forward<Args>(args)...))> {
+  return f(std::forward<Args>(args)...);
+}
+template <class F, class... Args>
+  requires std::is_class_v<std::remove_cvref_t<F>>
+auto invoke(F&& f, Args&&... args) -> given<decltype(f(std::forward<Args>(args)...))> {
+  return f(std::forward<Args>(args)...);
+}
+template <class F, class Tuple, std::size_t... I>
+  requires std::is_pointer_v<F>
+auto apply_at(F f, Tuple&& t, std::index_sequence<I...>)
+    -> given<decltype(f(std::get<I>(std::forward<Tuple>(t))...))> {
+  return f(std::get<I>(std::forward<Tuple>(t))...);
+}
+template <class F, class Tuple, std::size_t... I>
+  requires std::is_class_v<std::remove_cvref_t<F>>
+auto apply_at(F&& f, Tuple&& t, std::index_sequence<I...>)
+    -> given<decltype(f(std::get<I>(std::forward<Tuple>(t))...))> {
+  return f(std::get<I>(std::forward<Tuple>(t))...);
+}
+template <class Tuple>
+using parts = std::make_index_sequence<std::tuple_size_v<std::remove_reference_t<Tuple>>>;
+template <class F, class Tuple>
+  requires std::is_pointer_v<F>
+decltype(auto) apply(F f, Tuple&& t) {
+  return library::apply_at(f, std::forward<Tuple>(t), parts<Tuple>());
 }
 template <class F, class Tuple>
-auto apply(F f, const Tuple& t) {
-  return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return f(std::get<I>(t)...);
-  }(std::make_index_sequence<std::tuple_size_v<Tuple>>{});
+  requires std::is_class_v<std::remove_cvref_t<F>>
+decltype(auto) apply(F&& f, Tuple&& t) {
+  return library::apply_at(std::forward<F>(f), std::forward<Tuple>(t), parts<Tuple>());
 }
 
 // Tuples, pairs and arrays one after the other.
