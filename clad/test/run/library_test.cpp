@@ -456,4 +456,52 @@ TEST(Library, ObjectsWithoutDerivatives) {
   EXPECT_GRADIENT(with_atomics, 1.3, 0.7);
 }
 
+double differences_with(double x, double y) {
+  std::vector<double> v{x, y, x * y, 2};
+  double d[4];
+  std::adjacent_difference(v.begin(), v.end(), d, std::plus<>{});
+  const auto end = std::adjacent_difference(v.begin(), v.end(), v.begin(),
+                                            [&](double now, double before) { return now * x + before; });
+  return d[1] * d[2] + v[0] * v[1] * v[2] * v[3] * (end - v.begin());
+}
+double generated(double x, double y) {
+  double w[4];
+  std::generate_n(w, 4, [&, k = 0]() mutable { return x * ++k + y; });
+  std::array<double, 5> a{};
+  double s = x;
+  *std::generate_n(a.begin(), 3, [&] { return s *= y; }) = y;
+  return w[1] * w[2] + a[1] * a[2] * a[3] + a[4] + s;
+}
+double merged_at_the_end(double x, double y) {
+  std::vector<double> a{x, 2 * x}, b{y, 3 * y}, c{x}, d;
+  std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(c));
+  std::merge(c.begin() + 1, c.end(), b.begin(), b.end(), std::back_inserter(d), std::less<>{});
+  return c[0] * c[2] * c[4] + d[3] * d[1];
+}
+double copies_in_other_orders(double x, double y) {
+  double c[4] = {x, y, x * y, 2}, d[4], e[4], g[4];
+  std::reverse_copy(c, c + 4, d);
+  const double* end = std::rotate_copy(c, c + 1, c + 4, e);
+  std::replace_copy_if(c, c + 4, g, [](double v) { return v < 1; }, x * 3);
+  return d[1] * e[0] * g[1] + d[0] * end[-1] * g[0];
+}
+double scans(double x, double y) {
+  std::vector<double> v{x, y, x * y, 2}, w(4), z(4), q(4);
+  std::inclusive_scan(v.begin(), v.end(), w.begin());
+  std::exclusive_scan(v.begin(), v.end(), z.begin(), x);
+  std::inclusive_scan(v.begin(), v.end(), q.begin(), std::multiplies<>{}, y);
+  std::exclusive_scan(v.begin(), v.end(), v.begin(), x, std::multiplies<>());
+  const auto end = std::inclusive_scan(v.begin(), v.end(), v.begin(), std::plus<>{});
+  return w[3] * z[2] + q[3] * w[1] + v[3] * v[1] * (end - v.begin());
+}
+TEST(Library, DifferencesAndScans) {
+  EXPECT_GRADIENT(differences_with, 1.3, 0.7);
+  EXPECT_GRADIENT(scans, 1.3, 0.7);
+}
+TEST(Library, GeneratedAndCopied) {
+  EXPECT_GRADIENT(generated, 1.3, 0.7);
+  EXPECT_GRADIENT(merged_at_the_end, 1.3, 0.7);
+  EXPECT_GRADIENT(copies_in_other_orders, 1.3, 0.7);
+}
+
 }  // namespace

@@ -223,6 +223,12 @@ template <class It, class F>
 void generate(It first, It last, F f) {
   for (; first != last; ++first) *first = f();
 }
+template <class It, class N, class F>
+CLAD_FROM_ARGUMENT(0)
+ptrdiff_t generate_n(It first, N n, F f) {
+  for (N i = 0; i < n; ++i) first[i] = f();
+  return n;
+}
 template <class It, class Out>
 CLAD_FROM_ARGUMENT(2)
 ptrdiff_t copy(It first, It last, Out out) {
@@ -287,6 +293,63 @@ ptrdiff_t adjacent_difference(It first, It last, Out out) {
   }
   return n;
 }
+template <class It, class Out, class Op>
+CLAD_FROM_ARGUMENT(2)
+ptrdiff_t adjacent_difference(It first, It last, Out out, Op op) {
+  const ptrdiff_t n = last - first;
+  element<It> before{};
+  for (ptrdiff_t i = 0; i < n; ++i) {
+    const element<It> now = first[i];
+    if (i == 0)
+      out[i] = now;
+    else
+      out[i] = op(now, before);
+    before = now;
+  }
+  return n;
+}
+template <class It, class Out>
+CLAD_FROM_ARGUMENT(2)
+ptrdiff_t inclusive_scan(It first, It last, Out out) {
+  return library::partial_sum(first, last, out);
+}
+template <class It, class Out, class Op>
+CLAD_FROM_ARGUMENT(2)
+ptrdiff_t inclusive_scan(It first, It last, Out out, Op op) {
+  return library::partial_sum(first, last, out, op);
+}
+template <class It, class Out, class Op, class T>
+CLAD_FROM_ARGUMENT(2)
+ptrdiff_t inclusive_scan(It first, It last, Out out, Op op, T sum) {
+  const ptrdiff_t n = last - first;
+  for (ptrdiff_t i = 0; i < n; ++i) {
+    sum = op(sum, first[i]);
+    out[i] = sum;
+  }
+  return n;
+}
+template <class It, class Out, class T>
+CLAD_FROM_ARGUMENT(2)
+ptrdiff_t exclusive_scan(It first, It last, Out out, T sum) {
+  const ptrdiff_t n = last - first;
+  for (ptrdiff_t i = 0; i < n; ++i) {
+    const element<It> now = first[i];
+    out[i] = sum;
+    sum = sum + now;
+  }
+  return n;
+}
+template <class It, class Out, class T, class Op>
+CLAD_FROM_ARGUMENT(2)
+ptrdiff_t exclusive_scan(It first, It last, Out out, T sum, Op op) {
+  const ptrdiff_t n = last - first;
+  for (ptrdiff_t i = 0; i < n; ++i) {
+    const element<It> now = first[i];
+    out[i] = sum;
+    sum = op(sum, now);
+  }
+  return n;
+}
 template <class It, class It2>
 CLAD_FROM_ARGUMENT(2)
 ptrdiff_t swap_ranges(It first, It last, It2 second) {
@@ -302,6 +365,20 @@ template <class It>
 void reverse(It first, It last) {
   const ptrdiff_t n = last - first;
   for (ptrdiff_t i = 0; i < n / 2; ++i) std::swap(first[i], first[n - 1 - i]);
+}
+template <class It, class Out>
+CLAD_FROM_ARGUMENT(2)
+ptrdiff_t reverse_copy(It first, It last, Out out) {
+  const ptrdiff_t n = last - first;
+  for (ptrdiff_t i = 0; i < n; ++i) out[i] = first[n - 1 - i];
+  return n;
+}
+template <class It, class Out>
+CLAD_FROM_ARGUMENT(3)
+ptrdiff_t rotate_copy(It first, It middle, It last, Out out) {
+  const ptrdiff_t n = last - first, by = middle - first;
+  for (ptrdiff_t i = 0; i < n; ++i) out[i] = first[(i + by) % n];
+  return n;
 }
 template <class It>
 CLAD_FROM_ARGUMENT(0)

@@ -147,6 +147,19 @@ void replace_if(It first, It last, Predicate unwanted, const T& by) {
   for (; first != last; ++first)
     if (unwanted(*first)) *first = value;
 }
+template <class It, class Out, class Predicate, class T>
+CLAD_FROM_ARGUMENT(2)
+ptrdiff_t replace_copy_if(It first, It last, Out out, Predicate unwanted, const T& by) {
+  const ptrdiff_t n = last - first;
+  const T value = by;
+  for (ptrdiff_t i = 0; i < n; ++i) {
+    if (unwanted(first[i]))
+      out[i] = value;
+    else
+      out[i] = first[i];
+  }
+  return n;
+}
 template <class T, class Predicate>
 std::size_t erase_if(std::vector<T>& v, Predicate unwanted) {
   std::size_t kept = 0;
@@ -189,6 +202,26 @@ void transform_back(It first, It last, std::vector<T>& out, F f) {
 template <class It, class It2, class T, class F>
 void transform_back(It first, It last, It2 second, std::vector<T>& out, F f) {
   for (; first != last; ++first, ++second) out.push_back(f(*first, *second));
+}
+template <class It, class It2, class T, class Less>
+void merge_back(It first, It last, It2 first2, It2 last2, std::vector<T>& out, Less less) {
+  const ptrdiff_t n = last - first, n2 = last2 - first2;
+  ptrdiff_t a = 0, b = 0;
+  for (ptrdiff_t i = 0; i < n + n2; ++i) {
+    bool second = a == n;
+    if (a < n && b < n2) second = less(first2[b], first[a]);
+    if (second) {
+      out.push_back(first2[b]);
+      ++b;
+    } else {
+      out.push_back(first[a]);
+      ++a;
+    }
+  }
+}
+template <class It, class It2, class T>
+void merge_back(It first, It last, It2 first2, It2 last2, std::vector<T>& out) {
+  library::merge_back(first, last, first2, last2, out, [](const T& a, const T& b) { return a < b; });
 }
 template <class It, class T>
 void partial_sum_back(It first, It last, std::vector<T>& out) {
