@@ -21,7 +21,8 @@ const Decl* Frontend::fixed_target(const VarDecl* var) {
   const clang::Expr* e = isa<ParmVarDecl>(var) ? nullptr : var->getInit();  // not its default argument
   for (int depth = 0; e && depth < 16; ++depth) {
     e = strip(e->IgnoreParenCasts());
-    if (const auto* u = dyn_cast<UnaryOperator>(e); u && u->getOpcode() == UO_AddrOf)
+    if (const auto* u = dyn_cast<UnaryOperator>(e);
+        u && (u->getOpcode() == UO_AddrOf || u->getOpcode() == UO_Plus))
       e = u->getSubExpr();
     else if (const auto* made = dyn_cast<CXXConstructExpr>(e); made && made->getNumArgs() == 1)
       e = made->getArg(0);
@@ -42,7 +43,7 @@ const Decl* Frontend::fixed_target(const VarDecl* var) {
 std::shared_ptr<Closure> Frontend::callable(const clang::Expr* e) {
   const clang::Expr* bare = strip(e->IgnoreParenCasts());
   if (const auto* u = dyn_cast<UnaryOperator>(bare);
-      u && (u->getOpcode() == UO_AddrOf || u->getOpcode() == UO_Deref))
+      u && (u->getOpcode() == UO_AddrOf || u->getOpcode() == UO_Deref || u->getOpcode() == UO_Plus))
     return callable(u->getSubExpr());
   if (const auto* cast = dyn_cast<CastExpr>(bare)) return callable(cast->getSubExpr());
   if (isa<LambdaExpr>(bare)) return closure_of(bare);

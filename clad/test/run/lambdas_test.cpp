@@ -241,4 +241,11 @@ double of_templates(double x, double y) {
 }
 TEST(Lambdas, AreArgumentsOfTemplates) { EXPECT_GRADIENT(of_templates, 1.3, 0.7); }
 
+double through_pointers(double x, double y) {
+  auto ratio = +[](double a, double b) { return a / b; };
+  double (*const product)(double, double) = +[](double a, double b) { return a * b; };
+  return ratio(x, y) * product(x, x);
+}
+TEST(Lambdas, AreFunctionPointers) { EXPECT_GRADIENT(through_pointers, 1.3, 0.7); }
+
 }  // namespace
