@@ -250,8 +250,16 @@ static ir::Expr* made_from(const std::vector<ir::CallInfo::Arg>& args, const ir:
   return t->is_class() && !t->differentiable ? args[0].expr : nullptr;
 }
 
-/// Whether a parameter refers or points to what may be changed, or, in a template, to whatever is given.
-static bool takes_changeable(QualType param) {
+/// Whether argument `i` would be referred or pointed to as what may be changed, or, in a template, as
+/// whatever it is.
+static bool takes_changeable(const FunctionDecl* f, unsigned i) {
+  if (f->getNumParams() == 0) return false;
+  QualType param = f->getParamDecl(std::min(i, f->getNumParams() - 1))->getType();
+  if (const auto* pack = param->getAs<PackExpansionType>())
+    param = pack->getPattern();
+  else if (i >= f->getNumParams())
+    return false;
+  if (param->isTemplateTypeParmType()) return true;
   return (param->isReferenceType() || param->isPointerType()) && !param->getPointeeType().isConstQualified();
 }
 static bool takes_constant(QualType param) {
@@ -270,7 +278,7 @@ static bool differs_in_const(const FunctionDecl* callee, std::optional<unsigned>
     if (instance && instance->getCanonicalDecl() == d->getCanonicalDecl()) continue;
     const auto* method = dyn_cast<CXXMethodDecl>(f);
     if (!i && method && !method->isStatic() && !method->isConst()) return true;
-    if (i && *i < f->getNumParams() && takes_changeable(f->getParamDecl(*i)->getType())) return true;
+    if (i && takes_changeable(f, *i)) return true;
   }
   return false;
 }

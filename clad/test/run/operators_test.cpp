@@ -206,6 +206,16 @@ double forwarded(T&& b) {
   return b.s * 3;
 }
 double forwarded(const Part& b) { return b.s * 2; }
+template <class T>
+double pointed(T p) {
+  return *p;
+}
+double pointed(const double* p) { return *p * *p; }
+template <class... T>
+double all_of(T&&... b) {
+  return (b.s * ...);
+}
+double all_of(const Part& a, const Part& b) { return b.s * a.s * 2; }
 struct Made {
   double s;
   Made(Part& a) : s(a.s) {}
@@ -221,6 +231,7 @@ double overloads_for_constants(double x, double y) {
   double changing[2] = {y, x};
   const double* p = changing;
   m += taken(fixed) * taken(changing) + taken(p) * x + taken(x) * taken(k) * taken(x * y);
+  m += pointed(fixed) * pointed(changing) * pointed(p) + all_of(b, b) * all_of(c, c) * all_of(c, b);
   Made d(b), e(c), f(Part{x * y}), g(std::move(b));
   return m + d.s * e.s * f.s + g.s;
 }
