@@ -147,7 +147,7 @@ std::shared_ptr<Closure> Frontend::returned_closure(const CallExpr* e) {
     ir::Expr* arg = value(args[i]);
     frame[p] = p->getType()->isReferenceType() && ir::is_path(arg)
                    ? arg
-                   : hoist(arg, at_, p->getNameAsString().c_str());
+                   : hoist(arg, at_, p->getDeclName() ? p->getNameAsString().c_str() : "unnamed");
   }
   std::swap(frame, bindings_);
   std::swap(closures, closures_);

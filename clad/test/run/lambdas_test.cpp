@@ -201,7 +201,14 @@ double returned_by_calls(double x, double y) {
   return both(x) * both(y) + curried(x)(y)(x * y) + wave(x) * doubled(wave)(y) + outer(y) * inner(x) +
          first * copy(x) * counter(y) + h(x) * scaled(x * y)(x);
 }
-TEST(Lambdas, AreReturnedByFunctionsAndLambdas) { EXPECT_GRADIENT(returned_by_calls, 1.3, 0.7); }
+double returned_regardless(double x, double y) {
+  const auto made = [&](double) { return [y](double v) { return v * v * y; }; };
+  return made(x)(y) * x;
+}
+TEST(Lambdas, AreReturnedByFunctionsAndLambdas) {
+  EXPECT_GRADIENT(returned_by_calls, 1.3, 0.7);
+  EXPECT_GRADIENT(returned_regardless, 1.3, 0.7);
+}
 
 template <auto Fn = +[](double v) { return v * v; }>
 double twice_of(double v) {
