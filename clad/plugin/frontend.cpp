@@ -300,6 +300,7 @@ void Frontend::lower(const FunctionDecl* decl, const std::vector<const Decl*>& t
   if (const auto* method = dyn_cast<CXXMethodDecl>(decl); method && method->getParent()->isLambda())
     fn_.always_forward = true;
   stmt(decl->getBody());
+  check_parts();
 }
 
 /// An array member, element by element; without an initializer its elements are value-initialized.

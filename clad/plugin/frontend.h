@@ -144,6 +144,7 @@ class Frontend {
   void lower_range_for_moving(const clang::CXXForRangeStmt* s, const std::string& header);
   void record_condition(ir::Stmt* s, ir::Expr* cond);
   void initialize(ir::Var* var, const clang::Expr* init, ir::Loc at);
+  void start(ir::Var* var, const clang::Expr* init);
 
   // Expressions: frontend_expr.cpp
   ir::Expr* value(const clang::Expr* e);
@@ -223,12 +224,22 @@ class Frontend {
   bool add_origins(Cursor& cursor, const clang::Expr* e, std::set<const clang::ValueDecl*>& seen);
   bool add_bases(Cursor& cursor, ir::Expr* pointer, bool fixed);
   ir::Expr* cursor_value(const Cursor& cursor, ir::Expr* index);
-  const Cursor* cursor_of(const clang::Expr* e) const;
+  const Cursor* cursor_of(const clang::Expr* e);
+  bool start_cursor(Cursor& cursor, const std::string& name, ir::Expr* start);
   bool is_constructed(const ir::Expr* object) const;
 
   // Arrays of pointers: frontend_table.cpp
+  bool is_table(clang::QualType type) const;
+  static bool holds_table(const ir::Expr* object);
+  ir::Expr* assign_table(const clang::Expr* to, const clang::Expr* from);
+  ir::Expr* new_table(const ir::Type* type);
+  void append(ir::Expr* table, ir::Expr* element);
+  ir::Expr* table_from(clang::QualType type, const clang::Expr* init);
+  ir::Expr* copy_table(ir::Expr* source, clang::QualType type);
+  ir::Expr* element_value(const clang::Expr* e);
+  ir::Expr* table_member(const clang::CXXMemberCallExpr* e, const clang::CXXMethodDecl* method);
   bool declare_table(const clang::VarDecl* decl);
-  const std::vector<ir::Expr*>* table_of(const clang::Expr* e) const;
+  const std::vector<ir::Expr*>* table_of(const clang::Expr* e);
   ir::Expr* table_element(const std::vector<ir::Expr*>& table, ir::Expr* index);
   std::optional<Position> place(const Cursor& cursor, ir::Expr* pointer);
   ir::Expr* move_cursor(const Cursor& cursor, const std::string& op, ir::Expr* by, ir::Loc at);
@@ -267,16 +278,22 @@ class Frontend {
   ir::Expr* deallocate(const clang::Expr* pointer, clang::SourceLocation at);
   ir::Expr* pointer_function(const clang::CallExpr* e, const clang::FunctionDecl* callee);
   ir::Expr* held(ir::Expr* path, clang::QualType type);
+  void leave_empty(const clang::Expr* moved);
+  bool asks_moved(const clang::Expr* pointer);
 
   // Functions behind names: frontend_callable.cpp
   static bool is_callable(clang::QualType type);
+  bool computes(clang::QualType type) const;
+  std::shared_ptr<Closure> function_in(const ir::Expr* part);
   static const clang::Decl* fixed_target(const clang::VarDecl* var);
   std::shared_ptr<Closure> callable(const clang::Expr* e);
   bool declare_callable(const clang::VarDecl* decl);
   bool add_null(ir::CallInfo& info, const clang::Expr* e, const clang::FunctionDecl* callee,
                 unsigned position);
-  bool is_null_here(const clang::Expr* e) const;
-  std::optional<bool> known_condition(const clang::Expr* e) const;
+  bool is_null_here(const clang::Expr* e);
+  bool is_object_here(const clang::Expr* e);
+  bool leaves(const clang::Stmt* s);
+  std::optional<bool> known_condition(const clang::Expr* e);
   std::shared_ptr<Closure> passed_target(const clang::FunctionDecl* callee, unsigned position,
                                          const clang::Expr* e);
   ir::Expr* address_of_target(const clang::ValueDecl* decl);
@@ -315,6 +332,37 @@ class Frontend {
   ir::Expr* view_part(const clang::Expr* of, llvm::StringRef name, const clang::Expr* index,
                       const clang::Expr* at);
 
+  // Objects that hold pointers: frontend_parts.cpp
+  bool in_parts(clang::QualType type) const;
+  static bool is_parts(const ir::Expr* e);
+  static ir::Expr* as_class(ir::Expr* object, const clang::CXXRecordDecl* record);
+  static std::size_t place_of(const clang::FieldDecl* field);
+  ir::Expr* part_of(ir::Expr* object, const clang::FieldDecl* field);
+  ir::Expr* parts_named(const clang::Expr* e);
+  bool names_parts(const clang::Expr* e);
+  bool handles_parts(const clang::FunctionDecl* callee, const std::vector<const clang::Expr*>& args,
+                     const clang::Expr* object);
+  ir::Expr* new_parts(clang::QualType type);
+  ir::Expr* function_part(const ir::Type* type, std::shared_ptr<Closure> function);
+  ir::Expr* part_variable(const clang::FieldDecl* field);
+  void start_part(ir::Expr*& part, const clang::FieldDecl* field, const clang::Expr* init);
+  void start_parts(ir::Expr* parts, const clang::CXXRecordDecl* record,
+                   const std::set<const clang::FieldDecl*>& later, bool zeros);
+  const clang::Expr* zero(const clang::FieldDecl* field);
+  void finish_parts(ir::Expr* parts);
+  bool run_constructor(ir::Expr* parts, const clang::CXXConstructExpr* e);
+  ir::Expr* construct_parts(const clang::CXXConstructExpr* e);
+  ir::Expr* aggregate_parts(clang::QualType type, llvm::ArrayRef<const clang::Expr*> inits);
+  ir::Expr* copy_parts(ir::Expr* source, const clang::CXXRecordDecl* record);
+  ir::Expr* swap_parts(ir::Expr* a, ir::Expr* b, clang::SourceLocation at);
+  ir::Expr* assign_function(const clang::Expr* member, const clang::Expr* to);
+  ir::Expr* assign_parts(const clang::Expr* to, ir::Expr* target, ir::Expr* source);
+  std::optional<std::pair<ir::Expr*, std::size_t>> part_named(const clang::Expr* e);
+  std::optional<std::pair<ir::Expr*, std::size_t>> pointer_part(const clang::Expr* e);
+  ir::Expr* repoint(ir::Expr* object, std::size_t i, ir::Expr* pointer, clang::SourceLocation at);
+  ir::Expr* no_part_reference(const clang::Expr* e);
+  void check_parts();
+
   // Construction: frontend_construct.cpp
   ir::Expr* elements(const clang::Expr* e);
   ir::Expr* init_list(const clang::InitListExpr* e);
@@ -324,6 +372,7 @@ class Frontend {
   ir::Expr* construct_inherited(const clang::CXXInheritedCtorInitExpr* e);
   ir::Expr* emplace_back(const clang::CXXMemberCallExpr* e, const clang::CXXMethodDecl* method);
   ir::Expr* swap(const clang::Expr* first, const clang::Expr* second, ir::Loc at);
+  ir::Expr* exchange(ir::Expr* a, ir::Expr* b, ir::Loc at);
 
   // Derivatives inside the function: frontend_derivative.cpp
   const Request* derivative_of(const clang::Expr* object) const;
@@ -348,15 +397,22 @@ class Frontend {
     ir::Region* region = nullptr;
     ir::Var* which = nullptr;  ///< the number of the return statement
     std::vector<ir::Expr*> paths;
+    ir::Var* result = nullptr;  ///< what is returned by value
   };
-  bool can_inline(const clang::FunctionDecl* callee, const clang::Expr* call);
+  bool can_inline(const clang::FunctionDecl* callee, const clang::Expr* call, bool always);
   bool gives_place(const clang::Expr* call, clang::QualType result) const;
   ir::Expr* inline_call(const clang::Expr* call, const clang::FunctionDecl* callee,
                         const std::vector<const clang::Expr*>& args, const clang::Expr* object,
-                        const Closure* closure = nullptr);
+                        const Closure* closure = nullptr, ir::Expr* self = nullptr);
   ir::Expr* inline_return(const clang::Expr* call, const clang::FunctionDecl* callee,
                           const clang::Expr* returned);
-  ir::Expr* inline_body(const clang::CompoundStmt* body);
+  ir::Expr* inline_body(const clang::CompoundStmt* body, clang::QualType result);
+  ir::Expr* inline_either(const clang::Expr* call, const clang::FunctionDecl* callee,
+                          const std::vector<const clang::Expr*>& args, const clang::Expr* object,
+                          ir::Expr* self);
+  void exchange_targets(Closures& targets, const clang::FunctionDecl* callee);
+  bool bind_parameters(Frame& frame, Closures& targets, ir::Expr** self, const clang::FunctionDecl* callee,
+                       const std::vector<const clang::Expr*>& args, bool changes);
   ir::Expr* bound(const clang::Expr* e, clang::QualType param, bool changes);
   void copy_changed_parameters(const clang::FunctionDecl* callee);
   void copy_parameter(const clang::ParmVarDecl* p);
@@ -439,17 +495,23 @@ class Frontend {
   std::vector<bool> asked_;                    ///< by parameter of the result
   std::set<const clang::ValueDecl*> numbers_;  ///< integers that the derivative takes for numbers
   std::map<const clang::ValueDecl*, Cursor> cursors_;
-  std::map<const clang::ValueDecl*, std::vector<ir::Expr*>> tables_;  ///< of pointers
   std::map<const clang::ValueDecl*, View> views_;
+  std::map<std::pair<const ir::Expr*, std::size_t>, Cursor> part_cursors_;  ///< by object and member
+  std::map<const ir::Expr*, std::shared_ptr<Closure>> part_functions_;      ///< what members stand for
+  std::map<const ir::Expr*, const ir::Body*> homes_;  ///< where such an object is declared
+  mutable std::map<const clang::CXXRecordDecl*, bool> in_parts_;
   std::vector<const clang::Decl*> targets_;  ///< of the parameters that stand for functions
-  std::set<const ir::Var*> allocated_;       ///< what stands for objects on the heap
-  ir::Expr* self_ = nullptr;                 ///< the object of `this`
+  std::map<const clang::ValueDecl*, const ir::Body*> pointer_homes_;  ///< where it is declared
+  std::set<const clang::ValueDecl*> maybe_moved_;                     ///< smart pointers, in a branch
+  std::set<const ir::Var*> allocated_;                                ///< what stands for objects on the heap
+  ir::Expr* self_ = nullptr;                                          ///< the object of `this`
   std::optional<unsigned> returned_;
   Changes changes_;
   const clang::Expr* reading_ = nullptr;  ///< the call whose result is only read, or dropped, at once
   std::set<const ir::Var*> unstable_;     ///< variables whose value may differ between two statements
   std::set<const clang::FunctionDecl*> callees_;
   std::set<const clang::FunctionDecl*> inlining_;
+  std::set<std::pair<const clang::FunctionDecl*, const ir::Expr*>> entered_;  ///< those, by such an object
   Places* places_ = nullptr;                    ///< of the call whose body is lowered in its place
   std::set<const clang::Expr*> checkpoints_;    ///< calls that clad::checkpoint is put around
   std::set<const clang::Expr*> marks_;          ///< calls that mark a loop, in their place

@@ -96,6 +96,10 @@ void Frontend::add_argument(ir::CallInfo& info, const clang::Expr* e, QualType p
     if (!library) info.lifted = true;  // of a lambda there are only its captures
     return;
   }
+  if (given->isLValueReferenceType() && !given->getPointeeType().isConstQualified() && pointer_part(e)) {
+    no_part_reference(e);
+    return;
+  }
   ir::CallInfo::Arg arg;
   arg.param_type = types_.get(param);
   arg.reference = param->isLValueReferenceType() || param->isRecordType() || param->isRValueReferenceType();

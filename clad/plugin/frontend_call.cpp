@@ -106,7 +106,14 @@ ir::Expr* Frontend::operator_call(const CXXOperatorCallExpr* e, const FunctionDe
     if (!operands[0]->type->is_class() && !operands[1]->type->is_class())
       return fn_.make(ir::Expr::Binary, types_.get(context_.BoolTy), op, {operands[0], operands[1]});
   }
-  if (e->getOperator() == OO_Equal && method) {
+  if (e->getOperator() == OO_Equal)
+    for (ir::Expr* done : {assign_function(first, e->getArg(1)), assign_table(first, e->getArg(1))})
+      if (done) return done;
+  if (e->getOperator() == OO_Equal && method && !method->isUserProvided() && parts_named(first)) {
+    ir::Expr* source = value(e->getArg(1));
+    return assign_parts(first, parts_named(first), source);
+  }
+  if (e->getOperator() == OO_Equal && method && !parts_named(first)) {
     bool primitive = !method->isUserProvided() || type->kind != ir::Type::Record || compat::in_std(method);
     bool same =
         types_.get(strip(e->getArg(1))->getType()) == type || types_.get(e->getArg(1)->getType()) == type;
@@ -210,6 +217,7 @@ ir::Expr* Frontend::call(const CallExpr* e) {
       return view_part(of, method->getName(), nullptr, e);
     if (ir::Expr* known = array_member(m, method)) return known;
     if (ir::Expr* known = bit_member(m, method)) return known;
+    if (ir::Expr* known = table_member(m, method)) return known;
     if (ir::Expr* element = container_member(m, method)) return element;
     if (ir::Expr* known = library_member(m, method)) return known;
     object = m->getImplicitObjectArgument();

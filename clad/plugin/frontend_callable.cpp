@@ -50,6 +50,7 @@ std::shared_ptr<Closure> Frontend::callable(const clang::Expr* e) {
   if (const auto* ref = dyn_cast<DeclRefExpr>(bare)) {
     if (auto it = closures_.find(ref->getDecl()); it != closures_.end())
       return it->second->member ? nullptr : it->second;
+    if (const ir::Expr* part = parts_named(ref)) return function_in(part);
     const auto* function = dyn_cast<FunctionDecl>(ref->getDecl());
     if (!function) return nullptr;
     auto closure = std::make_shared<Closure>();
@@ -59,6 +60,8 @@ std::shared_ptr<Closure> Frontend::callable(const clang::Expr* e) {
       closure->function = function;
     return closure;
   }
+  if (isa<MemberExpr>(bare))
+    if (const ir::Expr* part = parts_named(bare)) return function_in(part);
   if (const auto* choice = dyn_cast<ConditionalOperator>(bare)) {
     auto closure = std::make_shared<Closure>();
     closure->choice = hoist(value(choice->getCond()), loc(bare), "choice");
@@ -75,8 +78,28 @@ std::shared_ptr<Closure> Frontend::callable(const clang::Expr* e) {
     if (const FunctionDecl* f = call->getDirectCallee();
         f && compat::in_std(f) && named(f, {"move", "forward", "ref", "cref"}))
       return callable(call->getArg(0));
+  if (const auto* element = dyn_cast<ArraySubscriptExpr>(bare); element && table_of(element->getBase()))
+    return function_in(value(element));
   const auto* call = dyn_cast<CallExpr>(bare);
+  const auto* op = dyn_cast_or_null<CXXOperatorCallExpr>(call);
+  const auto* of = dyn_cast_or_null<CXXMemberCallExpr>(call);
+  if ((op && op->getOperator() == OO_Subscript && table_of(op->getArg(0))) ||
+      (of && table_of(of->getImplicitObjectArgument())))
+    return function_in(value(call));
   return call ? returned_closure(call) : nullptr;
+}
+
+/// What a member or an element stands for that is a function, or one of several.
+std::shared_ptr<Closure> Frontend::function_in(const ir::Expr* part) {
+  if (part->kind != ir::Expr::Conditional) {
+    const auto it = part_functions_.find(part);
+    return it == part_functions_.end() ? nullptr : it->second;
+  }
+  auto closure = std::make_shared<Closure>();
+  closure->choice = part->args[0];
+  closure->yes = function_in(part->args[1]);
+  closure->no = function_in(part->args[2]);
+  return closure->yes && closure->no ? closure : nullptr;
 }
 
 /// Makes a variable that holds a function another name of it; false if it is none, or may hold another.
@@ -90,23 +113,40 @@ bool Frontend::declare_callable(const VarDecl* decl) {
 }
 
 /// Whether this is a null pointer in the function as it is differentiated here.
-bool Frontend::is_null_here(const clang::Expr* e) const {
+bool Frontend::is_null_here(const clang::Expr* e) {
   if (const auto* given = dyn_cast<CXXDefaultArgExpr>(e)) return is_null_here(given->getExpr());
   if (e->isNullPointerConstant(context_, Expr::NPC_ValueDependentIsNotNull))
     return e->getType()->isPointerType();
+  if (const auto part = part_named(e)) {
+    const ir::Expr* pointer = part->first->args[part->second];
+    return pointer->kind == ir::Expr::Literal && pointer->text == "nullptr";
+  }
   const auto* ref = dyn_cast<DeclRefExpr>(e->IgnoreParenImpCasts());
   const auto bound = ref ? bindings_.find(ref->getDecl()) : bindings_.end();
   return bound != bindings_.end() && bound->second->kind == ir::Expr::Literal &&
          bound->second->text == "nullptr";
 }
 
+/// Whether this points to an object of those that are taken apart.
+bool Frontend::is_object_here(const clang::Expr* e) {
+  const ir::Expr* named = parts_named(e);
+  return named && ((is_pointer(e) && named->kind == ir::Expr::AddressOf) || part_functions_.count(named));
+}
+
 /// Whether a condition holds, where that follows from which pointers are null.
-std::optional<bool> Frontend::known_condition(const clang::Expr* e) const {
+std::optional<bool> Frontend::known_condition(const clang::Expr* e) {
   e = e->IgnoreParens();
-  if (const auto* c = dyn_cast<ImplicitCastExpr>(e)) {
-    if (c->getCastKind() != CK_PointerToBoolean) return known_condition(c->getSubExpr());
-    return is_null_here(c->getSubExpr()) ? std::optional(false) : std::nullopt;
-  }
+  const auto known = [&](const clang::Expr* pointer) -> std::optional<bool> {
+    if (is_null_here(pointer)) return false;
+    return is_object_here(pointer) ? std::optional(true) : std::nullopt;
+  };
+  if (const auto* full = dyn_cast<FullExpr>(e)) return known_condition(full->getSubExpr());
+  if (const auto* call = dyn_cast<CXXMemberCallExpr>(e);  // of a smart pointer
+      call && isa_and_nonnull<CXXConversionDecl>(call->getMethodDecl()))
+    return known(without_base(call->getImplicitObjectArgument()));
+  if (const auto* c = dyn_cast<CastExpr>(e))
+    return c->getCastKind() == CK_PointerToBoolean ? known(c->getSubExpr())
+                                                   : known_condition(c->getSubExpr());
   if (const auto* u = dyn_cast<UnaryOperator>(e); u && u->getOpcode() == UO_LNot) {
     const std::optional<bool> inner = known_condition(u->getSubExpr());
     return inner ? std::optional(!*inner) : std::nullopt;
@@ -114,6 +154,10 @@ std::optional<bool> Frontend::known_condition(const clang::Expr* e) const {
   const auto* b = dyn_cast<BinaryOperator>(e);
   if (b && b->isEqualityOp() && is_null_here(b->getLHS()) && is_null_here(b->getRHS()))
     return b->getOpcode() == BO_EQ;
+  if (b && b->isEqualityOp() &&
+      ((is_null_here(b->getLHS()) && is_object_here(b->getRHS())) ||
+       (is_object_here(b->getLHS()) && is_null_here(b->getRHS()))))
+    return b->getOpcode() == BO_NE;
   if (!b || !b->isLogicalOp()) return std::nullopt;
   const bool decides = b->getOpcode() == BO_LOr;  // whatever the other operand is
   const std::optional<bool> left = known_condition(b->getLHS());

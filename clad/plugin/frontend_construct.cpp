@@ -41,6 +41,7 @@ ir::Expr* Frontend::init_list(const InitListExpr* e) {
     return fn_.make(ir::Expr::Construct, type);
   std::vector<const clang::Expr*> inits;
   for (const clang::Expr* init : e->inits()) inits.push_back(init);
+  if (in_parts(e->getType())) return aggregate_parts(e->getType(), inits);
   ir::Expr* list = aggregate(type, inits);
   // std::array's one member is an array: its elements are the elements.
   if (type->kind == ir::Type::StdArray && list->args.size() == 1 && list->args[0]->kind == ir::Expr::InitList)
@@ -127,12 +128,19 @@ ir::Expr* Frontend::construct_reversed(const CXXConstructExpr* e,
 ir::Expr* Frontend::construct(const CXXConstructExpr* e) {
   const CXXConstructorDecl* ctor = e->getConstructor();
   const ir::Type* type = types_.get(e->getType());
+  if (in_parts(e->getType())) return construct_parts(e);
+  if (is_table(e->getType()))
+    if (ir::Expr* table = table_from(e->getType(), e)) return table;
   if (ctor->isCopyOrMoveConstructor() && e->getNumArgs() >= 1 &&
-      (type->kind != ir::Type::Record || !ctor->isUserProvided()))
-    return value(e->getArg(0));
+      (type->kind != ir::Type::Record || !ctor->isUserProvided())) {
+    ir::Expr* source = value(e->getArg(0));
+    if (e->getArg(0)->isXValue()) leave_empty(e->getArg(0));
+    return source;
+  }
   if (type->kind == ir::Type::Pointer) {  // an iterator or a smart pointer
     ir::Expr* pointer =
         e->getNumArgs() ? value(e->getArg(0)) : literal("nullptr", types_.plain(e->getType()));
+    if (e->getNumArgs() && e->getArg(0)->isXValue()) leave_empty(e->getArg(0));
     if (pointer->kind == ir::Expr::Literal) return literal("nullptr", types_.plain(e->getType()));
     if (pointer->type->kind != ir::Type::Pointer)  // a reference wrapper
       return fn_.make(ir::Expr::AddressOf, type, "", {pointer});
@@ -253,6 +261,8 @@ ir::Expr* Frontend::emplace_back(const CXXMemberCallExpr* e, const CXXMethodDecl
 }
 
 ir::Expr* Frontend::swap(const clang::Expr* first, const clang::Expr* second, ir::Loc at) {
+  if (ir::Expr* one = parts_named(first), *other = parts_named(second); one && other)
+    return swap_parts(one, other, first->getExprLoc());
   if (const Cursor *one = cursor_of(first), *other = cursor_of(second); one && other) {
     Cursor kept = *one;
     kept.index = hoist(fn_.ref(one->index), at, "swapped")->var;
@@ -260,10 +270,19 @@ ir::Expr* Frontend::swap(const clang::Expr* first, const clang::Expr* second, ir
     assign_cursor(*one, value(second), first->getExprLoc());
     return assign_cursor(*other, cursor_value(kept, fn_.ref(kept.index)), second->getExprLoc());
   }
+  if (const auto one = pointer_part(first), other = pointer_part(second); one && other) {
+    ir::Expr* kept = one->first->args[one->second];
+    repoint(one->first, one->second, other->first->args[other->second], first->getExprLoc());
+    return repoint(other->first, other->second, kept, first->getExprLoc());
+  }
   ir::Expr* a = freeze(value(first), at);
   ir::Expr* b = freeze(value(second), at);
   if (a->type->kind == ir::Type::Array)
     return fail(first->getExprLoc(), "cannot differentiate 'swap' of arrays; use std::array");
+  return exchange(a, b, at);
+}
+
+ir::Expr* Frontend::exchange(ir::Expr* a, ir::Expr* b, ir::Loc at) {
   ir::Var *r = ir::root(a), *q = ir::root(b);
   const bool objects =
       a->type->is_class() && a->type == b->type && ir::is_path(a) && ir::is_path(b) && r && q;

@@ -126,7 +126,9 @@ ir::Expr* Frontend::cast(const CastExpr* e) {
       return literal("nullptr", e->getType());
     case CK_ArrayToPointerDecay: {
       if (isa<clang::StringLiteral>(sub->IgnoreParens())) return raw(sub);
-      return through(value(sub), [&](ir::Expr* one) { return fn_.make(ir::Expr::Cast, type, "", {one}); });
+      return through(value(sub), [&](ir::Expr* one) {
+        return is_parts(one) ? one : fn_.make(ir::Expr::Cast, type, "", {one});
+      });
     }
     case CK_DerivedToBase:
     case CK_UncheckedDerivedToBase:
@@ -244,10 +246,12 @@ ir::Expr* Frontend::value(const clang::Expr* e) {
       const auto* list = llvm::cast<CXXParenListInitExpr>(e);
       std::vector<const clang::Expr*> inits;
       for (const clang::Expr* init : list->getInitExprs()) inits.push_back(init);
+      if (in_parts(e->getType())) return aggregate_parts(e->getType(), inits);
       return aggregate(types_.get(e->getType()), inits);
     }
     case clang::Stmt::CXXScalarValueInitExprClass:
     case clang::Stmt::ImplicitValueInitExprClass:
+      if (in_parts(e->getType())) return aggregate_parts(e->getType(), {});
       return fn_.make(ir::Expr::Construct, types_.get(e->getType()));
     case clang::Stmt::IntegerLiteralClass:
     case clang::Stmt::CXXBoolLiteralExprClass:

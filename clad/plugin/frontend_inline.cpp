@@ -104,8 +104,8 @@ const clang::Expr* only_return(const FunctionDecl* f) {
   return ret ? ret->getRetValue() : nullptr;
 }
 
-/// Whether a call of the function may be replaced by its body.
-bool Frontend::can_inline(const FunctionDecl* callee, const clang::Expr* call) {
+/// Whether a call of the function may be replaced by its body; `always`: there is no other way to call it.
+bool Frontend::can_inline(const FunctionDecl* callee, const clang::Expr* call, bool always) {
   if (compat::annotated(callee, "non_differentiable")) return false;
   const QualType result = callee->getReturnType();
   const bool names_storage = result->isReferenceType() || result->isPointerType();
@@ -114,6 +114,7 @@ bool Frontend::can_inline(const FunctionDecl* callee, const clang::Expr* call) {
   if (!(forward_ && names_storage) && lookup_.named(callee)) return false;
   if (inlining_.count(callee) || inline_depth_ > 16 || !callee->hasBody()) return false;
   if (compat::in_std(callee) && !is_arithmetic_functor(callee)) return false;
+  if (always) return true;
   if (!types_.get(result)->differentiable &&
       (!gives_place(call, result) || (types_.get(result)->kind == ir::Type::Other && !only_return(callee))))
     return false;
@@ -134,22 +135,36 @@ bool Frontend::gives_place(const clang::Expr* call, QualType result) const {
 
 ir::Expr* Frontend::inline_call(const clang::Expr* call, const FunctionDecl* callee,
                                 const std::vector<const clang::Expr*>& args, const clang::Expr* object,
-                                const Closure* closure) {
-  if (!can_inline(callee, call)) return nullptr;
+                                const Closure* closure, ir::Expr* self) {
+  const bool always = self || handles_parts(callee, args, object) ||
+                      (closure && llvm::any_of(closure->captures,
+                                               [](const Closure::Capture& c) { return is_parts(c.path); }));
+  // A function that calls itself on other objects of a known structure ends where that does.
+  const ir::Expr* of = self ? self : object ? parts_named(object) : nullptr;
+  for (std::size_t i = 0; i < args.size() && !of; ++i) of = parts_named(args[i]);
+  if (of && of->kind == ir::Expr::AddressOf) of = of->args[0];
+  const bool again = always && of && inlining_.count(callee) && !entered_.count({callee, of});
+  if (again) inlining_.erase(callee);
+  const bool can = can_inline(callee, call, always);
+  if (again) inlining_.insert(callee);
+  if (!can) return nullptr;
+  const auto names = again ? std::optional(std::tuple(cursors_, views_, closures_)) : std::nullopt;
   const clang::Expr* returned = only_return(callee);
   const QualType result = callee->getReturnType();
   const bool names_storage = result->isReferenceType() || result->isPointerType();
-  if (!names_storage &&
+  if (!names_storage && !always &&
       (closure || !returned ||
        (!is_arithmetic_functor(callee) && !is_plain_path(returned) && !is_forwarding(returned, context_))))
     return nullptr;
-  if ((!returned || !types_.get(result)->differentiable) && returned_parameter(callee))
+  if (!always && (!returned || !types_.get(result)->differentiable) && returned_parameter(callee))
     return nullptr;  // its value is that argument
-  ir::Expr* self = nullptr;
-  if (object) {
+  if (object && !self) {
     self = value(object);
     if (object->getType()->isPointerType()) self = deref(self);
+    if (self->kind == ir::Expr::InitList) self = hoist(self, at_);
   }
+  if (self && self->kind == ir::Expr::Conditional && is_parts(self) && !names_storage && holds_table(self))
+    return inline_either(call, callee, args, object, self);
   const FunctionDecl* definition = nullptr;
   const clang::Stmt* body = callee->getBody(definition);
   Frame frame;
@@ -166,59 +181,120 @@ ir::Expr* Frontend::inline_call(const clang::Expr* call, const FunctionDecl* cal
   }
   Closures targets;
   const bool changes = !returned || changes_before_reading(returned);
-  for (unsigned i = 0; i < definition->getNumParams() && i < args.size(); ++i) {
-    if (const std::shared_ptr<Closure> target = passed_target(definition, i, args[i])) {
-      targets[definition->getParamDecl(i)] = target;
-      continue;
-    }
-    std::size_t position = out_->size();
-    ir::Expr* next = bound(args[i], definition->getParamDecl(i)->getType(), changes);
-    if (const std::set<const ir::Var*> changed = changed_since(position); !changed.empty()) {
-      if (self) self = settle_path(self, position, changed);
-      for (unsigned k = 0; k < i; ++k) {
-        if (frame.count(definition->getParamDecl(k)) == 0) continue;
-        ir::Expr*& earlier = frame[definition->getParamDecl(k)];
-        const bool names = definition->getParamDecl(k)->getType()->isReferenceType() ||
-                           earlier->type->kind == ir::Type::Pointer;
-        earlier = names ? settle_path(earlier, position, changed) : settle(earlier, position, changed);
-      }
-    }
-    frame[definition->getParamDecl(i)] = next;
-  }
-  const auto exchange_targets = [&] {  // an outer call may be of the same function
-    for (const ParmVarDecl* p : definition->parameters()) {
-      std::shared_ptr<Closure> other = std::exchange(targets[p], closures_[p]);
-      if (other)
-        closures_[p] = std::move(other);
-      else
-        closures_.erase(p);
-    }
-  };
-  exchange_targets();
+  if (!bind_parameters(frame, targets, &self, definition, args, changes)) return nullptr;
+  exchange_targets(targets, definition);
   std::swap(frame, bindings_);
   std::swap(self, self_);
   inlining_.insert(callee);
+  if (of) entered_.insert({callee, of});
   ++inline_depth_;
   const Diagnose::Use use(diagnose_, call->getExprLoc());
   const unsigned errors = diagnose_.errors();
   copy_changed_parameters(definition);
-  ir::Expr* place = returned ? inline_return(call, callee, returned) : inline_body(cast<CompoundStmt>(body));
+  ir::Expr* place =
+      returned ? inline_return(call, callee, returned) : inline_body(cast<CompoundStmt>(body), result);
   if (diagnose_.errors() != errors)
     diagnose_.note(call->getExprLoc(), "in the derivative of this call of '" + display_name(callee) + "'");
   --inline_depth_;
-  inlining_.erase(callee);
+  if (!again) inlining_.erase(callee);
+  entered_.erase({callee, of});
+  if (names) std::tie(cursors_, views_, closures_) = *names;
   std::swap(self, self_);
   std::swap(frame, bindings_);
-  exchange_targets();
+  exchange_targets(targets, definition);
   callees_.insert(callee->getCanonicalDecl());
   return place;
+}
+
+/// The call of a function of one of several objects whose vectors of pointers differ: a branch for each.
+ir::Expr* Frontend::inline_either(const clang::Expr* call, const FunctionDecl* callee,
+                                  const std::vector<const clang::Expr*>& args, const clang::Expr* object,
+                                  ir::Expr* self) {
+  const ir::Type* type = types_.get(callee->getReturnType());
+  ir::Var* result = nullptr;
+  if (type->kind != ir::Type::Void) {
+    result = fn_.make_var(ir::Var::Local, "chosen", type, region_);
+    result->optional = !type->default_constructible;
+    emit(ir::Stmt::Decl, at_)->var = result;
+  }
+  ir::Stmt* branch = emit(ir::Stmt::If, at_);
+  record_condition(branch, self->args[0]);
+  ir::Body* outer = out_;
+  for (const std::size_t i : {1, 2}) {
+    out_ = i == 1 ? &branch->body : &branch->other;
+    ir::Expr* one = self->args[i]->kind == ir::Expr::AddressOf ? self->args[i]->args[0] : self->args[i];
+    ir::Expr* value = inline_call(call, callee, args, object, nullptr, one);
+    if (!value)
+      fail(call->getExprLoc(), "cannot differentiate this call of an object that is chosen at run time");
+    if (!result || !value) continue;
+    ir::Stmt* s = emit(ir::Stmt::Assign, at_);
+    s->text = "init";
+    s->lhs = fn_.ref(result);
+    s->expr = value;
+  }
+  out_ = outer;
+  return result ? fn_.ref(result) : literal("0", context_.IntTy);
+}
+
+/// Lets parameters stand for the functions they are given, or for what they did before: an outer call may be
+/// of the same function.
+void Frontend::exchange_targets(Closures& targets, const FunctionDecl* callee) {
+  for (const ParmVarDecl* p : callee->parameters()) {
+    std::shared_ptr<Closure> other = std::exchange(targets[p], closures_[p]);
+    if (other)
+      closures_[p] = std::move(other);
+    else
+      closures_.erase(p);
+  }
+}
+
+/// What the parameters stand for while the body is lowered; false if an argument is refused.
+bool Frontend::bind_parameters(Frame& frame, Closures& targets, ir::Expr** self, const FunctionDecl* callee,
+                               const std::vector<const clang::Expr*>& args, bool changes) {
+  for (unsigned i = 0; i < callee->getNumParams() && i < args.size(); ++i) {
+    const ParmVarDecl* p = callee->getParamDecl(i);
+    if (std::shared_ptr<Closure> target = passed_target(callee, i, args[i])) {
+      targets[p] = std::move(target);
+      continue;
+    }
+    if (is_lambda(p->getType())) {
+      std::shared_ptr<Closure> lambda = closure_of(args[i]);
+      if (!lambda) return false;
+      targets[p] = p->getType()->isReferenceType() ? lambda : copy_closure(lambda, at_);
+      continue;
+    }
+    if (is_view(p->getType())) {
+      const std::optional<View> view = fixed_view(args[i]);
+      if (!view) return false;
+      views_[p] = *view;
+      continue;
+    }
+    std::size_t position = out_->size();
+    ir::Expr* next = bound(args[i], p->getType(), changes);
+    if (const std::set<const ir::Var*> changed = changed_since(position); !changed.empty()) {
+      if (self && *self) *self = settle_path(*self, position, changed);
+      for (unsigned k = 0; k < i; ++k) {
+        const auto it = frame.find(callee->getParamDecl(k));
+        if (it == frame.end()) continue;
+        ir::Expr*& earlier = it->second;
+        const bool names =
+            callee->getParamDecl(k)->getType()->isReferenceType() || earlier->type->kind == ir::Type::Pointer;
+        earlier = names ? settle_path(earlier, position, changed) : settle(earlier, position, changed);
+      }
+    }
+    frame[p] = next;
+  }
+  return true;
 }
 
 /// What a parameter of type `param` stands for while the body is lowered; `changes`: the body may change what
 /// the argument is made of.
 ir::Expr* Frontend::bound(const clang::Expr* e, QualType param, bool changes) {
+  if (param->isLValueReferenceType() && !param->getPointeeType().isConstQualified() && pointer_part(e))
+    return no_part_reference(e);
   ir::Expr* arg = value(e);
   const bool by_value = !param->isReferenceType();
+  if (is_parts(arg)) return arg;
   changes |= ir::is_global(arg) && !arg->fixed;  // any call may change it
   if (arg->type->kind == ir::Type::Pointer || (!by_value && ir::names_object(arg)))
     return changes ? through(arg, [&](ir::Expr* one) { return freeze(one, at_); }) : arg;
@@ -251,31 +327,46 @@ ir::Expr* Frontend::inline_return(const clang::Expr* call, const FunctionDecl* c
   return result;
 }
 
-/// What the body returns a reference or pointer to, as a path in the caller; of several returns, the one that
-/// is remembered in a variable.
-ir::Expr* Frontend::inline_body(const CompoundStmt* body) {
+/// What the body returns: a reference or pointer as a path in the caller; of several returns, the one that is
+/// remembered in a variable. A value of several is one.
+ir::Expr* Frontend::inline_body(const CompoundStmt* body, QualType type) {
   const ir::Loc at = at_;
   const std::string source = source_;
   const bool tainted = tainted_;
-  ir::Expr* result = nullptr;
+  ir::Expr* result = literal("0", context_.IntTy);
+  Places* outer = places_;
   if (const auto first = before_last_return(body)) {
+    places_ = nullptr;
     for (const clang::Stmt* s : *first) stmt(s);
     const auto* last = cast<ReturnStmt>(body->body_back());
     at_ = loc(last);
     source_ = this->source(last->getSourceRange());
-    result = value(last->getRetValue());
+    if (type->isVoidType() && last->getRetValue())
+      discard(last->getRetValue());
+    else if (last->getRetValue())
+      result = value(last->getRetValue());
+  } else if (returns_in(body) == 0) {
+    places_ = nullptr;
+    for (const clang::Stmt* s : body->body()) stmt(s);
   } else {
     Places places;
     places.before = out_;
     places.region = region_;
-    Places* outer = std::exchange(places_, &places);
+    if (!type->isReferenceType() && !type->isPointerType() && !type->isVoidType() && !types_.owns(type)) {
+      places.result = fn_.make_var(ir::Var::Local, "result", types_.get(type), region_);
+      places.result->modified = true;
+      places.result->optional = !places.result->type->default_constructible;
+      unstable_.insert(places.result);
+      emit(ir::Stmt::Decl, at)->var = places.result;
+    }
+    places_ = &places;
     ir::Stmt* scope = fn_.stmt(ir::Stmt::Breakable, at, source);
     scope->text = "return";
     block(body, scope->body);
     out_->push_back(scope);
-    places_ = outer;
-    result = chosen(places);
+    result = places.result ? fn_.ref(places.result) : chosen(places);
   }
+  places_ = outer;
   at_ = at;
   source_ = source;
   tainted_ |= tainted;
@@ -287,6 +378,7 @@ void Frontend::copy_parameter(const ParmVarDecl* p) {
   auto it = bindings_.find(p);
   if (it == bindings_.end()) return;
   const ir::Type* type = types_.get(type_of(p));
+  if (is_parts(it->second)) return;  // a copy already
   if (is_cursor_type(type)) {
     ir::Expr* start = it->second;
     bindings_.erase(it);
@@ -343,7 +435,26 @@ ir::Expr* Frontend::kept_value(ir::Expr* e) {
 
 /// A return statement of a body that is lowered in place of a call.
 void Frontend::return_place(const ReturnStmt* s) {
+  if (!s->getRetValue() || s->getRetValue()->getType()->isVoidType()) {
+    if (s->getRetValue()) discard(s->getRetValue());
+    emit(ir::Stmt::Return, loc(s));
+    return;
+  }
   ir::Expr* place = value(s->getRetValue());
+  if (places_->result) {
+    if (is_parts(place)) {
+      fail(s->getBeginLoc(),
+           "cannot differentiate this return of an object that holds pointers, one of several; return it at "
+           "the end");
+      return;
+    }
+    ir::Stmt* result = emit(ir::Stmt::Assign, at_);
+    result->text = "init";
+    result->lhs = fn_.ref(places_->result);
+    result->expr = place;
+    emit(ir::Stmt::Return, loc(s));
+    return;
+  }
   if (!tainted_) {
     const bool pointer = place->type->kind == ir::Type::Pointer;
     if (!pointer && !ir::is_path(place) && place->kind != ir::Expr::Conditional)

@@ -46,12 +46,23 @@ ir::Expr* Frontend::iterator_operator(const CXXOperatorCallExpr* e) {
       if (cursor) return move_cursor(*cursor, getOperatorSpelling(e->getOperator()), value(e->getArg(1)), at);
       break;
     case OO_Equal:
-      if (cursor) return assign_cursor(*cursor, value(e->getArg(1)), e->getExprLoc());
+      if (cursor) {
+        ir::Expr* to = value(e->getArg(1));
+        leave_empty(e->getArg(1));
+        return assign_cursor(*cursor, to, e->getExprLoc());
+      }
+      if (const auto part = pointer_part(first)) {
+        ir::Expr* to = value(e->getArg(1));
+        leave_empty(e->getArg(1));
+        return repoint(part->first, part->second, to, e->getExprLoc());
+      }
       break;
     case OO_Plus:
     case OO_Minus:
     case OO_EqualEqual:
     case OO_ExclaimEqual:
+      if (asks_moved(first) || asks_moved(e->getArg(1))) return literal("false", context_.BoolTy);
+      [[fallthrough]];
     case OO_Less:
     case OO_LessEqual:
     case OO_Greater:

@@ -68,6 +68,13 @@ std::shared_ptr<Closure> Frontend::make_closure(const LambdaExpr* e) {
                                     " that is not known where the lambda stands; pass it as an argument");
           return nullptr;
         }
+      } else if (!init_capture && bindings_.count(var) && is_parts(bindings_[var])) {
+        capture.path =
+            capture.by_reference
+                ? bindings_[var]
+                : copy_parts(bindings_[var], var->getType().getNonReferenceType()->getAsCXXRecordDecl());
+      } else if (init_capture && in_parts(var->getType())) {
+        capture.path = value(initializer);
       } else if (is_view(var->getType())) {
         const std::optional<View> view = fixed_view(initializer);
         if (!view) return nullptr;

@@ -179,6 +179,10 @@ static bool is_string(const ir::Type* type) {
 void Frontend::lower_range_for(const CXXForRangeStmt* s, const std::function<void()>& body) {
   at_ = loc(s);
   source_ = source(s->getRangeInit()->getSourceRange());
+  if (const auto* none = table_of(s->getRangeInit()); none && none->empty()) {
+    if (s->getInit()) stmt(s->getInit());
+    return;
+  }
   const ir::Type::Kind kind = types_.get(s->getRangeInit()->getType())->kind;
   const bool known = kind == ir::Type::Array || kind == ir::Type::StdArray || kind == ir::Type::Vector ||
                      kind == ir::Type::InitializerList;
@@ -202,7 +206,7 @@ void Frontend::lower_range_for(const CXXForRangeStmt* s, const std::function<voi
   std::optional<View> view;
   if (is_view(init->getType())) view = view_of(init);
   const std::vector<ir::Expr*>* table = table_of(init);
-  if (table && modified(var))
+  if (table && modified(var) && !is_parts(table->front()))
     fail(var->getLocation(), "cannot differentiate through pointer '" + var->getNameAsString() +
                                  "' into an array of pointers, which moves; declare another pointer there");
   ir::Expr* range = view ? view->data : table ? table->front() : value(init);
@@ -215,7 +219,7 @@ void Frontend::lower_range_for(const CXXForRangeStmt* s, const std::function<voi
     range->type = types_.get(compat::array_type(context_, element, range->args.size()));
   }
   const bool chosen = range->kind == ir::Expr::Conditional && init->isLValue();
-  if (!view && !chosen && !ir::is_path(range)) range = hoist(range, at_, "range");
+  if (!view && !table && !chosen && !ir::is_path(range)) range = hoist(range, at_, "range");
   range = through(range, [&](ir::Expr* one) { return freeze(one, at_); });
   const QualType size_type = context_.getSizeType();
   ir::Expr* size = nullptr;
@@ -273,6 +277,8 @@ void Frontend::lower_range_for(const CXXForRangeStmt* s, const std::function<voi
     if (!var->getType()->isReferenceType()) whole = hoist(element, at_, "bound");
     if (whole != element) unstable_.insert(whole->var);
     bind_parts(bindings, whole);
+  } else if (table && in_parts(var->getType()) && !var->getType()->isReferenceType()) {
+    bindings_[var] = copy_parts(element, var->getType()->getAsCXXRecordDecl());
   } else if (table || (element->type->kind == ir::Type::Pointer && element->kind == ir::Expr::Method)) {
     bindings_[var] = element;  // a pointer that does not move
   } else if (chosen && var->getType()->isReferenceType()) {

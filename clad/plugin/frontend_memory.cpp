@@ -22,13 +22,25 @@ ExprResult Frontend::construction(QualType type, llvm::ArrayRef<const clang::Exp
 
 /// The pointer to a new variable that starts as `init`.
 ir::Expr* Frontend::allocate(const ir::Type* type, ir::Expr* init, const ir::Type* pointer, ir::Loc at) {
+  if (init && is_parts(init)) return fn_.make(ir::Expr::AddressOf, pointer, "", {init});
   ir::Var* v = fn_.make_var(ir::Var::Local, "object", type, region_);
   v->modified = true;
   v->optional = !type->default_constructible;
   unstable_.insert(v);
   allocated_.insert(v);
-  ir::Stmt* s = emit(ir::Stmt::Decl, at);
-  s->var = v;
+  if (init && places_ && places_->region == region_) {  // it may be what the body returns
+    v->optional = v->maybe = true;
+    ir::Stmt* outer = fn_.stmt(ir::Stmt::Decl, at, source_);
+    outer->var = v;
+    places_->before->push_back(outer);
+  }
+  ir::Stmt* s = emit(v->optional && places_ && init ? ir::Stmt::Assign : ir::Stmt::Decl, at);
+  if (s->kind == ir::Stmt::Assign) {
+    s->text = "init";
+    s->lhs = fn_.ref(v);
+  } else {
+    s->var = v;
+  }
   s->expr = init;
   if (type->kind != ir::Type::Vector || pointer->element == type)
     return fn_.make(ir::Expr::AddressOf, pointer, "", {fn_.ref(v)});
@@ -114,6 +126,32 @@ ir::Expr* Frontend::deallocate(const clang::Expr* pointer, SourceLocation at) {
   return literal("0", context_.IntTy);
 }
 
+/// A smart pointer that is moved from points to nothing; where it is not known whether it is, it may not be
+/// asked.
+void Frontend::leave_empty(const clang::Expr* moved) {
+  const auto* call = dyn_cast<CallExpr>(strip(moved));
+  if (!call || !call->isCallToStdMove() || !types_.owns(call->getType())) return;
+  ir::Expr* nothing = literal("nullptr", types_.plain(call->getType()));
+  if (const auto part = pointer_part(call->getArg(0)); part && homes_[part->first] == out_)
+    part->first->args[part->second] = nothing;
+  const auto* ref = dyn_cast<DeclRefExpr>(strip(call->getArg(0)));
+  if (!ref) return;
+  const auto home = pointer_homes_.find(ref->getDecl());
+  if (home != pointer_homes_.end() && home->second == out_)
+    bindings_[ref->getDecl()] = nothing;
+  else
+    maybe_moved_.insert(ref->getDecl());
+}
+
+/// Whether a smart pointer may have been moved from; an error then.
+bool Frontend::asks_moved(const clang::Expr* pointer) {
+  const auto* ref = dyn_cast<DeclRefExpr>(strip(pointer));
+  if (!ref || !maybe_moved_.count(ref->getDecl())) return false;
+  fail(pointer->getExprLoc(), "cannot differentiate a question to '" + ref->getDecl()->getNameAsString() +
+                                  "', a pointer that a branch or a loop has moved from; keep a flag");
+  return true;
+}
+
 /// What a smart pointer in memory points to, as a pointer.
 ir::Expr* Frontend::held(ir::Expr* path, QualType type) {
   if (path->type->kind != ir::Type::Pointer || !path->type->differentiable ||
@@ -130,6 +168,12 @@ ir::Expr* Frontend::pointer_function(const CallExpr* e, const FunctionDecl* call
   if (named(callee, {"free"}) && callee->isExternC() && is_pointer(e->getArg(0)->IgnoreParenCasts()))
     return deallocate(e->getArg(0)->IgnoreParenCasts(), e->getExprLoc());
   if (!compat::in_std(callee)) return nullptr;
+  if (named(callee, {"exchange"}) && e->getNumArgs() == 2)
+    if (const auto part = pointer_part(e->getArg(0))) {
+      ir::Expr* before = part->first->args[part->second];
+      repoint(part->first, part->second, value(e->getArg(1)), e->getExprLoc());
+      return before;
+    }
   if (named(callee, {"ref", "cref"}) && e->getNumArgs() == 1 && is_pointer(e)) {
     ir::Expr* target = value(e->getArg(0));
     if (target->type->kind == ir::Type::Pointer) return target;
@@ -154,9 +198,17 @@ ir::Expr* Frontend::pointer_function(const CallExpr* e, const FunctionDecl* call
   if (!owner || owner->getType()->isPointerType() || !is_pointer(owner)) return nullptr;
   if (named(callee, {"base"})) return value(owner);
   if (named(callee, {"get"})) return e->isLValue() ? deref(value(owner)) : value(owner);
+  if (const auto part = pointer_part(owner); part && named(callee, {"reset", "release"})) {
+    ir::Expr* before = part->first->args[part->second];
+    const bool given = e->getNumArgs() > 0 && !isa<CXXDefaultArgExpr>(e->getArg(0));
+    ir::Expr* after = given ? value(e->getArg(0)) : literal("nullptr", types_.plain(owner->getType()));
+    repoint(part->first, part->second, after, e->getExprLoc());
+    return before;
+  }
   if (const auto* conversion = dyn_cast<CXXConversionDecl>(callee)) {
     ir::Expr* p = value(owner);
     if (!conversion->getConversionType()->isBooleanType()) return deref(p);
+    if (asks_moved(owner)) return p;
     if (p->kind == ir::Expr::AddressOf) return literal("true", context_.BoolTy);
     return fn_.make(ir::Expr::Binary, types_.get(context_.BoolTy),
                     "!=", {p, literal("nullptr", context_.NullPtrTy)});

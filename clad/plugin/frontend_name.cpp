@@ -224,10 +224,6 @@ ir::Expr* Frontend::reference_to(const DeclRefExpr* e) {
       if (var->getInit()->EvaluateAsRValue(result, context_) && result.Val.isFloat())
         return value(var->getInit());
     }
-    if (tables_.count(decl))
-      return fail(e->getExprLoc(), "cannot differentiate this use of '" + decl->getNameAsString() +
-                                       "', an array of pointers; name its elements, as in '" +
-                                       decl->getNameAsString() + "[0]'");
     if (ir::Expr* address = address_of_target(decl)) return address;
     if (closures_.count(decl))
       return fail(e->getExprLoc(),
@@ -260,6 +256,8 @@ ir::Expr* Frontend::member(const MemberExpr* e) {
   if (e->isArrow()) object = deref(object);
   if (!decl->getDeclName()) return object;  // anonymous member: its fields are reached directly
   QualType type = decl->getType();
+  if (is_parts(object))
+    return through(object, [&](ir::Expr* one) { return part_of(one, cast<FieldDecl>(decl)); });
   if (type->isReferenceType() && types_.get(type)->differentiable)
     return fail(e->getExprLoc(),
                 "cannot differentiate through reference member '" + decl->getNameAsString() + "'");

@@ -150,6 +150,7 @@ ir::Expr* Frontend::unary(const UnaryOperator* e, bool used) {
     case UO_AddrOf: {
       const clang::Expr* inner = e->getSubExpr()->IgnoreParens();
       if (isa<DeclRefExpr>(inner) && isa<FunctionDecl>(cast<DeclRefExpr>(inner)->getDecl())) return raw(e);
+      if (pointer_part(inner)) return no_part_reference(e);
       return address_of(value(e->getSubExpr()), type);
     }
     case UO_PreInc:
@@ -158,6 +159,12 @@ ir::Expr* Frontend::unary(const UnaryOperator* e, bool used) {
     case UO_PostDec: {
       if (const Cursor* cursor = cursor_of(e->getSubExpr()))
         return increment(*cursor, e->isIncrementOp(), e->isPostfix(), used, loc(e));
+      if (const auto part = pointer_part(e->getSubExpr())) {
+        ir::Expr* before = part->first->args[part->second];
+        ir::Expr* after = moved(before, !e->isIncrementOp(), literal("1", context_.IntTy));
+        after = repoint(part->first, part->second, after, e->getExprLoc());
+        return e->isPostfix() ? before : after;
+      }
       ir::Expr* target = as_number(e->getSubExpr());
       ir::Expr* before = nullptr;
       if (used && e->isPostfix()) before = hoist(target, loc(e));
@@ -223,10 +230,17 @@ ir::Expr* Frontend::binary(const BinaryOperator* e, bool used) {
   if (e->isAssignmentOp()) {
     const clang::Expr* left = e->getLHS();
     if (is_number(left)) return assign_number(e);
+    if (ir::Expr* function = assign_function(left, e->getRHS())) return function;
     ir::Expr* rhs = value(e->getRHS());
     if (const Cursor* cursor = cursor_of(left)) {
       if (!e->isCompoundAssignmentOp()) return assign_cursor(*cursor, rhs, e->getExprLoc());
       return move_cursor(*cursor, BinaryOperator::getOpcodeStr(e->getOpcode()).str(), rhs, loc(e));
+    }
+    if (const auto part = pointer_part(left)) {
+      ir::Expr* to = e->isCompoundAssignmentOp()
+                         ? moved(part->first->args[part->second], e->getOpcode() == BO_SubAssign, rhs)
+                         : rhs;
+      return repoint(part->first, part->second, to, e->getExprLoc());
     }
     std::size_t position = out_->size();
     ir::Expr* lhs = value(left);

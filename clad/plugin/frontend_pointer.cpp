@@ -106,6 +106,9 @@ ir::Expr* Frontend::element(ir::Expr* pointer, ir::Expr* index) {
 
 /// A difference or comparison of two pointers; into the same object, one of indices.
 ir::Expr* Frontend::pointers(const std::string& op, ir::Expr* a, ir::Expr* b, const ir::Type* result) {
+  if (is_parts(a) && is_parts(b) && a->kind == ir::Expr::AddressOf && b->kind == ir::Expr::AddressOf &&
+      (op == "==" || op == "!="))
+    return literal((a->args[0] == b->args[0]) == (op == "==") ? "true" : "false", context_.BoolTy);
   if (!is_null(a) && !is_null(b) && a->kind != ir::Expr::Conditional && b->kind != ir::Expr::Conditional) {
     const Position left = position(a, true), right = position(b, true);
     if (alike(left.base, right.base)) {
@@ -236,6 +239,14 @@ void Frontend::declare_cursor(const ValueDecl* decl, ir::Expr* start) {
                       "another pointer there");
     }
   if (cursor.bases.empty()) return refuse(decl->getLocation(), "which is never assigned");
+  if (!start_cursor(cursor, name, start))
+    return refuse(decl->getLocation(), "whose target is not known here; index from a fixed pointer instead");
+  cursors_[decl] = cursor;
+}
+
+/// Declares the variables of a cursor that points to `start`, which may be null; false if that is not in what
+/// it may point into.
+bool Frontend::start_cursor(Cursor& cursor, const std::string& name, ir::Expr* start) {
   const auto variable = [&](const std::string& of, QualType type, ir::Expr* init) {
     ir::Var* v = fn_.make_var(ir::Var::Local, of, types_.get(type), region_);
     v->modified = true;
@@ -247,13 +258,12 @@ void Frontend::declare_cursor(const ValueDecl* decl, ir::Expr* start) {
   };
   std::optional<Position> at;
   if (start) at = place(cursor, start);
-  if (start && !at)
-    return refuse(decl->getLocation(), "whose target is not known here; index from a fixed pointer instead");
+  if (start && !at) return false;
   cursor.index = variable(name, context_.getPointerDiffType(),
                           at ? at->index : literal("0", context_.getPointerDiffType()));
   if (cursor.bases.size() > 1)
     cursor.which = variable(name + "_of", context_.IntTy, at ? at->base : literal("0", context_.IntTy));
-  cursors_[decl] = cursor;
+  return true;
 }
 
 ir::Expr* Frontend::cursor_value(const Cursor& cursor, ir::Expr* index) {
@@ -272,7 +282,11 @@ ir::Expr* Frontend::cursor_value(const Cursor& cursor, ir::Expr* index) {
   return value;
 }
 
-const Frontend::Cursor* Frontend::cursor_of(const clang::Expr* e) const {
+const Frontend::Cursor* Frontend::cursor_of(const clang::Expr* e) {
+  if (const auto part = pointer_part(e)) {
+    const auto it = part_cursors_.find(*part);
+    return it == part_cursors_.end() ? nullptr : &it->second;
+  }
   const auto* ref = dyn_cast<DeclRefExpr>(e->IgnoreParens());
   auto it = ref ? cursors_.find(ref->getDecl()) : cursors_.end();
   return it == cursors_.end() ? nullptr : &it->second;

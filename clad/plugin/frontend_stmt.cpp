@@ -27,12 +27,14 @@ void Frontend::stmt(const clang::Stmt* s) {
   switch (s->getStmtClass()) {
     case clang::Stmt::CompoundStmtClass:
       for (const clang::Stmt* child : cast<CompoundStmt>(s)->body()) {
+        const bool last = leaves(child);
         if (isa<CompoundStmt>(child)) {
           ir::Stmt* inner = emit(ir::Stmt::Block, loc(child));
           block(child, inner->body);
         } else {
           stmt(child);
         }
+        if (last) return;
       }
       return;
     case clang::Stmt::NullStmtClass:
@@ -113,13 +115,48 @@ void Frontend::initialize(ir::Var* var, const clang::Expr* init, ir::Loc at) {
   s->expr = v;
 }
 
+/// Whether a branch that is known to be taken returns.
+bool Frontend::leaves(const clang::Stmt* s) {
+  const auto* branch = dyn_cast<IfStmt>(s);
+  if (!branch || branch->isConstexpr() || branch->getInit() || branch->getConditionVariable()) return false;
+  const std::optional<bool> known = known_condition(branch->getCond());
+  const clang::Stmt* taken = known ? *known ? branch->getThen() : branch->getElse() : nullptr;
+  while (const auto* inner = dyn_cast_or_null<CompoundStmt>(taken))
+    taken = inner->body_empty() ? nullptr : inner->body_back();
+  return taken && isa<ReturnStmt>(taken);
+}
+
+/// Declares a variable with what it starts as.
+void Frontend::start(ir::Var* v, const clang::Expr* init) {
+  if (init) {
+    const clang::Expr* bare = strip(init);
+    const auto* list = dyn_cast<InitListExpr>(bare);
+    if (v->type->kind == ir::Type::Array && (list || isa<clang::StringLiteral>(bare))) {
+      ir::Expr* first = elements(bare);
+      ir::Stmt* s = emit(ir::Stmt::Decl, at_);
+      s->var = v;
+      s->expr = first;
+      return;
+    }
+    // Default construction without arguments needs no expression.
+    const auto* ctor = dyn_cast<CXXConstructExpr>(bare);
+    if (ctor && ctor->getNumArgs() == 0 && !isa<CXXTemporaryObjectExpr>(ctor) &&
+        !ctor->requiresZeroInitialization()) {
+      ir::Stmt* s = emit(ir::Stmt::Decl, at_);
+      s->var = v;
+      return;
+    }
+  }
+  initialize(v, init, at_);
+}
+
 /// A name for a pointer that does not move.
 ir::Expr* Frontend::name_pointer(const VarDecl* decl, ir::Expr* target) {
   const ir::Type* type = types_.get(decl->getType());
   if (target->kind == ir::Expr::Literal && target->text != "nullptr" && is_cursor_type(type))
     return fail(decl->getLocation(), "cannot differentiate through '" + decl->getNameAsString() +
                                          "': where it points is not known here; use an index");
-  if (may_dangle(target)) return target;
+  if (may_dangle(target) || is_parts(target)) return target;
   ir::Var* v = fn_.make_var(ir::Var::Alias, decl->getNameAsString(), type, region_);
   v->path = target;
   v->is_const = types_.plain(decl->getType())->getPointeeType().isConstQualified();
@@ -135,6 +172,7 @@ void Frontend::declare_pointer(const VarDecl* decl) {
     ir::Expr* target = freeze(value(decl->getInit()), at_);
     if (target->kind == ir::Expr::Conditional) return declare_cursor(decl, target);  // one of several
     bindings_[decl] = name_pointer(decl, target);
+    pointer_homes_[decl] = out_;
     return;
   } else if (type->differentiable) {
     fail(decl->getLocation(),
@@ -227,8 +265,16 @@ void Frontend::declare(const VarDecl* decl) {
   }
   if (type->isReferenceType()) {
     const clang::Expr* init = strip(decl->getInit());
+    if (!type->getPointeeType().isConstQualified() && pointer_part(init)) {
+      no_part_reference(init);
+      return;
+    }
     bool lvalue = decl->getInit()->isLValue() || init->isLValue();
     ir::Expr* target = value(decl->getInit());
+    if (is_parts(target)) {
+      bindings_[decl] = target;
+      return;
+    }
     if (lvalue && ir::is_path(target) && may_dangle(target)) {
       bindings_[decl] = freeze(target, at_);
       return;
@@ -252,6 +298,11 @@ void Frontend::declare(const VarDecl* decl) {
     return;
   }
   if (types_.get(type)->kind == ir::Type::Pointer) return declare_pointer(decl);
+  if (in_parts(type) && decl->getInit()) {
+    bindings_[decl] = value(decl->getInit());
+    if (is_parts(bindings_[decl])) homes_[bindings_[decl]] = out_;
+    return;
+  }
 
   if (type->isVariableArrayType()) {
     fail(decl->getLocation(),
@@ -273,27 +324,7 @@ void Frontend::declare(const VarDecl* decl) {
   if (modified(decl)) unstable_.insert(v);
   v->optional = !t->default_constructible && t->copyable;
   bindings_[decl] = fn_.ref(v);
-  const clang::Expr* init = decl->getInit();
-  if (init) {
-    const clang::Expr* bare = strip(init);
-    const auto* list = dyn_cast<InitListExpr>(bare);
-    if (t->kind == ir::Type::Array && (list || isa<clang::StringLiteral>(bare))) {
-      ir::Expr* first = elements(bare);
-      ir::Stmt* s = emit(ir::Stmt::Decl, at_);
-      s->var = v;
-      s->expr = first;
-      return;
-    }
-    // Default construction without arguments needs no expression.
-    const auto* ctor = dyn_cast<CXXConstructExpr>(bare);
-    if (ctor && ctor->getNumArgs() == 0 && !isa<CXXTemporaryObjectExpr>(ctor) &&
-        !ctor->requiresZeroInitialization()) {
-      ir::Stmt* s = emit(ir::Stmt::Decl, at_);
-      s->var = v;
-      return;
-    }
-  }
-  initialize(v, init, at_);
+  start(v, decl->getInit());
 }
 
 void Frontend::declare_bindings(const DecompositionDecl* decl) {
@@ -301,9 +332,12 @@ void Frontend::declare_bindings(const DecompositionDecl* decl) {
   const clang::Expr* init = decl->getInit();
   if (decl->getType()->isReferenceType()) {
     ir::Expr* target = value(init);
-    if (!ir::is_path(target) && !(target->kind == ir::Expr::Conditional && init->isLValue()))
+    if (!ir::is_path(target) && !is_parts(target) &&
+        !(target->kind == ir::Expr::Conditional && init->isLValue()))
       target = hoist(target, at_, "bound");
     whole = through(target, [&](ir::Expr* one) { return freeze(one, at_); });
+  } else if (in_parts(decl->getType())) {
+    whole = value(init);
   } else {
     ir::Var* v = fn_.make_var(ir::Var::Local, "bound", types_.get(decl->getType()), region_);
     v->modified = true;
@@ -337,6 +371,11 @@ void Frontend::bind_parts(const DecompositionDecl* decl, ir::Expr* whole) {
     if (!m && !static_cast<const CXXRecordDecl*>(whole->type->decl)->isInStdNamespace()) {
       fail(decl->getLocation(), "cannot differentiate structured bindings through a tuple-like get<>()");
       return;
+    }
+    if (m && is_parts(whole)) {
+      const auto* member = cast<FieldDecl>(m->getMemberDecl());
+      bindings_[b] = through(whole, [&](ir::Expr* one) { return part_of(one, member); });
+      continue;
     }
     if (m) field = m->getMemberDecl()->getNameAsString();
     bindings_[b] = through(whole, [&](ir::Expr* one) {

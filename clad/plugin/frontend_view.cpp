@@ -56,6 +56,9 @@ std::optional<Frontend::View> Frontend::view_of(const clang::Expr* e) {
   if (const auto* ref = dyn_cast<DeclRefExpr>(bare))
     if (auto it = views_.find(ref->getDecl()); it != views_.end()) return it->second;
   if (!is_view(type)) return unknown();
+  if (ir::Expr* member = isa<MemberExpr>(bare) ? parts_named(bare) : nullptr)
+    return View{through(member, [](ir::Expr* one) { return one->args[0]; }),
+                through(member, [](ir::Expr* one) { return one->args[1]; })};
   const ir::Type* pointer = types_.get(view_pointer(type));
   if (const auto* list = dyn_cast<CXXStdInitializerListExpr>(bare)) {
     ir::Expr* elements = value(list->getSubExpr());

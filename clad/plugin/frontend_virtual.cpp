@@ -51,11 +51,43 @@ ir::Expr* Frontend::virtual_call(const CallExpr* e, const CXXMethodDecl* method,
                                  const std::vector<const clang::Expr*>& args, const clang::Expr* object) {
   if (const CXXMethodDecl* exact = only_overrider(method, object))
     return call_function(e, exact, args, object);
+  if (const ir::Expr* own = parts_named(object)) {  // its class is known
+    if (own->kind == ir::Expr::AddressOf) own = own->args[0];
+    while (own->kind == ir::Expr::Cast) own = own->args[0];
+    if (own->kind == ir::Expr::Parts)
+      if (const CXXMethodDecl* exact = method->getCorrespondingMethodInClass(
+              static_cast<const CXXRecordDecl*>(own->type->decl), /*MayBeBase=*/true))
+        return call_function(e, exact, args, object);
+  }
   if (!lookup_.named(method))
     if (ir::Expr* result = call_overrider(e, method, args, object)) return result;
   auto info = std::make_unique<ir::CallInfo>();
   info->problem = "it is virtual and the object's class is not known here";
   return finish_method(std::move(info), e, method, args, object);
+}
+
+/// The object that a reference or a pointer that does not move stands for, as it is named where it is
+/// declared.
+static ir::Expr* named_object(ir::Expr* e) {
+  for (;;) {
+    const ir::Var* pointer =
+        e->kind == ir::Expr::Deref && e->args[0]->kind == ir::Expr::VarRef ? e->args[0]->var : nullptr;
+    if (e->kind == ir::Expr::Cast && e->to_reference)
+      e = e->args[0];
+    else if (pointer && pointer->kind == ir::Var::Alias && pointer->path->kind == ir::Expr::AddressOf)
+      e = pointer->path->args[0];
+    else if (e->kind == ir::Expr::VarRef && e->var->kind == ir::Var::Alias &&
+             e->type->kind == ir::Type::Record)
+      e = e->var->path;
+    else
+      return e;
+  }
+}
+
+/// Whether this is a variable that holds an object, whatever it is named as elsewhere.
+static bool is_local_object(const ir::Var* v) {
+  return (v->kind == ir::Var::Local || v->kind == ir::Var::Temp) && !v->reference && !v->reference_copy &&
+         !v->by_pointer && !v->raw && v->type->kind == ir::Type::Record;
 }
 
 /// A virtual call on an object whose class is known when it runs; null if no class can be.
@@ -64,6 +96,17 @@ ir::Expr* Frontend::call_overrider(const CallExpr* e, const CXXMethodDecl* metho
   ir::Expr* self = value(object);
   if (object->getType()->isPointerType()) self = deref(self);
   if (!ir::names_object(self) && self->kind != ir::Expr::Cast) self = hoist(self, loc(object));
+  // An object that was made here is of the class that it was made as.
+  ir::Expr* made = named_object(self);
+  if (made->kind == ir::Expr::VarRef && (allocated_.count(made->var) || is_local_object(made->var)))
+    if (const auto* record = static_cast<const CXXRecordDecl*>(made->type->decl);
+        record && record->hasDefinition()) {
+      const CXXMethodDecl* exact = method->getCorrespondingMethodInClass(record, /*MayBeBase=*/true);
+      if (exact && record->getNumVBases() == 0)
+        return types_.get(e->getType())->kind == ir::Type::Pointer
+                   ? inline_call(e, exact, args, object, nullptr, made)
+                   : call_method(std::make_unique<ir::CallInfo>(), e, exact, args, made);
+    }
   struct Case {
     const CXXRecordDecl* record;
     const CXXMethodDecl* overrider;
@@ -99,6 +142,21 @@ ir::Expr* Frontend::call_overrider(const CallExpr* e, const CXXMethodDecl* metho
       out_ = &branch->other;
       dispatch(self->args[2]);
       out_ = around;
+      return;
+    }
+    if (self->kind == ir::Expr::AddressOf) self = self->args[0];
+    if (self->kind == ir::Expr::Parts) {  // its class is known
+      const CXXMethodDecl* exact = method->getCorrespondingMethodInClass(
+          static_cast<const CXXRecordDecl*>(self->type->decl), /*MayBeBase=*/true);
+      ir::Expr* value = inline_call(e, exact, args, object, nullptr, self);
+      if (!value) {
+        fail(e->getExprLoc(), "cannot differentiate this virtual call of an object that holds pointers");
+      } else if (result) {
+        ir::Stmt* s = emit(ir::Stmt::Assign, at);
+        s->text = "init";
+        s->lhs = fn_.ref(result);
+        s->expr = value;
+      }
       return;
     }
     for (const Case& c : cases) {  // classes after those that derive from them

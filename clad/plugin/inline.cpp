@@ -66,9 +66,9 @@ class Inliner {
   Var* copy(const Var* v) {
     if (Var* known = vars_[v]) return known;
     Var* made = fn_.make_var(v->kind, v->kind == Var::Temp ? "t" : v->name, v->type, region());
-    for (bool Var::* flag :
-         {&Var::reference, &Var::is_const, &Var::optional, &Var::unset, &Var::raw, &Var::modified,
-          &Var::reference_copy, &Var::by_pointer, &Var::unbounded, &Var::growing, &Var::external})
+    for (bool Var::* flag : {&Var::reference, &Var::is_const, &Var::optional, &Var::unset, &Var::maybe,
+                             &Var::raw, &Var::modified, &Var::reference_copy, &Var::by_pointer,
+                             &Var::unbounded, &Var::growing, &Var::external})
       made->*flag = v->*flag;
     made->loc = v->loc;
     made->region = region();

@@ -111,7 +111,7 @@ std::string not_differentiated(const Expr* e) {
 
 bool names_object(const Expr* e) {
   return e->kind == Expr::Conditional ? names_object(e->args[1]) && names_object(e->args[2])
-                                      : is_path(e) || e->kind == Expr::Literal;
+                                      : is_path(e) || e->kind == Expr::Literal || e->kind == Expr::Parts;
 }
 
 bool is_path(const Expr* e) {

@@ -94,6 +94,7 @@ struct Var {
   bool needed = false;          ///< the reverse sweep reads its primal
   bool optional = false;        ///< kept in a clad::slot (not default constructible)
   bool unset = false;           ///< not every way through the function gives it a value
+  bool maybe = false;           ///< optional, and not every way through the function makes it
   bool raw = false;             ///< object under construction: kept in a clad::storage
   bool modified = false;        ///< assigned after its declaration
   bool adjoint_used = false;    ///< of Adjoint: the reverse sweep names it
@@ -149,6 +150,7 @@ struct Expr {
     Method,     ///< args[0] . text ( args[1..] )
     Construct,  ///< type ( args ) or type { args }
     InitList,   ///< { args }
+    Parts,      ///< an object that is taken apart: its bases and members; stands in no statement
     Raw,        ///< text, with args substituted for '\1'
   };
   Kind kind;

@@ -162,7 +162,7 @@ class Outliner {
     if (!o) return true;
     o->changed = true;
     const Type* t = v->type;
-    if (v->raw || (v->optional && v->unset))
+    if (v->raw || v->maybe || (v->optional && v->unset))
       return refuse(s, "an object that is under construction; move the loop into a function of its own");
     if (t->kind == Type::Pointer || t->has_pointer || (t->is_class() && t->reaches_integers))
       return refuse(s, "where '" + v->name + "' points to");

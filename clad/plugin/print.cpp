@@ -58,7 +58,7 @@ std::string member_of(const Expr* base) {
 }  // namespace
 
 std::string spell(const ir::Var* v) {
-  if (v->kind == ir::Var::Adjoint) return v->name;
+  if (v->kind == ir::Var::Adjoint) return v->maybe ? "(*" + v->name + ")" : v->name;
   if (!v->global.empty()) return v->global;
   bool kept = !v->local_now && v->needed && v->region && v->region->kept && v->kind != ir::Var::Alias &&
               v->kind != ir::Var::Param;
@@ -125,6 +125,9 @@ std::string print(const Expr* e) {
       return base + "[" + print(e->args[1]) + "]";
     }
     case Expr::AddressOf:
+      if (e->args[0]->kind == Expr::VarRef && e->args[0]->var->kind != ir::Var::Adjoint &&
+          e->args[0]->var->maybe)
+        return spell_holder(e->args[0]->var) + ".get()";
       return "&" + at_least(e->args[0], 14);
     case Expr::Unary: {
       std::string inner = at_least(e->args[0], 14);
@@ -162,6 +165,8 @@ std::string print(const Expr* e) {
       return e->type->name + (e->braces || e->args.empty() ? "{" + list(e->args, 0, false) + "}"
                                                            : "(" + list(e->args, 0, true) + ")");
     }
+    case Expr::Parts:  // refused before (Frontend::check_parts)
+      break;
     case Expr::InitList: {
       bool typed = e->type->is_class() && e->type->kind != ir::Type::InitializerList;
       // Elements may narrow in ways the user's initializer was allowed to (constants): write the conversion

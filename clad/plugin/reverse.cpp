@@ -80,6 +80,10 @@ void ReverseTransform::declare_adjoint(Var* v, ir::Loc loc, List& out) {
     r.parts = {t->name + " " + d->name + " = 0;"};
   } else if (t->kind == Type::Opaque) {
     r.parts = {t->name + " " + d->name + ";"};
+  } else if (v->maybe) {
+    d->maybe = true;
+    Expr* made = fn_.make(Expr::AddressOf, t, "", {fn_.ref(v)});
+    r.parts = {"clad::slot<" + t->name + "> " + d->name + "; clad::make_zero(" + d->name + ", ", made, ");"};
   } else if (t->kind != Type::Array &&
              (t->dynamic_shape || !t->default_constructible || !t->zero_by_value_init)) {
     // Of a result that not every way through the function sets, the cotangent says the shape.

@@ -268,6 +268,7 @@ Var* TangentTransform::shadow(Var* v) {
   s->is_const = v->is_const;
   s->optional = v->optional;
   s->unset = v->unset;
+  s->maybe = v->maybe;
   s->raw = v->raw;
   s->modified = v->modified;
   s->external = v->external;

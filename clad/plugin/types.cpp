@@ -274,7 +274,9 @@ const ir::Type* TypeTable::get(QualType qualified) {
     while (target->isPointerType()) target = target->getPointeeType();
     t.name = target->isFunctionType() ? "std::type_identity_t<" + spell(type) + ">" : spell(type);
     if (!type->isFunctionPointerType()) {
+      in_progress_.insert(&t);
       t.element = get(type->getPointeeType());
+      in_progress_.erase(&t);
       t.differentiable = t.element->differentiable || in_progress_.count(t.element) != 0;
       t.reaches_integers = t.element->kind == ir::Type::Scalar && !type->getPointeeType().isConstQualified();
     }

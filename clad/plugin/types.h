@@ -34,6 +34,8 @@ class TypeTable {
   static bool is_numeric_array(clang::QualType type);
   /// The type as it is, but for what stands for a std::valarray.
   clang::QualType evaluated(clang::QualType type) { return is_numeric_array(type) ? plain(type) : type; }
+  /// Whether the type is a smart pointer to what has derivatives.
+  bool owns(clang::QualType type);
   /// Whether the iterator counts downwards.
   static bool is_reverse(clang::QualType type);
   /// The type without reference and top-level const; of an iterator, the pointer's.

@@ -59,10 +59,15 @@ QualType TypeTable::plain(QualType type) {
   if (!held->isPointerType()) return type;
   const bool owner = !spec->getName().ends_with("iterator") && spec->getName() != "__wrap_iter";
   const bool numbers = !owner && get(held->getPointeeType())->kind == ir::Type::Scalar;
-  if (!numbers && !get(held)->differentiable) return type;
+  if (!numbers && !get(held)->differentiable && !in_progress_.count(get(held))) return type;
   if (type->isLValueReferenceType() && !type->getPointeeType().isConstQualified())
     return context_.getLValueReferenceType(held);
   return held;
+}
+
+bool TypeTable::owns(QualType type) {
+  const ClassTemplateSpecializationDecl* spec = iterator_class(type);
+  return spec && spec->getName().ends_with("_ptr") && get(type)->kind == ir::Type::Pointer;
 }
 
 bool TypeTable::is_reverse(QualType type) {

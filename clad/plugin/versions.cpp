@@ -65,6 +65,7 @@ Var* Versions::version(const Var* v) {
   made->is_const = v->is_const;
   made->optional = v->optional;
   made->unset = v->unset;
+  made->maybe = v->maybe;
   made->loc = v->loc;
   return made;
 }

@@ -60,9 +60,7 @@ struct Others : Slots {
   int& at(int i, int& other) override { return other; }
 };
 void step(int& k) { ++k; }
-double through_what_is_returned(double x) {
-  Others o;
-  Slots& s = o;
+double through_what_is_returned(Slots& s, double x) {
   int other = 0;
   s.at(0, other) += 1;
   // expected-error@-1 {{cannot differentiate an assignment through a reference that a call returned: the function is recursive, virtual or not visible; return an index}}

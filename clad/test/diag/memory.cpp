@@ -86,15 +86,6 @@ double array_of_pointers(double x, double y) {
 }
 double pointer_to_pointer(double** p) { return *p[0]; }
 
-struct WithReference {
-  double& r;
-};
-double reference_member(double x) {
-  WithReference w{x};
-  // expected-error@-1 {{cannot differentiate an object with reference member 'r'; let it hold a value}}
-  w.r *= 2;
-  return x;
-}
 struct Tagged {
   int& count;
   double value;
@@ -184,36 +175,6 @@ double rows_exchanged(double x) {
   // expected-error@-1 {{cannot differentiate through 'p' after this call}}
   return p[0] * first[1];
 }
-struct View {
-  double* p;
-  int n;
-};
-void write(const View& v, double x) { v.p[0] = x * x; }
-double const_view(double* a, double x) {
-  View v{a, 1};
-  // expected-error@-1 {{cannot differentiate through 'v': its type 'View' contains pointers to differentiable data; pass such an object by reference}}
-  write(v, x);
-  return a[0];
-}
-void write_by_value(View v, double x) { v.p[0] = x * x; }
-double view_by_value(double* a, double x) {
-  View v{a, 1};
-  // expected-error@-1 {{cannot differentiate through 'v': its type 'View' contains pointers to differentiable data; pass such an object by reference}}
-  write_by_value(v, x);
-  return a[0];
-}
-struct Node {
-  double value;
-  Node* next;
-};
-double linked(double x) {
-  Node a{x, nullptr};
-  Node b{x * x, &a};
-  // expected-error@-1 {{cannot differentiate a pointer that is kept in an array or an object; keep what it points to there, or an index}}
-  // expected-error@-2 {{cannot differentiate through 'b': its type 'Node' contains pointers to differentiable data; pass such an object by reference}}
-  return b.next->value * b.value;
-}
-
 union Number {
   double d;
   float f;
@@ -304,7 +265,6 @@ void use() {
   clad::gradient(pointer_without_initializer);
   clad::gradient(array_of_pointers);
   clad::gradient(pointer_to_pointer);
-  clad::gradient(reference_member);
   clad::gradient(beside_a_reference);
   clad::gradient(constant_reference, "x");
   clad::gradient(chosen_array);
@@ -317,9 +277,6 @@ void use() {
   clad::gradient(exchanged_by_other_name);
   clad::gradient(captured_pointer);
   clad::gradient(rows_exchanged);
-  clad::gradient(const_view);
-  clad::gradient(view_by_value);
-  clad::gradient(linked);
   clad::gradient(union_local);
   clad::gradient(union_parameter);
   clad::gradient(anonymous_union);

@@ -120,6 +120,28 @@ std::string pushforward_error(const G& pushforward, F f, Agreement agreement, co
   return "";
 }
 
+/// An empty string if `hessian` is that of the function of two numbers with this gradient; else what is
+/// wrong.
+template <class H, class G>
+std::string hessian_error(const H& hessian, const G& gradient, double x, double y) {
+  double second[4] = {};
+  hessian.execute(x, y, second);
+  const double step = 1e-4;
+  for (int j = 0; j < 2; ++j) {
+    double change[2] = {};
+    for (const double by : {-step, step}) {
+      double g[2] = {};
+      gradient.execute(x + (j == 0 ? by : 0), y + (j == 1 ? by : 0), &g[0], &g[1]);
+      for (int i = 0; i < 2; ++i) change[i] += (by > 0 ? g[i] : -g[i]) / (2 * step);
+    }
+    for (int i = 0; i < 2; ++i)
+      if (!(std::fabs(second[2 * i + j] - change[i]) <= 1e-5 * std::max(1.0, std::fabs(change[i]))))
+        return "second derivative " + std::to_string(i) + ", " + std::to_string(j) + ": " +
+               std::to_string(second[2 * i + j]) + ", finite difference " + std::to_string(change[i]);
+  }
+  return "";
+}
+
 /// The derivative of `f`, a function of a vector, with respect to one element.
 template <class F>
 double slope(F f, const std::vector<double>& x, std::size_t i) {
@@ -142,6 +164,10 @@ auto calling(Method method) {
 #define EXPECT_GRADIENT_WITHIN(agreement, f, ...)                                            \
   EXPECT_EQ("", ::clad::test::gradient_error(clad::gradient(f), f, agreement, __VA_ARGS__) + \
                     ::clad::test::pushforward_error(clad::pushforward(f), f, agreement, __VA_ARGS__))
+/// Likewise, and the second derivatives of a function of two numbers agree with those of its gradient.
+#define EXPECT_DERIVATIVES(f, x, y) \
+  EXPECT_GRADIENT(f, x, y);         \
+  EXPECT_EQ("", ::clad::test::hessian_error(clad::hessian(f), clad::gradient(f), x, y))
 /// The gradient alone.
 #define EXPECT_REVERSE_GRADIENT(f, ...) \
   EXPECT_EQ("", ::clad::test::gradient_error(clad::gradient(f), f, ::clad::test::Agreement{}, __VA_ARGS__))

@@ -284,6 +284,12 @@ constexpr T zero_like(const T& primal) {
   }
 }
 
+/// A zero for an object that there may not be.
+template <class Slot, class T>
+void make_zero(Slot& d, const T* primal) {
+  if (primal) d.emplace(clad::zero_like(*primal));
+}
+
 /// A zero of a class, whatever its objects start with.
 template <class T>
 constexpr T zero_of() {

@@ -262,6 +262,8 @@ class slot {
     return *value_;
   }
   T& operator*() { return *value_; }
+  /// Null if there is no object.
+  T* get() { return value_; }
 
  private:
   void reset() {
