@@ -76,6 +76,8 @@ TEST(Math, PowWithIntegers) {
   EXPECT_GRADIENT(mixed_pow, 1.3, -3);
   EXPECT_GRADIENT(mixed_pow, 0.3, 0);
 }
+double differences(double x, double y) { return pow(y - x, 2.0) * x + std::pow(x - 2 * y, 3.0); }
+TEST(Math, PowersOfNegativeNumbersHaveSecondDerivatives) { EXPECT_DERIVATIVES(differences, 1.3, 0.7); }
 double square_at_zero(double x) { return std::pow(x, 2) + std::pow(x, 1) + std::pow(x, 0); }
 TEST(Math, PowAtZeroIsFinite) { EXPECT_GRADIENT(square_at_zero, 0.0); }
 
