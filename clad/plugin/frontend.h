@@ -333,6 +333,7 @@ class Frontend {
                       const clang::Expr* at);
 
   // Objects that hold pointers: frontend_parts.cpp
+  bool leads_to_numbers(clang::QualType type) const;
   bool in_parts(clang::QualType type) const;
   static bool is_parts(const ir::Expr* e);
   static ir::Expr* as_class(ir::Expr* object, const clang::CXXRecordDecl* record);
@@ -350,6 +351,7 @@ class Frontend {
                    const std::set<const clang::FieldDecl*>& later, bool zeros);
   const clang::Expr* zero(const clang::FieldDecl* field);
   void finish_parts(ir::Expr* parts);
+  ir::Expr* start_base(const clang::CXXRecordDecl* base, const clang::Expr* init);
   bool run_constructor(ir::Expr* parts, const clang::CXXConstructExpr* e);
   ir::Expr* construct_parts(const clang::CXXConstructExpr* e);
   ir::Expr* aggregate_parts(clang::QualType type, llvm::ArrayRef<const clang::Expr*> inits);

@@ -296,7 +296,8 @@ ir::Expr* Frontend::bound(const clang::Expr* e, QualType param, bool changes) {
   const bool by_value = !param->isReferenceType();
   if (is_parts(arg)) return arg;
   changes |= ir::is_global(arg) && !arg->fixed;  // any call may change it
-  if (arg->type->kind == ir::Type::Pointer || (!by_value && ir::names_object(arg)))
+  const bool text = arg->kind == ir::Expr::Raw && arg->type->kind == ir::Type::Array;
+  if (arg->type->kind == ir::Type::Pointer || text || (!by_value && ir::names_object(arg)))
     return changes ? through(arg, [&](ir::Expr* one) { return freeze(one, at_); }) : arg;
   const bool made = arg->kind == ir::Expr::Construct || arg->kind == ir::Expr::InitList;
   if (made && !by_value && arg->type->is_class()) return hoist(arg, at_);

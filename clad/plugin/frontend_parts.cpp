@@ -99,6 +99,17 @@ bool Frontend::computes(QualType type) const {
                llvm::any_of(f->param_types(), [&](QualType p) { return types_.get(p)->differentiable; }));
 }
 
+/// Whether a member of the type refers or points to numbers: to what has derivatives, or to integers, which
+/// the reverse sweep must find as they were. Characters are text, of which an object stays one.
+bool Frontend::leads_to_numbers(QualType type) const {
+  const ir::Type* t = types_.get(type);
+  const auto whole = [&](QualType of) { return of->isIntegerType() && !of->isAnyCharacterType(); };
+  if (type->isReferenceType()) return t->differentiable || whole(type->getPointeeType());
+  if (t->kind == ir::Type::Pointer && type->isPointerType() && whole(type->getPointeeType())) return true;
+  return (t->kind == ir::Type::Pointer && t->differentiable) || t->has_pointer || is_view(type) ||
+         is_table(type);
+}
+
 bool Frontend::in_parts(QualType type) const {
   const CXXRecordDecl* record = type.getNonReferenceType()->getAsCXXRecordDecl();
   if (!record || !record->hasDefinition() || record->isLambda() || compat::in_std(record) ||
@@ -112,13 +123,8 @@ bool Frontend::in_parts(QualType type) const {
   for (const CXXBaseSpecifier& base : record->getDefinition()->bases()) out |= in_parts(base.getType());
   for (const FieldDecl* f : record->getDefinition()->fields()) {
     if (compat::annotated(f, "clad::constant") || compat::annotated(f, "non_differentiable")) continue;
-    const ir::Type* of = types_.get(f->getType());
-    out |= is_lambda(f->getType()) || computes(f->getType()) ||
-           (!f->getType()->isReferenceType() && is_table(f->getType()));
-    out |= f->getType()->isReferenceType()
-               ? of->differentiable || in_parts(f->getType())
-               : (of->kind == ir::Type::Pointer && of->differentiable) || of->has_pointer ||
-                     is_view(f->getType()) || in_parts(f->getType());
+    out |= is_lambda(f->getType()) || computes(f->getType()) || leads_to_numbers(f->getType()) ||
+           in_parts(f->getType());
   }
   return in_parts_[record->getCanonicalDecl()] = out;
 }
@@ -374,6 +380,15 @@ void Frontend::finish_parts(ir::Expr* parts) {
   }
 }
 
+/// A base is taken apart, whatever it holds.
+ir::Expr* Frontend::start_base(const CXXRecordDecl* base, const clang::Expr* init) {
+  if (const auto* list = dyn_cast<InitListExpr>(strip(init)))
+    return aggregate_parts(compat::record_type(context_, base), {list->inits().begin(), list->inits().end()});
+  if (const auto* made = dyn_cast<CXXConstructExpr>(init->IgnoreImplicit())) return construct_parts(made);
+  ir::Expr* given = value(init);
+  return given->kind == ir::Expr::Parts ? given : copy_parts(given, base);
+}
+
 /// Runs a constructor on the parts.
 bool Frontend::run_constructor(ir::Expr* parts, const CXXConstructExpr* e) {
   const CXXConstructorDecl* ctor = e->getConstructor();
@@ -423,7 +438,7 @@ bool Frontend::run_constructor(ir::Expr* parts, const CXXConstructExpr* e) {
         return b.getType()->getAsCXXRecordDecl()->getCanonicalDecl() == base->getCanonicalDecl();
       });
       ir::Expr*& part = parts->args[static_cast<std::size_t>(place - record->bases_begin())];
-      part = made ? construct_parts(made) : value(init->getInit());
+      part = start_base(base, init->getInit());
       continue;
     }
     const FieldDecl* field = init->getAnyMember();
@@ -470,12 +485,7 @@ ir::Expr* Frontend::aggregate_parts(QualType type, llvm::ArrayRef<const clang::E
     }
     const clang::Expr* init = inits[i];
     self_ = self;
-    const auto* list = dyn_cast<InitListExpr>(strip(init));
-    const auto* made = dyn_cast<CXXConstructExpr>(init->IgnoreImplicit());
-    parts->args[i] = list   ? aggregate_parts(base.getType(), {list->inits().begin(), list->inits().end()})
-                     : made ? construct_parts(made)
-                            : value(init);
-    ++i;
+    parts->args[i++] = start_base(base.getType()->getAsCXXRecordDecl(), init);
   }
   for (const FieldDecl* f : named_fields(record)) {
     const clang::Expr* init = i < inits.size() ? inits[i] : zero(f);
@@ -491,6 +501,7 @@ ir::Expr* Frontend::aggregate_parts(QualType type, llvm::ArrayRef<const clang::E
 /// A copy, of the object as one of class `record`, member by member.
 ir::Expr* Frontend::copy_parts(ir::Expr* source, const CXXRecordDecl* record) {
   record = record->getDefinition();
+  if (!is_parts(source) && !ir::names_object(source)) source = hoist(source, at_);
   ir::Expr* copy = new_parts(compat::record_type(context_, record));
   std::size_t i = 0;
   for (const CXXBaseSpecifier& base : record->bases()) {

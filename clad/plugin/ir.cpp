@@ -193,7 +193,11 @@ const Var* handle_in(const Expr* e) {
                                                                                                     : nullptr;
       case Expr::Deref:
       case Expr::Index:
-        away |= e->args[0]->type->kind == Type::Pointer && !e->args[0]->type->is_followed();
+        if (e->args[0]->type->kind == Type::Pointer) {  // of an object's pointer nothing says where it points
+          const bool of_object = e->args[0]->kind == Expr::Member && e->args[0]->type->element;
+          away |= !e->args[0]->type->is_followed() ||
+                  (of_object && e->args[0]->type->element->kind == Type::Scalar);
+        }
         e = e->args[0];
         continue;
       case Expr::AddressOf:

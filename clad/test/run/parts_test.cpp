@@ -334,6 +334,71 @@ double value(double x, double y) {
 }
 }  // namespace passed_on
 
+// Integers that change.
+namespace counter {
+struct C {
+  const int* n;
+};
+double value(double x, double y) {
+  int n = 2;
+  C c{&n};
+  double r = y;
+  for (int i = 0; i < 3; ++i) {
+    r = r * x * *c.n;
+    n *= 2;
+  }
+  return r;
+}
+}  // namespace counter
+
+namespace shared_counter {
+struct Cnt {
+  int* n;
+  double* v;
+  double f(double t) {
+    ++*n;
+    return *v * t + *n;
+  }
+};
+double value(double x, double y) {
+  int n = 0;
+  double v = x;
+  Cnt c{&n, &v}, d{&n, &v};
+  return c.f(y) * d.f(x);
+}
+}  // namespace shared_counter
+
+namespace aggregate_base {
+struct B2 {
+  double b;
+};
+struct M : B2 {
+  double* a;
+  M(double* a, double b) : B2{b}, a(a) {}
+};
+double value(double x, double y) {
+  double a[1] = {x};
+  M m(a, y);
+  return m.b * m.a[0];
+}
+}  // namespace aggregate_base
+
+namespace text {
+struct VM {
+  double* s;
+  double c;
+  void run(const char* p) {
+    for (; *p; ++p) *s += c;
+  }
+};
+double value(double x, double y) {
+  double s = 0;
+  VM v{&s, x};
+  v.run("01");
+  return s;
+}
+}  // namespace text
+
 // Indices that change later.
 namespace sparse {
 struct CSR {
@@ -459,6 +524,10 @@ TEST(Parts, Systems) {
   EXPECT_DERIVATIVES(potential::value, 1.3, 0.7);
   EXPECT_DERIVATIVES(captured::value, 1.3, 0.7);
   EXPECT_DERIVATIVES(passed_on::value, 1.3, 0.7);
+  EXPECT_DERIVATIVES(counter::value, 1.3, 0.7);
+  EXPECT_DERIVATIVES(shared_counter::value, 1.3, 0.7);
+  EXPECT_DERIVATIVES(aggregate_base::value, 1.3, 0.7);
+  EXPECT_DERIVATIVES(text::value, 1.3, 0.7);
   EXPECT_DERIVATIVES(sparse::value, 1.3, 0.7);
 }
 TEST(Parts, References) {
