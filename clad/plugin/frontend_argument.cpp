@@ -315,8 +315,7 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
   const ir::Type* type = types_.get(result);
   const bool gives_object = result->isLValueReferenceType() && !result->getPointeeType().isConstQualified();
   if (info->is_method && !info->args.empty() && info->args[0].object)
-    info->args[0].mutable_ =
-        object_mutable || info->args[0].expr->type->has_pointer || info->args[0].expr->type->reaches_integers;
+    info->args[0].mutable_ = object_mutable || info->args[0].expr->type->leads_elsewhere();
   std::optional<unsigned> returned =
       info->lifted || info->is_constructor ? std::nullopt : returned_parameter(callee);
   const bool names = !returned && names_argument(*info, callee, result, at->getExprLoc());

@@ -62,19 +62,21 @@ struct Type {
   bool copies_differ = false;     ///< has a class of which a copy is another value than the object
   bool has_end = false;           ///< a class whose destructor does something
   bool has_pointer = false;       ///< a class with pointers to differentiable data
+  bool changes_through = false;   ///< a pointer to such data that is not const, or a class with such pointers
   bool reaches_integers = false;  ///< a pointer to integers that are not const, or a class with such pointers
   const void* decl = nullptr;     ///< the frontend's class declaration
 
   bool is_real() const { return kind == Real; }
   bool is_value() const { return kind != Pointer && kind != Void; }
   bool is_class() const { return kind >= Vector; }
-  /// Whether memory that the object only points to may be changed through it, constant or not.
   /// A pointer that is followed to what it points into: to what has derivatives, or to integers.
   bool is_followed() const {
     return kind == Pointer && element && (differentiable || element->kind == Scalar);
   }
+  /// Whether memory that the object only points to may be changed through it, constant or not.
   bool leads_elsewhere() const {
-    return has_pointer || (is_class() && reaches_integers) || (kind == Other && differentiable);
+    return (kind != Pointer && changes_through) || (is_class() && reaches_integers) ||
+           (kind == Other && differentiable);
   }
 };
 

@@ -50,6 +50,14 @@ std::string list(const std::vector<Expr*>& args, std::size_t from, bool argument
   return out;
 }
 
+/// Whether this is a member of an adjoint that points to constants, through which what is theirs is written.
+bool leads_to_constants(const Expr* e) {
+  if (e->type->kind != ir::Type::Pointer || !e->type->differentiable || !e->type->name.starts_with("const "))
+    return false;
+  const ir::Var* root = ir::root(e);
+  return root && root->kind == ir::Var::Adjoint;
+}
+
 std::string member_of(const Expr* base) {
   if (base->kind == Expr::Deref) return at_least(base->args[0], 20) + "->";
   return at_least(base, 20) + ".";
@@ -115,8 +123,9 @@ std::string print(const Expr* e) {
       return spell(e->var);
     case Expr::Member:
       if (e->text.find("::") != std::string::npos) return e->text + "(" + print(e->args[0]) + ")";
-      return ir::names_const_member(e) ? "clad::as_mutable(" + member_of(e->args[0]) + e->text + ")"
-                                       : member_of(e->args[0]) + e->text;
+      return ir::names_const_member(e) || leads_to_constants(e)
+                 ? "clad::as_mutable(" + member_of(e->args[0]) + e->text + ")"
+                 : member_of(e->args[0]) + e->text;
     case Expr::Deref:
       return "*" + at_least(e->args[0], 14);
     case Expr::Index: {

@@ -279,6 +279,8 @@ const ir::Type* TypeTable::get(QualType qualified) {
       in_progress_.erase(&t);
       t.differentiable = t.element->differentiable || in_progress_.count(t.element) != 0;
       t.reaches_integers = t.element->kind == ir::Type::Scalar && !type->getPointeeType().isConstQualified();
+      const bool constant = type->getPointeeType().isConstQualified() && !in_progress_.count(t.element);
+      t.changes_through = t.differentiable && (!constant || t.element->changes_through);
     }
     t.zero_by_value_init = true;
   } else if (const ConstantArrayType* array = context_.getAsConstantArrayType(type)) {
@@ -290,6 +292,7 @@ const ir::Type* TypeTable::get(QualType qualified) {
     t.copies_differ = t.element->copies_differ;
     t.own_zero = t.element->own_zero;
     t.has_pointer = t.element->has_pointer || (t.element->kind == ir::Type::Pointer && t.differentiable);
+    t.changes_through = t.element->changes_through;
     t.zero_by_value_init = t.element->zero_by_value_init;
     t.dynamic_shape = t.element->dynamic_shape;
   } else if (const CXXRecordDecl* record = type->getAsCXXRecordDecl()) {
@@ -329,6 +332,7 @@ const ir::Type* TypeTable::value_and_pushforward(const ir::Type* type, const ir:
   t.copies_differ = type->copies_differ;
   t.own_zero = type->own_zero;
   t.has_pointer = type->has_pointer;
+  t.changes_through = type->changes_through;
   t.reaches_integers = type->reaches_integers;
   return &t;
 }
@@ -352,6 +356,7 @@ const ir::Type* TypeTable::pointer_to(const ir::Type* type) {
   t.kind = ir::Type::Pointer;
   t.element = type;
   t.differentiable = type->differentiable;
+  t.changes_through = type->differentiable;
   t.reaches_integers = type->kind == ir::Type::Scalar;
   return &t;
 }
@@ -447,6 +452,7 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
       t.copies_differ = t.element->copies_differ;
       t.own_zero = t.element->own_zero;
       t.has_pointer = t.element->has_pointer || (t.element->kind == ir::Type::Pointer && t.differentiable);
+      t.changes_through = t.element->changes_through;
       t.reaches_integers = t.element->reaches_integers;
       t.dynamic_shape = t.kind != ir::Type::StdArray || t.element->dynamic_shape;
       t.zero_by_value_init = t.element->zero_by_value_init;
@@ -498,6 +504,7 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
     t.own_zero |= ft->own_zero;
     t.dynamic_shape |= ft->dynamic_shape;
     t.has_pointer |= (ft->kind == ir::Type::Pointer && ft->differentiable) || ft->has_pointer;
+    t.changes_through |= ft->changes_through;
   };
   for (const CXXBaseSpecifier& base : record->bases()) add("", base.getType());
   for (const FieldDecl* field : record->fields())

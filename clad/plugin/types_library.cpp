@@ -107,6 +107,7 @@ bool TypeTable::fill_parts(ir::Type& t, const ClassTemplateSpecializationDecl* s
     t.dynamic_shape |= f.type->dynamic_shape;
     t.zero_by_value_init &= f.type->zero_by_value_init;
     t.has_pointer |= (f.type->kind == ir::Type::Pointer && f.type->differentiable) || f.type->has_pointer;
+    t.changes_through |= f.type->changes_through;
     t.copies_differ |= f.type->copies_differ;
     t.own_zero |= f.type->own_zero;
     t.reaches_integers |= f.type->reaches_integers;

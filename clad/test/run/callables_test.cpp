@@ -418,4 +418,34 @@ TEST(Callables, AdjointsAreOfTheObjectsClass) {
   EXPECT_EQ(clad::pushforward(mass_of).execute(rod, 5, d_body, &d_t).pushforward, 75);
 }
 
+struct Fit {
+  const double* data;
+  int n;
+  double operator()(double slope, double offset) const {
+    double loss = 0;
+    for (int i = 0; i < n; ++i) loss += residual(i, slope, offset) * residual(i, slope, offset);
+    const double* last = data + n - 1;
+    const double& first = data[0];
+    return loss * *last * first;
+  }
+  double residual(int i, double slope, double offset) const { return slope * i + offset - data[i]; }
+};
+TEST(Callables, MayPointToConstants) {
+  const double data[] = {1, 2, 4};
+  const Fit fit{data, 3};
+  const auto value = [&](double slope, double offset) { return fit(slope, offset); };
+  EXPECT_EQ("", clad::test::gradient_error(clad::gradient(fit), value, clad::test::Agreement{}, 1.3, 0.7));
+  double d_data[3] = {}, d_slope = 0, d_offset = 0;
+  Fit adjoint{d_data, 3};
+  clad::gradient(&Fit::operator()).execute(fit, 1.3, 0.7, &adjoint, &d_slope, &d_offset);
+  for (int i = 0; i < 3; ++i) {
+    const auto of_data = [&](double by) {
+      double moved[] = {1, 2, 4};
+      moved[i] += by;
+      return Fit{moved, 3}(1.3, 0.7);
+    };
+    EXPECT_NEAR(d_data[i], (of_data(1e-5) - of_data(-1e-5)) / 2e-5, 1e-7) << i;
+  }
+}
+
 }  // namespace
