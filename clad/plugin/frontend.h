@@ -535,6 +535,9 @@ bool is_checkpointed(const clang::FunctionDecl* f);
 const clang::Expr* only_return(const clang::FunctionDecl* f);
 /// The object itself, where it is named as its base class.
 const clang::Expr* without_base(const clang::Expr* e);
+/// The class of an object, and its members that have a name.
+const clang::CXXRecordDecl* class_of(const ir::Type* type);
+std::vector<const clang::FieldDecl*> named_fields(const clang::CXXRecordDecl* record);
 /// Whether the function's plain name is one of these.
 bool named(const clang::FunctionDecl* f, std::initializer_list<llvm::StringRef> names);
 /// clad::checkpoint, the identity that is put around a call.
