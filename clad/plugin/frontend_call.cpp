@@ -106,9 +106,10 @@ ir::Expr* Frontend::operator_call(const CXXOperatorCallExpr* e, const FunctionDe
     if (!operands[0]->type->is_class() && !operands[1]->type->is_class())
       return fn_.make(ir::Expr::Binary, types_.get(context_.BoolTy), op, {operands[0], operands[1]});
   }
-  if (e->getOperator() == OO_Equal)
-    for (ir::Expr* done : {assign_function(first, e->getArg(1)), assign_table(first, e->getArg(1))})
-      if (done) return done;
+  if (e->getOperator() == OO_Equal) {
+    if (ir::Expr* function = assign_function(first, e->getArg(1))) return function;
+    if (ir::Expr* table = assign_table(first, e->getArg(1))) return table;
+  }
   if (e->getOperator() == OO_Equal && method && !method->isUserProvided() && parts_named(first)) {
     ir::Expr* source = value(e->getArg(1));
     return assign_parts(first, parts_named(first), source);

@@ -111,7 +111,7 @@ bool Frontend::declare_table(const VarDecl* decl) {
 const std::vector<ir::Expr*>* Frontend::table_of(const clang::Expr* e) {
   const ir::Expr* table = parts_named(e);
   return table && table->kind == ir::Expr::Parts && table->type->kind != ir::Type::Record &&
-                 !is_view(e->getType())
+                 !is_view(e->getType()) && !part_functions_.count(table)
              ? &table->args
              : nullptr;
 }

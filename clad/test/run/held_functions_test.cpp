@@ -145,6 +145,28 @@ double value(double x, double y) {
 }
 }  // namespace passed
 
+namespace set_later {
+struct Opt {
+  std::function<double(double)> g;
+  double (*h)(double) = nullptr;
+  double lr = 0.1;
+  double run(double w) const {
+    for (int i = 0; i < 3; ++i) w -= lr * g(w);
+    return h ? h(w) : w;
+  }
+};
+double sq(double v) { return v * v; }
+double value(double x, double y) {
+  Opt o;
+  o.g = [&](double w) { return 2 * w * y; };
+  o.lr = y * 0.2;
+  double a = o.run(x);
+  o.g = [](double w) { return w * w; };
+  o.h = sq;
+  return a * o.run(y);
+}
+}  // namespace set_later
+
 namespace vector {
 double value(double x, double y) {
   std::vector<std::function<double(double)>> fs{[&](double v) { return v * x; },
@@ -200,6 +222,7 @@ TEST(HeldFunctions, Members) {
   EXPECT_DERIVATIVES(composed::value, 1.3, 0.7);
   EXPECT_DERIVATIVES(with_state::value, 1.3, 0.7);
   EXPECT_DERIVATIVES(passed::value, 1.3, 0.7);
+  EXPECT_DERIVATIVES(set_later::value, 1.3, 0.7);
 }
 TEST(HeldFunctions, Elements) {
   EXPECT_DERIVATIVES(vector::value, 1.3, 0.7);
