@@ -10,6 +10,21 @@
 
 namespace {
 
+struct Shape {
+  virtual double area() const = 0;
+  virtual ~Shape() = default;
+};
+struct C : Shape {
+  double r;
+  C(double r) : r(r) {}
+  double area() const override { return r * r * 3; }
+};
+struct S : Shape {
+  double a, b;
+  S(double a, double b) : a(a), b(b) {}
+  double area() const override { return a * b; }
+};
+
 namespace pointers {
 struct Body {
   double x, v;
@@ -34,20 +49,6 @@ double value(double x, double y) {
 }  // namespace pointers
 
 namespace shapes {
-struct Shape {
-  virtual double area() const = 0;
-  virtual ~Shape() = default;
-};
-struct C : Shape {
-  double r;
-  C(double r) : r(r) {}
-  double area() const override { return r * r * 3; }
-};
-struct S : Shape {
-  double a, b;
-  S(double a, double b) : a(a), b(b) {}
-  double area() const override { return a * b; }
-};
 double value(double x, double y) {
   std::vector<std::unique_ptr<Shape>> v;
   v.push_back(std::make_unique<C>(x));
@@ -59,20 +60,6 @@ double value(double x, double y) {
 }  // namespace shapes
 
 namespace shared {
-struct Shape {
-  virtual double area() const = 0;
-  virtual ~Shape() = default;
-};
-struct C : Shape {
-  double r;
-  C(double r) : r(r) {}
-  double area() const override { return r * r * 3; }
-};
-struct S : Shape {
-  double a, b;
-  S(double a, double b) : a(a), b(b) {}
-  double area() const override { return a * b; }
-};
 double value(double x, double y) {
   std::vector<std::shared_ptr<Shape>> v{std::make_shared<C>(x), std::make_shared<S>(x, y)};
   double s = 0;
@@ -82,20 +69,6 @@ double value(double x, double y) {
 }  // namespace shared
 
 namespace of_constants {
-struct Shape {
-  virtual double area() const = 0;
-  virtual ~Shape() = default;
-};
-struct C : Shape {
-  double r;
-  C(double r) : r(r) {}
-  double area() const override { return r * r * 3; }
-};
-struct S : Shape {
-  double a, b;
-  S(double a, double b) : a(a), b(b) {}
-  double area() const override { return a * b; }
-};
 double value(double x, double y) {
   C c(x);
   S q(x, y);
@@ -399,20 +372,6 @@ double value(double x, double y) {
 }  // namespace visitor
 
 namespace made {
-struct Shape {
-  virtual double area() const = 0;
-  virtual ~Shape() = default;
-};
-struct C : Shape {
-  double r;
-  C(double r) : r(r) {}
-  double area() const override { return r * r * 3; }
-};
-struct S : Shape {
-  double a, b;
-  S(double a, double b) : a(a), b(b) {}
-  double area() const override { return a * b; }
-};
 std::unique_ptr<Shape> make(int k, double x, double y) {
   if (k == 0) return std::make_unique<C>(x);
   return std::make_unique<S>(x, y);
@@ -468,20 +427,6 @@ double value(double x, double y) {
 }  // namespace cloned
 
 namespace member {
-struct Shape {
-  virtual double area() const = 0;
-  virtual ~Shape() = default;
-};
-struct C : Shape {
-  double r;
-  C(double r) : r(r) {}
-  double area() const override { return r * r * 3; }
-};
-struct S : Shape {
-  double a, b;
-  S(double a, double b) : a(a), b(b) {}
-  double area() const override { return a * b; }
-};
 struct W {
   std::unique_ptr<C> c;
   double k;
