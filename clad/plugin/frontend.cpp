@@ -329,10 +329,7 @@ void Frontend::initialize_array(ir::Expr* target, const clang::Expr* init) {
     ir::Expr* v = i < characters.size() ? characters[i]
                   : first && !string    ? value(first)
                                         : fn_.make(ir::Expr::Construct, type);
-    ir::Stmt* s = emit(ir::Stmt::Assign, at_);
-    s->text = "init";
-    s->lhs = element;
-    s->expr = v;
+    start_as(element, v, at_);
   }
 }
 
@@ -342,10 +339,7 @@ void Frontend::initialize_member(ir::Expr* target, const clang::Expr* init,
   source_ = source->isWritten() ? this->source(source->getSourceRange()) : "";
   if (target->type->kind == ir::Type::Array) return initialize_array(target, init);
   ir::Expr* v = value(init);
-  ir::Stmt* s = emit(ir::Stmt::Assign, at_);
-  s->text = "init";
-  s->lhs = target;
-  s->expr = v;
+  start_as(target, v, at_);
 }
 
 /// The object as one of its base class.

@@ -158,6 +158,8 @@ class Frontend {
   static bool outlives(ir::Expr* path, const ir::Body& body);
   ir::Expr* cast(const clang::CastExpr* e);
   ir::Expr* assign(ir::Expr* lhs, const std::string& op, ir::Expr* rhs, ir::Loc at);
+  void start_as(ir::Expr* target, ir::Expr* value, ir::Loc at);
+  ir::Var* result_of_one(const ir::Type* type, ir::Loc at);
   std::vector<ir::Expr*> values(llvm::ArrayRef<const clang::Expr*> list);
   void append_value(std::vector<ir::Expr*>& operands, const clang::Expr* e);
   std::set<const ir::Var*> changed_since(std::size_t position) const;

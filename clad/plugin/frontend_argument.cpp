@@ -205,10 +205,7 @@ ir::Expr* Frontend::call_either(const ir::CallInfo& info, const ir::Expr* test, 
   branch->other = std::move(bodies[1]);
   for (int i = 0; i < 2 && value; ++i) {
     out_ = i == 0 ? &branch->body : &branch->other;
-    ir::Stmt* s = emit(ir::Stmt::Assign, loc(at));
-    s->text = "init";
-    s->lhs = fn_.ref(value);
-    s->expr = returned[i];
+    start_as(fn_.ref(value), returned[i], loc(at));
   }
   out_ = outer;
   if (value) return fn_.ref(value);

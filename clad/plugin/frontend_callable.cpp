@@ -299,12 +299,7 @@ ir::Expr* Frontend::call_closure(const CallExpr* e, const Closure& closure,
   }
   const ir::Type* type = types_.get(e->getType());
   const ir::Loc at = loc(static_cast<const clang::Expr*>(e));
-  ir::Var* result =
-      type->kind == ir::Type::Void ? nullptr : fn_.make_var(ir::Var::Local, "chosen", type, region_);
-  if (result) {
-    result->optional = !type->default_constructible;
-    emit(ir::Stmt::Decl, at)->var = result;
-  }
+  ir::Var* result = result_of_one(type, at);
   ir::Stmt* branch = emit(ir::Stmt::If, at);
   record_condition(branch, closure.choice);
   ir::Body* outer = out_;
@@ -312,10 +307,7 @@ ir::Expr* Frontend::call_closure(const CallExpr* e, const Closure& closure,
     out_ = yes ? &branch->body : &branch->other;
     ir::Expr* value = call_closure(e, yes ? *closure.yes : *closure.no, args);
     if (!result) continue;
-    ir::Stmt* s = emit(ir::Stmt::Assign, at);
-    s->text = "init";
-    s->lhs = fn_.ref(result);
-    s->expr = value;
+    start_as(fn_.ref(result), value, at);
   }
   out_ = outer;
   return result ? fn_.ref(result) : literal("0", context_.IntTy);

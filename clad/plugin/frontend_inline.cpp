@@ -211,12 +211,7 @@ ir::Expr* Frontend::inline_either(const clang::Expr* call, const FunctionDecl* c
                                   const std::vector<const clang::Expr*>& args, const clang::Expr* object,
                                   ir::Expr* self) {
   const ir::Type* type = types_.get(callee->getReturnType());
-  ir::Var* result = nullptr;
-  if (type->kind != ir::Type::Void) {
-    result = fn_.make_var(ir::Var::Local, "chosen", type, region_);
-    result->optional = !type->default_constructible;
-    emit(ir::Stmt::Decl, at_)->var = result;
-  }
+  ir::Var* result = result_of_one(type, at_);
   ir::Stmt* branch = emit(ir::Stmt::If, at_);
   record_condition(branch, self->args[0]);
   ir::Body* outer = out_;
@@ -227,10 +222,7 @@ ir::Expr* Frontend::inline_either(const clang::Expr* call, const FunctionDecl* c
     if (!value)
       fail(call->getExprLoc(), "cannot differentiate this call of an object that is chosen at run time");
     if (!result || !value) continue;
-    ir::Stmt* s = emit(ir::Stmt::Assign, at_);
-    s->text = "init";
-    s->lhs = fn_.ref(result);
-    s->expr = value;
+    start_as(fn_.ref(result), value, at_);
   }
   out_ = outer;
   return result ? fn_.ref(result) : literal("0", context_.IntTy);
@@ -449,13 +441,15 @@ void Frontend::return_place(const ReturnStmt* s) {
            "the end");
       return;
     }
-    ir::Stmt* result = emit(ir::Stmt::Assign, at_);
-    result->text = "init";
-    result->lhs = fn_.ref(places_->result);
-    result->expr = place;
+    start_as(fn_.ref(places_->result), place, at_);
     emit(ir::Stmt::Return, loc(s));
     return;
   }
+  bool ends = false;
+  ir::each_var(place, [&](const ir::Var* v) { ends |= allocated_.count(v) && v->region != places_->region; });
+  if (ends)
+    fail(s->getBeginLoc(),
+         "cannot differentiate this return of an object that a loop makes; return its members, or an index");
   if (!tainted_) {
     const bool pointer = place->type->kind == ir::Type::Pointer;
     if (!pointer && !ir::is_path(place) && place->kind != ir::Expr::Conditional)

@@ -28,20 +28,17 @@ ir::Expr* Frontend::allocate(const ir::Type* type, ir::Expr* init, const ir::Typ
   v->optional = !type->default_constructible;
   unstable_.insert(v);
   allocated_.insert(v);
-  if (init && places_ && places_->region == region_) {  // it may be what the body returns
+  const bool may_be_returned = init && places_ && places_->region == region_;
+  ir::Stmt* s = fn_.stmt(ir::Stmt::Decl, at, source_);
+  s->var = v;
+  if (may_be_returned) {  // declared around the body, and made where this way through it makes it
     v->optional = v->maybe = true;
-    ir::Stmt* outer = fn_.stmt(ir::Stmt::Decl, at, source_);
-    outer->var = v;
-    places_->before->push_back(outer);
-  }
-  ir::Stmt* s = emit(v->optional && places_ && init ? ir::Stmt::Assign : ir::Stmt::Decl, at);
-  if (s->kind == ir::Stmt::Assign) {
-    s->text = "init";
-    s->lhs = fn_.ref(v);
+    places_->before->push_back(s);
+    start_as(fn_.ref(v), init, at);
   } else {
-    s->var = v;
+    s->expr = init;
+    out_->push_back(s);
   }
-  s->expr = init;
   if (type->kind != ir::Type::Vector || pointer->element == type)
     return fn_.make(ir::Expr::AddressOf, pointer, "", {fn_.ref(v)});
   return pointer_at({fn_.ref(v), literal("0", context_.IntTy)}, pointer);

@@ -80,6 +80,23 @@ std::vector<ir::Expr*> Frontend::values(llvm::ArrayRef<const clang::Expr*> list)
   return out;
 }
 
+/// Gives what holds nothing yet its first value.
+void Frontend::start_as(ir::Expr* target, ir::Expr* value, ir::Loc at) {
+  ir::Stmt* s = emit(ir::Stmt::Assign, at);
+  s->text = "init";
+  s->lhs = target;
+  s->expr = value;
+}
+
+/// The variable for the result of a call that is one of several; null if they give none.
+ir::Var* Frontend::result_of_one(const ir::Type* type, ir::Loc at) {
+  if (type->kind == ir::Type::Void) return nullptr;
+  ir::Var* result = fn_.make_var(ir::Var::Local, "chosen", type, region_);
+  result->optional = !type->default_constructible;
+  emit(ir::Stmt::Decl, at)->var = result;
+  return result;
+}
+
 ir::Expr* Frontend::assign(ir::Expr* lhs, const std::string& op, ir::Expr* rhs, ir::Loc at) {
   if (lhs->kind == ir::Expr::Literal) return lhs;  // stands for what has been refused already
   if (lhs->type->kind == ir::Type::Pointer && lhs->type->differentiable)

@@ -124,13 +124,7 @@ ir::Expr* Frontend::call_overrider(const CallExpr* e, const CXXMethodDecl* metho
       llvm::all_of(cases, [](const Case& c) { return returned_parameter(c.overrider) == 0u; });
   if (type->kind == ir::Type::Pointer || (e->isLValue() && !gives_object)) return nullptr;
   const ir::Loc at = loc(static_cast<const clang::Expr*>(e));
-  ir::Var* result = type->kind == ir::Type::Void || gives_object
-                        ? nullptr
-                        : fn_.make_var(ir::Var::Local, "chosen", type, region_);
-  if (result) {
-    result->optional = !type->default_constructible;
-    emit(ir::Stmt::Decl, at)->var = result;
-  }
+  ir::Var* result = gives_object ? nullptr : result_of_one(type, at);
   ir::Body* outer = out_;
   const std::function<void(ir::Expr*)> dispatch = [&](ir::Expr* self) {
     if (self->kind == ir::Expr::Conditional) {
@@ -152,10 +146,7 @@ ir::Expr* Frontend::call_overrider(const CallExpr* e, const CXXMethodDecl* metho
       if (!value) {
         fail(e->getExprLoc(), "cannot differentiate this virtual call of an object that holds pointers");
       } else if (result) {
-        ir::Stmt* s = emit(ir::Stmt::Assign, at);
-        s->text = "init";
-        s->lhs = fn_.ref(result);
-        s->expr = value;
+        start_as(fn_.ref(result), value, at);
       }
       return;
     }
@@ -173,10 +164,7 @@ ir::Expr* Frontend::call_overrider(const CallExpr* e, const CXXMethodDecl* metho
       }
       ir::Expr* value = call_method(std::make_unique<ir::CallInfo>(), e, c.overrider, args, exact);
       if (result) {
-        ir::Stmt* s = emit(ir::Stmt::Assign, at);
-        s->text = "init";
-        s->lhs = fn_.ref(result);
-        s->expr = value;
+        start_as(fn_.ref(result), value, at);
       }
       out_ = &branch->other;
     }

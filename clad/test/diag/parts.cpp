@@ -77,6 +77,15 @@ double grown_in_a_loop(double x) {
   // expected-error@-1 {{cannot differentiate this 'push_back' of a vector of pointers, or of objects that hold some: it stands in a branch or a loop}}
   return v.size() * x;
 }
+std::unique_ptr<Disk> first_large(double x) {
+  for (int i = 0; i < 3; ++i) {
+    auto disk = std::make_unique<Disk>(x * i);
+    if (disk->area() > 1) return disk;
+    // expected-error@-1 {{cannot differentiate this return of an object that a loop makes; return its members, or an index}}
+  }
+  return std::make_unique<Disk>(x);
+}
+double made_in_a_loop(double x) { return first_large(x)->area(); }
 double reversed(double x) {
   Disk a(x), b(x * x);
   std::vector<Disk*> v{&a, &b};
@@ -119,6 +128,7 @@ void request() {
   clad::gradient(leaves_early);
   clad::gradient(ends);
   clad::gradient(grown_in_a_loop);
+  clad::gradient(made_in_a_loop);
   clad::gradient(reversed);
   clad::gradient(by_reference);
   clad::gradient(asked);

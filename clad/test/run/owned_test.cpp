@@ -383,6 +383,30 @@ double value(double x, double y) {
 }
 }  // namespace made
 
+namespace made_in_a_loop {
+struct C {
+  double r;
+  C(double r) : r(r) {}
+  double a() const { return r * r; }
+};
+struct V {
+  const double* p;
+  int n;
+  double g(double t) const {
+    for (int i = 0; i < n; ++i) {
+      auto c = std::make_unique<C>(p[i] * t);
+      if (c->a() > 1) return c->a() * c->r;
+    }
+    return t;
+  }
+};
+double value(double x, double y) {
+  double a[3] = {x * 0.2, y, x};
+  V v{a, 3};
+  return v.g(x) * v.g(y);
+}
+}  // namespace made_in_a_loop
+
 namespace by_name {
 struct A {
   virtual double g(double) const = 0;
@@ -459,6 +483,7 @@ TEST(Owned, Structures) {
 }
 TEST(Owned, Factories) {
   EXPECT_DERIVATIVES(made::value, 1.3, 0.7);
+  EXPECT_DERIVATIVES(made_in_a_loop::value, 1.3, 0.7);
   EXPECT_DERIVATIVES(by_name::value, 1.3, 0.7);
   EXPECT_DERIVATIVES(cloned::value, 1.3, 0.7);
   EXPECT_DERIVATIVES(member::value, 1.3, 0.7);
