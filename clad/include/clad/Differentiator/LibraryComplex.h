@@ -1,0 +1,164 @@
+// The functions of std::complex as plain code on the real and the imaginary part: more of Library.h.
+#pragma once
+
+#include <cmath>
+
+#include "clad/Differentiator/Adjoint.h"
+
+namespace clad::library {
+
+template <class Z>
+using real_of = typename Z::value_type;
+template <detail::complex Z>
+Z operator_plus(const Z& a) {
+  return a;
+}
+template <detail::complex Z>
+Z operator_minus(const Z& a) {
+  return Z(-a.real(), -a.imag());
+}
+template <detail::complex Z>
+Z operator_plus(const Z& a, const Z& b) {
+  return Z(a.real() + b.real(), a.imag() + b.imag());
+}
+template <detail::complex Z>
+Z operator_plus(const Z& a, const real_of<Z>& b) {
+  return Z(a.real() + b, a.imag());
+}
+template <detail::complex Z>
+Z operator_plus(const real_of<Z>& a, const Z& b) {
+  return Z(a + b.real(), b.imag());
+}
+template <detail::complex Z>
+Z operator_minus(const Z& a, const Z& b) {
+  return Z(a.real() - b.real(), a.imag() - b.imag());
+}
+template <detail::complex Z>
+Z operator_minus(const Z& a, const real_of<Z>& b) {
+  return Z(a.real() - b, a.imag());
+}
+template <detail::complex Z>
+Z operator_minus(const real_of<Z>& a, const Z& b) {
+  return Z(a - b.real(), -b.imag());
+}
+template <detail::complex Z>
+Z operator_star(const Z& a, const Z& b) {
+  return Z(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
+}
+template <detail::complex Z>
+Z operator_star(const Z& a, const real_of<Z>& b) {
+  return Z(a.real() * b, a.imag() * b);
+}
+template <detail::complex Z>
+Z operator_star(const real_of<Z>& a, const Z& b) {
+  return Z(a * b.real(), a * b.imag());
+}
+template <detail::complex Z>
+Z operator_slash(const Z& a, const Z& b) {
+  const real_of<Z> n = b.real() * b.real() + b.imag() * b.imag();
+  return Z((a.real() * b.real() + a.imag() * b.imag()) / n, (a.imag() * b.real() - a.real() * b.imag()) / n);
+}
+template <detail::complex Z>
+Z operator_slash(const Z& a, const real_of<Z>& b) {
+  return Z(a.real() / b, a.imag() / b);
+}
+template <detail::complex Z>
+Z operator_slash(const real_of<Z>& a, const Z& b) {
+  const real_of<Z> n = b.real() * b.real() + b.imag() * b.imag();
+  return Z(a * b.real() / n, -a * b.imag() / n);
+}
+template <detail::complex Z>
+real_of<Z> real(const Z& z) {
+  return z.real();
+}
+template <detail::complex Z>
+real_of<Z> imag(const Z& z) {
+  return z.imag();
+}
+template <detail::complex Z>
+real_of<Z> abs(const Z& z) {
+  return std::hypot(z.real(), z.imag());
+}
+template <detail::complex Z>
+real_of<Z> norm(const Z& z) {
+  return z.real() * z.real() + z.imag() * z.imag();
+}
+template <detail::complex Z>
+real_of<Z> arg(const Z& z) {
+  return std::atan2(z.imag(), z.real());
+}
+/// Of the type of its first argument, which std::polar does not have.
+template <detail::complex Z>
+Z polar(const Z&, const real_of<Z>& r, const real_of<Z>& angle) {
+  return Z(r * std::cos(angle), r * std::sin(angle));
+}
+template <detail::complex Z>
+Z conj(const Z& z) {
+  return Z(z.real(), -z.imag());
+}
+template <detail::complex Z>
+Z exp(const Z& z) {
+  const real_of<Z> r = std::exp(z.real());
+  return Z(r * std::cos(z.imag()), r * std::sin(z.imag()));
+}
+template <detail::complex Z>
+Z log(const Z& z) {
+  return Z(std::log(std::hypot(z.real(), z.imag())), std::atan2(z.imag(), z.real()));
+}
+template <detail::complex Z>
+Z sqrt(const Z& z) {
+  const real_of<Z> r = std::hypot(z.real(), z.imag());
+  if (r == 0) return Z(0, z.imag());
+  if (z.real() >= 0) {
+    const real_of<Z> a = std::sqrt((r + z.real()) / 2);
+    return Z(a, z.imag() / (2 * a));
+  }
+  const real_of<Z> b = std::sqrt((r - z.real()) / 2);
+  if (std::signbit(z.imag())) return Z(-z.imag() / (2 * b), -b);
+  return Z(z.imag() / (2 * b), b);
+}
+template <detail::complex Z>
+Z pow(const Z& z, const Z& w) {
+  return library::exp(library::operator_star(w, library::log(z)));
+}
+template <detail::complex Z>
+Z pow(const Z& z, const real_of<Z>& w) {
+  return library::exp(library::operator_star(w, library::log(z)));
+}
+template <detail::complex Z>
+Z pow(const real_of<Z>& z, const Z& w) {
+  return library::exp(library::operator_star(w, Z(std::log(z), 0)));
+}
+template <detail::complex Z>
+Z pow(const Z& z, int n) {
+  Z power(1, 0);
+  for (int i = 0; i < (n < 0 ? -n : n); ++i) power = library::operator_star(power, z);
+  if (n < 0) return library::operator_slash(real_of<Z>(1), power);
+  return power;
+}
+template <detail::complex Z>
+Z sin(const Z& z) {
+  return Z(std::sin(z.real()) * std::cosh(z.imag()), std::cos(z.real()) * std::sinh(z.imag()));
+}
+template <detail::complex Z>
+Z cos(const Z& z) {
+  return Z(std::cos(z.real()) * std::cosh(z.imag()), -std::sin(z.real()) * std::sinh(z.imag()));
+}
+template <detail::complex Z>
+Z tan(const Z& z) {
+  return library::operator_slash(library::sin(z), library::cos(z));
+}
+template <detail::complex Z>
+Z sinh(const Z& z) {
+  return Z(std::sinh(z.real()) * std::cos(z.imag()), std::cosh(z.real()) * std::sin(z.imag()));
+}
+template <detail::complex Z>
+Z cosh(const Z& z) {
+  return Z(std::cosh(z.real()) * std::cos(z.imag()), std::sinh(z.real()) * std::sin(z.imag()));
+}
+template <detail::complex Z>
+Z tanh(const Z& z) {
+  return library::operator_slash(library::sinh(z), library::cosh(z));
+}
+
+}  // namespace clad::library

@@ -1,0 +1,76 @@
+// Copies and clears of memory as plain code: more of Library.h. They go object by object, so that what
+// carries derivatives is seen.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <stdexcept>
+#include <type_traits>
+
+namespace clad::library {
+
+template <class T>
+concept plain_memory = std::is_trivially_copyable_v<std::remove_all_extents_t<T>>;
+/// How many objects the bytes are; of a class, no part of one.
+template <class T>
+std::size_t objects_in(std::size_t bytes) {
+  if constexpr (std::is_class_v<T>)
+    if (bytes % sizeof(T) != 0)
+      throw std::invalid_argument("clad: a part of an object is copied or cleared as memory");
+  return bytes / sizeof(T);
+}
+/// The bytes of row `i` of an array of arrays: the last row may be named in part.
+template <class Row>
+std::size_t row_bytes(std::size_t i, std::size_t bytes) {
+  return bytes - i * sizeof(Row) < sizeof(Row) ? bytes - i * sizeof(Row) : sizeof(Row);
+}
+template <plain_memory T>
+void memcpy(T* to, const T* from, std::size_t bytes) {
+  if constexpr (std::is_array_v<T>) {
+    for (std::size_t i = 0; i * sizeof(T) < bytes; ++i)
+      library::memcpy(to[i], from[i], library::row_bytes<T>(i, bytes));
+  } else {
+    const std::size_t n = library::objects_in<T>(bytes);
+    for (std::size_t i = 0; i < n; ++i) to[i] = from[i];
+  }
+}
+template <plain_memory T>
+void memmove(T* to, const T* from, std::size_t bytes) {
+  if constexpr (std::is_array_v<T>) {
+    const std::size_t n = (bytes + sizeof(T) - 1) / sizeof(T);
+    if (from < to)
+      for (std::size_t i = n; i > 0; --i)
+        library::memmove(to[i - 1], from[i - 1], library::row_bytes<T>(i - 1, bytes));
+    else
+      for (std::size_t i = 0; i < n; ++i) library::memmove(to[i], from[i], library::row_bytes<T>(i, bytes));
+  } else {
+    const std::size_t n = library::objects_in<T>(bytes);
+    if (from < to)
+      for (std::size_t i = n; i > 0; --i) to[i - 1] = from[i - 1];
+    else
+      for (std::size_t i = 0; i < n; ++i) to[i] = from[i];
+  }
+}
+/// The object whose bytes are all zero, whatever its class starts objects with.
+template <class T>
+T cleared() {
+  return std::bit_cast<T>(std::array<unsigned char, sizeof(T)>{});
+}
+template <plain_memory T>
+void memset(T* to, int, std::size_t bytes) {
+  if constexpr (std::is_array_v<T>) {
+    for (std::size_t i = 0; i * sizeof(T) < bytes; ++i)
+      library::memset(to[i], 0, library::row_bytes<T>(i, bytes));
+  } else {
+    const std::size_t n = library::objects_in<T>(bytes);
+    for (std::size_t i = 0; i < n; ++i) {
+      if constexpr (std::is_class_v<T>)
+        to[i] = library::cleared<T>();
+      else
+        to[i] = 0;
+    }
+  }
+}
+
+}  // namespace clad::library

@@ -1,0 +1,206 @@
+// How a class is seen: walked field by field, a vector, opaque, or not to be reversed.
+#include "changes.h"
+#include "compat.h"
+#include "types.h"
+
+#include "clang/AST/DeclTemplate.h"
+
+using namespace clang;
+
+namespace clad {
+namespace {
+
+bool has_member_initializers(const CXXRecordDecl* record) {
+  for (const FieldDecl* field : record->fields())
+    if (field->hasInClassInitializer()) return true;
+  for (const CXXBaseSpecifier& base : record->bases())
+    if (const CXXRecordDecl* b = base.getType()->getAsCXXRecordDecl(); b && has_member_initializers(b))
+      return true;
+  return false;
+}
+
+/// Whether objects of the class cannot be assigned, as a member is const.
+bool keeps_constants(const CXXRecordDecl* record) {
+  const auto keeps = [](QualType type) {
+    const CXXRecordDecl* part = type->getAsCXXRecordDecl();
+    return type.isConstQualified() ||
+           (part && part->hasDefinition() && !compat::in_std(part) && keeps_constants(part->getDefinition()));
+  };
+  return llvm::any_of(record->bases(), [&](const CXXBaseSpecifier& base) { return keeps(base.getType()); }) ||
+         llvm::any_of(record->fields(), [&](const FieldDecl* f) {
+           return keeps(record->getASTContext().getBaseElementType(f->getType()));
+         });
+}
+
+bool default_constructible(const CXXRecordDecl* record) {
+  if (record->isLambda() || keeps_constants(record)) return false;
+  if (!record->hasDefaultConstructor()) return false;
+  for (const CXXConstructorDecl* ctor : record->ctors())
+    if (ctor->isDefaultConstructor())
+      return !ctor->isDeleted() && !(compat::in_std(record) && ctor->getAccess() == AS_private);
+  // An implicit one may not be declared yet.
+  const auto made = [](QualType type) {
+    const CXXRecordDecl* part = type->getBaseElementTypeUnsafe()->getAsCXXRecordDecl();
+    return !part || !part->hasDefinition() || default_constructible(part->getDefinition());
+  };
+  for (const CXXBaseSpecifier& base : record->bases())
+    if (!made(base.getType())) return false;
+  for (const FieldDecl* field : record->fields())
+    if (!field->hasInClassInitializer() && !made(field->getType())) return false;
+  return !record->hasUninitializedReferenceMember();
+}
+
+/// Whether the user declared `clad::custom_derivatives::nondifferentiable(clad::Tag<T>)` of the class.
+bool declared_constant(const CXXRecordDecl* record) {
+  ASTContext& context = record->getASTContext();
+  const DeclContext* scope = context.getTranslationUnitDecl();
+  for (const char* name : {"clad", "custom_derivatives"}) {
+    const auto found = scope->lookup(&context.Idents.get(name));
+    const auto* space = found.empty() ? nullptr : dyn_cast<NamespaceDecl>(found.front());
+    if (!space) return false;
+    scope = space->getPrimaryContext();
+  }
+  for (const NamedDecl* d : scope->lookup(&context.Idents.get("nondifferentiable"))) {
+    const auto* f = dyn_cast<FunctionDecl>(d);
+    if (!f || f->getNumParams() != 1) continue;
+    const auto* tag = dyn_cast_or_null<ClassTemplateSpecializationDecl>(
+        f->getParamDecl(0)->getType().getNonReferenceType()->getAsCXXRecordDecl());
+    if (tag && compat::in_clad(tag) && tag->getName() == "Tag" &&
+        tag->getTemplateArgs()[0].getAsType()->getAsCXXRecordDecl() == record)
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool copyable(const CXXRecordDecl* record) {
+  // What is not declared is deleted where objects move in a way of their own.
+  const bool moves = record->hasUserDeclaredMoveConstructor() || record->hasUserDeclaredMoveAssignment();
+  if (moves && !record->hasUserDeclaredCopyAssignment()) return false;
+  for (const CXXConstructorDecl* ctor : record->ctors())
+    if (ctor->isCopyConstructor()) return !ctor->isDeleted();
+  return !record->defaultedCopyConstructorIsDeleted() && !moves;
+}
+
+bool TypeTable::is_opaque(const CXXRecordDecl* record) const {
+  return compat::annotated(record, "clad::opaque");
+}
+
+void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType type) {
+  t.decl = record;
+  t.kind = ir::Type::Other;
+  t.has_end = record->hasDefinition() && !record->hasTrivialDestructor();
+  if (record->isLambda()) {
+    t.kind = ir::Type::Closure;  // named where it is a member
+    t.name = "lambda";
+    t.zero_by_value_init = true;
+    return;
+  }
+  t.name = spell(type);
+  if (!record->hasDefinition()) return;
+  record = record->getDefinition();
+  t.default_constructible = default_constructible(record);
+  t.copyable = copyable(record);
+  if (is_opaque(record)) {
+    t.kind = ir::Type::Opaque;
+    opaques_.push_back(&t);
+    t.differentiable = true;
+    t.zero_by_value_init = true;
+    return;
+  }
+  if (compat::annotated(record, "non_differentiable") || declared_constant(record)) return;
+  const auto* spec = dyn_cast<ClassTemplateSpecializationDecl>(record);
+  const bool of_arrays =
+      spec && llvm::any_of(spec->getTemplateArgs().asArray(), [](const auto& arg) {
+        return arg.getKind() == TemplateArgument::Type && is_numeric_array(arg.getAsType());
+      });
+  if (spec && record->isInStdNamespace() && !of_arrays) {
+    const TemplateArgumentList& args = spec->getTemplateArgs();
+    llvm::StringRef name = record->getName();
+    bool typed = args.size() > 0 && args[0].getKind() == TemplateArgument::Type;
+    if (typed && (name == "vector" || name == "array" || name == "initializer_list")) {
+      t.kind = name == "vector"  ? ir::Type::Vector
+               : name == "array" ? ir::Type::StdArray
+                                 : ir::Type::InitializerList;
+      t.element = get(args[0].getAsType());
+      t.differentiable = t.element->differentiable;
+      t.copies_differ = t.element->copies_differ;
+      t.own_zero = t.element->own_zero;
+      t.has_pointer = t.element->has_pointer || (t.element->kind == ir::Type::Pointer && t.differentiable);
+      t.changes_through = t.element->changes_through;
+      t.reaches_integers = t.element->reaches_integers;
+      t.dynamic_shape = t.kind != ir::Type::StdArray || t.element->dynamic_shape;
+      t.zero_by_value_init = t.element->zero_by_value_init;
+      if (t.kind == ir::Type::StdArray) t.extent = args[1].getAsIntegral().getZExtValue();
+      return;
+    }
+    if (fill_parts(t, spec)) return;
+  }
+  // Other library classes and unions cannot be reversed; what may hold differentiable data in them is
+  // diagnosed where it would carry a derivative.
+  const bool library = compat::in_std(record);
+  if (library && record->isEmpty()) return;  // std::plus<double>, an allocator
+  if (library || record->isUnion()) {
+    if (spec) {
+      for (const TemplateArgument& arg : spec->getTemplateArgs().asArray())
+        if (arg.getKind() == TemplateArgument::Type) {
+          t.differentiable |= get(arg.getAsType())->differentiable;
+        } else if (arg.getKind() == TemplateArgument::Pack) {
+          for (const TemplateArgument& inner : arg.getPackAsArray())
+            if (inner.getKind() == TemplateArgument::Type)
+              t.differentiable |= get(inner.getAsType())->differentiable;
+        }
+    }
+    if (record->isUnion())
+      for (const FieldDecl* field : record->fields())
+        t.differentiable |= get(field->getType())->differentiable;
+    return;
+  }
+  if (record->getNumVBases() > 0) {  // no field-by-field walk of a virtual base: diagnosed where it is active
+    for (const FieldDecl* field : record->fields()) t.differentiable |= get(field->getType())->differentiable;
+    for (const CXXBaseSpecifier& base : record->bases())
+      t.differentiable |= get(base.getType())->differentiable;
+    return;
+  }
+  t.kind = ir::Type::Record;
+  t.copies_differ = copies_differ(record);
+  t.zero_by_value_init = !has_member_initializers(record) && !record->hasUserProvidedDefaultConstructor();
+  auto add = [&](std::string name, QualType field, bool constant = false) {
+    const ir::Type* ft = get(field);
+    if (ft->kind == ir::Type::Closure && field->getAsCXXRecordDecl()->capture_size() == 0)
+      table_.at(field.getCanonicalType().getUnqualifiedType().getTypePtr())->name = spell(field);
+    t.fields.push_back(
+        {std::move(name), ft, constant, context_.getBaseElementType(field).isConstQualified()});
+    t.zero_by_value_init &= ft->zero_by_value_init;
+    t.reaches_integers |= ft->reaches_integers;
+    if (constant) return;
+    t.differentiable |= ft->differentiable;
+    t.copies_differ |= ft->copies_differ;
+    t.own_zero |= ft->own_zero;
+    t.dynamic_shape |= ft->dynamic_shape;
+    t.has_pointer |= (ft->kind == ir::Type::Pointer && ft->differentiable) || ft->has_pointer;
+    t.changes_through |= ft->changes_through;
+  };
+  for (const CXXBaseSpecifier& base : record->bases()) add("", base.getType());
+  for (const FieldDecl* field : record->fields())
+    if (!field->getDeclName() && !field->isBitField())
+      t.kind = ir::Type::Other;  // members of an anonymous union or struct
+  for (const FieldDecl* field : record->fields()) {
+    if (!field->getDeclName()) continue;
+    if (is_numeric_array(field->getType())) t.kind = ir::Type::Other;
+    const bool reference = field->getType()->isReferenceType();  // has no adjoint, but a place in a list
+    add(field->getNameAsString(), reference ? context_.VoidTy : field->getType(),
+        compat::annotated(field, "clad::constant") || compat::annotated(field, "non_differentiable"));
+  }
+  add_derived(t, record);
+  if (record->isAbstract()) t.copyable = false;
+  const bool pair =
+      compat::in_clad(record) && record->getName() == "ValueAndPushforward";  // the runtime has its fields
+  if (t.differentiable && t.kind == ir::Type::Record && !pair && !described_.count(t.decl)) {
+    records_.push_back(&t);
+    find_own_zero(t, type);
+  }
+}
+
+}  // namespace clad
