@@ -49,12 +49,17 @@ std::vector<CustomLookup::Scope> CustomLookup::scopes(const FunctionDecl* callee
     if (const auto* n = dyn_cast<NamespaceDecl>(c); n && !n->isInline() && !n->isAnonymousNamespace())
       path.insert(path.begin(), n);
   bool method = isa<CXXMethodDecl>(callee);
-  for (const char* family : {"custom_derivatives", "builtin_derivatives"}) {
-    const bool users = llvm::StringRef(family) == "custom_derivatives";
-    if (only_users_ && !users) break;
-    NamespaceDecl* base = namespace_in(clad, family);
-    if (!base) continue;
-    std::string qualified = std::string("clad::") + family + "::";
+  NamespaceDecl* custom = namespace_in(clad, "custom_derivatives");
+  const struct {
+    NamespaceDecl* base;
+    std::string qualified;
+    bool users;
+  } families[] = {
+      {custom ? namespace_in(custom, "overrides") : nullptr, "clad::custom_derivatives::overrides::", true},
+      {custom, "clad::custom_derivatives::", true},
+      {namespace_in(clad, "builtin_derivatives"), "clad::builtin_derivatives::", false}};
+  for (const auto& [base, qualified, users] : families) {
+    if (!base || (only_users_ && !users)) continue;
     if (method) {
       if (NamespaceDecl* inner = namespace_in(base, "class_functions"))
         out.push_back({inner, qualified + "class_functions::"});

@@ -47,6 +47,18 @@ bool switch_off(StringRef arg, Analyses& analyses) {
   return known;
 }
 
+/// Whether the argument is one of Clad's that change no derivative: its analyses are ours and always on, and
+/// the version that a plugin was built for is checked by CMake.
+bool changes_nothing(StringRef arg) {
+  if (arg == "-fvalidate-clang-version" || arg == "-fno-validate-clang-version") return true;
+  if (arg.consume_front("-fenable-analysis=") || arg.consume_front("-fdisable-analysis=")) {
+    static constexpr const char* names[] = {"activity", "tbr", "useful", "loop", "all"};
+    return llvm::is_contained(names, arg);
+  }
+  static constexpr const char* names[] = {"tbr", "va", "ua"};
+  return (arg.consume_front("-enable-") || arg.consume_front("-disable-")) && llvm::is_contained(names, arg);
+}
+
 /// Calls of functions that carry the given annotation.
 class UseFinder : public RecursiveASTVisitor<UseFinder> {
  public:
@@ -416,7 +428,9 @@ class Action : public PluginASTAction {
     for (StringRef arg : args) {
       if (arg.consume_front("out=")) {
         options_.out = arg.str();
-      } else if (switch_off(arg, options_.analyses)) {
+      } else if (arg == "-fdisable-analysis=all") {
+        switch_off("no-analyses", options_.analyses);
+      } else if (switch_off(arg, options_.analyses) || changes_nothing(arg)) {
         continue;
       } else if (arg.consume_front("export=")) {
         options_.exported.file = arg.str();
@@ -428,7 +442,7 @@ class Action : public PluginASTAction {
         options_.out = "Derivatives.cpp";
       } else if (arg == "remarks") {
         options_.remarks = true;
-      } else if (arg == "help") {
+      } else if (arg == "help" || arg == "-help") {
         llvm::outs()
             << "clad: compile-time differentiation\n"
                "  -fplugin-arg-clad-out=FILE  write the generated derivatives to FILE as well\n"
@@ -441,7 +455,9 @@ class Action : public PluginASTAction {
                "flat, sums, fusion; all: analyses\n"
                "  -fplugin-arg-clad-help      print this text\n"
                "  -Xclang -plugin-arg-clad -Xclang -fdump-derived-fn       print the generated derivatives\n"
-               "  -Xclang -plugin-arg-clad -Xclang -fgenerate-source-file  write them to Derivatives.cpp\n";
+               "  -Xclang -plugin-arg-clad -Xclang -fgenerate-source-file  write them to Derivatives.cpp\n"
+               "  Clad's -enable-tbr, -disable-va, -fenable-analysis=NAME and the like are taken and change "
+               "nothing\n";
       } else {
         DiagnosticsEngine& engine = compiler.getDiagnostics();
         engine.Report(engine.getCustomDiagID(

@@ -17,6 +17,7 @@ double gather(double x, int n, const int* idx, double* w) {
   return s;
 }
 double scale(double x, int n) { return x * n; }
+double quarter(double x) { return x / 4; }
 namespace inner {
 double shift(double x) { return x + 1; }
 }  // namespace inner
@@ -301,6 +302,14 @@ void accumulate_pullback(const double* first, const double* last, double, double
   for (; first != last; ++first) *d_first++ += 100 * d;
 }
 }  // namespace clad::custom_derivatives::std
+namespace clad::custom_derivatives::overrides {
+namespace std {
+void expm1_pullback(double, double d, double* d_x) { *d_x += 60 * d; }
+}  // namespace std
+namespace lib {
+void quarter_pullback(double, double d, double* d_x) { *d_x += 70 * d; }
+}  // namespace lib
+}  // namespace clad::custom_derivatives::overrides
 
 namespace {
 
@@ -316,6 +325,13 @@ TEST(CustomDerivatives, OfLibraryFunctionsGoBeforeOurs) {
   clad::jacobian(middle).execute(1, 2, m);
   EXPECT_EQ(10, m[0]);
   EXPECT_EQ(20, m[1]);
+}
+double of_overridden(double x) { return std::expm1(x) + 2 * expm1(x) + lib::quarter(x); }
+TEST(CustomDerivatives, CalledOverridesGoFirst) {
+  double d_x = 0;
+  clad::gradient(of_overridden).execute(1, &d_x);
+  EXPECT_EQ(60 + 2 * 60 + 70, d_x);
+  EXPECT_EQ(60 + 2 * 60 + 70, clad::differentiate(of_overridden, "x").execute(1));
 }
 double of_float(float x) { return std::cbrt(x); }
 TEST(CustomDerivatives, OfOtherOverloadsAreOurs) {
