@@ -427,6 +427,7 @@ class Frontend {
   ir::Expr* chosen(const Places& places);
 
   // Calls: frontend_call.cpp, frontend_argument.cpp
+  const clang::FunctionDecl* without_builtin(const clang::FunctionDecl* f);
   ir::Expr* call(const clang::CallExpr* e);
   ir::Expr* call_function(const clang::CallExpr* e, const clang::FunctionDecl* callee,
                           const std::vector<const clang::Expr*>& args, const clang::Expr* object);

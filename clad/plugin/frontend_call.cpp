@@ -161,8 +161,22 @@ ir::Expr* Frontend::read(const clang::Expr* e) {
   return call_function(chosen, chosen->getDirectCallee(), arguments, nullptr);
 }
 
+/// The C library's function that __builtin_sin and the like stand for, where it is declared.
+const FunctionDecl* Frontend::without_builtin(const FunctionDecl* f) {
+  if (!f || !f->getBuiltinID() || !f->getIdentifier()) return f;
+  llvm::StringRef name = f->getName();
+  if (!name.consume_front("__builtin_")) return f;
+  const bool numbers =
+      llvm::any_of(f->parameters(), [](const ParmVarDecl* p) { return p->getType()->isRealFloatingType(); });
+  if (!numbers && name != "memcpy" && name != "memmove" && name != "memset") return f;
+  for (NamedDecl* d : context_.getTranslationUnitDecl()->lookup(&context_.Idents.get(name)))
+    if (const auto* plain = dyn_cast<FunctionDecl>(d); plain && plain->isExternC() && plain->getBuiltinID())
+      return plain;
+  return f;
+}
+
 ir::Expr* Frontend::call(const CallExpr* e) {
-  const FunctionDecl* callee = e->getDirectCallee();
+  const FunctionDecl* callee = without_builtin(e->getDirectCallee());
   const auto* invoker = dyn_cast_or_null<CXXMethodDecl>(callee);  // of a lambda as a function pointer
   if (!callee || (invoker && invoker->isLambdaStaticInvoker())) return indirect_call(e);
   if (is_checkpoint(callee)) return checkpoint(e);

@@ -43,11 +43,13 @@ const clang::Expr* appended_to(const clang::Expr* e) {
 ir::Expr* Frontend::library_call(const clang::Expr* at, const FunctionDecl* callee,
                                  std::vector<const clang::Expr*> args) {
   const bool memory = callee->isExternC() && named(callee, {"memcpy", "memmove", "memset"});
-  const bool parts = callee->isExternC() && named(callee, {"modf", "frexp"});
+  const bool parts = callee->isExternC() && named(callee, {"modf", "modff", "modfl", "frexp", "frexpf",
+                                                           "frexpl", "sincos", "sincosf", "sincosl"});
   if (!memory && !parts && !compat::in_std(callee)) return nullptr;
   if (memory)
     for (const clang::Expr*& a : args) a = of_memory(a);
   std::string name = operator_word(callee);
+  if (parts && (name.back() == 'l' || (name.back() == 'f' && name != "modf"))) name.pop_back();
   for (const clang::Expr*& a : args)
     if (const clang::Expr* container = appended_to(a)) {
       a = container;

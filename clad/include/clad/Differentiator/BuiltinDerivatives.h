@@ -102,6 +102,10 @@ constexpr void exp_pullback(T x, T d_y, T* d_x) {
   *d_x += d_y * std::exp(x);
 }
 template <real T>
+constexpr void exp10_pullback(T x, T d_y, T* d_x) {
+  *d_x += d_y * std::pow(T(10), x) * std::log(T(10));
+}
+template <real T>
 constexpr void exp2_pullback(T x, T d_y, T* d_x) {
   *d_x += d_y * std::exp2(x) * std::log(T(2));
 }
@@ -121,33 +125,6 @@ template <real T>
 constexpr void tanh_pullback(T x, T d_y, T* d_x) {
   const T y = std::tanh(x);
   *d_x += d_y * (1 - y * y);
-}
-
-/// The logarithmic derivative of the gamma function: by recurrence to x > 10, then the asymptotic series
-/// (Abramowitz and Stegun, 6.3.5 and 6.3.18); by reflection where x < 0.
-template <real T>
-constexpr T digamma(T x) {
-  T sum = 0;
-  if (x <= 0) {
-    const T pi = T(3.14159265358979323846264338327950288L);
-    sum -= pi / std::tan(pi * x);
-    x = 1 - x;
-  }
-  for (; x < 10; x += 1) sum -= 1 / x;
-  const T z = 1 / (x * x);
-  const T series =
-      z * (T(1) / 12 -
-           z * (T(1) / 120 -
-                z * (T(1) / 252 - z * (T(1) / 240 - z * (T(1) / 132 - z * (T(691) / 32760 - z / 12))))));
-  return sum + std::log(x) - 1 / (2 * x) - series;
-}
-template <real T>
-constexpr void lgamma_pullback(T x, T d_y, T* d_x) {
-  *d_x += d_y * digamma(x);
-}
-template <real T>
-constexpr void tgamma_pullback(T x, T d_y, T* d_x) {
-  *d_x += d_y * std::tgamma(x) * digamma(x);
 }
 
 // Piecewise constant: the derivative is zero wherever it exists.
@@ -293,15 +270,6 @@ constexpr void clamp_pullback(const T& v, const T& lo, const T& hi, T d_r, T* d_
   else
     *d_v += d_r;
 }
-
-#if defined(__cpp_lib_math_special_functions)
-template <real T>
-constexpr void beta_pullback(T x, T y, T d_r, T* d_x, T* d_y) {
-  const T b = std::beta(x, y), both = digamma(x + y);
-  *d_x += d_r * b * (digamma(x) - both);
-  *d_y += d_r * b * (digamma(y) - both);
-}
-#endif
 
 /// The derivatives of a function of numbers whose body nobody can see, by differences: the five-point
 /// formula, with a step in proportion to the argument. About ten digits are right where the function is

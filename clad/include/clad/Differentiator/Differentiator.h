@@ -31,6 +31,7 @@
 #include "clad/Differentiator/Returned.h"
 #include "clad/Differentiator/Revolve.h"
 #include "clad/Differentiator/STLBuiltins.h"
+#include "clad/Differentiator/SpecialFunctions.h"
 #include "clad/Differentiator/Tape.h"
 #include "clad/checkpoint.h"
 #include "clad/opaque.h"

@@ -160,7 +160,12 @@ auto tuple_cat(const A& a, const B& b, const More&... more) {
   return library::tuple_cat(library::tuple_cat(a, b), more...);
 }
 
-// The parts of a number.
+// Functions of the C library that give two numbers.
+template <class T>
+void sincos(T x, T* sine, T* cosine) {
+  *sine = std::sin(x);
+  *cosine = std::cos(x);
+}
 template <class T>
 T modf(T x, T* whole) {
   *whole = std::trunc(x);
