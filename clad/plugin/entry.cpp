@@ -1,6 +1,7 @@
 // One requested gradient: a function of primals and adjoint pointers, and the entry that execute() calls.
 #include <algorithm>
 
+#include "acts.h"
 #include "clang/AST/RecordLayout.h"
 #include "compat.h"
 #include "entry.h"
@@ -78,7 +79,7 @@ Text Module::gradient_text(const Request& request, Instance& in, const std::stri
   if (state || fn.always_forward) {
     if (state) append(primals, state_name);
     text.line(value + fn.name + "_fwd(" + primals + ");", loc);
-  } else if (request.with_value() || fn.writes_outside) {
+  } else if (request.with_value() || fn.writes_outside || acts(request.function)) {
     const auto* method = dyn_cast<CXXMethodDecl>(request.function);
     if (method && !method->isStatic())
       text.line(value + fn.params[0].var->name + "." + method->getNameAsString() + "(" + rest + ");", loc);

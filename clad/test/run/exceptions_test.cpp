@@ -1,4 +1,5 @@
 // Exceptions on the paths that are not taken, and those that are.
+#include <cstdio>
 #include <list>
 #include <stdexcept>
 #include <string>
@@ -84,6 +85,53 @@ TEST(Exceptions, AnExceptionLeavesTheGradientAsItLeavesTheFunction) {
   EXPECT_THROW(clad::gradient(newton).execute(-1, 2, &dx, &dy), Failure);
   EXPECT_EQ(dx, 0);
   EXPECT_EQ(dy, 0);
+}
+
+// Nothing of these is needed for the derivative but what they check.
+double area(double a, double b) {
+  if (a < 0) throw std::domain_error("negative");
+  return a * b;
+}
+void check(double x) { area(x, 1); }
+double checked(double x, double y) {
+  check(x);
+  return x + y;
+}
+struct Spring {
+  double k;
+  double force(double x) const { return k > 0 ? k * x : throw std::domain_error("no spring"); }
+};
+double sum(const double* p, int n) {
+  double s = 0;
+  for (int i = 0; i < n; ++i) {
+    if (p[i] < 0) throw std::domain_error("negative");
+    s += p[i];
+  }
+  return s;
+}
+TEST(Exceptions, AGuardIsRunWhereNothingElseIs) {
+  double d_x = 7, d_y = 7, error = 0, p[] = {1, -1}, d_p[] = {7, 7};
+  EXPECT_THROW(clad::gradient(area).execute(-1, 2, &d_x, &d_y), std::domain_error);
+  EXPECT_THROW(clad::gradient(checked).execute(-1, 2, &d_x, &d_y), std::domain_error);
+  EXPECT_THROW(clad::estimate_error(area).execute(-1, 2, &d_x, &d_y, error), std::domain_error);
+  EXPECT_THROW(clad::gradient(sum, "p").execute(p, 2, d_p), std::domain_error);
+  Spring d{7};
+  EXPECT_THROW(clad::gradient(&Spring::force).execute(Spring{-1}, 2., &d, &d_x), std::domain_error);
+  EXPECT_EQ(7, d_x);
+  EXPECT_EQ(7, d_y);
+  EXPECT_EQ(7, d_p[0]);
+  EXPECT_EQ(7, d.k);
+}
+double told(double x) {
+  std::puts("told");
+  return x * x;
+}
+TEST(Exceptions, WhatIsPrintedIsPrintedOnce) {
+  double d_x = 0;
+  testing::internal::CaptureStdout();
+  clad::gradient(told).execute(3, &d_x);
+  EXPECT_EQ("told\n", testing::internal::GetCapturedStdout());
+  EXPECT_EQ(6, d_x);
 }
 
 TEST(Exceptions, SecondDerivativesThroughAGuard) {
