@@ -179,7 +179,10 @@ const ir::Type* TypeTable::get(QualType qualified) {
     type = context_.getUnqualifiedArrayType(type, dropped);
   }
   auto [it, fresh] = table_.try_emplace(type.getTypePtr());
-  if (!fresh) return it->second.get();
+  if (!fresh) {
+    unsettled_ |= in_progress_.count(it->second.get()) != 0;
+    return it->second.get();
+  }
   it->second = std::make_unique<ir::Type>();
   ir::Type& t = *it->second;
   if (type->isVoidType()) {
@@ -221,6 +224,7 @@ const ir::Type* TypeTable::get(QualType qualified) {
     in_progress_.insert(&t);
     fill_class(t, record, type);
     in_progress_.erase(&t);
+    if (in_progress_.empty() && std::exchange(unsettled_, false)) settle();
   } else {
     t.kind = ir::Type::Scalar;
     t.name = spell(type);

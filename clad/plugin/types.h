@@ -95,6 +95,8 @@ class TypeTable {
   bool taken(const std::string& name) const;
 
  private:
+  void enlist(ir::Type& t);
+  void settle();
   void fill_class(ir::Type& type, const clang::CXXRecordDecl* record, clang::QualType qualified);
   void add_derived(ir::Type& type, const clang::CXXRecordDecl* base);
   void add_constants(const ir::Type* type);
@@ -116,6 +118,7 @@ class TypeTable {
   std::set<const void*> described_;  ///< their declarations
   std::vector<OwnZero> own_zeros_;
   std::set<const ir::Type*> in_progress_;  ///< classes that point to themselves
+  bool unsettled_ = false;                 ///< one of them was asked for
   std::set<std::string> globals_;
   std::optional<std::vector<const clang::CXXRecordDecl*>> polymorphic_;
   std::map<const clang::CXXRecordDecl*, std::vector<const clang::CXXRecordDecl*>> derived_;

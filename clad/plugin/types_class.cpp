@@ -195,11 +195,46 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
   }
   add_derived(t, record);
   if (record->isAbstract()) t.copyable = false;
-  const bool pair =
-      compat::in_clad(record) && record->getName() == "ValueAndPushforward";  // the runtime has its fields
-  if (t.differentiable && t.kind == ir::Type::Record && !pair && !described_.count(t.decl)) {
-    records_.push_back(&t);
-    find_own_zero(t, type);
+  enlist(t);
+}
+
+/// Has the fields of the class written.
+void TypeTable::enlist(ir::Type& t) {
+  const auto* record = static_cast<const CXXRecordDecl*>(t.decl);
+  if (!t.differentiable || t.kind != ir::Type::Record || described_.count(record)) return;
+  if (compat::in_clad(record) && record->getName() == "ValueAndPushforward") return;  // the runtime has them
+  records_.push_back(&t);
+  find_own_zero(t, compat::record_type(context_, record));
+}
+
+/// What a class has that a part of it, a vector of the same class, could not know yet.
+void TypeTable::settle() {
+  const auto take = [](ir::Type& t, const ir::Type& part, bool pointer) {
+    const ir::Type before = t;
+    t.differentiable |= part.differentiable;
+    t.copies_differ |= part.copies_differ;
+    t.own_zero |= part.own_zero;
+    t.has_pointer |= part.has_pointer || (pointer && part.differentiable);
+    t.changes_through |= part.changes_through;
+    t.reaches_integers |= part.reaches_integers;
+    return t.differentiable != before.differentiable || t.copies_differ != before.copies_differ ||
+           t.own_zero != before.own_zero || t.has_pointer != before.has_pointer ||
+           t.changes_through != before.changes_through || t.reaches_integers != before.reaches_integers;
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (auto& [type, owned] : table_) {
+      ir::Type& t = *owned;
+      const bool was = t.differentiable;
+      if (t.element && t.kind != ir::Type::Pointer)
+        changed |= take(t, *t.element, t.element->kind == ir::Type::Pointer);
+      if (t.kind == ir::Type::Record)
+        for (const ir::Field& f : t.fields)
+          if (!f.constant) changed |= take(t, *f.type, f.type->kind == ir::Type::Pointer);
+      if (t.decl && t.kind == ir::Type::Record && t.differentiable && !was &&
+          !compat::in_std(static_cast<const CXXRecordDecl*>(t.decl)))
+        enlist(t);
+    }
   }
 }
 
