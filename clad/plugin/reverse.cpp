@@ -171,7 +171,7 @@ void ReverseTransform::statement(const Stmt* s, List& out) {
         add_error(fn_.ref(shadow(s->var)), fn_.ref(s->var), out);
       if (s->var->active && s->var->shadow && s->expr && ir::active(s->expr))
         propagate(s->expr, fn_.ref(shadow(s->var)), out);
-      for (Var* v : s->touched) save_whole(s, v, out);
+      for (Var* v : s->touched) save_changed(s, v, out);
       return;
     case Stmt::AliasDecl:
       return;
@@ -180,7 +180,7 @@ void ReverseTransform::statement(const Stmt* s, List& out) {
     case Stmt::CallStmt:
       return call(s, out);
     case Stmt::Eval:
-      for (Var* v : s->touched) save_whole(s, v, out);
+      for (Var* v : s->touched) save_changed(s, v, out);
       return;
     case Stmt::Block:
       return sequence(s->body, out);  // its declarations stand in the enclosing prologue
@@ -230,6 +230,14 @@ void ReverseTransform::statement(const Stmt* s, List& out) {
   }
 }
 
+/// Whether the type has elements that a reference or pointer may name, in memory that moves with the object.
+static bool has_elements(const Type* t) {
+  if (t->kind == Type::Pointer) return false;
+  return t->kind == Type::Vector || t->kind == Type::Other || (t->element && has_elements(t->element)) ||
+         std::any_of(t->fields.begin(), t->fields.end(),
+                     [](const ir::Field& f) { return has_elements(f.type); });
+}
+
 /// Keeps the value that `s` overwrites, and puts it back.
 void ReverseTransform::save(const Stmt* s, const Expr* what, List& out) {
   Var* r = ir::root(what);
@@ -245,6 +253,8 @@ void ReverseTransform::save(const Stmt* s, const Expr* what, List& out) {
   restore.whole = what->kind == Expr::VarRef && what->var->kind != Var::Alias;
   if (what->type->kind == Type::Array)
     restore.parts = {"clad::assign(", what, ", ", fn_.ref(kept), ");"};
+  else if (what->type->is_class() && has_elements(what->type))
+    restore.parts = {"clad::put_back(", what, ", ", fn_.ref(kept), ");"};
   else if (what->type->is_class())
     restore.parts = {what, " = std::move(", fn_.ref(kept), ");"};
   else

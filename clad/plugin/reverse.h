@@ -87,7 +87,7 @@ class ReverseTransform {
   std::string place_state(const ir::Stmt* s, const std::string& name, const std::string& forward, List& out);
   void keep_arguments(const ir::Stmt* s, List& out);
   void save(const ir::Stmt* s, const ir::Expr* what, List& out);
-  void save_whole(const ir::Stmt* s, ir::Var* v, List& out);
+  void save_changed(const ir::Stmt* s, ir::Var* v, List& out);
   void start(const ir::Stmt* s, List& out);
   void prologue(const ir::Body& statements, List& out);
   void add_error(const ir::Expr* adjoint, const ir::Expr* value, List& out);

@@ -1,5 +1,6 @@
 // Calls in the reverse sweep: what they are handed, and where their state lies.
 #include <algorithm>
+#include <set>
 
 #include "reverse.h"
 
@@ -39,12 +40,85 @@ void ReverseTransform::call(const Stmt* s, List& out) {
   // A function that is differentiated puts back what it changes.
   if (c.kind == ir::CallInfo::Generated) return generated_call(s, out);
   for (Var* v : s->touched)
-    if (c.kind == ir::CallInfo::Inactive || !v->global.empty()) save_whole(s, v, out);
+    if (c.kind == ir::CallInfo::Inactive || !v->global.empty()) save_changed(s, v, out);
   if (c.kind == ir::CallInfo::Custom) custom_call(s, out);
 }
 
-void ReverseTransform::save_whole(const Stmt* s, Var* v, List& out) {
-  if (v->type->is_value() && v->type->copyable) save(s, fn_.ref(v), out);
+/// Whether changing an object of the type changes nothing but the object: neither it nor a part of it refers
+/// to anything.
+static bool keeps_to_itself(const Type* t, std::set<const Type*>& seen) {
+  if (!seen.insert(t).second) return true;
+  if (t->has_pointer || t->reaches_integers) return false;
+  switch (t->kind) {
+    case Type::Pointer:
+    case Type::InitializerList:
+    case Type::Void:  // a reference
+    case Type::Closure:
+      return false;
+    case Type::Other: {
+      static const char* const values[] = {"map<",    "set<",     "deque<",        "list<",  "queue<",
+                                           "stack<",  "_engine<", "_distribution", "bitset", "string<",
+                                           "bitset<", "vector<",  "unordered_"};
+      static const char* const others[] = {"*",    "&",    "function",  "_ptr",
+                                           "view", "span", "reference", "iterator"};
+      const auto named = [&](const char* word) { return t->name.find(word) != std::string::npos; };
+      return t->name.starts_with("std::") && std::any_of(std::begin(values), std::end(values), named) &&
+             std::none_of(std::begin(others), std::end(others), named);
+    }
+    default:
+      break;
+  }
+  if (t->element && !keeps_to_itself(t->element, seen)) return false;
+  return std::all_of(t->fields.begin(), t->fields.end(),
+                     [&](const ir::Field& f) { return keeps_to_itself(f.type, seen); });
+}
+
+/// The member of a variable that an argument is, or is an element of; the variable itself where more than the
+/// member may change.
+static const Expr* member_given(const Expr* argument) {
+  const Expr* place = argument;
+  for (const Expr* e = argument; e->kind != Expr::VarRef;) {
+    if ((e->kind != Expr::Member && e->kind != Expr::Index) || e->args.empty()) return nullptr;
+    if (e->kind == Expr::Index) place = e->args[0];
+    e = e->args[0];
+    if (e->type->kind == Type::Pointer) return nullptr;
+  }
+  std::set<const Type*> seen;
+  return keeps_to_itself(place->type, seen) && place->type->copyable ? place : nullptr;
+}
+
+static bool mentions(const Expr* e, const Var* v) {
+  return (e->kind == Expr::VarRef && e->var == v) ||
+         std::any_of(e->args.begin(), e->args.end(), [v](const Expr* a) { return mentions(a, v); });
+}
+
+static bool is_within(const Expr* part, const Expr* place) {
+  for (; part; part = part->args.empty() ? nullptr : part->args[0])
+    if (ir::alike(part, place)) return true;
+  return false;
+}
+
+/// What a statement may change of a variable that it is given to: of an object, where it is given members,
+/// those members.
+void ReverseTransform::save_changed(const Stmt* s, Var* v, List& out) {
+  if (!v->type->is_value() || !v->type->copyable) return;
+  const Expr* primal = s->call ? s->call->primal : s->expr;
+  std::vector<const Expr*> members;
+  bool all = !primal || !v->global.empty() || !v->type->is_class();
+  if (primal)
+    for (const Expr* a : primal->args) {
+      if (all || !mentions(a, v) || (!ir::is_path(a) && !a->type->is_class())) continue;
+      const Expr* member = ir::root(a) == v ? member_given(a) : nullptr;
+      if (!member) {
+        all = true;
+      } else if (std::none_of(members.begin(), members.end(),
+                              [&](const Expr* m) { return is_within(member, m); })) {
+        std::erase_if(members, [&](const Expr* m) { return is_within(m, member); });
+        members.push_back(member);
+      }
+    }
+  if (all || members.empty()) return save(s, fn_.ref(v), out);
+  for (const Expr* member : members) save(s, member, out);
 }
 
 /// The adjoint handed to a callee: the argument's own where it is an object, else a temporary that is
@@ -163,7 +237,7 @@ std::string ReverseTransform::place_state(const Stmt* s, const std::string& name
 void ReverseTransform::keep_arguments(const Stmt* s, List& out) {
   const ir::Function& f = *s->call->generated;
   for (Var* v : s->touched)
-    if (!v->global.empty()) save_whole(s, v, out);
+    if (!v->global.empty()) save_changed(s, v, out);
   for (std::size_t i = 0; i < s->call->args.size(); ++i) {
     const ir::CallInfo::Arg& a = s->call->args[i];
     if (!a.moved && (!a.mutable_ || !(f.recursive || f.changes[i]))) continue;

@@ -8,6 +8,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <iterator>
 #include <memory>
 #include <stdexcept>
 #include <tuple>
@@ -43,6 +44,9 @@ concept optional = std::is_class_v<T> && requires(T o, const T& c) {
   { *o } -> std::same_as<typename T::value_type&>;
   o.reset();
 };
+template <class T>
+concept map =
+    requires(T m, const typename T::key_type& k, typename T::mapped_type& v) { m.try_emplace(k, v); };
 struct any_visit {
   template <class A, class B>
   void operator()(A&, const B&) const {}
@@ -406,6 +410,23 @@ void assign(T& to, const T& from) {
     for (std::size_t i = 0; i < std::extent_v<T>; ++i) clad::assign(to[i], from[i]);
   } else {
     to = from;
+  }
+}
+
+/// what = kept, in the memory that `what` has: a reference to an element of a container stays one, as the
+/// program's own references do while its sizes change. Elements of maps stay at their keys.
+template <class T>
+constexpr void put_back(T& what, T& kept) {
+  if constexpr (detail::map<T>) {
+    for (auto e = what.begin(); e != what.end();) e = kept.contains(e->first) ? std::next(e) : what.erase(e);
+    for (auto& [key, value] : kept) {
+      const auto [at, fresh] = what.try_emplace(key, value);
+      if (!fresh) clad::put_back(at->second, value);
+    }
+  } else if constexpr (std::is_copy_assignable_v<T>) {
+    what = std::as_const(kept);
+  } else {
+    what = std::move(kept);
   }
 }
 
