@@ -132,4 +132,48 @@ double passes_rows(double x, double y) {
 }
 TEST(Arguments, AreCopiedWhereWhatTheirSubscriptPointsToChanges) { EXPECT_GRADIENT(passes_rows, 1.3, 0.7); }
 
+double by_references(const double& x, const float& y) { return x * x * y; }
+double repeated(const std::string& text, const double& x) { return static_cast<double>(text.size()) * x; }
+struct Fixed {
+  double value;
+  Fixed(double v) : value(v) {}
+  Fixed(const Fixed&) = delete;
+};
+double fixed_times(const Fixed& a, const double& x) { return a.value * a.value * x; }
+struct Names {
+  const double& value;
+  operator const double&() const { return value; }
+};
+TEST(Arguments, ThatAreConvertedLiveAsLongAsTheDerivative) {
+  double d_x = 0, v_x = 1, v = 0, matrix[4];
+  float d_y = 0, v_y = 0;
+  clad::gradient(by_references).execute(3, 4.0, &d_x, &d_y);
+  EXPECT_EQ(d_x, 24);
+  EXPECT_EQ(d_y, 9);
+  EXPECT_EQ(clad::differentiate(by_references, "x").execute(3, 4), 24);
+  EXPECT_EQ(clad::pushforward(by_references).execute(3, 4, &v_x, &v_y).pushforward, 24);
+  clad::hessian(by_references).execute(3, 4, matrix);
+  EXPECT_EQ(matrix[0], 8);
+  EXPECT_EQ(matrix[1], 6);
+  clad::jacobian(by_references).execute(3, 4, matrix);
+  EXPECT_EQ(matrix[0], 24);
+  clad::hessian_vector_product(by_references, "x").execute(3, 4, &v_x, &v);
+  EXPECT_EQ(v, 8);
+  clad::differentiate<clad::opts::vector_mode>(by_references, "x").execute(3, 4, &d_x);
+  EXPECT_EQ(d_x, 24);
+  double error = d_x = 0;
+  clad::estimate_error(by_references, "x").execute(3, 4, &d_x, error);
+  EXPECT_EQ(d_x, 24);
+
+  const char* text = "a text of more letters than a string holds without memory";
+  d_x = 0;
+  clad::gradient(repeated, "x").execute(text, 1, &d_x);
+  EXPECT_EQ(d_x, static_cast<double>(std::string(text).size()));
+  d_x = 0;
+  clad::gradient(fixed_times, "x").execute(3, 2, &d_x);
+  const double three = 3;
+  clad::gradient(fixed_times, "x").execute(Fixed(2), Names{three}, &d_x);
+  EXPECT_EQ(d_x, 9 + 4);
+}
+
 }  // namespace

@@ -293,24 +293,35 @@ class derivative {
   /// A derivative may be made before the entries of an exported file are known.
   entry_point find() const { return entry_ ? entry_ : find_exported(function_, asked_); }
 
-  /// A primal argument as the function takes it: by reference, or converted to the parameter's type.
-  template <class P>
+  /// Whether a reference to P binds to what an A is or refers to, and not to a value that A is converted to.
+  template <class P, class A>
+  static constexpr bool kRefersTo = std::is_convertible_v<std::remove_reference_t<A>*, P*> ||
+                                    std::is_convertible_v<A, std::remove_const_t<P>&> ||
+                                    requires(A&& a) { std::forward<A>(a).operator P&(); };
+
+  /// A primal argument of type A as the function takes it: by reference, or converted to the parameter's
+  /// type. What is converted is kept here, as a temporary would end before the derivative begins.
+  template <class P, class A>
   struct held {
-    template <class A>
     explicit held(A&& a) : value(static_cast<P>(std::forward<A>(a))) {}
     void* address() { return const_cast<void*>(static_cast<const void*>(&value)); }
     std::remove_cv_t<P> value;
   };
-  template <class P>
-  struct held<P&> {
-    template <class A>
+  template <class P, class A>
+  struct held<P&, A> : held<P, A> {
+    static_assert(std::is_convertible_v<A, P>, "an argument of execute() is not one that the function takes");
+    using held<P, A>::held;
+  };
+  template <class P, class A>
+    requires(!std::is_const_v<P> || kRefersTo<P, A>)
+  struct held<P&, A> {
     explicit held(A&& a) : value(&static_cast<P&>(a)) {}
     void* address() { return const_cast<void*>(static_cast<const void*>(value)); }
     P* value;
   };
-  template <class P>
-  struct held<P&&> : held<P> {
-    using held<P>::held;
+  template <class P, class A>
+  struct held<P&&, A> : held<P, A> {
+    using held<P, A>::held;
   };
 
   template <class O, class... A>
@@ -344,7 +355,8 @@ class derivative {
     if (!entry)
       throw std::logic_error(
           "clad: this program was compiled without the clad plugin, so no derivative exists");
-    std::tuple<held<std::tuple_element_t<I, primals>>...> values(std::get<I>(std::move(args))...);
+    std::tuple<held<std::tuple_element_t<I, primals>, std::tuple_element_t<I, T>>...> values(
+        std::get<I>(std::move(args))...);
     void* addresses[kPrimals + 2] = {};
     std::size_t n = 0;
     if constexpr (kFunctor) addresses[n++] = const_cast<void*>(self);
