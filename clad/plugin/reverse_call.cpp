@@ -341,6 +341,8 @@ void ReverseTransform::custom_call(const Stmt* s, List& out) {
       Expr* d = pass_adjoint(a, before, after);
       add(static_cast<const Expr*>(
           t->kind == Type::Pointer || t->kind == Type::Array ? d : fn_.make(Expr::AddressOf, t, "", {d})));
+    } else if (!c.derivative) {  // differences need not move what has none
+      add(std::string("nullptr"));
     } else if (t->kind == Type::Opaque || t->kind == Type::Pointer) {
       add("static_cast<" + (t->kind == Type::Pointer ? adjoint_pointer_type(t) : t->name + "*") +
           ">(nullptr)");

@@ -167,8 +167,16 @@ void TangentTransform::pullback_call(Stmt* s) {
   info->args.push_back(seed);
   for (const CallInfo::Arg& a : c.args) {
     const bool carries = a.expr->type->differentiable;
+    partials.push_back(nullptr);
     if (!carries && !c.adjoints_for_all) continue;
     const Type* t = a.param_type->kind == Type::Real ? a.param_type : a.expr->type;
+    CallInfo::Arg out;
+    out.param_type = types_.pointer_to(t);
+    if (!c.derivative && !a.active) {  // differences need not move what has no tangent
+      out.expr = fn_.make(Expr::Literal, out.param_type, "nullptr");
+      info->args.push_back(out);
+      continue;
+    }
     Var* v = nullptr;
     if (single && carries && t == type) {  // adds to the tangent itself
       v = shadow(s->var);
@@ -178,10 +186,8 @@ void TangentTransform::pullback_call(Stmt* s) {
     } else {
       v = declare("partial", t, fn_.make(Expr::Literal, t, "0"));
     }
-    partials.push_back(carries ? v : nullptr);
-    CallInfo::Arg out;
-    out.expr = fn_.make(Expr::AddressOf, types_.pointer_to(t), "", {fn_.ref(v)});
-    out.param_type = out.expr->type;
+    if (carries) partials.back() = v;
+    out.expr = fn_.make(Expr::AddressOf, out.param_type, "", {fn_.ref(v)});
     out.mutable_ = true;
     info->args.push_back(out);
   }
@@ -191,12 +197,10 @@ void TangentTransform::pullback_call(Stmt* s) {
   s->call = std::move(primal);
   if (!s->var->shadow) {
     Expr* total = nullptr;
-    std::size_t next = 0;
-    for (const CallInfo::Arg& a : s->call->args) {
-      if (!a.expr->type->differentiable) continue;
-      while (!partials[next]) ++next;
-      Expr* partial = fn_.ref(partials[next++]);
-      if (!a.active) continue;
+    for (std::size_t i = 0; i < partials.size(); ++i) {
+      const CallInfo::Arg& a = s->call->args[i];
+      if (!a.active || !partials[i]) continue;
+      Expr* partial = fn_.ref(partials[i]);
       total = sum(total, single ? partial : times(partial, tangent(a.expr)), "+");
     }
     Stmt* d = emit(Stmt::Decl);

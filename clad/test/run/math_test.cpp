@@ -148,6 +148,18 @@ TEST(Math, FunctionsWithoutABodyAreDifferentiatedByDifferences) {
   EXPECT_NEAR(d_y, 4 * x * x * x * y * y * y, 1e-9);
   EXPECT_NEAR(clad::differentiate(of_unseen, "y").execute(x, y), d_y, 1e-12);
 }
+double of_order_zero(double x, double y) {
+  return std::cyl_bessel_j(0., x) * y + std::cyl_bessel_k(0., x * y);
+}
+TEST(Math, DifferencesLeaveConstantsWhereTheyAre) {  // there are no orders below zero
+  double d_x = 0, d_y = 0;
+  clad::gradient(of_order_zero).execute(1.3, 0.7, &d_x, &d_y);
+  EXPECT_NEAR(d_x, -0.7 * (std::cyl_bessel_j(1., 1.3) + std::cyl_bessel_k(1., 0.91)), 1e-9);
+  EXPECT_NEAR(d_y, std::cyl_bessel_j(0., 1.3) - 1.3 * std::cyl_bessel_k(1., 0.91), 1e-9);
+  EXPECT_NEAR(clad::differentiate(of_order_zero, "x").execute(1.3, 0.7), d_x, 1e-12);
+  clad::differentiate<clad::opts::vector_mode>(of_order_zero).execute(1.3, 0.7, &d_x, &d_y);
+  EXPECT_NEAR(d_y, std::cyl_bessel_j(0., 1.3) - 1.3 * std::cyl_bessel_k(1., 0.91), 1e-9);
+}
 
 double distance_to_a_box(double x, double y) {
   return std::hypot(std::max(x - 2, 0.0), std::max(y - 3, 0.0)) + x * y;

@@ -273,7 +273,7 @@ constexpr void clamp_pullback(const T& v, const T& lo, const T& hi, T d_r, T* d_
 
 /// The derivatives of a function of numbers whose body nobody can see, by differences: the five-point
 /// formula, with a step in proportion to the argument. About ten digits are right where the function is
-/// smooth.
+/// smooth. An argument whose adjoint is null stays where it is: the function may not be defined beside it.
 template <auto Function>
 struct by_differences;
 template <class R, class... A, R (*Function)(A...)>
@@ -293,6 +293,7 @@ struct by_differences<Function> {
   template <std::size_t I, class T>
   static void partial(std::tuple<A...>& at, T* adjoint, R d_y) {
     if constexpr (real<T>) {
+      if (!adjoint) return;
       const T x = std::get<I>(at);
       const T h = numerical_diff::step_at(x);
       *adjoint += d_y * numerical_diff::five_point(
