@@ -188,13 +188,23 @@ void Module::write_jacobian(const Request& request, const FunctionDecl* definiti
     return;
   }
   Request narrowed = request;
-  if (request.all) {  // what is only written is no input
+  if (request.all) {  // what is only written is no input, unless there is no other
     const std::size_t hidden = mask.size() - definition->getNumParams();
+    const auto carries = [&](unsigned p) {
+      return parameter_type(definition, hidden + p, mask.size())->differentiable;
+    };
     std::erase_if(narrowed.parameters, [&](unsigned p) { return plain->fn.changes[hidden + p]; });
+    if (std::none_of(narrowed.parameters.begin(), narrowed.parameters.end(), carries))
+      narrowed.parameters = request.parameters;
     narrowed.ranges.resize(narrowed.parameters.size());
   }
   const auto of = independents(narrowed, definition, mask);
   if (!of) return;
+  if (number_of(*of) == 0) {
+    diagnose_.error(request.at, "cannot compute the Jacobian of '" + plain->fn.primal_name +
+                                    "': it takes no number that carries a derivative");
+    return;
+  }
   Mask reached(mask.size());
   for (std::size_t i = 0; i < mask.size(); ++i) {  // an output has its rows, be they zero
     const ir::Type* type = plain->fn.changes[i] ? parameter_type(definition, i, mask.size()) : nullptr;
@@ -205,7 +215,7 @@ void Module::write_jacobian(const Request& request, const FunctionDecl* definiti
   if (!in) return;
   ir::Function& fn = in->fn;
   const ir::Loc loc = request.at.getRawEncoding();
-  std::string params = parameter_list(fn, mask.size()), number = of->empty() ? "double" : "";
+  std::string params = parameter_list(fn, mask.size()), number;
   for (const Independent& x : *of)
     if (number.empty()) number = x.type->element ? x.type->element->name : x.type->name;
   const std::string target = fn.unique("jacobianMatrix");

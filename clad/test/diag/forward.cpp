@@ -85,6 +85,8 @@ double inside(double x) {
   // expected-error@-1 {{cannot differentiate this derivative again: it must be that of a number, with respect to a number that is a parameter}}
 }
 
+double takes_no_number(int n) { return n; }
+
 void use() {
   clad::differentiate(&Shape::area, "width");
   clad::differentiate(&Shape::both, "width");
@@ -106,6 +108,8 @@ void use() {
   // expected-error@-1 {{cannot compute the Hessian of 'scratch' with respect to what 'p' points to: the function changes its arguments; pass an array or a std::vector instead}}
   clad::gradient(chosen);
   // expected-error@-1 {{cannot differentiate 'chosen' itself: it returns a reference; take the derivative of a function that calls it and returns by value}}
+  clad::jacobian(takes_no_number);
+  // expected-error@-1 {{cannot compute the Jacobian of 'takes_no_number': it takes no number that carries a derivative}}
   clad::jacobian(returns_class);
   // expected-error@-1 {{cannot compute the Jacobian of 'returns_class': it returns 'Complex', which is no number and no array or vector of numbers}}
   clad::gradient(scratch, "p[0]");

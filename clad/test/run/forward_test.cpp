@@ -410,6 +410,24 @@ TEST(Jacobian, OfArraysThatAreReturned) {
   EXPECT_THAT(std::vector<double>(m, m + 4), testing::ElementsAre(3, 4, 12, 36));
 }
 
+void changes_all(std::array<double, 2>& a) {
+  a[0] = a[1] * a[1];
+  a[1] *= 3;
+}
+void reads_no_number(int n, double& y) { y *= y * n; }
+TEST(Jacobian, WithoutInputsThatAreOnlyRead) {
+  std::array<double, 2> a{2, 3};
+  clad::matrix<double> m(2, 2);
+  clad::jacobian(changes_all).execute(a, &m);
+  EXPECT_EQ(m(0, 0), 0);
+  EXPECT_EQ(m(0, 1), 6);
+  EXPECT_EQ(m(1, 0), 0);
+  EXPECT_EQ(m(1, 1), 3);
+  double y = 2, d = 0;
+  clad::jacobian(reads_no_number).execute(3, y, &d);
+  EXPECT_EQ(d, 12);
+}
+
 struct Gauge {
   double a = 2;
   double read(double x) const;

@@ -482,8 +482,8 @@ constexpr auto differentiate(F&& f, P parameter = {}, entry_point entry = nullpt
 
 /// The matrix of first derivatives of what `f` writes through pointers and references, and of what it
 /// returns: a row for each output, a column for each of the named parameters and elements (without a list,
-/// all numbers that `f` only reads). execute() takes the function's arguments, then a pointer to a
-/// clad::matrix or to the first of as many numbers.
+/// all numbers that `f` only reads, or, if there are none, those that it changes). execute() takes the
+/// function's arguments, then a pointer to a clad::matrix or to the first of as many numbers.
 template <unsigned... Options, class F, class P = const char*>
 CLAD_REQUEST("clad::jacobian")
 inline auto jacobian(F&& f, P parameters = {}, entry_point entry = nullptr) {
