@@ -198,6 +198,7 @@ Module::EntryArguments Module::write_arguments(const Request& request, ir::Funct
     out.primals.push_back(primal);
   }
   out.lengths = declare_lengths(request, fn, hidden, out.primals);
+  write_places(request, fn, active, expected, out);
   for (std::size_t i = 0; i < active.size(); ++i) {
     if (!active[i]) continue;
     // Which adjoint argument of execute() it is.
@@ -222,6 +223,37 @@ Module::EntryArguments Module::write_arguments(const Request& request, ir::Funct
       line("clad::set_zero(*" + out.adjoints.back() + ");");
   }
   return out;
+}
+
+/// Parameters that carry no derivative have places among the adjoint arguments too: says which, so that what
+/// is given there is looked at.
+void Module::write_places(const Request& request, ir::Function& fn, const Mask& active, std::size_t expected,
+                          EntryArguments& given) {
+  if (!takes_adjoints(request) && !request.vector) return;
+  const std::size_t hidden = hidden_parameters(request, active);
+  const auto* method = dyn_cast<CXXMethodDecl>(request.function);
+  if (hidden == 1 && !active[0] && !method->getParent()->isLambda())
+    entries_.line("clad::check_adjoint_of_object(" + given.adjoint_frame + ", " + given.wanted +
+                      ", clad::place_of(" + given.primals[0] + ", false, \"" + fn.params[0].var->name +
+                      "\"));",
+                  request.at.getRawEncoding());
+  std::string places, named;
+  bool any = false;
+  for (const unsigned p : request.parameters) {
+    const std::size_t i = hidden + p;
+    const std::string name = fn.params[i].var->name;
+    any |= !active[i];
+    if (active[i]) append(named, name);
+    append(places, "clad::place_of(" + given.primals[i] + ", " + (active[i] ? "true" : "false") + ", \"" +
+                       name + "\")");
+  }
+  if (!any) return;
+  const std::string placed = fn.unique("placed");
+  if (expected > request.parameters.size()) places += ", " + places;  // directions, and adjoints
+  entries_.line("const clad::placed_adjoints<" + given.wanted + "> " + placed + "(" + given.adjoint_frame +
+                    ", {" + places + "}, \"" + named + "\");",
+                request.at.getRawEncoding());
+  given.adjoint_frame = placed + ".frame()";
 }
 
 /// Declares, as `name`, the adjoint (or tangent) of a parameter: argument `which` of execute() after the

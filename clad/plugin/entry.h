@@ -23,6 +23,8 @@ inline std::string as_template_argument(const std::string& type) {
 
 /// How many parameters lie before those that the user names: a lambda's captures, a method's object.
 std::size_t hidden_parameters(const Request& request, const Mask& mask);
+/// Whether execute() is given adjoints or tangents of whole parameters.
+bool takes_adjoints(const Request& request);
 
 ir::Tangents full(const Mask& mask);
 /// The tangents of several steps. Arrays behind a pointer have an unknown length, and so a tangent of their

@@ -8,8 +8,7 @@ using namespace clang;
 
 namespace clad {
 
-/// Whether execute() is given adjoints or tangents of whole parameters.
-static bool takes_adjoints(const Request& request) {
+bool takes_adjoints(const Request& request) {
   switch (request.kind) {
     case Request::Gradient:
     case Request::ValueAndGradient:

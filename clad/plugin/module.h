@@ -173,6 +173,8 @@ class Module {
   };
   EntryArguments write_arguments(const Request& request, ir::Function& fn, const Mask& active,
                                  std::size_t wanted, bool one_more = false, const std::string& alone = "");
+  void write_places(const Request& request, ir::Function& fn, const Mask& active, std::size_t expected,
+                    EntryArguments& given);
   /// Of an adjoint, the elements that the request names; none if it is the whole one.
   struct Part {
     std::string elements, how;

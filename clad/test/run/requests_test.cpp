@@ -131,6 +131,70 @@ TEST(Requests, AVoidFunctionTakesTheCotangentOfItsOutput) {
   EXPECT_EQ(3, y);
 }
 
+double chosen(bool b, double x, double y) { return b ? x * y : x; }
+double lettered(const char* s, const std::string& t, double x) {
+  return s[0] * x * static_cast<double>(t.size());
+}
+struct Count {
+  int n;
+  double times(double x, int m) const { return n * m * x; }
+};
+TEST(Requests, ParametersWithoutDerivativeHavePlacesToo) {
+  double d_x = 0, d_y = 0;
+  bool d_b = true;
+  clad::gradient(chosen).execute(true, 2, 3, nullptr, &d_x, &d_y);
+  clad::gradient(chosen).execute(true, 2, 3, &d_b, &d_x, &d_y);
+  EXPECT_EQ(d_x, 6);
+  EXPECT_EQ(d_y, 4);
+  EXPECT_TRUE(d_b);
+  char d_s = 1;
+  std::string d_t = "t";
+  d_x = 0;
+  clad::gradient(lettered).execute("a", "bc", 2, &d_s, &d_t, &d_x);
+  EXPECT_EQ(d_x, 97 * 2);
+  EXPECT_EQ(d_t, "t");
+}
+TEST(Requests, AdjointsOfThoseWithDerivativesAlone) {
+  double d_x = 0, d_y = 0, error = 0;
+  clad::gradient(chosen).execute(true, 2, 3, &d_x, &d_y);
+  EXPECT_EQ(d_x, 3);
+  EXPECT_EQ(d_y, 2);
+  clad::estimate_error(chosen).execute(true, 2, 3, &d_x, nullptr, error);
+  EXPECT_EQ(d_x, 6);
+  clad::differentiate<clad::opts::vector_mode>(chosen).execute(true, 2, 3, &d_x, &d_y);
+  EXPECT_EQ(d_x, 3);
+  EXPECT_EQ(clad::pushforward(chosen).execute(true, 2, 3, &d_x, &d_y).pushforward, 3 * 3 + 2 * 2);
+  double v_x = 1, v_y = 0;
+  d_x = d_y = 0;
+  clad::hessian_vector_product(chosen).execute(true, 2, 3, &v_x, &v_y, &d_x, &d_y);
+  EXPECT_EQ(d_y, 1);
+  d_x = 0;
+  clad::gradient(lettered).execute("a", "bc", 2, &d_x);
+  EXPECT_EQ(d_x, 97 * 2);
+}
+TEST(Requests, WhatIsNotMeantForAPlaceIsRefused) {
+  double d_x = 0, d_y = 0;
+  float wrong = 0;
+  EXPECT_THROW(clad::gradient(chosen).execute(true, 2, 3, &d_x), std::invalid_argument);
+  EXPECT_THROW(clad::gradient(chosen).execute(true, 2, 3, &wrong, &d_x, &d_y), std::invalid_argument);
+  EXPECT_THROW(clad::gradient(chosen).execute(true, 2, 3, &wrong, &d_y), std::invalid_argument);
+  EXPECT_THROW(clad::gradient(f).execute(2, 3, 4, &d_x, &d_y, &wrong), std::invalid_argument);
+  const Count c{2};
+  clad::gradient(&Count::times).execute(c, 3, 4, &d_x);
+  EXPECT_EQ(d_x, 8);
+  EXPECT_THROW(clad::gradient(&Count::times).execute(c, 3, 4, &d_y, &d_x, nullptr), std::invalid_argument);
+  try {
+    clad::gradient(lettered).execute("a", "bc", 2, &d_x, &d_y);
+    ADD_FAILURE();
+  } catch (const std::invalid_argument& e) {
+    EXPECT_STREQ(e.what(),
+                 "clad: the adjoint argument for parameter 's' points to a different type: the parameter "
+                 "carries no derivative, so pass nullptr there, or name those that do, \"x\"");
+  }
+  EXPECT_EQ(d_x, 8);
+  EXPECT_EQ(d_y, 0);
+}
+
 double declared_only(std::vector<void*>& v, double x);
 template <class T>
 T templated(T x) {

@@ -104,6 +104,15 @@ T* adjoint_or_null(const call_frame& frame, std::size_t index, std::size_t wante
   return static_cast<T*>(a->pointer);
 }
 
+template <class T>
+constexpr std::pair<const void*, const void*> tags_of(const T&) {
+  return {&type_tag<T>, &type_tag<std::remove_all_extents_t<T>>};
+}
+template <class T>
+constexpr std::pair<const void*, const void*> tags_of(T* const&) {
+  return {&type_tag<T*>, &type_tag<std::remove_const_t<T>>};
+}
+
 /// A lambda's captured variable, at its place in the closure object.
 template <class T, bool ByReference>
 T* capture(void* closure, std::size_t offset) {
@@ -115,6 +124,60 @@ T* capture(void* closure, std::size_t offset) {
 }
 
 }  // namespace detail
+
+/// Where the adjoint of one parameter stands among the adjoint arguments.
+struct adjoint_place {
+  std::pair<const void*, const void*> tags;  ///< of what may be given
+  bool active;                               ///< whether the parameter carries a derivative
+  const char* name;
+};
+template <class T>
+constexpr adjoint_place place_of(const T& primal, bool active, const char* name) {
+  return {detail::tags_of(primal), active, name};
+}
+/// Whether the argument may stand in the place of a parameter without derivative: nothing is added to it.
+inline bool fits(const adjoint_argument& a, const adjoint_place& place) {
+  return !a.pointer || a.tag == place.tags.first || a.tag == place.tags.second;
+}
+[[noreturn]] inline void misplaced(const adjoint_place& place, const std::string& others) {
+  throw std::invalid_argument("clad: the adjoint argument for parameter '" + std::string(place.name) +
+                              "' points to a different type: the parameter carries no derivative, so pass "
+                              "nullptr there" +
+                              (others.empty() ? "" : ", or name those that do, \"" + others + "\""));
+}
+inline void check_adjoint_of_object(const call_frame& frame, std::size_t wanted, const adjoint_place& place) {
+  const adjoint_argument* a = detail::find_adjoint(frame, adjoint_of_object, wanted);
+  if (a && !fits(*a, place)) misplaced(place, "");
+}
+
+/// The adjoint arguments of a function of which some parameters carry no derivative. Their places are to be
+/// given nullptr, or a pointer to their own type, which is not touched. Where that is not so, but as many
+/// adjoints are given as there are parameters that carry one, they are taken for those.
+template <std::size_t N>
+class placed_adjoints {
+ public:
+  placed_adjoints(const call_frame& given, const adjoint_place (&places)[N], const char* others)
+      : frame_(given) {
+    const std::size_t object = given.n_adjoints > N ? 1 : 0;
+    const adjoint_place* wrong = nullptr;
+    for (std::size_t i = 0; i < N && !wrong && i + object < given.n_adjoints; ++i)
+      if (!places[i].active && !fits(given.adjoints[i + object], places[i])) wrong = &places[i];
+    if (!wrong) return;
+    const auto expected = std::count_if(places, places + N, [](const adjoint_place& p) { return p.active; });
+    if (given.n_adjoints != static_cast<std::size_t>(expected)) misplaced(*wrong, others);
+    const adjoint_argument* next = given.adjoints;
+    for (std::size_t i = 0; i < N; ++i)
+      if (places[i].active) own_[i] = *next++;
+    frame_.adjoints = own_;
+    frame_.n_adjoints = N;
+  }
+  placed_adjoints(const placed_adjoints&) = delete;
+  const call_frame& frame() const { return frame_; }
+
+ private:
+  call_frame frame_;
+  adjoint_argument own_[N] = {};
+};
 
 /// The adjoint the caller gave, or a zero of our own where none is wanted.
 template <class T>
