@@ -43,6 +43,9 @@ class CustomLookup {
   /// reverse mode: a call of it then is not one of our definition.
   bool given_by_user(const clang::FunctionDecl* callee, bool forward);
 
+  /// Whether the user has, or means, a pullback or a pushforward of `callee`.
+  bool derived_by_user(const clang::FunctionDecl* callee);
+
   /// Whether there is a custom derivative of `callee` with one of these suffixes, or one that is meant to be.
   bool has(const clang::FunctionDecl* callee, std::initializer_list<const char*> suffixes);
   /// Whether there is a pullback, or what runs in the place of `callee` in the forward sweep.

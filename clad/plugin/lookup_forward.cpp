@@ -150,6 +150,13 @@ bool CustomLookup::has(const FunctionDecl* callee, std::initializer_list<const c
   return false;
 }
 
+bool CustomLookup::derived_by_user(const FunctionDecl* callee) {
+  only_users_ = true;
+  const bool derived = has(callee, {"_pullback", "_pushforward"});
+  only_users_ = false;
+  return derived;
+}
+
 bool CustomLookup::given_by_user(const FunctionDecl* callee, bool forward) {
   if (isa<CXXMethodDecl>(callee)) return false;
   only_users_ = true;

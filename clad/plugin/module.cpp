@@ -173,10 +173,55 @@ bool Module::lower(const DerivativeKey& key, SourceLocation use, Instance& in) {
   return diagnose_.errors() == errors;
 }
 
+/// A function of which the user has a derivative is not differentiated, what calls it is: this is a function
+/// that does nothing else. Null where there is no such derivative, or after an error.
+const FunctionDecl* Module::call_of(const Request& request) {
+  const FunctionDecl* function = request.function;
+  const auto* method = dyn_cast<CXXMethodDecl>(function);
+  if ((method && !method->isStatic()) || function->isVariadic() || !lookup_.derived_by_user(function))
+    return nullptr;
+  const FunctionDecl* named = function;
+  function->hasBody(named);  // a declaration may spell other names of its parameters or none
+  function = function->getCanonicalDecl();
+  if (const auto made = calls_.find(function); made != calls_.end()) return made->second;
+  ASTContext& context = sema_.Context;
+  const SourceLocation at = function->getLocation();
+  auto* made = FunctionDecl::Create(context, const_cast<DeclContext*>(function->getDeclContext()), at, at,
+                                    DeclarationName(function->getDeclName()), function->getType(),
+                                    function->getTypeSourceInfo(), SC_Static);
+  std::vector<ParmVarDecl*> params;
+  std::vector<clang::Expr*> arguments;
+  for (const ParmVarDecl* p : named->parameters()) {
+    params.push_back(ParmVarDecl::Create(context, made, at, at, p->getIdentifier(), p->getType(),
+                                         p->getTypeSourceInfo(), SC_None, nullptr));
+    params.back()->setScopeInfo(0, static_cast<unsigned>(arguments.size()));
+    arguments.push_back(DeclRefExpr::Create(context, NestedNameSpecifierLoc(), SourceLocation(),
+                                            params.back(), false, at, p->getType().getNonReferenceType(),
+                                            VK_LValue));
+  }
+  made->setParams(params);
+  const Sema::SFINAETrap trap(sema_);
+  clang::Expr* callee =
+      sema_.BuildDeclRefExpr(const_cast<FunctionDecl*>(function), function->getType(), VK_LValue, at);
+  const ExprResult call = sema_.BuildCallExpr(nullptr, callee, at, arguments, at);
+  if (call.isInvalid() || trap.hasErrorOccurred()) {
+    diagnose_.error(request.at, "cannot use the derivative that is given for '" + display_name(function) +
+                                    "': the function takes an argument that is moved; take the derivative of "
+                                    "one that calls it");
+    return nullptr;
+  }
+  clang::Stmt* body = call.get();
+  if (!function->getReturnType()->isVoidType()) body = ReturnStmt::Create(context, at, call.get(), nullptr);
+  made->setBody(CompoundStmt::Create(context, body, FPOptionsOverride(), at, at));
+  return calls_[function] = made;
+}
+
 void Module::add(const Request& request) {
-  const FunctionDecl* definition = nullptr;
   const FunctionDecl* f = request.function;
-  if (!f->hasBody(definition)) {
+  const unsigned errors = diagnose_.errors();
+  const FunctionDecl* definition = call_of(request);
+  if (diagnose_.errors() != errors) return;
+  if (!definition && !f->hasBody(definition)) {
     const auto* method = dyn_cast<CXXMethodDecl>(f);
     const bool pure = method && compat::is_pure(method);
     if (pure && !request.overriders.empty()) return write_choice(request);

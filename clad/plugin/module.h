@@ -193,6 +193,7 @@ class Module {
   void finish_entry(const Request& request, const EntryArguments& given, const ir::Type* result,
                     const std::string& call);
   std::optional<Mask> mask_of(const Request& request, const clang::FunctionDecl* definition);
+  const clang::FunctionDecl* call_of(const Request& request);
   Text code_of(const Instance& in) const;
   void collect(const Instance& in, std::vector<const Instance*>& order,
                std::set<const Instance*>& seen) const;
@@ -210,6 +211,7 @@ class Module {
   std::map<DerivativeKey, std::unique_ptr<Instance>> instances_;
   std::vector<Instance*> roots_;  ///< those that requests name
   std::set<const clang::FunctionDecl*> callees_;
+  std::map<const clang::FunctionDecl*, const clang::FunctionDecl*> calls_;
   Text entries_;
 };
 

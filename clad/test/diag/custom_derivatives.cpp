@@ -124,6 +124,11 @@ double calls_at(double x) {
 double calls_constructor(double x) { return Made(x).v; }
 // expected-error@-1 {{no 'constructor_reverse_forw' matches this call of 'Made::Made'}}
 
+double given_a_vector(std::vector<double>&& v) { return v[0]; }
+namespace clad::custom_derivatives {
+void given_a_vector_pullback(::std::vector<double>&&, double, ::std::vector<double>*);
+}
+
 void use() {
   clad::gradient(calls_wrong_cotangent);
   clad::gradient(calls_no_cotangent);
@@ -142,4 +147,6 @@ void use() {
   clad::gradient(calls_other_number);
   clad::gradient(calls_at);
   clad::gradient(calls_constructor);
+  clad::gradient(given_a_vector);
+  // expected-error@-1 {{cannot use the derivative that is given for 'given_a_vector': the function takes an argument that is moved; take the derivative of one that calls it}}
 }

@@ -433,4 +433,68 @@ TEST(CustomDerivatives, ThatAreTemplatesAreDifferentiatedAgain) {
 
 }  // namespace
 
+double tripled(double x, double y);
+double defined_later(double, double);
+namespace shapes {
+double area(const std::vector<double>& sides, double scale) { return sides[0] * sides[1] * scale; }
+}  // namespace shapes
+struct Library {
+  static double constant(double T, double E);
+};
+namespace clad::custom_derivatives {
+void tripled_pullback(double, double, double d, double* d_x, double* d_y) {
+  *d_x += 3 * d;
+  *d_y += 5 * d;
+}
+ValueAndPushforward<double, double> defined_later_pushforward(double x, double y, double d_x, double d_y) {
+  return {x + y, 7 * d_x + 9 * d_y};
+}
+namespace shapes {
+void area_pullback(const ::std::vector<double>& sides, double, double d, ::std::vector<double>* d_sides,
+                   double* d_scale) {
+  (*d_sides)[0] += 11 * d * sides[1];
+  *d_scale += 13 * d;
+}
+}  // namespace shapes
+namespace class_functions {
+void constant_pullback(double, double, double d, double* d_T, double* d_E) {
+  *d_T += 17 * d;
+  *d_E += 19 * d;
+}
+}  // namespace class_functions
+}  // namespace clad::custom_derivatives
+double tripled(double x, double y) {
+  throw std::logic_error("the body of a function that has a pullback");
+  return x * y;
+}
+double defined_later(double x, double y) { return x + y; }
+double Library::constant(double T, double E) { return T + E; }
+
+namespace {
+
+TEST(CustomDerivatives, OfTheFunctionThatIsAskedAbout) {
+  double d_x = 0, d_y = 0, d_s = 0;
+  clad::gradient(tripled).execute(1, 2, &d_x, &d_y);
+  EXPECT_EQ(d_x, 3);
+  EXPECT_EQ(d_y, 5);
+  clad::gradient(tripled, "y").execute(1, 2, &d_y);
+  EXPECT_EQ(d_y, 10);
+  EXPECT_EQ(clad::differentiate(defined_later, "y").execute(1, 2), 9);
+  EXPECT_EQ(clad::differentiate<2>(defined_later, "x").execute(1, 2), 0);
+  d_x = d_y = 0;
+  clad::gradient(defined_later).execute(1, 2, &d_x, &d_y);  // which has no pullback
+  EXPECT_EQ(d_x, 1);
+  std::vector<double> d_sides;
+  const std::vector<double> sides{2, 3};
+  EXPECT_EQ(clad::value_and_gradient(shapes::area).execute(sides, 1, &d_sides, &d_s), 6);
+  EXPECT_EQ(d_sides[0], 33);
+  EXPECT_EQ(d_s, 13);
+  d_x = d_y = 0;
+  clad::gradient(&Library::constant).execute(1, 2, &d_x, &d_y);
+  EXPECT_EQ(d_x, 17);
+  EXPECT_EQ(d_y, 19);
+}
+
+}  // namespace
+
 double defined_elsewhere(double x) { return x * x; }
