@@ -37,6 +37,11 @@ bool is_number(const Expr* e) {
          });
 }
 
+bool is_zero(const Expr* e) {
+  e = bare(e);
+  return is_number(e) && e->text.find_first_not_of("0ulUL") == std::string::npos;
+}
+
 /// The statement is `v += step` or `v -= step`, in one of the ways to write it.
 bool steps(const Stmt* s, const Var* v, bool& up, std::string& step) {
   if (s->kind != Stmt::Assign || s->lhs->kind != Expr::VarRef || s->lhs->var != v) return false;
@@ -75,6 +80,7 @@ class Counter {
     loop_->count.first = start->expr;
     loop_->count.end = end;
     loop_->count.up = up_;
+    loop_->count.wraps = wraps_;
     loop_->count.step = step_;
     return true;
   }
@@ -121,6 +127,8 @@ class Counter {
     if (left->kind != Expr::VarRef || left->var != v_ || !comparable(right, distance != nullptr))
       return nullptr;
     if (op == "!=" ? step_ != "1" : op != (up_ ? "<" : ">") && op != (up_ ? "<=" : ">=")) return nullptr;
+    // Up from 0 or down to it, an unsigned counter does not wrap around.
+    wraps_ = op == "!=" && sign_ == Integer::Unsigned && !is_zero(up_ ? loop_->init[0]->expr : right);
     Expr* end = right;
     if (distance) end = offset(end, plus ? "-" : "+", distance);
     if (op == "<=" || op == ">=") end = offset(end, up_ ? "+" : "-", number("1"));
@@ -142,7 +150,7 @@ class Counter {
   Stmt* loop_;
   Var* v_ = nullptr;
   Integer sign_ = Integer::None;
-  bool up_ = true;
+  bool up_ = true, wraps_ = false;
   std::string step_;
 };
 

@@ -184,7 +184,7 @@ bool Exclusive::is_digit(const Term& digit, const Expr* stride) const {
   auto it = e->kind == Expr::VarRef ? counters_.find(e->var) : counters_.end();
   if (it == counters_.end() || it->second == loop_) return false;
   const auto& count = it->second->count;
-  if (!count.up || !number(value(count.first))) return false;
+  if (!count.up || count.wraps || !number(value(count.first))) return false;
   const Expr* end = value(count.end);
   if (number(end) && number(stride)) return *number(end) <= *number(stride);
   return alike(end, stride);
@@ -262,6 +262,7 @@ Expr* Exclusive::interval(const Expr* e) const {
   auto it = e->kind == Expr::VarRef ? counters_.find(e->var) : counters_.end();
   if (it != counters_.end()) {
     const auto& count = it->second->count;
+    if (count.wraps) return nullptr;
     Expr *low = interval(count.up ? count.first : count.end),
          *high = interval(count.up ? count.end : count.first);
     return low && high ? fn_.make(Expr::Call, type, "clad::between", {low, high}) : nullptr;

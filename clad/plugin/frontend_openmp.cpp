@@ -170,7 +170,11 @@ void Frontend::write_back(Worksharing& loop) {
   ir::Expr* counter = fn_.ref(count.counter);
   ir::Expr* next = fn_.make(ir::Expr::Binary, counter->type, count.up ? "+" : "-",
                             {counter, literal(count.step, context_.IntTy)});
-  ir::Expr* more = fn_.make(ir::Expr::Binary, boolean, count.up ? "<" : ">", {next, count.end});
+  ir::Expr* more = fn_.make(ir::Expr::Binary, boolean,
+                            count.wraps ? "!="
+                            : count.up  ? "<"
+                                        : ">",
+                            {next, count.end});
   ir::Stmt* branch = emit(ir::Stmt::If, loop.loop->loc);
   record_condition(branch, fn_.make(ir::Expr::Unary, boolean, "!", {more}));
   ir::Body* outer = std::exchange(out_, &branch->body);

@@ -128,20 +128,24 @@ void Frontend::end_reductions(Worksharing& loop, ir::Body& before) {
       const bool zero = b->kind == ir::Expr::Literal && b->text == "0";
       return zero ? a : fn_.make(ir::Expr::Binary, a->type, "-", {a, b});
     };
-    auto number = [&](ir::Expr* e) {
-      ir::Expr* c = fn_.make(ir::Expr::Cast, size, size->name, {e});
+    auto number = [&](ir::Expr* e, const ir::Type* type) {
+      ir::Expr* c = fn_.make(ir::Expr::Cast, type, type->name, {e});
       c->explicit_cast = true;
       return c;
     };
-    ir::Expr* some = fn_.make(ir::Expr::Binary, types_.get(context_.BoolTy), "<", {low, high});
-    ir::Expr* length = fn_.make(ir::Expr::Conditional, size, "",
-                                {some, number(minus(high, low)), literal("0", context_.getSizeType())});
+    // the distance of counters that may wrap around is one of their type
+    auto distance = [&](ir::Expr* e) { return count.wraps ? number(e, count.counter->type) : e; };
+    ir::Expr* some =
+        fn_.make(ir::Expr::Binary, types_.get(context_.BoolTy), count.wraps ? "!=" : "<", {low, high});
+    ir::Expr* length =
+        fn_.make(ir::Expr::Conditional, size, "",
+                 {some, number(distance(minus(high, low)), size), literal("0", context_.getSizeType())});
     ir::Stmt* d = fn_.stmt(ir::Stmt::Decl, loop.loop->loc, "");
     d->var = r.parts;
     d->expr = fn_.make(ir::Expr::Construct, r.parts->type, "", {length});
     before.push_back(d);
     ir::Expr* i = fn_.ref(count.counter);
-    ir::Expr* index = count.up ? minus(i, count.first) : minus(count.first, i);
+    ir::Expr* index = distance(count.up ? minus(i, count.first) : minus(count.first, i));
     ir::Expr* place = fn_.make(ir::Expr::Index, r.part->type, "", {fn_.ref(r.parts), index});
     assign(place, "=", fn_.ref(r.part), loop.loop->loc);
     loop.ours.insert(out_->back());

@@ -293,7 +293,8 @@ struct Stmt {
     Var* counter = nullptr;
     Expr *first = nullptr, *end = nullptr;
     bool up = true;
-    std::string step;  ///< without its sign
+    bool wraps = false;  ///< it may pass the end of its type on the way: only `!=` tells that it is not there
+    std::string step;    ///< without its sign
   } count;
   /// Loop: how the user wants it checkpointed.
   struct Checkpoint {

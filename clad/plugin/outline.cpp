@@ -256,9 +256,14 @@ class Outliner {
     }
     made.more = text(f, loop_->expr);
     made.trips = "clad::revolve::unknown";
-    if (const Var* v = loop_->count.counter)
-      made.trips = "clad::trips<" + v->type->name + ">(" + v->name + ", " + text(f, loop_->count.end) + ", " +
-                   (loop_->count.up ? "" : "-") + loop_->count.step + ")";
+    if (const Var* v = loop_->count.counter) {
+      const std::string end = text(f, loop_->count.end), to = "(" + end + ")";
+      const std::string range = !loop_->count.wraps
+                                    ? v->name + ", " + end + ", " + (loop_->count.up ? "" : "-")
+                                : loop_->count.up ? "0, " + to + " - " + v->name + ", "
+                                                  : "0, " + v->name + " - " + to + ", ";
+      made.trips = "clad::trips<" + v->type->name + ">(" + range + loop_->count.step + ")";
+    }
     made.limit = mark.limit
                      ? (mark.bytes ? "clad::at_most_bytes(" : "clad::at_most(") + text(f, mark.limit) + ")"
                      : "clad::checkpoint_budget{}";

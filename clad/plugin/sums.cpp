@@ -75,7 +75,7 @@ const Expr* bare(const Expr* e) {
   return e;
 }
 
-/// The counter of `loop` is always greater than `v`.
+/// The counter of `loop` runs up from `v + 1`: it is never `v`.
 bool runs_above(const ir::Stmt* loop, const Var* v) {
   const Expr* first = bare(loop->count.first);
   if (!loop->count.up || first->kind != Expr::Binary || first->text != "+") return false;
@@ -201,7 +201,8 @@ void ReverseTransform::find_sums(List& list) {
     add.loc = loc_;
     const ir::Stmt& s = *loop;
     Expr* low = s.count.up ? s.count.first : s.count.end;
-    add.parts = {fn_.make(Expr::Binary, low->type, "<", {low, s.count.up ? s.count.end : s.count.first})};
+    add.parts = {fn_.make(Expr::Binary, low->type, s.count.wraps ? "!=" : "<",
+                          {low, s.count.up ? s.count.end : s.count.first})};
     for (const auto& [target, sum] : sums) {
       list.insert(list.begin() + static_cast<std::ptrdiff_t>(i),
                   line({target->type->name + " " + sum->var->name + " = 0;"}));

@@ -5,6 +5,7 @@
 
 namespace clad {
 
+using ir::Expr;
 using ir::Stmt;
 using ir::Type;
 using ir::Var;
@@ -33,6 +34,7 @@ std::string ReverseTransform::flat_record(const Stmt* loop) const {
   std::string index = !loop->count.up ? print_term(loop->count.first) + " - " + i
                       : first == "0"  ? i
                                       : i + " - " + start;
+  if (loop->count.wraps) index = "static_cast<" + loop->count.counter->type->name + ">(" + index + ")";
   if (loop->count.step != "1") index = (index == i ? i : "(" + index + ")") + " / " + loop->count.step;
   return loop->region->parent->record + "." + loop->tape + "[" + index + "]";
 }
@@ -52,9 +54,12 @@ void ReverseTransform::forward_loop(const Stmt* s, Text& out) const {
   if (!natural)
     for (const Stmt* start : s->init) forward(start, out);
   if (loop_recorded(s) && s->region->kept && is_indexed(s)) {
-    const std::string first = print(s->count.first), end = print(s->count.end);
+    const Expr *low = s->count.up ? s->count.first : s->count.end,
+               *high = s->count.up ? s->count.end : s->count.first;
+    const std::string range =
+        s->count.wraps ? "0, " + print_term(high) + " - " + print_term(low) : print(low) + ", " + print(high);
     out.line(s->region->parent->record + "." + s->tape + ".reserve<" + s->count.counter->type->name + ">(" +
-                 (s->count.up ? first + ", " + end : end + ", " + first) + ");",
+                 range + ");",
              s->loc);
   }
   std::string cond = print(s->expr);
@@ -100,15 +105,16 @@ std::string ReverseTransform::loop_head(const Reverse& r) const {
   if (is_unordered(r)) {
     const std::string& step = loop->count.step;
     const char* sign = loop->count.up ? "+" : "-";
-    return v->type->name + " " + v->name + " = " + first + "; " + v->name + (loop->count.up ? " < " : " > ") +
-           end + "; " +
+    const char* until = loop->count.wraps ? " != " : loop->count.up ? " < " : " > ";
+    return v->type->name + " " + v->name + " = " + first + "; " + v->name + until + end + "; " +
            (step == "1" ? std::string(sign) + sign + v->name : v->name + " " + sign + "= " + step);
   }
   if (loop->count.step != "1")
     end = "clad::count_end<" + v->type->name + ">(" + first + ", " + end + ", " +
           (loop->count.up ? "" : "-") + loop->count.step + ")";
-  return v->type->name + " " + v->name + " = " + end + "; " + v->name + (loop->count.up ? " > " : " < ") +
-         first + ";" + (empty || is_indexed(loop) ? "" : " " + tape + ".pop()");
+  const char* until = loop->count.wraps ? " != " : loop->count.up ? " > " : " < ";
+  return v->type->name + " " + v->name + " = " + end + "; " + v->name + until + first + ";" +
+         (empty || is_indexed(loop) ? "" : " " + tape + ".pop()");
 }
 
 /// What the reverse sweep reads of an iteration, computed again.

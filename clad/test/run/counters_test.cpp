@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <limits>
+#include <string>
 #include <vector>
 
 #include "clad/Differentiator/Differentiator.h"
@@ -235,6 +237,45 @@ TEST(Counters, HaveExpressionsAsBounds) {
   EXPECT_GRADIENT(chosen_bounds, 1.3, 0.7);
   EXPECT_GRADIENT(chosen_bounds, 0.7, 1.3);
   EXPECT_GRADIENT(bits_as_bounds, 0.4, 0.3);
+}
+
+double down_past_zero(double x, double y) {
+  double s = x, a[4] = {x, y, x * y, 1};
+  for (std::size_t i = 2; i != static_cast<std::size_t>(-1); --i) s += x * y;
+  for (unsigned i = 2; i != -1U; --i) s = std::sin(s * x) + a[i];
+  for (std::size_t i = 3; i != std::string::npos; i--) a[i] = a[i] * a[0] + s;
+  for (auto i = 1ULL; i != std::numeric_limits<unsigned long long>::max(); --i) s *= a[i] + a[i + 1];
+  return s;
+}
+double up_past_the_end(double x, double y) {
+  double s = x;
+  const std::size_t start = 4294967294U;
+  for (unsigned i = 4294967294U; i != 3; ++i) s += x * y;
+  for (unsigned i = start; i != 3; ++i) s = std::sin(s * y) + x * (i % 7);
+  for (unsigned i = 4294967290U; i != -1; ++i)
+    s = std::sin(s * y) + x;
+  return s;
+}
+double not_from_zero(double x, double y) {
+  double s = x;
+  const unsigned n = 4;
+  for (unsigned i = 1; i != n; ++i)
+    for (unsigned j = i + 1; j != n; ++j) s = std::sin(s * y) + x * (i + j);
+  return s;
+}
+double checkpointed_past_zero(double x, double y) {
+  double s = x;
+  for (unsigned i = 4; i != -1U; --i) {
+    clad::checkpoint_loop(2);
+    s = std::sin(s * y) + x * i;
+  }
+  return s;
+}
+TEST(Counters, MayWrapAround) {
+  EXPECT_DERIVATIVES(down_past_zero, 0.3, 0.7);
+  EXPECT_DERIVATIVES(up_past_the_end, 0.3, 0.7);
+  EXPECT_DERIVATIVES(not_from_zero, 0.3, 0.7);
+  EXPECT_GRADIENT(checkpointed_past_zero, 0.3, 0.7);
 }
 
 }  // namespace

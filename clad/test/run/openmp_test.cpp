@@ -101,4 +101,17 @@ TEST(OpenMPOrders, SecondDerivatives) {
   EXPECT_NEAR(d_b, g_b, 1e-9);
 }
 
+double past_zero(double x, double y) {
+  double s = 0, most = x, last = y;
+#pragma omp parallel for reduction(+ : s) lastprivate(last)
+  for (unsigned i = 4; i != -1U; --i) {
+    s += std::sin(x * y * i);
+    last = x * y * (i + 3);
+  }
+#pragma omp parallel for reduction(max : most)
+  for (unsigned i = 4294967294U; i != 5; ++i) most = std::max(most, std::cos(x * y * (i % 10)));
+  return s * most * last;
+}
+TEST(OpenMPOrders, CountersThatWrapAround) { EXPECT_DERIVATIVES(past_zero, 1.3, 0.7); }
+
 }  // namespace
