@@ -47,6 +47,12 @@ ir::Expr* Frontend::raw(const clang::Expr* e) {
     Helper(Frontend& frontend, ir::Expr* o) : f(frontend), out(o) {}
     bool handledStmt(clang::Stmt* s, raw_ostream& os) override {
       const auto* ref = dyn_cast<DeclRefExpr>(s);
+      if (const auto* p = dyn_cast<SubstNonTypeTemplateParmExpr>(s); p && p->isPRValue())
+        if (ir::Expr* c = f.constant(p)) {
+          out->args.push_back(c);
+          os << '\1';
+          return true;
+        }
       if (isa<CXXThisExpr>(s)) {
         ok = false;
         return true;
@@ -94,9 +100,14 @@ ir::Expr* Frontend::constant(const clang::Expr* e) {
     c->explicit_cast = true;
     return c;
   }
-  if (e->getType()->isUnsignedIntegerType() && !e->getType()->isBooleanType())
-    text += context_.getTypeSize(e->getType()) > 32 ? "ul" : "u";
-  else if (context_.getTypeSize(e->getType()) > 32)
+  const std::uint64_t size = context_.getTypeSize(e->getType());
+  const bool is_least = e->getType()->isSignedIntegerType() && result.Val.getInt().isMinSignedValue();
+  if (e->getType()->isBooleanType()) return literal(text, e->getType());
+  if (size < 32 || size > 64 || is_least)
+    return literal(spell_constant(result.Val, e->getType(), types_), e->getType());
+  if (e->getType()->isUnsignedIntegerType())
+    text += size > 32 ? "ul" : "u";
+  else if (size > 32)
     text += "l";
   return literal(text, e->getType());
 }
@@ -172,6 +183,19 @@ ir::Expr* Frontend::cast(const CastExpr* e) {
         return fail(e->getExprLoc(), cannot("cast", e->getCastKindName()));
       return raw(e);
   }
+}
+
+/// Whether the literal can be written as it prints: what stands for a template's parameter may be of a type
+/// that has none, or the least number of its type.
+static bool prints_as_it_is(const clang::Expr* e) {
+  const QualType type = e->getType();
+  if (isa<CharacterLiteral>(e))
+    return type->isSpecificBuiltinType(BuiltinType::Char_S) ||
+           type->isSpecificBuiltinType(BuiltinType::Char_U);
+  const auto* number = dyn_cast<IntegerLiteral>(e);
+  if (!number) return true;
+  const unsigned bits = number->getValue().getBitWidth();
+  return bits >= 32 && bits <= 64 && !(type->isSignedIntegerType() && number->getValue().isMinSignedValue());
 }
 
 ir::Expr* Frontend::value(const clang::Expr* e) {
@@ -260,6 +284,7 @@ ir::Expr* Frontend::value(const clang::Expr* e) {
     case clang::Stmt::CXXNullPtrLiteralExprClass:
     case clang::Stmt::StringLiteralClass: {
       std::string text;
+      if (!prints_as_it_is(e)) return constant(e);
       if (isa<FloatingLiteral>(e) && !e->getBeginLoc().isMacroID())
         text = source(e->getSourceRange());  // as written
       // What the suffix of a user's literal makes of the number is a call; a template's parameter has a

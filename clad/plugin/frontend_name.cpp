@@ -189,7 +189,10 @@ ir::Expr* Frontend::global(const ValueDecl* decl) {
   } else {
     llvm::raw_string_ostream os(text);
     os << "::";
-    decl->printQualifiedName(os, types_.policy());
+    if (const auto* record = dyn_cast<CXXRecordDecl>(decl->getDeclContext()); record && isa<VarDecl>(decl))
+      os << types_.spell(compat::record_type(context_, record)) << "::" << decl->getNameAsString();
+    else
+      decl->printQualifiedName(os, types_.policy());
     if (const auto* var = dyn_cast<VarTemplateSpecializationDecl>(decl))
       os << spell_arguments(var->getTemplateArgs().asArray(), types_);
     os.flush();

@@ -1,4 +1,6 @@
 // How functions are spelled in generated code and in the names of their derivatives.
+#include <iterator>
+
 #include "clang/AST/DeclTemplate.h"
 #include "compat.h"
 #include "frontend.h"
@@ -77,6 +79,45 @@ std::string operator_word(const FunctionDecl* decl) {
   return decl->getNameAsString();
 }
 
+/// The digits of a number of at most 64 bits, as a literal that holds it.
+static std::string spell_digits(const llvm::APSInt& value, const char* suffix) {
+  if (value.isSigned() && value.isMinSignedValue())  // there are no negative literals
+    return "(" + llvm::toString(llvm::APSInt(value + 1, false), 10) + suffix + " - 1)";
+  return llvm::toString(value, 10) + suffix;
+}
+
+/// An integer as an expression of exactly its type and value: types less than int have no literals, and Clang
+/// prints those of characters as if they were signed.
+static std::string spell_integer(const llvm::APSInt& value, QualType type, TypeTable& types) {
+  type = type.getCanonicalType().getUnqualifiedType();
+  const auto* builtin = dyn_cast<BuiltinType>(type.getTypePtr());
+  switch (builtin ? builtin->getKind() : BuiltinType::Void) {
+    case BuiltinType::Bool:
+      return value == 0 ? "false" : "true";
+    case BuiltinType::Int:
+      return spell_digits(value, "");
+    case BuiltinType::UInt:
+      return spell_digits(value, "U");
+    case BuiltinType::Long:
+      return spell_digits(value, "L");
+    case BuiltinType::ULong:
+      return spell_digits(value, "UL");
+    case BuiltinType::LongLong:
+      return spell_digits(value, "LL");
+    case BuiltinType::ULongLong:
+      return spell_digits(value, "ULL");
+    default:
+      break;
+  }
+  const std::string cast = "static_cast<" + types.spell(type) + ">(";
+  const char* suffix = value.isSigned() ? "LL" : "ULL";
+  if (value.getBitWidth() <= 64)
+    return cast + spell_digits(value, value.getBitWidth() <= 32 ? "" : suffix) + ")";
+  const llvm::APSInt high(value.lshr(64).trunc(64), value.isUnsigned());
+  const llvm::APSInt low(value.trunc(64), /*isUnsigned=*/true);
+  return cast + cast + spell_digits(high, suffix) + ") << 64 | " + spell_digits(low, "ULL") + ")";
+}
+
 /// A constant that is an argument of a template, as an expression of exactly its value.
 std::string spell_constant(const APValue& value, QualType type, TypeTable& types) {
   if (value.isFloat() && value.getFloat().isFinite()) {
@@ -102,8 +143,7 @@ std::string spell_constant(const APValue& value, QualType type, TypeTable& types
       text += (i ? ", " : "") + spell_constant(value.getArrayInitializedElt(i), element, types);
     return "{" + text + "}";
   }
-  if (value.isInt() && type->isEnumeralType())
-    return types.spell(type.getUnqualifiedType()) + "(" + llvm::toString(value.getInt(), 10) + ")";
+  if (value.isInt() && type->isIntegralOrEnumerationType()) return spell_integer(value.getInt(), type, types);
   std::string text;
   llvm::raw_string_ostream os(text);
   value.printPretty(os, types.policy(), type);
@@ -112,8 +152,26 @@ std::string spell_constant(const APValue& value, QualType type, TypeTable& types
 
 namespace {
 
+/// Whether the name alone does not tell the function.
+bool is_overloaded(const FunctionDecl* f) {
+  const auto found = f->getDeclContext()->getRedeclContext()->lookup(f->getDeclName());
+  return std::distance(found.begin(), found.end()) > 1 ||
+         (f->getTemplateSpecializationArgs() && compat::in_std(f));  // written without them
+}
+
+/// A function that is an argument of a template whose parameter is of this type.
+std::string spell_target(const FunctionDecl* f, QualType type, TypeTable& types) {
+  const std::string name = (type->isReferenceType() ? "" : "&") + spell_function(f, types);
+  return is_overloaded(f) ? "static_cast<" + types.spell(type) + ">(" + name + ")" : name;
+}
+
 std::string spell_argument(const TemplateArgument& arg, TypeTable& types) {
   if (arg.getKind() == TemplateArgument::Type) return types.spell(arg.getAsType());
+  if (arg.getKind() == TemplateArgument::Integral) {
+    const QualType type = arg.getIntegralType();
+    if (!type->isEnumeralType() || !type->castAs<EnumType>()->getDecl()->getDeclContext()->isFileContext())
+      return spell_integer(arg.getAsIntegral(), type, types);
+  }
 #if CLANG_VERSION_MAJOR >= 18
   if (arg.getKind() == TemplateArgument::StructuralValue)
     return spell_constant(arg.getAsStructuralValue(), arg.getStructuralValueType(), types);
@@ -123,7 +181,8 @@ std::string spell_argument(const TemplateArgument& arg, TypeTable& types) {
     if (method && method->isLambdaStaticInvoker())
       return "static_cast<" + types.spell(arg.getParamTypeForDecl()) + ">(" +
              types.spell(compat::record_type(method->getASTContext(), method->getParent())) + "{})";
-    if (method && method->isStatic()) return "&" + spell_function(method, types);
+    if (const auto* function = dyn_cast<FunctionDecl>(arg.getAsDecl()))
+      return spell_target(function, arg.getParamTypeForDecl(), types);
     if (const auto* object = dyn_cast<TemplateParamObjectDecl>(arg.getAsDecl()))
       return spell_constant(object->getValue(), object->getType(), types);
   }

@@ -12,9 +12,25 @@ using namespace clang;
 namespace clad {
 namespace {
 
+/// Whether there are literals of the type.
+bool has_literals(const BuiltinType* type) {
+  switch (type->getKind()) {
+    case BuiltinType::Bool:
+    case BuiltinType::Int:
+    case BuiltinType::UInt:
+    case BuiltinType::Long:
+    case BuiltinType::ULong:
+    case BuiltinType::LongLong:
+    case BuiltinType::ULongLong:
+      return true;
+    default:
+      return false;
+  }
+}
+
 /// Finds in a type what cannot be spelled, local classes and those without a name; and classes of a namespace
-/// in a pack of arguments, which Clang prints without it; and numbers and objects that are arguments, which
-/// it rounds.
+/// in a pack of arguments, which Clang prints without it; and numbers, functions and objects that are
+/// arguments, which it rounds, or prints as what is none of them.
 struct UnnameableFinder : RecursiveASTVisitor<UnnameableFinder> {
   bool found = false, packed = false, rounded = false;
   int packs = 0;
@@ -34,8 +50,12 @@ struct UnnameableFinder : RecursiveASTVisitor<UnnameableFinder> {
 #if CLANG_VERSION_MAJOR >= 18
     rounded |= arg.getKind() == TemplateArgument::StructuralValue;
 #endif
+    if (arg.getKind() == TemplateArgument::Integral) {
+      const auto* type = dyn_cast<BuiltinType>(arg.getIntegralType().getCanonicalType().getTypePtr());
+      rounded |= type && !has_literals(type);
+    }
     if (arg.getKind() == TemplateArgument::Declaration) {
-      rounded |= isa<TemplateParamObjectDecl>(arg.getAsDecl());
+      rounded |= isa<TemplateParamObjectDecl, FunctionDecl>(arg.getAsDecl());
       const auto* method = dyn_cast<CXXMethodDecl>(arg.getAsDecl());
       found |= method && method->isLambdaStaticInvoker();
     }

@@ -1,7 +1,11 @@
 // Calls, recursion, templates, side effects of callees, names.
 #include <algorithm>
 #include <any>
+#include <cmath>
+#include <cstdint>
+#include <limits>
 #include <utility>
+#include <vector>
 
 #include "clad/Differentiator/Differentiator.h"
 #include "clad/test/support/finite_difference.h"
@@ -365,6 +369,139 @@ double packs_before_others(double x, double y) {
   return s * s * x;
 }
 TEST(Functions, HaveConstantsAsTemplateArguments) { EXPECT_GRADIENT(constants_of_templates, 0.3, 0.7); }
+
+template <auto C>
+double times(double x) {
+  const int sign = x > 0 ? 1 : -1;  // what is less than int is one in arithmetic
+  return x * (sizeof(C) < 4 ? C - 250 + sign : C) * C;
+}
+template <unsigned char C>
+double times_byte(double x) {
+  return x * C;
+}
+template <std::uint8_t C, short... S>
+struct Fixed {
+  double v;
+  double get() const { return v * C * (x_ + ... + S); }
+  struct Inner {
+    double w;
+  };
+  static constexpr double x_ = 2;
+};
+template <class T>
+double squared(const T& a) {
+  return a.get() * a.get();
+}
+enum class Level : unsigned char { high = 200 };
+struct Owner {
+  enum Kind { a = -3 };
+};
+template <Level L, Owner::Kind K>
+double enumerated(double x) {
+  return x * static_cast<int>(L) * K;
+}
+struct Mixed {
+  unsigned char c;
+  short s;
+  Level l;
+};
+template <Mixed M>
+double structural(double x) {
+  return x * M.c * M.s * static_cast<int>(M.l);
+}
+double bytes_and_shorts(double x, double y) {
+  return 1e-4 * (times<static_cast<unsigned char>(200)>(x) * y + times<static_cast<short>(-3)>(y) * x +
+                 times<static_cast<unsigned short>(300)>(x) * times<'a'>(y) + times<u'b'>(y) +
+                 times<U'c'>(x) * times<L'd'>(y) + times<5ULL>(x) * y + times_byte<250>(x));
+}
+double least_of_all(double x, double y) {
+  return times<std::numeric_limits<int>::min()>(x) * y * 1e-18 +
+         times<std::numeric_limits<long>::min()>(x) * y * 1e-36;
+}
+double types_of_bytes(double x, double y) {
+  Fixed<200, -3, 4> a{x};
+  std::vector<Fixed<200>> all{{x}, {y}};
+  Fixed<130>::Inner inner{x};
+  inner.w *= y;
+  const Fixed<130>::Inner copy = inner;
+  double s = squared(a);
+  for (const auto& f : all) s += squared(f) * copy.w;
+  return 1e-4 * s;
+}
+double enumerations_of_bytes(double x, double y) {
+  return 1e-6 * (enumerated<Level::high, Owner::a>(x) * y +
+                 enumerated<static_cast<Level>(250), static_cast<Owner::Kind>(-2)>(y) +
+                 structural<Mixed{200, -3, Level::high}>(x) * y);
+}
+constexpr std::uint8_t of_a_byte = 200;
+constexpr unsigned short of_a_short = 3;
+double constants_less_than_int(double x, double y) {
+  const int n = y > 0 ? 2 : 1;
+  return x * (of_a_byte - 250 + n) * y * (n - of_a_short) * x;
+}
+TEST(Functions, HaveConstantsOfEveryTypeAsTemplateArguments) {
+  EXPECT_DERIVATIVES(bytes_and_shorts, 1.3, 0.7);
+  EXPECT_DERIVATIVES(least_of_all, 1.3, 0.7);
+  EXPECT_DERIVATIVES(types_of_bytes, 0.3, 0.7);
+  EXPECT_DERIVATIVES(enumerations_of_bytes, 1.3, 0.7);
+  EXPECT_DERIVATIVES(constants_less_than_int, 1.3, 0.7);
+}
+
+template <int N = 1>
+double times_square(double x) {
+  return N * x * x;
+}
+double overloaded(double x) { return x * x; }
+double overloaded(double x, double y) { return x * y; }
+template <double (*F)(double)>
+double twice(double x) {
+  return F(F(x));
+}
+template <auto F>
+double once(double x) {
+  return F(x) * 2;
+}
+template <auto& F>
+double by_reference(double x) {
+  return F(x) * 3;
+}
+template <unsigned char C>
+struct Curves {
+  template <short S>
+  static double scaled(double x) {
+    return S * x * C * 1e-2;
+  }
+};
+template <auto F>
+struct Holder {
+  double v;
+  double get() const { return F(v); }
+};
+struct Ray {
+  double r;
+  double at(double q) const { return q * r; }
+  double at(double q) { return q * r * r; }
+};
+template <auto M>
+double member_of(const Ray& v, double q) {
+  return (v.*M)(q);
+}
+double functions_of_templates(double x, double y) {
+  const Holder<times_square<2>> h{x};
+  const Ray p{x};
+  return twice<times_square<2>>(y) * x + twice<times_square<>>(x) + twice<std::sin>(x) * y + h.get() * y +
+         twice<Curves<200>::scaled<-3>>(x) + by_reference<times_square<3>>(y) * x;
+}
+double overloads_of_templates(double x, double y) {
+  const Ray p{x};
+  return once<static_cast<double (*)(double)>(overloaded)>(x) * y + twice<overloaded>(y) * x +
+         member_of<static_cast<double (Ray::*)(double) const>(&Ray::at)>(p, y);
+}
+TEST(Functions, HaveFunctionsAsTemplateArguments) {
+  EXPECT_DERIVATIVES(functions_of_templates, 0.3, 0.7);
+  EXPECT_DERIVATIVES(overloads_of_templates, 0.3, 0.7);
+}
+
 TEST(Functions, HavePacksBeforeOtherTemplateArguments) { EXPECT_GRADIENT(packs_before_others, 1.3, 0.7); }
 
 }  // namespace outer
