@@ -324,14 +324,20 @@ ir::Expr* Frontend::call_pointed(const CallExpr* e, const Closure& closure,
 ir::Expr* Frontend::indirect_call(const CallExpr* e) {
   const clang::Expr* callee = e->getCallee()->IgnoreParens();
   const std::vector<const clang::Expr*> args(e->arg_begin(), e->arg_end());
-  if (const auto* member = dyn_cast<BinaryOperator>(callee); member && member->isPtrMemOp()) {
+  const auto* member = dyn_cast<BinaryOperator>(callee);
+  if (member && member->isPtrMemOp()) {
     const std::shared_ptr<Closure> closure = callable(member->getRHS());
     if (closure && closure->function) return call_pointed(e, *closure, args, member->getLHS());
+    if (closure && closure->choice) {
+      std::vector<const clang::Expr*> all{member->getLHS()};
+      all.insert(all.end(), args.begin(), args.end());
+      return call_closure(e, *closure, all);
+    }
   } else if (std::shared_ptr<Closure> closure = callable(callee)) {
     return call_closure(e, *closure, args);
   }
   if (!types_.get(e->getType())->differentiable) {
-    bool any = false;
+    bool any = member && types_.get(member->getLHS()->getType())->differentiable;  // which it may change
     for (const clang::Expr* a : e->arguments()) any |= types_.get(a->getType())->differentiable;
     if (!any) return hoist(raw(e), loc(static_cast<const clang::Expr*>(e)));
   }
@@ -353,6 +359,7 @@ ir::Expr* Frontend::invoke_member(const CallExpr* e) {
                ? member_of(field, object, object->getType()->isPointerType())
                : nullptr;
   const std::shared_ptr<Closure> closure = type->isMemberFunctionPointer() ? callable(pointer) : nullptr;
+  if (closure && closure->choice) return call_closure(e, *closure, {e->arg_begin() + 1, e->arg_end()});
   if (!closure || !closure->function || !is_object_of(object, closure->function->getDeclContext()))
     return nullptr;
   return call_pointed(e, *closure, {e->arg_begin() + 2, e->arg_end()}, object);

@@ -38,7 +38,13 @@ std::vector<const FieldDecl*> named_fields(const CXXRecordDecl* record) {
 bool Frontend::computes(QualType type) const {
   if (!is_callable(type)) return false;
   type = type.getNonReferenceType();
-  if (const auto* member = type->getAs<MemberPointerType>()) type = member->getPointeeType();
+  bool changes = false;  // the object
+  if (const auto* member = type->getAs<MemberPointerType>()) {
+    type = member->getPointeeType();
+    changes = !type->castAs<FunctionProtoType>()->isConst() &&
+              types_.get(compat::record_type(context_, member->getMostRecentCXXRecordDecl()))->differentiable;
+  }
+  if (changes) return true;
   if (type->isFunctionPointerType()) type = type->getPointeeType();
   if (const auto* spec = dyn_cast_or_null<ClassTemplateSpecializationDecl>(type->getAsCXXRecordDecl()))
     type = spec->getTemplateArgs()[0].getAsType();

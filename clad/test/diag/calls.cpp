@@ -18,6 +18,19 @@ double through_a_pointer(double x) {
 }
 double function_parameter(double x, double (*f)(double)) { return f(x); }
 // expected-error@-1 {{cannot differentiate a call through a function pointer, std::function or pointer to member whose target is not visible here; call the function by its name, or initialize the variable with it}}
+struct Account {
+  double sum;
+  void doubles() { sum *= 2; }
+  void squares() { sum *= sum; }
+};
+double member_assigned(double x, bool twice) {
+  Account a{x};
+  void (Account::*change)() = &Account::squares;
+  if (twice) change = &Account::doubles;
+  (a.*change)();
+  // expected-error@-1 {{cannot differentiate a call through a function pointer, std::function or pointer to member whose target is not visible here; call the function by its name, or initialize the variable with it}}
+  return a.sum;
+}
 double function_assigned(double x, bool twice) {
   double (*f)(double) = square;
   if (twice) f = [](double y) { return 2 * y; };
@@ -124,6 +137,7 @@ void use() {
   clad::gradient(calls_external_inactive);
   clad::gradient(through_a_pointer);
   clad::gradient(function_parameter, "x");
+  clad::gradient(member_assigned, "x");
   clad::gradient(function_assigned, "x");
   clad::gradient(function_chosen);
   clad::gradient(member_pointer);

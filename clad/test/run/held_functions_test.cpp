@@ -1,4 +1,5 @@
 // Functions that objects and containers hold: lambdas, function pointers, std::function.
+#include <array>
 #include <cmath>
 #include <functional>
 #include <vector>
@@ -212,6 +213,34 @@ double value(double x, double y) {
   return p.run(y) * p.run(0.1);
 }
 }  // namespace pipeline
+namespace members {
+struct V {
+  double r, y;
+  void add() { r += y; }
+  void mul() { r *= y; }
+  double times(double q) const { return r * y * q; }
+  double plus(double q) const { return r + y * q; }
+};
+double chosen(double x, double y) {
+  V v{x, y};
+  V* p = &v;
+  void (V::*t)() = x > 1 ? &V::add : &V::mul;
+  double (V::* const of)(double) const = y > 1 ? &V::plus : &V::times;
+  (v.*t)();
+  (p->*t)();
+  std::invoke(t, v);
+  return v.r * (p->*of)(x)*std::invoke(of, v, y);
+}
+double listed(double x, double y) {
+  V v{x, y};
+  void (V::* changes[])() = {&V::add, &V::mul};
+  const std::array<double (V::*)(double) const, 2> of{&V::plus, &V::times};
+  for (int i = 0; i < 3; ++i) (v.*changes[i % 2])();
+  double s = 1;
+  for (const auto m : of) s *= (v.*m)(s);
+  return s * v.r;
+}
+}  // namespace members
 
 TEST(HeldFunctions, Members) {
   EXPECT_DERIVATIVES(pointer::value, 1.3, 0.7);
@@ -228,6 +257,11 @@ TEST(HeldFunctions, Elements) {
   EXPECT_DERIVATIVES(vector::value, 1.3, 0.7);
   EXPECT_DERIVATIVES(objects::value, 1.3, 0.7);
   EXPECT_DERIVATIVES(pipeline::value, 1.3, 0.7);
+}
+TEST(HeldFunctions, PointersToMembers) {
+  EXPECT_DERIVATIVES(members::chosen, 1.3, 0.7);
+  EXPECT_DERIVATIVES(members::chosen, 0.7, 1.3);
+  EXPECT_DERIVATIVES(members::listed, 1.3, 0.7);
 }
 
 }  // namespace
