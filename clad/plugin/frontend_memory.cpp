@@ -39,12 +39,21 @@ ir::Expr* Frontend::allocate(const ir::Type* type, ir::Expr* init, const ir::Typ
     s->expr = init;
     out_->push_back(s);
   }
-  if (type->kind != ir::Type::Vector || pointer->element == type)
+  if ((type->kind != ir::Type::Vector && type->kind != ir::Type::Array) || pointer->element == type)
     return fn_.make(ir::Expr::AddressOf, pointer, "", {fn_.ref(v)});
   return pointer_at({fn_.ref(v), literal("0", context_.IntTy)}, pointer);
 }
 
 ir::Expr* Frontend::allocate_array(QualType element, ir::Expr* count, const ir::Type* pointer, ir::Loc at) {
+  if (element->isArrayType()) {  // of which there are no vectors
+    unsigned rows = 0;
+    if (count->kind != ir::Expr::Literal || llvm::StringRef(count->text).rtrim("ul").getAsInteger(10, rows))
+      return fail(SourceLocation::getFromRawEncoding(at),
+                  "cannot differentiate an allocation of arrays whose number is not a constant; use a vector "
+                  "of std::array");
+    const ir::Type* type = types_.get(compat::array_type(context_, element, rows));
+    return allocate(type, fn_.make(ir::Expr::Construct, type), pointer, at);
+  }
   const ir::Type* type = types_.vector_of(types_.get(element));
   return allocate(type, fn_.make(ir::Expr::Construct, type, "", {count}), pointer, at);
 }
@@ -63,8 +72,12 @@ ir::Expr* Frontend::allocate(const CXXNewExpr* e) {
     return allocate(types_.get(type), init ? value(init) : nullptr, pointer, at);
   }
   const auto* list = dyn_cast_or_null<InitListExpr>(e->getInitializer());
-  ir::Expr* count = value(*e->getArraySize());
-  ir::Expr* array = allocate_array(type, count, pointer, at);
+  const clang::Expr* size = *e->getArraySize();
+  ir::Expr* count = type->isArrayType() ? constant(size) : nullptr;
+  ir::Expr* array = allocate_array(type, count ? count : value(size), pointer, at);
+  if (list && type->isArrayType() && list->getNumInits() > 0)
+    return fail(e->getExprLoc(),
+                "cannot differentiate this 'new' of arrays with initial values; assign them");
   for (unsigned i = 0; list && i < list->getNumInits(); ++i)
     if (!isa<ImplicitValueInitExpr>(list->getInit(i)))
       assign(element(array, literal(std::to_string(i), context_.IntTy)), "=", value(list->getInit(i)), at);
@@ -180,7 +193,9 @@ ir::Expr* Frontend::pointer_function(const CallExpr* e, const FunctionDecl* call
     const QualType type = callee->getTemplateSpecializationArgs()->get(0).getAsType();
     const ir::Type* pointer = types_.get(e->getType());
     if (const ArrayType* array = context_.getAsArrayType(type)) {
-      ir::Expr* count = e->getNumArgs() ? value(e->getArg(0)) : nullptr;
+      const bool rows = array->getElementType()->isArrayType();
+      ir::Expr* count = e->getNumArgs() && rows ? constant(e->getArg(0)) : nullptr;
+      if (!count && e->getNumArgs()) count = value(e->getArg(0));
       if (!count || e->getNumArgs() > 1)
         return fail(e->getExprLoc(), "cannot differentiate this allocation; use std::vector");
       return allocate_array(array->getElementType(), count, pointer, at);

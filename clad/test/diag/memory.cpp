@@ -216,6 +216,21 @@ double passes_to_release(double x) {
   releases(p);
   return y;
 }
+double rows_of_any_number(double x, int n) {
+  double(*m)[3] = new double[n][3];
+  // expected-error@-1 {{cannot differentiate an allocation of arrays whose number is not a constant; use a vector of std::array}}
+  m[0][1] = x;
+  double y = m[0][1];
+  delete[] m;
+  return y;
+}
+double rows_with_values(double x) {
+  double(*m)[2] = new double[2][2]{{x, 1}, {2, 3}};
+  // expected-error@-1 {{cannot differentiate this 'new' of arrays with initial values; assign them}}
+  double y = m[0][0];
+  delete[] m;
+  return y;
+}
 double allocates_bytes(double x, int bytes) {
   double* p = (double*)std::malloc(bytes);
   // expected-error@-1 {{cannot differentiate this allocation: the number of elements is not seen; write malloc(n * sizeof(T)), or use std::vector}}
@@ -285,6 +300,8 @@ void use() {
   clad::gradient(returned_reference);
   clad::gradient(owns);
   clad::gradient(passes_to_release);
+  clad::gradient(rows_of_any_number);
+  clad::gradient(rows_with_values);
   clad::gradient(allocates_bytes);
   clad::gradient(gives_away);
 }

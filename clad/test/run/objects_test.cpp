@@ -200,6 +200,32 @@ double per_iteration(double x, int n) {
   }
   return s;
 }
+double sum_of(const double (*m)[3], int n) {
+  double s = 1;
+  for (int i = 0; i < n; ++i)
+    for (int k = 0; k < 3; ++k) s += m[i][k] * m[n - i - 1][k] * (i + k);
+  return s;
+}
+double rows(double x, double y) {
+  const int n = 2;
+  double(*m)[3] = new double[n][3]();
+  auto owned = std::make_unique<double[][3]>(2);
+  for (int i = 0; i < n; ++i)
+    for (int k = 0; k < 3; ++k) {
+      m[i][k] += x * i + y * k;
+      owned[i][k] = m[i][k] * x;
+    }
+  double s = sum_of(m, n) * owned[1][2];
+  delete[] m;
+  for (int k = 0; k < 3; ++k) {
+    double(*one)[2][3] = new double[2][2][3];
+    one[0][1][k] = x * s;
+    one[1][0][k] = y;
+    s = one[0][1][k] * one[1][0][k];
+    delete[] one;
+  }
+  return s;
+}
 double references(double x, double y) {
   double a = x;
   auto r = std::ref(a);
@@ -253,6 +279,7 @@ TEST(Objects, OnTheHeap) {
     EXPECT_GRADIENT(arrays, 1.3, 0.7, n);
     EXPECT_GRADIENT(allocated, 1.3, 0.7, n);
     EXPECT_GRADIENT(per_iteration, 1.3, n);
+    EXPECT_DERIVATIVES(rows, 1.3, 0.7);
   }
   EXPECT_GRADIENT(references, 1.3, 0.7);
 }
