@@ -59,6 +59,27 @@ class Activity {
   void activate(ir::Var* v) {
     if (v && !v->active && v->type->differentiable && v->global.empty()) v->active = changed_ = true;
   }
+  /// What a path leads into: of a class without derivatives of its own, where it is cast down to one with
+  /// some.
+  void activate_path(const ir::Expr* path) {
+    ir::Var* v = ir::root(path);
+    if (v && v->type->differentiable) return activate(v);
+    if (v && !v->active && v->global.empty() && is_cast_down(path)) v->active = changed_ = true;
+  }
+  static bool is_cast_down(const ir::Expr* e) {
+    for (;;) {
+      if (e->kind == ir::Expr::VarRef && e->var->kind == ir::Var::Alias) {
+        e = e->var->path;
+        continue;
+      }
+      if (e->args.empty()) return false;
+      const ir::Expr* inner = e->args[0];
+      if (e->kind == ir::Expr::Cast && e->to_reference && e->type->differentiable &&
+          !inner->type->differentiable)
+        return true;
+      e = inner;
+    }
+  }
   void visit(const Body& body) {
     for (Stmt* s : body) {
       visit(s->init);
@@ -69,12 +90,12 @@ class Activity {
         statements_[s->var] = s->source;
       }
       if (s->kind == Stmt::Decl && ir::active(s->expr)) activate(s->var);
-      if (s->kind == Stmt::Assign && ir::active(s->expr)) activate(ir::root(s->lhs));
+      if (s->kind == Stmt::Assign && ir::active(s->expr)) activate_path(s->lhs);
       if (s->kind == Stmt::Assign && s->text == "swap" && ir::active(s->lhs)) activate(ir::root(s->expr));
       if (s->kind == Stmt::CallStmt && is_active(*s->call)) {
         activate(s->var);
         for (const ir::CallInfo::Arg& a : s->call->args)
-          if (a.mutable_ && a.expr->type->differentiable) activate(ir::root(a.expr));
+          if (a.mutable_ && a.expr->type->differentiable) activate_path(a.expr);
       }
     }
   }

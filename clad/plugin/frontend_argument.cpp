@@ -115,6 +115,15 @@ void Frontend::add_argument(ir::CallInfo& info, const clang::Expr* e, QualType p
   while (arg.expr->kind == ir::Expr::Cast && arg.expr->to_reference &&
          !is_downcast(arg.expr->type, arg.expr->args[0]->type))
     arg.expr = arg.expr->args[0];
+  // So it does of a pointer to a base class that has no derivatives.
+  if (ir::Expr* object = arg.expr->kind == ir::Expr::AddressOf ? arg.expr->args[0] : nullptr;
+      object && object->kind == ir::Expr::Cast && object->to_reference && !arg.expr->type->differentiable) {
+    while (object->kind == ir::Expr::Cast && object->to_reference &&
+           !is_downcast(object->type, object->args[0]->type))
+      object = object->args[0];
+    if (object->type->differentiable && ir::is_path(object))
+      arg.expr = fn_.make(ir::Expr::AddressOf, types_.pointer_to(object->type), "", {object});
+  }
   if (param->isRValueReferenceType() && !library) {
     arg.moved = arg.mutable_ = true;
     if (!ir::is_path(arg.expr)) arg.expr = hoist(arg.expr, loc(e));

@@ -284,6 +284,9 @@ bool active(const Expr* e) {
       return false;
     case Expr::Conditional:
       return active(e->args[1]) || active(e->args[2]);
+    case Expr::Cast:
+      if (const Var* v = e->to_reference ? carrier(e) : nullptr) return v->active;  // its class may have none
+      return active(e->args[0]);
     default:
       return std::any_of(e->args.begin(), e->args.end(), [](const Expr* a) { return active(a); });
   }

@@ -374,6 +374,40 @@ struct Tile : Figure<Tile> {
 double made_for_its_derived_class(double x, double y) { return Tile(x * y).twice() * Tile(y).twice(); }
 TEST(Structs, ABaseMadeForTheClassDerivedFromIt) { EXPECT_GRADIENT(made_for_its_derived_class, 1.3, 0.7); }
 
+struct Heir;
+struct Empty {
+  double square() const;
+  void grow(double by);
+};
+struct Heir : Empty {
+  double v;
+};
+double Empty::square() const {
+  const auto& s = static_cast<const Heir&>(*this);
+  return s.v * s.v;
+}
+void Empty::grow(double by) {
+  auto& s = static_cast<Heir&>(*this);
+  for (int i = 0; i < 2; ++i) s.v *= s.v + by;
+}
+const Heir& same(const Heir& h) { return h; }
+void set(Empty& e, double to) { static_cast<Heir&>(e).v = to * to; }
+void raise(Empty* e, double by) { static_cast<Heir*>(e)->v *= by; }
+double raised(const Empty* e) {
+  const auto* h = static_cast<const Heir*>(e);
+  return h->v * h->v;
+}
+double cast_down_from_nothing(double x, double y) {
+  Heir a, b;
+  a.v = x;
+  b.v = 1;
+  set(b, x * y);
+  b.grow(y);
+  raise(&b, x);
+  return same(a).square() * y + b.v * raised(&b);
+}
+TEST(Structs, ABaseWithoutDataIsCastDown) { EXPECT_DERIVATIVES(cast_down_from_nothing, 1.3, 0.7); }
+
 struct Scaled {
   double a;
   Scaled(double x, const std::vector<double>& by) : a(x * by[0]) {}
