@@ -15,6 +15,7 @@ namespace {
 
 class ActFinder : public RecursiveASTVisitor<ActFinder> {
  public:
+  explicit ActFinder(llvm::function_ref<bool(const FunctionDecl*)> derived) : derived_(derived) {}
   bool found = false;
 
   bool shouldVisitTemplateInstantiations() const { return true; }
@@ -32,7 +33,8 @@ class ActFinder : public RecursiveASTVisitor<ActFinder> {
       const char* header = f->getASTContext().BuiltinInfo.getHeaderName(id);
       return header && StringRef(header) == "stdio.h" ? find() : true;
     }
-    if (compat::in_std(f) || compat::in_clad(f) || !seen_.insert(f->getCanonicalDecl()).second) return true;
+    if (compat::in_std(f) || compat::in_clad(f) || !seen_.insert(f->getCanonicalDecl()).second || derived_(f))
+      return true;
     const FunctionDecl* definition = nullptr;
     if (Stmt* body = f->getBody(definition)) {
       if (const auto* ctor = dyn_cast<CXXConstructorDecl>(definition))
@@ -52,13 +54,14 @@ class ActFinder : public RecursiveASTVisitor<ActFinder> {
     found = true;
     return false;  // visits no more
   }
+  llvm::function_ref<bool(const FunctionDecl*)> derived_;
   std::set<const FunctionDecl*> seen_;
 };
 
 }  // namespace
 
-bool acts(const FunctionDecl* f) {
-  ActFinder finder;
+bool acts(const FunctionDecl* f, llvm::function_ref<bool(const FunctionDecl*)> derived) {
+  ActFinder finder(derived);
   finder.look_at(f);
   return finder.found;
 }

@@ -44,8 +44,7 @@ void Module::keep_globals(Instance& in, Text& after_forward, Text& after_reverse
 
 /// The gradient as a function of its own: primals, then one pointer per active parameter. `puts_back`:
 /// globals are afterwards what they were before, for another run from the same ones.
-Text Module::gradient_text(const Request& request, Instance& in, const std::string& name,
-                           bool puts_back) const {
+Text Module::gradient_text(const Request& request, Instance& in, const std::string& name, bool puts_back) {
   ir::Function& fn = in.fn;
   const std::string state_name = fn.region->record, value_name = fn.unique("value");
   const ir::Loc loc = request.at.getRawEncoding();
@@ -76,10 +75,11 @@ Text Module::gradient_text(const Request& request, Instance& in, const std::stri
       loc);
   if (state) text.line(fn.name + "_state " + state_name + ";", loc);
   const std::string value = request.with_value() ? "const " + fn.result->name + " " + value_name + " = " : "";
+  const auto derived = [this](const FunctionDecl* f) { return lookup_.derived_by_user(f); };
   if (state || fn.always_forward) {
     if (state) append(primals, state_name);
     text.line(value + fn.name + "_fwd(" + primals + ");", loc);
-  } else if (request.with_value() || fn.writes_outside || acts(request.function)) {
+  } else if (request.with_value() || fn.writes_outside || acts(request.function, derived)) {
     const auto* method = dyn_cast<CXXMethodDecl>(request.function);
     if (method && !method->isStatic())
       text.line(value + fn.params[0].var->name + "." + method->getNameAsString() + "(" + rest + ");", loc);

@@ -118,7 +118,7 @@ class Module {
                    const clang::FunctionDecl*& definition);
   void use_instance(ir::Stmt* s, const DerivativeKey& key, Instance& in);
   std::string base_name(const clang::FunctionDecl* function) const;
-  Text gradient_text(const Request& request, Instance& in, const std::string& name, bool puts_back) const;
+  Text gradient_text(const Request& request, Instance& in, const std::string& name, bool puts_back);
   void keep_globals(Instance& in, Text& after_forward, Text& after_reverse) const;
   void write_gradient(const Request& request, const clang::FunctionDecl* definition, const Mask& mask);
   void write_gradient(const Request& request, const clang::FunctionDecl* definition, Mask mask,
