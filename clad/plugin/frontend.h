@@ -438,6 +438,7 @@ class Frontend {
                         const clang::CXXMethodDecl* method, const std::vector<const clang::Expr*>& args,
                         ir::Expr* object);
   static bool is_downcast(const ir::Type* to, const ir::Type* from);
+  bool may_be_sliced(ir::Expr* object, const ir::Type* as);
   ir::Expr* operator_call(const clang::CXXOperatorCallExpr* e, const clang::FunctionDecl* callee);
   ir::Expr* container_member(const clang::CXXMemberCallExpr* e, const clang::CXXMethodDecl* method);
   ir::Expr* finish_call(std::unique_ptr<ir::CallInfo> info, const clang::FunctionDecl* callee,
@@ -536,6 +537,11 @@ const clang::Expr* strip(const clang::Expr* e);
 bool is_checkpointed(const clang::FunctionDecl* f);
 /// The one returned expression of a body that is nothing but a return statement; null of any other.
 const clang::Expr* only_return(const clang::FunctionDecl* f);
+/// The object that a reference or a pointer that does not move stands for, as it is named where it is
+/// declared.
+ir::Expr* named_object(ir::Expr* e);
+/// Whether this is a variable that holds an object, whatever it is named as elsewhere.
+bool is_local_object(const ir::Var* v);
 /// The object itself, where it is named as its base class.
 const clang::Expr* without_base(const clang::Expr* e);
 /// The class of an object, and its members that have a name.

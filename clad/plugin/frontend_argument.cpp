@@ -175,6 +175,21 @@ bool Frontend::is_downcast(const ir::Type* to, const ir::Type* from) {
   return derived && base && derived->hasDefinition() && base->hasDefinition() && derived->isDerivedFrom(base);
 }
 
+/// Whether a copy as one of class `as` of what is one of several objects may be less than the object, which
+/// whoever is passed the copy may find out: by a virtual call, or by a cast to the class of the object.
+bool Frontend::may_be_sliced(ir::Expr* object, const ir::Type* as) {
+  if (object->kind == ir::Expr::Conditional)
+    return may_be_sliced(object->args[1], as) || may_be_sliced(object->args[2], as);
+  const auto* record = static_cast<const CXXRecordDecl*>(as->decl);
+  if (as->kind != ir::Type::Record || !record || compat::in_std(record)) return false;
+  object = named_object(object);
+  if (object->type != as) return true;
+  const bool whole = object->kind == ir::Expr::Member ||
+                     (object->kind == ir::Expr::Index && object->args[0]->type->kind != ir::Type::Pointer) ||
+                     (object->kind == ir::Expr::VarRef && is_local_object(object->var));
+  return !whole && types_.is_base(record);
+}
+
 /// `e`, where it is known how `test` turned out.
 static ir::Expr* decided(ir::Expr* e, const ir::Expr* test, bool outcome) {
   while (e->kind == ir::Expr::Conditional && ir::alike(e->args[0], test)) e = e->args[outcome ? 1 : 2];
@@ -200,6 +215,11 @@ ir::Expr* Frontend::call_either(const ir::CallInfo& info, const ir::Expr* test, 
     returned[i] = brought_out(returned[i], bodies[i]);
     names_one = outlives(returned[i], bodies[i]);
   }
+  if (result->isLValueReferenceType() && !names_one &&
+      (may_be_sliced(returned[0], type) || may_be_sliced(returned[1], type)))
+    return fail(at->getExprLoc(), "cannot differentiate this call of '" + display_name(callee) +
+                                      "', which returns a reference and is given an object that is chosen at "
+                                      "run time: the reference may be one to a base class; use if and else");
   ir::Var* value = nullptr;
   if (type->kind != ir::Type::Void && type->kind != ir::Type::Pointer && !names_one) {
     value = fn_.make_var(ir::Var::Local, "chosen", type, region_);
@@ -331,7 +351,8 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
     if (a.expr->kind != ir::Expr::Conditional || !a.expr->type->differentiable) continue;
     // A reference sees what the call does to other arguments.
     const bool sees = (a.reference || a.object) && (a.mutable_ || (writes && ir::names_object(a.expr)));
-    const bool sliced = (a.reference || a.object) && is_polymorphic(a.expr->type);  // if it were copied
+    const bool sliced = (a.reference || a.object) &&  // if it were copied
+                        (is_polymorphic(a.expr->type) || may_be_sliced(a.expr, a.expr->type));
     if (a.expr->type->kind == ir::Type::Pointer || sees || sliced)
       return call_either(*info, a.expr->args[0], callee, result, at, object_mutable);
     if (a.expr->type->is_class()) a.expr = hoist(a.expr, loc(at));

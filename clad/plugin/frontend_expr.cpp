@@ -153,7 +153,8 @@ ir::Expr* Frontend::cast(const CastExpr* e) {
         up->to_reference = up->explicit_cast = true;
         return up;
       });
-      return pointer ? fn_.make(ir::Expr::AddressOf, type, "", {c}) : c;
+      if (!pointer) return c;
+      return through(c, [&](ir::Expr* one) { return fn_.make(ir::Expr::AddressOf, type, "", {one}); });
     }
     case CK_IntegralCast:
     case CK_IntegralToFloating:

@@ -388,6 +388,11 @@ ir::Expr* Frontend::conditional(const AbstractConditionalOperator* e) {
     out_->insert(out_->end(), bodies[1 - i].begin(), bodies[1 - i].end());
     return arms[1 - i];
   }
+  if (e->isLValue() && (may_be_sliced(arms[0], type) || may_be_sliced(arms[1], type)))
+    return fail(
+        e->getExprLoc(),
+        "cannot differentiate this reference to one of two objects: it may be one to a base class, and "
+        "what it names is not known here; use if and else");
   ir::Var* v = fn_.make_var(ir::Var::Local, "chosen", type, region_);
   v->reference_copy = e->isLValue();
   v->optional = !type->default_constructible;

@@ -66,9 +66,7 @@ ir::Expr* Frontend::virtual_call(const CallExpr* e, const CXXMethodDecl* method,
   return finish_method(std::move(info), e, method, args, object);
 }
 
-/// The object that a reference or a pointer that does not move stands for, as it is named where it is
-/// declared.
-static ir::Expr* named_object(ir::Expr* e) {
+ir::Expr* named_object(ir::Expr* e) {
   for (;;) {
     const ir::Var* pointer =
         e->kind == ir::Expr::Deref && e->args[0]->kind == ir::Expr::VarRef ? e->args[0]->var : nullptr;
@@ -84,8 +82,7 @@ static ir::Expr* named_object(ir::Expr* e) {
   }
 }
 
-/// Whether this is a variable that holds an object, whatever it is named as elsewhere.
-static bool is_local_object(const ir::Var* v) {
+bool is_local_object(const ir::Var* v) {
   return (v->kind == ir::Var::Local || v->kind == ir::Var::Temp) && !v->reference && !v->reference_copy &&
          !v->by_pointer && !v->raw && v->type->kind == ir::Type::Record;
 }

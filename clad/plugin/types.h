@@ -64,6 +64,8 @@ class TypeTable {
   /// A declaration of `name`, for types whose declarator wraps the name (arrays, function pointers).
   std::string declare(clang::QualType type, const std::string& name);
   const std::vector<const clang::CXXRecordDecl*>& derived_from(const clang::CXXRecordDecl* base);
+  /// Whether a class of the translation unit derives from it.
+  bool is_base(const clang::CXXRecordDecl* record);
   /// A polymorphic class and those that derive from it, of which an object that is referred to as one may be,
   /// derived ones first, as template arguments; empty where there is no choice.
   std::string classes_of(const ir::Type* type);
@@ -99,6 +101,7 @@ class TypeTable {
   void settle();
   void fill_class(ir::Type& type, const clang::CXXRecordDecl* record, clang::QualType qualified);
   void add_derived(ir::Type& type, const clang::CXXRecordDecl* base);
+  void find_downcasts();
   void add_constants(const ir::Type* type);
   void find_own_zero(ir::Type& t, clang::QualType type);
   bool fill_parts(ir::Type& type, const clang::ClassTemplateSpecializationDecl* spec);
@@ -122,6 +125,11 @@ class TypeTable {
   std::set<std::string> globals_;
   std::optional<std::vector<const clang::CXXRecordDecl*>> polymorphic_;
   std::map<const clang::CXXRecordDecl*, std::vector<const clang::CXXRecordDecl*>> derived_;
+  /// The classes that user code casts references and pointers to a class to, and how far it has been looked
+  /// at.
+  std::map<const clang::CXXRecordDecl*, std::set<const clang::CXXRecordDecl*>> downcasts_;
+  const clang::Decl* searched_ = nullptr;
+  std::optional<std::set<const clang::CXXRecordDecl*>> bases_;
 };
 
 }  // namespace clad

@@ -196,6 +196,54 @@ const std::vector<const CXXRecordDecl*>& TypeTable::derived_from(const CXXRecord
   return it->second;
 }
 
+bool TypeTable::is_base(const CXXRecordDecl* record) {
+  if (!bases_) {
+    struct Finder : RecursiveASTVisitor<Finder> {
+      std::set<const CXXRecordDecl*> found;
+      bool shouldVisitTemplateInstantiations() const { return true; }
+      bool VisitCXXRecordDecl(CXXRecordDecl* record) {
+        if (!record->isThisDeclarationADefinition() || record->isDependentContext()) return true;
+        for (const CXXBaseSpecifier& base : record->bases())
+          if (const CXXRecordDecl* b = base.getType()->getAsCXXRecordDecl())
+            found.insert(b->getCanonicalDecl());
+        return true;
+      }
+    } finder;
+    finder.TraverseDecl(context_.getTranslationUnitDecl());
+    bases_ = std::move(finder.found);
+  }
+  return bases_->count(record->getCanonicalDecl()) != 0;
+}
+
+/// Looks for casts to derived classes in the declarations that have been added since the last time.
+void TypeTable::find_downcasts() {
+  struct Finder : RecursiveASTVisitor<Finder> {
+    std::map<const CXXRecordDecl*, std::set<const CXXRecordDecl*>>& found;
+    explicit Finder(std::map<const CXXRecordDecl*, std::set<const CXXRecordDecl*>>& map) : found(map) {}
+    bool shouldVisitTemplateInstantiations() const { return true; }
+    static const CXXRecordDecl* class_of(QualType type) {
+      const CXXRecordDecl* record =
+          (type->isPointerType() ? type->getPointeeType() : type)->getAsCXXRecordDecl();
+      return record ? record->getDefinition() : nullptr;
+    }
+    bool VisitCastExpr(CastExpr* e) {
+      if (e->getCastKind() != CK_BaseToDerived) return true;
+      const CXXRecordDecl *base = class_of(e->getSubExpr()->getType()), *to = class_of(e->getType());
+      if (base && to) found[base].insert(to);
+      return true;
+    }
+  } finder(downcasts_);
+  const Decl* next = searched_ ? searched_->getNextDeclInContext() : nullptr;
+  if (!searched_ && !context_.getTranslationUnitDecl()->decls_empty())
+    next = *context_.getTranslationUnitDecl()->decls_begin();
+  for (; next; next = next->getNextDeclInContext()) {
+    searched_ = next;
+    const auto* space = dyn_cast<NamespaceDecl>(next);
+    const bool library = space && (space->getName() == "std" || space->getName().starts_with("__"));
+    if (!library) finder.TraverseDecl(const_cast<Decl*>(next));
+  }
+}
+
 /// Whether objects of the type can be copied, with all that they hold: a std::vector says that it can be
 /// copied, whatever its elements are.
 static bool all_copyable(QualType type) {
@@ -236,8 +284,9 @@ std::string TypeTable::classes_of(const ir::Type* type) {
   return out;
 }
 
-/// A reference to a polymorphic class may be one to any class that derives from it, and one to a class that
-/// is made for the class derived from it (`struct Disk : Shape<Disk>`) one to that.
+/// A reference to a polymorphic class may be one to any class that derives from it, one to a class that is
+/// made for the class derived from it (`struct Disk : Shape<Disk>`) one to that, and any one to what it is
+/// cast to somewhere.
 void TypeTable::add_derived(ir::Type& t, const CXXRecordDecl* base) {
   const auto add = [&](const CXXRecordDecl* derived) {
     for (const FieldDecl* field : derived->fields())
@@ -258,6 +307,9 @@ void TypeTable::add_derived(ir::Type& t, const CXXRecordDecl* base) {
       const CXXRecordDecl* derived = record ? record->getDefinition() : nullptr;
       if (derived && derived->isDerivedFrom(base)) add(derived);
     }
+  find_downcasts();
+  if (const auto it = downcasts_.find(base); it != downcasts_.end())
+    for (const CXXRecordDecl* derived : it->second) add(derived);
 }
 
 }  // namespace clad

@@ -456,4 +456,83 @@ TEST(Choices, AreOfClassesWithoutDefaultConstructor) {
   EXPECT_NEAR(h[1], 4 * 0.7 * 1.3, 1e-12);
 }
 
+// An object that is named as its base class is cast down again: by a base that is made for it, or by a
+// function that knows.
+namespace cast_down {
+template <class D>
+struct Area {
+  double area() const {
+    const auto& s = static_cast<const D&>(*this);
+    return s.w * s.h;
+  }
+  double twice() const { return static_cast<const D*>(this)->w * 2; }
+  const D& self() const { return static_cast<const D&>(*this); }
+  double of_self() const { return self().h * self().w; }
+  bool operator<(const D& o) const { return area() < o.area(); }
+};
+struct Box : Area<Box> {
+  double w, h;
+  Box(double a, double b) : w(a), h(b) {}
+};
+template <class D>
+double of_any(const Area<D>& a) {
+  return a.area() * a.twice();
+}
+struct Base {
+  double u = 1;
+};
+struct Derived : Base {
+  double v = 0;
+};
+double of(const Base& b) {
+  const auto& d = static_cast<const Derived&>(b);
+  return d.v * d.v * d.u;
+}
+double of_pointer(const Base* b) { return static_cast<const Derived*>(b)->v; }
+double of_larger(const Base& a, const Base& b) { return of(a.u > b.u ? a : b); }
+struct Empty {};
+struct Full : Empty {
+  double v = 0;
+};
+double of_empty(const Empty& e) {
+  const auto& f = static_cast<const Full&>(e);
+  return f.v * f.v;
+}
+
+double made_for_it(double x, double y) {
+  Box p(x, y), q(y, 2);
+  const Box& m = x > y ? p : q;
+  return m.area() + (x < y ? p : q).of_self() + std::max(p, q).area() + std::max<Box>(p, q).twice() +
+         of_any(m) * of_any(x > y ? q : p);
+}
+double by_functions(double x, double y) {
+  Derived p, q;
+  p.v = x;
+  q.v = y;
+  p.u = y;
+  const Base &a = p, &b = q;
+  const Base& m = x > y ? a : b;
+  double sum = of(m) + of(x > y ? q : p) * of(b) + of_larger(p, q) + of_larger(q, p);
+  for (int i = 0; i < 3; ++i) {
+    const Base& c = i % 2 ? p : q;
+    sum += of(c) * of_pointer(&c);
+    q.v *= y;
+  }
+  return sum * of_pointer(x > y ? &p : &q);
+}
+double of_empty_base(double x, double y) {
+  Full p, q;
+  p.v = x;
+  q.v = y;
+  return of_empty(p) * of_empty(q) + of_empty(x > y ? p : q);
+}
+}  // namespace cast_down
+TEST(Choices, AreCastDown) {
+  EXPECT_DERIVATIVES(cast_down::made_for_it, 1.3, 0.7);
+  EXPECT_DERIVATIVES(cast_down::made_for_it, 0.7, 1.3);
+  EXPECT_DERIVATIVES(cast_down::by_functions, 1.3, 0.7);
+  EXPECT_DERIVATIVES(cast_down::by_functions, 0.7, 1.3);
+  EXPECT_DERIVATIVES(cast_down::of_empty_base, 1.3, 0.7);
+}
+
 }  // namespace
