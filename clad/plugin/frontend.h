@@ -343,6 +343,8 @@ class Frontend {
   ir::Expr* part_of(ir::Expr* object, const clang::FieldDecl* field);
   ir::Expr* parts_named(const clang::Expr* e);
   bool names_parts(const clang::Expr* e);
+  static bool captures_parts(const Closure& closure);
+  bool captures_parts(const clang::Expr* e);
   bool handles_parts(const clang::FunctionDecl* callee, const std::vector<const clang::Expr*>& args,
                      const clang::Expr* object);
   ir::Expr* new_parts(clang::QualType type);
@@ -373,6 +375,7 @@ class Frontend {
   ir::Expr* aggregate(const ir::Type* type, llvm::ArrayRef<const clang::Expr*> inits);
   ir::Expr* construct_reversed(const clang::CXXConstructExpr* e, const std::vector<const clang::Expr*>& args);
   ir::Expr* construct(const clang::CXXConstructExpr* e);
+  ir::Expr* construct_in_place(const clang::CXXConstructExpr* e);
   ir::Expr* construct_inherited(const clang::CXXInheritedCtorInitExpr* e);
   ir::Expr* emplace_back(const clang::CXXMemberCallExpr* e, const clang::CXXMethodDecl* method);
   ir::Expr* swap(const clang::Expr* first, const clang::Expr* second, ir::Loc at);

@@ -125,6 +125,59 @@ ir::Expr* Frontend::construct_reversed(const CXXConstructExpr* e,
   return call_plain(e, plain, args);
 }
 
+/// An object whose constructor is given objects that are taken apart: it is lowered in the place of the call.
+ir::Expr* Frontend::construct_in_place(const CXXConstructExpr* e) {
+  const ir::Type* type = types_.get(e->getType());
+  const FunctionDecl* definition = nullptr;
+  const auto refuse = [&](const char* why) {
+    return fail(e->getExprLoc(), "cannot differentiate this constructor of '" + type->name +
+                                     "', which is given an object that holds pointers: " + why);
+  };
+  if (!e->getConstructor()->hasBody(definition)) return refuse("its definition is not visible here");
+  if (returns_early(definition)) return refuse("it returns early");
+  const auto* ctor = cast<CXXConstructorDecl>(definition);
+  if (!type->copyable) return refuse("objects of the class cannot be copied");
+  if (inlining_.count(ctor) || inline_depth_ > 16) return refuse("it calls itself");
+  const bool plain = type->default_constructible;
+  if (!plain && ctor->getParent()->isPolymorphic())
+    return refuse("the class has virtual functions, but no constructor without arguments");
+  Frame frame;
+  Closures targets;
+  const std::vector<const clang::Expr*> args(e->arg_begin(), e->arg_end());
+  if (!bind_parameters(frame, targets, nullptr, ctor, args, /*changes=*/true))
+    return literal("0", context_.IntTy);
+  ir::Var* made = fn_.make_var(ir::Var::Local, "made", type, region_);
+  made->modified = true;
+  made->raw = !plain;
+  unstable_.insert(made);
+  emit(ir::Stmt::Decl, at_)->var = made;
+  exchange_targets(targets, ctor);
+  const FunctionDecl* decl = std::exchange(decl_, ctor);
+  ir::Expr* self = std::exchange(self_, fn_.ref(made));
+  std::swap(frame, bindings_);
+  const Diagnose::Use use(diagnose_, e->getExprLoc());
+  const unsigned errors = diagnose_.errors();
+  const ir::Loc at = at_;
+  const std::string source = source_;
+  copy_changed_parameters(ctor);
+  inlining_.insert(ctor);
+  ++inline_depth_;
+  lower_initializers(ctor);
+  inline_body(cast<CompoundStmt>(ctor->getBody()), context_.VoidTy);
+  --inline_depth_;
+  inlining_.erase(ctor);
+  at_ = at;
+  source_ = source;
+  if (diagnose_.errors() != errors)
+    diagnose_.note(e->getExprLoc(), "in the derivative of this constructor of '" + type->name + "'");
+  std::swap(frame, bindings_);
+  self_ = self;
+  decl_ = decl;
+  exchange_targets(targets, ctor);
+  callees_.insert(ctor->getCanonicalDecl());
+  return fn_.ref(made);
+}
+
 ir::Expr* Frontend::construct(const CXXConstructExpr* e) {
   const CXXConstructorDecl* ctor = e->getConstructor();
   const ir::Type* type = types_.get(e->getType());
@@ -156,6 +209,8 @@ ir::Expr* Frontend::construct(const CXXConstructExpr* e) {
   bool differentiable = false;
   for (const clang::Expr* a : args) differentiable |= types_.get(strip(a)->getType())->differentiable;
   bool standard = compat::in_std(ctor);
+  const bool own = type->kind == ir::Type::Record && !standard && ctor->isUserProvided();
+  if (own && !lookup_.named(ctor) && handles_parts(ctor, args, nullptr)) return construct_in_place(e);
   if (type->kind == ir::Type::Record && standard)
     if (ir::Expr* made = construct_library(type, args, loc(static_cast<const clang::Expr*>(e)))) return made;
   if (type->kind == ir::Type::Vector || type->kind == ir::Type::StdArray) {
@@ -202,6 +257,9 @@ ir::Expr* Frontend::construct(const CXXConstructExpr* e) {
     changes |= (t->isLValueReferenceType() || t->isPointerType()) && !t->getPointeeType().isConstQualified();
   }
   changes &= !standard && ctor->isUserProvided();
+  // A function that it is given exists in no other form than that of its body.
+  for (const ParmVarDecl* p : ctor->parameters())
+    changes |= own && ctor->hasBody() && (is_lambda(p->getType()) || computes(p->getType()));
   if ((!type->differentiable || !differentiable) && !changes) {
     ir::Expr* c = fn_.make(ir::Expr::Construct, type);
     c->braces = e->isListInitialization();

@@ -136,9 +136,7 @@ bool Frontend::gives_place(const clang::Expr* call, QualType result) const {
 ir::Expr* Frontend::inline_call(const clang::Expr* call, const FunctionDecl* callee,
                                 const std::vector<const clang::Expr*>& args, const clang::Expr* object,
                                 const Closure* closure, ir::Expr* self) {
-  const bool always = self || handles_parts(callee, args, object) ||
-                      (closure && llvm::any_of(closure->captures,
-                                               [](const Closure::Capture& c) { return is_parts(c.path); }));
+  const bool always = self || handles_parts(callee, args, object) || (closure && captures_parts(*closure));
   // A function that calls itself on other objects of a known structure ends where that does.
   const ir::Expr* of = self ? self : object ? parts_named(object) : nullptr;
   for (std::size_t i = 0; i < args.size() && !of; ++i) of = parts_named(args[i]);

@@ -77,10 +77,12 @@ ir::Expr* Frontend::library_call(const clang::Expr* at, const FunctionDecl* call
 /// A call of the plain definition of a library function.
 ir::Expr* Frontend::call_plain(const clang::Expr* at, const FunctionDecl* plain,
                                const std::vector<const clang::Expr*>& args) {
+  const std::optional<unsigned> from = counted_from(plain);
+  if (!from && llvm::any_of(args, [&](const clang::Expr* a) { return captures_parts(a); }))
+    if (ir::Expr* inlined = inline_call(at, plain, args, nullptr)) return inlined;
   auto info = std::make_unique<ir::CallInfo>();
   info->name = spell_function(plain, types_);
   add_arguments(*info, plain, args);
-  const std::optional<unsigned> from = counted_from(plain);
   ir::Expr* const first = from ? info->args[*from].expr : nullptr;
   ir::Expr* start = from && is_pointer(at) ? freeze(info->args[*from].expr, at_) : nullptr;
   ir::Expr* result = finish_call(std::move(info), plain, plain->getReturnType(), at, false);

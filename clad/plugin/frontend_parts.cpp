@@ -181,6 +181,42 @@ bool Frontend::names_parts(const clang::Expr* e) {
   return e->isPRValue() && !e->getType()->isPointerType();
 }
 
+/// Whether a lambda holds such an object, or refers to one.
+bool Frontend::captures_parts(const Closure& closure) {
+  if (closure.choice) return captures_parts(*closure.yes) || captures_parts(*closure.no);
+  return llvm::any_of(closure.captures, [](const Closure::Capture& c) {
+    return is_parts(c.path) || (c.closure && captures_parts(*c.closure));
+  });
+}
+
+/// Whether an argument is such a lambda.
+bool Frontend::captures_parts(const clang::Expr* e) {
+  e = strip(e->IgnoreParenCasts());
+  while (const auto* made = dyn_cast<CXXConstructExpr>(e)) {  // a copy, or a std::function
+    if (made->getNumArgs() != 1) return false;
+    e = strip(made->getArg(0)->IgnoreParenCasts());
+  }
+  if (const auto* call = dyn_cast<CallExpr>(e); call && call->getNumArgs() == 1)
+    if (const FunctionDecl* f = call->getDirectCallee();
+        f && compat::in_std(f) && named(f, {"move", "forward", "ref", "cref"}))
+      return captures_parts(call->getArg(0));
+  if (const auto* ref = dyn_cast<DeclRefExpr>(e)) {
+    const auto it = closures_.find(ref->getDecl());
+    return it != closures_.end() && it->second && captures_parts(*it->second);
+  }
+  const auto* lambda = dyn_cast<LambdaExpr>(e);
+  if (!lambda) return false;
+  auto init = lambda->capture_init_begin();
+  for (const LambdaCapture& c : lambda->captures()) {
+    const clang::Expr* initializer = *init++;
+    if (c.capturesThis() ? is_parts(self_)
+                         : c.capturesVariable() && initializer &&
+                               (names_parts(initializer) || captures_parts(initializer)))
+      return true;
+  }
+  return false;
+}
+
 /// Whether a call is given such an object, or makes one.
 bool Frontend::handles_parts(const FunctionDecl* callee, const std::vector<const clang::Expr*>& args,
                              const clang::Expr* object) {
@@ -190,7 +226,7 @@ bool Frontend::handles_parts(const FunctionDecl* callee, const std::vector<const
   const auto is_object = [&](const clang::Expr* e) {
     QualType type = e->getType();
     if (type->isPointerType()) type = type->getPointeeType();
-    return (type->isRecordType() || type->isPointerType()) && names_parts(e);
+    return ((type->isRecordType() || type->isPointerType()) && names_parts(e)) || captures_parts(e);
   };
   return (object && is_object(object)) || llvm::any_of(args, is_object);
 }

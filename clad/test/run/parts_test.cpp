@@ -1,6 +1,7 @@
 // Objects that hold pointers or references: views, and solvers on the state of others.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -537,5 +538,108 @@ TEST(Parts, References) {
   EXPECT_DERIVATIVES(pointer_to_vector::value, 1.3, 0.7);
   EXPECT_DERIVATIVES(grows::value, 1.3, 0.7);
 }
+
+// Constructors that are given functions, or objects that hold pointers, and keep none of them.
+namespace constructed {
+struct Table {
+  std::vector<double> v;
+  template <class F>
+  Table(int n, F f) : v(n) {
+    for (int i = 0; i < n; ++i) v[i] = f(i);
+  }
+};
+struct Line : Table {
+  double slope;
+  explicit Line(double a) : Table(3, [a](int i) { return a * i; }), slope(a) {}
+};
+struct Three {
+  double v[3];
+  explicit Three(const std::function<double(int)>& f) {
+    for (int i = 0; i < 3; ++i) v[i] = f(i);
+  }
+};
+class Grid {
+  int n_;
+  std::vector<double> v_;
+
+ public:
+  explicit Grid(int n) : n_(n), v_(n) {}
+  template <class F>
+  Grid(int n, F&& f) : Grid(n) {
+    for (int i = 0; i < n_; ++i) v_[i] = f(i / double(n_));
+  }
+  double sum() const { return std::accumulate(v_.begin(), v_.end(), 0.0); }
+};
+struct Values {
+  const std::vector<double>& v;
+  double operator()(int i) const { return v[i] * i; }
+};
+struct View {
+  double* p;
+  int n;
+  double& operator()(int i) const { return p[i]; }
+};
+struct Squares {
+  std::vector<double> v;
+  const int n;
+  Squares(View a, double by) : v(a.n), n(a.n) {
+    for (int i = 0; i < n; ++i) v[i] = a.p[i] * a.p[i] * by;
+    a.p[0] *= by;
+  }
+};
+double value(double x, double y) {
+  std::vector<double> v{x, y, x * y};
+  const Values values{v};
+  Table a(3, [=](int i) { return x * i * y; }), b(3, values);
+  const Line line(x * y);
+  const Three three([&](int i) { return x + y * i * v[i]; });
+  const Grid grid(4, [&](double t) { return std::sin(x * t) * y; }), plain(3, [](double t) { return t; });
+  const Squares squares(View{v.data(), 3}, y);
+  double sum = a.v[1] * a.v[2] + b.v[1] * b.v[2] + line.v[2] * line.slope + three.v[1] * three.v[2];
+  for (int k = 0; k < 2; ++k) sum += Table(2 + k, [&, k](int i) { return sum * x * i + values(k); }).v[1];
+  return sum + grid.sum() * plain.sum() + squares.v[1] * squares.v[2] * v[0] * squares.n;
+}
+}  // namespace constructed
+
+// Lambdas that capture such an object, passed on.
+namespace captured_and_passed {
+struct View {
+  double* p;
+  double& operator()(int i) const { return p[i]; }
+};
+template <class F>
+void parallel_for(int n, const F& f) {
+  for (int i = 0; i < n; ++i) f(i);
+}
+void twice(const std::function<void(int)>& f) {
+  f(0);
+  f(1);
+}
+struct Field {
+  View a;
+  double k;
+  void scale(int n) {
+    parallel_for(n, [this](int i) { a(i) *= k; });
+  }
+};
+double value(double x, double y) {
+  double buf[3] = {x, y, x * y};
+  View a{buf};
+  parallel_for(3, [=](int i) { a(i) *= i * y; });
+  const auto add = [&](int i) { a(i) += x * i; };
+  parallel_for(2, add);
+  parallel_for(3, [add, a](int i) {
+    add(i);
+    a(0) += a(i);
+  });
+  twice([a, x](int i) { a(i) += x; });
+  Field f{a, x};
+  f.scale(2);
+  std::for_each(buf, buf + 3, [a](double& v) { v *= a(1); });
+  return buf[0] * buf[1] + buf[2];
+}
+}  // namespace captured_and_passed
+TEST(Parts, GivenToConstructors) { EXPECT_DERIVATIVES(constructed::value, 1.3, 0.7); }
+TEST(Parts, CapturedAndPassed) { EXPECT_DERIVATIVES(captured_and_passed::value, 1.3, 0.7); }
 
 }  // namespace
