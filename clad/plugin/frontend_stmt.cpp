@@ -144,6 +144,8 @@ void Frontend::start(ir::Var* v, const clang::Expr* init) {
         !ctor->requiresZeroInitialization()) {
       ir::Stmt* s = emit(ir::Stmt::Decl, at_);
       s->var = v;
+      if (v->optional && ctor->getConstructor()->isDefaultConstructor())  // a member is const
+        s->expr = fn_.make(ir::Expr::Construct, v->type);
       return;
     }
   }

@@ -603,6 +603,24 @@ double const_members(double x, double y) {
   }
   return sum;
 }
-TEST(Structs, ConstMembers) { EXPECT_GRADIENT(const_members, 1.3, 0.7); }
+// Made without arguments: its constant is in the class.
+struct HalfConstant {
+  const double k = 2;
+  double v = 1;
+};
+double made_without_arguments(double x, double y) {
+  HalfConstant s;
+  s.v = x;
+  for (int i = 0; i < 2; ++i) {
+    HalfConstant t;
+    t.v *= s.v * y;
+    s.v += t.v * t.k;
+  }
+  return s.v * s.k;
+}
+TEST(Structs, ConstMembers) {
+  EXPECT_GRADIENT(const_members, 1.3, 0.7);
+  EXPECT_DERIVATIVES(made_without_arguments, 1.3, 0.7);
+}
 
 }  // namespace
