@@ -4,6 +4,7 @@
 #include <set>
 
 #include "diagnose.h"
+#include "effects.h"
 #include "passes.h"
 
 namespace clad {
@@ -99,6 +100,27 @@ class Activity {
       }
     }
   }
+  /// Whether an object without derivatives that holds numbers may be given one that has a derivative.
+  static bool puts_away(const Stmt* s) {
+    if (s->kind == Stmt::CallStmt)
+      return is_active(*s->call) && std::any_of(s->call->args.begin(), s->call->args.end(),
+                                                [](const auto& a) { return a.mutable_ && holds(a.expr); });
+    if (s->kind == Stmt::Assign && s->text == "swap") return false;
+    if (s->kind == Stmt::Assign && ir::active(s->expr) && holds(s->lhs)) return true;
+    return puts_away(s->expr, s->kind == Stmt::Eval || !s->touched.empty());
+  }
+  static bool puts_away(const ir::Expr* e, bool changes) {
+    if (!e) return false;
+    const bool given =
+        std::any_of(e->args.begin(), e->args.end(), [](const ir::Expr* a) { return ir::active(a); });
+    const bool made = e->type && ir::keeps_numbers(e->type) && !ir::is_path(e);
+    const bool changed = changes && std::any_of(e->args.begin(), e->args.end(), holds);
+    return (given && (made || changed)) ||
+           std::any_of(e->args.begin(), e->args.end(),
+                       [&](const ir::Expr* a) { return puts_away(a, changes); });
+  }
+  /// Whether an expression is, or names a part of, such an object.
+  static bool holds(const ir::Expr* e) { return ir::keeps_numbers(e); }
   static bool is_active(const ir::CallInfo& call) {
     return !call.constant &&
            std::any_of(call.args.begin(), call.args.end(), [](const auto& a) { return ir::active(a.expr); });
@@ -113,6 +135,10 @@ class Activity {
         diagnose_.error(
             s->loc,
             "cannot differentiate an assignment to a global or static variable; pass it as a parameter");
+      if (puts_away(s))
+        diagnose_.error(s->loc,
+                        "cannot differentiate what puts a number that depends on the parameters into a "
+                        "container of which no derivative is known; use a std::vector or a std::array");
       if (s->kind != Stmt::CallStmt) continue;
       const bool carries = is_active(*s->call);
       for (ir::CallInfo::Arg& a : s->call->args) {

@@ -140,6 +140,37 @@ bool conflict(const Effects& reads, const Effects& writes) {
                      [&](const Var* v) { return writes.vars.count(v) != 0; });
 }
 
+bool keeps_numbers(const Type* type) {
+  if (type->kind == Type::Pointer || type->differentiable) return false;
+  if (type->kind == Type::Other) return type->element != nullptr;
+  if (type->element) return keeps_numbers(type->element);
+  return std::any_of(type->fields.begin(), type->fields.end(),
+                     [](const Field& f) { return keeps_numbers(f.type); });
+}
+
+bool keeps_numbers(const Expr* path) {
+  for (int depth = 0; path && depth < 64; ++depth) {
+    if (path->type && keeps_numbers(path->type)) return true;
+    if (path->kind == Expr::VarRef) {
+      const Var* v = path->var;
+      path = v->names ? v->names : v->kind == Var::Alias ? v->path : v->origin;
+    } else if (path->kind == Expr::Binary) {
+      const bool pointer = path->args[0]->type && path->args[0]->type->kind == Type::Pointer;
+      path = path->type->kind == Type::Pointer ? path->args[pointer ? 0 : 1] : nullptr;
+    } else {
+      path = is_path(path) || path->kind == Expr::AddressOf ? path->args.empty() ? nullptr : path->args[0]
+                                                            : nullptr;
+    }
+  }
+  return false;
+}
+
+const Var* constant_behind(const Expr* path) {
+  const Var* handle = handle_in(path);
+  if (handle && (!path->type->differentiable || keeps_numbers(path))) return handle;
+  return path->type->differentiable && is_path(path) && keeps_numbers(path) ? root(path) : nullptr;
+}
+
 bool leads_through_pointer(const Expr* e) {
   for (; e; e = e->args.empty() ? nullptr : e->args[0]) {
     const bool pointer = e->type && e->type->kind == Type::Pointer;

@@ -27,6 +27,14 @@ bool conflict(const Effects& reads, const Effects& writes);
 bool is_math(const Expr* e);
 /// Whether a variable may hold the address of another, where it is not an alias known by its path.
 bool may_point(const Var* v);
+/// Whether a type without derivatives holds numbers all the same: a std::map of them, an iterator into one, a
+/// class with such a member.
+bool keeps_numbers(const Type* type);
+/// Whether a path leads into an object of such a type, or to what one was asked for.
+bool keeps_numbers(const Expr* path);
+/// The handle by which a path leads to what carries no derivative, and which the reverse sweep may not find
+/// as it was: an iterator, a pointer or reference that a call returned; null for any other path.
+const Var* constant_behind(const Expr* path);
 /// Whether a path leads through a pointer that is a variable, a member or an element.
 bool leads_through_pointer(const Expr* path);
 

@@ -111,7 +111,10 @@ void Frontend::add_argument(ir::CallInfo& info, const clang::Expr* e, QualType p
   arg.expr = param->isRealFloatingType() ? as_number(e) : library ? read(e) : value(e);
   if (param != given) arg.given = types_.spell(given.getNonReferenceType().getUnqualifiedType());
   // Memory behind a pointer, or behind an iterator, may be written whatever the argument's own type says.
-  arg.mutable_ |= arg.expr->type->leads_elsewhere();
+  const std::string& name = arg.expr->type->name;
+  arg.mutable_ |= arg.expr->type->leads_elsewhere() ||
+                  (ir::keeps_numbers(arg.expr->type) && name.find("iterator") != std::string::npos &&
+                   name.find("const_iterator") == std::string::npos);
   while (arg.expr->kind == ir::Expr::Cast && arg.expr->to_reference &&
          !is_downcast(arg.expr->type, arg.expr->args[0]->type))
     arg.expr = arg.expr->args[0];
@@ -424,8 +427,8 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
 
   // What lies behind a handle may be gone when the reverse sweep passes it again.
   for (ir::CallInfo::Arg& a : info->args)
-    if (input && output && !a.mutable_ && !a.expr->type->differentiable && a.expr->type->copyable &&
-        a.expr->type->kind != ir::Type::Pointer && ir::is_path(a.expr) && ir::handle_in(a.expr))
+    if (input && output && !a.mutable_ && a.expr->type->copyable && a.expr->type->kind != ir::Type::Pointer &&
+        ir::is_path(a.expr) && ir::constant_behind(a.expr))
       a.expr = hoist(a.expr, loc(at));
 
   // The call as it would be written without derivatives.

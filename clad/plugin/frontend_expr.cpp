@@ -3,6 +3,7 @@
 
 #include "clang/AST/PrettyPrinter.h"
 #include "clang/AST/RecursiveASTVisitor.h"
+#include "effects.h"
 #include "frontend.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -121,7 +122,7 @@ ir::Expr* Frontend::cast(const CastExpr* e) {
     case CK_LValueToRValue: {
       reading_ = sub->IgnoreParens();
       ir::Expr* v = read(sub);
-      return !type->is_class() && !type->differentiable && ir::handle_in(v) ? hoist(v, loc(e)) : v;
+      return !type->is_class() && ir::constant_behind(v) ? hoist(v, loc(e)) : v;
     }
     case CK_FunctionToPointerDecay:
     case CK_BuiltinFnToFnPtr:

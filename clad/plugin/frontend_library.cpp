@@ -3,6 +3,7 @@
 #include "clang/AST/Attr.h"
 #include "clang/AST/DeclTemplate.h"
 #include "compat.h"
+#include "effects.h"
 #include "frontend.h"
 
 using namespace clang;
@@ -60,6 +61,12 @@ ir::Expr* Frontend::library_call(const clang::Expr* at, const FunctionDecl* call
     carries |= types_.get(a->getType())->differentiable || is_lambda(a->getType());
   carries |= is_pointer(at) && at->getType()->isRecordType();  // an iterator
   if (!carries || lookup_.given_by_user(callee, forward_)) return nullptr;
+  // The plain definitions are for iterators that are pointers, this one for any.
+  if (name != "accumulate")
+    for (const clang::Expr* a : args)
+      if (a->getType()->isRecordType() && ir::keeps_numbers(types_.get(a->getType())))
+        return fail(at->getExprLoc(), "cannot differentiate '" + name +
+                                          "' on a container of which no derivative is known; write the loop");
   if (name == "for_each" && at->getType()->isRecordType() && !is_lambda(at->getType())) name += "_object";
   if (name == "polar")
     if (const ExprResult zero = construction(at->getType(), {}, at->getExprLoc()); zero.isUsable())

@@ -1,6 +1,7 @@
 // Loops and switch, as loops with a recorded iteration and as guarded sections.
 #include "clang/AST/DeclTemplate.h"
 #include "compat.h"
+#include "effects.h"
 #include "frontend.h"
 
 using namespace clang;
@@ -165,7 +166,9 @@ bool Frontend::moves_over_constants(const CXXForRangeStmt* s) {
   const auto constant = [&](QualType t) { return !types_.get(t)->differentiable; };
   const QualType begin = cast<VarDecl>(s->getBeginStmt()->getSingleDecl())->getType();
   return types_.get(begin)->is_class() && !holds_lambda(s->getRangeInit()->getType()) && constant(begin) &&
-         constant(s->getRangeInit()->getType()) && constant(s->getLoopVariable()->getType());
+         constant(s->getRangeInit()->getType()) &&
+         (constant(s->getLoopVariable()->getType()) ||
+          ir::keeps_numbers(types_.get(s->getRangeInit()->getType())));
 }
 
 /// Whether this is a string of the library, of which a character is known by its index.

@@ -1,5 +1,6 @@
 // Operators on scalars, in the order in which their operands are evaluated.
 #include "clang/AST/DeclTemplate.h"
+#include "effects.h"
 #include "frontend.h"
 
 using namespace clang;
@@ -116,9 +117,9 @@ ir::Expr* Frontend::assign(ir::Expr* lhs, const std::string& op, ir::Expr* rhs, 
     out_ = outer;
     return lhs;
   }
-  if (const ir::Var* handle = ir::handle_in(lhs);
-      handle && !lhs->type->differentiable && !handle->reference_copy) {
-    if (!r || r == handle) r = handle->origin ? ir::root(handle->origin) : nullptr;
+  if (const ir::Var* handle = ir::constant_behind(lhs); handle && !handle->reference_copy) {
+    if (!r || (r == handle && !ir::keeps_numbers(r->type)))
+      r = handle->origin ? ir::root(handle->origin) : nullptr;
     if (r) r->modified = true;
     const bool step = op == "++" || op == "--";
     ir::Stmt* s = emit(ir::Stmt::Eval, at);

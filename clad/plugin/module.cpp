@@ -334,6 +334,14 @@ std::optional<Mask> Module::mask_of(const Request& request, const FunctionDecl* 
     }
     bool wanted =
         std::find(request.parameters.begin(), request.parameters.end(), i) != request.parameters.end();
+    if (wanted && ir::keeps_numbers(types_.get(definition->getParamDecl(i)->getType()))) {
+      diagnose_.error(definition->getParamDecl(i)->getLocation(),
+                      "cannot differentiate with respect to '" +
+                          definition->getParamDecl(i)->getNameAsString() + "' of type '" + type +
+                          "': derivatives of that type are not supported; name the other "
+                          "parameters in the request");
+      return std::nullopt;
+    }
     mask.push_back(wanted && types_.get(definition->getParamDecl(i)->getType())->differentiable);
   }
   if (!check_ranges(request, definition)) return std::nullopt;

@@ -32,6 +32,16 @@ bool keeps_constants(const CXXRecordDecl* record) {
          });
 }
 
+/// Whether this is a container of the library of which no derivative is known, or an iterator into one.
+bool is_other_container(const CXXRecordDecl* record) {
+  if (!record->getIdentifier()) return false;
+  if (record->getName().contains("iterator")) return true;
+  for (llvm::StringRef name : {"map", "multimap", "unordered_map", "unordered_multimap", "set", "multiset",
+                               "unordered_set", "unordered_multiset", "list", "forward_list", "deque"})
+    if (record->getName() == name) return true;
+  return false;
+}
+
 bool default_constructible(const CXXRecordDecl* record) {
   if (record->isLambda() || keeps_constants(record)) return false;
   if (!record->hasDefaultConstructor()) return false;
@@ -151,6 +161,11 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
             if (inner.getKind() == TemplateArgument::Type)
               t.differentiable |= get(inner.getAsType())->differentiable;
         }
+    }
+    // Numbers in it are constants, which is checked where it is changed.
+    if (library && t.differentiable && is_other_container(record)) {
+      t.differentiable = false;
+      t.element = get(context_.DoubleTy);
     }
     if (record->isUnion())
       for (const FieldDecl* field : record->fields())

@@ -163,7 +163,7 @@ void TypeTable::find_own_zero(ir::Type& t, QualType type) {
 /// Lists the classes in it, if it carries no derivative.
 void TypeTable::add_constants(const ir::Type* type) {
   if (type->differentiable) return;
-  if (type->element) return add_constants(type->element);
+  if (type->element && type->kind != ir::Type::Other) return add_constants(type->element);
   for (const ir::Field& f : type->fields)
     if (f.type->kind != ir::Type::Void) add_constants(f.type);
   if ((type->kind == ir::Type::Record || type->kind == ir::Type::Other) && !described_.count(type->decl) &&

@@ -100,6 +100,7 @@ double deque(double x) {
   std::deque<double> d{x};
   // expected-error@-1 {{cannot differentiate}}
   d.push_front(x);
+  // expected-error@-1 {{cannot differentiate}}
   return d[0];
 }
 double list(double x) {
@@ -116,9 +117,33 @@ double map(double x) {
 double map_parameter(const std::map<int, double>& m) { return m.at(1); }
 // expected-error@-1 {{cannot differentiate}}
 double map_range(const std::map<int, double>& m, double x) {
+  // expected-error@-1 {{cannot differentiate with respect to 'm' of type}}
   for (const auto& [k, v] : m) x += v;
-  // expected-error@-1 {{cannot differentiate}}
   return x;
+}
+struct Kept {
+  std::map<int, double> t;
+  double k = 1;
+  void set(double v) { t[1] = v; }
+  // expected-error@-1 {{cannot differentiate what puts a number that depends on the parameters into a container}}
+};
+double map_in_class(double x) {
+  Kept m;
+  m.set(x);
+  // expected-note@-1 {{in the derivative of this call}}
+  return m.t.at(1) * m.k;
+}
+double list_of_vectors(double x) {
+  std::list<std::vector<double>> l(1);
+  l.front().push_back(x);
+  // expected-error@-1 {{cannot differentiate what puts a number that depends on the parameters into a container}}
+  return l.front()[0];
+}
+double list_algorithm(double x) {
+  std::list<double> l(2);
+  std::fill(l.begin(), l.end(), x);
+  // expected-error@-1 {{cannot differentiate 'fill' on a container of which no derivative is known}}
+  return l.front();
 }
 double tuple(double x) {
   auto t = std::make_tuple(x, 2.0);
@@ -203,6 +228,10 @@ void use() {
   clad::gradient(map);
   clad::gradient(map_parameter);
   clad::gradient(map_range);
+  clad::gradient(map_range, "x");
+  clad::gradient(map_in_class);
+  clad::gradient(list_of_vectors);
+  clad::gradient(list_algorithm);
   clad::gradient(tuple);
   clad::gradient(tie);
   clad::gradient(optional);

@@ -2,6 +2,8 @@
 // sweep is gone, or changed, when the reverse sweep runs.
 #include <algorithm>
 #include <bitset>
+#include <deque>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -196,6 +198,51 @@ TEST(Handles, FoundAndOwned) {
   EXPECT_GRADIENT(searched, 1.3, 0.7);
   EXPECT_GRADIENT(owned, 1.3, 0.7);
   EXPECT_GRADIENT(bits, 1.3, 0.7);
+}
+
+// Containers of numbers of which no derivative is known hold constants.
+const std::map<std::string, double> prices{{"a", 1.5}, {"b", 2.5}};
+double of_table(const std::map<int, double>& m, double x) {
+  double s = 0;
+  for (const auto& [k, v] : m) s = s * x + v * k;
+  return s;
+}
+struct Settings {
+  std::map<int, double> of{{1, 1.5}, {2, 2.5}};
+  double k = 1;
+  double at(int i) const { return of.at(i) * k; }
+};
+double tables(double x, double y) {
+  const std::map<int, double> m{{1, 1.5}, {2, 2.5}};
+  const std::list<double> l{1.5, 2.5, 0.5};
+  const std::deque<double> d{1.5, 2.5};
+  double s = of_table(m, x) * y + m.find(1)->second * x;
+  for (const auto& kv : m) s = s * x + kv.second * y;
+  for (const double v : l) s = s * y + v * x;
+  for (auto it = m.begin(); it != m.end(); ++it) s += it->second * std::max(it->second, 2.0) * x;
+  for (const auto& [name, price] : prices) s += price * y * static_cast<double>(name.size());
+  if (const auto it = m.find(2); it != m.end()) s *= it->second;
+  Settings c;
+  c.k = x;
+  return s * m.at(2) * d[1] * d.front() * c.at(1);
+}
+double changed_tables(double x, double y) {
+  std::map<int, double> m{{1, 1.5}};
+  std::list<double> l;
+  double s = 1;
+  for (int i = 0; i < 4; ++i) {
+    m[i % 2] += 0.5;
+    l.push_back(i);
+    s = s * x * m[0] + y * l.back() * m.at(0);
+    for (auto& kv : m) s += kv.second * y;
+    if (i == 2) m.clear();
+  }
+  return s;
+}
+TEST(Handles, ContainersOfConstants) {
+  EXPECT_GRADIENT(tables, 1.3, 0.7);
+  EXPECT_DERIVATIVES(tables, 1.3, 0.7);
+  EXPECT_DERIVATIVES(changed_tables, 1.3, 0.7);
 }
 
 }  // namespace
