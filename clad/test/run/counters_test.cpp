@@ -252,8 +252,7 @@ double up_past_the_end(double x, double y) {
   const std::size_t start = 4294967294U;
   for (unsigned i = 4294967294U; i != 3; ++i) s += x * y;
   for (unsigned i = start; i != 3; ++i) s = std::sin(s * y) + x * (i % 7);
-  for (unsigned i = 4294967290U; i != -1; ++i)
-    s = std::sin(s * y) + x;
+  for (unsigned i = 4294967290U; i != -1; ++i) s = std::sin(s * y) + x;
   return s;
 }
 double not_from_zero(double x, double y) {
