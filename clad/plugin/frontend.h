@@ -329,6 +329,7 @@ class Frontend {
   std::optional<View> view_of(const clang::Expr* e);
   std::optional<View> fixed_view(const clang::Expr* e);
   bool declare_view(const clang::VarDecl* decl);
+  ir::Expr* returned_value(const clang::Expr* e);
   View add_view_parameter(const clang::VarDecl* p);
   void add_view_argument(ir::CallInfo& info, const View& view, clang::QualType pointer);
   ir::Expr* view_part(const clang::Expr* of, llvm::StringRef name, const clang::Expr* index,

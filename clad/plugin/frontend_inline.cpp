@@ -136,7 +136,8 @@ bool Frontend::gives_place(const clang::Expr* call, QualType result) const {
 ir::Expr* Frontend::inline_call(const clang::Expr* call, const FunctionDecl* callee,
                                 const std::vector<const clang::Expr*>& args, const clang::Expr* object,
                                 const Closure* closure, ir::Expr* self) {
-  const bool always = self || handles_parts(callee, args, object) || (closure && captures_parts(*closure));
+  const bool always = self || is_view(callee->getReturnType()) || handles_parts(callee, args, object) ||
+                      (closure && captures_parts(*closure));
   // A function that calls itself on other objects of a known structure ends where that does.
   const ir::Expr* of = self ? self : object ? parts_named(object) : nullptr;
   for (std::size_t i = 0; i < args.size() && !of; ++i) of = parts_named(args[i]);
@@ -313,7 +314,7 @@ ir::Expr* Frontend::inline_return(const clang::Expr* call, const FunctionDecl* c
   const clang::Expr* inner = strip(returned);  // a checkpoint of this call is one of the call it passes on to
   const bool again = checkpoints_.count(call) || is_checkpointed(callee);
   if (again) checkpoints_.insert(inner);
-  ir::Expr* result = value(returned);
+  ir::Expr* result = returned_value(returned);
   if (again) checkpoints_.erase(inner);
   return result;
 }
@@ -335,7 +336,7 @@ ir::Expr* Frontend::inline_body(const CompoundStmt* body, QualType type) {
     if (type->isVoidType() && last->getRetValue())
       discard(last->getRetValue());
     else if (last->getRetValue())
-      result = value(last->getRetValue());
+      result = returned_value(last->getRetValue());
   } else if (returns_in(body) == 0) {
     places_ = nullptr;
     for (const clang::Stmt* s : body->body()) stmt(s);
@@ -429,6 +430,11 @@ void Frontend::return_place(const ReturnStmt* s) {
   if (!s->getRetValue() || s->getRetValue()->getType()->isVoidType()) {
     if (s->getRetValue()) discard(s->getRetValue());
     emit(ir::Stmt::Return, loc(s));
+    return;
+  }
+  if (is_view(s->getRetValue()->getType())) {
+    fail(s->getBeginLoc(),
+         "cannot differentiate this return of a view, one of several; return it at the end");
     return;
   }
   ir::Expr* place = value(s->getRetValue());

@@ -96,6 +96,12 @@ std::optional<Frontend::View> Frontend::view_of(const clang::Expr* e) {
     return View{operands[0], operands[1]};
   }
   const auto* part = dyn_cast<CXXMemberCallExpr>(bare);
+  if (const auto* call = dyn_cast<CallExpr>(bare);
+      call && call->getDirectCallee() && !compat::in_std(call->getDirectCallee())) {
+    ir::Expr* made = value(call);
+    if (made->kind != ir::Expr::Parts || made->args.size() != 2) return unknown();
+    return View{made->args[0], made->args[1]};
+  }
   if (!part || !is_view(part->getImplicitObjectArgument()->getType())) return unknown();
   std::optional<View> whole = view_of(part->getImplicitObjectArgument());
   const FunctionDecl* method = part->getDirectCallee();
@@ -133,6 +139,14 @@ std::optional<Frontend::View> Frontend::fixed_view(const clang::Expr* e) {
   ir::Expr* size = ir::is_atomic(view->size) ? view->size : hoist(view->size, at_, "size");
   if (size->kind == ir::Expr::VarRef && unstable_.count(size->var)) size = hoist(size, at_, "size");
   return View{through(view->data, [&](ir::Expr* one) { return freeze(one, at_); }), size};
+}
+
+/// What a function that is lowered in the place of its call returns; a view as its two parts.
+ir::Expr* Frontend::returned_value(const clang::Expr* e) {
+  if (!is_view(e->getType())) return value(e);
+  const std::optional<View> view = fixed_view(e);
+  if (!view) return literal("0", context_.IntTy);
+  return fn_.make(ir::Expr::Parts, types_.get(e->getType()), "", {view->data, view->size});
 }
 
 Frontend::View Frontend::add_view_parameter(const VarDecl* p) {

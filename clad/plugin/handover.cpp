@@ -280,7 +280,7 @@ class Check {
         if (auto it = found.sources.find(var); it != found.sources.end())
           if (holds_function(var->getType()) == functions) add(var, it->second, functions);
     for (const CXXForRangeStmt* loop : found.ranges)
-      add(loop->getLoopVariable(), {mentioned(loop->getRangeInit()), {}}, /*function=*/false);
+      add(loop->getLoopVariable(), {walked(loop->getRangeInit()), {}}, /*function=*/false);
   }
   void run(const std::function<void(SourceLocation, const std::string&)>& report) const {
     for (const Collector::Handover& handover : found_.handovers) {
@@ -293,13 +293,21 @@ class Check {
                             "' after this call: it points into a vector whose elements another one gets "
                             "here; take the pointer afterwards, or copy the elements");
       for (const CXXForRangeStmt* loop : found_.ranges)
-        if (within(handover.at, loop->getBody()) && meet(mentioned(loop->getRangeInit()), of))
+        if (within(handover.at, loop->getBody()) && meet(walked(loop->getRangeInit()), of))
           return report(handover.at,
                         "cannot differentiate a range-for whose range hands over its elements in the body");
     }
   }
 
  private:
+  /// The objects that a range may be; what chooses one of them is none.
+  static Objects walked(const clang::Expr* range) {
+    const auto* choice = dyn_cast<ConditionalOperator>(range->IgnoreParenImpCasts());
+    if (!choice) return mentioned(range);
+    Objects all = walked(choice->getTrueExpr());
+    all.merge(walked(choice->getFalseExpr()));
+    return all;
+  }
   void add(const VarDecl* var, const Collector::Source& source, bool function) {
     if (!holds_address(var->getType())) return;
     Objects from = source.direct;

@@ -1,6 +1,8 @@
 // Statements that have no derivative.
 #include <csetjmp>
 #include <initializer_list>
+#include <span>
+#include <vector>
 
 #include "clad/Differentiator/Differentiator.h"
 
@@ -143,6 +145,16 @@ double chosen_object(double x) {
 double sums(std::initializer_list<double> list) { return *list.begin(); }
 // expected-error@-1 {{cannot differentiate a function that is given a view itself; take the derivative of a function that makes it of a std::vector, or of a pointer and a length}}
 double lists(double x) { return listed({x, 2 * x}); }
+std::span<double> one_of(std::vector<double>& v, std::vector<double>& w, bool first) {
+  if (first) return v;
+  // expected-error@-1 {{cannot differentiate this return of a view, one of several; return it at the end}}
+  return w;
+  // expected-error@-1 {{cannot differentiate this return of a view, one of several; return it at the end}}
+}
+double returned_views(double x) {
+  std::vector<double> v{x}, w{2 * x};
+  return one_of(v, w, x > 1)[0];
+}
 double variable_length(double x, int n) {
   double a[n];
   // expected-error@-1 {{cannot differentiate array 'a' of variable length; use std::vector}}
@@ -166,6 +178,7 @@ void use() {
   clad::gradient(by_a_constructor);
   clad::gradient(by_a_destructor);
   clad::gradient(by_a_destructor_elsewhere);
+  clad::gradient(returned_views);
   clad::gradient(lists);
   clad::gradient(sums);
   clad::gradient(local_list);

@@ -99,4 +99,82 @@ double fixed_parts(double x, double y) {
 }
 TEST(Views, PartsOfAFixedSize) { EXPECT_GRADIENT(fixed_parts, 1.3, 0.7); }
 
+struct Arena {
+  std::vector<double> memory;
+  std::size_t used = 0;
+  explicit Arena(std::size_t n) : memory(n) {}
+  std::span<double> take(std::size_t n) {
+    const std::span<double> taken(memory.data() + used, n);
+    used += n;
+    return taken;
+  }
+};
+double of_an_arena(double x, double y) {
+  Arena arena(16);
+  double s = 0;
+  for (int k = 0; k < 3; ++k) {
+    const auto u = arena.take(2), v = arena.take(2);
+    u[0] = x * k;
+    u[1] = u[0] * y;
+    v[0] = u[1] * x;
+    s += u[0] * u[1] + v[0];
+    if (k == 1) arena.used = 0;
+  }
+  return s + arena.memory[0];
+}
+struct Matrix {
+  std::vector<double> a;
+  std::size_t n;
+  std::span<double> operator[](std::size_t i) { return {a.data() + i * n, n}; }
+  std::span<const double> operator[](std::size_t i) const { return {a.data() + i * n, n}; }
+  std::span<double> all() { return a; }
+  std::span<double> row(std::size_t i) { return all().subspan(i * n, n); }
+};
+double trace(const Matrix& m) {
+  double s = 0;
+  for (std::size_t i = 0; i < m.n; ++i) s += m[i][i] * m[i][0];
+  return s;
+}
+double of_rows(double x, double y) {
+  Matrix m{std::vector<double>(9, 1.0), 3};
+  m[0][1] = x;
+  m[1][1] = y * x;
+  for (double& e : m.row(2)) e += x;
+  for (int i = 1; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) m[i][j] -= m[i - 1][j] * y;
+  return trace(m) * m[2][2];
+}
+std::span<const double> inner(std::span<const double> s) { return s.subspan(1, s.size() - 2); }
+double norm2(std::span<const double> s) {
+  double sum = 0;
+  for (const double e : s) sum += e * e;
+  return sum;
+}
+double of_functions(double x, double y) {
+  double a[5] = {x, y, x * x, y * y, x * y};
+  std::vector<double> v{x, y, x * y, 1};
+  const auto half = [&](int i) { return std::span<double>(v).subspan(i * 2, 2); };
+  half(0)[1] *= x;
+  half(1)[1] += y;
+  return norm2(inner(a)) * norm2(inner(inner(a))) + inner(a)[0] * norm2(half(1)) + half(0)[1];
+}
+TEST(Views, ThatFunctionsReturn) {
+  EXPECT_DERIVATIVES(of_an_arena, 1.3, 0.7);
+  EXPECT_DERIVATIVES(of_rows, 1.3, 0.7);
+  EXPECT_DERIVATIVES(of_functions, 1.3, 0.7);
+}
+
+double chosen_ranges(double x, double y) {
+  std::vector<double> v{x, y}, w{y, x * y};
+  double s = x;
+  for (double& e : v[0] > 1 ? w : w) {
+    std::swap(v, v);
+    v[0] *= e;
+    e += v[1];
+    s *= e;
+  }
+  return s * v[0];
+}
+TEST(Views, WhatChoosesARangeIsNotWalked) { EXPECT_GRADIENT(chosen_ranges, 1.3, 0.7); }
+
 }  // namespace
