@@ -138,7 +138,9 @@ class Activity {
       if (puts_away(s))
         diagnose_.error(s->loc,
                         "cannot differentiate what puts a number that depends on the parameters into a "
-                        "container of which no derivative is known; use a std::vector or a std::array");
+                        "container or a random distribution of which no derivative is known; use a "
+                        "std::vector or a std::array, or shift and scale the numbers of a standard "
+                        "distribution");
       if (s->kind != Stmt::CallStmt) continue;
       const bool carries = is_active(*s->call);
       for (ir::CallInfo::Arg& a : s->call->args) {

@@ -32,14 +32,16 @@ bool keeps_constants(const CXXRecordDecl* record) {
          });
 }
 
-/// Whether this is a container of the library of which no derivative is known, or an iterator into one.
-bool is_other_container(const CXXRecordDecl* record) {
+/// Whether this is a container of the library of which no derivative is known, an iterator into one, or a
+/// random distribution.
+bool is_constant_class(const CXXRecordDecl* record) {
   if (!record->getIdentifier()) return false;
-  if (record->getName().contains("iterator")) return true;
+  if (record->getName().contains("iterator") || record->getName().ends_with("_distribution")) return true;
   for (llvm::StringRef name : {"map", "multimap", "unordered_map", "unordered_multimap", "set", "multiset",
-                               "unordered_set", "unordered_multiset", "list", "forward_list", "deque"})
+                               "unordered_set", "unordered_multiset", "list", "forward_list", "deque", "any"})
     if (record->getName() == name) return true;
-  return false;
+  const auto* around = dyn_cast<ClassTemplateSpecializationDecl>(record->getDeclContext());
+  return around && around->getName().ends_with("_distribution");
 }
 
 bool default_constructible(const CXXRecordDecl* record) {
@@ -163,7 +165,7 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
         }
     }
     // Numbers in it are constants, which is checked where it is changed.
-    if (library && t.differentiable && is_other_container(record)) {
+    if (library && (t.differentiable || !spec) && is_constant_class(record)) {
       t.differentiable = false;
       t.element = get(context_.DoubleTy);
     }

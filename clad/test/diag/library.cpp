@@ -1,5 +1,6 @@
 // Classes and algorithms of the standard library that hold numbers in ways that are not followed.
 #include <algorithm>
+#include <any>
 #include <complex>
 #include <deque>
 #include <functional>
@@ -7,6 +8,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <random>
 #include <span>
 #include <string>
 #include <tuple>
@@ -139,6 +141,23 @@ double list_of_vectors(double x) {
   // expected-error@-1 {{cannot differentiate what puts a number that depends on the parameters into a container}}
   return l.front()[0];
 }
+double distribution(double x) {
+  std::mt19937 generator(1);
+  std::normal_distribution<double> noise(x, 1);
+  // expected-error@-1 {{cannot differentiate what puts a number that depends on the parameters into a container or a random distribution}}
+  return noise(generator);
+}
+double parameters_of_a_distribution(double x) {
+  std::mt19937 generator(1);
+  std::normal_distribution<double> noise;
+  return noise(generator, std::normal_distribution<double>::param_type(x, 1));
+  // expected-error@-1 {{cannot differentiate what puts a number that depends on the parameters into a container or a random distribution}}
+}
+double any_value(double x) {
+  const std::any a = x;
+  // expected-error@-1 {{cannot differentiate what puts a number that depends on the parameters into a container}}
+  return std::any_cast<double>(a);
+}
 double list_algorithm(double x) {
   std::list<double> l(2);
   std::fill(l.begin(), l.end(), x);
@@ -232,6 +251,9 @@ void use() {
   clad::gradient(map_in_class);
   clad::gradient(list_of_vectors);
   clad::gradient(list_algorithm);
+  clad::gradient(distribution);
+  clad::gradient(parameters_of_a_distribution);
+  clad::gradient(any_value);
   clad::gradient(tuple);
   clad::gradient(tie);
   clad::gradient(optional);

@@ -61,6 +61,27 @@ double walked(double x, double y) {
 }
 TEST(Restores, AGeneratorOfTheLibrary) { EXPECT_DERIVATIVES(walked, 1.3, 0.7); }
 
+struct Path {
+  std::vector<double> at;
+  std::mt19937 generator{7};
+  std::normal_distribution<double> noise;
+  std::uniform_real_distribution<> step{0.5, 1.5};
+  void go(double k) {
+    for (double& e : at) {
+      e = k * e + 0.1 * noise(generator) * step(generator);
+      e *= e;
+    }
+    noise.reset();
+  }
+};
+double gone(double x, double y) {
+  Path p{{x, y, x * y}};
+  p.go(x);
+  p.go(y);
+  return p.at[0] * p.at[1] * p.at[2];
+}
+TEST(Restores, DistributionsBesideAVectorThatIsWalked) { EXPECT_DERIVATIVES(gone, 1.3, 0.7); }
+
 struct Body {
   double x, v;
 };
