@@ -233,10 +233,30 @@ ir::Expr* Frontend::reference_to(const DeclRefExpr* e) {
                   "cannot differentiate this use of lambda '" + decl->getNameAsString() +
                       "': a lambda may be called or passed to a function whose definition is visible");
     if (var->isStaticLocal()) return global(decl);
+    if (var->hasExternalStorage()) {  // declared here, a variable of the file
+      for (const VarDecl* d : var->redecls())
+        if (d->isFileVarDecl()) return global(d);
+      return fail(e->getExprLoc(),
+                  "cannot differentiate a use of variable '" + decl->getNameAsString() +
+                      "', which is declared in a function alone; declare it outside as well");
+    }
     return fail(e->getExprLoc(),
                 "cannot differentiate a use of variable '" + decl->getNameAsString() + "' here");
   }
   return global(decl);
+}
+
+/// Whether the name of a member of a base means something else in the class that the cast comes from, or in
+/// one on the way to that base.
+static bool is_hidden(const CastExpr* to_base, const CXXRecordDecl* derived, const ValueDecl* member) {
+  const auto hides = [&](const CXXRecordDecl* c) {
+    return c->getNumBases() != 1 || !c->lookup(member->getDeclName()).empty();
+  };
+  const auto* owner = cast<CXXRecordDecl>(member->getDeclContext())->getCanonicalDecl();
+  return hides(derived) || llvm::any_of(to_base->path(), [&](const CXXBaseSpecifier* step) {
+           const CXXRecordDecl* c = step->getType()->getAsCXXRecordDecl();
+           return !c || (c->getCanonicalDecl() != owner && hides(c));
+         });
 }
 
 ir::Expr* Frontend::member(const MemberExpr* e) {
@@ -246,13 +266,13 @@ ir::Expr* Frontend::member(const MemberExpr* e) {
     return global(decl);
   }
   const clang::Expr* base = e->getBase();
-  // An inherited member is named through the derived object unless the derived class hides it.
+  // An inherited member is named through the derived object unless a derived class hides it.
   while (const auto* c = dyn_cast<ImplicitCastExpr>(base->IgnoreParens())) {
     if (c->getCastKind() != CK_UncheckedDerivedToBase && c->getCastKind() != CK_DerivedToBase) break;
     QualType from = c->getSubExpr()->getType();
     if (from->isPointerType()) from = from->getPointeeType();
     const CXXRecordDecl* derived = from->getAsCXXRecordDecl();
-    if (!derived || derived->getNumBases() != 1 || !derived->lookup(decl->getDeclName()).empty()) break;
+    if (!derived || is_hidden(c, derived, decl)) break;
     base = c->getSubExpr();
   }
   ir::Expr* object = value(base);

@@ -340,4 +340,49 @@ TEST(Objects, LocksAreFreedAtTheEndOfTheirBlock) {
   EXPECT_GRADIENT(locks_twice, 0.7, 1.9);
 }
 
+namespace hidden {
+struct A {
+  double v;
+};
+struct B : A {
+  double v;
+};
+struct C : B {};
+template <int N>
+struct Level : Level<N - 1> {
+  double v = N;
+};
+template <>
+struct Level<0> {
+  double v = 0.5;
+};
+struct Top : Level<2> {};
+double by_object(double x, double y) {
+  C c;
+  c.v = x;
+  c.A::v = y;
+  c.A::v *= c.v;
+  C* p = &c;
+  p->A::v += x;
+  return c.v * c.A::v + y;
+}
+double by_levels(double x, double y) {
+  Top t;
+  t.v = x * y;
+  t.Level<1>::v = y;
+  t.Level<0>::v = t.v * t.Level<1>::v;
+  return t.v + t.Level<1>::v * t.Level<0>::v;
+}
+double of_base(const C& c) { return c.A::v * c.v; }
+}  // namespace hidden
+TEST(Objects, MembersThatAClassBetweenHides) {
+  EXPECT_DERIVATIVES(hidden::by_object, 1.3, 0.7);
+  EXPECT_DERIVATIVES(hidden::by_levels, 1.3, 0.7);
+  const hidden::C c{{{2}, 3}};
+  hidden::C d{};
+  clad::gradient(hidden::of_base).execute(c, &d);
+  EXPECT_EQ(3, d.A::v);
+  EXPECT_EQ(2, d.v);
+}
+
 }  // namespace
