@@ -238,6 +238,7 @@ void Frontend::check_object(QualType type, SourceLocation at) {
 
 void Frontend::declare(const VarDecl* decl) {
   QualType type = type_of(decl);
+  if (decl->hasExternalStorage()) return;  // a variable of the file
   if (decl->isStaticLocal() && declare_static(decl)) return;
   check_object(decl->getType(), decl->getLocation());
   if (TypeTable::is_numeric_array(type) && !type->isReferenceType() &&

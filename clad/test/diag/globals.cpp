@@ -71,7 +71,14 @@ double captured(double x) {
   return global;
 }
 
+double declared_here_alone(double x) {
+  extern double elsewhere;
+  // expected-error@+1 {{cannot differentiate a use of variable 'elsewhere', which is declared in a function alone; declare it outside as well}}
+  return x * elsewhere;
+}
+
 void use() {
+  clad::gradient(declared_here_alone);
   clad::gradient(reads);
   clad::gradient(counts);
   clad::gradient(writes_a_constant);

@@ -12,6 +12,18 @@
 #include "clad/Differentiator/Differentiator.h"
 #include "clad/test/support/finite_difference.h"
 
+double declared_gain = 1.5;
+int declared_steps = 3;
+double declared_weights[] = {2, 3};
+double declared_inside(double x, double y) {
+  extern double declared_gain;
+  extern int declared_steps;
+  extern double declared_weights[];
+  double s = x;
+  for (int i = 0; i < declared_steps; ++i) s *= declared_gain * y;
+  return s * declared_weights[1];
+}
+
 namespace {
 
 #define EXPECT_BOTH(f)          \
@@ -412,5 +424,7 @@ TEST(Globals, RandomNumbersGoOn) {
   EXPECT_EQ(noisy(1), first);
   EXPECT_EQ(noisy(1), second);
 }
+
+TEST(Globals, DeclaredInAFunction) { EXPECT_DERIVATIVES(declared_inside, 1.3, 0.7); }
 
 }  // namespace
