@@ -221,7 +221,8 @@ void Module::add(const Request& request) {
   const unsigned errors = diagnose_.errors();
   const FunctionDecl* definition = call_of(request);
   if (diagnose_.errors() != errors) return;
-  if (!definition && !f->hasBody(definition)) {
+  // A precompiled header leaves instantiations to the files that include it.
+  if (!definition && !f->hasBody(definition) && !instantiate(f, request.at, definition)) {
     const auto* method = dyn_cast<CXXMethodDecl>(f);
     const bool pure = method && compat::is_pure(method);
     if (pure && !request.overriders.empty()) return write_choice(request);

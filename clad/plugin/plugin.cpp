@@ -131,8 +131,13 @@ class Consumer : public SemaConsumer, public ASTMutationListener {
   }
   bool HandleTopLevelDecl(DeclGroupRef group) override {
     if (parsing_) return true;
-    for (Decl* d : group) scan(d);
-    if (llvm::all_of(group, between_declarations)) derive_constants();
+    for (Decl* d : group) {
+      if (sema_)
+        scan(d);
+      else
+        early_.push_back(d);
+    }
+    if (sema_ && llvm::all_of(group, between_declarations)) derive_constants();
     return true;
   }
   void HandleInlineFunctionDefinition(FunctionDecl* decl) override {
@@ -199,6 +204,7 @@ class Consumer : public SemaConsumer, public ASTMutationListener {
   RequestTable uses_;
   std::vector<const FunctionDecl*> patterns_;  ///< of fusion rules
   std::set<CallExpr*> seen_;
+  std::vector<Decl*> early_;  ///< variables of a precompiled header, which come before Sema
   std::vector<std::pair<UseFinder::Use, Request>> constants_;  ///< that the compiler itself may execute
   std::string constants_text_;
   std::set<const void*> described_;  ///< classes whose fields are written already
@@ -379,6 +385,7 @@ void Consumer::derive_constant(const Request& request, CallExpr* call, bool sile
 
 void Consumer::HandleTranslationUnit(ASTContext&) {
   if (compiler_.getDiagnostics().hasErrorOccurred()) return;
+  for (Decl* d : std::exchange(early_, {})) scan(d);
   if (requests_.empty() && constants_text_.empty()) return write_exported("");
   add_overriders();
   const FileScope scope(*sema_);
