@@ -28,15 +28,25 @@ bool has_literals(const BuiltinType* type) {
   }
 }
 
-/// Finds in a type what cannot be spelled, local classes and those without a name; and classes of a namespace
-/// in a pack of arguments, which Clang prints without it; and numbers, functions and objects that are
-/// arguments, which it rounds, or prints as what is none of them.
+/// Whether a function or a variable has the name too, as with stat() and struct stat, or that of a class
+/// around it.
+bool is_hidden(const TagDecl* tag) {
+  const auto found = tag->getDeclContext()->getRedeclContext()->lookup(tag->getDeclName());
+  const auto* outer = dyn_cast<TagDecl>(tag->getDeclContext());
+  return std::any_of(found.begin(), found.end(),
+                     [](const NamedDecl* d) { return isa<ValueDecl, FunctionTemplateDecl>(d); }) ||
+         (outer && is_hidden(outer));
+}
+
+/// Finds in a type what cannot be spelled, local classes, those without a name or with a name that means
+/// something else; and classes of a namespace in a pack of arguments, which Clang prints without it; and
+/// numbers, functions and objects that are arguments, which it rounds, or prints as what is none of them.
 struct UnnameableFinder : RecursiveASTVisitor<UnnameableFinder> {
   bool found = false, packed = false, rounded = false;
   int packs = 0;
   bool VisitTagType(TagType* type) {
     const TagDecl* decl = type->getDecl();
-    found |= decl->getParentFunctionOrMethod() != nullptr || !decl->getDeclName();
+    found |= decl->getParentFunctionOrMethod() != nullptr || !decl->getDeclName() || is_hidden(decl);
     packed |= packs > 0 && !decl->getDeclContext()->getRedeclContext()->isTranslationUnit();
     if (const auto* spec = dyn_cast<ClassTemplateSpecializationDecl>(decl))
       for (const TemplateArgument& arg : spec->getTemplateArgs().asArray()) visit(arg);

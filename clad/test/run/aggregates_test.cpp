@@ -88,4 +88,24 @@ double of_library_bases(double x, double y) {
 }
 TEST(Aggregates, ClassesThatDeriveFromTheLibrarys) { EXPECT_GRADIENT(of_library_bases, 1.3, 0.7); }
 
+namespace shared_names {
+struct grid {
+  struct cell {
+    double w;
+  } cell;
+  double h;
+  std::vector<struct cell> all;
+};
+struct grid grid(double h) { return {{h}, h * h, {{2}, {h}}}; }
+enum mode { one = 1, two };
+int mode(double) { return two; }
+double of_both(double x) {
+  struct grid g = grid(x);
+  std::vector<struct grid> gs{g, grid(2 * x)};
+  enum mode m = two;
+  return g.cell.w * gs[1].h * m + g.all[1].w * mode(x);
+}
+}  // namespace shared_names
+TEST(Aggregates, ClassesThatShareTheirNamesWithFunctions) { EXPECT_GRADIENT(shared_names::of_both, 1.3); }
+
 }  // namespace

@@ -1,4 +1,5 @@
-// A precompiled header with requests: in a variable, in functions, of a template that nothing else instantiates.
+// A precompiled header with requests: in a variable, in functions, of a template that nothing else
+// instantiates.
 #pragma once
 #include "clad/Differentiator/Differentiator.h"
 
