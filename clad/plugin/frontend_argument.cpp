@@ -63,8 +63,8 @@ void Frontend::settle_arguments(ir::CallInfo& info, std::size_t count, std::size
   const std::set<const ir::Var*> changed = changed_since(position);
   for (std::size_t k = 0; k < count && !changed.empty(); ++k) {
     ir::CallInfo::Arg& a = info.args[k];
-    const bool names =
-        a.object || (a.reference && ir::names_object(a.expr)) || a.expr->type->kind == ir::Type::Pointer;
+    const bool names = a.object || (a.reference && !a.copied && ir::names_object(a.expr)) ||
+                       a.expr->type->kind == ir::Type::Pointer;
     a.expr = names ? settle_path(a.expr, position, changed) : settle(a.expr, position, changed);
   }
 }

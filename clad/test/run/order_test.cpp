@@ -128,4 +128,35 @@ double moved(double y) {
 }
 TEST(Order, RvalueReferencesAreReferences) { EXPECT_GRADIENT(moved, 1.3); }
 
+struct Held {
+  double u;
+  double times(Held other, double y) const { return other.u * y + other.u * u; }
+};
+double advance(Held& h, double x) {
+  h.u = h.u * x + 1;
+  return h.u * 0.6;
+}
+double advance(std::vector<double>& h, double x) {
+  h[0] = h[0] * x + 1;
+  return h[0] * 0.6;
+}
+struct Both {
+  Held h;
+  double y;
+  Both(Held h, double y) : h(h), y(y) {}
+};
+double of_held(Held h, double y) { return h.u * y + h.u; }
+double of_vector(std::vector<double> v, double y) { return v[0] * y + v[0]; }
+double copies_come_first(double x, double y) {
+  Held t{y}, o{x}, all[] = {{x}, {y}};
+  std::vector<double> v{y};
+  double s = of_held(t, advance(t, x));
+  s *= of_held(all[1], advance(all[1], x));
+  s += of_vector(v, advance(v, x)) * o.times(t, advance(t, x));
+  Both a{t, advance(t, x)};
+  const auto f = [](const Held h, double y) { return h.u * y + h.u; };
+  return s + a.h.u * a.y + f(Held(t), advance(t, x));
+}
+TEST(Order, ObjectsByValueAreCopiedWhenTheirTurnComes) { EXPECT_DERIVATIVES(copies_come_first, 0.3, 0.7); }
+
 }  // namespace
