@@ -49,6 +49,8 @@ struct Closure {
 
 bool is_lambda(clang::QualType type);
 bool returns_early(const clang::FunctionDecl* f);  ///< has a return statement
+const clang::Expr* of_memory(const clang::Expr* e);
+bool manages_memory(const clang::FunctionDecl* f);  ///< allocates integers or frees what it is given
 bool calls_virtually(const clang::CXXMethodDecl* method);
 /// What to tell of code of a kind that nothing here knows.
 std::string cannot(const char* what, llvm::StringRef kind);
@@ -457,6 +459,7 @@ class Frontend {
                            clang::QualType result, const std::vector<ir::Var*>& touched,
                            const clang::Expr* at);
 
+  ir::Expr* argument_value(const clang::Expr* e, clang::QualType param);
   void add_argument(ir::CallInfo& info, const clang::Expr* e, clang::QualType param, bool library = false);
   void add_arguments(ir::CallInfo& info, const clang::FunctionDecl* callee,
                      llvm::ArrayRef<const clang::Expr*> args, unsigned first = 0);

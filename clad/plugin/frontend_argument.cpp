@@ -108,7 +108,7 @@ void Frontend::add_argument(ir::CallInfo& info, const clang::Expr* e, QualType p
       param->isPointerType() || param->isLValueReferenceType() ? param->getPointeeType() : QualType();
   arg.mutable_ = !pointee.isNull() && !pointee.isConstQualified();
   arg.unconst = arg.mutable_ && unconst_in(e);
-  arg.expr = param->isRealFloatingType() ? as_number(e) : library ? read(e) : value(e);
+  arg.expr = param->isRealFloatingType() ? as_number(e) : library ? read(e) : argument_value(e, param);
   if (param != given) arg.given = types_.spell(given.getNonReferenceType().getUnqualifiedType());
   // Memory behind a pointer, or behind an iterator, may be written whatever the argument's own type says.
   const std::string& name = arg.expr->type->name;

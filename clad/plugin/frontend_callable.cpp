@@ -208,6 +208,7 @@ bool Frontend::add_target(ir::CallInfo& info, const clang::Expr* e, const Functi
     return true;
   }
   if (!is_callable(param)) return false;
+  if (param->isFunctionPointerType() && !callee->hasBody() && !carries_derivatives(callee)) return false;
   std::shared_ptr<Closure> closure = callable(e);
   if (!closure) return tainted_;
   if (closure->choice) {

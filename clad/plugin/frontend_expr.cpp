@@ -179,10 +179,15 @@ ir::Expr* Frontend::cast(const CastExpr* e) {
       return c;
     }
     default:
-      if (type->kind == ir::Type::Pointer && type->differentiable)
+      if (type->is_followed())
         if (ir::Expr* memory = allocate(sub, e->getType())) return memory;
       if (type->differentiable || types_.get(sub->getType())->differentiable)
         return fail(e->getExprLoc(), cannot("cast", e->getCastKindName()));
+      if (e->getCastKind() == CK_BitCast && is_pointer(sub) &&
+          !e->getType()->getPointeeType().isConstQualified())
+        return fail(e->getExprLoc(),
+                    "cannot differentiate this conversion of a pointer: what is changed "
+                    "through it is not seen; convert to a pointer to const, or copy the bytes");
       return raw(e);
   }
 }

@@ -21,6 +21,15 @@ std::optional<unsigned> counted_from(const FunctionDecl* f) {
   return std::nullopt;
 }
 
+/// The container that std::back_inserter(container) adds to; null for anything else.
+const clang::Expr* appended_to(const clang::Expr* e) {
+  const auto* call = dyn_cast<CallExpr>(strip(e));
+  const FunctionDecl* callee = call ? call->getDirectCallee() : nullptr;
+  return callee && compat::in_std(callee) && named(callee, {"back_inserter"}) ? call->getArg(0) : nullptr;
+}
+
+}  // namespace
+
 /// Without the conversions to and from void*.
 const clang::Expr* of_memory(const clang::Expr* e) {
   for (;;) {
@@ -30,15 +39,6 @@ const clang::Expr* of_memory(const clang::Expr* e) {
     e = c->getSubExpr();
   }
 }
-
-/// The container that std::back_inserter(container) adds to; null for anything else.
-const clang::Expr* appended_to(const clang::Expr* e) {
-  const auto* call = dyn_cast<CallExpr>(strip(e));
-  const FunctionDecl* callee = call ? call->getDirectCallee() : nullptr;
-  return callee && compat::in_std(callee) && named(callee, {"back_inserter"}) ? call->getArg(0) : nullptr;
-}
-
-}  // namespace
 
 /// A call of a library function as a call of its plain definition; null if it has none, or needs none.
 ir::Expr* Frontend::library_call(const clang::Expr* at, const FunctionDecl* callee,
@@ -56,7 +56,7 @@ ir::Expr* Frontend::library_call(const clang::Expr* at, const FunctionDecl* call
       a = container;
       name += "_back";
     }
-  bool carries = false;
+  bool carries = memory;
   for (const clang::Expr* a : args)
     carries |= types_.get(a->getType())->differentiable || is_lambda(a->getType());
   carries |= is_pointer(at) && at->getType()->isRecordType();  // an iterator
@@ -73,7 +73,7 @@ ir::Expr* Frontend::library_call(const clang::Expr* at, const FunctionDecl* call
       args.insert(args.begin(), zero.get());
   const FunctionDecl* plain = lookup_.plain_definition(name, args);
   if (!plain) return nullptr;
-  if (memory && callee->getName() == "memset") {
+  if (memory && callee->getName() == "memset" && types_.get(args[0]->getType())->differentiable) {
     const ir::Expr* byte = constant(args[1]);
     if (!byte || byte->text != "0")
       return fail(at->getExprLoc(), "cannot differentiate 'memset' to anything but 0; use std::fill");

@@ -1,6 +1,7 @@
 // Objects on the heap: what `new`, std::make_unique and malloc make is a local variable, and the pointer,
 // smart or not, points to it.
 #include "clang/AST/DeclTemplate.h"
+#include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Sema/Initialization.h"
 #include "compat.h"
 #include "frontend.h"
@@ -62,7 +63,7 @@ ir::Expr* Frontend::allocate(const CXXNewExpr* e) {
   const ir::Loc at = loc(static_cast<const clang::Expr*>(e));
   const QualType type = e->getAllocatedType();
   const ir::Type* pointer = types_.get(e->getType());
-  if (!pointer->differentiable || e->getNumPlacementArgs() > 0)
+  if (!pointer->is_followed() || e->getNumPlacementArgs() > 0)
     return fail(e->getExprLoc(), "cannot differentiate this 'new'; use std::vector");
   if (!e->isArray()) {
     const clang::Expr* init = e->getInitializer();
@@ -107,8 +108,9 @@ ir::Expr* Frontend::allocate(const clang::Expr* e, QualType pointer) {
   } else if (is_size(argument)) {
     number = argument;
   }
+  if (bytes == 1 && !number) number = argument;
   ir::Expr* count = nullptr;
-  if (number == argument && callee->getName() == "malloc")
+  if (bytes > 1 && number == argument && callee->getName() == "malloc")
     count = literal("1", size_type);
   else if (number)
     count = value(number);
@@ -117,6 +119,32 @@ ir::Expr* Frontend::allocate(const clang::Expr* e, QualType pointer) {
                 "cannot differentiate this allocation: the number of elements is not seen; write "
                 "malloc(n * sizeof(T)), or use std::vector");
   return allocate_array(element, count, types_.get(pointer), loc(e));
+}
+
+/// Whether the function returns integers that it allocates, or frees what it is given: there is no memory for
+/// it to do so in a derivative, only what the caller declares.
+bool manages_memory(const FunctionDecl* f) {
+  struct Finder : RecursiveASTVisitor<Finder> {
+    bool makes = false, frees = false;
+    bool TraverseLambdaExpr(LambdaExpr*) { return true; }
+    bool VisitCXXNewExpr(CXXNewExpr*) { return makes = true; }
+    bool VisitCXXDeleteExpr(CXXDeleteExpr*) { return frees = true; }
+    bool VisitCallExpr(CallExpr* call) {
+      const FunctionDecl* callee = call->getDirectCallee();
+      makes |= callee && named(callee, {"malloc", "calloc"});
+      frees |= callee && named(callee, {"free"}) && callee->isExternC();
+      return true;
+    }
+  } finder;
+  const auto numbers = [](QualType type) {
+    return type->isPointerType() && !type->getPointeeType().isConstQualified() &&
+           type->getPointeeType()->isArithmeticType();
+  };
+  const bool takes =
+      llvm::any_of(f->parameters(), [&](const ParmVarDecl* p) { return numbers(p->getType()); });
+  if (compat::in_std(f) || !f->hasBody(f) || !(takes || numbers(f->getReturnType()))) return false;
+  finder.TraverseStmt(f->getBody());
+  return (finder.makes && numbers(f->getReturnType())) || (finder.frees && takes);
 }
 
 /// delete and free end the life of what has been allocated here; its variable stays.
@@ -134,6 +162,19 @@ ir::Expr* Frontend::deallocate(const clang::Expr* pointer, SourceLocation at) {
   if (!all)
     return fail(at, "cannot differentiate the release of memory that this function has not allocated");
   return literal("0", context_.IntTy);
+}
+
+/// Integers that a function is given as other memory: they are seen to change where it may change them.
+ir::Expr* Frontend::argument_value(const clang::Expr* e, QualType param) {
+  const clang::Expr* memory = of_memory(e);
+  if (memory == e->IgnoreParens() || !param->isPointerType() || !is_pointer(memory)) return value(e);
+  ir::Expr* pointer = value(memory);
+  if (param->isVoidPointerType() || pointer->type->differentiable) return pointer;
+  for (const QualType type : {QualType(context_.VoidPtrTy), param.getUnqualifiedType()}) {
+    pointer = fn_.make(ir::Expr::Cast, types_.get(type), types_.spell(type), {pointer});
+    pointer->explicit_cast = true;
+  }
+  return pointer;
 }
 
 /// A smart pointer that is moved from points to nothing; where it is not known whether it is, it may not be

@@ -295,7 +295,8 @@ const ir::Type* TypeTable::value_and_pushforward(const ir::Type* type, const ir:
 
 const ir::Type* TypeTable::vector_of(const ir::Type* element) {
   bool fresh = false;
-  ir::Type& t = made("std::vector<" + element->name + ">", fresh);
+  const bool packed = element->name == "bool";
+  ir::Type& t = made(packed ? "clad::library::bools" : "std::vector<" + element->name + ">", fresh);
   if (!fresh) return &t;
   t.kind = ir::Type::Vector;
   t.element = element;

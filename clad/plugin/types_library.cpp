@@ -57,8 +57,8 @@ QualType TypeTable::plain(QualType type) {
     held = context_.getPointerType(array ? array->getElementType() : held);
   }
   if (!held->isPointerType()) return type;
-  const bool owner = !spec->getName().ends_with("iterator") && spec->getName() != "__wrap_iter";
-  const bool numbers = !owner && get(held->getPointeeType())->kind == ir::Type::Scalar;
+  const bool wrapper = spec->getName() == "reference_wrapper";
+  const bool numbers = !wrapper && get(held->getPointeeType())->kind == ir::Type::Scalar;
   if (!numbers && !get(held)->differentiable && !in_progress_.count(get(held))) return type;
   if (type->isLValueReferenceType() && !type->getPointeeType().isConstQualified())
     return context_.getLValueReferenceType(held);

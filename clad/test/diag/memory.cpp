@@ -14,6 +14,14 @@ double allocates(double x) {
   delete p;
   return y;
 }
+double as_bytes(double x) {
+  int k[2] = {1, 2};
+  double s = k[0] * x;
+  char* bytes = (char*)k;
+  // expected-error@-1 {{cannot differentiate this conversion of a pointer: what is changed through it is not seen; convert to a pointer to const, or copy the bytes}}
+  bytes[0] = 3;
+  return s * k[0];
+}
 double pointer_that_moves(const double* p, int n) {
   double s = 0;
   for (int i = 0; i < n; ++i) s += *p++;
@@ -210,9 +218,8 @@ double reinterprets(double x) { return *reinterpret_cast<float*>(&x); }
 // expected-error@-1 {{cannot differentiate this cast (BitCast)}}
 void releases(double* p) { delete p; }
 // expected-error@-1 {{cannot differentiate the release of memory that this function has not allocated}}
-double passes_to_release(double x) {
-  double* p = new double(x);
-  double y = *p;
+double passes_to_release(double* p) {
+  double y = *p * *p;
   releases(p);
   return y;
 }
@@ -272,6 +279,7 @@ void use() {
   clad::gradient(pointer_never_assigned);
   clad::gradient(pointer_into_what_comes_later);
   clad::gradient(pointer_into_a_row);
+  clad::gradient(as_bytes);
   clad::gradient(pointer_by_reference);
   clad::gradient(pointer_parameter_by_reference);
   clad::gradient(member_that_moves);

@@ -7,8 +7,16 @@
 #include <cstddef>
 #include <stdexcept>
 #include <type_traits>
+#include <valarray>
 
 namespace clad::library {
+
+/// An array of bools on the heap, which a std::vector would pack.
+struct bools : std::valarray<bool> {
+  using std::valarray<bool>::valarray;
+  bool* data() { return size() ? &(*this)[0] : nullptr; }
+  const bool* data() const { return size() ? &(*this)[0] : nullptr; }
+};
 
 template <class T>
 concept plain_memory = std::is_trivially_copyable_v<std::remove_all_extents_t<T>>;
@@ -52,23 +60,25 @@ void memmove(T* to, const T* from, std::size_t bytes) {
       for (std::size_t i = 0; i < n; ++i) to[i] = from[i];
   }
 }
-/// The object whose bytes are all zero, whatever its class starts objects with.
+/// The object whose bytes are all this, whatever its class starts objects with.
 template <class T>
-T cleared() {
-  return std::bit_cast<T>(std::array<unsigned char, sizeof(T)>{});
+T of_bytes(int byte) {
+  std::array<unsigned char, sizeof(T)> all;
+  all.fill(static_cast<unsigned char>(byte));
+  return std::bit_cast<T>(all);
 }
 template <plain_memory T>
-void memset(T* to, int, std::size_t bytes) {
+void memset(T* to, int byte, std::size_t bytes) {
   if constexpr (std::is_array_v<T>) {
     for (std::size_t i = 0; i * sizeof(T) < bytes; ++i)
-      library::memset(to[i], 0, library::row_bytes<T>(i, bytes));
+      library::memset(to[i], byte, library::row_bytes<T>(i, bytes));
   } else {
     const std::size_t n = library::objects_in<T>(bytes);
     for (std::size_t i = 0; i < n; ++i) {
-      if constexpr (std::is_class_v<T>)
-        to[i] = library::cleared<T>();
-      else
+      if constexpr (std::is_floating_point_v<T>)
         to[i] = 0;
+      else
+        to[i] = library::of_bytes<T>(byte);
     }
   }
 }
