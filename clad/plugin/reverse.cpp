@@ -238,20 +238,22 @@ static bool has_elements(const Type* t) {
                      [](const ir::Field& f) { return has_elements(f.type); });
 }
 
-/// Keeps the value that `s` overwrites, and puts it back.
-void ReverseTransform::save(const Stmt* s, const Expr* what, List& out) {
+/// Keeps the value that `s` overwrites, and puts it back; `contents`: what its copies share with it.
+void ReverseTransform::save(const Stmt* s, const Expr* what, List& out, bool contents) {
   Var* r = ir::root(what);
   if (!r) return;  // a global: its changes are the program's own
   Var* kept = fn_.make_var(Var::Saved, r->name + "_old", what->type, region_);
   kept->optional = !what->type->default_constructible;
-  Save entry{kept, what};
+  Save entry{kept, what, contents};
   Reverse restore;
   restore.loc = loc_;
   restore.restores = r;
   restore.restores_outside = ir::is_outside(what);
   restore.restore_live = entry.live.get();
-  restore.whole = what->kind == Expr::VarRef && what->var->kind != Var::Alias;
-  if (what->type->kind == Type::Array)
+  restore.whole = what->kind == Expr::VarRef && what->var->kind != Var::Alias && !contents;
+  if (contents)
+    restore.parts = {"clad::restore(", what, ", ", fn_.ref(kept), ");"};
+  else if (what->type->kind == Type::Array)
     restore.parts = {"clad::assign(", what, ", ", fn_.ref(kept), ");"};
   else if (what->type->is_class() && has_elements(what->type))
     restore.parts = {"clad::put_back(", what, ", ", fn_.ref(kept), ");"};

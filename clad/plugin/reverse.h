@@ -49,6 +49,7 @@ struct Reverse {
 struct Save {
   ir::Var* saved;
   const ir::Expr* what;
+  bool contents;  ///< of opaque values, which their copies share
   std::unique_ptr<bool> live = std::make_unique<bool>(false);
 };
 
@@ -86,7 +87,7 @@ class ReverseTransform {
   void generated_call(const ir::Stmt* s, List& out);
   std::string place_state(const ir::Stmt* s, const std::string& name, const std::string& forward, List& out);
   void keep_arguments(const ir::Stmt* s, List& out);
-  void save(const ir::Stmt* s, const ir::Expr* what, List& out);
+  void save(const ir::Stmt* s, const ir::Expr* what, List& out, bool contents = false);
   void save_changed(const ir::Stmt* s, ir::Var* v, List& out);
   void start(const ir::Stmt* s, List& out);
   void prologue(const ir::Body& statements, List& out);

@@ -98,6 +98,13 @@ static bool is_within(const Expr* part, const Expr* place) {
   return false;
 }
 
+static bool holds_opaque(const Type* t, std::set<const Type*>& seen) {
+  if (!seen.insert(t).second || t->kind == Type::Pointer) return false;
+  return t->kind == Type::Opaque || (t->element && holds_opaque(t->element, seen)) ||
+         std::any_of(t->fields.begin(), t->fields.end(),
+                     [&](const ir::Field& f) { return holds_opaque(f.type, seen); });
+}
+
 /// What a statement may change of a variable that it is given to: of an object, where it is given members,
 /// those members.
 void ReverseTransform::save_changed(const Stmt* s, Var* v, List& out) {
@@ -117,8 +124,13 @@ void ReverseTransform::save_changed(const Stmt* s, Var* v, List& out) {
         members.push_back(member);
       }
     }
-  if (all || members.empty()) return save(s, fn_.ref(v), out);
-  for (const Expr* member : members) save(s, member, out);
+  if (all) members.clear();
+  if (members.empty()) members.push_back(fn_.ref(v));
+  for (const Expr* member : members) {
+    save(s, member, out);
+    std::set<const Type*> seen;
+    if (holds_opaque(member->type, seen)) save(s, member, out, /*contents=*/true);
+  }
 }
 
 /// The adjoint handed to a callee: the argument's own where it is an object, else a temporary that is

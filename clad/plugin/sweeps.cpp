@@ -199,6 +199,7 @@ void ReverseTransform::forward(const Stmt* s, Text& out) const {
           out.line("clad::assign(" + spell(save.saved) + ", " + print(save.what) + ");", s->loc);
         else
           out.line(spell(save.saved) + " = " + print(save.what) + ";", s->loc);
+        if (save.contents) out.line("clad::unshare(" + spell(save.saved) + ");", s->loc);
       }
   switch (s->kind) {
     case Stmt::Decl:

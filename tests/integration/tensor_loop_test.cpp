@@ -106,4 +106,44 @@ TEST_F(TensorLoop, AHessianTimesAVectorIsThatWithoutTheMark) {
   for (const auto part : parts) expect_same(product.*part, expected.*part, 1e-12);
 }
 
+// Masks, noise and indices in buffers that each step fills again.
+void choose(Tensor& rows, int t) { rows.data<int32_t>()[0] = t % 3; }
+struct Buffers {
+  Tensor mask, rows;
+};
+double refilled(const Tensor& w, const Tensor& x) {
+  Tensor mask = cladtorch::zeros({1, 6}, DType::float64);
+  Buffers b{cladtorch::zeros({1, 6}, DType::float64), cladtorch::zeros({1}, DType::int32)};
+  double s = 0;
+  for (int t = 0; t < 4; ++t) {
+    mask.fill_(t);
+    b.mask.copy_from(cladtorch::scale(mask, 0.5));
+    choose(b.rows, t);
+    const Tensor row = cladtorch::embedding(b.rows, w);
+    s += sum(mul(mul(row, mask), x)).item() + sum(mul(mul(x, b.mask), x)).item();
+  }
+  return s;
+}
+double fresh(const Tensor& w, const Tensor& x) {
+  double s = 0;
+  for (int t = 0; t < 4; ++t) {
+    Tensor mask = cladtorch::zeros({1, 6}, DType::float64);
+    mask.fill_(t);
+    const Tensor half = cladtorch::scale(mask, 0.5);
+    Tensor rows = cladtorch::zeros({1}, DType::int32);
+    rows.data<int32_t>()[0] = t % 3;
+    const Tensor row = cladtorch::embedding(rows, w);
+    s += sum(mul(mul(row, mask), x)).item() + sum(mul(mul(x, half), x)).item();
+  }
+  return s;
+}
+TEST_F(TensorLoop, BuffersThatAreFilledAgainAreAsGoodAsFreshOnes) {
+  const Tensor w = normals({3, 6}, random_), x = normals({1, 6}, random_);
+  Tensor d_w, d_x, expected_w, expected_x;
+  clad::gradient(refilled).execute(w, x, &d_w, &d_x);
+  clad::gradient(fresh).execute(w, x, &expected_w, &expected_x);
+  expect_same(d_w, expected_w, 1e-13);
+  expect_same(d_x, expected_x, 1e-13);
+}
+
 }  // namespace

@@ -5,7 +5,9 @@
 #if defined(__clang__)
 /// Put on a class: an opaque differentiable value. The plugin never looks inside it: copy, move and
 /// assignment are primitive, and its adjoint has the same type. A default-constructed object is the symbolic
-/// zero of any shape, and `void accumulate(const T& d)` adds a cotangent.
+/// zero of any shape, and `void accumulate(const T& d)` adds a cotangent. A class of which copies share what
+/// they hold says with `T snapshot() const` and `void restore(const T& snapshot)` how the reverse sweep puts
+/// back what a call has changed in place.
 #define CLAD_OPAQUE [[clang::annotate("clad::opaque")]]
 /// Put on a primal parameter of a pullback that the pullback does not read: the value need not be kept until
 /// the reverse sweep, and a default-constructed one is passed.

@@ -95,11 +95,17 @@ class CLAD_OPAQUE Tensor {
   /// Itself if it already has the dtype, else a dense converted copy.
   Tensor to(DType dtype) const;
 
-  // In place; not for differentiated code.
+  // In place; of constants alone in differentiated code.
   void fill_(double value);
   void zero_() { fill_(0); }
   /// Copies the elements of `source` (same shape; dtype converted) into this tensor's storage.
   void copy_from(const Tensor& source);
+  /// What the elements are now, for restore(): the reverse sweep gives constants that were changed in place
+  /// the values that they had.
+  Tensor snapshot() const { return clone(); }
+  void restore(const Tensor& snapshot) {
+    if (defined() && snapshot.defined()) copy_from(snapshot);
+  }
 
   // Gradients.
   /// Makes all that shares this storage a constant for derivatives: a parameter that is not trained. Its

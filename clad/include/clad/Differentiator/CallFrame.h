@@ -15,6 +15,7 @@
 #include "clad/Differentiator/Adjoint.h"
 #include "clad/Differentiator/Array.h"
 #include "clad/Differentiator/Forward.h"
+#include "clad/Differentiator/InPlace.h"
 #include "clad/Differentiator/Tape.h"
 
 namespace clad {
