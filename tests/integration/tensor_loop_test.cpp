@@ -127,7 +127,7 @@ double refilled(const Tensor& w, const Tensor& x) {
 double fresh(const Tensor& w, const Tensor& x) {
   double s = 0;
   for (int t = 0; t < 4; ++t) {
-    Tensor mask = cladtorch::zeros({1, 6}, DType::float64);
+    Tensor mask = cladtorch::zeros_like(x);
     mask.fill_(t);
     const Tensor half = cladtorch::scale(mask, 0.5);
     Tensor rows = cladtorch::zeros({1}, DType::int32);

@@ -12,7 +12,8 @@ Tensor empty(const Shape& shape, DType dtype = DType::float32, Device device = {
 Tensor zeros(const Shape& shape, DType dtype = DType::float32, Device device = {});
 Tensor ones(const Shape& shape, DType dtype = DType::float32, Device device = {});
 Tensor full(const Shape& shape, double value, DType dtype = DType::float32, Device device = {});
-Tensor zeros_like(const Tensor& other);
+/// A constant for derivatives, whatever `other` is.
+CLAD_NONDIFFERENTIABLE Tensor zeros_like(const Tensor& other);
 
 /// 0, 1, ..., n - 1. Indices are int32 throughout the library.
 Tensor arange(int64_t n, DType dtype = DType::int32);
