@@ -118,8 +118,13 @@ void check_exportable(const std::vector<Request>& requests, const std::string& t
     diagnose.error(var->getLocation(), "cannot export a derivative that uses static variable '" +
                                            var->getNameAsString() +
                                            "', which has no name in another file; make it a global variable");
-  if (diagnose.failed() || types.nameless().empty()) return;
+  if (diagnose.failed() || (types.nameless().empty() && types.spaces().empty())) return;
   const std::set<std::string> names = names_in(text);
+  for (const auto& [space, name] : types.spaces())
+    if (names.count(name) != 0)
+      diagnose.error(space->getLocation(),
+                     "cannot export a derivative that uses names of this anonymous namespace which mean "
+                     "something else outside of it; rename them");
   for (const auto& [type, name] : types.nameless()) {
     if (names.count(name) == 0) continue;
     const TagDecl* tag = type->getAsTagDecl();

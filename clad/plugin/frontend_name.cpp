@@ -191,6 +191,8 @@ ir::Expr* Frontend::global(const ValueDecl* decl) {
     os << "::";
     if (const auto* record = dyn_cast<CXXRecordDecl>(decl->getDeclContext()); record && isa<VarDecl>(decl))
       os << types_.spell(compat::record_type(context_, record)) << "::" << decl->getNameAsString();
+    else if (const std::string outer = types_.outer_name(decl); !outer.empty())
+      os << outer << "::" << decl->getNameAsString();
     else
       decl->printQualifiedName(os, types_.policy());
     if (const auto* var = dyn_cast<VarTemplateSpecializationDecl>(decl))

@@ -224,8 +224,12 @@ std::string spell_function(const FunctionDecl* decl, TypeTable& types) {
     const DeclContext* context = decl->getDeclContext()->getRedeclContext();
     bool global = context->isTranslationUnit() ||
                   (isa<NamespaceDecl>(context) && cast<NamespaceDecl>(context)->isAnonymousNamespace());
+    const std::string outer = types.outer_name(decl);
     if (global || decl->isExternC()) os << "::";
-    decl->printQualifiedName(os, policy);
+    if (outer.empty())
+      decl->printQualifiedName(os, policy);
+    else
+      os << (global ? "" : "::") << outer << "::" << decl->getNameAsString();
   }
   const TemplateArgumentList* args = decl->getTemplateSpecializationArgs();
   if (args && !compat::in_std(decl)) os << spell_arguments(args->asArray(), types);

@@ -28,9 +28,17 @@ bool has_literals(const BuiltinType* type) {
   }
 }
 
+/// The anonymous namespace that declares it, where the namespace around that has the name as well.
+const NamespaceDecl* outside_of_anonymous(const NamedDecl* decl) {
+  const auto* space = dyn_cast<NamespaceDecl>(decl->getDeclContext()->getRedeclContext());
+  if (!space || !space->isAnonymousNamespace() || !decl->getDeclName()) return nullptr;
+  return space->getParent()->getRedeclContext()->lookup(decl->getDeclName()).empty() ? nullptr : space;
+}
+
 /// Whether a function or a variable has the name too, as with stat() and struct stat, or that of a class
 /// around it.
 bool is_hidden(const TagDecl* tag) {
+  if (outside_of_anonymous(tag)) return true;
   const auto found = tag->getDeclContext()->getRedeclContext()->lookup(tag->getDeclName());
   const auto* outer = dyn_cast<TagDecl>(tag->getDeclContext());
   return std::any_of(found.begin(), found.end(),
@@ -178,6 +186,20 @@ std::string TypeTable::spell(QualType type) {
                                       &context_.Idents.get(name), context_.getTrivialTypeSourceInfo(value)));
   }
   return prefix + name + suffix;
+}
+
+std::string TypeTable::outer_name(const NamedDecl* decl) {
+  const NamespaceDecl* space = outside_of_anonymous(decl);
+  if (!space) return "";
+  std::string& name = spaces_[space];
+  if (name.empty()) {
+    for (name = unique_global("clad_unnamed"); taken(name);) name = unique_global("clad_unnamed");
+    TranslationUnitDecl* unit = context_.getTranslationUnitDecl();
+    unit->addDecl(NamespaceAliasDecl::Create(context_, unit, SourceLocation(), SourceLocation(),
+                                             &context_.Idents.get(name), NestedNameSpecifierLoc(),
+                                             SourceLocation(), const_cast<NamespaceDecl*>(space)));
+  }
+  return name;
 }
 
 std::string TypeTable::stand_in(const VarDecl* var) {

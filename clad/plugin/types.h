@@ -56,6 +56,10 @@ class TypeTable {
   std::string spell(clang::QualType type);
   /// The types that got one, and their names.
   const std::vector<std::pair<clang::QualType, std::string>>& nameless() const { return nameless_; }
+  /// A name for the anonymous namespace of a function or a variable, where the name alone means another
+  /// outside of it; empty otherwise.
+  std::string outer_name(const clang::NamedDecl* decl);
+  const std::map<const clang::NamespaceDecl*, std::string>& spaces() const { return spaces_; }
   /// A name for a static variable of a function: that of a declaration injected into the AST, which
   /// parse_generated puts the variable itself in the place of.
   std::string stand_in(const clang::VarDecl* var);
@@ -115,6 +119,7 @@ class TypeTable {
   std::map<std::string, std::unique_ptr<ir::Type>> made_;  ///< by their names
   std::map<const clang::Type*, std::string> typedefs_;
   std::vector<std::pair<clang::QualType, std::string>> nameless_;
+  std::map<const clang::NamespaceDecl*, std::string> spaces_;  ///< without names, and what they are given
   std::map<const clang::ValueDecl*, const clang::VarDecl*> statics_;
   std::map<const clang::VarDecl*, std::string> stand_ins_;
   std::vector<const ir::Type*> records_, constants_, opaques_;

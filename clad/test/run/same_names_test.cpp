@@ -3,9 +3,14 @@
 #include "clad/Differentiator/Differentiator.h"
 
 #include <gtest/gtest.h>
+#include <sys/time.h>
+#include <unistd.h>
 
+#include <cmath>
+#include <ctime>
 #include <vector>
 
+#include "clad/test/support/finite_difference.h"
 #include "same_names.h"
 
 namespace first {
@@ -39,3 +44,30 @@ TEST(SameNames, OfTwoTranslationUnitsAreTwoFunctions) {
     EXPECT_NEAR(d_second[i], 2 * std::cos(4 * w) * (w + 1) + std::sin(4 * w) / 2, 1e-12) << i;
   }
 }
+
+// Names of anonymous namespaces that mean something else outside of them.
+namespace {
+
+double read(double x) { return x * x; }
+template <class T>
+T select(T x) {
+  return x * 2;
+}
+double time = 1.5;
+double access[2] = {2, 3};
+struct timeval {
+  double h;
+  struct tm {
+    double w;
+  } inner;
+};
+std::vector<timeval> index(double x) { return {{x, {x * x}}, {2, {3}}}; }
+double hidden_names(double x, double y) {
+  std::vector<timeval> v = index(x);
+  v[1].h = read(y) * time * access[1];
+  return select(v[0].inner.w) * v[1].h * v[0].h;
+}
+
+}  // namespace
+
+TEST(SameNames, OfTheCLibrary) { EXPECT_DERIVATIVES(hidden_names, 1.3, 0.7); }
