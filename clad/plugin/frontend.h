@@ -223,6 +223,7 @@ class Frontend {
   ir::Expr* ends(ir::Expr* container, llvm::StringRef which, clang::QualType result);
   static bool is_cursor_type(const ir::Type* t) { return t->is_followed(); }
   bool is_pointer(const clang::Expr* e) const { return is_cursor_type(types_.get(e->getType())); }
+  bool names_objects(const clang::VarDecl* decl);
   void declare_cursor(const clang::ValueDecl* decl, ir::Expr* start);
   bool names_undeclared(const clang::Expr* e) const;
   bool add_origins(Cursor& cursor, const clang::Expr* e, std::set<const clang::ValueDecl*>& seen);

@@ -109,6 +109,10 @@ void Frontend::add_argument(ir::CallInfo& info, const clang::Expr* e, QualType p
   arg.mutable_ = !pointee.isNull() && !pointee.isConstQualified();
   arg.unconst = arg.mutable_ && unconst_in(e);
   arg.expr = param->isRealFloatingType() ? as_number(e) : library ? read(e) : argument_value(e, param);
+  if (param != given && TypeTable::is_reverse(given) && library)
+    fail(e->getExprLoc(),
+         "cannot differentiate this call with a reverse iterator; take begin() and end(), and "
+         "another order");
   if (param != given) arg.given = types_.spell(given.getNonReferenceType().getUnqualifiedType());
   // Memory behind a pointer, or behind an iterator, may be written whatever the argument's own type says.
   const std::string& name = arg.expr->type->name;
@@ -339,6 +343,12 @@ ir::Expr* Frontend::as_overload(ir::Expr* e, const ir::CallInfo& info, const Fun
   return ends ? fn_.make(ir::Expr::Call, e->type, "std::move", {e}) : e;
 }
 
+/// Whether each of what is chosen from is in a variable.
+static bool is_of_variables(const ir::Expr* e) {
+  if (e->kind == ir::Expr::Conditional) return is_of_variables(e->args[1]) && is_of_variables(e->args[2]);
+  return ir::root(e) != nullptr;
+}
+
 ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const FunctionDecl* callee,
                                 QualType result, const clang::Expr* at, bool object_mutable) {
   const ir::Type* type = types_.get(result);
@@ -351,7 +361,13 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
   const bool writes = llvm::any_of(
       info->args, [](const ir::CallInfo::Arg& a) { return a.mutable_ && a.expr->type->differentiable; });
   for (ir::CallInfo::Arg& a : info->args) {
-    if (a.expr->kind != ir::Expr::Conditional || !a.expr->type->differentiable) continue;
+    if (a.expr->kind != ir::Expr::Conditional) continue;
+    if (!a.expr->type->differentiable) {
+      if (a.mutable_ && (a.reference || a.object || a.expr->type->kind == ir::Type::Pointer) &&
+          is_of_variables(a.expr))
+        return call_either(*info, a.expr->args[0], callee, result, at, object_mutable);
+      continue;
+    }
     // A reference sees what the call does to other arguments.
     const bool sees = (a.reference || a.object) && (a.mutable_ || (writes && ir::names_object(a.expr)));
     const bool sliced = (a.reference || a.object) &&  // if it were copied

@@ -135,7 +135,8 @@ ir::Expr* Frontend::deref(ir::Expr* pointer) {
   const ir::Type* pointee = pointer->type->element;
   const bool names_element = pointer->kind == ir::Expr::Binary || pointer->kind == ir::Expr::Method ||
                              pointer->kind == ir::Expr::Cast || pointer->kind == ir::Expr::Conditional;
-  if (names_element && pointee && is_cursor_type(pointer->type))
+  const bool of_one = pointer->kind == ir::Expr::Conditional || pointer->kind == ir::Expr::Binary;
+  if (names_element && pointee && (of_one || is_cursor_type(pointer->type)))
     return element(pointer, literal("0", context_.IntTy));
   return fn_.make(ir::Expr::Deref, pointee ? pointee : pointer->type, "", {pointer});
 }

@@ -166,10 +166,26 @@ ir::Expr* Frontend::name_pointer(const VarDecl* decl, ir::Expr* target) {
   return fn_.ref(v);
 }
 
+/// Whether all that a pointer is ever set to are addresses of variables.
+bool Frontend::names_objects(const VarDecl* decl) {
+  const auto names = [](const auto& self, const clang::Expr* e) -> bool {
+    e = strip(e);
+    if (const auto* c = dyn_cast<ConditionalOperator>(e))
+      return self(self, c->getTrueExpr()) && self(self, c->getFalseExpr());
+    if (const auto* op = dyn_cast<UnaryOperator>(e)) return op->getOpcode() == UO_AddrOf;
+    return isa<CXXNullPtrLiteralExpr>(e);
+  };
+  if (decl->getType()->isFunctionPointerType() || decl->getType()->isMemberPointerType()) return false;
+  const auto it = changes_.assigned.find(decl);
+  if (it == changes_.assigned.end() || (decl->getInit() && !names(names, decl->getInit()))) return false;
+  return llvm::all_of(it->second, [&](const clang::Expr* to) { return to && names(names, to); });
+}
+
 void Frontend::declare_pointer(const VarDecl* decl) {
   const ir::Type* type = types_.get(decl->getType());
   if (modified(decl) || changes_.counters.count(decl)) {
-    if (is_cursor_type(type)) return declare_cursor(decl, decl->getInit() ? value(decl->getInit()) : nullptr);
+    if (is_cursor_type(type) || names_objects(decl))
+      return declare_cursor(decl, decl->getInit() ? value(decl->getInit()) : nullptr);
   } else if (decl->getInit()) {
     ir::Expr* target = freeze(value(decl->getInit()), at_);
     if (target->kind == ir::Expr::Conditional) return declare_cursor(decl, target);  // one of several
@@ -307,6 +323,13 @@ void Frontend::declare(const VarDecl* decl) {
     return;
   }
 
+  if (is_table(type) && !types_.get(type)->differentiable) {
+    fail(decl->getLocation(), "cannot differentiate through '" + decl->getNameAsString() +
+                                  "', which holds pointers to integers, where it is passed on or changed; "
+                                  "keep the integers themselves in it, or indices");
+    bindings_[decl] = literal("0", context_.IntTy);
+    return;
+  }
   if (type->isVariableArrayType()) {
     fail(decl->getLocation(),
          "cannot differentiate array '" + decl->getNameAsString() + "' of variable length; use std::vector");

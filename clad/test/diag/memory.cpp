@@ -22,6 +22,19 @@ double as_bytes(double x) {
   bytes[0] = 3;
   return s * k[0];
 }
+int first_of(int** rows) { return rows[0][0]; }
+double rows_of_integers(double x) {
+  int a[2] = {1, 2};
+  int* rows[1] = {a};
+  // expected-error@-1 {{cannot differentiate through 'rows', which holds pointers to integers, where it is passed on or changed; keep the integers themselves in it, or indices}}
+  return first_of(rows) * x;
+}
+double sorts_backwards(double x) {
+  std::vector<int> v{3, 1, 2};
+  std::sort(v.rbegin(), v.rend());
+  // expected-error@-1 {{cannot differentiate this call with a reverse iterator; take begin() and end(), and another order}}
+  return v[0] * x;
+}
 double pointer_that_moves(const double* p, int n) {
   double s = 0;
   for (int i = 0; i < n; ++i) s += *p++;
@@ -280,6 +293,8 @@ void use() {
   clad::gradient(pointer_into_what_comes_later);
   clad::gradient(pointer_into_a_row);
   clad::gradient(as_bytes);
+  clad::gradient(rows_of_integers);
+  clad::gradient(sorts_backwards);
   clad::gradient(pointer_by_reference);
   clad::gradient(pointer_parameter_by_reference);
   clad::gradient(member_that_moves);
