@@ -313,6 +313,12 @@ void Frontend::lower_range_for(const CXXForRangeStmt* s, const std::function<voi
   region_ = loop->region->parent;
 }
 
+/// The label that a statement begins with, also behind attributes ([[likely]] case 0:).
+static const SwitchCase* label_of(const clang::Stmt* s) {
+  while (const auto* attributed = dyn_cast<AttributedStmt>(s)) s = attributed->getSubStmt();
+  return dyn_cast<SwitchCase>(s);
+}
+
 void Frontend::lower_switch(const SwitchStmt* s) {
   at_ = loc(s);
   ir::Stmt* scope = emit(ir::Stmt::Breakable, at_);
@@ -344,7 +350,7 @@ void Frontend::lower_switch(const SwitchStmt* s) {
   for (const clang::Stmt* child : body->body()) {
     const clang::Stmt* inner = child;
     bool labelled = false;
-    while (const auto* label = dyn_cast<SwitchCase>(inner)) {
+    while (const SwitchCase* label = label_of(inner)) {
       if (!labelled) sections.emplace_back();
       labelled = true;
       if (const auto* c = dyn_cast<CaseStmt>(label)) {

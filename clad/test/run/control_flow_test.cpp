@@ -98,9 +98,9 @@ enum class Kind { A, B, C };
 double switches(double x, int k) {
   double y = x;
   switch (int q = k * 2; q) {
-    default:
+    [[unlikely]] default:
       y *= 2;
-    case 2:
+    [[likely]] case 2:
       y += x;
       break;
     case 4 ... 8: {
