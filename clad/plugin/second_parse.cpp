@@ -189,6 +189,8 @@ bool parse_generated(CompilerInstance& compiler, Sema& sema, Module& module, con
   auto& options = const_cast<LangOptions&>(compiler.getLangOpts());
   const bool access_control = options.AccessControl;
   if (how.any_member) options.AccessControl = 0;
+  const bool delayed = options.DelayedTemplateParsing;
+  options.DelayedTemplateParsing = 0;  // what is put off is parsed at the end of the file, which has been
   DiagnosticsEngine& engine = compiler.getDiagnostics();
   const bool ignore_warnings = engine.getIgnoreAllWarnings();
   engine.setIgnoreAllWarnings(true);  // -Werror would make errors of those in generated text
@@ -200,7 +202,7 @@ bool parse_generated(CompilerInstance& compiler, Sema& sema, Module& module, con
 
   preprocessor.InitializeForModelFile();  // a second parser must not free the first one's pragma handlers
   std::vector<Token> tokens;
-  if (how.early) {
+  if (how.early || delayed) {  // after bodies that were put off, the preprocessor enters no other file
     tokens = tokens_of(file, preprocessor);
     preprocessor.EnterTokenStream(tokens, /*DisableMacroExpansion=*/true, /*IsReinject=*/false);
   } else {
@@ -238,6 +240,7 @@ bool parse_generated(CompilerInstance& compiler, Sema& sema, Module& module, con
   preprocessor.FinalizeForModelFile();
   sema.TUScope = scope;
   options.AccessControl = access_control;
+  options.DelayedTemplateParsing = delayed;
   engine.setIgnoreAllWarnings(ignore_warnings);
   if (owned)
     engine.setClient(holder.release(), /*ShouldOwnClient=*/true);
