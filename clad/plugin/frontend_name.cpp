@@ -1,6 +1,7 @@
 // What an expression names: variables, members, elements; and how a reference keeps naming the same object.
 #include <algorithm>
 
+#include "clang/AST/RecursiveASTVisitor.h"
 #include "compat.h"
 #include "frontend.h"
 #include "llvm/Support/raw_ostream.h"
@@ -207,6 +208,33 @@ ir::Expr* Frontend::global(const ValueDecl* decl) {
   return e;
 }
 
+/// Whether a static variable of a function is only read, and so stays the constant that it starts as.
+static bool stays_constant(const VarDecl* var) {
+  struct Uses : RecursiveASTVisitor<Uses> {
+    const VarDecl* var;
+    unsigned all = 0, reads = 0;
+    bool names(const clang::Expr* e) const {
+      const auto* ref = dyn_cast<DeclRefExpr>(e);
+      return ref && declaresSameEntity(ref->getDecl(), var);
+    }
+    bool VisitDeclRefExpr(DeclRefExpr* e) {
+      all += names(e);
+      return true;
+    }
+    bool VisitImplicitCastExpr(ImplicitCastExpr* e) {
+      reads += e->getCastKind() == CK_LValueToRValue && names(e->getSubExpr()->IgnoreParens());
+      return true;
+    }
+  } uses;
+  const auto* function = dyn_cast<FunctionDecl>(var->getDeclContext());
+  if (!function || !function->getBody() || !var->getInit() || !var->hasConstantInitialization() ||
+      var->getType().isVolatileQualified())
+    return false;
+  uses.var = var;
+  uses.TraverseStmt(function->getBody());
+  return uses.all == uses.reads;
+}
+
 ir::Expr* Frontend::reference_to(const DeclRefExpr* e) {
   const ValueDecl* decl = e->getDecl();
   if (refused_.count(decl)) {
@@ -235,6 +263,11 @@ ir::Expr* Frontend::reference_to(const DeclRefExpr* e) {
       return fail(e->getExprLoc(),
                   "cannot differentiate this use of lambda '" + decl->getNameAsString() +
                       "': a lambda may be called or passed to a function whose definition is visible");
+    if (var->isStaticLocal() && var->getType()->isArithmeticType() && stays_constant(var)) {
+      clang::Expr::EvalResult result;
+      if (var->getInit()->EvaluateAsRValue(result, context_) && (result.Val.isFloat() || result.Val.isInt()))
+        return value(var->getInit());
+    }
     if (var->isStaticLocal()) return global(decl);
     if (var->hasExternalStorage()) {  // declared here, a variable of the file
       for (const VarDecl* d : var->redecls())

@@ -48,6 +48,21 @@ auto early = clad::gradient(product);
 
 }  // namespace
 
+double with_statics(double x) {
+  static double factor = 2.5;
+  static constinit int power = 2;
+  return factor * std::pow(x, power);
+}
+
+struct Law {
+  virtual ~Law() = default;
+  virtual double at(double x) const { return x; }
+};
+struct Square : Law {
+  double at(double x) const override { return x * x; }
+};
+double of_a_law(const Law& law, double x) { return law.at(x) * x; }
+
 int main() {
   double a = 0, b = 0;
   early.execute(1.5, 2, &a, &b);
@@ -108,5 +123,9 @@ int main() {
   double d_doubled = 0;
   clad::gradient(doubled).execute(3, &d_doubled);
   show("macro", {d_doubled});
+  double d_statics = 0, d_law = 0;
+  clad::gradient(with_statics).execute(3, &d_statics);
+  clad::gradient(of_a_law, "x").execute(Square(), 3, &d_law);
+  show("statics and classes", {d_statics, d_law});
   std::printf("%s", early.getCode());
 }
