@@ -177,8 +177,11 @@ std::string TypeTable::spell(QualType type) {
   std::string& name = typedefs_[value.getTypePtr()];
   if (name.empty()) {
     std::string base = "local_type";
-    if (const CXXRecordDecl* record = value->getAsCXXRecordDecl(); record && record->getIdentifier())
+    const CXXRecordDecl* record = value->getAsCXXRecordDecl();
+    if (record && record->getIdentifier())
       base = record->getNameAsString() + "_type";
+    else if (record && !record->isLambda())
+      base = record->isUnion() ? "unnamed_union" : "unnamed_class";
     for (name = unique_global(base); taken(name);) name = unique_global(base);
     nameless_.emplace_back(value, name);
     TranslationUnitDecl* unit = context_.getTranslationUnitDecl();

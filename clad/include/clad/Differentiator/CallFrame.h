@@ -60,7 +60,7 @@ inline constexpr std::size_t adjoint_of_object = static_cast<std::size_t>(-1);
 inline void check_adjoints(const call_frame& frame, std::size_t wanted, bool has_object,
                            const char* function) {
   if (frame.n_adjoints <= wanted + (has_object ? 1 : 0)) return;
-  throw std::invalid_argument("clad: execute() of the gradient of '" + std::string(function) + "' takes " +
+  throw std::invalid_argument("clad: execute() of the derivative of '" + std::string(function) + "' takes " +
                               std::to_string(wanted) + " adjoint arguments, got " +
                               std::to_string(frame.n_adjoints));
 }
