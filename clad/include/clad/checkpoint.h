@@ -14,6 +14,8 @@
 // draws by itself, and does not take as an argument, are drawn again if their source is a clad::replayed.
 #pragma once
 
+#include "clad/Differentiator/Standard.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>

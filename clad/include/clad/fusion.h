@@ -18,6 +18,8 @@
 //   CLAD_COMMUTATIVE Tensor add(const Tensor& a, const Tensor& b);
 #pragma once
 
+#include "clad/Differentiator/Standard.h"
+
 #if defined(__clang__)
 #define CLAD_PATTERN(replacement) [[clang::annotate("clad::pattern", #replacement)]]
 #define CLAD_COMMUTATIVE [[clang::annotate("clad::commutative")]]

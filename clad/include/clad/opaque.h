@@ -2,6 +2,8 @@
 // that use them.
 #pragma once
 
+#include "clad/Differentiator/Standard.h"
+
 #if defined(__clang__)
 /// Put on a class: an opaque differentiable value. The plugin never looks inside it: copy, move and
 /// assignment are primitive, and its adjoint has the same type. A default-constructed object is the symbolic

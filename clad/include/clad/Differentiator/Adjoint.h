@@ -5,6 +5,8 @@
 // whose fields the plugin enumerates in `clad_fields`.
 #pragma once
 
+#include "clad/Differentiator/Standard.h"
+
 #include <array>
 #include <concepts>
 #include <cstddef>
