@@ -176,4 +176,27 @@ TEST(Arguments, ThatAreConvertedLiveAsLongAsTheDerivative) {
   EXPECT_EQ(d_x, 9 + 4);
 }
 
+// Fold expressions end at 256 operands.
+#define TEN(what, i)                                                                              \
+  what(i##0), what(i##1), what(i##2), what(i##3), what(i##4), what(i##5), what(i##6), what(i##7), \
+      what(i##8), what(i##9)
+#define ALL(what)                                                                                   \
+  TEN(what, 1), TEN(what, 2), TEN(what, 3), TEN(what, 4), TEN(what, 5), TEN(what, 6), TEN(what, 7), \
+      TEN(what, 8), TEN(what, 9), TEN(what, 10), TEN(what, 11), TEN(what, 12), TEN(what, 13)
+#define PARAMETER(i) double p##i
+#define WEIGHTED(i) i* p##i
+#define VALUE(i) i * 0.5
+#define ADJOINT(i) &d[i]
+double of_many(ALL(PARAMETER)) {
+  const double all[] = {ALL(WEIGHTED)};
+  double sum = 0;
+  for (double one : all) sum += one * one;
+  return sum;
+}
+TEST(Arguments, ManyOfThem) {
+  double d[140] = {};
+  clad::gradient(of_many).execute(ALL(VALUE), ALL(ADJOINT));
+  for (int i = 10; i < 140; ++i) EXPECT_DOUBLE_EQ(d[i], 1.0 * i * i * i);
+}
+
 }  // namespace

@@ -9,6 +9,9 @@
 // (docs/export.md).
 #pragma once
 
+#include "clad/Differentiator/Standard.h"
+
+#include <concepts>
 #include <cstddef>
 #include <cstdio>
 #include <stdexcept>
@@ -259,7 +262,9 @@ class derivative {
 
   template <class... A>
   constexpr result execute(A&&... args) const {
-    if constexpr (std::is_invocable_r_v<result, direct_function, A...>) {
+    if constexpr (requires(direct_function f) {
+                    { f(std::forward<A>(args)...) } -> std::same_as<result>;
+                  }) {
       if (std::is_constant_evaluated() || (direct_ && !entry_)) return direct_(std::forward<A>(args)...);
     }
     if constexpr (kMember && !kBeginsWithObject<A&...>) {
@@ -334,9 +339,7 @@ class derivative {
   result execute_all(const void* self, A&&... args) const {
     static_assert(sizeof...(A) >= kPrimals,
                   "execute() takes all arguments of the function, then pointers to adjoints");
-    return run(self, std::make_index_sequence<kPrimals>{},
-               std::make_index_sequence<sizeof...(A) - kPrimals>{},
-               std::forward_as_tuple(std::forward<A>(args)...));
+    return run(self, std::index_sequence_for<A...>{}, std::forward<A>(args)...);
   }
 
   /// An adjoint is given by a pointer, the error of an estimate by the variable itself.
@@ -348,27 +351,48 @@ class derivative {
       return detail::as_adjoint(argument);
   }
 
-  template <std::size_t... I, std::size_t... J, class T>
-  result run([[maybe_unused]] const void* self, std::index_sequence<I...>, std::index_sequence<J...>,
-             T args) const {
+  /// Argument `I` of execute(), which stands for a parameter, or points to an adjoint.
+  template <std::size_t I, class A>
+  struct argument : held<std::tuple_element_t<I, primals>, A> {
+    using held<std::tuple_element_t<I, primals>, A>::held;
+    void put(void** addresses, adjoint_argument*) { addresses[I] = this->address(); }
+  };
+  template <std::size_t I, class A>
+    requires(I >= kPrimals)
+  struct argument<I, A> {
+    explicit argument(A&& a) : adjoint(given(a)) {}
+    void put(void**, adjoint_argument* adjoints) { adjoints[I - kPrimals] = adjoint; }
+    adjoint_argument adjoint;
+  };
+  /// All of them. There may be hundreds: std::tuple, and folds, are made for few.
+  template <class Indices, class... A>
+  struct all_arguments;
+  template <std::size_t... I, class... A>
+  struct all_arguments<std::index_sequence<I...>, A...> : argument<I, A>... {
+    explicit all_arguments(A&&... args) : argument<I, A>(std::forward<A>(args))... {}
+    void put(void** addresses, adjoint_argument* adjoints) {
+      [[maybe_unused]] const int in_order[] = {0, (argument<I, A>::put(addresses, adjoints), 0)...};
+    }
+  };
+
+  template <class Indices, class... A>
+  result run([[maybe_unused]] const void* self, Indices, A&&... args) const {
     const entry_point entry = find();
     if (!entry)
       throw std::logic_error(
           "clad: this program was compiled without the clad plugin, so no derivative exists");
-    std::tuple<held<std::tuple_element_t<I, primals>, std::tuple_element_t<I, T>>...> values(
-        std::get<I>(std::move(args))...);
-    void* addresses[kPrimals + 2] = {};
-    std::size_t n = 0;
-    if constexpr (kFunctor) addresses[n++] = const_cast<void*>(self);
-    ((addresses[n++] = std::get<I>(values).address()), ...);
-    adjoint_argument adjoints[sizeof...(J) + 1] = {given(std::get<kPrimals + J>(args))...};
+    constexpr std::size_t given_adjoints = sizeof...(A) - kPrimals;
+    all_arguments<Indices, A&&...> values(std::forward<A>(args)...);
+    void* addresses[kPrimals + 2] = {const_cast<void*>(self)};
+    adjoint_argument adjoints[given_adjoints + 1] = {};
+    values.put(addresses + kFunctor, adjoints);
     if constexpr (!std::is_void_v<result>) {
       result out{};
-      call_frame frame{addresses, adjoints, sizeof...(J), &out};
+      call_frame frame{addresses, adjoints, given_adjoints, &out};
       entry(&frame);
       return out;
     } else {
-      call_frame frame{addresses, adjoints, sizeof...(J), nullptr};
+      call_frame frame{addresses, adjoints, given_adjoints, nullptr};
       entry(&frame);
     }
   }
