@@ -256,12 +256,36 @@ void Module::write_places(const Request& request, ir::Function& fn, const Mask& 
   given.adjoint_frame = placed + ".frame()";
 }
 
+/// Whether it is, or has, a vector of owners of objects whose own vectors may have any length.
+static bool owns_lengths(const ir::Type* type, TypeTable& types, clang::ASTContext& context,
+                         std::set<const ir::Type*>& seen) {
+  if (!type || !type->differentiable || !seen.insert(type).second) return false;
+  if (type->kind == ir::Type::Vector && type->element->kind == ir::Type::Pointer) {
+    const ir::Type* to = type->element->element;
+    const auto* record = static_cast<const CXXRecordDecl*>(to->kind == ir::Type::Record ? to->decl : nullptr);
+    if (!record || !record->hasDefinition() || !record->isPolymorphic() ||
+        type->element->name.find("_ptr<") == std::string::npos)
+      return false;
+    return llvm::any_of(types.derived_from(record), [&](const CXXRecordDecl* d) {
+      return types.get(compat::record_type(context, d))->dynamic_shape;
+    });
+  }
+  if (type->kind != ir::Type::Pointer && owns_lengths(type->element, types, context, seen)) return true;
+  return llvm::any_of(type->fields,
+                      [&](const ir::Field& f) { return owns_lengths(f.type, types, context, seen); });
+}
+
 /// Declares, as `name`, the adjoint (or tangent) of a parameter: argument `which` of execute() after the
 /// primals.
 void Module::write_adjoint(EntryArguments& given, const ir::Var* v, const std::string& name,
                            const std::string& which, const std::string& shape, ir::Loc loc,
                            const Part& part) {
   const bool pointer = v->type->kind == ir::Type::Pointer;
+  std::set<const ir::Type*> seen;
+  if (!pointer && owns_lengths(v->type, types_, sema_.Context, seen))
+    diagnose_.error(loc, "cannot differentiate with respect to '" + v->name +
+                             "': it owns objects of several classes by a vector, and of one of these the "
+                             "length of a vector is not known here; use std::array there");
   const std::string found =
       "(" + given.adjoint_frame + ", " + which + ", " + given.wanted + ", \"" + v->name + "\"";
   if (!part.elements.empty()) {

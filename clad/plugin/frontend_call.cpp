@@ -120,7 +120,7 @@ ir::Expr* Frontend::operator_call(const CXXOperatorCallExpr* e, const FunctionDe
         types_.get(strip(e->getArg(1))->getType()) == type || types_.get(e->getArg(1)->getType()) == type;
     if (primitive && (same || type->kind != ir::Type::Opaque)) {
       callees_.insert(callee->getCanonicalDecl());
-      ir::Expr* rhs = value(e->getArg(1));
+      ir::Expr* rhs = handed_over(e->getArg(1), value(e->getArg(1)));
       return assign(value(first), "=", rhs, loc(static_cast<const clang::Expr*>(e)));
     }
   }

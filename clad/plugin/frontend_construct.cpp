@@ -264,6 +264,7 @@ ir::Expr* Frontend::construct(const CXXConstructExpr* e) {
     ir::Expr* c = fn_.make(ir::Expr::Construct, type);
     c->braces = e->isListInitialization();
     c->args = values(args);
+    for (std::size_t i = 0; i < args.size(); ++i) c->args[i] = handed_over(args[i], c->args[i]);
     return type->is_class() && !args.empty() && type->copyable
                ? hoist(c, loc(static_cast<const clang::Expr*>(e)))
                : c;

@@ -2,6 +2,7 @@
 // sweep is gone, or changed, when the reverse sweep runs.
 #include <algorithm>
 #include <bitset>
+#include <cmath>
 #include <deque>
 #include <list>
 #include <map>
@@ -243,6 +244,87 @@ TEST(Handles, ContainersOfConstants) {
   EXPECT_GRADIENT(tables, 1.3, 0.7);
   EXPECT_DERIVATIVES(tables, 1.3, 0.7);
   EXPECT_DERIVATIVES(changed_tables, 1.3, 0.7);
+}
+
+// Objects without numbers that carry derivatives, by pointers that cannot be copied.
+struct Law {
+  virtual double at(double x) const = 0;
+  virtual ~Law() = default;
+};
+struct Power : Law {
+  int n;
+  explicit Power(int k) : n(k) {}
+  double at(double x) const override { return std::pow(x, n); }
+};
+struct Square : Law {
+  double at(double x) const override { return x * x; }
+};
+std::unique_ptr<Law> power(int n) { return std::make_unique<Power>(n); }
+double owned_laws(double x, double y) {
+  std::unique_ptr<Law> square = std::make_unique<Square>();
+  std::unique_ptr<Law> made = power(4);
+  double s = square->at(x) * y + made->at(y);
+  for (int i = 0; i < 3; ++i) {
+    std::unique_ptr<Law> law;
+    if (i == 1)
+      law = std::make_unique<Power>(i + 2);
+    else
+      law = std::make_unique<Square>();
+    s += law->at(x * y) * x;
+  }
+  return s;
+}
+TEST(Handles, OwnersOfObjectsWithoutNumbers) { EXPECT_DERIVATIVES(owned_laws, 1.3, 0.7); }
+
+// Objects that a parameter owns: their adjoints are where the caller has them.
+struct Layer {
+  virtual double forward(double x) const = 0;
+  virtual ~Layer() = default;
+};
+struct Gain : Layer {
+  double w;
+  explicit Gain(double v) : w(v) {}
+  double forward(double x) const override { return w * x; }
+};
+struct Bend : Layer {
+  double forward(double x) const override { return x * x; }
+};
+template <template <class...> class Pointer>
+struct Stack {
+  std::vector<Pointer<Layer>> layers;
+  Stack() = default;
+  Stack(double a, double b) {
+    layers.emplace_back(new Gain(a));
+    layers.emplace_back(new Bend);
+    layers.emplace_back(new Gain(b));
+  }
+  double w(int i) const { return static_cast<const Gain&>(*layers[i]).w; }
+};
+template <class S>
+double through_stack(const S& s, double x) {
+  for (const auto& layer : s.layers) x = layer->forward(x);
+  return x * x;
+}
+template <class S>
+void check_stack() {
+  const S s(3, 5);
+  S d(0, 0);
+  double dx = 0;
+  clad::gradient(through_stack<S>).execute(s, 2, &d, &dx);
+  EXPECT_DOUBLE_EQ(d.w(0), 2 * 180.0 * 5 * 12 * 2);
+  EXPECT_DOUBLE_EQ(d.w(2), 2 * 180.0 * 36);
+  EXPECT_DOUBLE_EQ(dx, 2 * 180.0 * 5 * 12 * 3);
+  S none, other;
+  other.layers.resize(3);
+  EXPECT_THROW(clad::gradient(through_stack<S>).execute(s, 2, &none, &dx), std::invalid_argument);
+  EXPECT_THROW(clad::gradient(through_stack<S>).execute(s, 2, &other, &dx), std::invalid_argument);
+  for (auto& layer : other.layers) layer.reset(new Bend);
+  EXPECT_THROW(clad::gradient(through_stack<S>).execute(s, 2, &other, &dx), std::invalid_argument);
+  EXPECT_EQ(s.w(0), 3);
+}
+TEST(Handles, VectorsOfOwnersAsParameters) {
+  check_stack<Stack<std::unique_ptr>>();
+  check_stack<Stack<std::shared_ptr>>();
 }
 
 }  // namespace

@@ -49,6 +49,12 @@ concept optional = std::is_class_v<T> && requires(T o, const T& c) {
 template <class T>
 concept map =
     requires(T m, const typename T::key_type& k, typename T::mapped_type& v) { m.try_emplace(k, v); };
+// Smart pointers to one object.
+template <class T>
+concept owner = std::is_class_v<T> && requires(const T& p) {
+  { p.get() } -> std::same_as<typename T::element_type*>;
+  { *p } -> std::same_as<typename T::element_type&>;
+};
 struct any_visit {
   template <class A, class B>
   void operator()(A&, const B&) const {}
@@ -126,6 +132,9 @@ template <class T>
 void accumulate(std::vector<T>& d, const std::vector<T>& v);
 template <class T>
 void shape_like(std::vector<T>& d, const std::vector<T>& primal);
+template <class T>
+  requires(detail::owner<T> || !std::is_copy_constructible_v<T>)
+void shape_like(std::vector<T>& d, const std::vector<T>& primal);
 
 /// What derivatives make of constants is never const itself.
 template <class T>
@@ -198,6 +207,35 @@ void accumulate(std::vector<T>& d, const std::vector<T>& v) {
     return;
   }
   for (std::size_t i = 0; i < v.size(); ++i) clad::accumulate(d[i], v[i]);
+}
+/// Objects that are owned are not made here: they are to be there, of the same classes.
+[[noreturn]] inline void no_owned_adjoint() {
+  throw std::invalid_argument(
+      "clad: the adjoint of a vector of owners must own as many objects, of the same classes");
+}
+template <detail::owner T>
+void shape_like_owned(T& d, const T& primal) {
+  if (!primal) return;
+  if (!d) clad::no_owned_adjoint();
+  using object = typename T::element_type;
+#ifdef __cpp_rtti
+  if constexpr (std::is_polymorphic_v<object>) {
+    const object &own = *d, &of = *primal;
+    if (typeid(own) != typeid(of)) clad::no_owned_adjoint();
+  }
+#endif
+  if constexpr (!std::is_const_v<object>) clad::shape_like(*d, *primal);
+}
+template <class T>
+  requires(detail::owner<T> || !std::is_copy_constructible_v<T>)
+void shape_like(std::vector<T>& d, const std::vector<T>& primal) {
+  if (d.size() != primal.size()) clad::no_owned_adjoint();
+  for (std::size_t i = 0; i < d.size(); ++i) {
+    if constexpr (detail::owner<T>)
+      clad::shape_like_owned(d[i], primal[i]);
+    else
+      clad::shape_like(d[i], primal[i]);
+  }
 }
 template <class T>
 void shape_like(std::vector<T>& d, const std::vector<T>& primal) {
