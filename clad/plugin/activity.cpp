@@ -107,6 +107,7 @@ class Activity {
                                                 [](const auto& a) { return a.mutable_ && holds(a.expr); });
     if (s->kind == Stmt::Assign && s->text == "swap") return false;
     if (s->kind == Stmt::Assign && ir::active(s->expr) && holds(s->lhs)) return true;
+    if (s->kind == Stmt::Eval && s->text == "check") return false;
     return puts_away(s->expr, s->kind == Stmt::Eval || !s->touched.empty());
   }
   static bool puts_away(const ir::Expr* e, bool changes) {

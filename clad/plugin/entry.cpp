@@ -121,14 +121,28 @@ void Module::write_code(const Request& request, const std::vector<const Instance
                 request.at.getRawEncoding());
 }
 
-/// Hands an object of a class that overrides the function over to the entry of that class.
+/// Hands an object of a class that overrides the function over to the entry of that class. A class that is
+/// not seen here may override it too.
 void Module::write_dispatch(const Request& request, const std::string& frame) {
-  if (request.overriders.empty()) return;
-  const auto* method = cast<CXXMethodDecl>(request.function);
+  const auto* method = dyn_cast<CXXMethodDecl>(request.function);
+  if (!method || !method->isVirtual()) return;
+  const CXXRecordDecl* of = class_of_object(method, request.heir());
+  if (method->hasAttr<FinalAttr>() || of->hasAttr<FinalAttr>()) return;
+  if (!sema_.Context.getLangOpts().RTTI) {
+    diagnose_.error(request.at, "cannot differentiate '" + display_name(method) +
+                                    "' without -frtti: which class an object is of is not known here; make "
+                                    "the function or the class final");
+    return;
+  }
   const auto spell = [&](const CXXRecordDecl* record) {
     return types_.spell(compat::record_type(sema_.Context, record));
   };
-  const std::string base = spell(class_of_object(method, request.heir()));
+  const std::string base = spell(of);
+  std::string known;
+  for (const CXXRecordDecl* record : types_.derived_from(of))
+    if (!record->isAbstract()) known += (known.empty() ? "" : ", ") + spell(record);
+  entries_.line("clad::known_class<" + known + ">(*static_cast<" + base + "*>(" + frame + "->primals[0]));",
+                request.at.getRawEncoding());
   for (const auto& [record, entry] : request.overriders)
     entries_.line("if (clad::is<" + spell(record) + ">(*static_cast<" + base + "*>(" + frame +
                       "->primals[0]))) return clad::entry_of_derived<" + base + ", " + spell(record) + ", " +

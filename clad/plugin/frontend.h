@@ -320,6 +320,10 @@ class Frontend {
                                              const clang::Expr* object) const;
   ir::Expr* call_overrider(const clang::CallExpr* e, const clang::CXXMethodDecl* method,
                            const std::vector<const clang::Expr*>& args, const clang::Expr* object);
+  ir::Expr* call_checked(const clang::CallExpr* e, const clang::CXXMethodDecl* method,
+                         const std::vector<const clang::Expr*>& args, const clang::Expr* object,
+                         ir::Expr* self);
+  bool can_ask_class(const clang::Expr* object);
   ir::Expr* handed_over(const clang::Expr* e, ir::Expr* value);
 
   // Views: frontend_view.cpp

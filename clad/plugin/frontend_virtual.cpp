@@ -43,8 +43,38 @@ const CXXMethodDecl* Frontend::only_overrider(const CXXMethodDecl* method, const
   if (isa<CXXThisExpr>(strip(object)) && self_ &&
       is_constructed(self_))  // of the constructor's class, whatever derives from it
     return method->getCorrespondingMethodInClass(cast<CXXMethodDecl>(decl_)->getParent(), true);
-  const bool alone = !compat::is_pure(method) && types_.derived_from(method->getParent()).size() == 1;
-  return alone ? method : nullptr;
+  return nullptr;
+}
+
+ir::Expr* named_object(ir::Expr* e);
+
+/// Whether the class of `object` can be asked for when it runs; an error if not.
+bool Frontend::can_ask_class(const clang::Expr* object) {
+  if (context_.getLangOpts().RTTI) return true;
+  fail(object->getExprLoc(),
+       "cannot differentiate this virtual call without -frtti: which class the object is of is not known "
+       "here; make the function or the class final");
+  return false;
+}
+
+/// The virtual call of a function that no class seen here overrides. One that is not seen may.
+ir::Expr* Frontend::call_checked(const CallExpr* e, const CXXMethodDecl* method,
+                                 const std::vector<const clang::Expr*>& args, const clang::Expr* object,
+                                 ir::Expr* self) {
+  const ir::Expr* named = named_object(self);
+  const bool whole = named->kind == ir::Expr::Member ||  // no base of another object
+                     (named->kind == ir::Expr::Index && named->args[0]->type->element &&
+                      named->args[0]->type->kind != ir::Type::Pointer);
+  if (!whole && !is_parts(self)) {
+    if (!can_ask_class(object)) return literal("0", context_.IntTy);
+    const std::string name = types_.get(compat::record_type(context_, method->getParent()))->name;
+    fn_.always_forward = true;  // the primal would run whatever overrides it
+    ir::Stmt* check = emit(ir::Stmt::Eval, loc(static_cast<const clang::Expr*>(e)));
+    check->text = "check";
+    check->expr = fn_.make(ir::Expr::Raw, types_.nothing(), "clad::known_class<" + name + ">(\1)", {self});
+  }
+  if (ir::Expr* inlined = inline_call(e, method, args, object, nullptr, self)) return inlined;
+  return call_method(std::make_unique<ir::CallInfo>(), e, method, args, self);
 }
 
 ir::Expr* Frontend::virtual_call(const CallExpr* e, const CXXMethodDecl* method,
@@ -104,6 +134,8 @@ ir::Expr* Frontend::call_overrider(const CallExpr* e, const CXXMethodDecl* metho
                    ? inline_call(e, exact, args, object, nullptr, made)
                    : call_method(std::make_unique<ir::CallInfo>(), e, exact, args, made);
     }
+  if (!compat::is_pure(method) && types_.derived_from(method->getParent()).size() == 1)
+    return call_checked(e, method, args, object, self);
   struct Case {
     const CXXRecordDecl* record;
     const CXXMethodDecl* overrider;
@@ -120,6 +152,7 @@ ir::Expr* Frontend::call_overrider(const CallExpr* e, const CXXMethodDecl* metho
   const bool gives_object =
       llvm::all_of(cases, [](const Case& c) { return returned_parameter(c.overrider) == 0u; });
   if (type->kind == ir::Type::Pointer || (e->isLValue() && !gives_object)) return nullptr;
+  if (!can_ask_class(object)) return literal("0", context_.IntTy);
   const ir::Loc at = loc(static_cast<const clang::Expr*>(e));
   ir::Var* result = gives_object ? nullptr : result_of_one(type, at);
   ir::Body* outer = out_;
@@ -147,10 +180,10 @@ ir::Expr* Frontend::call_overrider(const CallExpr* e, const CXXMethodDecl* metho
       }
       return;
     }
-    for (const Case& c : cases) {  // classes after those that derive from them
+    for (const Case& c : cases) {
       const ir::Type* derived = types_.get(compat::record_type(context_, c.record));
-      ir::Expr* test =
-          fn_.make(ir::Expr::Raw, types_.get(context_.BoolTy), "clad::is<" + derived->name + ">(\1)", {self});
+      ir::Expr* test = fn_.make(ir::Expr::Raw, types_.get(context_.BoolTy),
+                                "clad::exactly<" + derived->name + ">(\1)", {self});
       ir::Stmt* branch = emit(ir::Stmt::If, at);
       record_condition(branch, test);
       out_ = &branch->body;
@@ -165,6 +198,7 @@ ir::Expr* Frontend::call_overrider(const CallExpr* e, const CXXMethodDecl* metho
       }
       out_ = &branch->other;
     }
+    fn_.always_forward = true;  // which throws, and the primal does not
     emit(ir::Stmt::Eval, at)->expr = fn_.make(ir::Expr::Call, types_.nothing(), "clad::unknown_class");
   };
   dispatch(self);

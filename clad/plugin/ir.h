@@ -263,7 +263,7 @@ struct Stmt {
     AliasDecl,  ///< var names var->path
     Assign,     ///< lhs text expr; with "swap", the two objects change places
     CallStmt,   ///< var (may be null) = call
-    Eval,       ///< expr for its effect on inactive data; `touched` are changed
+    Eval,  ///< expr for its effect on inactive data; `touched` are changed. text: "check" if it only throws
     If,
     Loop,
     Breakable,  ///< body; Break leaves it (a switch)

@@ -85,6 +85,7 @@ bool ReverseTransform::is_wanted(const Stmt* s, const Slice& slice) const {
   if (s->kind == Stmt::CallStmt && keeps(slice, state_region(s))) return true;
   if (slice.outer) return false;
   if (s->call && s->call->recomputed) return true;  // says when it ran
+  if (s->kind == Stmt::Eval) return true;
   ir::Effects effects;
   ir::add_writes(s, effects);
   return effects.unknown || effects.everything || effects.outside;

@@ -15,6 +15,7 @@
 #include <stdexcept>
 #include <tuple>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -377,12 +378,36 @@ auto& value_of(T& o) {
 /// Whether an object is of class Derived, or one that derives from it.
 template <class Derived, class T>
 bool is(const T& object) {
-  return dynamic_cast<const Derived*>(&object) != nullptr;
+  if constexpr (std::is_base_of_v<Derived, T>) {
+    return true;
+  } else {
+    const T* pointer = &object;
+    return dynamic_cast<const Derived*>(pointer) != nullptr;
+  }
 }
+#ifdef __cpp_rtti
+/// Whether an object is of class D, and of none that derives from it.
+template <class D, class T>
+bool exactly(const T& object) {
+  return typeid(object) == typeid(D);
+}
+#endif
 [[noreturn]] inline void unknown_class() {
   throw std::logic_error(
       "clad: a virtual call on an object of a class that was not visible where it was differentiated");
 }
+
+#ifdef __cpp_rtti
+/// Throws where the object is of none of these classes.
+template <class... D, class T>
+void known_class(const T& object) {
+  const std::type_info& own = typeid(object);
+  const std::type_info* const known[] = {nullptr, &typeid(D)...};
+  for (const std::type_info* one : known)
+    if (one && *one == own) return;
+  clad::unknown_class();
+}
+#endif
 
 /// A zero like the object, of the class that it is of: T, or one of those that derive from T, each before its
 /// bases. Null if objects of that class cannot be made.
@@ -426,7 +451,11 @@ auto& base(T& object) {
   using Wanted = std::conditional_t<std::is_const_v<T>, const Base, Base>;
   if constexpr (std::is_polymorphic_v<Class> && std::is_base_of_v<Class, Base> &&
                 !std::is_same_v<Class, Base>)
+#ifdef __cpp_rtti
     return dynamic_cast<Wanted&>(object);
+#else
+    return static_cast<Wanted&>(object);
+#endif
   else if constexpr (std::is_const_v<T>)
     return static_cast<const Base&>(object);
   else
