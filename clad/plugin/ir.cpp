@@ -20,7 +20,10 @@ std::string Function::unique(std::string_view base) {
     return std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end() ||
            (names_type && names_type(name)) || !names.insert(name).second;
   };
-  for (int n = 1; unusable(); ++n) name = std::string(base) + "_" + std::to_string(n);
+  if (!unusable()) return name;
+  int& n = numbers[std::string(base)];  // those before it have been taken
+  do name = std::string(base) + "_" + std::to_string(++n);
+  while (unusable());
   return name;
 }
 

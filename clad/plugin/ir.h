@@ -11,6 +11,7 @@
 #include <deque>
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -349,6 +350,7 @@ struct Function {
   std::deque<std::unique_ptr<Stmt>> stmts;
   std::deque<std::unique_ptr<Region>> regions;
   std::set<std::string> names;                         ///< taken
+  std::map<std::string, int> numbers;                  ///< by how they begin, the last one that was taken
   std::function<bool(const std::string&)> names_type;  ///< a variable of that name would hide a type
 
   /// How the generated functions are declared.

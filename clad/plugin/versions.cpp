@@ -18,6 +18,7 @@ Versions::Versions(ir::Function& fn) : fn_(fn) {
       std::erase(v->region->vars, v);
       fn.names.erase(v->name);
       fn.names.erase(v->adjoint);
+      fn.numbers.clear();
     }
     fn.vars.erase(fn.vars.begin() + static_cast<std::ptrdiff_t>(vars), fn.vars.end());
     fn.exprs.erase(fn.exprs.begin() + static_cast<std::ptrdiff_t>(exprs), fn.exprs.end());
