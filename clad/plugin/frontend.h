@@ -114,7 +114,8 @@ class Frontend {
   void declare_pointer(const clang::VarDecl* var);
   void lower_if(const clang::IfStmt* s);
   void lower_for(const clang::ForStmt* s);
-  ir::Stmt* lower_for(const clang::ForStmt* s, const std::function<void()>& body);
+  /// `fixed`: what the condition compares the counter with is computed once, before the loop.
+  ir::Stmt* lower_for(const clang::ForStmt* s, const std::function<void()>& body, bool fixed = false);
   void lower_while(const clang::Expr* cond, const clang::Stmt* body, bool post_test,
                    const clang::Stmt* whole);
   void lower_while_declared(const clang::WhileStmt* s);
@@ -123,7 +124,7 @@ class Frontend {
   void lower_return(const clang::ReturnStmt* s);
   void begin_loop(ir::Stmt* loop);
   void finish_loop(ir::Stmt* loop, const clang::Expr* cond, const std::function<void()>& body,
-                   const clang::Expr* increment);
+                   const clang::Expr* increment, bool fixed = false);
   // OpenMP: frontend_openmp.cpp
   struct Worksharing;
   void lower_directive(const clang::OMPExecutableDirective* d);
@@ -259,6 +260,7 @@ class Frontend {
   ir::Expr* library_member(const clang::CXXMemberCallExpr* e, const clang::CXXMethodDecl* method);
   ir::Expr* held_in(ir::Expr* optional);
   ir::Expr* library_operator(const clang::CXXOperatorCallExpr* e);
+  void convert_parts(ir::Expr* list);
   ir::Expr* construct_library(const ir::Type* type, llvm::ArrayRef<const clang::Expr*> args, ir::Loc at);
   ir::Expr* extreme(const clang::CallExpr* e, bool largest);
   ir::Expr* object(const clang::Expr* e);
@@ -415,6 +417,7 @@ class Frontend {
     std::vector<ir::Expr*> paths;
     ir::Var* result = nullptr;  ///< what is returned by value
   };
+  bool hands_on_pointer(const clang::FunctionDecl* f);  // frontend_inplace.cpp
   bool can_inline(const clang::FunctionDecl* callee, const clang::Expr* call, bool always);
   bool gives_place(const clang::Expr* call, clang::QualType result) const;
   ir::Expr* inline_call(const clang::Expr* call, const clang::FunctionDecl* callee,
@@ -519,7 +522,8 @@ class Frontend {
   std::map<const ir::Expr*, std::shared_ptr<Closure>> part_functions_;      ///< what members stand for
   std::map<const ir::Expr*, const ir::Body*> homes_;  ///< where such an object is declared
   mutable std::map<const clang::CXXRecordDecl*, bool> in_parts_;
-  std::vector<const clang::Decl*> targets_;  ///< of the parameters that stand for functions
+  std::map<const clang::FunctionDecl*, bool> hands_on_;  ///< known to, or not to, by hands_on_pointer
+  std::vector<const clang::Decl*> targets_;              ///< of the parameters that stand for functions
   std::map<const clang::ValueDecl*, const ir::Body*> pointer_homes_;  ///< where it is declared
   std::set<const clang::ValueDecl*> maybe_moved_;                     ///< smart pointers, in a branch
   std::set<const ir::Var*> allocated_;                                ///< what stands for objects on the heap

@@ -137,7 +137,9 @@ ir::Expr* Frontend::inline_call(const clang::Expr* call, const FunctionDecl* cal
                                 const std::vector<const clang::Expr*>& args, const clang::Expr* object,
                                 const Closure* closure, ir::Expr* self) {
   const bool always = self || is_view(callee->getReturnType()) || handles_parts(callee, args, object) ||
-                      (closure && captures_parts(*closure)) || manages_memory(callee);
+                      (closure && captures_parts(*closure)) || manages_memory(callee) ||
+                      (!forward_ && !object && checkpoints_.count(call) == 0 && !is_checkpointed(callee) &&
+                       hands_on_pointer(callee));
   // A function that calls itself on other objects of a known structure ends where that does.
   const ir::Expr* of = self ? self : object ? parts_named(object) : nullptr;
   for (std::size_t i = 0; i < args.size() && !of; ++i) of = parts_named(args[i]);

@@ -72,6 +72,10 @@ bool ReverseTransform::find_live(Reverse& r, Live& live) {
     live.erase(r.starts);
     return false;
   }
+  if (r.loses) {
+    if (live.contains(r.loses)) lost_read_[r.loses] = r.loc;
+    return false;
+  }
   switch (r.kind) {
     case Reverse::Line: {
       if (!line_is_live(r, live)) return false;
@@ -79,6 +83,7 @@ bool ReverseTransform::find_live(Reverse& r, Live& live) {
         if (const auto* e = std::get_if<const ir::Expr*>(&p)) {
           const bool target = r.whole && (*e)->kind == ir::Expr::VarRef && (*e)->var == r.restores;
           target ? need(*e) : read(*e, live);
+          if (!r.restores) read_lost(*e, live);
         }
       return true;
     }
@@ -90,7 +95,10 @@ bool ReverseTransform::find_live(Reverse& r, Live& live) {
       if (!does_more_than_declare(r.body) && !does_more_than_declare(r.other)) return false;
       if (r.cond && !r.cond->needed) r.cond->needed = changed_ = true;
       for (const Reverse::Part& p : r.parts)
-        if (const auto* e = std::get_if<const ir::Expr*>(&p)) read(*e, live);
+        if (const auto* e = std::get_if<const ir::Expr*>(&p)) {
+          read(*e, live);
+          read_lost(*e, live);
+        }
       return true;
     }
     case Reverse::Loop: {
@@ -109,6 +117,7 @@ bool ReverseTransform::find_live(Reverse& r, Live& live) {
       if (r.loop->count.counter) {
         read(r.loop->count.first, live);
         read(r.loop->count.end, live);
+        read_lost(r.loop->count.end, live);
       }
       if (r.loop->parallel)
         for (const ir::Parallel::Clause& c : r.loop->parallel->clauses) read(c.value, live);
@@ -151,6 +160,7 @@ void ReverseTransform::decide() {
   for (const auto& v : fn_.vars) v->needed = false;
   do {
     changed_ = false;
+    lost_read_.clear();
     Live live(numbers_);
     find_live(reverse_, live);
   } while (changed_);

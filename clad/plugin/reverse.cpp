@@ -54,6 +54,7 @@ void ReverseTransform::run() {
   find_sums(reverse_);
   share(reverse_);
   decide_with_slices();
+  report_lost();
   if (analyses_.replay) find_replayed(fn_.body);
 }
 

@@ -33,6 +33,7 @@ struct Reverse {
   ir::Var* also_restores = nullptr;    ///< of an exchange: the other one
   bool restores_outside = false;       ///< what is restored belongs to the caller
   bool whole = false;                  ///< nothing of what the variable holds remains
+  const ir::Var* loses = nullptr;      ///< never printed: memory that is not put back, see `lost_`
   const ir::Var* starts = nullptr;     ///< never printed: here the forward sweep declared this variable
   bool* restore_live = nullptr;        ///< shared with the save in the forward sweep
   std::vector<const ir::Expr*> adds;   ///< adjoints that it adds to in a way that cannot be atomic
@@ -88,7 +89,6 @@ class ReverseTransform {
   std::string place_state(const ir::Stmt* s, const std::string& name, const std::string& forward, List& out);
   void keep_arguments(const ir::Stmt* s, List& out);
   void save(const ir::Stmt* s, const ir::Expr* what, List& out, bool contents = false);
-  void save_changed(const ir::Stmt* s, ir::Var* v, List& out);
   void start(const ir::Stmt* s, List& out);
   void prologue(const ir::Body& statements, List& out);
   void add_error(const ir::Expr* adjoint, const ir::Expr* value, List& out);
@@ -98,6 +98,14 @@ class ReverseTransform {
   Reverse line(std::vector<Reverse::Part> parts) const;
   ir::Expr* as_argument(const ir::CallInfo::Arg& a);
   ir::Expr* pass_adjoint(const ir::CallInfo::Arg& arg, List& before, List& after);
+
+  // reverse_kept.cpp: what calls change
+  void save_changed(const ir::Stmt* s, ir::Var* v, List& out);
+  void save_argument(const ir::Stmt* s, std::size_t i, List& out);
+  void save_pointed(const ir::Stmt* s, const ir::Expr* pointer, bool read, List& out);
+  void save_left(const ir::Stmt* s, List& out);
+  void report_lost();
+  static bool is_ignored_pointer(const ir::CallInfo& c, std::size_t i);
 
   // propagate.cpp: expressions
   void propagate(const ir::Expr* e, ir::Expr* seed, List& out);
@@ -118,6 +126,7 @@ class ReverseTransform {
   bool line_is_live(Reverse& r, Live& live);
   void read(const ir::Expr* e, Live& live);
   void read_again(const ir::Stmt* loop, Live& live);
+  void read_lost(const ir::Expr* e, Live& live) const;
   static void forget(List& list);
   void need(const ir::Expr* e);
   static bool does_more_than_declare(const List& list);
@@ -194,7 +203,9 @@ class ReverseTransform {
   std::set<const ir::Stmt*> replayed_;                   ///< those of them that leave no tape
   std::map<const ir::Stmt*, Slice> slices_;              ///< of each of these; of the function, for null
   std::map<const ir::Stmt*, const ir::Region*> states_;  ///< of calls
-  mutable const Slice* slice_ = nullptr;                 ///< being printed; null: all
+  std::map<const ir::Var*, ir::Var*> lost_;  ///< pointers to what calls change for good: the values before
+  std::map<const ir::Var*, ir::Loc> lost_read_;  ///< those of these values that something reads
+  mutable const Slice* slice_ = nullptr;         ///< being printed; null: all
   ir::Region* region_ = nullptr;
   const ir::Stmt* parallel_ = nullptr;  ///< the parallel loop that is being reversed
   VarNumbers numbers_;

@@ -1,6 +1,5 @@
 // Calls in the reverse sweep: what they are handed, and where their state lies.
 #include <algorithm>
-#include <set>
 
 #include "reverse.h"
 
@@ -44,95 +43,6 @@ void ReverseTransform::call(const Stmt* s, List& out) {
   if (c.kind == ir::CallInfo::Custom) custom_call(s, out);
 }
 
-/// Whether changing an object of the type changes nothing but the object: neither it nor a part of it refers
-/// to anything.
-static bool keeps_to_itself(const Type* t, std::set<const Type*>& seen) {
-  if (!seen.insert(t).second) return true;
-  if (t->has_pointer || t->reaches_integers) return false;
-  switch (t->kind) {
-    case Type::Pointer:
-    case Type::InitializerList:
-    case Type::Void:  // a reference
-    case Type::Closure:
-      return false;
-    case Type::Other: {
-      static const char* const values[] = {"map<",    "set<",     "deque<",        "list<",  "queue<",
-                                           "stack<",  "_engine<", "_distribution", "bitset", "string<",
-                                           "bitset<", "vector<",  "unordered_"};
-      static const char* const others[] = {"*",    "&",    "function",  "_ptr",
-                                           "view", "span", "reference", "iterator"};
-      const auto named = [&](const char* word) { return t->name.find(word) != std::string::npos; };
-      return t->name.starts_with("std::") && std::any_of(std::begin(values), std::end(values), named) &&
-             std::none_of(std::begin(others), std::end(others), named);
-    }
-    default:
-      break;
-  }
-  if (t->element && !keeps_to_itself(t->element, seen)) return false;
-  return std::all_of(t->fields.begin(), t->fields.end(),
-                     [&](const ir::Field& f) { return keeps_to_itself(f.type, seen); });
-}
-
-/// The member of a variable that an argument is, or is an element of; the variable itself where more than the
-/// member may change.
-static const Expr* member_given(const Expr* argument) {
-  const Expr* place = argument;
-  for (const Expr* e = argument; e->kind != Expr::VarRef;) {
-    if ((e->kind != Expr::Member && e->kind != Expr::Index) || e->args.empty()) return nullptr;
-    if (e->kind == Expr::Index) place = e->args[0];
-    e = e->args[0];
-    if (e->type->kind == Type::Pointer) return nullptr;
-  }
-  std::set<const Type*> seen;
-  return keeps_to_itself(place->type, seen) && place->type->copyable ? place : nullptr;
-}
-
-static bool mentions(const Expr* e, const Var* v) {
-  return (e->kind == Expr::VarRef && e->var == v) ||
-         std::any_of(e->args.begin(), e->args.end(), [v](const Expr* a) { return mentions(a, v); });
-}
-
-static bool is_within(const Expr* part, const Expr* place) {
-  for (; part; part = part->args.empty() ? nullptr : part->args[0])
-    if (ir::alike(part, place)) return true;
-  return false;
-}
-
-static bool holds_opaque(const Type* t, std::set<const Type*>& seen) {
-  if (!seen.insert(t).second || t->kind == Type::Pointer) return false;
-  return t->kind == Type::Opaque || (t->element && holds_opaque(t->element, seen)) ||
-         std::any_of(t->fields.begin(), t->fields.end(),
-                     [&](const ir::Field& f) { return holds_opaque(f.type, seen); });
-}
-
-/// What a statement may change of a variable that it is given to: of an object, where it is given members,
-/// those members.
-void ReverseTransform::save_changed(const Stmt* s, Var* v, List& out) {
-  if (!v->type->is_value() || !v->type->copyable) return;
-  const Expr* primal = s->call ? s->call->primal : s->expr;
-  std::vector<const Expr*> members;
-  bool all = !primal || !v->global.empty() || !v->type->is_class();
-  if (primal)
-    for (const Expr* a : primal->args) {
-      if (all || !mentions(a, v) || (!ir::is_path(a) && !a->type->is_class())) continue;
-      const Expr* member = ir::root(a) == v ? member_given(a) : nullptr;
-      if (!member) {
-        all = true;
-      } else if (std::none_of(members.begin(), members.end(),
-                              [&](const Expr* m) { return is_within(member, m); })) {
-        std::erase_if(members, [&](const Expr* m) { return is_within(m, member); });
-        members.push_back(member);
-      }
-    }
-  if (all) members.clear();
-  if (members.empty()) members.push_back(fn_.ref(v));
-  for (const Expr* member : members) {
-    save(s, member, out);
-    std::set<const Type*> seen;
-    if (holds_opaque(member->type, seen)) save(s, member, out, /*contents=*/true);
-  }
-}
-
 /// The adjoint handed to a callee: the argument's own where it is an object, else a temporary that is
 /// propagated.
 Expr* ReverseTransform::pass_adjoint(const ir::CallInfo::Arg& arg, List& before, List& after) {
@@ -165,6 +75,7 @@ void ReverseTransform::generated_call(const Stmt* s, List& out) {
     state = (f.recursive ? "*" : "") + place_state(s, f.name, f.name + "_fwd", out);
   }
   if (!f.has_reverse && !f.recursive) return;
+  const std::size_t first = out.size();
   std::vector<Reverse::Part> parts{f.name + "_rev("};
   auto add = [&](Reverse::Part p) {
     if (parts.size() > 1) parts.emplace_back(", ");
@@ -202,6 +113,7 @@ void ReverseTransform::generated_call(const Stmt* s, List& out) {
   out.back().hands = handed_adjoints(c);
   for (Reverse& r : after) out.push_back(std::move(r));
   if (c.recomputed) out.push_back(line({"}"}));
+  if (out.size() > first) save_left(s, out);
 }
 
 /// Those of arrays and objects that other threads may add to as well.
@@ -307,10 +219,7 @@ void ReverseTransform::custom_call(const Stmt* s, List& out) {
   } else {
     // Without a forward function that keeps a state the pullback sees its arguments as they were before the
     // call.
-    for (const ir::CallInfo::Arg& a : c.args)
-      if (a.mutable_ && a.expr->type->is_value() && a.expr->type->kind != Type::Array &&
-          a.expr->type->copyable && ir::is_path(a.expr))
-        save(s, a.expr, out);
+    for (std::size_t i = 0; i < c.args.size(); ++i) save_argument(s, i, out);
   }
   std::vector<Reverse::Part> parts{c.reverse_name + "("};
   auto add = [&](Reverse::Part p) {
@@ -322,6 +231,8 @@ void ReverseTransform::custom_call(const Stmt* s, List& out) {
     if (i < c.unused.size() && c.unused[i] && a.expr->type->is_value() &&
         a.expr->type->default_constructible) {
       add((a.object ? "&" : "") + ("clad::unused<" + a.expr->type->name + ">()"));
+    } else if (is_ignored_pointer(c, i)) {
+      add("static_cast<" + a.expr->type->name + ">(nullptr)");
     } else if (a.object) {
       add(static_cast<const Expr*>(fn_.make(Expr::AddressOf, a.expr->type, "", {a.expr})));
     } else {

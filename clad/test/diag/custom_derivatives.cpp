@@ -124,6 +124,37 @@ double calls_at(double x) {
 double calls_constructor(double x) { return Made(x).v; }
 // expected-error@-1 {{no 'constructor_reverse_forw' matches this call of 'Made::Made'}}
 
+// What a pointer of the caller's points to cannot be kept; where nothing reads what was there, it need not be.
+void scale(double k, double* u) { u[0] *= k; }
+namespace clad::custom_derivatives {
+void scale_pullback(double k, double* u, double* d_k, double* d_u) {
+  *d_k += d_u[0] * u[0];
+  d_u[0] *= k;
+}
+}  // namespace clad::custom_derivatives
+double reads_before(double* u, double k) {
+  const double t = u[0] * u[0];
+  scale(k, u);
+  // expected-error@-1 {{cannot differentiate this call: it changes what 'u' points to, whose earlier values the backward pass reads, and how much that is, is not known; pass an array, a std::vector or a reference, or give it a '_reverse_forw' that keeps them}}
+  return u[0] + t;
+}
+double reads_after(double* u, double k) {
+  u[0] = k;
+  scale(k, u);
+  return u[0] * u[0];
+}
+
+void scale_again(int n, double k, double* u) {
+  scale(k, u);
+  if (n > 0) scale_again(n - 1, k, u);
+  // expected-error@-1 {{cannot differentiate this call of 'scale_again': in it, what 'u' points to is changed by a function whose pullback reads what was there, and how much that is, is not known; pass an array by reference or a std::vector, or give the function a '_reverse_forw' that keeps what its pullback reads}}
+}
+double calls_itself(double x, double k) {
+  double u[2] = {x, x};
+  scale_again(2, k, u);
+  return u[0];
+}
+
 double given_a_vector(std::vector<double>&& v) { return v[0]; }
 namespace clad::custom_derivatives {
 void given_a_vector_pullback(::std::vector<double>&&, double, ::std::vector<double>*);
@@ -147,6 +178,9 @@ void use() {
   clad::gradient(calls_other_number);
   clad::gradient(calls_at);
   clad::gradient(calls_constructor);
+  clad::gradient(reads_before);
+  clad::gradient(reads_after);
+  clad::gradient(calls_itself);
   clad::gradient(given_a_vector);
   // expected-error@-1 {{cannot use the derivative that is given for 'given_a_vector': the function takes an argument that is moved; take the derivative of one that calls it}}
 }
