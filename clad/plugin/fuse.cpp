@@ -105,6 +105,7 @@ bool Fuser::attempt(const Rule& rule, Stmt* at, const Expr* part) {
   Match m(rule, rules_, root_);
   for (const auto& [s, by] : made_by_)
     if (by.count(&rule) != 0) m.closed.insert(s);
+  if (part && bodies_.count(at) != 0 && m.closed.count(at) != 0) return false;
   at_ = at;
   part_ = part;
   why_not_ = {};
@@ -141,7 +142,10 @@ void Fuser::see_through(Match& m) {
     const auto* callee = static_cast<const clang::FunctionDecl*>(place.second->call->callee);
     const std::set<const Rule*> by = made_by_[place.second];
     const std::size_t n = inline_call(fn_, *body_, i, *frame->fn);
-    for (std::size_t k = i; k < i + n; ++k) made_by_[(*body_)[k]] = by;
+    for (std::size_t k = i; k < i + n; ++k) {
+      made_by_[(*body_)[k]] = by;
+      if (bodies_.count(place.second) != 0) bodies_.insert((*body_)[k]);
+    }
     const auto& called = rules_.callees(callee);
     callees_.insert(called.begin(), called.end());
   }
@@ -220,8 +224,11 @@ void Fuser::name_outputs(const Match& m, Var* whole, Body& made) {
 
 void Fuser::rewrite(Match& m) {
   if (rules_.diagnose().remarks()) rules_.diagnose().remark(at_->loc, "fused" + describe(m.rule));
-  std::set<const Rule*> by{&m.rule};
-  for (const Place& p : m.matched) by.insert(made_by_[p.second].begin(), made_by_[p.second].end());
+  std::set<const Rule*> before_it = made_by_[at_];
+  for (const std::set<Place>* places : {&m.matched, &m.named})
+    for (const Place& p : *places) before_it.insert(made_by_[p.second].begin(), made_by_[p.second].end());
+  std::set<const Rule*> by = before_it;
+  by.insert(&m.rule);
   Body made;
   std::vector<Expr*> args;
   for (const auto& b : m.bound) {
@@ -236,6 +243,10 @@ void Fuser::rewrite(Match& m) {
     }
     args.push_back(e);
   }
+  const auto is_argument = [&](const Stmt* s) {
+    return s->kind == Stmt::Decl &&
+           std::any_of(m.bound.begin(), m.bound.end(), [&](const auto& b) { return s->expr == b->e; });
+  };
   Stmt* call = rules_.replace(m.rule, fn_, args, at_);
   if (m.rule.several || part_) {
     call->var = fn_.make_var(Var::Temp, "t", call->call->primal->type, region_);
@@ -267,11 +278,13 @@ void Fuser::rewrite(Match& m) {
   }
   if (const ir::Function* body = rules_.straight_body(replacement)) {
     inline_call(fn_, made, made.size() - 1, *body);
+    for (const Stmt* s : made)
+      if (!is_argument(s)) bodies_.insert(s);
     const auto& called = rules_.callees(replacement);
     callees_.insert(called.begin(), called.end());
   }
   if (m.rule.several) name_outputs(m, call->var, made);
-  for (const Stmt* s : made) made_by_[s] = by;
+  for (const Stmt* s : made) made_by_[s] = is_argument(s) ? before_it : by;
   *body_ = std::move(before);
   body_->insert(body_->end(), made.begin(), made.end());
   body_->insert(body_->end(), after.begin(), after.end());

@@ -52,6 +52,7 @@ class Fuser {
   std::set<const clang::FunctionDecl*>& callees_;
   bool changed_ = false;
   std::map<const ir::Stmt*, std::set<const Rule*>> made_by_;  ///< the rules that a statement comes from
+  std::set<const ir::Stmt*> bodies_;  ///< those of replacements that stand in the place of their calls
 
   // Of one step.
   ir::Body* body_ = nullptr;

@@ -93,6 +93,7 @@ Node Match::follow(Node n) {
     if (it == n.frame->defined.end()) return n;
     const Stmt* s = it->second;
     if (s->kind != Stmt::Decl || !s->expr || s->var->by_pointer || s->var->reference_copy) return n;
+    if (closed.count(s) != 0) return n;
     named.insert({n.frame, s});
     n.e = s->expr;
   }

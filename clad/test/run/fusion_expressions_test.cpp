@@ -24,6 +24,9 @@ CLAD_PATTERN(sine_cosine) inline SinCos separately(double x) { return {sine(x), 
 double wave(double x) { return std::sin(x); }
 inline double shifted(double x) { return wave(x - 1) * wave(x); }
 CLAD_PATTERN(shifted) inline double wave_itself(double x) { return wave(x) * wave(x - 1); }
+// Nor where it is an expression, of operands that the pattern can be found in again.
+inline double squared_times(double a, double b) { return a * a * b; }
+CLAD_PATTERN(squared_times) inline double between(double a, double b) { return a * b * a; }
 // A condition: the replacement falls back to the pattern.
 double ratio(double x, double y) { return x / y; }
 double logarithm(double x) { return std::log(x); }
@@ -204,7 +207,11 @@ TEST(Fusion, FindsResultsThatDoNotDependOnEachOther) {
   expect_count(algebra::both, 2, clad::gradient(two_circles), 0.4, 0.3, &d[0], &d[1]);
 }
 
-TEST(Fusion, EndsWhereAReplacementMatchesItsOwnPattern) { EXPECT_GRADIENT(waves, 0.4); }
+double cubed(double x, double y) { return x * x * x + x * (x * y * x) * y * (x * y * x); }
+TEST(Fusion, EndsWhereAReplacementMatchesItsOwnPattern) {
+  EXPECT_GRADIENT(waves, 0.4);
+  EXPECT_GRADIENT(cubed, 0.4, 1.3);
+}
 
 TEST(Fusion, LetsAReplacementDecideWhenItRuns) {
   EXPECT_GRADIENT(log_ratios, 0.4, 0.3);
