@@ -39,7 +39,7 @@ ir::Expr* Frontend::container_member(const CXXMemberCallExpr* e, const CXXMethod
       !object->getType()->isPointerType())
     return swap(object, e->getArg(0), loc(static_cast<const clang::Expr*>(e)));
   if (type->differentiable && !object->getType()->isPointerType() &&
-      named(method, {"insert", "erase", "assign", "fill"})) {
+      named(method, {"insert", "emplace", "erase", "assign", "fill"})) {
     std::vector<const clang::Expr*> args{object};
     args.insert(args.end(), e->arg_begin(), e->arg_end());
     if (const FunctionDecl* plain = lookup_.plain_definition("member_" + method->getNameAsString(), args))

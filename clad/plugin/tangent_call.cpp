@@ -44,6 +44,8 @@ CallInfo::Arg TangentTransform::tangent_argument(const CallInfo::Arg& arg) {
     } else {  // of the parameter's type, whatever overloads there are
       const Type* wanted = tangent_type(arg.param_type->kind == Type::Real ? arg.param_type : t);
       d.expr = fn_.make(Expr::Cast, wanted, wanted->name, {d.expr});
+      // The tangent of a number that a function takes by reference is one that it may change.
+      if (width_ > 0 && arg.reference) d.expr = fn_.ref(declare("d_arg", wanted, d.expr));
     }
   }
   return d;

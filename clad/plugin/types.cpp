@@ -379,7 +379,8 @@ const ir::Type* TypeTable::directions(const ir::Type* type, std::uint64_t width)
   else if (type->kind == Kind::Array)
     name = "std::type_identity_t<" + element->name + ">[" + std::to_string(type->extent) + "]";
   else if (type->kind == Kind::Pointer)
-    name = element->name + "*";
+    name =
+        (element->kind == Kind::Array ? "std::type_identity_t<" + element->name + ">" : element->name) + "*";
   else
     return nullptr;
   bool fresh = false;

@@ -204,4 +204,34 @@ double passes_a_list(double x, double y) { return of_a_list({x, y}, y); }
 
 TEST(Vectors, AreMadeOfAListThatIsAParameter) { EXPECT_GRADIENT(passes_a_list, 1.3, 0.7); }
 
+double inserted(double x, double y) {
+  std::vector<double> v{x, y};
+  v.insert(v.begin() + 1, x * y);
+  v.insert(v.begin(), 2, y);
+  v.emplace(v.begin() + 1, x);
+  v.emplace(v.end(), 3);
+  *v.emplace(v.begin(), y) += x;
+  double s = 0;
+  for (std::size_t i = 0; i < v.size(); ++i) s += v[i] * v[i] * (i + 1.0);
+  return s;
+}
+double by_rows(double x, double y) {
+  double m[2][3] = {{x, y, 1}, {y, x, 2}};
+  double(*q)[3] = m;
+  q[1][2] *= y;
+  return q[0][1] * q[1][1] * q[1][2];
+}
+TEST(Vectors, InsertInSeveralDirections) {
+  EXPECT_DERIVATIVES(inserted, 1.3, 0.7);
+  double d[2] = {}, g[2] = {};
+  clad::differentiate<clad::opts::vector_mode>(inserted, "x,y").execute(1.3, 0.7, &d[0], &d[1]);
+  clad::gradient(inserted).execute(1.3, 0.7, &g[0], &g[1]);
+  EXPECT_NEAR(d[0], g[0], 1e-12);
+  EXPECT_NEAR(d[1], g[1], 1e-12);
+  double row[2] = {};
+  clad::jacobian(by_rows).execute(1.3, 0.7, row);
+  EXPECT_NEAR(row[0], 2 * 0.7 * 0.7, 1e-12);  // of 2 x y^2
+  EXPECT_NEAR(row[1], 4 * 1.3 * 0.7, 1e-12);
+}
+
 }  // namespace
