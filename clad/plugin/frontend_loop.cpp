@@ -16,18 +16,22 @@ void Frontend::begin_loop(ir::Stmt* loop) {
 }
 
 void Frontend::finish_loop(ir::Stmt* loop, const clang::Expr* cond, const std::function<void()>& lower_body,
-                           const clang::Expr* increment) {
+                           const clang::Expr* increment, bool fixed) {
   const auto into = [&](ir::Body& body) {
     ir::Body* before = std::exchange(out_, &body);
     lower_body();
     out_ = before;
   };
-  begin_loop(loop);
   ir::Body* outer = out_;
   ir::Body header;
+  const auto lower_condition = [&] {
+    if (cond) source_ = source(cond->getSourceRange());
+    loop->expr = cond ? condition(cond) : literal("true", context_.BoolTy);
+  };
+  if (fixed) lower_condition();
+  begin_loop(loop);
   out_ = &header;
-  if (cond) source_ = source(cond->getSourceRange());
-  loop->expr = cond ? condition(cond) : literal("true", context_.BoolTy);
+  if (!fixed) lower_condition();
   out_ = &loop->body;
   if (header.empty()) {
     into(loop->body);
@@ -86,7 +90,7 @@ void Frontend::lower_for(const ForStmt* s) {
 }
 
 /// The loop, which the caller puts into its place.
-ir::Stmt* Frontend::lower_for(const ForStmt* s, const std::function<void()>& body) {
+ir::Stmt* Frontend::lower_for(const ForStmt* s, const std::function<void()>& body, bool fixed) {
   at_ = loc(s);
   if (s->getConditionVariable()) {
     fail(s->getConditionVariable()->getLocation(), "cannot differentiate a declaration in a loop condition");
@@ -95,7 +99,7 @@ ir::Stmt* Frontend::lower_for(const ForStmt* s, const std::function<void()>& bod
   ir::Stmt* loop = fn_.stmt(ir::Stmt::Loop, loc(s), "");
   loop->source = "for (" + source(SourceRange(s->getLParenLoc(), s->getRParenLoc())).substr(1);
   if (s->getInit()) block(s->getInit(), loop->init);
-  finish_loop(loop, s->getCond(), body, s->getInc());
+  finish_loop(loop, s->getCond(), body, s->getInc(), fixed);
   return loop;
 }
 

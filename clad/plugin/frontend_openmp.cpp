@@ -196,6 +196,10 @@ static bool counts(ir::Function& fn, ir::Stmt* loop) {
 /// Makes the loop one that counts from and to what is known before it.
 bool Frontend::count_iterations(Worksharing& loop) {
   ir::Stmt* s = loop.loop;
+  if (s->init.size() > 1) {  // what the first value is computed from
+    out_->insert(out_->end(), s->init.begin(), s->init.end() - 1);
+    s->init.erase(s->init.begin(), s->init.end() - 1);
+  }
   if (loop.counter && s->init.size() == 1 && s->init[0]->kind == ir::Stmt::Assign) {
     s->init[0]->kind = ir::Stmt::Decl;
     s->init[0]->var = loop.counter;
@@ -299,7 +303,7 @@ void Frontend::lower_worksharing(Worksharing& loop) {
   out_ = &lowered;
   ++parallel_depth_;
   if (counted)
-    loop.loop = lower_for(counted, lower_body);
+    loop.loop = lower_for(counted, lower_body, loop.threads);
   else
     lower_range_for(range, lower_body);
   --parallel_depth_;

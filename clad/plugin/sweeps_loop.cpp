@@ -63,7 +63,7 @@ void ReverseTransform::forward_loop(const Stmt* s, Text& out) const {
              s->loc);
   }
   std::string cond = print(s->expr);
-  if (s->parallel) forward_pragma(s, out);
+  if (s->parallel && !fn_.error) forward_pragma(s, out);  // errors are of each value on the way
   if (s->post_test)
     out.line("do {", s->loc);
   else if (natural && !(init.empty() && increment.empty()))

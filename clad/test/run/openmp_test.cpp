@@ -101,6 +101,37 @@ TEST(OpenMPOrders, SecondDerivatives) {
   EXPECT_NEAR(d_b, g_b, 1e-9);
 }
 
+struct Series {
+  std::vector<double> weights;
+  int size() const { return weights.empty() ? 0 : static_cast<int>(weights.size()); }
+  int first() const { return 1; }
+  double at(int i) const { return weights[i]; }
+};
+double bound_by_methods(double x, double y) {
+  const Series series{{x, y, x * y, 2}};
+  double s = 0;
+#pragma omp parallel for reduction(+ : s)
+  for (int i = series.first(); i < series.size(); ++i) s += series.at(i) * std::sin(i * y);
+#pragma omp parallel for reduction(+ : s)
+  for (std::size_t i = 0; i < series.weights.size(); ++i) s += series.at(i) * x;
+  return s;
+}
+TEST(OpenMPOrders, BoundsThatAreCalls) { EXPECT_DERIVATIVES(bound_by_methods, 1.3, 0.7); }
+
+double added_up(double x, double y) {
+  double s = 0;
+#pragma omp parallel for reduction(+ : s)
+  for (int i = 0; i < 4; ++i) s += x * i * y;
+  return s;
+}
+TEST(OpenMPOrders, ErrorsOfASum) {
+  double d_x = 0, d_y = 0, error = 0;
+  clad::estimate_error(added_up).execute(1.3, 0.7, &d_x, &d_y, error);
+  EXPECT_NEAR(d_x, 6 * 0.7, 1e-12);
+  EXPECT_NEAR(d_y, 6 * 1.3, 1e-12);
+  EXPECT_GT(error, 0);
+}
+
 double past_zero(double x, double y) {
   double s = 0, most = x, last = y;
 #pragma omp parallel for reduction(+ : s) lastprivate(last)
