@@ -157,6 +157,7 @@ ir::Expr* Frontend::construct_library(const ir::Type* type, llvm::ArrayRef<const
     if (optional) return nullptr;  // of an optional of another type
     ir::Expr* other = object(args[0]);
     for (std::size_t i = 0; i < type->fields.size(); ++i) list->args.push_back(part(other, i));
+    convert_parts(list);
     return list;
   }
   // The constructors take references: they read an object after all arguments have been evaluated.
@@ -177,28 +178,33 @@ ir::Expr* Frontend::construct_library(const ir::Type* type, llvm::ArrayRef<const
          "cannot differentiate this constructor of '" + type->name + "'");
     return list;
   }
-  for (std::size_t i = 0; i < list->args.size(); ++i) {  // conversions that the class makes
-    const ir::Type* to = type->fields[i].type;
+  convert_parts(list);
+  return list;
+}
+
+/// Conversions that the class makes of what it is constructed from.
+void Frontend::convert_parts(ir::Expr* list) {
+  for (std::size_t i = 0; i < list->args.size(); ++i) {
+    const ir::Type* to = list->type->fields[i].type;
     ir::Expr*& a = list->args[i];
     if (a->type == to || to->is_class() || to->kind == ir::Type::Pointer) continue;
     a = fn_.make(ir::Expr::Cast, to, to->name, {a});
     a->explicit_cast = true;
   }
-  return list;
 }
 
 /// A member of std::complex or std::optional; null for any other.
 ir::Expr* Frontend::library_member(const CXXMemberCallExpr* e, const CXXMethodDecl* method) {
   const clang::Expr* base = e->getImplicitObjectArgument();
-  if (base->getType()->isPointerType()) return nullptr;
-  const ir::Type* type = types_.get(base->getType());
+  const bool pointer = base->getType()->isPointerType();
+  const ir::Type* type = types_.get(pointer ? base->getType()->getPointeeType() : base->getType());
   const ir::Loc at = loc(static_cast<const clang::Expr*>(e));
   if (is_library(type, "complex") && named(method, {"real", "imag"})) {
-    ir::Expr* p = part(object(base), method->getName() == "real" ? 0 : 1);
+    ir::Expr* p = part(pointer ? deref(value(base)) : object(base), method->getName() == "real" ? 0 : 1);
     if (e->getNumArgs() == 0) return p;
     return assign(p, "=", value(e->getArg(0)), at);
   }
-  if (!is_library(type, "optional") || !type->differentiable) return nullptr;
+  if (pointer || !is_library(type, "optional") || !type->differentiable) return nullptr;
   if (named(method, {"value"})) {
     return through(object(base), [&](ir::Expr* o) {
       ir::Expr* v = fn_.make(ir::Expr::Method, type->fields[0].type, "value", {o});

@@ -66,6 +66,24 @@ double functions(double x, double y) {
          std::sin(z).real() * std::cosh(z).imag() + std::tanh(z).real() +
          (std::polar(x, y) * std::polar(2.0, x) / std::polar(y)).imag();
 }
+double inverse_functions(double x, double y) {
+  const complex z(x, y);
+  const complex w =
+      std::asin(z) * std::acos(z) + std::atan(z) * std::asinh(z) + std::acosh(z) * std::atanh(z);
+  return (w + std::proj(z)).real() * std::log10(z).imag() + w.imag() * std::log10(z).real();
+}
+double through_a_pointer(double x, double y) {
+  complex z(x, y);
+  complex* p = &z;
+  p->imag(x * y);
+  p->real(y * p->imag());
+  return z.imag() * p->real();
+}
+double narrowed(double x, double y) {
+  const complex z(x, y);
+  const std::complex<float> s(z);
+  return s.real() * s.imag();
+}
 complex horner(const std::vector<complex>& c, complex z) {
   complex s = 0;
   for (const complex& a : c) s = s * z + a;
@@ -255,6 +273,12 @@ TEST(Objects, ComplexNumbers) {
   EXPECT_GRADIENT(arithmetic, 1.3, 0.7);
   EXPECT_GRADIENT(functions, 1.3, 0.7);
   EXPECT_GRADIENT(functions, -1.3, -0.7);
+  EXPECT_DERIVATIVES(inverse_functions, 1.3, 0.7);
+  EXPECT_DERIVATIVES(inverse_functions, 0.4, -1.2);
+  EXPECT_DERIVATIVES(inverse_functions, -0.4, 0.3);
+  EXPECT_DERIVATIVES(inverse_functions, -1.4, -0.7);
+  EXPECT_DERIVATIVES(through_a_pointer, 1.3, 0.7);
+  EXPECT_GRADIENT_WITHIN((clad::test::Agreement{1e-4L, 2e-2L}), narrowed, 1.3, 0.7);
   EXPECT_GRADIENT(polynomial, 1.3, 0.7);
   EXPECT_GRADIENT(escapes, 0.3, 0.4);
   EXPECT_GRADIENT(escapes, 1.3, 0.7);

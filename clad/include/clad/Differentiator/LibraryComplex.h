@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include "clad/Differentiator/Adjoint.h"
 
@@ -159,6 +160,55 @@ Z cosh(const Z& z) {
 template <detail::complex Z>
 Z tanh(const Z& z) {
   return library::operator_slash(library::sinh(z), library::cosh(z));
+}
+
+template <detail::complex Z>
+Z log10(const Z& z) {
+  return library::operator_slash(library::log(z), std::log(real_of<Z>(10)));
+}
+/// As std::acosh, std::asinh and std::atanh choose their branches, on the cuts as well: by the signs of
+/// zeros.
+template <detail::complex Z>
+Z asinh(const Z& z) {
+  const Z s = library::sqrt(Z(1 + z.imag(), -z.real())), t = library::sqrt(Z(1 - z.imag(), z.real()));
+  return Z(std::asinh(s.real() * t.imag() - s.imag() * t.real()),
+           std::atan2(z.imag(), s.real() * t.real() - s.imag() * t.imag()));
+}
+template <detail::complex Z>
+Z acosh(const Z& z) {
+  const Z s = library::sqrt(Z(z.real() - 1, z.imag())), t = library::sqrt(Z(z.real() + 1, z.imag()));
+  return Z(std::asinh(s.real() * t.real() + s.imag() * t.imag()), 2 * std::atan2(s.imag(), t.real()));
+}
+template <detail::complex Z>
+Z atanh(const Z& z) {
+  const real_of<Z> y = z.imag() * z.imag(), a = std::signbit(z.real()) ? -z.real() : z.real();
+  const real_of<Z> r = std::log1p(4 * a / ((1 - a) * (1 - a) + y)) / 4;
+  return Z(std::signbit(z.real()) ? -r : r,
+           std::atan2(2 * z.imag(), (1 - z.real()) * (1 + z.real()) - y) / 2);
+}
+template <detail::complex Z>
+Z asin(const Z& z) {
+  const Z s = library::sqrt(Z(1 - z.real(), -z.imag())), t = library::sqrt(Z(1 + z.real(), z.imag()));
+  return Z(std::atan2(z.real(), s.real() * t.real() - s.imag() * t.imag()),
+           std::asinh(s.real() * t.imag() - s.imag() * t.real()));
+}
+template <detail::complex Z>
+Z acos(const Z& z) {
+  const Z s = library::sqrt(Z(1 - z.real(), -z.imag())), t = library::sqrt(Z(1 + z.real(), z.imag()));
+  return Z(2 * std::atan2(s.real(), t.real()), std::asinh(t.real() * s.imag() - t.imag() * s.real()));
+}
+template <detail::complex Z>
+Z atan(const Z& z) {
+  const Z w = library::atanh(Z(-z.imag(), z.real()));
+  return Z(w.imag(), -w.real());
+}
+/// All infinities are one; elsewhere the number itself.
+template <detail::complex Z>
+Z proj(const Z& z) {
+  if (std::isinf(z.real()) || std::isinf(z.imag()))
+    return Z(std::numeric_limits<real_of<Z>>::infinity(),
+             std::signbit(z.imag()) ? -real_of<Z>(0) : real_of<Z>(0));
+  return z;
 }
 
 }  // namespace clad::library
