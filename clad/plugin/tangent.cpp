@@ -124,6 +124,7 @@ void TangentTransform::statement(Stmt* s) {
       body(s->other);
       region_ = outer;
       if (s->parallel) share(s);
+      if (s->checkpoint) checkpoint(s);
       break;
     }
     default:
@@ -153,6 +154,13 @@ void TangentTransform::share(Stmt* loop) {
   auto& all = loop->parallel->reductions;
   all.insert(all.end(), more.begin(), more.end());
   if (!possible) loop->parallel = nullptr;
+}
+
+/// The tangents of memory that a checkpointed loop changes are as many as its numbers.
+void TangentTransform::checkpoint(Stmt* loop) {
+  const auto given = loop->checkpoint->arrays;
+  for (const auto& [pointer, size] : given)
+    if (ir::active(pointer)) loop->checkpoint->arrays.emplace_back(shadow_path(pointer), size);
 }
 
 void TangentTransform::declaration(Stmt* s) {

@@ -28,6 +28,7 @@ class TangentTransform {
   void statement(ir::Stmt* s);
   void declaration(ir::Stmt* s);
   void share(ir::Stmt* loop);
+  void checkpoint(ir::Stmt* loop);
   void alias(ir::Stmt* s);
   void declare_zero(ir::Var* v);
   void assignment(ir::Stmt* s);

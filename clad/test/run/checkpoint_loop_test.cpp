@@ -282,6 +282,19 @@ double assigns_inside(double x) {
   }
   return last;
 }
+void relax(double* u, int n, double k) {
+  for (int t = 0; t < 3; ++t) {
+    clad::checkpoint_loop(2, std::span(u, n));
+    for (int i = 0; i < n; ++i) u[i] += k * u[i] * u[i];
+  }
+}
+double relaxed(double x, double y) {
+  double u[2] = {x, y};
+  relax(u, 2, y);
+  return u[0] * u[1];
+}
+TEST(CheckpointLoop, KeepsTheTangentsOfASpan) { EXPECT_DERIVATIVES(relaxed, 0.3, 0.7); }
+
 TEST(CheckpointLoop, RunsAnIterationAgainThatNeedsNoRecord) {
   EXPECT_GRADIENT(records_nothing, 1.3, 0.7);
   EXPECT_GRADIENT(swaps_places, 1.3, 0.7);
