@@ -103,6 +103,7 @@ class ReverseTransform {
   void save_changed(const ir::Stmt* s, ir::Var* v, List& out);
   void save_argument(const ir::Stmt* s, std::size_t i, List& out);
   void save_pointed(const ir::Stmt* s, const ir::Expr* pointer, bool read, List& out);
+  bool is_of_iteration(const ir::Expr* object) const;
   void save_left(const ir::Stmt* s, List& out);
   void report_lost();
   static bool is_ignored_pointer(const ir::CallInfo& c, std::size_t i);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "exclusive.h"
 #include "reverse.h"
 
 namespace clad {
@@ -114,6 +115,8 @@ bool find_holder(const Expr* path, std::vector<const Expr*>& out) {
   const Expr* whole = path;
   bool inside = true;  // of what is one piece with the element
   for (const Expr* e = path; inside;) {
+    // A std::array stands for itself in a vector, or behind a pointer.
+    const bool apart = e != path && e == whole && e->type->kind == Type::StdArray;
     switch (e->kind) {
       case Expr::VarRef:
         if (e->var->kind == Var::Alias && e->var->path)
@@ -124,6 +127,10 @@ bool find_holder(const Expr* path, std::vector<const Expr*>& out) {
         break;
       case Expr::Index: {
         const Type* of = e->args[0]->type;
+        if (apart && (of->kind == Type::Vector || of->kind == Type::Pointer)) {
+          inside = false;
+          break;
+        }
         if (of->kind == Type::Pointer) return find_pointed(e->args[0], out);
         whole = e->args[0];
         inside = of->kind == Type::Array || of->kind == Type::StdArray;
@@ -131,7 +138,9 @@ bool find_holder(const Expr* path, std::vector<const Expr*>& out) {
         break;
       }
       case Expr::Deref:
-        return find_pointed(e->args[0], out);
+        if (!apart) return find_pointed(e->args[0], out);
+        inside = false;
+        break;
       case Expr::Member: {  // an array stands for itself; of a number, its neighbours are reached too
         if (e->args[0]->type->kind == Type::Pointer) return find_pointed(e->args[0], out);
         const bool number = e->type->kind == Type::Real || e->type->kind == Type::Scalar;
@@ -141,9 +150,9 @@ bool find_holder(const Expr* path, std::vector<const Expr*>& out) {
       }
       case Expr::Method:
         if (!e->accessor || e->args.empty()) return false;
-        whole = e->args[0];
-        inside = whole->type->kind == Type::StdArray;
-        e = whole;
+        inside = !(apart && e->args[0]->type->kind == Type::Vector);
+        if (inside) e = whole = e->args[0];
+        inside &= e->type->kind == Type::StdArray;
         break;
       case Expr::Cast:
         e = e->args[0];
@@ -208,13 +217,28 @@ void ReverseTransform::save_argument(const Stmt* s, std::size_t i, List& out) {
     save_pointed(s, a.expr, !(i < c.unused.size() && c.unused[i]), out);
 }
 
+/// Whether the object is one that an index of an iteration of the parallel loop selects.
+bool ReverseTransform::is_of_iteration(const Expr* object) const {
+  const auto varies = [&](const Expr* index) {
+    bool found = false;
+    ir::each_var(index, [&](const Var* v) {
+      found |= parallel_ && (v == parallel_->count.counter || inside(v->region, parallel_));
+    });
+    return found;
+  };
+  for (const Expr* e = object; e && !e->args.empty(); e = e->args[0])
+    if ((e->kind == Expr::Index || e->kind == Expr::Method) && e->args.size() > 1 && varies(e->args[1]))
+      return true;
+  return false;
+}
+
 /// Keeps what a pointer leads into. Where that is not known, the reverse sweep goes on with what the call
 /// left there, and nothing may read what was there before. `read`: the call in the reverse sweep reads it.
 void ReverseTransform::save_pointed(const Stmt* s, const Expr* pointer, bool read, List& out) {
   std::vector<const Expr*> objects;
   const bool known = find_pointed(pointer, objects);
-  const bool shared =
-      parallel_ && std::any_of(objects.begin(), objects.end(), [&](const Expr* o) { return is_shared(o); });
+  const bool shared = std::any_of(objects.begin(), objects.end(),
+                                  [&](const Expr* o) { return is_shared(o) && !is_of_iteration(o); });
   if (known && !shared) {
     for (const Expr* object : objects) save(s, object, out);
     return;

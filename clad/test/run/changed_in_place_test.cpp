@@ -127,6 +127,16 @@ double members(double x, double y) {
   }
   return p.a * p.b * p.v[0] + all[1].v[0] * all[1].v[1] + all[0].b * p.c[1];
 }
+double arrays_in_a_vector(double x, double y) {
+  std::vector<std::array<double, 2>> v{{x, y}, {y, x}};
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    lib::pair(x, v[i].data());
+    lib::pair(y, &v.at(i)[0]);
+    std::array<double, 2>* p = &v[i];
+    lib::pair(v[0][1], p->data());
+  }
+  return v[0][0] * v[1][1] + v[0][1] * v[1][0];
+}
 double one_of_two(double x, double y) {
   double u[2] = {x, y}, v[2] = {y, x};
   double* p = x > 1 ? u : v;
@@ -138,6 +148,7 @@ double one_of_two(double x, double y) {
 }
 TEST(ChangedInPlace, MembersAndOneOfSeveral) {
   EXPECT_GRADIENT(members, 1.3, 0.7);
+  EXPECT_GRADIENT(arrays_in_a_vector, 1.3, 0.7);
   EXPECT_GRADIENT(one_of_two, 1.3, 0.7);
   EXPECT_GRADIENT(one_of_two, 0.8, 0.7);
 }

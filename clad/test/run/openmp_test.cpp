@@ -118,6 +118,36 @@ double bound_by_methods(double x, double y) {
 }
 TEST(OpenMPOrders, BoundsThatAreCalls) { EXPECT_DERIVATIVES(bound_by_methods, 1.3, 0.7); }
 
+}  // namespace
+namespace lib {
+void pair(double k, double* y) {
+  y[0] *= k;
+  y[1] *= k;
+}
+}  // namespace lib
+namespace clad::custom_derivatives::lib {
+void pair_pullback(double k, double* y, double* d_k, double* d_y) {
+  for (int i = 0; i < 2; ++i) {
+    *d_k += d_y[i] * y[i];
+    d_y[i] *= k;
+  }
+}
+}  // namespace clad::custom_derivatives::lib
+namespace {
+double changed_in_place(double x, double y) {
+  std::vector<std::array<double, 2>> v(20, {x, y});
+  double s = 0;
+#pragma omp parallel for reduction(+ : s)
+  for (int i = 0; i < 20; ++i) {
+    double own[2] = {x * i, y};
+    lib::pair(v[i][1], own);
+    lib::pair(1 + i * 0.01, v[i].data());
+    s += own[0] * own[1] + v[i][0] * v[i][1];
+  }
+  return s;
+}
+TEST(OpenMPOrders, ArraysThatPullbacksSeeAsBefore) { EXPECT_GRADIENT(changed_in_place, 1.3, 0.7); }
+
 double added_up(double x, double y) {
   double s = 0;
 #pragma omp parallel for reduction(+ : s)
