@@ -80,6 +80,7 @@ double inserts(vec v, double x) {
 }
 double emplaces_in_the_middle(vec v, double x) {
   v.emplace(v.begin(), x);
+  v.emplace(v.begin());
   // expected-error@-1 {{cannot differentiate call to 'vector::emplace': no derivative of this library function is known; write the loop, with an index}}
   return v[0];
 }
