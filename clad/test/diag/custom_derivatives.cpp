@@ -124,7 +124,7 @@ double calls_at(double x) {
 double calls_constructor(double x) { return Made(x).v; }
 // expected-error@-1 {{no 'constructor_reverse_forw' matches this call of 'Made::Made'}}
 
-// What a pointer of the caller's points to cannot be kept; where nothing reads what was there, it need not be.
+// What a pointer of the caller's points to cannot be kept; where nothing reads what was there, it need not.
 void scale(double k, double* u) { u[0] *= k; }
 namespace clad::custom_derivatives {
 void scale_pullback(double k, double* u, double* d_k, double* d_u) {
