@@ -166,19 +166,46 @@ ir::Expr* Frontend::name_pointer(const VarDecl* decl, ir::Expr* target) {
   return fn_.ref(v);
 }
 
-/// Whether all that a pointer is ever set to are addresses of variables.
+/// The variable that an address is taken in, if that is one.
+static const VarDecl* variable_in(const clang::Expr* e) {
+  for (;;) {
+    e = e->IgnoreParenImpCasts();
+    if (const auto* m = dyn_cast<MemberExpr>(e); m && !m->isArrow())
+      e = m->getBase();
+    else if (const auto* at = dyn_cast<ArraySubscriptExpr>(e))
+      e = at->getBase();
+    else if (const auto* at = dyn_cast<CXXOperatorCallExpr>(e); at && at->getOperator() == OO_Subscript)
+      e = at->getArg(0);
+    else
+      break;
+  }
+  const auto* ref = dyn_cast<DeclRefExpr>(e);
+  const auto* var = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
+  return var && !var->getType()->isReferenceType() && !var->getType()->isPointerType() ? var : nullptr;
+}
+
+/// Whether something may be changed through a pointer, and it is one into different variables.
 bool Frontend::names_objects(const VarDecl* decl) {
-  const auto names = [](const auto& self, const clang::Expr* e) -> bool {
+  const QualType type = decl->getType();
+  if (!type->isPointerType() || type->isFunctionPointerType() || type->getPointeeType().isConstQualified())
+    return false;
+  std::set<const VarDecl*> variables;
+  const auto names = [&](const auto& self, const clang::Expr* e) -> bool {
+    if (!e) return false;
     e = strip(e);
     if (const auto* c = dyn_cast<ConditionalOperator>(e))
       return self(self, c->getTrueExpr()) && self(self, c->getFalseExpr());
-    if (const auto* op = dyn_cast<UnaryOperator>(e)) return op->getOpcode() == UO_AddrOf;
-    return isa<CXXNullPtrLiteralExpr>(e);
+    if (isa<CXXNullPtrLiteralExpr>(e)) return true;
+    const auto* op = dyn_cast<UnaryOperator>(e);
+    const VarDecl* var = op && op->getOpcode() == UO_AddrOf ? variable_in(op->getSubExpr()) : nullptr;
+    if (var) variables.insert(var->getCanonicalDecl());
+    return var != nullptr;
   };
-  if (decl->getType()->isFunctionPointerType() || decl->getType()->isMemberPointerType()) return false;
-  const auto it = changes_.assigned.find(decl);
-  if (it == changes_.assigned.end() || (decl->getInit() && !names(names, decl->getInit()))) return false;
-  return llvm::all_of(it->second, [&](const clang::Expr* to) { return to && names(names, to); });
+  if (decl->getInit() && !names(names, decl->getInit())) return false;
+  if (const auto it = changes_.assigned.find(decl); it != changes_.assigned.end())
+    for (const clang::Expr* to : it->second)
+      if (!names(names, to)) return false;
+  return variables.size() > 1;
 }
 
 void Frontend::declare_pointer(const VarDecl* decl) {
