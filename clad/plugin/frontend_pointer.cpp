@@ -215,6 +215,71 @@ bool Frontend::add_origins(Cursor& cursor, const clang::Expr* e, std::set<const 
   return out_->size() == before && add_bases(cursor, pointer, true);
 }
 
+/// The variable that an address is taken in, if that is one.
+static const VarDecl* variable_in(const clang::Expr* e) {
+  for (;;) {
+    e = e->IgnoreParenImpCasts();
+    if (const auto* m = dyn_cast<MemberExpr>(e); m && !m->isArrow())
+      e = m->getBase();
+    else if (const auto* at = dyn_cast<ArraySubscriptExpr>(e))
+      e = at->getBase();
+    else if (const auto* at = dyn_cast<CXXOperatorCallExpr>(e); at && at->getOperator() == OO_Subscript)
+      e = at->getArg(0);
+    else
+      break;
+  }
+  const auto* ref = dyn_cast<DeclRefExpr>(e);
+  const auto* var = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
+  return var && !var->getType()->isReferenceType() && !var->getType()->isPointerType() ? var : nullptr;
+}
+
+/// Whether something may be changed through a pointer, and it is one into different variables.
+bool Frontend::names_objects(const VarDecl* decl) {
+  const QualType type = decl->getType();
+  if (!type->isPointerType() || type->isFunctionPointerType() || type->getPointeeType().isConstQualified())
+    return false;
+  std::set<const VarDecl*> variables;
+  const auto names = [&](const auto& self, const clang::Expr* e) -> bool {
+    if (!e) return false;
+    e = strip(e);
+    if (const auto* c = dyn_cast<ConditionalOperator>(e))
+      return self(self, c->getTrueExpr()) && self(self, c->getFalseExpr());
+    if (isa<CXXNullPtrLiteralExpr>(e)) return true;
+    const auto* op = dyn_cast<UnaryOperator>(e);
+    const VarDecl* var = op && op->getOpcode() == UO_AddrOf ? variable_in(op->getSubExpr()) : nullptr;
+    if (var) variables.insert(var->getCanonicalDecl());
+    return var != nullptr;
+  };
+  if (decl->getInit() && !names(names, decl->getInit())) return false;
+  if (const auto it = changes_.assigned.find(decl); it != changes_.assigned.end())
+    for (const clang::Expr* to : it->second)
+      if (!names(names, to)) return false;
+  return variables.size() > 1;
+}
+
+void Frontend::declare_pointer(const VarDecl* decl) {
+  const ir::Type* type = types_.get(decl->getType());
+  if (modified(decl) || changes_.counters.count(decl)) {
+    if (is_cursor_type(type) || names_objects(decl))
+      return declare_cursor(decl, decl->getInit() ? value(decl->getInit()) : nullptr);
+  } else if (decl->getInit()) {
+    ir::Expr* target = freeze(value(decl->getInit()), at_);
+    if (target->kind == ir::Expr::Conditional) return declare_cursor(decl, target);  // one of several
+    bindings_[decl] = name_pointer(decl, target);
+    pointer_homes_[decl] = out_;
+    return;
+  } else if (type->differentiable) {
+    fail(decl->getLocation(),
+         "cannot differentiate through pointer '" + decl->getNameAsString() + "', which has no initializer");
+    return;
+  }
+  ir::Var* v = fn_.make_var(ir::Var::Local, decl->getNameAsString(), type, region_);
+  v->modified = true;
+  unstable_.insert(v);
+  bindings_[decl] = fn_.ref(v);
+  initialize(v, decl->getInit(), at_);
+}
+
 void Frontend::declare_cursor(const ValueDecl* decl, ir::Expr* start) {
   const std::string name = decl->getNameAsString();
   Cursor cursor;
