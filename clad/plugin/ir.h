@@ -342,7 +342,6 @@ struct Function {
   bool writes_outside = false;    ///< changes memory of the caller
   bool pure = false;              ///< depends on its arguments alone, and changes nothing but them
   std::vector<bool> leaves;       ///< the parameters of whose memory it does not put back what it changes
-  std::vector<bool> leaves_read;  ///< of these, whose earlier values its reverse sweep reads all the same
   std::vector<bool> changes;      ///< the parameters whose memory it may change
   bool always_forward = false;    ///< the primal cannot be called in its place (lifted lambda, constructor)
   std::vector<bool> needs_param;  ///< the reverse sweep reads the primal parameter

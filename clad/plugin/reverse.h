@@ -101,8 +101,8 @@ class ReverseTransform {
 
   // reverse_kept.cpp: what calls change
   void save_changed(const ir::Stmt* s, ir::Var* v, List& out);
-  void save_argument(const ir::Stmt* s, std::size_t i, List& out);
-  void save_pointed(const ir::Stmt* s, const ir::Expr* pointer, bool read, List& out);
+  void save_argument(const ir::Stmt* s, std::size_t i, bool pointers, List& out);
+  void save_pointed(const ir::Stmt* s, const ir::Expr* pointer, List& out);
   bool is_of_iteration(const ir::Expr* object) const;
   void save_left(const ir::Stmt* s, List& out);
   void report_lost();

@@ -217,9 +217,9 @@ void ReverseTransform::custom_call(const Stmt* s, List& out) {
       state = place_state(s, base, c.forward_name, out);
     }
   } else {
-    // Without a forward function that keeps a state the pullback sees its arguments as they were before the
-    // call.
-    for (std::size_t i = 0; i < c.args.size(); ++i) save_argument(s, i, out);
+    // Without a forward function that keeps a state the pullback sees the objects that it is given as they
+    // were before the call.
+    for (std::size_t i = 0; i < c.args.size(); ++i) save_argument(s, i, /*pointers=*/false, out);
   }
   std::vector<Reverse::Part> parts{c.reverse_name + "("};
   auto add = [&](Reverse::Part p) {
@@ -286,5 +286,8 @@ void ReverseTransform::custom_call(const Stmt* s, List& out) {
   out.back().adds = handed_adjoints(c);
   for (Reverse& r : after) out.push_back(std::move(r));
   if (c.recomputed) out.push_back(line({"}"}));
+  // What pointers lead into it sees as the call left it: outputs, as a rule.
+  for (std::size_t i = 0; i < c.args.size(); ++i) save_argument(s, i, /*pointers=*/true, out);
 }
+
 }  // namespace clad

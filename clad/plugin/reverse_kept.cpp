@@ -203,18 +203,18 @@ bool ReverseTransform::is_ignored_pointer(const ir::CallInfo& c, std::size_t i) 
          !c.args[i].object;
 }
 
-/// Keeps an argument that a pullback's function changes, or what it points into, as it is before the call.
-void ReverseTransform::save_argument(const Stmt* s, std::size_t i, List& out) {
+/// Keeps an argument that a pullback's function changes as it is before the call, an object or what a pointer
+/// leads into.
+void ReverseTransform::save_argument(const Stmt* s, std::size_t i, bool pointers, List& out) {
   const ir::CallInfo& c = *s->call;
   const ir::CallInfo::Arg& a = c.args[i];
   const Type* t = a.expr->type;
-  if (!a.mutable_) return;
-  if (t->kind != Type::Pointer && t->kind != Type::Array) {
+  if (!a.mutable_ || pointers != (t->kind == Type::Pointer)) return;
+  if (!pointers) {
     if (t->is_value() && t->copyable && ir::is_path(a.expr)) save(s, a.expr, out);
-    return;
+  } else if (c.reverse_name.rfind("clad::builtin_derivatives::", 0) != 0) {
+    save_pointed(s, a.expr, out);
   }
-  if (c.reverse_name.rfind("clad::builtin_derivatives::", 0) != 0)
-    save_pointed(s, a.expr, !(i < c.unused.size() && c.unused[i]), out);
 }
 
 /// Whether the object is one that an index of an iteration of the parallel loop selects.
@@ -232,9 +232,9 @@ bool ReverseTransform::is_of_iteration(const Expr* object) const {
   return false;
 }
 
-/// Keeps what a pointer leads into. Where that is not known, the reverse sweep goes on with what the call
-/// left there, and nothing may read what was there before. `read`: the call in the reverse sweep reads it.
-void ReverseTransform::save_pointed(const Stmt* s, const Expr* pointer, bool read, List& out) {
+/// Keeps what a pointer leads into. Where that is not known, or shared with other iterations of a parallel
+/// loop, what the call left there stays, and nothing may read what was there before.
+void ReverseTransform::save_pointed(const Stmt* s, const Expr* pointer, List& out) {
   std::vector<const Expr*> objects;
   const bool known = find_pointed(pointer, objects);
   const bool shared = std::any_of(objects.begin(), objects.end(),
@@ -243,13 +243,9 @@ void ReverseTransform::save_pointed(const Stmt* s, const Expr* pointer, bool rea
     for (const Expr* object : objects) save(s, object, out);
     return;
   }
-  if (shared && read)
-    return diagnose_.error(s->loc,
-                           "cannot differentiate this call in a parallel loop: it changes an array that the "
-                           "iterations share, which its pullback reads; pass a reference to an element, or "
-                           "give it a '_reverse_forw' that keeps what the pullback reads");
-  const Var* root = ir::root(pointer);
-  if (!root) return;
+  // Offsets from one pointer, and the pointers of one class, lead to memory of their own, as far as is known.
+  if (pointer->kind != Expr::VarRef) return;
+  const Var* root = pointer->var;
   Var*& lost = lost_[root];
   if (!lost) lost = fn_.make_var(Var::Param, root->name + "_before", root->type, nullptr);
   Reverse r = line({});
@@ -259,9 +255,7 @@ void ReverseTransform::save_pointed(const Stmt* s, const Expr* pointer, bool rea
   for (std::size_t i = 0; i < fn_.params.size(); ++i)
     if (fn_.params[i].var == root) {
       fn_.leaves.resize(fn_.params.size());
-      fn_.leaves_read.resize(fn_.params.size());
       fn_.leaves[i] = true;
-      if (read) fn_.leaves_read[i] = true;
     }
 }
 
@@ -269,24 +263,15 @@ void ReverseTransform::save_pointed(const Stmt* s, const Expr* pointer, bool rea
 void ReverseTransform::save_left(const Stmt* s, List& out) {
   const ir::CallInfo& c = *s->call;
   const ir::Function& f = *c.generated;
-  for (std::size_t i = 0; i < f.leaves.size(); ++i) {
-    if (f.leaves_read[i])
-      return diagnose_.error(
-          s->loc,
-          "cannot differentiate this call of '" + f.primal_name + "': in it, what '" + f.params[i].var->name +
-              "' points to is changed by a function whose pullback reads what was there, and how much "
-              "that is, is not known; pass an array by reference or a std::vector, or give the function "
-              "a '_reverse_forw' that keeps what its pullback reads");
-    if (f.leaves[i] && c.args[i].mutable_) save_pointed(s, c.args[i].expr, false, out);
-  }
+  for (std::size_t i = 0; i < f.leaves.size(); ++i)
+    if (f.leaves[i] && c.args[i].mutable_) save_pointed(s, c.args[i].expr, out);
 }
 
 /// What a statement of the reverse sweep reads of memory that a call has changed for good.
 void ReverseTransform::read_lost(const Expr* e, Live& live) const {
-  if (lost_.empty()) return;
-  const bool element = e->kind == Expr::Index || e->kind == Expr::Deref || e->kind == Expr::Member;
-  if (element && e->type->kind != Type::Pointer)
-    if (auto it = lost_.find(ir::root(e)); it != lost_.end()) live.insert(it->second);
+  if (lost_.empty() || (e->kind == Expr::Binary && e->type->kind == Type::Pointer)) return;
+  if (e->kind == Expr::VarRef)
+    if (auto it = lost_.find(e->var); it != lost_.end()) live.insert(it->second);
   if (e->kind == Expr::VarRef && e->var->kind == Var::Alias && e->var->path) read_lost(e->var->path, live);
   for (const Expr* a : e->args) read_lost(a, live);
 }

@@ -200,22 +200,6 @@ double copies(const Pair& p, int n) {
 }
 auto d_copies = clad::gradient(copies, "p");
 
-// Each iteration would keep and put back the whole array, which the others change meanwhile.
-void scale(double k, double* u) { u[0] *= k; }
-namespace clad::custom_derivatives {
-void scale_pullback(double k, double* u, double* d_k, double* d_u) {
-  *d_k += d_u[0] * u[0];
-  d_u[0] *= k;
-}
-}  // namespace clad::custom_derivatives
-double scales_elements(std::vector<double> u, double k) {
-#pragma omp parallel for
-  for (std::size_t i = 0; i < u.size(); ++i) scale(k, &u[i]);
-  // expected-error@-1 {{cannot differentiate this call in a parallel loop: it changes an array that the iterations share, which its pullback reads; pass a reference to an element, or give it a '_reverse_forw' that keeps what the pullback reads}}
-  return u[0];
-}
-auto d_scales_elements = clad::gradient(scales_elements);
-
 // Constants of the loop, and what the loop only reads, may be anything.
 double fine(const double* x, int n) {
   double s = 0, scale = 2;

@@ -1,6 +1,7 @@
-// Pullbacks of functions that change an array in place: they see it as it was before the call, and so do the
-// statements before, whatever the array is passed as.
+// Pullbacks of functions that change an array in place: behind a pointer they see it as the call left it,
+// given by reference as it was before, and the statements before the call see it so in any case.
 #include <array>
+#include <cmath>
 #include <memory>
 #include <span>
 #include <vector>
@@ -28,19 +29,30 @@ void span(double k, std::span<double> y) {
 void axpy(int n, double a, const double* x, double* y) {
   for (int i = 0; i < n; ++i) y[i] += a * x[i];
 }
+void exponentials(const double* x, double* y, int n) {
+  for (int i = 0; i < n; ++i) y[i] = std::exp(x[i]);
+}
 }  // namespace lib
 namespace clad::custom_derivatives::lib {
+void exponentials_pullback(const double*, double* y, int n, double* d_x, double* d_y) {
+  for (int i = 0; i < n; ++i) {
+    d_x[i] += d_y[i] * y[i];
+    d_y[i] = 0;
+  }
+}
+void number_pullback(double k, double* y, double* d_k, double* d_y) {
+  *d_k += *d_y * *y / k;
+  *d_y *= k;
+}
 void pair_pullback(double k, double* y, double* d_k, double* d_y) {
+  for (int i = 0; i < 2; ++i) number_pullback(k, y + i, d_k, d_y + i);
+}
+void reference_pullback(double k, double (&y)[2], double* d_k, double* d_y) {
   for (int i = 0; i < 2; ++i) {
     *d_k += d_y[i] * y[i];
     d_y[i] *= k;
   }
 }
-void number_pullback(double k, double* y, double* d_k, double* d_y) {
-  *d_k += *d_y * *y;
-  *d_y *= k;
-}
-void reference_pullback(double k, double (&y)[2], double* d_k, double* d_y) { pair_pullback(k, y, d_k, d_y); }
 void rows_pullback(double k, double (*y)[2], double* d_k, double (*d_y)[2]) {
   for (int i = 0; i < 2; ++i) pair_pullback(k, y[i], d_k, d_y[i]);
 }
@@ -183,6 +195,23 @@ double checkpointed(double x, double y) {
   return u[0] * u[1];
 }
 TEST(ChangedInPlace, InACheckpointedLoop) { EXPECT_GRADIENT(checkpointed, 1.3, 0.7); }
+
+double outputs(double x, double y) {
+  double u[2] = {x, y};
+  std::vector<double> v{y, x};
+  double s = v[0] * v[1];
+  for (int i = 0; i < 2; ++i) {
+    lib::exponentials(u, v.data(), 2);
+    s += v[0] * v[1];
+    lib::exponentials(v.data(), u, i + 1);
+    s += u[0] * u[1];
+    v[1] = 0.1 * s;
+    v[0] *= 0.1;
+    lib::pair(x, u);
+  }
+  return s;
+}
+TEST(ChangedInPlace, OutputsAreWhatTheCallWrote) { EXPECT_GRADIENT(outputs, 0.3, 0.2); }
 
 // How much a pointer of the caller's points to is not known: what its elements were is not read here.
 double of_the_caller(double* u, double k) {
