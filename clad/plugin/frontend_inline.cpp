@@ -128,9 +128,10 @@ bool Frontend::can_inline(const FunctionDecl* callee, const clang::Expr* call, b
 
 /// Whether a call's result is an object that may be changed through it, and not a number that is read here.
 bool Frontend::gives_place(const clang::Expr* call, QualType result) const {
-  return call != reading_ && result->isLValueReferenceType() &&
-         !result->getPointeeType().isConstQualified() && !types_.get(result)->leads_elsewhere() &&
-         types_.get(result)->kind != ir::Type::Opaque;
+  const QualType pointee = result->isLValueReferenceType() ? result->getPointeeType() : QualType();
+  return call != reading_ && !pointee.isNull() &&
+         (!pointee.isConstQualified() || pointee->isArithmeticType()) &&
+         !types_.get(result)->leads_elsewhere() && types_.get(result)->kind != ir::Type::Opaque;
 }
 
 ir::Expr* Frontend::inline_call(const clang::Expr* call, const FunctionDecl* callee,

@@ -433,4 +433,34 @@ TEST(References, ChosenOnTheLeftOfAnAssignment) {
   EXPECT_GRADIENT(chooses_an_index, 0.7, 1.3);
 }
 
+struct Sized {
+  int n = 1;
+  const int& size() const { return n; }
+  const int& either(bool first) const {
+    if (first) return n;
+    return n;
+  }
+};
+const int& larger(const int& a, const int& b) { return a < b ? b : a; }
+const int& entry(const std::vector<int>& v, int i) { return v[i]; }
+double of_constants(double x, double y) {
+  Sized c;
+  std::vector<int> v{1, 2};
+  int i = 2, j = 3;
+  const auto pick = [&](bool first) -> const int& { return first ? i : j; };
+  const int& m = c.size();
+  const auto& k = c.either(x > 0);
+  const int &l = larger(i, j), &e = entry(v, 1), &p = pick(true);
+  double s = x;
+  for (int n = 0; n < c.size() && n < 3; ++n) {
+    s = s * m * 0.1 + y * k + x * l * e + p * s;
+    c.n += 2;
+    j += 1;
+    v[1] -= 1;
+    i += n;
+  }
+  return s * m * l * p + k * e * y;
+}
+TEST(References, ToIntegersThatCallsReturn) { EXPECT_DERIVATIVES(of_constants, 1.3, 0.7); }
+
 }  // namespace
