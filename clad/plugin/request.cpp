@@ -309,6 +309,13 @@ std::optional<Request> read_request(Sema& sema, TypeTable& types, const CallExpr
   if (!find_function(sema, types, &call, request) || !find_parameters(sema, types, &call, request))
     return std::nullopt;
   find_options(&call, request);
+  request.vector &= kind == Request::Derivative;  // the others take it and are what they are
+  if (request.vector && request.order > 1) {
+    Diagnose(sema).error(request.at, asked(request) +
+                                         ": several directions at once are taken of the first derivative "
+                                         "alone; leave out the order, or clad::opts::vector_mode");
+    return std::nullopt;
+  }
   return request;
 }
 

@@ -787,4 +787,18 @@ TEST(NumericalDiff, OfAllArguments) {
   EXPECT_NEAR(2, both[1], 1e-9);
 }
 
+double cube_times(double x, double y) { return x * x * x * y; }
+TEST(Requests, VectorModeChangesNoMatrix) {
+  double h[4] = {}, j[2] = {}, d_x = 0, d_y = 0;
+  clad::hessian<clad::opts::vector_mode>(cube_times).execute(2, 3, h);
+  EXPECT_EQ(36, h[0]);
+  EXPECT_EQ(12, h[1]);
+  clad::jacobian<clad::opts::vector_mode>(cube_times).execute(2, 3, j);
+  EXPECT_EQ(36, j[0]);
+  EXPECT_EQ(8, j[1]);
+  clad::gradient<clad::opts::vector_mode>(cube_times).execute(2, 3, &d_x, &d_y);
+  EXPECT_EQ(36, d_x);
+  EXPECT_EQ(8, d_y);
+}
+
 }  // namespace
