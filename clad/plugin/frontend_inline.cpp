@@ -115,7 +115,9 @@ bool Frontend::can_inline(const FunctionDecl* callee, const clang::Expr* call, b
   if (inlining_.count(callee) || inline_depth_ > 16 || !callee->hasBody()) return false;
   if (compat::in_std(callee) && !is_arithmetic_functor(callee)) return false;
   if (always) return true;
-  if (!types_.get(result)->differentiable &&
+  const bool pointer = result->isPointerType() && result->getPointeeType()->isArithmeticType() &&
+                       !result->getPointeeType()->isAnyCharacterType() && only_return(callee);
+  if (!types_.get(result)->differentiable && !pointer &&
       (!gives_place(call, result) || (types_.get(result)->kind == ir::Type::Other && !only_return(callee))))
     return false;
   const auto* method = dyn_cast<CXXMethodDecl>(callee);

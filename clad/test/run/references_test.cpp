@@ -461,6 +461,28 @@ double of_constants(double x, double y) {
   }
   return s * m * l * p + k * e * y;
 }
-TEST(References, ToIntegersThatCallsReturn) { EXPECT_DERIVATIVES(of_constants, 1.3, 0.7); }
+const int* chosen(const int* a, const int* b, bool first) { return first ? a : b; }
+struct Counted {
+  int n = 1;
+  const int* read() const { return &n; }
+  int* change() { return &n; }
+};
+double of_pointers(double x, double y) {
+  Counted c;
+  int i = 2, j = 3;
+  const int *p = c.read(), *q = chosen(&i, &j, x > 0);
+  int* r = c.change();
+  double s = x * *q;
+  s *= s * *p + y;
+  *r += 3;
+  i += 2;
+  s *= s + y * *p * *q;
+  c.n = 5;
+  return s * *r;
+}
+TEST(References, ToIntegersThatCallsReturn) {
+  EXPECT_DERIVATIVES(of_constants, 1.3, 0.7);
+  EXPECT_DERIVATIVES(of_pointers, 1.3, 0.7);
+}
 
 }  // namespace
