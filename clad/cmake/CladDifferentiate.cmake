@@ -9,6 +9,9 @@ function(clad_differentiate target)
     # A changed plugin changes the object files. OBJECT_DEPENDS takes a path, not a generator expression.
     get_target_property(folder clad_plugin LIBRARY_OUTPUT_DIRECTORY)
     get_target_property(sources ${target} SOURCES)
+    # A precompiled header is compiled with the plugin too, from a source that CMake adds when it generates.
+    get_target_property(binary_dir ${target} BINARY_DIR)
+    list(APPEND sources ${binary_dir}/CMakeFiles/${target}.dir/cmake_pch.hxx.cxx)
     set_property(SOURCE ${sources} TARGET_DIRECTORY ${target} APPEND PROPERTY OBJECT_DEPENDS ${folder}/clad.so)
   else()
     set(plugin $<TARGET_FILE:clad::plugin>)
