@@ -155,8 +155,10 @@ static bool gives_argument(const FunctionDecl* callee) {
 /// A number that is read here and now.
 ir::Expr* Frontend::read(const clang::Expr* e) {
   const auto* chosen = dyn_cast<CallExpr>(e->IgnoreParens());
-  if (!chosen || !chosen->getType()->isRealFloatingType() || !gives_argument(chosen->getDirectCallee()))
+  if (!chosen || !chosen->getType()->isArithmeticType() || chosen->getNumArgs() < 2 ||
+      !gives_argument(chosen->getDirectCallee()))
     return value(e);
+  if (ir::Expr* c = constant(chosen)) return c;
   const std::vector<const clang::Expr*> arguments(chosen->arg_begin(), chosen->arg_end());
   return call_function(chosen, chosen->getDirectCallee(), arguments, nullptr);
 }
@@ -197,7 +199,7 @@ ir::Expr* Frontend::call(const CallExpr* e) {
     if (ir::Expr* made =
             construct_library(types_.get(e->getType()), arguments, loc(static_cast<const clang::Expr*>(e))))
       return made;
-  if (gives_argument(callee) && types_.get(e->getType())->differentiable)
+  if (gives_argument(callee) && (types_.get(e->getType())->differentiable || e->getType()->isIntegerType()))
     if (const FunctionDecl* plain = lookup_.plain_definition(callee->getName().str() + "_object", arguments))
       if (ir::Expr* object = inline_call(e, plain, arguments, nullptr)) return object;
   if (compat::in_std(callee) && e->getNumArgs() == 1 && named(callee, {"min", "max"}))
