@@ -103,8 +103,9 @@ class Activity {
   /// Whether an object without derivatives that holds numbers may be given one that has a derivative.
   static bool puts_away(const Stmt* s) {
     if (s->kind == Stmt::CallStmt)
-      return is_active(*s->call) && std::any_of(s->call->args.begin(), s->call->args.end(),
-                                                [](const auto& a) { return a.mutable_ && holds(a.expr); });
+      return !s->call->visible && is_active(*s->call) &&
+             std::any_of(s->call->args.begin(), s->call->args.end(),
+                         [](const auto& a) { return a.mutable_ && holds(a.expr); });
     if (s->kind == Stmt::Assign && s->text == "swap") return false;
     if (s->kind == Stmt::Assign && ir::active(s->expr) && holds(s->lhs)) return true;
     if (s->kind == Stmt::Eval && s->text == "check") return false;

@@ -210,7 +210,7 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
   }
 };
 
-/// Finds, in a destructor, a change of what a member refers to, or of a number that one points to.
+/// Finds, in a destructor, a change of what a member refers or points to.
 struct EndFinder : RecursiveASTVisitor<EndFinder> {
   bool referred = false, pointed = false, frees = false;
   void change(const clang::Expr* e) {
@@ -219,7 +219,8 @@ struct EndFinder : RecursiveASTVisitor<EndFinder> {
       if (const auto* member = dyn_cast<MemberExpr>(e)) {
         const QualType type = member->getMemberDecl()->getType();
         reference |= type->isReferenceType();
-        pointer = type->isPointerType() && type->getPointeeType()->isArithmeticType();
+        pointer = type->isPointerType() &&
+                  (type->getPointeeType()->isArithmeticType() || type->getPointeeType()->isRecordType());
         e = member->getBase();
       } else if (const auto* element = dyn_cast<ArraySubscriptExpr>(e)) {
         e = element->getBase();

@@ -8,7 +8,7 @@ namespace {
 bool holds_addresses(const Type* t, std::set<const Type*>& seen) {
   if (!seen.insert(t).second) return false;
   if (t->kind == Type::Pointer || t->kind == Type::Other || t->kind == Type::InitializerList) return true;
-  if (t->has_pointer || t->reaches_integers) return true;
+  if (t->has_pointer || t->reaches_state) return true;
   if (t->element && holds_addresses(t->element, seen)) return true;
   return std::any_of(t->fields.begin(), t->fields.end(), [&](const Field& f) {
     return f.type->kind == Type::Void || holds_addresses(f.type, seen);  // void: a reference
@@ -170,6 +170,13 @@ const Var* constant_behind(const Expr* path) {
   const Var* handle = handle_in(path);
   if (handle && (!path->type->differentiable || keeps_numbers(path))) return handle;
   return path->type->differentiable && is_path(path) && keeps_numbers(path) ? root(path) : nullptr;
+}
+
+Var* changed_by(const Expr* path) {
+  Var* r = root(path);
+  const Var* handle = constant_behind(path);
+  if (!handle || handle->reference_copy || (r && (r != handle || keeps_numbers(r->type)))) return r;
+  return handle->origin ? root(handle->origin) : nullptr;
 }
 
 bool leads_through_pointer(const Expr* e) {

@@ -35,6 +35,9 @@ bool keeps_numbers(const Expr* path);
 /// The handle by which a path leads to what carries no derivative, and which the reverse sweep may not find
 /// as it was: an iterator, a pointer or reference that a call returned; null for any other path.
 const Var* constant_behind(const Expr* path);
+/// The variable that is put back after a change of what a path names: of what lies behind a handle, the
+/// object that the handle was asked of; null where there is none.
+Var* changed_by(const Expr* path);
 /// Whether a path leads through a pointer that is a variable, a member or an element.
 bool leads_through_pointer(const Expr* path);
 

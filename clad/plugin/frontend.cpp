@@ -117,7 +117,7 @@ ir::Var* Frontend::add_parameter(const std::string& name, QualType type, bool fo
   v->reference = type->isLValueReferenceType() || force_reference || class_value;
   bool mutable_reference = (type->isLValueReferenceType() || force_reference) && !value.isConstQualified();
   v->is_const = pointer ? value->getPointeeType().isConstQualified() : !mutable_reference;
-  v->external = mutable_reference || pointer || v->type->has_pointer || v->type->reaches_integers;
+  v->external = mutable_reference || pointer || v->type->has_pointer || v->type->reaches_state;
   ir::Parameter p;
   p.var = v;
   if (value->isArrayType())

@@ -108,6 +108,7 @@ class Frontend {
   void declare(const clang::VarDecl* var);
   bool declare_static(const clang::VarDecl* decl);
   void check_object(clang::QualType type, clang::SourceLocation at);
+  void check_elements(const clang::FunctionDecl* of_library, clang::SourceLocation at);
   void declare_bindings(const clang::DecompositionDecl* decl);
   void bind_parts(const clang::DecompositionDecl* decl, ir::Expr* whole);
   ir::Expr* name_pointer(const clang::VarDecl* decl, ir::Expr* target);
@@ -225,8 +226,9 @@ class Frontend {
   static bool is_cursor_type(const ir::Type* t) { return t->is_followed(); }
   bool is_pointer(const clang::Expr* e) const { return is_cursor_type(types_.get(e->getType())); }
   bool names_objects(const clang::VarDecl* decl);
-  void declare_cursor(const clang::ValueDecl* decl, ir::Expr* start);
+  bool declare_cursor(const clang::ValueDecl* decl, ir::Expr* start, bool optional = false);
   bool names_undeclared(const clang::Expr* e) const;
+  bool add_range(Cursor& cursor, const clang::Expr* range);
   bool add_origins(Cursor& cursor, const clang::Expr* e, std::set<const clang::ValueDecl*>& seen);
   bool add_bases(Cursor& cursor, ir::Expr* pointer, bool fixed);
   ir::Expr* cursor_value(const Cursor& cursor, ir::Expr* index);

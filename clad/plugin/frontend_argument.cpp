@@ -376,7 +376,9 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
       return call_either(*info, a.expr->args[0], callee, result, at, object_mutable);
     if (a.expr->type->is_class()) a.expr = hoist(a.expr, loc(at));
   }
+  if (compat::in_std(callee)) check_elements(callee, at->getExprLoc());
   info->callee = callee;
+  info->visible = callee->hasBody() && !compat::in_std(callee);
   info->constant = compat::annotated(callee, "non_differentiable");
   info->checkpoint = checkpoints_.count(at) || is_checkpointed(callee);
   callees_.insert(callee->getCanonicalDecl());
@@ -474,7 +476,7 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
   std::vector<ir::Var*> touched = globals;
   for (const ir::CallInfo::Arg& a : info->args)
     if (a.mutable_)
-      if (ir::Var* r = ir::root(a.expr); r && !llvm::is_contained(touched, r)) touched.push_back(r);
+      if (ir::Var* r = ir::changed_by(a.expr); r && !llvm::is_contained(touched, r)) touched.push_back(r);
   for (ir::Var* v : touched) v->modified = true;
 
   if (names) return named_argument(std::move(info), callee, result, touched, at);
@@ -492,16 +494,20 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
     if (returned) return s->call->args[*returned].expr;
     return temp ? fn_.ref(temp) : literal("0", context_.IntTy);
   }
-  const ir::Var* behind =
-      nullptr;  // a pointer, or an object with pointers, to integers that the call may change
-  for (const ir::CallInfo::Arg& a : info->args)
-    if (const ir::Var* r = a.mutable_ && a.expr->type->reaches_integers ? ir::root(a.expr) : nullptr)
-      if (a.expr->type->is_class() || r->type->kind == ir::Type::Pointer) behind = r;
-  const bool reversible = behind && callee->hasBody() && !compat::in_std(callee) && !info->is_constructor &&
-                          info->problem.empty();
+  // A pointer, or an object with pointers, to what carries no derivative and the call may change.
+  bool changes_behind = false;
+  const ir::Var* behind = nullptr;
+  for (const ir::CallInfo::Arg& a : info->args) {
+    if (!a.mutable_ || !a.expr->type->reaches_state) continue;
+    const ir::Var* r = ir::root(a.expr);
+    if (r && (a.expr->type->is_class() || r->type->kind == ir::Type::Pointer)) behind = r;
+    changes_behind |= behind || a.expr->type->is_class();
+  }
+  const bool reversible = changes_behind && callee->hasBody() && !compat::in_std(callee) &&
+                          !info->is_constructor && info->problem.empty();
   if (behind && !reversible && behind->type->kind == ir::Type::Pointer)
     return fail(at->getExprLoc(), "cannot differentiate this call of '" + display_name(callee) +
-                                      "': it may change integers behind pointer '" + behind->name +
+                                      "': it may change what is behind pointer '" + behind->name +
                                       "', which could not be put back; use an array or a std::vector");
   info->reversible = reversible;
   if (info->lifted || reversible) {

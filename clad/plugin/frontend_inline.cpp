@@ -379,7 +379,8 @@ void Frontend::copy_parameter(const ParmVarDecl* p) {
   if (is_cursor_type(type)) {
     ir::Expr* start = it->second;
     bindings_.erase(it);
-    return declare_cursor(p, start);
+    declare_cursor(p, start);
+    return;
   }
   ir::Var* local = fn_.make_var(ir::Var::Local, p->getNameAsString(), type, region_);
   local->modified = true;

@@ -118,8 +118,7 @@ ir::Expr* Frontend::assign(ir::Expr* lhs, const std::string& op, ir::Expr* rhs, 
     return lhs;
   }
   if (const ir::Var* handle = ir::constant_behind(lhs); handle && !handle->reference_copy) {
-    if (!r || (r == handle && !ir::keeps_numbers(r->type)))
-      r = handle->origin ? ir::root(handle->origin) : nullptr;
+    r = ir::changed_by(lhs);
     if (r) r->modified = true;
     const bool step = op == "++" || op == "--";
     ir::Stmt* s = emit(ir::Stmt::Eval, at);

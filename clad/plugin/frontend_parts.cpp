@@ -58,10 +58,12 @@ bool Frontend::computes(QualType type) const {
 bool Frontend::leads_to_numbers(QualType type) const {
   const ir::Type* t = types_.get(type);
   const auto whole = [&](QualType of) { return of->isIntegerType() && !of->isAnyCharacterType(); };
-  if (type->isReferenceType()) return t->differentiable || whole(type->getPointeeType());
+  if (type->isReferenceType())
+    return t->differentiable || whole(type->getPointeeType()) ||
+           (t->is_class() && !type->getPointeeType().isConstQualified());
   if (t->kind == ir::Type::Pointer && type->isPointerType() && whole(type->getPointeeType())) return true;
-  return (t->kind == ir::Type::Pointer && t->differentiable) || t->has_pointer || is_view(type) ||
-         is_table(type);
+  return (t->kind == ir::Type::Pointer && (t->differentiable || types_.owns(type))) || t->has_pointer ||
+         is_view(type) || is_table(type);
 }
 
 bool Frontend::in_parts(QualType type) const {
@@ -77,7 +79,10 @@ bool Frontend::in_parts(QualType type) const {
   for (const CXXBaseSpecifier& base : record->getDefinition()->bases()) out |= in_parts(base.getType());
   for (const FieldDecl* f : record->getDefinition()->fields()) {
     if (compat::annotated(f, "clad::constant") || compat::annotated(f, "non_differentiable")) continue;
-    out |= is_lambda(f->getType()) || computes(f->getType()) || leads_to_numbers(f->getType()) ||
+    // An object with derivatives is kept for the reverse sweep: what it points to must be there as well.
+    const ir::Type* part = types_.get(f->getType());
+    const bool state = t->differentiable && f->getType()->isPointerType() && part->is_followed();
+    out |= is_lambda(f->getType()) || computes(f->getType()) || leads_to_numbers(f->getType()) || state ||
            in_parts(f->getType());
   }
   return in_parts_[record->getCanonicalDecl()] = out;

@@ -38,10 +38,13 @@ Frontend::Position Frontend::position(ir::Expr* pointer, bool follow) {
     case ir::Expr::Method:
       if (pointer->accessor && pointer->text == "data") return {pointer->args[0], first};
       break;
-    case ir::Expr::AddressOf:
-      if (pointer->args[0]->kind == ir::Expr::Index)
-        return {pointer->args[0]->args[0], pointer->args[0]->args[1]};
+    case ir::Expr::AddressOf: {
+      const ir::Expr* element = pointer->args[0];
+      while (follow && element->kind == ir::Expr::VarRef && element->var->kind == ir::Var::Alias)
+        element = element->var->path;
+      if (element->kind == ir::Expr::Index) return {element->args[0], element->args[1]};
       break;
+    }
     case ir::Expr::Binary: {
       const ir::Type::Kind kind = pointer->args[0]->type->kind;
       const std::size_t side = kind == ir::Type::Pointer || kind == ir::Type::Array ? 0 : 1;
@@ -167,6 +170,26 @@ bool Frontend::names_undeclared(const clang::Expr* e) const {
   return finder.found;
 }
 
+/// The range of the loop whose variable `var` is, a reference to its elements; null of any other variable.
+static const clang::Expr* range_of(const VarDecl* var) {
+  if (!var->isCXXForRangeDecl() || !var->getType()->isReferenceType()) return nullptr;
+  const auto implicit_in = [](const auto& self, const clang::Stmt* s) -> const VarDecl* {
+    if (const auto* ref = dyn_cast<DeclRefExpr>(s)) {
+      const auto* named = dyn_cast<VarDecl>(ref->getDecl());
+      return named && named->isImplicit() ? named : nullptr;
+    }
+    for (const clang::Stmt* child : s->children())
+      if (const VarDecl* found = child ? self(self, child) : nullptr) return found;
+    return nullptr;
+  };
+  // It starts as *__begin, that as a part of __range, and that as the range.
+  for (;;) {
+    const VarDecl* before = var->getInit() ? implicit_in(implicit_in, var->getInit()) : nullptr;
+    if (!before) return var->isImplicit() ? var->getInit() : nullptr;
+    var = before;
+  }
+}
+
 /// Adds what a pointer expression may point into, before it is evaluated.
 bool Frontend::add_origins(Cursor& cursor, const clang::Expr* e, std::set<const ValueDecl*>& seen) {
   e = strip(e->IgnoreParenCasts());
@@ -178,6 +201,12 @@ bool Frontend::add_origins(Cursor& cursor, const clang::Expr* e, std::set<const 
   }
   if (const auto* u = dyn_cast<UnaryOperator>(e); u && u->isIncrementDecrementOp())
     return add_origins(cursor, u->getSubExpr(), seen);
+  if (const auto* u = dyn_cast<UnaryOperator>(e); u && u->getOpcode() == UO_AddrOf) {
+    const auto* ref = dyn_cast<DeclRefExpr>(u->getSubExpr()->IgnoreParens());
+    const auto* var = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
+    if (const clang::Expr* range = var && !bindings_.count(var) ? range_of(var) : nullptr)
+      return add_range(cursor, range);
+  }
   if (const auto* op = dyn_cast<CXXOperatorCallExpr>(e); op && is_pointer(op) && is_pointer(op->getArg(0)))
     return add_origins(cursor, op->getArg(op->getOperator() == OO_Equal ? 1 : 0), seen);
   if (const auto* call = dyn_cast<CallExpr>(e); call && call->getNumArgs() && is_pointer(call->getArg(0)))
@@ -213,6 +242,17 @@ bool Frontend::add_origins(Cursor& cursor, const clang::Expr* e, std::set<const 
   ir::Expr* pointer = value(e);
   if (pointer->type->kind == ir::Type::Array) pointer = fn_.make(ir::Expr::Cast, cursor.type, "", {pointer});
   return out_->size() == before && add_bases(cursor, pointer, true);
+}
+
+/// Adds the elements that a range-for runs over.
+bool Frontend::add_range(Cursor& cursor, const clang::Expr* range) {
+  if (names_undeclared(range)) return false;
+  const std::size_t before = out_->size();
+  ir::Expr* elements = value(range);
+  const ir::Type::Kind kind = elements->type->kind;
+  const bool known = kind == ir::Type::Array || kind == ir::Type::Vector || kind == ir::Type::StdArray;
+  if (out_->size() != before || !known || !ir::is_path(elements)) return false;
+  return add_bases(cursor, pointer_at({elements, literal("0", context_.IntTy)}, cursor.type), true);
 }
 
 /// The variable that an address is taken in, if that is one.
@@ -259,12 +299,22 @@ bool Frontend::names_objects(const VarDecl* decl) {
 
 void Frontend::declare_pointer(const VarDecl* decl) {
   const ir::Type* type = types_.get(decl->getType());
+  ir::Expr* first = nullptr;
   if (modified(decl) || changes_.counters.count(decl)) {
-    if (is_cursor_type(type) || names_objects(decl))
-      return declare_cursor(decl, decl->getInit() ? value(decl->getInit()) : nullptr);
+    // What is read behind a pointer that stays a variable is kept, what is changed there is not.
+    const bool only_read = type->element && type->element->is_class() && !type->differentiable &&
+                           decl->getType()->isPointerType() &&
+                           decl->getType()->getPointeeType().isConstQualified();
+    if (is_cursor_type(type) || names_objects(decl)) {
+      first = decl->getInit() ? value(decl->getInit()) : nullptr;
+      if (declare_cursor(decl, first, only_read)) return;
+    }
   } else if (decl->getInit()) {
     ir::Expr* target = freeze(value(decl->getInit()), at_);
-    if (target->kind == ir::Expr::Conditional) return declare_cursor(decl, target);  // one of several
+    if (target->kind == ir::Expr::Conditional) {  // one of several
+      declare_cursor(decl, target);
+      return;
+    }
     bindings_[decl] = name_pointer(decl, target);
     pointer_homes_[decl] = out_;
     return;
@@ -277,17 +327,27 @@ void Frontend::declare_pointer(const VarDecl* decl) {
   v->modified = true;
   unstable_.insert(v);
   bindings_[decl] = fn_.ref(v);
-  initialize(v, decl->getInit(), at_);
+  if (!first) return initialize(v, decl->getInit(), at_);
+  ir::Stmt* s = emit(ir::Stmt::Decl, at_);
+  s->var = v;
+  s->expr = first;
 }
 
-void Frontend::declare_cursor(const ValueDecl* decl, ir::Expr* start) {
+/// A pointer that moves, as an index; false where it cannot be one, which is reported unless it need not be.
+bool Frontend::declare_cursor(const ValueDecl* decl, ir::Expr* start, bool optional) {
   const std::string name = decl->getNameAsString();
   Cursor cursor;
   cursor.type = types_.get(decl->getType());
   cursor.reverse = TypeTable::is_reverse(decl->getType());
+  const std::size_t before = out_->size();
   const auto refuse = [&](SourceLocation at, const std::string& why) {
+    if (optional) {
+      out_->resize(before);  // what was lowered to see where it may point
+      return false;
+    }
     fail(at, "cannot differentiate through pointer '" + name + "', " + why);
     refused_.insert(decl);
+    return true;
   };
   if (start && !add_bases(cursor, start, /*fixed=*/false))
     return refuse(decl->getLocation(), "whose target is not known here; index from a fixed pointer instead");
@@ -307,6 +367,7 @@ void Frontend::declare_cursor(const ValueDecl* decl, ir::Expr* start) {
   if (!start_cursor(cursor, name, start))
     return refuse(decl->getLocation(), "whose target is not known here; index from a fixed pointer instead");
   cursors_[decl] = cursor;
+  return true;
 }
 
 /// Declares the variables of a cursor that points to `start`, which may be null; false if that is not in what

@@ -211,7 +211,59 @@ void Frontend::check_object(QualType type, SourceLocation at) {
   if (!record->hasTrivialDestructor() && changes_global(record->getDestructor()))
     return refuse("destructor", global);
   for (const CXXConstructorDecl* made : record->ctors())
-    if (made->isDefaultConstructor() && changes_global(made)) return refuse("constructor", global);
+    if (changes_global(made)) return refuse("constructor", global);
+}
+
+/// What the library does with objects is not seen: an error if their operators change what is read elsewhere.
+void Frontend::check_elements(const FunctionDecl* of_library, SourceLocation at) {
+  std::set<const CXXRecordDecl*> seen;
+  bool given = true;  // of a function: what it is given to call is looked into where it is called
+  const auto check = [&](const auto& self, const TemplateArgument& a) -> void {
+    if (a.getKind() == TemplateArgument::Pack)
+      for (const TemplateArgument& one : a.getPackAsArray()) self(self, one);
+    if (a.getKind() != TemplateArgument::Type) return;
+    QualType type = a.getAsType().getNonReferenceType();
+    if (type->isPointerType()) type = type->getPointeeType();
+    const CXXRecordDecl* record = type->getBaseElementTypeUnsafe()->getAsCXXRecordDecl();
+    record = record ? record->getDefinition() : nullptr;
+    if (!record || record->isLambda() || !seen.insert(record).second) return;
+    if (compat::in_std(record)) {
+      if (const auto* spec = dyn_cast<ClassTemplateSpecializationDecl>(record))
+        for (const TemplateArgument& inner : spec->getTemplateArgs().asArray()) self(self, inner);
+      return;
+    }
+    check_object(type, at);
+    for (const CXXMethodDecl* method : record->methods())
+      if (method->isOverloadedOperator() && !(given && method->getOverloadedOperator() == OO_Call) &&
+          !globals_->changed_by(method).empty()) {
+        fail(at, "cannot differentiate this use of the library with objects of '" +
+                     record->getNameAsString() + "': their '" + method->getNameAsString() +
+                     "' changes a global variable; write the loop");
+        return;
+      }
+  };
+  if (!globals_ || !globals_->tracks()) return;
+  if (const TemplateArgumentList* args = of_library->getTemplateSpecializationArgs())
+    for (const TemplateArgument& a : args->asArray()) check(check, a);
+  given = false;
+  const auto* method = dyn_cast<CXXMethodDecl>(of_library);
+  if (const auto* spec = method ? dyn_cast<ClassTemplateSpecializationDecl>(method->getParent()) : nullptr)
+    for (const TemplateArgument& a : spec->getTemplateArgs().asArray()) check(check, a);
+}
+
+/// Whether it is a std::tuple or a std::pair of references through which something may be changed.
+static bool holds_references(QualType type) {
+  const auto* spec = dyn_cast_or_null<ClassTemplateSpecializationDecl>(type->getAsCXXRecordDecl());
+  if (!spec || !compat::in_std(spec) || !spec->getIdentifier() ||
+      (spec->getName() != "tuple" && spec->getName() != "pair"))
+    return false;
+  const auto refers = [](const TemplateArgument& a) {
+    return a.getKind() == TemplateArgument::Type && a.getAsType()->isReferenceType() &&
+           !a.getAsType()->getPointeeType().isConstQualified();
+  };
+  return llvm::any_of(spec->getTemplateArgs().asArray(), [&](const TemplateArgument& a) {
+    return a.getKind() == TemplateArgument::Pack ? llvm::any_of(a.getPackAsArray(), refers) : refers(a);
+  });
 }
 
 void Frontend::declare(const VarDecl* decl) {
@@ -285,6 +337,12 @@ void Frontend::declare(const VarDecl* decl) {
     return;
   }
 
+  if (holds_references(type)) {
+    fail(decl->getLocation(), "cannot differentiate through '" + decl->getNameAsString() +
+                                  "', which holds references to variables; name the variables themselves");
+    bindings_[decl] = literal("0", context_.IntTy);
+    return;
+  }
   if (is_table(type) && !types_.get(type)->differentiable) {
     fail(decl->getLocation(), "cannot differentiate through '" + decl->getNameAsString() +
                                   "', which holds pointers to integers, where it is passed on or changed; "

@@ -35,7 +35,7 @@ bool Frontend::is_table(QualType type) const {
   const ir::Type* t = types_.get(type);
   if (t->kind != ir::Type::Array && t->kind != ir::Type::StdArray && t->kind != ir::Type::Vector)
     return false;
-  return (is_cursor_type(t->element) && (t->element->differentiable || t->element->reaches_integers)) ||
+  return (is_cursor_type(t->element) && (t->element->differentiable || t->element->reaches_state)) ||
          in_parts(element_of(type)) || computes(element_of(type));
 }
 

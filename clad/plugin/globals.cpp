@@ -12,17 +12,10 @@ using namespace clang;
 namespace clad {
 namespace {
 
-/// A generator of random numbers: the numbers are kept where they are needed, their source never is.
-bool is_random(QualType type) {
-  const CXXRecordDecl* record = type->getAsCXXRecordDecl();
-  return record && compat::in_std(record) && record->getIdentifier() &&
-         (record->getName().ends_with("_engine") || record->getName().ends_with("_distribution"));
-}
-
 bool is_global(const ValueDecl* decl) {
   const auto* var = dyn_cast<VarDecl>(decl);
   return var && var->hasGlobalStorage() && !var->getType().isConstQualified() && !var->isConstexpr() &&
-         !is_random(var->getType());
+         !TypeTable::is_random(var->getType()->getAsCXXRecordDecl());
 }
 
 /// The globals whose memory, or memory behind which, an expression may name.
@@ -332,6 +325,7 @@ bool Globals::is_changed(const VarDecl* var) const {
 bool Globals::name(const VarDecl* var) {
   var = var->getCanonicalDecl();
   if (!is_global(var) || !is_changed(var)) return false;
+  if (!types_.get(var->getType())->copyable) return false;  // a std::atomic: what it is asked is kept
   named_.insert(var);
   return tracked_.count(var) != 0;
 }

@@ -184,7 +184,7 @@ bool names_const_member(const Expr* e) {
 }
 
 const Var* handle_in(const Expr* e) {
-  bool away = false;
+  bool away = false, through = false;
   for (;;) {
     switch (e->kind) {
       case Expr::VarRef:
@@ -192,11 +192,14 @@ const Var* handle_in(const Expr* e) {
           e = e->var->path;
           continue;
         }
+        // What is followed has a name, or is an index: a pointer in a variable came from a call.
+        away |= through && e->var->type->kind == Type::Pointer && !e->var->type->differentiable;
         return (away || e->var->by_pointer) && e->var->kind != Var::Param && e->var->global.empty() ? e->var
                                                                                                     : nullptr;
       case Expr::Deref:
       case Expr::Index:
         if (e->args[0]->type->kind == Type::Pointer) {  // of an object's pointer nothing says where it points
+          through = true;
           const bool of_object = e->args[0]->kind == Expr::Member && e->args[0]->type->element;
           away |= !e->args[0]->type->is_followed() ||
                   (of_object && e->args[0]->type->element->kind == Type::Scalar);
@@ -204,7 +207,7 @@ const Var* handle_in(const Expr* e) {
         e = e->args[0];
         continue;
       case Expr::AddressOf:
-        away = false;
+        away = through = false;
         e = e->args[0];
         continue;
       case Expr::Member:

@@ -58,25 +58,28 @@ struct Type {
   bool default_constructible = true;
   bool copyable = true;
   bool zero_by_value_init = false;  ///< T{} is all zero (no member initializers, no user constructor)
-  bool dynamic_shape = false;     ///< contains a std::vector: a zero adjoint takes its shape from the primal
-  bool own_zero = false;          ///< has a class of which the user says how a zero is made
-  bool copies_differ = false;     ///< has a class of which a copy is another value than the object
-  bool has_end = false;           ///< a class whose destructor does something
-  bool has_pointer = false;       ///< a class with pointers to differentiable data
-  bool changes_through = false;   ///< a pointer to such data that is not const, or a class with such pointers
-  bool reaches_integers = false;  ///< a pointer to integers that are not const, or a class with such pointers
-  const void* decl = nullptr;     ///< the frontend's class declaration
+  bool dynamic_shape = false;    ///< contains a std::vector: a zero adjoint takes its shape from the primal
+  bool own_zero = false;         ///< has a class of which the user says how a zero is made
+  bool copies_differ = false;    ///< has a class of which a copy is another value than the object
+  bool has_end = false;          ///< a class whose destructor does something
+  bool has_pointer = false;      ///< a class with pointers to differentiable data
+  bool changes_through = false;  ///< a pointer to such data that is not const, or a class with such pointers
+  bool reaches_state = false;  ///< a pointer to what has none and is not const, or a class with such pointers
+  bool is_state = false;   ///< a class whose objects can be put back as they were: no handle of a C library
+  bool is_random = false;  ///< a generator of random numbers of the library: of these, what they gave is kept
+  const void* decl = nullptr;  ///< the frontend's class declaration
 
   bool is_real() const { return kind == Real; }
   bool is_value() const { return kind != Pointer && kind != Void; }
   bool is_class() const { return kind >= Vector; }
-  /// A pointer that is followed to what it points into: to what has derivatives, or to integers.
+  /// A pointer that is followed to what it points into: to what has derivatives, to integers, or to objects.
   bool is_followed() const {
-    return kind == Pointer && element && (differentiable || element->kind == Scalar);
+    if (kind != Pointer || !element) return false;
+    return differentiable || element->kind == Scalar || element->is_state;
   }
   /// Whether memory that the object only points to may be changed through it, constant or not.
   bool leads_elsewhere() const {
-    return (kind != Pointer && changes_through) || (is_class() && reaches_integers) ||
+    return (kind != Pointer && changes_through) || (is_class() && reaches_state) ||
            (kind == Other && differentiable);
   }
 };
@@ -201,6 +204,7 @@ struct CallInfo {
   bool reversible = false;  ///< inactive, but reversed to put back what it changes
   bool constant = false;    ///< what it computes counts as a constant
   bool lifted = false;      ///< a lambda's operator(): captures are passed first
+  bool visible = false;     ///< a function of the user's with a body, which is looked at by itself
   bool checkpoint =
       false;  ///< the user wants it to run again in the reverse sweep instead of keeping a state
   struct Arg {

@@ -12,11 +12,15 @@ void ReverseTransform::need(const ir::Expr* e) {
   ir::each_var(e, [&](ir::Var* v) {
     if (v->kind == ir::Var::Adjoint || v->needed) return;
     v->needed = changed_ = true;
-    if (!v->region || !v->type->reaches_integers) return;
+    if (!v->region || !v->type->reaches_state) return;
     for (const auto& x : fn_.exprs) {  // the local variables it may point to must live as long
-      const bool pointer = x->type && x->type->kind == ir::Type::Pointer;
+      if (!x->type) continue;
+      const bool pointer = x->type->kind == ir::Type::Pointer;
       if (pointer && (x->kind == ir::Expr::AddressOf || x->kind == ir::Expr::Cast))
         if (ir::Var* target = ir::root(x.get())) target->needed = true;
+      if (!x->type->is_class() || !x->type->reaches_state || ir::is_path(x.get())) continue;
+      for (const ir::Expr* a : x->args)  // what makes such an object may be given them by reference
+        if (ir::Var* target = ir::is_path(a) ? ir::root(a) : nullptr) target->needed = true;
     }
   });
 }

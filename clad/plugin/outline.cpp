@@ -135,7 +135,7 @@ class Outliner {
       const bool generated = c.kind == ir::CallInfo::Generated && c.generated && !c.generated->recursive;
       if (!a.moved && generated && !c.generated->changes[i]) continue;
       const Type* t = a.expr->type;
-      if (t->has_pointer || (t->is_class() && t->reaches_integers) ||
+      if (t->has_pointer || (t->is_class() && t->reaches_state) ||
           (t->kind == Type::Other && t->differentiable))
         return refuse(s, "what the pointers of '" + t->name + "' refer to; use arrays or vectors");
       if (ir::is_path(a.expr) || t->kind == Type::Pointer || t->kind == Type::Array)
@@ -164,7 +164,7 @@ class Outliner {
     const Type* t = v->type;
     if (v->raw || v->maybe || (v->optional && v->unset))
       return refuse(s, "an object that is under construction; move the loop into a function of its own");
-    if (t->kind == Type::Pointer || t->has_pointer || (t->is_class() && t->reaches_integers))
+    if (t->kind == Type::Pointer || t->has_pointer || (t->is_class() && t->reaches_state))
       return refuse(s, "where '" + v->name + "' points to");
     if (!t->copyable || v->by_pointer)
       return refuse(s, "'" + v->name + "', an object of '" + t->name + "', which cannot be copied");

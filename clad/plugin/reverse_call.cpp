@@ -170,7 +170,7 @@ void ReverseTransform::keep_arguments(const Stmt* s, List& out) {
     std::string why;
     if (t->kind == Type::Pointer)
       why = "what a pointer refers to; pass an array, a std::vector or a reference";
-    else if (t->has_pointer || (t->is_class() && t->reaches_integers) ||
+    else if (t->has_pointer || (t->is_class() && t->reaches_state) ||
              (t->kind == Type::Other && t->differentiable))
       why = "what the pointers of '" + t->name + "' refer to";
     else if (!t->copyable)

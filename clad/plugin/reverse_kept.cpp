@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "effects.h"
 #include "exclusive.h"
 #include "reverse.h"
 
@@ -16,7 +17,7 @@ using ir::Var;
 /// to anything.
 static bool keeps_to_itself(const Type* t, std::set<const Type*>& seen) {
   if (!seen.insert(t).second) return true;
-  if (t->has_pointer || t->reaches_integers) return false;
+  if (t->has_pointer || t->reaches_state) return false;
   switch (t->kind) {
     case Type::Pointer:
     case Type::InitializerList:
@@ -73,11 +74,26 @@ static bool holds_opaque(const Type* t, std::set<const Type*>& seen) {
                      [&](const ir::Field& f) { return holds_opaque(f.type, seen); });
 }
 
+static bool can_be_kept(const Expr* path) {
+  std::set<const Type*> seen;
+  return ir::is_path(path) && ir::root(path) && path->type->copyable && keeps_to_itself(path->type, seen);
+}
+
 /// What a statement may change of a variable that it is given to: of an object, where it is given members,
-/// those members.
+/// those members; of one that holds pointers, the objects that it is given behind them.
 void ReverseTransform::save_changed(const Stmt* s, Var* v, List& out) {
-  if (!v->type->is_value() || !v->type->copyable) return;
   const Expr* primal = s->call ? s->call->primal : s->expr;
+  bool itself = false, behind = false;
+  if (primal && !s->call)  // which no callee puts back
+    for (const Expr* a : primal->args) {
+      const bool leads = ir::is_path(a) && ir::root(a) == v && ir::leads_through_pointer(a);
+      itself |= !leads && mentions(a, v);
+      behind |= leads;
+      const bool puts_back = leads && a->type->is_class() && !a->type->is_random;
+      if (puts_back && !ir::handle_in(a) && can_be_kept(a)) save(s, a, out);
+    }
+  if (behind && !itself) return;
+  if (!v->type->is_value() || !v->type->copyable || v->type->is_random) return;
   std::vector<const Expr*> members;
   bool all = !primal || !v->global.empty() || !v->type->is_class();
   if (primal)
@@ -95,6 +111,7 @@ void ReverseTransform::save_changed(const Stmt* s, Var* v, List& out) {
   if (all) members.clear();
   if (members.empty()) members.push_back(fn_.ref(v));
   for (const Expr* member : members) {
+    if (member->type->is_random) continue;
     save(s, member, out);
     std::set<const Type*> seen;
     if (holds_opaque(member->type, seen)) save(s, member, out, /*contents=*/true);
@@ -102,11 +119,6 @@ void ReverseTransform::save_changed(const Stmt* s, Var* v, List& out) {
 }
 
 namespace {
-
-bool can_be_kept(const Expr* path) {
-  std::set<const Type*> seen;
-  return ir::is_path(path) && ir::root(path) && path->type->copyable && keeps_to_itself(path->type, seen);
-}
 
 bool find_pointed(const Expr* e, std::vector<const Expr*>& out);
 

@@ -110,7 +110,7 @@ bool Rules::check_parameters(Rule& rule) {
     const ir::Type* t = types_.get(type);
     const bool constant = !type->isReferenceType() || type->getPointeeType().isConstQualified();
     if (!constant || type->isRValueReferenceType() || t->kind == ir::Type::Pointer || t->has_pointer ||
-        t->reaches_integers || t->kind == ir::Type::Closure)
+        t->reaches_state || t->kind == ir::Type::Closure)
       return refuse(rule.pattern, "parameter '" + p->getNameAsString() +
                                       "' must be a value or a const reference, and hold no pointers");
   }

@@ -59,6 +59,7 @@ void TangentTransform::finish_call(Stmt* s, std::unique_ptr<CallInfo> info, cons
     primal = fn_.make(Expr::Call, result, s->call->primal->text, {primal});
   info->primal = primal;
   info->checkpoint = s->call && s->call->checkpoint;
+  info->visible = s->call && s->call->visible;
   Stmt* made = emit(Stmt::CallStmt);
   for (const CallInfo::Arg& a : info->args)
     if (Var* r = a.mutable_ ? ir::root(a.expr) : nullptr) {

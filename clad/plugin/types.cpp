@@ -258,7 +258,7 @@ const ir::Type* TypeTable::get(QualType qualified) {
       t.element = get(type->getPointeeType());
       in_progress_.erase(&t);
       t.differentiable = t.element->differentiable || in_progress_.count(t.element) != 0;
-      t.reaches_integers = t.element->kind == ir::Type::Scalar && !type->getPointeeType().isConstQualified();
+      t.reaches_state = t.is_followed() && !t.differentiable && !type->getPointeeType().isConstQualified();
       const bool constant = type->getPointeeType().isConstQualified() && !in_progress_.count(t.element);
       t.changes_through = t.differentiable && (!constant || t.element->changes_through);
     }
@@ -314,7 +314,7 @@ const ir::Type* TypeTable::value_and_pushforward(const ir::Type* type, const ir:
   t.own_zero = type->own_zero;
   t.has_pointer = type->has_pointer;
   t.changes_through = type->changes_through;
-  t.reaches_integers = type->reaches_integers;
+  t.reaches_state = type->reaches_state;
   return &t;
 }
 
@@ -325,6 +325,7 @@ const ir::Type* TypeTable::vector_of(const ir::Type* element) {
   if (!fresh) return &t;
   t.kind = ir::Type::Vector;
   t.element = element;
+  t.is_state = true;
   t.differentiable = element->differentiable;
   t.dynamic_shape = true;
   t.zero_by_value_init = element->zero_by_value_init;
@@ -339,7 +340,7 @@ const ir::Type* TypeTable::pointer_to(const ir::Type* type) {
   t.element = type;
   t.differentiable = type->differentiable;
   t.changes_through = type->differentiable;
-  t.reaches_integers = type->kind == ir::Type::Scalar;
+  t.reaches_state = t.is_followed() && !t.differentiable;
   return &t;
 }
 

@@ -30,6 +30,9 @@ class TypeTable {
   clang::QualType plain(clang::QualType type);
   /// Whether the type is what a std::vector<bool> has for a reference to an element.
   static bool is_bit(clang::QualType type);
+  /// Whether the class is a generator of random numbers of the library: the numbers are kept where they are
+  /// needed, their source never is.
+  static bool is_random(const clang::CXXRecordDecl* record);
   /// Whether the type is a std::valarray of numbers, or an expression of such.
   static bool is_numeric_array(clang::QualType type);
   /// The type as it is, but for what stands for a std::valarray.

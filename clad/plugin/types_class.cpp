@@ -4,6 +4,7 @@
 #include "types.h"
 
 #include "clang/AST/DeclTemplate.h"
+#include "clang/Basic/SourceManager.h"
 
 using namespace clang;
 
@@ -122,6 +123,9 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
     return;
   }
   if (compat::annotated(record, "non_differentiable") || declared_constant(record)) return;
+  t.is_random = is_random(record);
+  const bool of_system = context_.getSourceManager().isInSystemHeader(record->getLocation());
+  t.is_state = !t.is_random && (compat::in_std(record) || !of_system);
   const auto* spec = dyn_cast<ClassTemplateSpecializationDecl>(record);
   const bool of_arrays =
       spec && llvm::any_of(spec->getTemplateArgs().asArray(), [](const auto& arg) {
@@ -141,7 +145,7 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
       t.own_zero = t.element->own_zero;
       t.has_pointer = t.element->has_pointer || (t.element->kind == ir::Type::Pointer && t.differentiable);
       t.changes_through = t.element->changes_through;
-      t.reaches_integers = t.element->reaches_integers;
+      t.reaches_state = t.element->reaches_state;
       t.dynamic_shape = t.kind != ir::Type::StdArray || t.element->dynamic_shape;
       t.zero_by_value_init = t.element->zero_by_value_init;
       if (t.kind == ir::Type::StdArray) t.extent = args[1].getAsIntegral().getZExtValue();
@@ -190,7 +194,7 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
     t.fields.push_back(
         {std::move(name), ft, constant, context_.getBaseElementType(field).isConstQualified()});
     t.zero_by_value_init &= ft->zero_by_value_init;
-    t.reaches_integers |= ft->reaches_integers;
+    t.reaches_state |= ft->reaches_state;
     if (constant) return;
     t.differentiable |= ft->differentiable;
     t.copies_differ |= ft->copies_differ;
@@ -233,10 +237,10 @@ void TypeTable::settle() {
     t.own_zero |= part.own_zero;
     t.has_pointer |= part.has_pointer || (pointer && part.differentiable);
     t.changes_through |= part.changes_through;
-    t.reaches_integers |= part.reaches_integers;
+    t.reaches_state |= part.reaches_state;
     return t.differentiable != before.differentiable || t.copies_differ != before.copies_differ ||
            t.own_zero != before.own_zero || t.has_pointer != before.has_pointer ||
-           t.changes_through != before.changes_through || t.reaches_integers != before.reaches_integers;
+           t.changes_through != before.changes_through || t.reaches_state != before.reaches_state;
   };
   for (bool changed = true; changed;) {
     changed = false;

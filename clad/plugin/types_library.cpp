@@ -40,7 +40,37 @@ bool TypeTable::is_bit(QualType type) {
          (record->getName() == "_Bit_reference" || record->getName() == "__bit_reference");
 }
 
+bool TypeTable::is_random(const CXXRecordDecl* record) {
+  return record && record->getIdentifier() && compat::in_std(record) &&
+         (record->getName().ends_with("_engine") || record->getName().ends_with("_distribution"));
+}
+
 bool TypeTable::is_numeric_array(QualType type) { return !numeric_array_element(type).isNull(); }
+
+/// Whether an object of the class is no part of a list, a tree or the like, and no object of a derived class:
+/// a pointer to it says which it is.
+static bool is_single(QualType type) {
+  const CXXRecordDecl* record = type->getAsCXXRecordDecl();
+  record = record ? record->getDefinition() : nullptr;
+  if (!record || record->isPolymorphic()) return false;
+  std::set<const CXXRecordDecl*> seen;
+  const auto leads_back = [&](const auto& self, QualType part) -> bool {
+    part = part->getBaseElementTypeUnsafe()->getCanonicalTypeInternal().getNonReferenceType();
+    if (part->isPointerType()) return self(self, part->getPointeeType());
+    const CXXRecordDecl* inner = part->getAsCXXRecordDecl();
+    inner = inner ? inner->getDefinition() : nullptr;
+    if (!inner) return false;
+    if (inner == record && !seen.empty()) return true;
+    if (!seen.insert(inner).second) return false;
+    if (const auto* spec = dyn_cast<ClassTemplateSpecializationDecl>(inner))
+      for (const TemplateArgument& a : spec->getTemplateArgs().asArray())
+        if (a.getKind() == TemplateArgument::Type && self(self, a.getAsType())) return true;
+    if (compat::in_std(inner)) return false;
+    return llvm::any_of(inner->bases(), [&](const auto& base) { return self(self, base.getType()); }) ||
+           llvm::any_of(inner->fields(), [&](const FieldDecl* f) { return self(self, f->getType()); });
+  };
+  return !leads_back(leads_back, type);
+}
 
 QualType TypeTable::plain(QualType type) {
   if (is_bit(type)) return context_.BoolTy;
@@ -58,8 +88,10 @@ QualType TypeTable::plain(QualType type) {
   }
   if (!held->isPointerType()) return type;
   const bool wrapper = spec->getName() == "reference_wrapper";
+  const bool owner = spec->getName().ends_with("_ptr");
   const bool numbers = !wrapper && get(held->getPointeeType())->kind == ir::Type::Scalar;
-  if (!numbers && !get(held)->differentiable && !in_progress_.count(get(held))) return type;
+  const bool objects = owner && get(held)->is_followed() && is_single(held->getPointeeType());
+  if (!numbers && !objects && !get(held)->differentiable && !in_progress_.count(get(held))) return type;
   if (type->isLValueReferenceType() && !type->getPointeeType().isConstQualified())
     return context_.getLValueReferenceType(held);
   return held;
@@ -110,7 +142,7 @@ bool TypeTable::fill_parts(ir::Type& t, const ClassTemplateSpecializationDecl* s
     t.changes_through |= f.type->changes_through;
     t.copies_differ |= f.type->copies_differ;
     t.own_zero |= f.type->own_zero;
-    t.reaches_integers |= f.type->reaches_integers;
+    t.reaches_state |= f.type->reaches_state;
     if (name != "optional") t.default_constructible &= f.type->default_constructible;
   }
   if (name == "pair" && (args[0].getAsType().isConstQualified() || args[1].getAsType().isConstQualified()))

@@ -1,7 +1,9 @@
 // Statements that have no derivative.
 #include <csetjmp>
 #include <initializer_list>
+#include <set>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "clad/Differentiator/Differentiator.h"
@@ -106,6 +108,45 @@ double by_a_constructor(double x) {
   // expected-error@-1 {{cannot differentiate through an object of 'Deeper': its constructor changes a global variable; call a function that does so instead}}
   return x * depth;
 }
+struct Numbered {
+  int id;
+  explicit Numbered(int k) : id(k + depth++) {}
+};
+struct Copied {
+  int id = 1;
+  Copied() = default;
+  Copied(const Copied& from) : id(from.id) { ++depth; }
+};
+struct Fewer {
+  bool operator()(int a, int b) const {
+    ++depth;
+    return a < b;
+  }
+};
+double of_a_copy(Copied c, double x) { return x * c.id; }
+double by_other_constructors(double x) {
+  Numbered one(2);
+  // expected-error@-1 {{cannot differentiate through an object of 'Numbered': its constructor changes a global variable; call a function that does so instead}}
+  std::vector<Numbered> many;
+  many.emplace_back(3);
+  // expected-error@-1 {{cannot differentiate through an object of 'Numbered': its constructor changes a global variable; call a function that does so instead}}
+  Copied two;
+  // expected-error@-1 {{cannot differentiate through an object of 'Copied': its constructor changes a global variable; call a function that does so instead}}
+  return x * depth * one.id * of_a_copy(two, x);
+}
+double by_an_order(double x) {
+  std::set<int, Fewer> numbers;
+  numbers.insert(2);
+  // expected-error@-1 {{cannot differentiate this use of the library with objects of 'Fewer': their 'operator()' changes a global variable; write the loop}}
+  return x * depth;
+}
+double by_references(double x) {
+  int a = 1, b = 2;
+  std::tuple<int&, int&> both(a, b);
+  // expected-error@-1 {{cannot differentiate through 'both', which holds references to variables; name the variables themselves}}
+  std::get<0>(both)++;
+  return x * a;
+}
 double by_a_destructor(double x) {
   {
     Higher one;
@@ -176,6 +217,9 @@ void use() {
   clad::gradient(computed_by_the_first_call);
   clad::gradient(from_the_first_argument);
   clad::gradient(by_a_constructor);
+  clad::gradient(by_other_constructors);
+  clad::gradient(by_an_order);
+  clad::gradient(by_references);
   clad::gradient(by_a_destructor);
   clad::gradient(by_a_destructor_elsewhere);
   clad::gradient(returned_views);
