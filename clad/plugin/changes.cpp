@@ -210,17 +210,19 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
   }
 };
 
-/// Finds, in a destructor, a change of what a member refers or points to.
+/// Finds, in a destructor, a change of what a member refers to, or of a number that one points to.
 struct EndFinder : RecursiveASTVisitor<EndFinder> {
   bool referred = false, pointed = false, frees = false;
+  std::set<const ValueDecl*> counters;  // members that point to such numbers
   void change(const clang::Expr* e) {
+    const ValueDecl* counter = nullptr;
     for (bool reference = false, pointer = false;;) {
       e = e->IgnoreParenCasts();
       if (const auto* member = dyn_cast<MemberExpr>(e)) {
         const QualType type = member->getMemberDecl()->getType();
         reference |= type->isReferenceType();
-        pointer = type->isPointerType() &&
-                  (type->getPointeeType()->isArithmeticType() || type->getPointeeType()->isRecordType());
+        pointer = type->isPointerType() && type->getPointeeType()->isArithmeticType();
+        if (pointer) counter = member->getMemberDecl();
         e = member->getBase();
       } else if (const auto* element = dyn_cast<ArraySubscriptExpr>(e)) {
         e = element->getBase();
@@ -228,7 +230,10 @@ struct EndFinder : RecursiveASTVisitor<EndFinder> {
         e = unary->getSubExpr();
       } else {
         referred |= reference && isa<CXXThisExpr>(e);
-        pointed |= pointer && isa<CXXThisExpr>(e);
+        if (pointer && isa<CXXThisExpr>(e)) {
+          pointed = true;
+          counters.insert(counter);
+        }
         return;
       }
     }
@@ -251,8 +256,23 @@ struct EndFinder : RecursiveASTVisitor<EndFinder> {
     frees |= e->getDirectCallee() && named(e->getDirectCallee(), {"free"});
     return true;
   }
-  bool found() const { return referred || (pointed && !frees); }
 };
+
+/// Whether a function of the class, other than those that make, copy and end its objects, reads such a
+/// member.
+bool is_asked(const CXXRecordDecl* record, const std::set<const ValueDecl*>& members) {
+  struct Finder : RecursiveASTVisitor<Finder> {
+    const std::set<const ValueDecl*>& members;
+    bool found = false;
+    explicit Finder(const std::set<const ValueDecl*>& m) : members(m) {}
+    bool VisitMemberExpr(MemberExpr* m) { return !(found |= members.count(m->getMemberDecl()) != 0); }
+  } finder(members);
+  for (const CXXMethodDecl* method : record->methods())
+    if (!isa<CXXConstructorDecl, CXXDestructorDecl>(method) && !method->isCopyAssignmentOperator() &&
+        !method->isMoveAssignmentOperator() && method->hasBody())
+      finder.TraverseStmt(method->getBody());
+  return finder.found;
+}
 
 /// Finds, in a function that copies an object, a member that may become something else than it is there.
 struct CopyFinder : RecursiveASTVisitor<CopyFinder> {
@@ -414,7 +434,9 @@ bool ends_with_changes(const CXXRecordDecl* record) {
   const auto of = [](QualType type) {
     return ends_with_changes(type->getBaseElementTypeUnsafe()->getAsCXXRecordDecl());
   };
-  return finder.found() ||
+  // One that frees counts owners: that matters to who asks for the count.
+  const bool counts = finder.pointed && (!finder.frees || is_asked(record, finder.counters));
+  return finder.referred || counts ||
          llvm::any_of(record->fields(), [&](const FieldDecl* f) { return of(f->getType()); }) ||
          llvm::any_of(record->bases(), [&](const CXXBaseSpecifier& b) { return of(b.getType()); });
 }

@@ -30,8 +30,9 @@ Changes changes_of(const clang::CXXRecordDecl* lambda);
 /// read them, whatever the parameter's type allows.
 bool only_reads(const clang::FunctionDecl* function, unsigned parameter);
 
-/// Whether the end of an object of the class changes what a member refers to, as that of a guard does, or
-/// what one points to, without freeing anything: it does not just count owners.
+/// Whether the end of an object of the class changes what a member refers to, as that of a guard does, or a
+/// number that one points to: not if it only counts owners, frees with the last, and nobody asks for the
+/// count.
 bool ends_with_changes(const clang::CXXRecordDecl* record);
 
 /// Whether a copy of an object of the class, made or assigned, may have other numbers than the object.
