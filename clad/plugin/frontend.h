@@ -274,6 +274,7 @@ class Frontend {
   ir::Expr* array_operator(const clang::CXXOperatorCallExpr* e, const clang::FunctionDecl* callee);
   ir::Expr* array_member(const clang::CXXMemberCallExpr* e, const clang::CXXMethodDecl* method);
   ir::Expr* no_bit(const clang::ValueDecl* decl);
+  ir::Expr* bit_place(const clang::Expr* e);
   ir::Expr* bit_member(const clang::CXXMemberCallExpr* e, const clang::CXXMethodDecl* method);
   ir::Expr* construct_array(const clang::CXXConstructExpr* e, llvm::ArrayRef<const clang::Expr*> args);
 

@@ -1,5 +1,6 @@
 // std::valarray: a std::vector where a derivative is taken, with the operations of clad::library on it.
 #include "compat.h"
+#include "effects.h"
 #include "frontend.h"
 
 using namespace clang;
@@ -49,14 +50,27 @@ ir::Expr* Frontend::no_bit(const ValueDecl* decl) {
                   "', a reference to an element of a std::vector<bool>; declare it bool, or use the index");
 }
 
+/// An element of a std::vector<bool> that is assigned to: what a call returned in its place is a copy here.
+ir::Expr* Frontend::bit_place(const clang::Expr* e) {
+  ir::Expr* bit = value(strip(e));
+  if (bit->kind != ir::Expr::VarRef || bit->var->kind != ir::Var::Temp) return bit;
+  return fail(
+      e->getExprLoc(),
+      "cannot differentiate an assignment to an element of a std::vector<bool> through an iterator, or "
+      "a reference that a call returned; use the index");
+}
+
 /// A member function of an element of a std::vector<bool>, which is a class of its own; null of anything
 /// else.
 ir::Expr* Frontend::bit_member(const CXXMemberCallExpr* e, const CXXMethodDecl* method) {
   const clang::Expr* object = e->getImplicitObjectArgument();
   if (!TypeTable::is_bit(object->getType())) return nullptr;
-  ir::Expr* bit = value(strip(object));
-  if (isa<CXXConversionDecl>(method)) return bit;
+  if (isa<CXXConversionDecl>(method)) {
+    ir::Expr* bit = value(strip(object));
+    return ir::constant_behind(bit) ? hoist(bit, at_) : bit;
+  }
   if (!named(method, {"flip"})) return nullptr;
+  ir::Expr* bit = bit_place(object);
   return assign(bit, "=", fn_.make(ir::Expr::Unary, bit->type, "!", {bit}), at_);
 }
 

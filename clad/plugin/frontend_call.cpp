@@ -4,6 +4,7 @@
 #include "clang/AST/Attr.h"
 #include "clang/AST/DeclTemplate.h"
 #include "compat.h"
+#include "effects.h"
 #include "frontend.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -80,7 +81,7 @@ ir::Expr* Frontend::operator_call(const CXXOperatorCallExpr* e, const FunctionDe
   if (ir::Expr* known = array_operator(e, callee)) return known;
   if (e->getOperator() == OO_Equal && TypeTable::is_bit(first->getType())) {
     ir::Expr* bit = value(e->getArg(1));
-    return assign(value(strip(first)), "=", bit, loc(static_cast<const clang::Expr*>(e)));
+    return assign(bit_place(first), "=", bit, loc(static_cast<const clang::Expr*>(e)));
   }
   if (ir::Expr* known = library_operator(e)) return known;
   const auto is_iterator = [&](const clang::Expr* x) {
@@ -97,9 +98,12 @@ ir::Expr* Frontend::operator_call(const CXXOperatorCallExpr* e, const FunctionDe
     callees_.insert(callee->getCanonicalDecl());
     if (!ir::names_object(base)) base = hoist(base, loc(static_cast<const clang::Expr*>(e)));
     ir::Expr* index = value_after(base, e->getArg(1));
-    return through(base, [&](ir::Expr* o) {
+    ir::Expr* place = through(base, [&](ir::Expr* o) {
       return held(fn_.make(ir::Expr::Index, type->element, "", {o, index}), e->getType());
     });
+    // Of a constant std::vector<bool> it is a value, which is read here.
+    const bool read = e->isPRValue() && !TypeTable::is_bit(e->getType()) && !type->element->is_class();
+    return read && ir::constant_behind(place) ? hoist(place, loc(static_cast<const clang::Expr*>(e))) : place;
   }
   if (const char* op = comparison_of(method); op && e->getNumArgs() == 3) {
     const std::vector<ir::Expr*> operands = values({e->getArg(1), e->getArg(2)});

@@ -6,6 +6,7 @@
 #include <functional>
 #include <list>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <random>
@@ -198,6 +199,25 @@ double passes_a_bit(double x) {
   set(b[1], x);
   return b[1] ? x : 0;
 }
+std::vector<bool>::reference bit_of(std::vector<bool>& b, int i) { return b[i]; }
+double assigns_what_is_returned(double x) {
+  std::vector<bool> b(3);
+  bit_of(b, 1) = x > 1;
+  // expected-error@-1 {{cannot differentiate an assignment to an element of a std::vector<bool> through an iterator, or a reference that a call returned; use the index}}
+  *b.begin() = x > 1;
+  // expected-error@-1 {{cannot differentiate an assignment to an element of a std::vector<bool> through an iterator, or a reference that a call returned; use the index}}
+  return b[1] ? x : 0;
+}
+struct Count {
+  int n;
+};
+double asks_for_owners(double x) {
+  const auto one = std::make_shared<Count>(Count{1});
+  std::shared_ptr<Count> other;
+  other = one;
+  return x * other.use_count();
+  // expected-error@-1 {{cannot differentiate 'use_count': derivatives keep objects for longer, so that others own them; keep a flag or a count}}
+}
 double variant(double x) {
   std::variant<int, double> v = x;
   // expected-error@-1 {{cannot differentiate}}
@@ -262,6 +282,8 @@ void use() {
   clad::gradient(changes_bits);
   clad::gradient(passes_a_bit);
   clad::gradient(variant);
+  clad::gradient(assigns_what_is_returned);
+  clad::gradient(asks_for_owners);
   clad::gradient(complex);
   clad::gradient(valarray);
   clad::gradient(span);
