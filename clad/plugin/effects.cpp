@@ -141,12 +141,17 @@ bool conflict(const Effects& reads, const Effects& writes) {
                      [&](const Var* v) { return writes.vars.count(v) != 0; });
 }
 
-bool keeps_numbers(const Type* type) {
+static bool keeps_numbers(const Type* type, std::set<const Type*>& seen) {
   if (type->kind == Type::Pointer || type->differentiable) return false;
   if (type->kind == Type::Other) return type->element != nullptr;
-  if (type->element) return keeps_numbers(type->element);
+  if (type->element) return keeps_numbers(type->element, seen);
+  if (type->fields.empty() || !seen.insert(type).second) return false;  // it may hold vectors of itself
   return std::any_of(type->fields.begin(), type->fields.end(),
-                     [](const Field& f) { return keeps_numbers(f.type); });
+                     [&](const Field& f) { return keeps_numbers(f.type, seen); });
+}
+bool keeps_numbers(const Type* type) {
+  std::set<const Type*> seen;
+  return keeps_numbers(type, seen);
 }
 
 bool keeps_numbers(const Expr* path) {

@@ -109,6 +109,7 @@ void Frontend::add_argument(ir::CallInfo& info, const clang::Expr* e, QualType p
   arg.mutable_ = !pointee.isNull() && !pointee.isConstQualified();
   arg.unconst = arg.mutable_ && unconst_in(e);
   arg.expr = param->isRealFloatingType() ? as_number(e) : library ? read(e) : argument_value(e, param);
+  if (library && param->isRValueReferenceType()) arg.expr = handed_over(e, arg.expr);
   if (param != given && TypeTable::is_reverse(given) && library)
     fail(e->getExprLoc(),
          "cannot differentiate this call with a reverse iterator; take begin() and end(), and "
@@ -349,6 +350,13 @@ static bool is_of_variables(const ir::Expr* e) {
   return ir::root(e) != nullptr;
 }
 
+/// Whether a smart pointer is asked how many own its object, or whether any do.
+static bool asks_for_owners(const FunctionDecl* callee) {
+  const auto* method = dyn_cast<CXXMethodDecl>(callee);
+  return method && compat::in_std(method) && method->getParent()->getName().ends_with("_ptr") &&
+         named(method, {"use_count", "unique", "expired", "lock"});
+}
+
 ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const FunctionDecl* callee,
                                 QualType result, const clang::Expr* at, bool object_mutable) {
   const ir::Type* type = types_.get(result);
@@ -376,6 +384,10 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
       return call_either(*info, a.expr->args[0], callee, result, at, object_mutable);
     if (a.expr->type->is_class()) a.expr = hoist(a.expr, loc(at));
   }
+  if (asks_for_owners(callee))
+    return fail(at->getExprLoc(), "cannot differentiate '" + callee->getNameAsString() +
+                                      "': derivatives keep objects for longer, so that others own them; keep "
+                                      "a flag or a count");
   if (compat::in_std(callee)) check_elements(callee, at->getExprLoc());
   info->callee = callee;
   info->visible = callee->hasBody() && !compat::in_std(callee);
@@ -514,9 +526,10 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
     // A lambda without derivatives is lifted as well: it has no object to be called on. A function that
     // changes memory behind a pointer is reversed, to put that memory back.
     ir::Stmt* s = emit(ir::Stmt::CallStmt, loc(at));
-    if (type->kind != ir::Type::Void) s->var = fn_.make_var(ir::Var::Temp, "t", type, region_);
+    if (type->kind != ir::Type::Void && !returned) s->var = fn_.make_var(ir::Var::Temp, "t", type, region_);
     s->touched = touched;
     s->call = std::move(info);
+    if (returned) return s->call->args[*returned].expr;
     return s->var ? fn_.ref(s->var) : literal("0", context_.IntTy);
   }
   const bool iterator = type->kind == ir::Type::Pointer && !info->lifted && types_.plain(result) != result;

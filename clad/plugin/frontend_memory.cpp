@@ -63,7 +63,8 @@ ir::Expr* Frontend::allocate(const CXXNewExpr* e) {
   const ir::Loc at = loc(static_cast<const clang::Expr*>(e));
   const QualType type = e->getAllocatedType();
   const ir::Type* pointer = types_.get(e->getType());
-  if (!pointer->is_followed() && type->isRecordType() && e->getNumPlacementArgs() == 0)
+  const bool followed = pointer->differentiable || !type->isRecordType() || types_.follows_owners_of(type);
+  if (!followed && e->getNumPlacementArgs() == 0)  // an owner that is none here may get it
     return fail(e->getExprLoc(),
                 "cannot differentiate this 'new' of an object that holds nothing to differentiate; use "
                 "std::make_unique, std::make_shared or a variable");
@@ -151,11 +152,13 @@ bool manages_memory(const FunctionDecl* f) {
   return (finder.makes && numbers(f->getReturnType())) || (finder.frees && takes);
 }
 
-/// The value of `e`, moved from where it is the result of a call, kept in a variable, that cannot be copied.
+/// The value of `e`, moved from where it is the result of a call, kept in a variable, or what std::move
+/// gives, that cannot be copied.
 ir::Expr* Frontend::handed_over(const clang::Expr* e, ir::Expr* value) {
   const bool result = value->kind == ir::Expr::VarRef && value->var->kind == ir::Var::Temp &&
                       !value->var->reference_copy && !value->var->by_pointer;
-  if (!result || value->type->copyable || value->type->kind == ir::Type::Pointer || e->isLValue())
+  const bool given = e->isXValue() && ir::is_path(value);
+  if (!(result || given) || value->type->copyable || value->type->kind == ir::Type::Pointer || e->isLValue())
     return value;
   return fn_.make(ir::Expr::Raw, value->type, "std::move(\1)", {value});
 }

@@ -354,6 +354,14 @@ ir::Expr* Frontend::member(const MemberExpr* e) {
                                        decl->getNameAsString() + "'; give the class a constructor");
     return object->args[position];
   }
+  if (types_.get(compat::record_type(context_, owner))->constant && !object->type->constant) {
+    const ir::Type* base_type = types_.get(compat::record_type(context_, owner));
+    object = through(object, [&](ir::Expr* o) {  // of a base that carries no derivatives
+      ir::Expr* part = fn_.make(ir::Expr::Cast, base_type, base_type->name + "&", {o});
+      part->to_reference = part->explicit_cast = true;
+      return part;
+    });
+  }
   return through(object, [&](ir::Expr* o) {
     return held(fn_.make(ir::Expr::Member, types_.get(type), decl->getNameAsString(), {o}), type);
   });

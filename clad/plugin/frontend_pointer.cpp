@@ -302,10 +302,12 @@ void Frontend::declare_pointer(const VarDecl* decl) {
   ir::Expr* first = nullptr;
   if (modified(decl) || changes_.counters.count(decl)) {
     // What is read behind a pointer that stays a variable is kept, what is changed there is not.
-    const bool only_read = type->element && type->element->is_class() && !type->differentiable &&
-                           decl->getType()->isPointerType() &&
-                           decl->getType()->getPointeeType().isConstQualified();
-    if (is_cursor_type(type) || names_objects(decl)) {
+    const auto* pointee = type->element && !type->differentiable && decl->getType()->isPointerType()
+                              ? decl->getType()->getPointeeType()->getAsCXXRecordDecl()
+                              : nullptr;
+    const bool only_read = pointee && decl->getType()->getPointeeType().isConstQualified();
+    const bool some_class = only_read && pointee->hasDefinition() && pointee->isPolymorphic();
+    if (!some_class && (is_cursor_type(type) || names_objects(decl))) {
       first = decl->getInit() ? value(decl->getInit()) : nullptr;
       if (declare_cursor(decl, first, only_read)) return;
     }

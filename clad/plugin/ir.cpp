@@ -240,8 +240,8 @@ bool is_global(const Expr* path) {
 /// The variable whose derivative an lvalue path names a part of.
 static const Var* carrier(const Expr* e) {
   return follow(e, [](const Expr* m) {
-    return m->kind == Expr::Member && m->args[0]->type &&
-           has_member(m->args[0]->type, m->text, &Field::constant);
+    return (m->type && m->type->constant) || (m->kind == Expr::Member && m->args[0]->type &&
+                                              has_member(m->args[0]->type, m->text, &Field::constant));
   });
 }
 

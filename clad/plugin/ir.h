@@ -66,6 +66,7 @@ struct Type {
   bool changes_through = false;  ///< a pointer to such data that is not const, or a class with such pointers
   bool reaches_state = false;  ///< a pointer to what has none and is not const, or a class with such pointers
   bool is_state = false;   ///< a class whose objects can be put back as they were: no handle of a C library
+  bool constant = false;   ///< a class that the user marked: numbers in it carry no derivative
   bool is_random = false;  ///< a generator of random numbers of the library: of these, what they gave is kept
   const void* decl = nullptr;  ///< the frontend's class declaration
 

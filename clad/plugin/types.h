@@ -19,6 +19,9 @@ namespace clad {
 
 /// Whether the class has a copy constructor, whatever that does.
 bool copyable(const clang::CXXRecordDecl* record);
+/// Whether objects of the type can be copied, with all that they hold: a std::vector says that it can be
+/// copied, whatever its elements are.
+bool all_copyable(clang::QualType type);
 
 class TypeTable {
  public:
@@ -37,8 +40,11 @@ class TypeTable {
   static bool is_numeric_array(clang::QualType type);
   /// The type as it is, but for what stands for a std::valarray.
   clang::QualType evaluated(clang::QualType type) { return is_numeric_array(type) ? plain(type) : type; }
-  /// Whether the type is a smart pointer to what has derivatives.
+  /// Whether the type is a smart pointer that is followed to what it owns.
   bool owns(clang::QualType type);
+  /// Whether smart pointers to objects of a class without derivatives are followed: they keep the one they
+  /// start with, and it is no part of a list or tree.
+  bool follows_owners_of(clang::QualType type);
   /// Whether the iterator counts downwards.
   static bool is_reverse(clang::QualType type);
   /// The type without reference and top-level const; of an iterator, the pointer's.
@@ -109,6 +115,7 @@ class TypeTable {
   void fill_class(ir::Type& type, const clang::CXXRecordDecl* record, clang::QualType qualified);
   void add_derived(ir::Type& type, const clang::CXXRecordDecl* base);
   void find_downcasts();
+  void each_new_declaration(const clang::Decl*& last, llvm::function_ref<void(clang::Decl*)> visit);
   void add_constants(const ir::Type* type);
   void find_own_zero(ir::Type& t, clang::QualType type);
   bool fill_parts(ir::Type& type, const clang::ClassTemplateSpecializationDecl* spec);
@@ -137,6 +144,9 @@ class TypeTable {
   /// at.
   std::map<const clang::CXXRecordDecl*, std::set<const clang::CXXRecordDecl*>> downcasts_;
   const clang::Decl* searched_ = nullptr;
+  std::map<const clang::CXXRecordDecl*, bool> followed_;  ///< whether owners of its objects are
+  std::set<const clang::CXXRecordDecl*> reseated_;        ///< classes of objects whose owners get others
+  const clang::Decl* reseats_searched_ = nullptr;         ///< the last declaration that was searched for them
   std::optional<std::set<const clang::CXXRecordDecl*>> bases_;
 };
 

@@ -114,7 +114,7 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
   if (!record->hasDefinition()) return;
   record = record->getDefinition();
   t.default_constructible = default_constructible(record);
-  t.copyable = copyable(record);
+  t.copyable = compat::in_std(record) ? all_copyable(type) : copyable(record);
   if (is_opaque(record)) {
     t.kind = ir::Type::Opaque;
     opaques_.push_back(&t);
@@ -122,7 +122,8 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
     t.zero_by_value_init = true;
     return;
   }
-  if (compat::annotated(record, "non_differentiable") || declared_constant(record)) return;
+  t.constant = compat::annotated(record, "non_differentiable") || declared_constant(record);
+  if (t.constant) return;
   t.is_random = is_random(record);
   const bool of_system = context_.getSourceManager().isInSystemHeader(record->getLocation());
   t.is_state = !t.is_random && (compat::in_std(record) || !of_system);

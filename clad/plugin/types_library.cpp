@@ -47,31 +47,6 @@ bool TypeTable::is_random(const CXXRecordDecl* record) {
 
 bool TypeTable::is_numeric_array(QualType type) { return !numeric_array_element(type).isNull(); }
 
-/// Whether an object of the class is no part of a list, a tree or the like, and no object of a derived class:
-/// a pointer to it says which it is.
-static bool is_single(QualType type) {
-  const CXXRecordDecl* record = type->getAsCXXRecordDecl();
-  record = record ? record->getDefinition() : nullptr;
-  if (!record || record->isPolymorphic()) return false;
-  std::set<const CXXRecordDecl*> seen;
-  const auto leads_back = [&](const auto& self, QualType part) -> bool {
-    part = part->getBaseElementTypeUnsafe()->getCanonicalTypeInternal().getNonReferenceType();
-    if (part->isPointerType()) return self(self, part->getPointeeType());
-    const CXXRecordDecl* inner = part->getAsCXXRecordDecl();
-    inner = inner ? inner->getDefinition() : nullptr;
-    if (!inner) return false;
-    if (inner == record && !seen.empty()) return true;
-    if (!seen.insert(inner).second) return false;
-    if (const auto* spec = dyn_cast<ClassTemplateSpecializationDecl>(inner))
-      for (const TemplateArgument& a : spec->getTemplateArgs().asArray())
-        if (a.getKind() == TemplateArgument::Type && self(self, a.getAsType())) return true;
-    if (compat::in_std(inner)) return false;
-    return llvm::any_of(inner->bases(), [&](const auto& base) { return self(self, base.getType()); }) ||
-           llvm::any_of(inner->fields(), [&](const FieldDecl* f) { return self(self, f->getType()); });
-  };
-  return !leads_back(leads_back, type);
-}
-
 QualType TypeTable::plain(QualType type) {
   if (is_bit(type)) return context_.BoolTy;
   if (const QualType element = numeric_array_element(type); !element.isNull()) {
@@ -90,7 +65,7 @@ QualType TypeTable::plain(QualType type) {
   const bool wrapper = spec->getName() == "reference_wrapper";
   const bool owner = spec->getName().ends_with("_ptr");
   const bool numbers = !wrapper && get(held->getPointeeType())->kind == ir::Type::Scalar;
-  const bool objects = owner && get(held)->is_followed() && is_single(held->getPointeeType());
+  const bool objects = owner && get(held)->is_followed() && follows_owners_of(held->getPointeeType());
   if (!numbers && !objects && !get(held)->differentiable && !in_progress_.count(get(held))) return type;
   if (type->isLValueReferenceType() && !type->getPointeeType().isConstQualified())
     return context_.getLValueReferenceType(held);
@@ -265,34 +240,44 @@ void TypeTable::find_downcasts() {
       return true;
     }
   } finder(downcasts_);
-  const Decl* next = searched_ ? searched_->getNextDeclInContext() : nullptr;
-  if (!searched_ && !context_.getTranslationUnitDecl()->decls_empty())
+  each_new_declaration(searched_, [&](Decl* d) { finder.TraverseDecl(d); });
+}
+
+/// Calls `visit` for the declarations of the file, but not for the library's, that were added since the last
+/// time; `last` says how far that was.
+void TypeTable::each_new_declaration(const Decl*& last, llvm::function_ref<void(Decl*)> visit) {
+  const Decl* next = last ? last->getNextDeclInContext() : nullptr;
+  if (!last && !context_.getTranslationUnitDecl()->decls_empty())
     next = *context_.getTranslationUnitDecl()->decls_begin();
   for (; next; next = next->getNextDeclInContext()) {
-    searched_ = next;
+    last = next;
     const auto* space = dyn_cast<NamespaceDecl>(next);
     const bool library = space && (space->getName() == "std" || space->getName().starts_with("__"));
-    if (!library) finder.TraverseDecl(const_cast<Decl*>(next));
+    if (!library) visit(const_cast<Decl*>(next));
   }
 }
 
-/// Whether objects of the type can be copied, with all that they hold: a std::vector says that it can be
-/// copied, whatever its elements are.
-static bool all_copyable(QualType type) {
-  const auto* record = type->getBaseElementTypeUnsafe()->getAsCXXRecordDecl();
-  if (!record || !(record = record->getDefinition())) return true;
-  if (!copyable(record)) return false;
-  if (const auto* spec = dyn_cast<ClassTemplateSpecializationDecl>(record); spec && compat::in_std(record)) {
-    const auto copied = [](const TemplateArgument& a) {
-      return a.getKind() != TemplateArgument::Type || all_copyable(a.getAsType());
-    };
-    return llvm::all_of(spec->getTemplateArgs().asArray(), [&](const TemplateArgument& a) {
-      return a.getKind() == TemplateArgument::Pack ? llvm::all_of(a.getPackAsArray(), copied) : copied(a);
-    });
-  }
-  if (record->hasUserDeclaredCopyConstructor() || compat::in_std(record)) return true;
-  return llvm::all_of(record->bases(), [](const auto& base) { return all_copyable(base.getType()); }) &&
-         llvm::all_of(record->fields(), [](const FieldDecl* f) { return all_copyable(f->getType()); });
+bool all_copyable(QualType type) {
+  std::set<const CXXRecordDecl*> seen;  // a class may hold vectors of itself
+  const auto check = [&](const auto& self, QualType part) -> bool {
+    const auto* record = part->getBaseElementTypeUnsafe()->getAsCXXRecordDecl();
+    if (!record || !(record = record->getDefinition()) || !seen.insert(record).second) return true;
+    if (!copyable(record)) return false;
+    if (const auto* spec = dyn_cast<ClassTemplateSpecializationDecl>(record);
+        spec && compat::in_std(record)) {
+      const auto copied = [&](const TemplateArgument& a) {
+        return a.getKind() != TemplateArgument::Type || self(self, a.getAsType());
+      };
+      return llvm::all_of(spec->getTemplateArgs().asArray(), [&](const TemplateArgument& a) {
+        return a.getKind() == TemplateArgument::Pack ? llvm::all_of(a.getPackAsArray(), copied) : copied(a);
+      });
+    }
+    if (record->hasUserDeclaredCopyConstructor() || compat::in_std(record)) return true;
+    const auto of = [&](const auto& d) { return self(self, d.getType()); };
+    return llvm::all_of(record->bases(), of) &&
+           llvm::all_of(record->fields(), [&](const FieldDecl* f) { return of(*f); });
+  };
+  return check(check, type);
 }
 
 std::string TypeTable::classes_of(const ir::Type* type) {

@@ -1,4 +1,5 @@
 // Members that carry no derivative.
+#include <utility>
 #include <vector>
 
 #include "clad/Differentiator/Differentiator.h"
@@ -100,6 +101,55 @@ TEST(Constants, AreClassesMembersAndFunctionsMarkedAsInClad) {
   clad::gradient(marked).execute(x, &d);
   EXPECT_DOUBLE_EQ(d, 2 * x * x * x * x + x);
   EXPECT_DOUBLE_EQ(clad::differentiate(marked, "x").execute(x), d);
+}
+
+// A class marked so, as a member, a base, an element and a part of a pair.
+struct CLAD_NONDIFFERENTIABLE Record {
+  double last = 0;
+  void set(double v) { last = v; }
+  double get() const { return last; }
+};
+struct Watched {
+  Record log;
+  Record both[2];
+  double w;
+  void note(double v) {
+    log.set(v);
+    log.last += v;
+    both[1].last = w;
+  }
+};
+struct Derived : Record {
+  double w;
+};
+double watched(double x, double y) {
+  Watched m{{7}, {}, y};
+  m.note(x);
+  Derived d{{x}, x * y};
+  d.last += y;
+  std::pair<Record, double> p{Record{x}, y};
+  std::vector<Watched> v(1, m);
+  v[0].log.last = x;
+  return m.w * m.log.get() + m.w * m.both[1].last + d.w * d.last + p.first.last * p.second +
+         v[0].log.last * v[0].w;
+}
+double of_watched(const Watched& m) { return m.w * m.log.last; }
+TEST(Constants, AreMembersOfMarkedClasses) {
+  const double x = 2, y = 3;
+  // m.w: 2 x + y, d.w (x y): x + y, p.second: x, v[0].w: x
+  const double gx = y * (x + y), gy = 2 * x + y + x * (x + y) + x + x;
+  double dx = 0, dy = 0;
+  clad::gradient(watched).execute(x, y, &dx, &dy);
+  EXPECT_DOUBLE_EQ(dx, gx);
+  EXPECT_DOUBLE_EQ(dy, gy);
+  EXPECT_DOUBLE_EQ(clad::differentiate(watched, "x").execute(x, y), gx);
+  EXPECT_DOUBLE_EQ(clad::differentiate(watched, "y").execute(x, y), gy);
+  const Watched m{{2}, {}, 3};
+  Watched d{{0}, {}, 0}, along{{1}, {}, 0};
+  clad::gradient(of_watched).execute(m, &d);
+  EXPECT_EQ(d.log.last, 0);
+  EXPECT_EQ(d.w, 2);
+  EXPECT_EQ(clad::pushforward(of_watched, "m").execute(m, &along).pushforward, 0);
 }
 
 }  // namespace

@@ -410,6 +410,130 @@ TEST(State, OnTheHeap) {
   EXPECT_DERIVATIVES(by_members, 0.9, 0.7);
 }
 
+// Owners of which it is known only at run time what they own: what is read behind them is kept.
+struct Owned {
+  int n;
+};
+struct Lazy {
+  std::unique_ptr<std::vector<int>> made;
+  const std::vector<int>& get() {
+    if (!made) {
+      made = std::make_unique<std::vector<int>>();
+      for (int i = 0; i < 3; ++i) made->push_back(i + 1);
+    }
+    return *made;
+  }
+};
+double reseated(double x, double y) {
+  auto p = std::make_unique<Owned>(Owned{1}), q = std::make_unique<Owned>(Owned{2});
+  Lazy lazy;
+  double s = x;
+  for (int i = 0; i < 3; ++i) {
+    s = s * y * p->n + x;
+    p->n++;
+    std::swap(p, q);
+    for (int k : lazy.get()) s += 0.1 * k * s;
+    if (i == 1) p = std::make_unique<Owned>(Owned{i + 2});
+  }
+  return s * q->n;
+}
+double registered(double x, double y) {
+  std::map<std::string, std::shared_ptr<Owned>> all;
+  all["a"] = std::make_shared<Owned>(Owned{2});
+  all["b"] = x > y ? std::make_shared<Owned>(Owned{3}) : nullptr;
+  double s = x;
+  for (auto& [name, p] : all) {
+    s = s * y * p->n + p->n;
+    p->n++;
+  }
+  return s * all.at("a")->n;
+}
+double of_any_class(double x, double y) {
+  std::vector<std::unique_ptr<Base>> all;
+  all.push_back(std::make_unique<Base>());
+  all.push_back(std::make_unique<Derived>());
+  Base a;
+  Derived b;
+  const Base* some = &a;
+  double s = x;
+  for (int i = 0; i < 4; ++i) {
+    const auto& p = all[i % 2];
+    s = std::sin(s * p->k) + y * some->k;
+    p->go();
+    b.go();
+    if (i == 2) some = &b;
+  }
+  return s * all[1]->k;
+}
+TEST(State, OfOwnersThatGetOthers) {
+  EXPECT_DERIVATIVES(reseated, 0.9, 0.7);
+  EXPECT_DERIVATIVES(registered, 0.9, 0.7);
+  EXPECT_DERIVATIVES(of_any_class, 0.9, 0.7);
+}
+
+// An object that stands for an element, as std::vector<bool> has them.
+struct Place {
+  std::vector<int>* v;
+  int i;
+  Place& operator=(int k) {
+    (*v)[i] = k;
+    return *this;
+  }
+};
+struct Table {
+  std::vector<int> d;
+  Place operator[](int i) { return {&d, i}; }
+};
+double by_a_place(double x, double y) {
+  Table t{{1, 2}};
+  double s = x * t.d[1];
+  for (int k = 0; k < 3; ++k) {
+    t[1] = k + 5;
+    s = 0.1 * s * s * t.d[1] + y;
+    t[0] = t.d[1] + 1;
+  }
+  return s * t.d[0];
+}
+double flags(double x, double y) {
+  std::map<int, std::vector<bool>> m;
+  m[0].assign(3, true);
+  std::deque<std::vector<bool>> q{{true, false}};
+  double s = x;
+  for (int k = 0; k < 3; ++k) {
+    s *= m[0][k] ? x * y : y;
+    m[0][2] = false;
+    s += m.at(0)[k] ? x : y * s;
+    const auto it = q.begin();
+    s *= (*it)[k % 2] ? y : x * x;
+  }
+  return s;
+}
+struct Job {
+  int k = 1;
+  std::vector<Job> after;
+};
+int length(const Job& job) {
+  int n = job.k;
+  for (const Job& next : job.after) n += length(next);
+  return n;
+}
+double of_itself(double x, double y) {
+  Job job;
+  job.after.push_back(Job{2});
+  job.after[0].after.push_back(Job{3});
+  double s = x;
+  for (int k = 0; k < 2; ++k) {
+    s *= s * length(job) * 0.1 + y;
+    job.after[0].k++;
+  }
+  return s;
+}
+TEST(State, OfElements) {
+  EXPECT_DERIVATIVES(of_itself, 0.9, 0.7);
+  EXPECT_DERIVATIVES(by_a_place, 0.9, 0.7);
+  EXPECT_DERIVATIVES(flags, 0.9, 0.7);
+}
+
 // Sources of random numbers, and files: nothing of them is put back.
 class Noise {
   std::mt19937* g_;
