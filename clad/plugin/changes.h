@@ -30,10 +30,11 @@ Changes changes_of(const clang::CXXRecordDecl* lambda);
 /// read them, whatever the parameter's type allows.
 bool only_reads(const clang::FunctionDecl* function, unsigned parameter);
 
-/// Whether the end of an object of the class changes what a member refers to, as that of a guard does, or a
-/// number that one points to: not if it only counts owners, frees with the last, and nobody asks for the
-/// count.
+/// Whether the end of an object of the class changes what a member refers to, as that of a guard does, or
+/// what one points to: not if it only counts owners, frees with the last, and nobody asks for the count.
 bool ends_with_changes(const clang::CXXRecordDecl* record);
+/// Whether a copy of an object calls what changes an object that a member points to.
+bool copies_with_changes(const clang::CXXRecordDecl* record);
 
 /// Whether a copy of an object of the class, made or assigned, may have other numbers than the object.
 bool copies_differ(const clang::CXXRecordDecl* record);

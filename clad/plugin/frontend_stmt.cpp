@@ -204,6 +204,7 @@ void Frontend::check_object(QualType type, SourceLocation at) {
                  " changes " + what + "; call a function that does so instead");
   };
   if (ends_with_changes(record)) return refuse("destructor", "what a member refers or points to");
+  if (copies_with_changes(record)) return refuse("copy", "what a member points to");
   const auto changes_global = [&](const FunctionDecl* f) {
     return globals_ && f && !globals_->changed_by(f).empty();
   };
@@ -214,7 +215,8 @@ void Frontend::check_object(QualType type, SourceLocation at) {
     if (changes_global(made)) return refuse("constructor", global);
 }
 
-/// What the library does with objects is not seen: an error if their operators change what is read elsewhere.
+/// What the library does with objects is not seen: an error if they, or their operators, change what is read
+/// elsewhere.
 void Frontend::check_elements(const FunctionDecl* of_library, SourceLocation at) {
   std::set<const CXXRecordDecl*> seen;
   bool given = true;  // of a function: what it is given to call is looked into where it is called
@@ -233,6 +235,7 @@ void Frontend::check_elements(const FunctionDecl* of_library, SourceLocation at)
       return;
     }
     check_object(type, at);
+    if (!globals_ || !globals_->tracks()) return;
     for (const CXXMethodDecl* method : record->methods())
       if (method->isOverloadedOperator() && !(given && method->getOverloadedOperator() == OO_Call) &&
           !globals_->changed_by(method).empty()) {
@@ -242,7 +245,6 @@ void Frontend::check_elements(const FunctionDecl* of_library, SourceLocation at)
         return;
       }
   };
-  if (!globals_ || !globals_->tracks()) return;
   if (const TemplateArgumentList* args = of_library->getTemplateSpecializationArgs())
     for (const TemplateArgument& a : args->asArray()) check(check, a);
   given = false;

@@ -155,6 +155,37 @@ double by_a_destructor(double x) {
   }
   return x * depth;
 }
+struct Logs {
+  std::vector<int>* to;
+  ~Logs() { to->push_back(1); }
+};
+struct Counts {
+  int* owners;
+  explicit Counts(int n) : owners(new int(n)) {}
+  Counts(const Counts& from) : owners(from.owners) { ++*owners; }
+  ~Counts() {
+    if (--*owners == 0) delete owners;
+  }
+  int count() const { return *owners; }
+};
+struct Notes {
+  std::vector<int>* to;
+  explicit Notes(std::vector<int>* v) : to(v) {}
+  Notes(const Notes& from) : to(from.to) { to->push_back(1); }
+};
+double by_what_objects_point_to(double x) {
+  std::vector<int> v;
+  {
+    Logs logs{&v};
+    // expected-error@-1 {{cannot differentiate through an object of 'Logs': its destructor changes what a member refers or points to}}
+    x *= 2;
+  }
+  Counts one(1);
+  // expected-error@-1 {{cannot differentiate through an object of 'Counts': its destructor changes what a member refers or points to}}
+  Notes note(&v);
+  // expected-error@-1 {{cannot differentiate through an object of 'Notes': its copy changes what a member points to}}
+  return x * v.size() * one.count();
+}
 double by_a_destructor_elsewhere(double x) {
   int n = 2;
   Pointed pointed(&x);
@@ -222,6 +253,7 @@ void use() {
   clad::gradient(by_references);
   clad::gradient(by_a_destructor);
   clad::gradient(by_a_destructor_elsewhere);
+  clad::gradient(by_what_objects_point_to);
   clad::gradient(returned_views);
   clad::gradient(lists);
   clad::gradient(sums);

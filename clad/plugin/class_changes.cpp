@@ -1,0 +1,224 @@
+// What the end of an object changes, and what its copies do: nothing of either is reversed.
+#include <set>
+
+#include "changes.h"
+#include "clang/AST/RecursiveASTVisitor.h"
+#include "compat.h"
+#include "frontend.h"
+
+using namespace clang;
+
+namespace clad {
+namespace {
+
+/// Whether what a member points to may be read elsewhere: numbers, a container, an object of the user's.
+bool points_to_state(QualType type) {
+  if (!type->isPointerType()) return false;
+  const CXXRecordDecl* record = type->getPointeeType()->getAsCXXRecordDecl();
+  if (!record) return type->getPointeeType()->isArithmeticType();
+  const SourceManager& manager = record->getASTContext().getSourceManager();
+  return compat::in_std(record) || !manager.isInSystemHeader(record->getLocation());
+}
+
+/// Finds, in a destructor, a change of what a member refers or points to.
+struct EndFinder : RecursiveASTVisitor<EndFinder> {
+  bool referred = false, pointed = false, called = false, frees = false;
+  std::set<const ValueDecl*> counters;  // members that such a change names
+  void change(const clang::Expr* e, bool by_call = false) {
+    const ValueDecl* counter = nullptr;
+    for (bool reference = false, pointer = false;;) {
+      e = e->IgnoreParenCasts();
+      if (const auto* member = dyn_cast<MemberExpr>(e)) {
+        const QualType type = member->getMemberDecl()->getType();
+        reference |= type->isReferenceType();
+        pointer = points_to_state(type);
+        if (!counter) counter = member->getMemberDecl();
+        e = member->getBase();
+      } else if (const auto* element = dyn_cast<ArraySubscriptExpr>(e)) {
+        e = element->getBase();
+      } else if (const auto* unary = dyn_cast<UnaryOperator>(e)) {
+        e = unary->getSubExpr();
+      } else if (const auto* op = dyn_cast<CXXOperatorCallExpr>(e)) {
+        e = op->getArg(0);
+      } else if (const auto* call = dyn_cast<CXXMemberCallExpr>(e)) {
+        e = call->getImplicitObjectArgument();
+      } else {
+        const auto* from = dyn_cast<DeclRefExpr>(e);  // what a copy is made of
+        if (!isa<CXXThisExpr>(e) && !(from && isa<ParmVarDecl>(from->getDecl()))) return;
+        referred |= reference;
+        called |= pointer && by_call;
+        if (!pointer || by_call) return;
+        pointed = true;
+        counters.insert(counter);
+        return;
+      }
+    }
+  }
+  bool VisitBinaryOperator(BinaryOperator* e) {
+    if (e->isAssignmentOp() && !e->getLHS()->getType()->isPointerType()) change(e->getLHS());
+    return true;
+  }
+  bool VisitUnaryOperator(UnaryOperator* e) {
+    if (e->isIncrementDecrementOp() && !e->getType()->isPointerType()) change(e->getSubExpr());
+    return true;
+  }
+  bool VisitCXXMemberCallExpr(CXXMemberCallExpr* e) {
+    const CXXMethodDecl* method = e->getMethodDecl();
+    if (method && !method->isConst()) change(e->getImplicitObjectArgument(), true);
+    return true;
+  }
+  bool VisitCXXOperatorCallExpr(CXXOperatorCallExpr* e) {
+    const FunctionDecl* f = e->getDirectCallee();
+    const auto* method = dyn_cast_or_null<CXXMethodDecl>(f);
+    const bool element =
+        e->getOperator() == OO_Subscript || e->getOperator() == OO_Star || e->getOperator() == OO_Arrow || !f;
+    if (element || (method ? method->isConst() : f->getNumParams() == 0)) return true;
+    const QualType first = method ? QualType() : f->getParamDecl(0)->getType();
+    if (method || (first->isLValueReferenceType() && !first->getPointeeType().isConstQualified()))
+      change(e->getArg(0), true);
+    return true;
+  }
+  bool VisitCXXDeleteExpr(CXXDeleteExpr*) { return frees = true; }
+  bool VisitCallExpr(CallExpr* e) {
+    frees |= e->getDirectCallee() && named(e->getDirectCallee(), {"free"});
+    return true;
+  }
+};
+
+/// Whether a function of the class, other than those that make, copy and end its objects, reads such a
+/// member.
+bool is_asked(const CXXRecordDecl* record, const std::set<const ValueDecl*>& members) {
+  struct Finder : RecursiveASTVisitor<Finder> {
+    const std::set<const ValueDecl*>& members;
+    bool found = false;
+    explicit Finder(const std::set<const ValueDecl*>& m) : members(m) {}
+    bool VisitMemberExpr(MemberExpr* m) { return !(found |= members.count(m->getMemberDecl()) != 0); }
+  } finder(members);
+  for (const CXXMethodDecl* method : record->methods())
+    if (!isa<CXXConstructorDecl, CXXDestructorDecl>(method) && !method->isCopyAssignmentOperator() &&
+        !method->isMoveAssignmentOperator() && method->hasBody())
+      finder.TraverseStmt(method->getBody());
+  return finder.found;
+}
+
+/// Finds, in a function that copies an object, a member that may become something else than it is there.
+struct CopyFinder : RecursiveASTVisitor<CopyFinder> {
+  bool found = false;
+
+  static bool mentions(const clang::Stmt* s, const ValueDecl* member) {
+    const auto* m = dyn_cast<MemberExpr>(s);
+    return (m && m->getMemberDecl() == member) || llvm::any_of(s->children(), [&](const clang::Stmt* inner) {
+             return inner && mentions(inner, member);
+           });
+  }
+  /// The member of the object, or of the one it is copied from, that an expression names a part of.
+  static const ValueDecl* member_of(const clang::Expr* e) {
+    e = e->IgnoreParenCasts();
+    while (const auto* element = dyn_cast<ArraySubscriptExpr>(e)) e = element->getBase()->IgnoreParenCasts();
+    const auto* member = dyn_cast<MemberExpr>(e);
+    return member ? member->getMemberDecl() : nullptr;
+  }
+  void becomes(const ValueDecl* member, const clang::Expr* value) {
+    value = value->IgnoreParenCasts();
+    if (const auto* made = dyn_cast<CXXConstructExpr>(value); made && made->getNumArgs() == 1)
+      value = made->getArg(0)->IgnoreParenCasts();
+    if (const auto* call = dyn_cast<CallExpr>(value)) {  // which give what was there
+      const FunctionDecl* f = call->getDirectCallee();
+      if (f && compat::in_std(f) && named(f, {"exchange", "move"}))
+        value = call->getArg(0)->IgnoreParenCasts();
+    }
+    const bool computed = isa<BinaryOperator, UnaryOperator, CallExpr>(value) &&
+                          !isa<CXXMemberCallExpr>(value) && member->getType()->isArithmeticType();
+    found |= (computed && mentions(value, member)) || isa<FloatingLiteral>(value);
+  }
+  bool VisitBinaryOperator(BinaryOperator* e) {
+    const ValueDecl* member = e->isAssignmentOp() ? member_of(e->getLHS()) : nullptr;
+    if (!member) return true;
+    if (e->isCompoundAssignmentOp())
+      found |= member->getType()->isArithmeticType();
+    else
+      becomes(member, e->getRHS());
+    return true;
+  }
+  /// What is copied depends on a number of the object, which that of a derivative does not have.
+  void depends(const clang::Expr* condition) {
+    if (!condition) return;
+    if (const auto* m = dyn_cast<MemberExpr>(condition))
+      found |= isa<FieldDecl>(m->getMemberDecl()) && m->getType()->isArithmeticType();
+    for (const clang::Stmt* inner : condition->children())
+      if (const auto* e = dyn_cast_or_null<clang::Expr>(inner)) depends(e);
+  }
+  bool VisitForStmt(ForStmt* s) {
+    depends(s->getCond());
+    return true;
+  }
+  bool VisitWhileStmt(WhileStmt* s) {
+    depends(s->getCond());
+    return true;
+  }
+  bool VisitIfStmt(IfStmt* s) {
+    depends(s->getCond());
+    return true;
+  }
+  bool VisitUnaryOperator(UnaryOperator* e) {
+    const ValueDecl* member = e->isIncrementDecrementOp() ? member_of(e->getSubExpr()) : nullptr;
+    found |= member && member->getType()->isArithmeticType();
+    return true;
+  }
+};
+
+bool is_copy(const CXXMethodDecl* method) {
+  if (const auto* made = dyn_cast<CXXConstructorDecl>(method)) return made->isCopyOrMoveConstructor();
+  return method->isCopyAssignmentOperator() || method->isMoveAssignmentOperator();
+}
+
+}  // namespace
+
+bool ends_with_changes(const CXXRecordDecl* record) {
+  if (!record || !record->hasDefinition() || record->hasTrivialDestructor()) return false;
+  const SourceManager& manager = record->getASTContext().getSourceManager();
+  if (compat::in_std(record) || manager.isInSystemHeader(record->getLocation())) return false;
+  if (compat::annotated(record, "clad::opaque")) return false;  // what it refers to is its own
+  const CXXDestructorDecl* destructor = record->getDestructor();
+  EndFinder finder;
+  if (destructor && destructor->getBody()) finder.TraverseStmt(destructor->getBody());
+  const auto of = [](QualType type) {
+    return ends_with_changes(type->getBaseElementTypeUnsafe()->getAsCXXRecordDecl());
+  };
+  // One that frees counts owners: that matters to who asks for the count.
+  const bool counts = finder.pointed && (!finder.frees || is_asked(record, finder.counters));
+  return finder.referred || counts || (finder.called && !finder.frees) ||
+         llvm::any_of(record->fields(), [&](const FieldDecl* f) { return of(f->getType()); }) ||
+         llvm::any_of(record->bases(), [&](const CXXBaseSpecifier& b) { return of(b.getType()); });
+}
+
+bool copies_with_changes(const CXXRecordDecl* record) {
+  const SourceManager& manager = record->getASTContext().getSourceManager();
+  if (compat::in_std(record) || manager.isInSystemHeader(record->getLocation()) ||
+      compat::annotated(record, "clad::opaque"))
+    return false;
+  return llvm::any_of(record->methods(), [](const CXXMethodDecl* method) {
+    const FunctionDecl* definition = nullptr;
+    if (!is_copy(method) || !method->isUserProvided() || !method->hasBody(definition)) return false;
+    EndFinder finder;
+    finder.TraverseStmt(definition->getBody());
+    return finder.called && !finder.frees;
+  });
+}
+
+bool copies_differ(const CXXRecordDecl* record) {
+  const SourceManager& manager = record->getASTContext().getSourceManager();
+  if (compat::in_std(record) || manager.isInSystemHeader(record->getLocation())) return false;
+  return llvm::any_of(record->methods(), [](const CXXMethodDecl* method) {
+    const FunctionDecl* definition = nullptr;
+    if (!is_copy(method) || !method->isUserProvided() || !method->hasBody(definition)) return false;
+    CopyFinder finder;
+    finder.TraverseStmt(definition->getBody());
+    if (const auto* made = dyn_cast<CXXConstructorDecl>(definition))
+      for (const CXXCtorInitializer* init : made->inits())
+        if (init->isMemberInitializer()) finder.becomes(init->getMember(), init->getInit());
+    return finder.found;
+  });
+}
+
+}  // namespace clad
