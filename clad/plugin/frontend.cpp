@@ -301,6 +301,7 @@ void Frontend::lower(const FunctionDecl* decl, const std::vector<const Decl*>& t
     fn_.always_forward = true;
   stmt(decl->getBody());
   check_parts();
+  check_handles();
 }
 
 /// An array member, element by element; without an initializer its elements are value-initialized.

@@ -382,6 +382,11 @@ class Frontend {
   ir::Expr* repoint(ir::Expr* object, std::size_t i, ir::Expr* pointer, clang::SourceLocation at);
   ir::Expr* no_part_reference(const clang::Expr* e);
   void check_parts();
+  const ir::Type* behind_handle(ir::Expr* pointer);
+  static const ir::Type* changed_behind(const ir::Expr* path);
+  void note_change(const ir::Expr* path);
+  void note_handle(ir::Expr* pointer, clang::SourceLocation at);
+  void check_handles();
 
   // Construction: frontend_construct.cpp
   ir::Expr* elements(const clang::Expr* e);
@@ -461,6 +466,9 @@ class Frontend {
   ir::Expr* container_member(const clang::CXXMemberCallExpr* e, const clang::CXXMethodDecl* method);
   ir::Expr* finish_call(std::unique_ptr<ir::CallInfo> info, const clang::FunctionDecl* callee,
                         clang::QualType result, const clang::Expr* at, bool object_mutable);
+  ir::Expr* finish_constant_call(std::unique_ptr<ir::CallInfo> info, const clang::FunctionDecl* callee,
+                                 clang::QualType result, std::optional<unsigned> returned,
+                                 const std::vector<ir::Var*>& touched, const clang::Expr* at);
   ir::Expr* call_either(const ir::CallInfo& info, const ir::Expr* test, const clang::FunctionDecl* callee,
                         clang::QualType result, const clang::Expr* at, bool object_mutable);
   // What a call returns a reference or a pointer to: frontend_returned.cpp
@@ -545,9 +553,11 @@ class Frontend {
   std::set<const clang::ValueDecl*> refused_;   ///< declarations that an error has been reported for
   int parallel_depth_ = 0;                      ///< parallel loops around this statement
   bool testing_ = false;                        ///< lowering a condition, through which no derivative flows
-  const clang::Expr* dropped_ = nullptr;        ///< the expression whose value nobody uses
-  bool forward_ = false;                        ///< tangents are taken, not adjoints
-  bool tainted_ = false;  ///< this statement uses one: what else is wrong follows from it
+  std::set<const ir::Type*> changed_behind_;    ///< of objects behind handles, those that are changed
+  std::vector<std::pair<const ir::Type*, clang::SourceLocation>> handed_;  ///< those that calls are given
+  const clang::Expr* dropped_ = nullptr;  ///< the expression whose value nobody uses
+  bool forward_ = false;                  ///< tangents are taken, not adjoints
+  bool tainted_ = false;                  ///< this statement uses one: what else is wrong follows from it
   int inline_depth_ = 0;
 };
 
@@ -555,6 +565,8 @@ class Frontend {
 const clang::Expr* strip(const clang::Expr* e);
 /// Whether every call of the function is a checkpoint (CLAD_CHECKPOINT).
 bool is_checkpointed(const clang::FunctionDecl* f);
+/// Whether a copy of an object may be of another class than the object.
+bool is_polymorphic(const ir::Type* type);
 /// The one returned expression of a body that is nothing but a return statement; null of any other.
 const clang::Expr* only_return(const clang::FunctionDecl* f);
 /// The object that a reference or a pointer that does not move stands for, as it is named where it is

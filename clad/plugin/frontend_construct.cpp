@@ -92,6 +92,8 @@ ir::Expr* Frontend::aggregate(const ir::Type* type, llvm::ArrayRef<const clang::
     const auto* implied = dyn_cast<CXXDefaultInitExpr>(init);
     if (!implied) {
       append_value(list->args, init);
+      list->args.back() = handed_over(init, list->args.back());
+      note_handle(list->args.back(), init->getExprLoc());
       if (!may_hold_reference(type, list->args))
         return fail(init->getExprLoc(), "cannot differentiate an object with reference member '" +
                                             type->fields[list->args.size() - 1].name +

@@ -120,6 +120,7 @@ ir::Expr* Frontend::assign(ir::Expr* lhs, const std::string& op, ir::Expr* rhs, 
   if (const ir::Var* handle = ir::constant_behind(lhs); handle && !handle->reference_copy) {
     r = ir::changed_by(lhs);
     if (r) r->modified = true;
+    note_change(lhs);
     const bool step = op == "++" || op == "--";
     ir::Stmt* s = emit(ir::Stmt::Eval, at);
     s->expr = step ? fn_.make(ir::Expr::Unary, lhs->type, op, {lhs})

@@ -9,20 +9,23 @@
 namespace clad {
 
 void ReverseTransform::need(const ir::Expr* e) {
-  ir::each_var(e, [&](ir::Var* v) {
-    if (v->kind == ir::Var::Adjoint || v->needed) return;
-    v->needed = changed_ = true;
-    if (!v->region || !v->type->reaches_state) return;
-    for (const auto& x : fn_.exprs) {  // the local variables it may point to must live as long
-      if (!x->type) continue;
-      const bool pointer = x->type->kind == ir::Type::Pointer;
-      if (pointer && (x->kind == ir::Expr::AddressOf || x->kind == ir::Expr::Cast))
-        if (ir::Var* target = ir::root(x.get())) target->needed = true;
-      if (!x->type->is_class() || !x->type->reaches_state || ir::is_path(x.get())) continue;
-      for (const ir::Expr* a : x->args)  // what makes such an object may be given them by reference
-        if (ir::Var* target = ir::is_path(a) ? ir::root(a) : nullptr) target->needed = true;
-    }
-  });
+  ir::each_var(e, [&](ir::Var* v) { need(v); });
+}
+
+/// `v` is read: it must be there, with what it may point to.
+void ReverseTransform::need(ir::Var* v) {
+  if (!v || v->kind == ir::Var::Adjoint || v->needed) return;
+  v->needed = changed_ = true;
+  if (v->origin && v->type->kind == ir::Type::Pointer) need(v->origin);  // what owns the object
+  if (!v->region || !v->type->reaches_state) return;
+  for (const auto& x : fn_.exprs) {
+    if (!x->type) continue;
+    const bool pointer = x->type->kind == ir::Type::Pointer;
+    if (pointer && (x->kind == ir::Expr::AddressOf || x->kind == ir::Expr::Cast)) need(ir::root(x.get()));
+    if (!x->type->is_class() || !x->type->reaches_state || ir::is_path(x.get())) continue;
+    for (const ir::Expr* a : x->args)  // what makes such an object may be given them by reference
+      if (ir::is_path(a)) need(ir::root(a));
+  }
 }
 
 void ReverseTransform::read(const ir::Expr* e, Live& live) {
@@ -43,7 +46,7 @@ void ReverseTransform::read_again(const ir::Stmt* loop, Live& live) {
   for (const ir::Var* v : slice->second.used) {
     if (v->region && inside(v->region)) continue;
     live.insert(v);
-    if (!v->needed) const_cast<ir::Var*>(v)->needed = changed_ = true;
+    need(const_cast<ir::Var*>(v));
   }
 }
 
@@ -97,7 +100,7 @@ bool ReverseTransform::find_live(Reverse& r, Live& live) {
       find_live(r.other, other);
       live.insert(other);
       if (!does_more_than_declare(r.body) && !does_more_than_declare(r.other)) return false;
-      if (r.cond && !r.cond->needed) r.cond->needed = changed_ = true;
+      need(r.cond);
       for (const Reverse::Part& p : r.parts)
         if (const auto* e = std::get_if<const ir::Expr*>(&p)) {
           read(*e, live);

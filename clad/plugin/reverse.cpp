@@ -243,6 +243,7 @@ static bool has_elements(const Type* t) {
 void ReverseTransform::save(const Stmt* s, const Expr* what, List& out, bool contents) {
   Var* r = ir::root(what);
   if (!r) return;  // a global: its changes are the program's own
+  if (!what->type->copyable && !what->type->differentiable) return;  // an owner: what it is asked is kept
   Var* kept = fn_.make_var(Var::Saved, r->name + "_old", what->type, region_);
   kept->optional = !what->type->default_constructible;
   Save entry{kept, what, contents};

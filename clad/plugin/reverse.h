@@ -130,6 +130,7 @@ class ReverseTransform {
   void read_lost(const ir::Expr* e, Live& live) const;
   static void forget(List& list);
   void need(const ir::Expr* e);
+  void need(ir::Var* v);
   static bool does_more_than_declare(const List& list);
   bool region_empty(const ir::Region* region) const;
 

@@ -45,6 +45,8 @@ class TypeTable {
   /// Whether smart pointers to objects of a class without derivatives are followed: they keep the one they
   /// start with, and it is no part of a list or tree.
   bool follows_owners_of(clang::QualType type);
+  /// Whether some owner of objects of the class gets another one.
+  bool is_reseated(const clang::CXXRecordDecl* record);
   /// Whether the iterator counts downwards.
   static bool is_reverse(clang::QualType type);
   /// The type without reference and top-level const; of an iterator, the pointer's.
@@ -144,9 +146,9 @@ class TypeTable {
   /// at.
   std::map<const clang::CXXRecordDecl*, std::set<const clang::CXXRecordDecl*>> downcasts_;
   const clang::Decl* searched_ = nullptr;
-  std::map<const clang::CXXRecordDecl*, bool> followed_;  ///< whether owners of its objects are
-  std::set<const clang::CXXRecordDecl*> reseated_;        ///< classes of objects whose owners get others
-  const clang::Decl* reseats_searched_ = nullptr;         ///< the last declaration that was searched for them
+  std::map<const clang::CXXRecordDecl*, bool> are_reseated_;  ///< what has been said of a class
+  std::set<const clang::CXXRecordDecl*> reseated_;            ///< classes of objects whose owners get others
+  const clang::Decl* reseats_searched_ = nullptr;  ///< the last declaration that was searched for them
   std::optional<std::set<const clang::CXXRecordDecl*>> bases_;
 };
 

@@ -108,14 +108,18 @@ struct ReseatFinder : RecursiveASTVisitor<ReseatFinder> {
 
 }  // namespace
 
-bool TypeTable::follows_owners_of(QualType type) {
-  const CXXRecordDecl* record = type->getAsCXXRecordDecl();
-  if (!record) return false;
-  const auto [known, fresh] = followed_.try_emplace(record->getCanonicalDecl(), false);
+bool TypeTable::is_reseated(const CXXRecordDecl* record) {
+  record = record->getCanonicalDecl();
+  const auto [known, fresh] = are_reseated_.try_emplace(record, false);
   if (!fresh) return known->second;  // whatever code is added for derivatives
   ReseatFinder finder(reseated_);
   each_new_declaration(reseats_searched_, [&](Decl* d) { finder.TraverseDecl(d); });
-  return known->second = is_single(type) && !reseated_.count(record->getCanonicalDecl());
+  return known->second = reseated_.count(record) != 0;
+}
+
+bool TypeTable::follows_owners_of(QualType type) {
+  const CXXRecordDecl* record = type->getAsCXXRecordDecl();
+  return record && !is_reseated(record) && is_single(type);
 }
 
 }  // namespace clad

@@ -218,6 +218,28 @@ double asks_for_owners(double x) {
   return x * other.use_count();
   // expected-error@-1 {{cannot differentiate 'use_count': derivatives keep objects for longer, so that others own them; keep a flag or a count}}
 }
+// Where an owner gets other objects, and where its object changes otherwise, nothing is handed a pointer to
+// it.
+struct Choice {
+  virtual ~Choice() = default;
+  int n = 1;
+};
+double by_pointer(const Count* c, double x) { return x * x * c->n; }
+double by_pointer(const Choice* c, double x) { return x * x * c->n; }
+double from_an_owner(double x) {
+  std::shared_ptr<Count> owner = std::make_shared<Count>(Count{1});
+  double y = by_pointer(owner.get(), x);
+  // expected-error@-1 {{cannot differentiate what a pointer to 'Count' is given to here: its owner gets other objects, so that this one may be gone; pass a reference to a constant, or let one owner keep it}}
+  owner = std::make_shared<Count>(Count{2});
+  return y * owner->n;
+}
+double from_one_that_changes(double x) {
+  const auto owner = std::make_unique<Choice>();
+  double y = by_pointer(owner.get(), x);
+  // expected-error@-1 {{cannot differentiate this call: what it is given a pointer to, an object of 'Choice', is changed elsewhere through a pointer that is not followed; pass a reference to a constant}}
+  owner->n = 3;
+  return y * owner->n;
+}
 double variant(double x) {
   std::variant<int, double> v = x;
   // expected-error@-1 {{cannot differentiate}}
@@ -284,6 +306,8 @@ void use() {
   clad::gradient(variant);
   clad::gradient(assigns_what_is_returned);
   clad::gradient(asks_for_owners);
+  clad::gradient(from_an_owner);
+  clad::gradient(from_one_that_changes);
   clad::gradient(complex);
   clad::gradient(valarray);
   clad::gradient(span);
