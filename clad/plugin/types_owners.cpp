@@ -3,6 +3,7 @@
 
 #include "clang/AST/DeclTemplate.h"
 #include "clang/AST/RecursiveASTVisitor.h"
+#include "clang/Basic/SourceManager.h"
 #include "compat.h"
 #include "types.h"
 
@@ -53,6 +54,12 @@ struct ReseatFinder : RecursiveASTVisitor<ReseatFinder> {
   std::set<const CXXRecordDecl*>& found;
   explicit ReseatFinder(std::set<const CXXRecordDecl*>& records) : found(records) {}
   bool shouldVisitTemplateInstantiations() const { return true; }
+  /// Templates of the library and of the runtime take anything by reference.
+  bool TraverseDecl(Decl* d) {
+    if (!d || compat::within_clad(d)) return true;
+    const bool library = d->getASTContext().getSourceManager().isInSystemHeader(d->getLocation());
+    return library || RecursiveASTVisitor::TraverseDecl(d);
+  }
 
   void add(QualType type) {
     if (const CXXRecordDecl* record = owned_by(type)) found.insert(record);

@@ -34,10 +34,7 @@ ptrdiff_t member_insert(std::vector<T>& v, position<T> at, const std::type_ident
 template <class T>
 CLAD_FROM_ARGUMENT(1)
 ptrdiff_t member_emplace(std::vector<T>& v, position<T> at, const std::type_identity_t<T>& x) {
-  const ptrdiff_t i = at - v.cbegin();
-  v.push_back(x);
-  bring_forward(v, i, 1);
-  return 0;
+  return member_insert(v, at, x);
 }
 template <class T>
 CLAD_FROM_ARGUMENT(1)

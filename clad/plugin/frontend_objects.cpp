@@ -1,0 +1,73 @@
+// Objects whose making, copying or ending changes something else: nothing of that is reversed.
+#include <set>
+
+#include "changes.h"
+#include "clang/AST/DeclTemplate.h"
+#include "compat.h"
+#include "frontend.h"
+
+using namespace clang;
+
+namespace clad {
+
+/// Generated code makes objects without arguments and ends them where that suits it, and nothing reverses a
+/// destructor: an error if what is read elsewhere changes then.
+void Frontend::check_object(QualType type, SourceLocation at) {
+  const CXXRecordDecl* record =
+      type->isReferenceType() ? nullptr : type->getBaseElementTypeUnsafe()->getAsCXXRecordDecl();
+  if (!record || !record->hasDefinition()) return;
+  const auto refuse = [&](const std::string& which, const std::string& what) {
+    fail(at, "cannot differentiate through an object of '" + record->getNameAsString() + "': its " + which +
+                 " changes " + what + "; call a function that does so instead");
+  };
+  if (ends_with_changes(record)) return refuse("destructor", "what a member refers or points to");
+  if (copies_with_changes(record)) return refuse("copy", "what a member points to");
+  const auto changes_global = [&](const FunctionDecl* f) {
+    return globals_ && f && !globals_->changed_by(f).empty();
+  };
+  const std::string global = "a global variable";
+  if (!record->hasTrivialDestructor() && changes_global(record->getDestructor()))
+    return refuse("destructor", global);
+  for (const CXXConstructorDecl* made : record->ctors())
+    if (changes_global(made)) return refuse("constructor", global);
+}
+
+/// What the library does with objects is not seen: an error if they, or their operators, change what is read
+/// elsewhere.
+void Frontend::check_elements(const FunctionDecl* of_library, SourceLocation at) {
+  std::set<const CXXRecordDecl*> seen;
+  bool given = true;  // of a function: what it is given to call is looked into where it is called
+  const auto check = [&](const auto& self, const TemplateArgument& a) -> void {
+    if (a.getKind() == TemplateArgument::Pack)
+      for (const TemplateArgument& one : a.getPackAsArray()) self(self, one);
+    if (a.getKind() != TemplateArgument::Type) return;
+    QualType type = a.getAsType().getNonReferenceType();
+    if (type->isPointerType()) type = type->getPointeeType();
+    const CXXRecordDecl* record = type->getBaseElementTypeUnsafe()->getAsCXXRecordDecl();
+    record = record ? record->getDefinition() : nullptr;
+    if (!record || record->isLambda() || !seen.insert(record).second) return;
+    if (compat::in_std(record)) {
+      if (const auto* spec = dyn_cast<ClassTemplateSpecializationDecl>(record))
+        for (const TemplateArgument& inner : spec->getTemplateArgs().asArray()) self(self, inner);
+      return;
+    }
+    check_object(type, at);
+    if (!globals_ || !globals_->tracks()) return;
+    for (const CXXMethodDecl* method : record->methods())
+      if (method->isOverloadedOperator() && !(given && method->getOverloadedOperator() == OO_Call) &&
+          !globals_->changed_by(method).empty()) {
+        fail(at, "cannot differentiate this use of the library with objects of '" +
+                     record->getNameAsString() + "': their '" + method->getNameAsString() +
+                     "' changes a global variable; write the loop");
+        return;
+      }
+  };
+  if (const TemplateArgumentList* args = of_library->getTemplateSpecializationArgs())
+    for (const TemplateArgument& a : args->asArray()) check(check, a);
+  given = false;
+  const auto* method = dyn_cast<CXXMethodDecl>(of_library);
+  if (const auto* spec = method ? dyn_cast<ClassTemplateSpecializationDecl>(method->getParent()) : nullptr)
+    for (const TemplateArgument& a : spec->getTemplateArgs().asArray()) check(check, a);
+}
+
+}  // namespace clad
