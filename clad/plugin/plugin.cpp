@@ -109,12 +109,19 @@ class UseFinder : public RecursiveASTVisitor<UseFinder> {
   const FunctionDecl* within_ = nullptr;
 };
 
+/// The function of the runtime that clad::zero_init calls for objects, and the plugin defines.
+constexpr llvm::StringLiteral defined_zero = "set_zero_later";
+
 /// Derivatives are defined only after Sema's end-of-unit checks: they are not undefined.
 class DefinedLater : public ExternalSemaSource {
  public:
   explicit DefinedLater(std::set<NamedDecl*>& ours) : ours_(ours) {}
   void ReadUndefinedButUsed(llvm::MapVector<NamedDecl*, SourceLocation>& undefined) override {
-    undefined.remove_if([&](auto& entry) { return ours_.count(entry.first) != 0; });
+    undefined.remove_if([&](auto& entry) {
+      const NamedDecl* d = entry.first;
+      const bool zero = d->getIdentifier() && d->getName() == defined_zero && compat::within_clad(d);
+      return zero || ours_.count(entry.first) != 0;
+    });
   }
 
  private:
@@ -184,6 +191,7 @@ class Consumer : public SemaConsumer, public ASTMutationListener {
   void derive_constants();
   void derive_constant(const Request& request, CallExpr* call, bool silent);
   void write_exported(const std::string& text);
+  std::vector<FunctionDecl*> zeros();
   void add_overriders();
   /// Of a generated function that has the name itself, not only what begins with it.
   std::string free_name(const std::string& base) {
@@ -383,19 +391,39 @@ void Consumer::derive_constant(const Request& request, CallExpr* call, bool sile
                                            FPOptionsOverride()));
 }
 
+/// What clad::zero_init is called with.
+std::vector<FunctionDecl*> Consumer::zeros() {
+  const DeclContext* in = sema_->Context.getTranslationUnitDecl();
+  for (const char* space : {"clad", "detail"}) {
+    const auto found = in->lookup(&sema_->Context.Idents.get(space));
+    in = found.empty() ? nullptr : dyn_cast<NamespaceDecl>(found.front());
+    if (!in) return {};
+  }
+  std::vector<FunctionDecl*> out;
+  for (NamedDecl* d : in->lookup(&sema_->Context.Idents.get(defined_zero)))
+    if (auto* t = dyn_cast<FunctionTemplateDecl>(d))
+      for (FunctionDecl* f : t->specializations())
+        if (!f->isDependentContext()) out.push_back(f);
+  return out;
+}
+
 void Consumer::HandleTranslationUnit(ASTContext&) {
   if (compiler_.getDiagnostics().hasErrorOccurred()) return;
   for (Decl* d : std::exchange(early_, {})) scan(d);
-  if (requests_.empty() && constants_text_.empty()) return write_exported("");
+  const std::vector<FunctionDecl*> zeros = this->zeros();
+  if (requests_.empty() && constants_text_.empty() && zeros.empty()) return write_exported("");
   add_overriders();
   const FileScope scope(*sema_);
   types().leave_out(described_);
   const Lowered lowered = lower(requests_, types(), "", /*silent=*/false);
   Module& module = *lowered.module;
   if (module.failed()) return;
+  for (const FunctionDecl* f : zeros) types().get(f->getParamDecl(0)->getType().getNonReferenceType());
   std::vector<ir::Loc> locations;
   std::string text = module.text(locations);
   text += define_predeclared(requests_, types());
+  if (!zeros.empty())
+    text += "template <class T> void clad::detail::" + defined_zero.str() + "(T& d) { clad::set_zero(d); }\n";
   if (options_.exported.wanted()) {
     text += export_requests(requests_, types());
     check_exportable(requests_, text, types(), module.diagnose());
@@ -414,7 +442,8 @@ void Consumer::HandleTranslationUnit(ASTContext&) {
   parsing_ = true;
   parse_generated(compiler_, *sema_, module, text, locations,
                   {.shown_as = options_.out,
-                   .any_member = !options_.exported.wanted() || options_.exported.private_members});
+                   .any_member = !options_.exported.wanted() || options_.exported.private_members,
+                   .defined = zeros});
   parsing_ = false;
   if (!compiler_.getDiagnostics().hasErrorOccurred()) write_exported(text);
 }

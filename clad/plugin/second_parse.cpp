@@ -223,6 +223,8 @@ bool parse_generated(CompilerInstance& compiler, Sema& sema, Module& module, con
       parser.ParseTopLevelDecl(declarations, imports);
       if (declarations) groups.push_back(declarations.get());
     }
+    for (FunctionDecl* f : how.defined)
+      sema.InstantiateFunctionDefinition(f->getPointOfInstantiation(), f, /*Recursive=*/true);
     sema.DefineUsedVTables();
     sema.PerformPendingInstantiations();
     wrong = trap && trap->hasErrorOccurred();

@@ -18,6 +18,8 @@ struct SecondParse {
   /// In the middle of the translation unit, between two declarations of the file; what the text may not do is
   /// then no error.
   bool early = false;
+  /// Instances of templates that the text defines, which the program used before.
+  std::vector<clang::FunctionDecl*> defined = {};
 };
 
 /// Parses `text` at the end of the translation unit or in the middle of it, hands its declarations to the

@@ -96,4 +96,40 @@ TEST(Zeros, AreTheUsers) {
   EXPECT_GRADIENT(of_arguments, 1.3, 0.7);
 }
 
+// What the program itself makes zero, before any derivative is known.
+struct Grid {
+  double a;
+  std::vector<double> b;
+};
+double of_grid(Grid g, double x) {
+  for (int i = 0; i < 2; ++i) g = Grid{g.a * x, {g.b[1], g.b[0] * x}};
+  return g.a * g.b[0];
+}
+double of_local_grids(double x, double y) {
+  Grid sum{1, {0, 1}};
+  for (int i = 0; i < 3; ++i) {
+    const Grid g{x * i, {y, x}};
+    sum = Grid{sum.b[0] * x + g.a, {sum.a + g.b[1], sum.b[1] * y}};
+  }
+  return sum.a * sum.b[0] + sum.b[1];
+}
+TEST(Zeros, OfObjectsOfTheProgram) {
+  const Grid g{2, {3, 4}};
+  std::vector<Grid> d(2, g);
+  clad::zero_init(d);
+  EXPECT_EQ(d[0].a, 0);
+  EXPECT_EQ(d[1].b, (std::vector<double>{0, 0}));
+  struct {
+    double v = 3;
+  } local;
+  clad::zero_init(local);
+  EXPECT_EQ(local.v, 0);
+  double d_x = 0;
+  clad::gradient(of_grid).execute(g, 5., &d[0], &d_x);
+  EXPECT_DOUBLE_EQ(d[0].a, 25 * 15);
+  EXPECT_DOUBLE_EQ(d[0].b[0], 50 * 5);
+  EXPECT_DOUBLE_EQ(d_x, 2 * 3 * 3 * 25);
+  EXPECT_GRADIENT(of_local_grids, 1.3, 0.7);
+}
+
 }  // namespace

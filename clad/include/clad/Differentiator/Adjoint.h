@@ -270,6 +270,9 @@ constexpr void set_zero(T& d) {
     if (d.has_value()) clad::set_zero(*d);
   } else if constexpr (detail::enumerated<T>) {
     clad_fields(d, d, [](auto& field, const auto&) { clad::set_zero(field); });
+  } else {
+    static_assert(!std::is_aggregate_v<T> || constant_class<T>,
+                  "clad: no rule makes a zero of this class here; take clad::zero_init");
   }
 }
 
@@ -506,10 +509,22 @@ void exchange(T& a, T& b) {
   swap(a, b);
 }
 
+namespace detail {
+
+/// set_zero of what the program itself makes zero. The plugin defines it, at the end of the file: only there
+/// the fields of classes are known.
+template <class T>
+void set_zero_later(T& d);
+
+}  // namespace detail
+
 /// Clad's spelling: makes `d` zero, whatever it was.
 template <class T>
 void zero_init(T& d) {
-  clad::set_zero(d);
+  if constexpr (std::is_arithmetic_v<T>)
+    d = 0;
+  else
+    detail::set_zero_later(d);
 }
 
 /// The cotangent in `d`, which becomes zero.
