@@ -33,6 +33,8 @@ bool only_reads(const clang::FunctionDecl* function, unsigned parameter);
 /// Whether the end of an object of the class changes what a member refers to, as that of a guard does, or
 /// what one points to: not if it only counts owners, frees with the last, and nobody asks for the count.
 bool ends_with_changes(const clang::CXXRecordDecl* record);
+/// Whether a function that a smart pointer calls at its end may change what is read elsewhere.
+bool does_more_than_free(const clang::FunctionDecl* deleter);
 /// Whether a copy of an object calls what changes an object that a member points to.
 bool copies_with_changes(const clang::CXXRecordDecl* record);
 

@@ -192,6 +192,42 @@ bool ends_with_changes(const CXXRecordDecl* record) {
          llvm::any_of(record->bases(), [&](const CXXBaseSpecifier& b) { return of(b.getType()); });
 }
 
+bool does_more_than_free(const FunctionDecl* deleter) {
+  struct Finder : RecursiveASTVisitor<Finder> {
+    std::set<const FunctionDecl*> seen;
+    bool found = false;
+    void look(const FunctionDecl* f) {
+      const FunctionDecl* definition = nullptr;
+      if (!compat::in_std(f) && f->hasBody(definition) && seen.insert(definition).second)
+        TraverseStmt(definition->getBody());
+    }
+    /// A variable of the function itself.
+    static bool is_local(const clang::Expr* e) {
+      const auto* name = dyn_cast<DeclRefExpr>(e->IgnoreParenCasts());
+      const auto* var = name ? dyn_cast<VarDecl>(name->getDecl()) : nullptr;
+      return var && var->isLocalVarDeclOrParm() && !var->getType()->isReferenceType() &&
+             !name->refersToEnclosingVariableOrCapture();
+    }
+    bool VisitBinaryOperator(BinaryOperator* e) {
+      found |= e->isAssignmentOp() && !is_local(e->getLHS());
+      return true;
+    }
+    bool VisitUnaryOperator(UnaryOperator* e) {
+      found |= e->isIncrementDecrementOp() && !is_local(e->getSubExpr());
+      return true;
+    }
+    bool VisitCallExpr(CallExpr* e) {
+      const FunctionDecl* f = e->getDirectCallee();
+      const auto* method = dyn_cast_or_null<CXXMethodDecl>(f);
+      found |= method && !method->isStatic() && !method->isConst();
+      if (f) look(f);
+      return true;
+    }
+  } finder;
+  finder.look(deleter);
+  return finder.found;
+}
+
 bool copies_with_changes(const CXXRecordDecl* record) {
   const SourceManager& manager = record->getASTContext().getSourceManager();
   if (compat::in_std(record) || manager.isInSystemHeader(record->getLocation()) ||

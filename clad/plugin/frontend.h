@@ -108,6 +108,8 @@ class Frontend {
   void declare(const clang::VarDecl* var);
   bool declare_static(const clang::VarDecl* decl);
   void check_object(clang::QualType type, clang::SourceLocation at);
+  void check_deleter(const clang::CXXRecordDecl* owner, llvm::ArrayRef<const clang::Expr*> args,
+                     clang::SourceLocation at);
   void check_elements(const clang::FunctionDecl* of_library, clang::SourceLocation at);
   void declare_bindings(const clang::DecompositionDecl* decl);
   void bind_parts(const clang::DecompositionDecl* decl, ir::Expr* whole);

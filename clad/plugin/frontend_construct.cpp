@@ -183,10 +183,12 @@ ir::Expr* Frontend::construct_in_place(const CXXConstructExpr* e) {
 ir::Expr* Frontend::construct(const CXXConstructExpr* e) {
   const CXXConstructorDecl* ctor = e->getConstructor();
   const ir::Type* type = types_.get(e->getType());
-  if (compat::in_std(ctor))
+  if (compat::in_std(ctor)) {
     check_elements(ctor, e->getExprLoc());
-  else
+    check_deleter(ctor->getParent(), {e->getArgs(), e->getNumArgs()}, e->getExprLoc());
+  } else {
     check_object(e->getType(), e->getExprLoc());
+  }
   if (in_parts(e->getType())) return construct_parts(e);
   if (is_table(e->getType()))
     if (ir::Expr* table = table_from(e->getType(), e)) return table;

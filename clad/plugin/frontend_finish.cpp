@@ -115,6 +115,21 @@ static bool asks_for_owners(const FunctionDecl* callee) {
          named(method, {"use_count", "unique", "expired", "lock"});
 }
 
+/// Whether a number is made of bits, in a program that takes the bits of numbers: it may be one that was
+/// changed there.
+static bool is_made_of_bits(const FunctionDecl* callee) {
+  const FunctionTemplateDecl* all = callee->getPrimaryTemplate();
+  if (!all || !compat::in_std(callee) || !named(callee, {"bit_cast"})) return false;
+  const auto casts = [](const FunctionDecl* f, bool from_number) {
+    if (f->getNumParams() != 1) return false;
+    const QualType from = f->getParamDecl(0)->getType().getNonReferenceType();
+    return from->isRealFloatingType() == from_number &&
+           f->getReturnType()->isRealFloatingType() != from_number;
+  };
+  return casts(callee, false) && llvm::any_of(const_cast<FunctionTemplateDecl*>(all)->specializations(),
+                                              [&](const FunctionDecl* f) { return casts(f, true); });
+}
+
 ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const FunctionDecl* callee,
                                 QualType result, const clang::Expr* at, bool object_mutable) {
   const ir::Type* type = types_.get(result);
@@ -146,6 +161,11 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
     return fail(at->getExprLoc(), "cannot differentiate '" + callee->getNameAsString() +
                                       "': derivatives keep objects for longer, so that others own them; keep "
                                       "a flag or a count");
+  if (is_made_of_bits(callee))
+    return fail(
+        at->getExprLoc(),
+        "cannot differentiate this number made of bits, where bits are taken of numbers as well; write "
+        "the arithmetic, or give the function a derivative of its own");
   if (compat::in_std(callee)) check_elements(callee, at->getExprLoc());
   info->callee = callee;
   info->visible = callee->hasBody() && !compat::in_std(callee);

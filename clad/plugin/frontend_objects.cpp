@@ -3,6 +3,7 @@
 
 #include "changes.h"
 #include "clang/AST/DeclTemplate.h"
+#include "clang/AST/RecursiveASTVisitor.h"
 #include "compat.h"
 #include "frontend.h"
 
@@ -30,6 +31,43 @@ void Frontend::check_object(QualType type, SourceLocation at) {
     return refuse("destructor", global);
   for (const CXXConstructorDecl* made : record->ctors())
     if (changes_global(made)) return refuse("constructor", global);
+}
+
+/// Nothing reverses what a smart pointer calls at its end: an error if a function or object given to it, or
+/// of its type, does more than free.
+void Frontend::check_deleter(const CXXRecordDecl* owner, llvm::ArrayRef<const clang::Expr*> args,
+                             SourceLocation at) {
+  const auto* spec = dyn_cast<ClassTemplateSpecializationDecl>(owner);
+  if (!spec || !spec->getIdentifier()) return;
+  const bool shared = spec->getName() == "shared_ptr";
+  if (!shared && spec->getName() != "unique_ptr") return;
+  const clang::Expr* given = args.size() > 1 && args[0]->getType()->isPointerType() ? args[1] : nullptr;
+  if (shared && !given) return;
+  const QualType type =
+      (shared ? given->getType() : spec->getTemplateArgs()[1].getAsType()).getNonReferenceType();
+  const FunctionDecl* deleter = nullptr;
+  const CXXRecordDecl* record = type->getAsCXXRecordDecl();
+  if (record && !compat::in_std(record) && record->hasDefinition()) {
+    for (const CXXMethodDecl* method : record->methods())
+      if (method->getOverloadedOperator() == OO_Call) deleter = method;
+  } else if (given) {
+    struct Finder : RecursiveASTVisitor<Finder> {
+      const FunctionDecl* found = nullptr;
+      bool VisitLambdaExpr(LambdaExpr* e) {
+        found = e->getCallOperator();
+        return false;
+      }
+      bool VisitDeclRefExpr(DeclRefExpr* e) {
+        found = dyn_cast<FunctionDecl>(e->getDecl());
+        return !found;
+      }
+    } finder;
+    finder.TraverseStmt(const_cast<clang::Expr*>(given));
+    deleter = finder.found;
+  }
+  if (deleter && (does_more_than_free(deleter) || (globals_ && !globals_->changed_by(deleter).empty())))
+    fail(at, "cannot differentiate through a '" + owner->getNameAsString() +
+                 "' whose deleter changes what is read elsewhere; call a function that does so instead");
 }
 
 /// What the library does with objects is not seen: an error if they, or their operators, change what is read

@@ -1,7 +1,9 @@
 // Classes and algorithms of the standard library that hold numbers in ways that are not followed.
 #include <algorithm>
 #include <any>
+#include <bit>
 #include <complex>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <list>
@@ -268,6 +270,34 @@ double minmax(double x, double y) {
   return lo * hi * hi;
 }
 
+double made_of_bits(double x) {
+  const auto bits = std::bit_cast<std::uint64_t>(x);
+  return std::bit_cast<double>(bits & 0x7fffffffffffffffULL);
+  // expected-error@-1 {{cannot differentiate this number made of bits, where bits are taken of numbers as well; write the arithmetic, or give the function a derivative of its own}}
+}
+void set_to_three(int* p) { *p = 3; }
+struct SetsToThree {
+  void operator()(int* p) const { set_to_three(p); }
+};
+double deleter_of_a_type(double x) {
+  int n = 1;
+  {
+    std::unique_ptr<int, SetsToThree> p(&n);
+    // expected-error@-1 {{cannot differentiate through a 'unique_ptr' whose deleter changes what is read elsewhere; call a function that does so instead}}
+  }
+  return x * n;
+}
+double deleter_given(double x) {
+  int n = 1;
+  {
+    std::shared_ptr<int> p(&n, [](int* q) { *q = 3; });
+    // expected-error@-1 {{cannot differentiate through a 'shared_ptr' whose deleter changes what is read elsewhere; call a function that does so instead}}
+    std::unique_ptr<int, void (*)(int*)> o(new int(2), [](int* q) { delete q; });
+    x *= *o;
+  }
+  return x * n;
+}
+
 void use() {
   clad::gradient(inactive_library);
   clad::gradient(iterators_of_constants);
@@ -313,4 +343,7 @@ void use() {
   clad::gradient(span);
   clad::gradient(reference_wrapper);
   clad::gradient(minmax);
+  clad::gradient(made_of_bits);
+  clad::gradient(deleter_of_a_type);
+  clad::gradient(deleter_given);
 }
