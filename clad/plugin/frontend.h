@@ -331,6 +331,7 @@ class Frontend {
                          const std::vector<const clang::Expr*>& args, const clang::Expr* object,
                          ir::Expr* self);
   bool can_ask_class(const clang::Expr* object);
+  ir::Expr* given_up(ir::Expr* value);
   ir::Expr* handed_over(const clang::Expr* e, ir::Expr* value);
 
   // Views: frontend_view.cpp

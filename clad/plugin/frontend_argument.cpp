@@ -136,10 +136,11 @@ void Frontend::add_argument(ir::CallInfo& info, const clang::Expr* e, QualType p
     arg.moved = arg.mutable_ = true;
     if (!ir::is_path(arg.expr)) arg.expr = hoist(arg.expr, loc(e));
   }
+  if (arg.copied && !arg.expr->type->copyable && !arg.expr->type->differentiable)
+    arg.moved = ir::is_path(arg.expr);
   if (arg.expr->kind == ir::Expr::Construct && arg.expr->args.empty() && !arg.expr->type->is_class() &&
       arg.expr->type->kind != ir::Type::Array) {  // a zero of this type
-    arg.expr = fn_.make(ir::Expr::Cast, arg.expr->type, arg.expr->type->name, {arg.expr});
-    arg.expr->explicit_cast = true;
+    arg.expr = fn_.cast(arg.expr->type, arg.expr->type->name, arg.expr);
   }
   bool plain_list = arg.expr->kind == ir::Expr::InitList || arg.expr->kind == ir::Expr::Construct;
   const bool chosen = arg.expr->kind == ir::Expr::Conditional && ir::names_object(arg.expr);

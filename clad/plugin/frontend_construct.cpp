@@ -93,6 +93,10 @@ ir::Expr* Frontend::aggregate(const ir::Type* type, llvm::ArrayRef<const clang::
     if (!implied) {
       append_value(list->args, init);
       list->args.back() = handed_over(init, list->args.back());
+      // Of an iterator there is only its pointer.
+      if (const QualType given = init->getType(); !type->differentiable && types_.plain(given) != given)
+        list->args.back() =
+            fn_.cast(list->args.back()->type, types_.spell(given.getUnqualifiedType()), list->args.back());
       note_handle(list->args.back(), init->getExprLoc());
       if (!may_hold_reference(type, list->args))
         return fail(init->getExprLoc(), "cannot differentiate an object with reference member '" +
@@ -196,7 +200,7 @@ ir::Expr* Frontend::construct(const CXXConstructExpr* e) {
       (type->kind != ir::Type::Record || !ctor->isUserProvided())) {
     ir::Expr* source = value(e->getArg(0));
     if (e->getArg(0)->isXValue()) leave_empty(e->getArg(0));
-    return source;
+    return type->differentiable ? source : handed_over(e->getArg(0), source);
   }
   if (type->kind == ir::Type::Pointer) {  // an iterator or a smart pointer
     ir::Expr* pointer =

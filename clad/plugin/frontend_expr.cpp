@@ -97,8 +97,7 @@ ir::Expr* Frontend::constant(const clang::Expr* e) {
   if (e->getType()->isBooleanType()) text = text == "0" ? "false" : "true";
   if (e->getType()->isEnumeralType()) {
     ir::Expr* inner = literal(text, context_.IntTy);
-    ir::Expr* c = fn_.make(ir::Expr::Cast, types_.get(e->getType()), types_.spell(e->getType()), {inner});
-    c->explicit_cast = true;
+    ir::Expr* c = fn_.cast(types_.get(e->getType()), types_.spell(e->getType()), inner);
     return c;
   }
   const std::uint64_t size = context_.getTypeSize(e->getType());

@@ -87,8 +87,7 @@ ir::Expr* Frontend::as_overload(ir::Expr* e, const ir::CallInfo& info, const Fun
   if (constant && !info.lifted && !compat::in_std(callee) &&
       differs_in_const(callee, object ? std::nullopt : std::optional<unsigned>(i))) {
     if (!object && param->isPointerType()) {
-      e = fn_.make(ir::Expr::Cast, e->type, types_.spell(param), {e});
-      e->explicit_cast = true;
+      e = fn_.cast(e->type, types_.spell(param), e);
     } else if (ir::names_object(e)) {
       e = fn_.make(ir::Expr::Call, e->type, "std::as_const", {e});
     }
@@ -253,10 +252,7 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
   for (std::size_t k = 0; k < info->args.size(); ++k) {
     const ir::CallInfo::Arg& a = info->args[k];
     ir::Expr* passed = as_overload(a.moved ? a.expr : fn_.passed(a), *info, callee, k);
-    if (!a.given.empty()) {
-      passed = fn_.make(ir::Expr::Cast, a.expr->type, a.given, {a.expr});
-      passed->explicit_cast = true;
-    }
+    if (!a.given.empty()) passed = fn_.cast(a.expr->type, a.given, a.expr);
     primal->args.push_back(passed);
   }
   info->primal = primal;

@@ -188,8 +188,7 @@ void Frontend::convert_parts(ir::Expr* list) {
     const ir::Type* to = list->type->fields[i].type;
     ir::Expr*& a = list->args[i];
     if (a->type == to || to->is_class() || to->kind == ir::Type::Pointer) continue;
-    a = fn_.make(ir::Expr::Cast, to, to->name, {a});
-    a->explicit_cast = true;
+    a = fn_.cast(to, to->name, a);
   }
 }
 

@@ -105,7 +105,7 @@ ir::Expr* Frontend::allocate(const clang::Expr* e, QualType pointer) {
   const clang::Expr *number = nullptr, *argument = call->getArg(0);
   if (callee->getName() == "calloc") {
     if (is_size(call->getArg(1))) number = argument;
-  } else if (const auto* product = dyn_cast<BinaryOperator>(argument->IgnoreParenImpCasts());
+  } else if (const auto* product = dyn_cast<BinaryOperator>(argument->IgnoreParenCasts());
              product && product->getOpcode() == BO_Mul) {
     number = is_size(product->getRHS())   ? product->getLHS()
              : is_size(product->getLHS()) ? product->getRHS()
@@ -115,7 +115,10 @@ ir::Expr* Frontend::allocate(const clang::Expr* e, QualType pointer) {
   }
   if (bytes == 1 && !number) number = argument;
   ir::Expr* count = nullptr;
-  if (bytes > 1 && number == argument && callee->getName() == "malloc")
+  const bool one = callee->getName() == "malloc" && number == argument;
+  if (in_parts(element) && (one || (number && constant(number) && constant(number)->text == "1")))
+    return allocate(types_.get(element), aggregate_parts(element, {}), types_.get(pointer), loc(e));
+  if (bytes > 1 && one)
     count = literal("1", size_type);
   else if (number)
     count = value(number);
@@ -152,21 +155,39 @@ bool manages_memory(const FunctionDecl* f) {
   return (finder.makes && numbers(f->getReturnType())) || (finder.frees && takes);
 }
 
+/// Whether a value that cannot be copied is the result of a call, kept in a variable.
+static bool is_single_result(const ir::Expr* value) {
+  return value->kind == ir::Expr::VarRef && value->var->kind == ir::Var::Temp &&
+         !value->var->reference_copy && !value->var->by_pointer && !value->type->copyable &&
+         value->type->kind != ir::Type::Pointer;
+}
+
+ir::Expr* Frontend::given_up(ir::Expr* value) {
+  return fn_.make(ir::Expr::Raw, value->type, "std::move(\1)", {value});
+}
+
 /// The value of `e`, moved from where it is the result of a call, kept in a variable, or what std::move
 /// gives, that cannot be copied.
 ir::Expr* Frontend::handed_over(const clang::Expr* e, ir::Expr* value) {
-  const bool result = value->kind == ir::Expr::VarRef && value->var->kind == ir::Var::Temp &&
-                      !value->var->reference_copy && !value->var->by_pointer;
+  if (e->isLValue()) return value;
+  if (is_single_result(value)) return given_up(value);
   const bool given = e->isXValue() && ir::is_path(value);
-  if (!(result || given) || value->type->copyable || value->type->kind == ir::Type::Pointer || e->isLValue())
-    return value;
-  return fn_.make(ir::Expr::Raw, value->type, "std::move(\1)", {value});
+  return given && !value->type->copyable && value->type->kind != ir::Type::Pointer ? given_up(value) : value;
+}
+
+/// Gives what holds nothing yet its first value.
+void Frontend::start_as(ir::Expr* target, ir::Expr* value, ir::Loc at) {
+  ir::Stmt* s = emit(ir::Stmt::Assign, at);
+  s->text = "init";
+  s->lhs = target;
+  s->expr = is_single_result(value) && !value->type->differentiable ? given_up(value) : value;
 }
 
 /// delete and free end the life of what has been allocated here; its variable stays.
 ir::Expr* Frontend::deallocate(const clang::Expr* pointer, SourceLocation at) {
   ir::Expr* p = value(pointer);
   const auto own = [&](ir::Expr* one) {
+    if (is_parts(one)) return true;
     const ir::Var* root = ir::root(position(one, true).base);
     return allocated_.count(root) != 0 || (one->kind == ir::Expr::Literal);
   };
@@ -187,8 +208,7 @@ ir::Expr* Frontend::argument_value(const clang::Expr* e, QualType param) {
   ir::Expr* pointer = value(memory);
   if (param->isVoidPointerType() || pointer->type->differentiable) return pointer;
   for (const QualType type : {QualType(context_.VoidPtrTy), param.getUnqualifiedType()}) {
-    pointer = fn_.make(ir::Expr::Cast, types_.get(type), types_.spell(type), {pointer});
-    pointer->explicit_cast = true;
+    pointer = fn_.cast(types_.get(type), types_.spell(type), pointer);
   }
   return pointer;
 }

@@ -81,14 +81,6 @@ std::vector<ir::Expr*> Frontend::values(llvm::ArrayRef<const clang::Expr*> list)
   return out;
 }
 
-/// Gives what holds nothing yet its first value.
-void Frontend::start_as(ir::Expr* target, ir::Expr* value, ir::Loc at) {
-  ir::Stmt* s = emit(ir::Stmt::Assign, at);
-  s->text = "init";
-  s->lhs = target;
-  s->expr = value;
-}
-
 /// The variable for the result of a call that is one of several; null if they give none.
 ir::Var* Frontend::result_of_one(const ir::Type* type, ir::Loc at) {
   if (type->kind == ir::Type::Void) return nullptr;

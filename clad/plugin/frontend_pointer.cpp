@@ -67,8 +67,7 @@ ir::Expr* Frontend::sum(ir::Expr* a, bool minus, ir::Expr* b) {
   if (x && y) return literal(std::to_string(minus ? *x - *y : *x + *y), signed_type);
   if (y && *y == 0) return a;
   if (!y && !is_signed(b->type)) {
-    b = fn_.make(ir::Expr::Cast, types_.get(signed_type), types_.spell(signed_type), {b});
-    b->explicit_cast = true;
+    b = fn_.cast(types_.get(signed_type), types_.spell(signed_type), b);
   }
   if (x && *x == 0) return minus ? fn_.make(ir::Expr::Unary, types_.get(signed_type), "-", {b}) : b;
   return fn_.make(ir::Expr::Binary, types_.get(signed_type), minus ? "-" : "+", {a, b});
@@ -206,6 +205,11 @@ bool Frontend::add_origins(Cursor& cursor, const clang::Expr* e, std::set<const 
     const auto* var = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
     if (const clang::Expr* range = var && !bindings_.count(var) ? range_of(var) : nullptr)
       return add_range(cursor, range);
+    const clang::Expr* element = u->getSubExpr()->IgnoreParens();  // whichever it will be
+    if (const auto* at = dyn_cast<ArraySubscriptExpr>(element))
+      return add_origins(cursor, at->getBase(), seen);
+    const auto* at = dyn_cast<CXXOperatorCallExpr>(element);
+    if (at && at->getOperator() == OO_Subscript && add_range(cursor, at->getArg(0))) return true;
   }
   if (const auto* op = dyn_cast<CXXOperatorCallExpr>(e); op && is_pointer(op) && is_pointer(op->getArg(0)))
     return add_origins(cursor, op->getArg(op->getOperator() == OO_Equal ? 1 : 0), seen);
@@ -244,7 +248,7 @@ bool Frontend::add_origins(Cursor& cursor, const clang::Expr* e, std::set<const 
   return out_->size() == before && add_bases(cursor, pointer, true);
 }
 
-/// Adds the elements that a range-for runs over.
+/// Adds the elements of an array or a vector.
 bool Frontend::add_range(Cursor& cursor, const clang::Expr* range) {
   if (names_undeclared(range)) return false;
   const std::size_t before = out_->size();
@@ -302,11 +306,10 @@ void Frontend::declare_pointer(const VarDecl* decl) {
   ir::Expr* first = nullptr;
   if (modified(decl) || changes_.counters.count(decl)) {
     // What is read behind a pointer that stays a variable is kept, what is changed there is not.
-    const auto* pointee = type->element && !type->differentiable && decl->getType()->isPointerType()
-                              ? decl->getType()->getPointeeType()->getAsCXXRecordDecl()
-                              : nullptr;
-    const bool only_read = pointee && decl->getType()->getPointeeType().isConstQualified();
-    const bool some_class = only_read && pointee->hasDefinition() && pointee->isPolymorphic();
+    const bool only_read = type->element && !type->differentiable && decl->getType()->isPointerType() &&
+                           decl->getType()->getPointeeType().isConstQualified();
+    const auto* pointee = only_read ? decl->getType()->getPointeeType()->getAsCXXRecordDecl() : nullptr;
+    const bool some_class = pointee && pointee->hasDefinition() && pointee->isPolymorphic();
     if (!some_class && (is_cursor_type(type) || names_objects(decl))) {
       first = decl->getInit() ? value(decl->getInit()) : nullptr;
       if (declare_cursor(decl, first, only_read)) return;

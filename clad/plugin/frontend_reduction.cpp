@@ -129,8 +129,7 @@ void Frontend::end_reductions(Worksharing& loop, ir::Body& before) {
       return zero ? a : fn_.make(ir::Expr::Binary, a->type, "-", {a, b});
     };
     auto number = [&](ir::Expr* e, const ir::Type* type) {
-      ir::Expr* c = fn_.make(ir::Expr::Cast, type, type->name, {e});
-      c->explicit_cast = true;
+      ir::Expr* c = fn_.cast(type, type->name, e);
       return c;
     };
     // the distance of counters that may wrap around is one of their type

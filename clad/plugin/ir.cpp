@@ -67,11 +67,16 @@ Expr* Function::mirror(const Expr* e, const std::function<Expr*(const Expr*)>& p
   return copy;
 }
 
+Expr* Function::cast(const Type* type, std::string_view name, Expr* e) {
+  Expr* made = make(Expr::Cast, type, name, {e});
+  made->explicit_cast = true;
+  return made;
+}
+
 Expr* Function::as_mutable(Expr* e) {
-  Expr* cast = make(Expr::Cast, e->type, "clad::as_mutable", {e});
-  cast->explicit_cast = true;
-  cast->to_reference = is_path(e);
-  return cast;
+  Expr* made = cast(e->type, "clad::as_mutable", e);
+  made->to_reference = is_path(e);
+  return made;
 }
 
 Stmt* Function::stmt(Stmt::Kind kind, Loc at, const std::string& source) {

@@ -76,7 +76,7 @@ struct Type {
   /// A pointer that is followed to what it points into: to what has derivatives, to integers, or to objects.
   bool is_followed() const {
     if (kind != Pointer || !element) return false;
-    return differentiable || element->kind == Scalar || element->is_state;
+    return differentiable || element->kind == Scalar || element->is_state || element->is_random;
   }
   /// Whether memory that the object only points to may be changed through it, constant or not.
   bool leads_elsewhere() const {
@@ -366,6 +366,8 @@ struct Function {
   Expr* make(Expr::Kind kind, const Type* type, std::string_view text = {},
              std::initializer_list<Expr*> args = {});
   Expr* ref(Var* v);
+  /// A cast that is always printed.
+  Expr* cast(const Type* type, std::string_view name, Expr* e);
   /// A constant, or a pointer to one, as a variable: for functions that are called with either.
   Expr* as_mutable(Expr* e);
   /// What the callee is handed.

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -188,6 +189,64 @@ TEST(OwnedState, OfOwnersThatGetOthers) {
   EXPECT_DERIVATIVES(reseated, 0.9, 0.7);
   EXPECT_DERIVATIVES(registered, 0.9, 0.7);
   EXPECT_DERIVATIVES(of_any_class, 0.9, 0.7);
+}
+
+// Owners that are handed over, and what holds them.
+struct Config {
+  int n;
+};
+struct Holder {
+  std::unique_ptr<Config> config;
+  void set(std::unique_ptr<Config> c) { config = std::move(c); }
+};
+Holder holder_of(int n) {
+  Holder h;
+  h.config = std::make_unique<Config>(Config{n});
+  return h;
+}
+double handed_over(double x, double y) {
+  Holder h = holder_of(2);
+  double s = x * h.config->n;
+  h.set(std::make_unique<Config>(Config{3}));
+  s = s * y * h.config->n;
+  Holder other = std::move(h);
+  other.config->n++;
+  return s * other.config->n;
+}
+struct Phase {
+  virtual ~Phase() = default;
+  virtual std::unique_ptr<Phase> next() const = 0;
+  virtual int id() const = 0;
+};
+struct Rest : Phase {
+  std::unique_ptr<Phase> next() const override;
+  int id() const override { return 2; }
+};
+struct Work : Phase {
+  std::unique_ptr<Phase> next() const override { return std::make_unique<Rest>(); }
+  int id() const override { return 1; }
+};
+std::unique_ptr<Phase> Rest::next() const { return std::make_unique<Work>(); }
+double follows_phases(double x, double y) {
+  std::unique_ptr<Phase> p = std::make_unique<Work>();
+  double s = x;
+  for (int i = 0; i < 4; ++i) {
+    s = s * y + p->id();
+    p = p->next();
+  }
+  return s * p->id();
+}
+double draws(double x, double y) {
+  const auto random = std::make_unique<std::mt19937>(42);
+  std::uniform_real_distribution<double> uniform;
+  double s = 0;
+  for (int i = 0; i < 3; ++i) s = s * y + x * uniform(*random) + (*random)() / 4294967296.0;
+  return s;
+}
+TEST(OwnedState, IsHandedOver) {
+  EXPECT_DERIVATIVES(handed_over, 0.9, 0.7);
+  EXPECT_DERIVATIVES(follows_phases, 0.9, 0.7);
+  EXPECT_DERIVATIVES(draws, 0.9, 0.7);
 }
 
 }  // namespace

@@ -485,4 +485,26 @@ double without_outputs(double x, double y) {
 }
 TEST(Pointers, MayBeNull) { EXPECT_GRADIENT(without_outputs, 1.3, 0.7); }
 
+// Addresses of elements that a loop chooses, and iterators in objects.
+struct At {
+  std::vector<int>::const_iterator where;
+};
+double at_elements(double x, double y) {
+  int t[6] = {1, 2, 3, 4, 5, 6};
+  std::vector<double> v{1, x, y, x * y};
+  double s = x;
+  const int* p;
+  double* q = nullptr;
+  for (int i = 0; i < 3; ++i) {
+    p = &t[2 * i];
+    q = &v[i + 1];
+    *q += 1;
+    s = s * y + p[0] * q[-1] + p[1] * *q;
+  }
+  const std::vector<int> k{2, 7};
+  const At at{k.begin()};
+  return s * *at.where;
+}
+TEST(Pointers, ToElementsOfALoop) { EXPECT_GRADIENT(at_elements, 1.3, 0.7); }
+
 }  // namespace
