@@ -55,6 +55,7 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
   std::vector<const ForStmt*> increments;  // for loops whose increment is being visited
   bool shouldVisitTemplateInstantiations() const { return true; }
   bool shouldVisitLambdaBody() const { return true; }
+  std::vector<std::pair<const ValueDecl*, const ValueDecl*>> other_names;  // references to pointers
   std::set<const clang::Expr*> read;  // arrays that nothing is written to through the pointer they become
 
   void mark(const clang::Expr* e) {
@@ -198,8 +199,12 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
   bool VisitVarDecl(VarDecl* v) {
     names.insert(v->getNameAsString());
     if (v->getType()->isLValueReferenceType() && !v->getType()->getPointeeType().isConstQualified() &&
-        v->getInit() && !v->isCXXForRangeDecl() && !v->isImplicit())
+        v->getInit() && !v->isCXXForRangeDecl() && !v->isImplicit()) {
       mark(v->getInit());
+      const auto* named = dyn_cast<DeclRefExpr>(v->getInit()->IgnoreParens());
+      if (named && v->getType()->getPointeeType()->isPointerType())
+        other_names.emplace_back(v, named->getDecl());
+    }
     return true;
   }
   bool VisitCXXForRangeStmt(CXXForRangeStmt* s) {
@@ -215,6 +220,12 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
 Changes changes_of(const FunctionDecl* decl) {
   ChangeFinder finder;
   finder.visit_bodies(decl);
+  for (auto it = finder.other_names.rbegin(); it != finder.other_names.rend(); ++it)
+    if (const auto to = finder.assigned.find(it->first); to != finder.assigned.end()) {
+      const std::vector<const clang::Expr*> added = to->second;
+      std::vector<const clang::Expr*>& all = finder.assigned[it->second];
+      all.insert(all.end(), added.begin(), added.end());
+    }
   return std::move(finder);
 }
 

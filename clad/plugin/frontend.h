@@ -196,7 +196,8 @@ class Frontend {
   ir::Expr* hoist(ir::Expr* e, ir::Loc at, const char* hint = "t");
   using Reindex = std::function<ir::Expr*(ir::Expr* index, bool of_length)>;
   ir::Expr* with_indices(ir::Expr* e, const Reindex& index);
-  ir::Expr* freeze(ir::Expr* e, ir::Loc at);
+  ir::Expr* freeze(ir::Expr* e, ir::Loc at, bool pointer = false);
+  ir::Expr* kept_target(ir::Expr* e, ir::Loc at, bool reads);
   bool may_dangle(const ir::Expr* path) const;
   bool copies(const ir::Expr* path, bool temporary_changes) const;
 

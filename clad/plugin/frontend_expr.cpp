@@ -213,6 +213,8 @@ ir::Expr* Frontend::value(const clang::Expr* e) {
   switch (e->getStmtClass()) {
     case clang::Stmt::ParenExprClass:
       return value(llvm::cast<ParenExpr>(e)->getSubExpr());
+    case clang::Stmt::PredefinedExprClass:  // __func__
+      return value(llvm::cast<PredefinedExpr>(e)->getFunctionName());
     case clang::Stmt::ExprWithCleanupsClass:
       return value(llvm::cast<ExprWithCleanups>(e)->getSubExpr());
     case clang::Stmt::ConstantExprClass:

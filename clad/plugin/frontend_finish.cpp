@@ -207,7 +207,7 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
       bool path = ir::is_path(a.expr) && a.reference;
       if (a.object || a.mutable_ || a.expr->type->kind == ir::Type::Pointer ||
           (path && !compat::in_std(callee)))
-        a.expr = freeze(a.expr, loc(at));
+        a.expr = freeze(a.expr, loc(at), !a.reference);
       else
         a.expr = hoist(a.expr, loc(at));
     }
@@ -305,6 +305,11 @@ ir::Expr* Frontend::finish_constant_call(std::unique_ptr<ir::CallInfo> info, con
     if (r && (a.expr->type->is_class() || r->type->kind == ir::Type::Pointer)) behind = r;
     changes_behind |= behind || a.expr->type->is_class();
   }
+  for (const ir::Var* v : touched)
+    if (!v->global.empty() && v->type->kind == ir::Type::Pointer && v->type->reaches_state) {
+      behind = v;
+      changes_behind = true;
+    }
   const bool reversible = changes_behind && callee->hasBody() && !compat::in_std(callee) &&
                           !info->is_constructor && info->problem.empty();
   if (behind && !reversible && behind->type->kind == ir::Type::Pointer)

@@ -294,7 +294,7 @@ ir::Expr* Frontend::bound(const clang::Expr* e, QualType param, bool changes) {
   changes |= ir::is_global(arg) && !arg->fixed;  // any call may change it
   const bool text = arg->kind == ir::Expr::Raw && arg->type->kind == ir::Type::Array;
   if (arg->type->kind == ir::Type::Pointer || text || (!by_value && ir::names_object(arg)))
-    return changes ? through(arg, [&](ir::Expr* one) { return freeze(one, at_); }) : arg;
+    return changes ? through(arg, [&](ir::Expr* one) { return freeze(one, at_, by_value); }) : arg;
   const bool made = arg->kind == ir::Expr::Construct || arg->kind == ir::Expr::InitList;
   if (made && !by_value && arg->type->is_class()) return hoist(arg, at_);
   if (arg->type->is_class()) return by_value && changes && copies(arg, true) ? hoist(arg, at_) : arg;

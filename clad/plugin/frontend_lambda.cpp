@@ -111,7 +111,7 @@ ir::Expr* Frontend::captured_pointer(const LambdaExpr* lambda, const VarDecl* va
   const Changes changes = changes_of(lambda->getLambdaClass());
   if (changes.modified.count(var) || changes.counters.count(var))
     return refuse("which it moves; capture the pointer by value, and an index that moves");
-  ir::Expr* target = freeze(pointer, at_);
+  ir::Expr* target = freeze(pointer, at_, /*pointer=*/true);
   if (target->kind == ir::Expr::Conditional) return refuse("which is chosen at run time; use if and else");
   return name_pointer(var, target);
 }

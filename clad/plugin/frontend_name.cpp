@@ -11,9 +11,11 @@ using namespace clang;
 namespace clad {
 
 ir::Expr* Frontend::hoist(ir::Expr* e, ir::Loc at, const char* hint) {
+  if (e->kind == ir::Expr::Literal && e->type->kind == ir::Type::Array) return e;  // a string stays
   if (e->type->kind == ir::Type::Pointer) {
     ir::Var* v = fn_.make_var(ir::Var::Alias, hint, e->type, region_);
-    v->path = freeze(e, at);
+    v->path = freeze(e, at, /*pointer=*/true);
+    if (v->path->kind == ir::Expr::VarRef && v->path->var->kind == ir::Var::Temp) return v->path;
     v->is_const = true;
     emit(ir::Stmt::AliasDecl, at)->var = v;
     return fn_.ref(v);
@@ -78,13 +80,56 @@ ir::Expr* Frontend::with_indices(ir::Expr* e, const Reindex& index) {
   }
 }
 
+/// A path through global pointers without derivatives that may move: where they point now is kept. `reads`:
+/// it is a pointer, of which the value is meant.
+ir::Expr* Frontend::kept_target(ir::Expr* e, ir::Loc at, bool reads) {
+  if (reads && e->type->kind == ir::Type::Pointer && !e->type->differentiable && ir::is_path(e)) {
+    const ir::Var* r = ir::root(e);
+    const bool named = e->kind == ir::Expr::VarRef && e->var->kind == ir::Var::Alias;
+    if (!r || named || r->global.empty()) return e;
+    ir::Var* v = fn_.make_var(ir::Var::Temp, r->name + "_now", e->type, region_);
+    v->external = true;
+    ir::Stmt* s = emit(ir::Stmt::Decl, at);
+    s->var = v;
+    s->expr = e;
+    return fn_.ref(v);
+  }
+  std::size_t base = 0;
+  bool inner = reads;
+  switch (e->kind) {
+    case ir::Expr::Deref:
+    case ir::Expr::Index:
+      inner = e->args[0]->type->kind == ir::Type::Pointer;
+      break;
+    case ir::Expr::AddressOf:
+      inner = false;
+      break;
+    case ir::Expr::Binary: {
+      const ir::Type::Kind first = e->args[0]->type->kind;
+      base = first != ir::Type::Pointer && first != ir::Type::Array;
+      if (e->type->kind != ir::Type::Pointer) return e;
+      break;
+    }
+    case ir::Expr::Member:
+    case ir::Expr::Method:
+    case ir::Expr::Cast:
+      break;
+    default:
+      return e;
+  }
+  ir::Expr* kept = kept_target(e->args[base], at, inner);
+  if (kept == e->args[base]) return e;
+  return fn_.mirror(e, [&](const ir::Expr*) { return kept; });
+}
+
 /// Makes a path mean the same object for as long as its alias lives: indices that may change are copied.
-ir::Expr* Frontend::freeze(ir::Expr* e, ir::Loc at) {
-  return with_indices(e, [&](ir::Expr* x, bool of_length) {
-    bool stable = !of_length && !reads_elements(x);
-    ir::each_var(x, [&](ir::Var* v) { stable &= unstable_.count(v) == 0 && !v->external; });
-    return stable ? x : hoist(x, at, "index");
-  });
+ir::Expr* Frontend::freeze(ir::Expr* e, ir::Loc at, bool pointer) {
+  return with_indices(
+      kept_target(e, at, pointer && e->type->kind == ir::Type::Pointer), [&](ir::Expr* x, bool of_length) {
+        bool stable = !of_length && !reads_elements(x);
+        ir::each_var(x, [&](ir::Var* v) { stable &= unstable_.count(v) == 0 && !v->external; });
+        return stable ? x : hoist(x, at, "index");
+      });
 }
 
 /// Whether a temporary object that starts as what `path` names must be an object of its own: one of the two

@@ -177,12 +177,15 @@ ir::Expr* Frontend::unary(const UnaryOperator* e, bool used) {
       }
       ir::Expr* target = as_number(e->getSubExpr());
       ir::Expr* before = nullptr;
-      if (used && e->isPostfix()) before = hoist(target, loc(e));
+      const bool pointer = target->type->kind == ir::Type::Pointer;
+      if (used && e->isPostfix() && !pointer) before = hoist(target, loc(e));
       ir::Expr* after = nullptr;
       if (target->type->kind == ir::Type::Real)
         after = assign(target, e->isIncrementOp() ? "+=" : "-=", literal("1", context_.IntTy), loc(e));
       else
         after = assign(target, e->isIncrementOp() ? "++" : "--", nullptr, loc(e));
+      // A name for where it pointed would be read again after it has moved.
+      if (pointer && e->isPostfix()) return moved(after, e->isIncrementOp(), literal("1", context_.IntTy));
       return before ? before : after;
     }
     case UO_Plus:

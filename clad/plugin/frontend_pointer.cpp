@@ -145,7 +145,7 @@ bool Frontend::add_bases(Cursor& cursor, ir::Expr* pointer, bool fixed) {
   ir::Expr* base = is_null(pointer) ? pointer : position(pointer, /*follow=*/true).base;
   if (base->kind == ir::Expr::Literal && !is_null(base)) return false;
   const std::size_t before = out_->size();
-  ir::Expr* frozen = freeze(base, at_);
+  ir::Expr* frozen = freeze(base, at_, /*pointer=*/true);
   if (fixed && out_->size() != before) return false;
   for (const ir::Expr* known : cursor.bases)
     if (alike(known, frozen)) return true;
@@ -315,7 +315,7 @@ void Frontend::declare_pointer(const VarDecl* decl) {
       if (declare_cursor(decl, first, only_read)) return;
     }
   } else if (decl->getInit()) {
-    ir::Expr* target = freeze(value(decl->getInit()), at_);
+    ir::Expr* target = freeze(value(decl->getInit()), at_, /*pointer=*/true);
     if (target->kind == ir::Expr::Conditional) {  // one of several
       declare_cursor(decl, target);
       return;

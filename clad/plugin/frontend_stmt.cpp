@@ -244,13 +244,19 @@ void Frontend::declare(const VarDecl* decl) {
       no_part_reference(init);
       return;
     }
+    if (const Cursor* cursor = cursor_of(init)) {  // another name of a pointer that moves
+      const Cursor same = *cursor;
+      cursors_[decl] = same;
+      return;
+    }
     bool lvalue = decl->getInit()->isLValue() || init->isLValue();
     ir::Expr* target = value(decl->getInit());
     if (is_parts(target)) {
       bindings_[decl] = target;
       return;
     }
-    if (lvalue && ir::is_path(target) && may_dangle(target)) {
+    const bool pointer = target->type->kind == ir::Type::Pointer && !target->type->differentiable;
+    if (lvalue && ir::is_path(target) && (pointer || may_dangle(target))) {
       bindings_[decl] = freeze(target, at_);
       return;
     }

@@ -199,8 +199,8 @@ const Var* handle_in(const Expr* e) {
         }
         // What is followed has a name, or is an index: a pointer in a variable came from a call.
         away |= through && e->var->type->kind == Type::Pointer && !e->var->type->differentiable;
-        return (away || e->var->by_pointer) && e->var->kind != Var::Param && e->var->global.empty() ? e->var
-                                                                                                    : nullptr;
+        return (away || e->var->by_pointer) && e->var->kind != Var::Param && !e->var->external ? e->var
+                                                                                               : nullptr;
       case Expr::Deref:
       case Expr::Index:
         if (e->args[0]->type->kind == Type::Pointer) {  // of an object's pointer nothing says where it points

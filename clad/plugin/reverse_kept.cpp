@@ -87,13 +87,16 @@ void ReverseTransform::save_changed(const Stmt* s, Var* v, List& out) {
   if (primal && !s->call)  // which no callee puts back
     for (const Expr* a : primal->args) {
       const bool leads = ir::is_path(a) && ir::root(a) == v && ir::leads_through_pointer(a);
-      itself |= !leads && mentions(a, v);
+      const bool global = a->kind == Expr::VarRef && !v->global.empty();  // by reference, it may be
+      itself |= (!leads || global) && mentions(a, v);
       behind |= leads;
-      const bool puts_back = leads && a->type->is_class() && !a->type->is_random;
+      const bool puts_back =
+          leads && (a->type->is_class() ? !a->type->is_random : a->type->kind == Type::Scalar);
       if (puts_back && !ir::handle_in(a) && can_be_kept(a)) save(s, a, out);
     }
   if (behind && !itself) return;
-  if (!v->type->is_value() || !v->type->copyable || v->type->is_random) return;
+  const bool pointer = v->type->kind == Type::Pointer && !v->global.empty() && !v->type->differentiable;
+  if (!(v->type->is_value() || pointer) || !v->type->copyable || v->type->is_random) return;
   std::vector<const Expr*> members;
   bool all = !primal || !v->global.empty() || !v->type->is_class();
   if (primal)

@@ -485,4 +485,14 @@ TEST(References, ToIntegersThatCallsReturn) {
   EXPECT_DERIVATIVES(of_pointers, 1.3, 0.7);
 }
 
+double of_strings(double x, double y) {
+  double s = x;
+  for (const char c : "ab") s = s * y + 0.01 * c * x;
+  const char(&r)[3] = "cd";
+  const auto& name = __func__;
+  const auto& [p, end] = "e";
+  return s * r[1] + x * name[0] + y * p * y;
+}
+TEST(References, ToStrings) { EXPECT_DERIVATIVES(of_strings, 1.3, 0.7); }
+
 }  // namespace
