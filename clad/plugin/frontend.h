@@ -38,6 +38,7 @@ struct Closure {
     std::shared_ptr<Closure> closure;  ///< of a captured lambda
     bool by_reference = false;
     bool constant = false;  ///< the body cannot change what is captured
+    bool moves = false;     ///< it is a pointer that the body moves
   };
   const clang::CXXRecordDecl* record = nullptr;
   std::vector<Capture> captures;
@@ -48,6 +49,7 @@ struct Closure {
 };
 
 bool is_lambda(clang::QualType type);
+bool moves_pointers(const Closure& closure);
 bool returns_early(const clang::FunctionDecl* f);  ///< has a return statement
 const clang::Expr* of_memory(const clang::Expr* e);
 bool manages_memory(const clang::FunctionDecl* f);  ///< allocates integers or frees what it is given

@@ -140,7 +140,8 @@ ir::Expr* Frontend::inline_call(const clang::Expr* call, const FunctionDecl* cal
                                 const std::vector<const clang::Expr*>& args, const clang::Expr* object,
                                 const Closure* closure, ir::Expr* self) {
   const bool always = self || is_view(callee->getReturnType()) || handles_parts(callee, args, object) ||
-                      (closure && captures_parts(*closure)) || manages_memory(callee) ||
+                      (closure && (captures_parts(*closure) || moves_pointers(*closure))) ||
+                      manages_memory(callee) ||
                       (!forward_ && !object && checkpoints_.count(call) == 0 && !is_checkpointed(callee) &&
                        hands_on_pointer(callee));
   // A function that calls itself on other objects of a known structure ends where that does.
@@ -179,7 +180,7 @@ ir::Expr* Frontend::inline_call(const clang::Expr* call, const FunctionDecl* cal
         self = c.path;
       else if (c.size)
         views_[c.decl] = {c.path, c.size};
-      else if (c.path)
+      else if (c.path && !(c.by_reference && cursors_.count(c.decl)))
         frame[c.decl] = c.path;
     }
   }

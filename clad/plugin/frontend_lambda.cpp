@@ -22,6 +22,14 @@ bool is_lambda(QualType type) {
   return record && record->isLambda();
 }
 
+/// Whether the body moves pointers of the function that it stands in.
+bool moves_pointers(const Closure& closure) {
+  if (closure.choice) return moves_pointers(*closure.yes) || moves_pointers(*closure.no);
+  return llvm::any_of(closure.captures, [](const Closure::Capture& c) {
+    return c.moves || (c.closure && moves_pointers(*c.closure));
+  });
+}
+
 std::shared_ptr<Closure> Frontend::make_closure(const LambdaExpr* e) {
   auto closure = std::make_shared<Closure>();
   closure->record = e->getLambdaClass();
@@ -52,6 +60,8 @@ std::shared_ptr<Closure> Frontend::make_closure(const LambdaExpr* e) {
       capture.by_reference = c.getCaptureKind() == LCK_ByRef;
       capture.constant = is_constant(c, inside);
       bool init_capture = var->isInitCapture();
+      capture.moves = capture.by_reference && !init_capture && var->getType()->isPointerType() &&
+                      (inside.modified.count(var) || inside.counters.count(var));
       if (init_capture && is_lambda(var->getType())) {
         capture.closure = copy_closure(closure_of(initializer), at_);
         if (!capture.closure) return nullptr;
@@ -80,6 +90,8 @@ std::shared_ptr<Closure> Frontend::make_closure(const LambdaExpr* e) {
         if (!view) return nullptr;
         capture.path = view->data;
         capture.size = view->size;
+      } else if (capture.by_reference && !init_capture && cursors_.count(var)) {
+        capture.path = value(initializer);  // where it points when the lambda is called
       } else if (!init_capture && bindings_.count(var) && !mutable_copies &&
                  (capture.by_reference || is_fixed(var))) {
         capture.path = bindings_[var];
@@ -201,6 +213,10 @@ void Frontend::add_closure_arguments(ir::CallInfo& info, const Closure& closure)
       add_view_argument(info, {c.path, c.size}, view_pointer(cast<VarDecl>(c.decl)->getType()));
       continue;
     }
+    if (c.moves)
+      fail(SourceLocation::getFromRawEncoding(at_),
+           "cannot differentiate this call with a lambda that moves pointer '" + c.decl->getNameAsString() +
+               "', which it captures; let it move an index");
     ir::CallInfo::Arg arg;
     arg.expr = c.path;
     arg.param_type = c.path->type;

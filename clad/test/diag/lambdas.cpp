@@ -52,7 +52,19 @@ double captures_a_member(const Pair& s, double Pair::* m) {
 }
 double passes_a_member(double x) { return captures_a_member({x, x}, &Pair::a); }
 
+template <class F>
+double called(F next) {
+  return next();
+}
+double hands_on_what_moves(double x) {
+  const int t[2] = {1, 2};
+  const int* p = t;
+  return called([&] { return x * *p++; });
+  // expected-error@-1 {{cannot differentiate this call with a lambda that moves pointer 'p', which it captures; let it move an index}}
+}
+
 void use() {
+  clad::gradient(hands_on_what_moves);
   clad::gradient(passes_a_member);
   clad::gradient(captures_itself);
   clad::gradient(moves_its_pointer);

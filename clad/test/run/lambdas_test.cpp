@@ -255,4 +255,76 @@ double through_pointers(double x, double y) {
 }
 TEST(Lambdas, AreFunctionPointers) { EXPECT_GRADIENT(through_pointers, 1.3, 0.7); }
 
+// Pointers captured by reference.
+double moves_a_pointer(double x, double y) {
+  int values[4] = {1, 2, 3, 4};
+  const int* p = values;
+  auto next = [&p] { return *p++; };
+  [&] { p += 1; }();
+  double s = x * next();
+  return s * y + x * next();
+}
+double writes_along(double x, double y) {
+  int values[4] = {1, 2, 3, 4};
+  int* p = values;
+  auto push = [&](int v) { *p++ = v; };
+  push(5);
+  push(6);
+  return x * values[0] * y + x * values[1] * (p - values);
+}
+double reads_what_moves(double x, double y) {
+  const int counts[6] = {1, 2, 3, 4, 5, 6};
+  double values[4] = {x, 2, y, 4};
+  const int* row = counts;
+  double* v = values;
+  auto of = [&](int j) { return row[j] * v[j]; };
+  double s = of(1);
+  row += 3;
+  v += 2;
+  return s * y + of(0) * of(1);
+}
+const int one[2] = {1, 2}, other[2] = {5, 7};
+double chooses_a_table(double x, double y) {
+  const int* t = one;
+  auto set = [&](bool b) { t = b ? other : one; };
+  double s = x * t[0];
+  set(true);
+  return s * y + x * t[1];
+}
+double parses(double x, double y) {
+  const char* p = "a*b+b";
+  auto eat = [&](char c) { return *p == c && ++p; };
+  auto atom = [&]() -> double { return *p++ == 'a' ? x : y; };
+  double sum = atom();
+  while (*p) {
+    if (eat('*')) sum *= atom();
+    if (eat('+')) sum += atom();
+  }
+  return sum * x;
+}
+struct Link {
+  int v;
+  const Link* next;
+};
+double walks(double x, double y) {
+  static const Link last{3, nullptr}, middle{2, &last}, start{1, &middle};
+  const Link* p = &start;
+  auto pop = [&] {
+    int v = p->v;
+    p = p->next;
+    return v;
+  };
+  double s = x * pop();
+  s *= y * pop();
+  return s + x * pop();
+}
+TEST(Lambdas, MovePointersTheyCapture) {
+  EXPECT_GRADIENT(moves_a_pointer, 1.3, 0.7);
+  EXPECT_GRADIENT(writes_along, 1.3, 0.7);
+  EXPECT_GRADIENT(reads_what_moves, 1.3, 0.7);
+  EXPECT_GRADIENT(chooses_a_table, 1.3, 0.7);
+  EXPECT_GRADIENT(parses, 1.3, 0.7);
+  EXPECT_GRADIENT(walks, 1.3, 0.7);
+}
+
 }  // namespace
