@@ -138,6 +138,11 @@ class directions {
   std::array<T, N> values_{};
 };
 
+template <class T, std::size_t N>
+struct own_zero<directions<T, N>> {
+  static void init(directions<T, N>& d) { d = {}; }
+};
+
 template <class T, class U, std::size_t N>
 auto operator+(const directions<T, N>& a, const directions<U, N>& b) {
   directions<decltype(T() + U()), N> sum = a;
