@@ -81,9 +81,12 @@ Text Module::gradient_text(const Request& request, Instance& in, const std::stri
     text.line(value + fn.name + "_fwd(" + primals + ");", loc);
   } else if (request.with_value() || fn.writes_outside || acts(request.function, derived)) {
     const auto* method = dyn_cast<CXXMethodDecl>(request.function);
-    if (method && !method->isStatic())
-      text.line(value + fn.params[0].var->name + "." + method->getNameAsString() + "(" + rest + ");", loc);
-    else
+    if (method && !method->isStatic()) {
+      const std::string& object = fn.params[0].var->name;
+      text.line(value + (method->getRefQualifier() == RQ_RValue ? "std::move(" + object + ")" : object) +
+                    "." + method->getNameAsString() + "(" + rest + ");",
+                loc);
+    } else
       text.line(value + spell_function(request.function, types_) + "(" + primals + ");", loc);
   }
   for (const ir::Parameter& p : fn.params)  // as long as the vector is after the forward sweep

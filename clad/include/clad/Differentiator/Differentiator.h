@@ -34,6 +34,7 @@
 #include "clad/Differentiator/Returned.h"
 #include "clad/Differentiator/Revolve.h"
 #include "clad/Differentiator/STLBuiltins.h"
+#include "clad/Differentiator/Signature.h"
 #include "clad/Differentiator/SpecialFunctions.h"
 #include "clad/Differentiator/Tape.h"
 #include "clad/checkpoint.h"
@@ -48,65 +49,6 @@
 namespace clad {
 
 namespace detail {
-
-template <class F>
-struct signature;
-template <class R, class... A>
-struct signature<R (*)(A...)> {
-  using result = R;
-  using arguments = std::tuple<A...>;
-};
-template <class R, class... A>
-struct signature<R (*)(A...) noexcept> : signature<R (*)(A...)> {};
-template <class R, class C, class... A>
-struct signature<R (C::*)(A...)> {
-  using object = C;
-  using result = R;
-  using arguments = std::tuple<C&, A...>;
-  using plain = std::tuple<A...>;
-};
-template <class R, class C, class... A>
-struct signature<R (C::*)(A...) const> {
-  using object = C;
-  using result = R;
-  using arguments = std::tuple<const C&, A...>;
-  using plain = std::tuple<A...>;
-};
-template <class R, class C, class... A>
-struct signature<R (C::*)(A...) noexcept> : signature<R (C::*)(A...)> {};
-template <class R, class C, class... A>
-struct signature<R (C::*)(A...) const noexcept> : signature<R (C::*)(A...) const> {};
-template <class R, class C, class... A>
-struct signature<R (C::*)(A...)&> : signature<R (C::*)(A...)> {};
-template <class R, class C, class... A>
-struct signature<R (C::*)(A...) const&> : signature<R (C::*)(A...) const> {};
-template <class R, class C, class... A>
-struct signature<R (C::*)(A...) & noexcept> : signature<R (C::*)(A...)> {};
-template <class R, class C, class... A>
-struct signature<R (C::*)(A...) const & noexcept> : signature<R (C::*)(A...) const> {};
-template <class F>
-concept function_object = std::is_class_v<F> && requires { &F::operator(); };
-/// Of a pointer to a function object, the object's class.
-template <class F>
-struct pointee {
-  using type = F;
-};
-template <class F>
-  requires std::is_class_v<F>
-struct pointee<F*> {
-  using type = std::remove_const_t<F>;
-};
-/// What a derivative keeps of the function it is of: a function object that has a name by its address, as
-/// changes of it are to be seen, all others as they are.
-template <class F>
-constexpr auto callable(F&& f) {
-  if constexpr (std::is_lvalue_reference_v<F> && std::is_class_v<std::remove_cvref_t<F>>)
-    return std::addressof(f);
-  else
-    return std::decay_t<F>(std::forward<F>(f));
-}
-template <class F>
-using callable_t = decltype(callable(std::declval<F>()));
 
 /// No constant expression may call it: docs/differentiating.md says which derivatives they can execute.
 inline void no_derivative_for_constant_expressions() {}
@@ -309,7 +251,7 @@ class derivative {
   template <class P, class A>
   struct held {
     explicit held(A&& a) : value(static_cast<P>(std::forward<A>(a))) {}
-    void* address() { return const_cast<void*>(static_cast<const void*>(&value)); }
+    void* address() { return const_cast<void*>(static_cast<const volatile void*>(&value)); }
     std::remove_cv_t<P> value;
   };
   template <class P, class A>
@@ -321,7 +263,7 @@ class derivative {
     requires(!std::is_const_v<P> || kRefersTo<P, A>)
   struct held<P&, A> {
     explicit held(A&& a) : value(&static_cast<P&>(a)) {}
-    void* address() { return const_cast<void*>(static_cast<const void*>(value)); }
+    void* address() { return const_cast<void*>(static_cast<const volatile void*>(value)); }
     P* value;
   };
   template <class P, class A>
@@ -525,6 +467,9 @@ inline auto hessian(F&& f, P parameters = {}, entry_point entry = nullptr) {
   return derivative<detail::callable_t<F>, derivative_kind::gradient>(
       detail::callable(std::forward<F>(f)), entry,
       request::of("clad::hessian", parameters, (Options | ... | 0U)));
+  static_assert(
+      ((Options != 0) && ...),
+      "clad::differentiate<0>: a derivative of order 0 is the function itself; take order 1 or more");
 }
 
 /// The Hessian of `f` times a vector, at the cost of a few gradients. execute() takes the function's

@@ -1,0 +1,86 @@
+// What is known of a function from its type: the result, and the arguments as execute() takes them.
+#pragma once
+
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace clad::detail {
+
+/// Of a function type, however it is qualified. `called_for<C>`: the arguments of a member function of class
+/// C, the object first. `&&` and C's ellipsis change nothing: execute() is given an object that stays, and no
+/// more arguments than there are parameters.
+template <class F>
+struct function_type;
+#define CLAD_FUNCTION_TYPE(CV, QUALIFIERS, ...)                                           \
+  template <class R, bool NoThrow, class... A>                                            \
+  struct function_type<R(A... __VA_OPT__(, ) __VA_ARGS__) QUALIFIERS noexcept(NoThrow)> { \
+    using result = R;                                                                     \
+    using arguments = std::tuple<A...>;                                                   \
+    template <class C>                                                                    \
+    using called_for = std::tuple<C CV&, A...>;                                           \
+  };
+#define CLAD_FUNCTION_TYPES(CV)    \
+  CLAD_FUNCTION_TYPE(CV, CV)       \
+  CLAD_FUNCTION_TYPE(CV, CV&)      \
+  CLAD_FUNCTION_TYPE(CV, CV&&)     \
+  CLAD_FUNCTION_TYPE(CV, CV, ...)  \
+  CLAD_FUNCTION_TYPE(CV, CV&, ...) \
+  CLAD_FUNCTION_TYPE(CV, CV&&, ...)
+CLAD_FUNCTION_TYPES()
+CLAD_FUNCTION_TYPES(const)
+CLAD_FUNCTION_TYPES(volatile)
+CLAD_FUNCTION_TYPES(const volatile)
+#undef CLAD_FUNCTION_TYPES
+#undef CLAD_FUNCTION_TYPE
+
+template <class F>
+struct signature;
+template <class F>
+struct signature<F*> {
+  using result = typename function_type<F>::result;
+  using arguments = typename function_type<F>::arguments;
+};
+template <class F, class C>
+struct signature<F C::*> {
+  using object = C;
+  using result = typename function_type<F>::result;
+  using arguments = typename function_type<F>::template called_for<C>;
+  using plain = typename function_type<F>::arguments;
+};
+
+template <class F>
+concept function_object = std::is_class_v<F> && requires { &F::operator(); };
+/// Of a pointer to a function object, the object's class.
+template <class F>
+struct pointee {
+  using type = F;
+};
+template <class F>
+  requires std::is_class_v<F>
+struct pointee<F*> {
+  using type = std::remove_cv_t<F>;
+};
+/// What a derivative keeps of the function it is of: a function object that has a name by its address, as
+/// changes of it are to be seen, all others as they are.
+template <class F>
+constexpr auto callable(F&& f) {
+  if constexpr (std::is_lvalue_reference_v<F> && std::is_class_v<std::remove_cvref_t<F>>)
+    return std::addressof(f);
+  else
+    return std::decay_t<F>(std::forward<F>(f));
+}
+template <class F>
+using callable_t = decltype(callable(std::declval<F>()));
+
+/// Whether an adjoint argument of type A is a pointer to an object of class C or of one derived from it, and
+/// whether one for a parameter of type P could be too.
+template <class C, class A>
+inline constexpr bool points_to = std::is_pointer_v<std::remove_cvref_t<A>> &&
+                                  std::is_base_of_v<C, std::remove_pointer_t<std::remove_cvref_t<A>>>;
+template <class C, class P>
+inline constexpr bool is_or_points_to =
+    std::is_base_of_v<C, std::remove_all_extents_t<std::remove_pointer_t<std::remove_cvref_t<P>>>>;
+
+}  // namespace clad::detail
