@@ -1,5 +1,7 @@
 // Functions of any type: member functions with qualifiers, C's ellipsis; and what execute() is given besides
 // their arguments.
+#include <stdexcept>
+
 #include <gmock/gmock.h>
 #include "clad/Differentiator/Differentiator.h"
 #include "clad/test/support/finite_difference.h"
@@ -149,6 +151,76 @@ TEST(Qualifiers, FunctionsWithAnEllipsis) {
   EXPECT_EQ(d_x, 16);
   EXPECT_EQ(d_y, 24);
   EXPECT_EQ(clad::differentiate<2>(open_product, "y").execute(3, 4), 6);
+}
+
+struct Plane {
+  double a = 2;
+  double at(double x, double y) const { return a * x * y; }
+  double times(int n, double x, double y) const { return a * n * x * y; }
+  double with(Plane other, double x) const { return a * other.a * x; }
+  double with_later(double x, const Plane& other) const { return a * other.a * x; }
+  double operator()(double x, double y) const { return a * x * y; }
+};
+TEST(Adjoints, ThatOfTheObjectAndSomeOthers) {
+  const Plane p;
+  Plane d_p{0};
+  double d_x = 0, d_y = 0, error = 0;
+  auto at = clad::gradient(&Plane::at);
+  at.execute(p, 3, 4, &d_p);
+  at.execute(p, 3, 4, &d_p, &d_x);
+  at.execute(p, 3, 4, &d_p, &d_x, &d_y);
+  at.execute(p, 3, 4, &d_x);
+  at.execute(p, 3, 4, &d_x, &d_y);
+  EXPECT_EQ(d_p.a, 3 * 12);
+  EXPECT_EQ(d_x, 4 * 8);
+  EXPECT_EQ(d_y, 2 * 6);
+  at.setObject(const_cast<Plane&>(p));
+  at.execute(3, 4, &d_p);
+  EXPECT_EQ(d_p.a, 4 * 12);
+  clad::gradient(&Plane::at, "y").execute(p, 3, 4, &d_p);
+  EXPECT_EQ(d_p.a, 5 * 12);
+  clad::estimate_error(&Plane::at).execute(p, 3, 4, &d_p, error);
+  EXPECT_EQ(d_p.a, 6 * 12);
+  clad::gradient(p).execute(3, 4, &d_p);
+  EXPECT_EQ(d_p.a, 7 * 12);
+  Plane direction{1};
+  EXPECT_EQ(clad::pushforward(&Plane::at).execute(p, 3, 4, &direction).pushforward, 12);
+  EXPECT_THROW(clad::gradient(&Plane::at).execute(p, 3, 4, &d_x, &d_p), std::invalid_argument);
+}
+TEST(Adjoints, ThatOfTheObjectAndThoseWithDerivatives) {
+  const Plane p;
+  Plane d_p{0};
+  double d_x = 0, d_y = 0;
+  int d_n = 5;
+  const auto times = clad::gradient(&Plane::times);
+  times.execute(p, 5, 3, 4, &d_p, &d_x, &d_y);
+  times.execute(p, 5, 3, 4, &d_p, nullptr, &d_x);
+  times.execute(p, 5, 3, 4, &d_p, &d_n);
+  times.execute(p, 5, 3, 4, &d_p);
+  EXPECT_EQ(d_p.a, 4 * 60);
+  EXPECT_EQ(d_x, 2 * 40);
+  EXPECT_EQ(d_y, 30);
+  EXPECT_EQ(d_n, 5);
+}
+TEST(Adjoints, OfTheObjectsClassAreThoseOfParametersFirst) {
+  const Plane p, other{3};
+  Plane d_p{0}, d_other{0};
+  double d_x = 0;
+  clad::gradient(&Plane::with).execute(p, other, 4, &d_other);
+  clad::gradient(&Plane::with, "other").execute(p, other, 4, &d_other);
+  clad::gradient(&Plane::with_later, "other").execute(p, 4, other, &d_other);
+  EXPECT_EQ(d_other.a, 3 * 8);
+  clad::gradient(&Plane::with, "other").execute(p, other, 4, &d_p, &d_other);
+  clad::gradient(&Plane::with_later).execute(p, 4, other, &d_p);
+  clad::gradient(&Plane::with_later).execute(p, 4, other, &d_p, &d_x, &d_other);
+  EXPECT_EQ(d_p.a, 3 * 12);
+  EXPECT_EQ(d_other.a, 5 * 8);
+  EXPECT_EQ(d_x, 6);
+}
+TEST(Adjoints, OfALambdaThereIsNone) {
+  auto lambda = [k = 2.](double x, double y) { return k * x * y; };
+  double d_x = 0;
+  EXPECT_THROW(clad::gradient(lambda).execute(3, 4, &lambda, &d_x), std::invalid_argument);
 }
 
 }  // namespace

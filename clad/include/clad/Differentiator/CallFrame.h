@@ -30,8 +30,9 @@ inline constexpr char type_tag = 0;
 
 struct adjoint_argument {
   void* pointer;
-  const void* tag;       ///< null: a null pointer literal
-  std::size_t size = 0;  ///< of an array, if the caller says it
+  const void* tag;         ///< null: a null pointer literal
+  std::size_t size = 0;    ///< of an array, if the caller says it
+  bool of_object = false;  ///< its type is that of the object, and of no parameter
 };
 
 /// How execute() hands its arguments to the generated code.
@@ -59,6 +60,9 @@ inline constexpr std::size_t adjoint_of_object = static_cast<std::size_t>(-1);
 
 inline void check_adjoints(const call_frame& frame, std::size_t wanted, bool has_object,
                            const char* function) {
+  if (!has_object && frame.n_adjoints > 0 && frame.adjoints[0].of_object)
+    throw std::invalid_argument("clad: execute() of the derivative of '" + std::string(function) +
+                                "' takes no adjoint of the object itself");
   if (frame.n_adjoints <= wanted + (has_object ? 1 : 0)) return;
   throw std::invalid_argument("clad: execute() of the derivative of '" + std::string(function) + "' takes " +
                               std::to_string(wanted) + " adjoint arguments, got " +
@@ -87,11 +91,16 @@ inline call_frame without_last(const call_frame& frame) {
 
 namespace detail {
 
-/// The adjoint argument for parameter `index`; an object's own adjoint, if given, comes first.
+/// How many of the adjoint arguments are that of the object itself, which comes first. That it is given is
+/// seen from their number, or, where others are left out, from its type.
+inline std::size_t object_adjoints(const call_frame& frame, std::size_t wanted) {
+  return frame.n_adjoints > wanted || (frame.n_adjoints > 0 && frame.adjoints[0].of_object) ? 1 : 0;
+}
+/// The adjoint argument for parameter `index`.
 inline const adjoint_argument* find_adjoint(const call_frame& frame, std::size_t index, std::size_t wanted) {
-  bool object_given = frame.n_adjoints > wanted;
-  if (index == adjoint_of_object) return object_given ? &frame.adjoints[0] : nullptr;
-  std::size_t position = index + (object_given ? 1 : 0);
+  const std::size_t of_object = object_adjoints(frame, wanted);
+  if (index == adjoint_of_object) return of_object ? &frame.adjoints[0] : nullptr;
+  const std::size_t position = index + of_object;
   return position < frame.n_adjoints ? &frame.adjoints[position] : nullptr;
 }
 
@@ -159,25 +168,26 @@ class placed_adjoints {
  public:
   placed_adjoints(const call_frame& given, const adjoint_place (&places)[N], const char* others)
       : frame_(given) {
-    const std::size_t object = given.n_adjoints > N ? 1 : 0;
+    const std::size_t object = detail::object_adjoints(given, N);
     const adjoint_place* wrong = nullptr;
     for (std::size_t i = 0; i < N && !wrong && i + object < given.n_adjoints; ++i)
       if (!places[i].active && !fits(given.adjoints[i + object], places[i])) wrong = &places[i];
     if (!wrong) return;
     const auto expected = std::count_if(places, places + N, [](const adjoint_place& p) { return p.active; });
-    if (given.n_adjoints != static_cast<std::size_t>(expected)) misplaced(*wrong, others);
+    if (given.n_adjoints != object + static_cast<std::size_t>(expected)) misplaced(*wrong, others);
     const adjoint_argument* next = given.adjoints;
+    if (object) own_[0] = *next++;
     for (std::size_t i = 0; i < N; ++i)
-      if (places[i].active) own_[i] = *next++;
+      if (places[i].active) own_[i + object] = *next++;
     frame_.adjoints = own_;
-    frame_.n_adjoints = N;
+    frame_.n_adjoints = N + object;
   }
   placed_adjoints(const placed_adjoints&) = delete;
   const call_frame& frame() const { return frame_; }
 
  private:
   call_frame frame_;
-  adjoint_argument own_[N] = {};
+  adjoint_argument own_[N + 1] = {};
 };
 
 /// The adjoint the caller gave, or a zero of our own where none is wanted.

@@ -85,10 +85,11 @@ inline constexpr unsigned immediate_mode = 1U << 20;
 /// first), then one pointer per differentiated parameter, in the order they were named, to which the
 /// derivative is added. A member function may be given a pointer to the object's adjoint before the others;
 /// after setObject() the object is left out.
-/// Trailing pointers may be left out. Afterwards every argument is what it was before: what the function
-/// changes through references and pointers is put back. Globals, and objects that cannot be copied, are not.
-/// In a constant expression, execute() works where docs/differentiating.md says; it then takes all pointers.
-/// Throws std::logic_error if the program was compiled without the plugin,
+/// Trailing pointers may be left out; a first one that is of the object's class then stands for the object,
+/// unless the first parameter may be meant (with a list, any parameter). Afterwards every argument is what it
+/// was before: what the function changes through references and pointers is put back. Globals, and objects
+/// that cannot be copied, are not. In a constant expression, execute() works where docs/differentiating.md
+/// says; it then takes all pointers. Throws std::logic_error if the program was compiled without the plugin,
 /// std::invalid_argument if an adjoint argument has the wrong type.
 template <class F, derivative_kind Kind>
 class derivative {
@@ -174,6 +175,17 @@ class derivative {
       return false;
     else
       return std::is_convertible_v<First, std::tuple_element_t<0, primals>>;
+  }
+  /// Whether an adjoint of the object's class may be meant for a parameter: the first, or any of them.
+  template <bool Any, class... P>
+  static constexpr bool could_be_of(std::type_identity<std::tuple<P...>>) {
+    constexpr bool is[] = {detail::is_or_points_to<object_class, P>..., false};
+    for (std::size_t i = kMember ? 1 : 0; i < sizeof...(P); ++i)
+      if (is[i])
+        return true;
+      else if (!Any)
+        return false;
+    return false;
   }
   template <class First = void, class...>
   static constexpr bool kGivesObject = kBeginsWithObject<First> && !takes_first<First>();
@@ -293,6 +305,18 @@ class derivative {
       return detail::as_adjoint(argument);
   }
 
+  /// Whether the first adjoint argument, of type A, can only be that of the object.
+  template <class A>
+  bool only_of_object() const {
+    if constexpr ((kMember || kFunctor) && detail::points_to<object_class, A>) {
+      const bool list = asked_.index >= 0 || !asked_.parameters.empty();
+      return !(list ? could_be_of<true>(std::type_identity<primals>{})
+                    : could_be_of<false>(std::type_identity<primals>{}));
+    } else {
+      return false;
+    }
+  }
+
   /// Argument `I` of execute(), which stands for a parameter, or points to an adjoint.
   template <std::size_t I, class A>
   struct argument : held<std::tuple_element_t<I, primals>, A> {
@@ -328,6 +352,8 @@ class derivative {
     void* addresses[kPrimals + 2] = {const_cast<void*>(self)};
     adjoint_argument adjoints[given_adjoints + 1] = {};
     values.put(addresses + kFunctor, adjoints);
+    if constexpr (given_adjoints > 0)
+      adjoints[0].of_object = only_of_object<std::tuple_element_t<kPrimals, std::tuple<A...>>>();
     if constexpr (!std::is_void_v<result>) {
       result out{};
       call_frame frame{addresses, adjoints, given_adjoints, &out};
