@@ -1,5 +1,9 @@
 #include "request.h"
 
+#include <set>
+
+#include "clang/AST/Attr.h"
+#include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Sema/Lookup.h"
 #include "clang/Sema/Sema.h"
 #include "compat.h"
@@ -55,6 +59,47 @@ static std::vector<const NamedDecl*> call_operators(Sema& sema, CXXRecordDecl* r
   return out;
 }
 
+namespace {
+
+/// Whether anything but the initializer of a local variable may set it: any use that is not its value, or
+/// its place as what a derivative is asked of.
+struct Setter : RecursiveASTVisitor<Setter> {
+  const VarDecl* var;
+  std::set<const clang::Expr*> harmless;
+  bool found = false;
+  explicit Setter(const VarDecl* v) : var(v) {}
+  bool shouldVisitImplicitCode() const { return true; }
+  bool TraverseLambdaCapture(LambdaExpr* lambda, const LambdaCapture* c, clang::Expr* init) {
+    if (c->capturesVariable() && c->getCapturedVar() == var) return true;  // its uses are in the body
+    return RecursiveASTVisitor::TraverseLambdaCapture(lambda, c, init);
+  }
+  bool VisitImplicitCastExpr(ImplicitCastExpr* c) {
+    if (c->getCastKind() == CK_LValueToRValue) harmless.insert(c->getSubExpr()->IgnoreParens());
+    return true;
+  }
+  bool VisitCallExpr(CallExpr* call) {
+    const FunctionDecl* callee = call->getDirectCallee();
+    const auto* name = callee ? callee->getAttr<AnnotateAttr>() : nullptr;
+    if (name && name->getAnnotation().starts_with("clad::") && call->getNumArgs() > 0)
+      harmless.insert(call->getArg(0)->IgnoreParens());
+    return true;
+  }
+  bool VisitDeclRefExpr(DeclRefExpr* ref) {
+    found |= ref->getDecl() == var && harmless.count(ref) == 0;
+    return !found;
+  }
+};
+
+}  // namespace
+
+static bool set_once(const VarDecl* var) {
+  const auto* function = var->isLocalVarDecl() ? dyn_cast<FunctionDecl>(var->getDeclContext()) : nullptr;
+  if (!function || !function->getBody()) return false;
+  Setter setter(var);
+  setter.TraverseStmt(function->getBody());
+  return !setter.found;
+}
+
 /// What a variable is initialized with that is a function under another name for good; null of any other
 /// expression.
 static const clang::Expr* constant_function(const clang::Expr* e) {
@@ -65,7 +110,8 @@ static const clang::Expr* constant_function(const clang::Expr* e) {
   const bool function =
       plain->isFunctionType() || plain->isFunctionPointerType() || plain->isMemberFunctionPointerType();
   const bool fixed = type->isReferenceType() ? plain->isFunctionType() : type.isConstQualified();
-  return function && fixed ? var->getAnyInitializer() : nullptr;
+  return function && (fixed || (!type->isReferenceType() && set_once(var))) ? var->getAnyInitializer()
+                                                                            : nullptr;
 }
 
 static bool find_function(Sema& sema, TypeTable& types, const CallExpr* call, Request& request) {
@@ -121,10 +167,12 @@ static bool find_function(Sema& sema, TypeTable& types, const CallExpr* call, Re
     for (const NamedDecl* d : found) diagnose.note(d->getLocation(), "this one");
     return false;
   }
-  Diagnose(sema).error(call->getArg(0)->getExprLoc(),
-                       asked(request) +
-                           ": the first argument must name a function, a member function or a "
-                           "function object, or be a constant that one of these functions initializes");
+  Diagnose(sema).error(
+      call->getArg(0)->getExprLoc(),
+      asked(request) +
+          ": the first argument must name a function, a member function or a "
+          "function object, or be a constant or a local variable that one of these functions "
+          "initializes and nothing changes");
   return false;
 }
 

@@ -2,6 +2,7 @@
 #include "clad/Differentiator/Differentiator.h"
 
 double f(double x, double y) { return x * y; }
+double g(double x, double y) { return x + y; }
 struct Overloaded {
   double operator()(double x) const { return x; }
   double operator()(double x, double y) const { return x * y; }
@@ -30,7 +31,17 @@ void use(const char* names, double (*pointer)(double), int index) {
   clad::gradient(f, names);
   // expected-error@-1 {{clad::gradient: the parameter list must be a string literal or constexpr}}
   clad::gradient(pointer);
-  // expected-error@-1 {{clad::gradient: the first argument must name a function, a member function or a function object, or be a constant that one of these functions initializes}}
+  // expected-error@-1 {{clad::gradient: the first argument must name a function, a member function or a function object, or be a constant or a local variable that one of these functions initializes and nothing changes}}
+  auto changed = &f, referred = &f, caught = &f;
+  if (index) changed = &g;
+  clad::gradient(changed);
+  // expected-error@-1 {{clad::gradient: the first argument must name a function, a member function or a function object, or be a constant or a local variable that one of these functions initializes and nothing changes}}
+  auto& reference = referred;
+  clad::gradient(referred);
+  // expected-error@-1 {{clad::gradient: the first argument must name a function, a member function or a function object, or be a constant or a local variable that one of these functions initializes and nothing changes}}
+  const auto changes = [&caught] { caught = &g; };
+  clad::gradient(caught);
+  // expected-error@-1 {{clad::gradient: the first argument must name a function, a member function or a function object, or be a constant or a local variable that one of these functions initializes and nothing changes}}
   clad::gradient(Overloaded{}).execute(2, nullptr);
   // expected-error@-1 {{clad::gradient: class 'Overloaded' has several operator(): double (double) const, double (double, double) const; pass a lambda or a function that calls the one to differentiate}}
   clad::gradient(Heir{});

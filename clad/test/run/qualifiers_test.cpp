@@ -223,4 +223,22 @@ TEST(Adjoints, OfALambdaThereIsNone) {
   EXPECT_THROW(clad::gradient(lambda).execute(3, 4, &lambda, &d_x), std::invalid_argument);
 }
 
+double product(double x, double y) { return x * y * y; }
+double call(double (*f)(double, double)) { return f(1, 1); }
+TEST(Qualifiers, AFunctionByAVariableThatStaysTheSame) {
+  auto f = &product;
+  double (*g)(double, double) = product;
+  auto at = &Plane::at;
+  static auto kept = &product;
+  double d_x = 0, d_y = 0;
+  clad::gradient(f).execute(3, 4, &d_x, &d_y);
+  EXPECT_EQ(d_y, 24);
+  EXPECT_EQ(clad::differentiate(g, "y").execute(3, 4), 24);
+  EXPECT_EQ(clad::differentiate(kept, "y").execute(3, 4), 24);
+  EXPECT_EQ(clad::differentiate(at, "y").execute(Plane{}, 3, 4), 6);
+  EXPECT_EQ(call(f), (*g)(1, 1));
+  const auto later = [&] { return clad::differentiate(f, 1).execute(3, 4) + f(0, 0); };
+  EXPECT_EQ(later(), 24);
+}
+
 }  // namespace
