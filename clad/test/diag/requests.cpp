@@ -62,6 +62,8 @@ void use(const char* names, double (*pointer)(double), int index) {
   // expected-error@-1 {{clad::differentiate: 'f' has no parameter named 'z'; its parameters are: x, y}}
   clad::differentiate(Model{}, "epsilon");
   // expected-error@-1 {{clad::differentiate: 'operator()' has no parameter named 'epsilon'; its parameters are: x}}
+  clad::differentiate<0>(f, "x");
+  // expected-error@clad/Differentiator/Differentiator.h:* {{clad::differentiate<0>: a derivative of order 0 is the function itself; take order 1 or more}}
   clad::differentiate<2, clad::opts::vector_mode>(f, "x");
   // expected-error@-1 {{clad::differentiate: several directions at once are taken of the first derivative alone; leave out the order, or clad::opts::vector_mode}}
   clad::hessian(f, "x[1");

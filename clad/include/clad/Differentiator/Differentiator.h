@@ -467,6 +467,9 @@ template <unsigned... Options, class F, class P = const char*>
 CLAD_REQUEST("clad::differentiate")
 constexpr auto differentiate(F&& f, P parameter = {}, entry_point entry = nullptr,
                              typename detail::forward<F, Options...>::direct_function direct = nullptr) {
+  static_assert(
+      ((Options != 0) && ...),
+      "clad::differentiate<0>: a derivative of order 0 is the function itself; take order 1 or more");
   return detail::forward<F, Options...>(detail::callable(std::forward<F>(f)), entry,
                                         request::of("clad::differentiate", parameter, (Options | ... | 0U)),
                                         direct);
@@ -493,9 +496,6 @@ inline auto hessian(F&& f, P parameters = {}, entry_point entry = nullptr) {
   return derivative<detail::callable_t<F>, derivative_kind::gradient>(
       detail::callable(std::forward<F>(f)), entry,
       request::of("clad::hessian", parameters, (Options | ... | 0U)));
-  static_assert(
-      ((Options != 0) && ...),
-      "clad::differentiate<0>: a derivative of order 0 is the function itself; take order 1 or more");
 }
 
 /// The Hessian of `f` times a vector, at the cost of a few gradients. execute() takes the function's
