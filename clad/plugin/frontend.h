@@ -184,6 +184,7 @@ class Frontend {
   bool is_number(const clang::Expr* e) const;
   clang::QualType type_of(const clang::VarDecl* var) const;
   ir::Expr* as_number(const clang::Expr* e);
+  ir::Expr* returned_number(const clang::Expr* e);
   ir::Expr* assign_number(const clang::BinaryOperator* e);
   ir::Expr* refuse_integer(const clang::Expr* e);
   ir::Expr* global(const clang::ValueDecl* decl);

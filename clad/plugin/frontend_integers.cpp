@@ -83,6 +83,21 @@ ir::Expr* Frontend::as_number(const clang::Expr* e) {
   return refuse_integer(e);
 }
 
+/// The value that is returned. The result of a function that is differentiated with respect to an integer is
+/// a number, also where it is a plain integer.
+ir::Expr* Frontend::returned_number(const clang::Expr* e) {
+  if (!is_whole(e->getType()) || fn_.result->kind != ir::Type::Real || is_number(e)) return as_number(e);
+  const clang::Expr* from = e->IgnoreParens();
+  while (const auto* c = dyn_cast<CastExpr>(from)) {
+    if (c->getCastKind() == CK_FloatingToIntegral) return refuse_integer(c);
+    if (c->getCastKind() != CK_IntegralCast) break;
+    from = c->getSubExpr()->IgnoreParens();
+  }
+  ir::Expr* number = fn_.make(ir::Expr::Cast, fn_.result, fn_.result->name, {value(e)});
+  number->explicit_cast = true;
+  return number;
+}
+
 ir::Expr* Frontend::assign_number(const BinaryOperator* e) {
   const BinaryOperatorKind op = e->getOpcode();
   const bool known = op == BO_Assign || op == BO_AddAssign || op == BO_SubAssign || op == BO_MulAssign;

@@ -452,7 +452,7 @@ void Frontend::lower_return(const ReturnStmt* s) {
   if (places_) return return_place(s);
   ir::Expr* v = nullptr;
   if (s->getRetValue() && !returned_ && !decl_->getReturnType()->isVoidType()) {
-    v = as_number(s->getRetValue());
+    v = returned_number(s->getRetValue());
   } else if (s->getRetValue() && (!returned_ || s->getRetValue()->HasSideEffects(context_))) {
     discard(s->getRetValue());
   }

@@ -235,7 +235,12 @@ void Module::add(const Request& request) {
   const ir::Type* result = types_.get(f->getReturnType());
   const bool any = request.kind == Request::Pushforward || request.kind == Request::Jacobian;
   const bool none = result->kind == ir::Type::Void && request.kind == Request::Gradient;
-  const bool whole = request.kind == Request::Derivative && f->getReturnType()->isIntegerType();
+  // What is computed from an integer that is taken for a number is one too.
+  const bool whole = request.kind == Request::Derivative && !request.vector && is_whole(f->getReturnType()) &&
+                     !f->getReturnType()->isEnumeralType() && (!request.all || f->getNumParams() == 1) &&
+                     llvm::any_of(request.parameters, [&](unsigned p) {
+                       return p != Request::object && is_whole(definition->getParamDecl(p)->getType());
+                     });
   if (result->kind != ir::Type::Real && !none && !any && !whole) {
     diagnose_.error(request.at, "cannot differentiate '" + display_name(f) + "': it returns '" +
                                     result->name + "'; a gradient is taken of a floating-point value");

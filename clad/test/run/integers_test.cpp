@@ -44,6 +44,12 @@ double calls_of_a_span(double x) {
   const double v[2] = {x, 1};
   return of_a_span(3, v, x);
 }
+char letter(int n) { return n * n; }
+int one_of(int n) {
+  const int m = 7;
+  if (n > 5) return m;
+  return n * n;
+}
 TEST(Integers, AreNumbersToDifferentiate) {
   EXPECT_DOUBLE_EQ(clad::differentiate(square, "x").execute(3), 6);
   EXPECT_DOUBLE_EQ(clad::differentiate<2>(square, "x").execute(3), 2);
@@ -51,6 +57,10 @@ TEST(Integers, AreNumbersToDifferentiate) {
   EXPECT_DOUBLE_EQ(clad::differentiate(cubic, "n").execute(3), 29);
   EXPECT_DOUBLE_EQ(clad::differentiate(truncated, "n").execute(3), 7);
   EXPECT_DOUBLE_EQ(clad::differentiate(&Scaled::of, "n").execute(Scaled{2}, 3), 12);
+  EXPECT_EQ(clad::differentiate(letter, 0).execute(3), 6);
+  EXPECT_EQ(clad::differentiate(one_of, 0).execute(3), 6);
+  EXPECT_EQ(clad::differentiate<2>(one_of, "n").execute(3), 2);
+  EXPECT_EQ(clad::differentiate(one_of, 0).execute(6), 0);
   const auto at = [](double n) { return mixed_numbers(n, 2, 3); };
   EXPECT_NEAR(clad::differentiate(mixed, "n").execute(3, 2.), (at(3 + 1e-6) - at(3 - 1e-6)) / 2e-6, 1e-4);
   EXPECT_EQ(mixed(3, 2), at(3));
