@@ -113,8 +113,7 @@ std::optional<std::vector<Module::Independent>> Module::independents(const Reque
     const Range& range = request.ranges[i];
     if (!type->differentiable) {
       if (request.all) continue;
-      diagnose_.error(request.at, "cannot differentiate with respect to '" + p->getNameAsString() +
-                                      "': its type '" + type->name + "' carries no derivative");
+      no_derivative_of(request, p);
       return std::nullopt;
     }
     Independent independent{hidden + request.parameters[i], type, offset, 0, 1};

@@ -6,6 +6,7 @@
 #include "clang/Sema/Lookup.h"
 #include "compat.h"
 #include "effects.h"
+#include "entry.h"
 #include "frontend.h"
 #include "fuse.h"
 #include "passes.h"
@@ -299,6 +300,12 @@ bool Module::reach(const Request& request, const Instance& in, std::size_t step,
   return more;
 }
 
+void Module::no_derivative_of(const Request& request, const ParmVarDecl* p) {
+  diagnose_.error(request.at, "cannot differentiate with respect to '" + p->getNameAsString() +
+                                  "': its type '" + types_.get(p->getType())->name +
+                                  "' carries no derivative");
+}
+
 /// The parameters to differentiate for, the hidden ones before them: a lambda's captures, a method's object.
 std::optional<Mask> Module::mask_of(const Request& request, const FunctionDecl* definition) {
   Mask mask;
@@ -346,6 +353,11 @@ std::optional<Mask> Module::mask_of(const Request& request, const FunctionDecl* 
                           definition->getParamDecl(i)->getNameAsString() + "' of type '" + type +
                           "': derivatives of that type are not supported; name the other "
                           "parameters in the request");
+      return std::nullopt;
+    }
+    if (wanted && !request.all && definition->getParamDecl(i)->getType()->isIntegralOrEnumerationType() &&
+        takes_adjoints(request)) {
+      no_derivative_of(request, definition->getParamDecl(i));
       return std::nullopt;
     }
     mask.push_back(wanted && types_.get(definition->getParamDecl(i)->getType())->differentiable);

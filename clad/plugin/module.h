@@ -187,6 +187,7 @@ class Module {
   std::string declare_lengths(const Request& request, ir::Function& fn, std::size_t hidden,
                               const std::vector<std::string>& primals);
   bool check_ranges(const Request& request, const clang::FunctionDecl* definition);
+  void no_derivative_of(const Request& request, const clang::ParmVarDecl* p);
   bool check_range(const Request& request, const clang::ParmVarDecl* p, const Range& range);
   bool find_lengths(const Request& request, const clang::FunctionDecl* definition, const Mask& mask,
                     std::vector<const Instance*>& code, Text& text);
