@@ -47,10 +47,14 @@ bool switch_off(StringRef arg, Analyses& analyses) {
   return known;
 }
 
-/// Whether the argument is one of Clad's that change no derivative: its analyses are ours and always on, and
-/// the version that a plugin was built for is checked by CMake.
+/// Whether the argument is one of Clad's that change no derivative: its analyses are ours and always on, the
+/// version that a plugin was built for is checked by CMake. Functions are not shown before they are
+/// differentiated, nor as syntax trees; what error differences have, numerical_diff alone says.
 bool changes_nothing(StringRef arg) {
-  if (arg == "-fvalidate-clang-version" || arg == "-fno-validate-clang-version") return true;
+  static constexpr const char* others[] = {"-fvalidate-clang-version", "-fno-validate-clang-version",
+                                           "-fdump-source-fn",         "-fdump-source-fn-ast",
+                                           "-fdump-derived-fn-ast",    "-fprint-num-diff-errors"};
+  if (llvm::is_contained(others, arg)) return true;
   if (arg.consume_front("-fenable-analysis=") || arg.consume_front("-fdisable-analysis=")) {
     static constexpr const char* names[] = {"activity", "tbr", "useful", "loop", "all"};
     return llvm::is_contained(names, arg);
@@ -478,6 +482,12 @@ class Action : public PluginASTAction {
         options_.out = "Derivatives.cpp";
       } else if (arg == "remarks") {
         options_.remarks = true;
+      } else if (arg == "-fcustom-estimation-model") {
+        DiagnosticsEngine& engine = compiler.getDiagnostics();
+        engine.Report(engine.getCustomDiagID(DiagnosticsEngine::Error,
+                                             "clad: -fcustom-estimation-model is not supported: error "
+                                             "estimates take the model of clad::estimate_error"));
+        return false;
       } else if (arg == "help" || arg == "-help") {
         llvm::outs()
             << "clad: compile-time differentiation\n"
@@ -492,8 +502,8 @@ class Action : public PluginASTAction {
                "  -fplugin-arg-clad-help      print this text\n"
                "  -Xclang -plugin-arg-clad -Xclang -fdump-derived-fn       print the generated derivatives\n"
                "  -Xclang -plugin-arg-clad -Xclang -fgenerate-source-file  write them to Derivatives.cpp\n"
-               "  Clad's -enable-tbr, -disable-va, -fenable-analysis=NAME and the like are taken and change "
-               "nothing\n";
+               "  Clad's -enable-tbr, -disable-va, -fenable-analysis=NAME, -fdump-source-fn and the like are "
+               "taken and change nothing\n";
       } else {
         DiagnosticsEngine& engine = compiler.getDiagnostics();
         engine.Report(engine.getCustomDiagID(
