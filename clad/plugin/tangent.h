@@ -40,6 +40,7 @@ class TangentTransform {
   // tangent_call.cpp
   void call(ir::Stmt* s);
   void pushforward_call(ir::Stmt* s);
+  bool partials_by_pushforward(ir::Stmt* s);
   void pullback_call(ir::Stmt* s);
   void mirrored_call(ir::Stmt* s);
   void finish_call(ir::Stmt* s, std::unique_ptr<ir::CallInfo> info, const ir::Type* result);

@@ -102,6 +102,7 @@ void TangentTransform::pushforward_call(Stmt* s) {
   }
   const bool custom = c.kind == CallInfo::Custom;
   if (custom && width_ > 0) {
+    if (partials_by_pushforward(s)) return;
     diagnose_.error(s->loc, "cannot differentiate in several directions at once: '" + c.reverse_name +
                                 "' takes one; ask for one derivative after the other");
     return;
@@ -143,6 +144,67 @@ void TangentTransform::pushforward_call(Stmt* s) {
   if (s->var && result->differentiable && !c.tangent_only)
     result = types_.value_and_pushforward(result, tangent_type(result));
   finish_call(s, std::move(info), result);
+}
+
+/// A pushforward that somebody wrote takes one direction. That of a function of numbers says what its partial
+/// derivatives are, one by a call; with them there are tangents in any number of directions. False where the
+/// function is another one.
+bool TangentTransform::partials_by_pushforward(Stmt* s) {
+  CallInfo& c = *s->call;
+  const auto plain = [](const CallInfo::Arg& a) {
+    return !a.mutable_ && !a.object && (a.expr->type->kind == Type::Real || !a.expr->type->differentiable);
+  };
+  if (!s->var || s->var->type->kind != Type::Real || c.names || !c.tag.empty() ||
+      !std::all_of(c.args.begin(), c.args.end(), plain) ||
+      std::none_of(c.args.begin(), c.args.end(), [](const CallInfo::Arg& a) { return a.active; }))
+    return false;
+  const Type* type = s->var->type;
+  const bool pair = !c.tangent_only;
+  Expr* total = nullptr;
+  for (const CallInfo::Arg& along : c.args) {
+    if (!along.active) continue;
+    auto info = std::make_unique<CallInfo>();
+    info->callee = c.derivative;
+    info->name = c.reverse_name;
+    info->args = c.args;
+    for (const CallInfo::Arg& a : c.args) {
+      if (!a.expr->type->differentiable && !c.adjoints_for_all) continue;
+      CallInfo::Arg unit;
+      unit.param_type = a.param_type->kind == Type::Real ? a.param_type : a.expr->type;
+      unit.expr = fn_.make(Expr::Literal, unit.param_type, &a == &along ? "1" : "0");
+      if (c.mutable_tangents)
+        unit.expr = fn_.ref(declare("d_arg", unit.param_type, unit.expr));
+      else
+        unit.expr = fn_.make(Expr::Cast, unit.param_type, unit.param_type->name, {unit.expr});
+      info->args.push_back(std::move(unit));
+    }
+    const Type* returned = pair ? types_.value_and_pushforward(type, type) : type;
+    info->primal = fn_.make(Expr::Call, returned, info->name);
+    for (const CallInfo::Arg& a : info->args) info->primal->args.push_back(fn_.passed(a));
+    Var* result = fn_.make_var(Var::Temp, pair ? "both" : "partial", returned, region_);
+    Stmt* made = emit(Stmt::CallStmt);
+    made->var = result;
+    made->call = std::move(info);
+    const auto part = [&](const char* name) {
+      return pair ? fn_.make(Expr::Member, type, name, {fn_.ref(result)}) : fn_.ref(result);
+    };
+    if (pair && !total) {
+      Stmt* value = emit(Stmt::Decl);
+      value->var = s->var;
+      value->expr = part("value");
+    }
+    total = sum(total, times(part("pushforward"), tangent(along.expr)), "+");
+  }
+  if (s->var->active) {
+    Stmt* d = emit(Stmt::Decl);
+    d->var = shadow(s->var);
+    d->expr = total;
+  }
+  if (!pair) {
+    c.kind = CallInfo::Inactive;
+    out_->push_back(s);
+  }
+  return true;
 }
 
 /// The pullback of a function of numbers multiplies with its partial derivatives, and so says what they are.

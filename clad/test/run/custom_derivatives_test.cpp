@@ -315,6 +315,11 @@ namespace {
 
 double of_library(double x, double y) { return std::lerp(x, y, 0.5) + std::cbrt(x) + std::fmin(x, y); }
 double middle(double x, double y) { return std::lerp(x, y, 0.5); }
+double lesser(double x, double y) {
+  double least = std::fmin(x, 5);
+  least = std::fmin(3, least * y);
+  return least + 7 * std::fmin(5, x);
+}
 TEST(CustomDerivatives, OfLibraryFunctionsGoBeforeOurs) {
   double d_x = 0, d_y = 0, m[2] = {};
   clad::gradient(of_library).execute(1, 2, &d_x, &d_y);
@@ -325,6 +330,13 @@ TEST(CustomDerivatives, OfLibraryFunctionsGoBeforeOurs) {
   clad::jacobian(middle).execute(1, 2, m);
   EXPECT_EQ(10, m[0]);
   EXPECT_EQ(20, m[1]);
+  clad::jacobian(of_library).execute(1, 2, m);  // of fmin there is a pushforward alone
+  EXPECT_EQ(10 + 30 + 40, m[0]);
+  EXPECT_EQ(20 + 50, m[1]);
+  double of_x = 0, of_y = 0;
+  clad::differentiate<clad::opts::vector_mode>(lesser).execute(1, 2, &of_x, &of_y);
+  EXPECT_EQ(40 * 2 * 50 + 7 * 50, of_x);
+  EXPECT_EQ(50, of_y);
 }
 double of_overridden(double x) { return std::expm1(x) + 2 * expm1(x) + lib::quarter(x); }
 TEST(CustomDerivatives, CalledOverridesGoFirst) {
