@@ -3,6 +3,9 @@
 #include "compat.h"
 #include "types.h"
 
+#include <functional>
+#include <set>
+
 #include "clang/AST/DeclTemplate.h"
 #include "clang/Basic/SourceManager.h"
 
@@ -61,6 +64,26 @@ bool default_constructible(const CXXRecordDecl* record) {
   for (const FieldDecl* field : record->fields())
     if (!field->hasInClassInitializer() && !made(field->getType())) return false;
   return !record->hasUninitializedReferenceMember();
+}
+
+/// Whether a C struct of the system leads to itself by pointers, and nowhere to numbers: FILE.
+bool only_chains(const CXXRecordDecl* record) {
+  bool numbers = false, chains = false;
+  std::set<const CXXRecordDecl*> seen;
+  const std::function<void(const CXXRecordDecl*)> look = [&](const CXXRecordDecl* r) {
+    if (r->hasDefinition() && seen.insert(r).second)
+      for (const FieldDecl* f : r->getDefinition()->fields()) {
+        QualType type = f->getType();
+        while (type->isPointerType() || type->isArrayType())
+          type = QualType(type->getPointeeOrArrayElementType(), 0);
+        const CXXRecordDecl* part = type->getAsCXXRecordDecl();
+        numbers |= type->isRealFloatingType();
+        chains |= part && declaresSameEntity(part, record);
+        if (part) look(part->getCanonicalDecl());
+      }
+  };
+  look(record->getCanonicalDecl());
+  return chains && !numbers;
 }
 
 /// Whether the user declared `clad::custom_derivatives::nondifferentiable(clad::Tag<T>)` of the class.
@@ -122,10 +145,11 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
     t.zero_by_value_init = true;
     return;
   }
-  t.constant = compat::annotated(record, "non_differentiable") || declared_constant(record);
+  const bool of_system = context_.getSourceManager().isInSystemHeader(record->getLocation());
+  t.constant = compat::annotated(record, "non_differentiable") || declared_constant(record) ||
+               (of_system && record->isCLike() && only_chains(record));
   if (t.constant) return;
   t.is_random = is_random(record);
-  const bool of_system = context_.getSourceManager().isInSystemHeader(record->getLocation());
   t.is_state = !t.is_random && (compat::in_std(record) || !of_system);
   const auto* spec = dyn_cast<ClassTemplateSpecializationDecl>(record);
   const bool of_arrays =

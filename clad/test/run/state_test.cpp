@@ -446,7 +446,10 @@ double written(double x, double y) {
   double s = x;
   for (int k = 0; k < 3; ++k) {
     std::fprintf(f, "%g", s);
+    if (s > 1e9) fprintf(stderr, "%g", s);
+    std::fputs("", stdout);
     s *= 0.3 * s * y;
+    std::fflush(stdout);
   }
   std::fclose(f);
   return s;
