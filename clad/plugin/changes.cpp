@@ -51,7 +51,20 @@ bool is_move(const FunctionDecl* f) {
 /// std::valarray in a vector.
 bool may_move_elements(QualType type) { return holds_vector(type) || TypeTable::is_numeric_array(type); }
 
+/// Whether this is a container of the library that is searched by keys.
+bool is_lookup_container(QualType type) {
+  const CXXRecordDecl* record = type.getNonReferenceType()->getAsCXXRecordDecl();
+  if (!record || !record->getIdentifier() || !compat::in_std(record)) return false;
+  const llvm::StringRef name = record->getName();
+  return name.ends_with("map") || name.ends_with("set");
+}
+
 struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
+  using Handed = std::set<std::pair<const FunctionDecl*, unsigned>>;
+  const ValueDecl* followed = nullptr;  // the one parameter that is asked for
+  Handed* handed = nullptr;             // those that are being looked at
+  // References to functions and to containers: they change what they name where they are changed themselves.
+  std::vector<std::pair<const VarDecl*, const clang::Expr*>> renamed;
   std::vector<const ForStmt*> increments;  // for loops whose increment is being visited
   bool shouldVisitTemplateInstantiations() const { return true; }
   bool shouldVisitLambdaBody() const { return true; }
@@ -126,6 +139,36 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
     }
     return true;
   }
+  /// Whether a function that is handed on by reference stays the one that it is: a template's `F&& f` is one.
+  bool only_calls(const FunctionDecl* f, unsigned i, const clang::Expr* arg) {
+    const FunctionDecl* definition = nullptr;
+    const auto* method = dyn_cast<CXXMethodDecl>(f);
+    if ((method && method->isVirtual()) || !f->hasBody(definition)) return false;
+    bool same = !followed;
+    storage_roots(arg, [&](const ValueDecl* decl) { same |= decl == followed; });
+    if (!same) return false;
+    Handed own;
+    ChangeFinder inner;
+    inner.handed = handed ? handed : &own;
+    inner.followed = definition->getParamDecl(i);
+    if (!inner.handed->insert({definition, i}).second) return true;
+    inner.visit_bodies(definition);
+    inner.finish();
+    return !inner.modified.count(inner.followed) && !inner.counters.count(inner.followed);
+  }
+  void finish() {
+    const auto changed = [&](const ValueDecl* v) { return modified.count(v) || counters.count(v); };
+    for (auto it = renamed.rbegin(); it != renamed.rend(); ++it) {
+      const auto* parts = dyn_cast<DecompositionDecl>(it->first);
+      if (changed(it->first) || (parts && llvm::any_of(parts->bindings(), changed))) mark(it->second);
+    }
+    for (auto it = other_names.rbegin(); it != other_names.rend(); ++it)
+      if (const auto to = assigned.find(it->first); to != assigned.end()) {
+        const std::vector<const clang::Expr*> added = to->second;
+        std::vector<const clang::Expr*>& all = assigned[it->second];
+        all.insert(all.end(), added.begin(), added.end());
+      }
+  }
   bool VisitCallExpr(CallExpr* e) {
     const FunctionDecl* f = e->getDirectCallee();
     if (!f || is_move(f) || is_checkpoint(f) || is_loop_mark(f)) return true;
@@ -161,6 +204,7 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
       const bool calls_it =
           compat::in_std(f) && named(f, {"invoke"}) && !param->getPointeeType()->isRecordType();
       if (calls_it && i == 0) continue;
+      if (Frontend::is_callable(param) && only_calls(f, i - first, e->getArg(i))) continue;
       mark(e->getArg(i));
       if (!compat::in_std(f) || !named(f, {"swap", "advance"}))
         assign(e->getArg(i), nullptr);
@@ -200,6 +244,10 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
     names.insert(v->getNameAsString());
     if (v->getType()->isLValueReferenceType() && !v->getType()->getPointeeType().isConstQualified() &&
         v->getInit() && !v->isCXXForRangeDecl() && !v->isImplicit()) {
+      if (Frontend::is_callable(v->getType()) || is_lookup_container(v->getType())) {
+        renamed.emplace_back(v, v->getInit());
+        return true;
+      }
       mark(v->getInit());
       const auto* named = dyn_cast<DeclRefExpr>(v->getInit()->IgnoreParens());
       if (named && v->getType()->getPointeeType()->isPointerType())
@@ -210,7 +258,11 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
   bool VisitCXXForRangeStmt(CXXForRangeStmt* s) {
     if (s->getBeginStmt()) modified.insert(cast<VarDecl>(s->getBeginStmt()->getSingleDecl()));
     QualType type = s->getLoopVariable()->getType();
-    if (type->isLValueReferenceType() && !type->getPointeeType().isConstQualified()) mark(s->getRangeInit());
+    if (!type->isLValueReferenceType() || type->getPointeeType().isConstQualified()) return true;
+    if (is_lookup_container(s->getRangeInit()->getType()))
+      renamed.emplace_back(s->getLoopVariable(), s->getRangeInit());
+    else
+      mark(s->getRangeInit());
     return true;
   }
 };
@@ -220,12 +272,7 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
 Changes changes_of(const FunctionDecl* decl) {
   ChangeFinder finder;
   finder.visit_bodies(decl);
-  for (auto it = finder.other_names.rbegin(); it != finder.other_names.rend(); ++it)
-    if (const auto to = finder.assigned.find(it->first); to != finder.assigned.end()) {
-      const std::vector<const clang::Expr*> added = to->second;
-      std::vector<const clang::Expr*>& all = finder.assigned[it->second];
-      all.insert(all.end(), added.begin(), added.end());
-    }
+  finder.finish();
   return std::move(finder);
 }
 

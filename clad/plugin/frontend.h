@@ -83,6 +83,7 @@ class Frontend {
   const std::set<const clang::FunctionDecl*>& callees() const { return callees_; }
   /// Whether every return gives back the same parameter (`return *this`): the call's value is that argument.
   static std::optional<unsigned> returned_parameter(const clang::FunctionDecl* decl);
+  static bool is_callable(clang::QualType type);
 
  private:
   using Frame = std::map<const clang::ValueDecl*, ir::Expr*>;
@@ -298,7 +299,6 @@ class Frontend {
   bool asks_moved(const clang::Expr* pointer);
 
   // Functions behind names: frontend_callable.cpp
-  static bool is_callable(clang::QualType type);
   bool computes(clang::QualType type) const;
   std::shared_ptr<Closure> function_in(const ir::Expr* part);
   static const clang::Decl* fixed_target(const clang::VarDecl* var);

@@ -213,7 +213,11 @@ std::string declare_alias(const ir::Var* v) {
   std::string type = pointer ? v->type->name : (v->is_const ? "const " : "") + v->type->name + "&";
   if (pointer && type.find("(*)") != std::string::npos) type = "auto*";
   if (!pointer && v->type->kind == ir::Type::Array) type = v->is_const ? "const auto&" : "auto&";
-  return type + " " + v->name + " = " + print(v->path) + ";";
+  // What a call returned a reference to is kept as constant, and may be none.
+  const ir::Var* kept = v->is_const || pointer ? nullptr : ir::root(v->path);
+  const bool unconst = kept && kept->by_pointer && !kept->names;
+  const std::string path = print(v->path);
+  return type + " " + v->name + " = " + (unconst ? "clad::as_mutable(" + path + ")" : path) + ";";
 }
 
 std::string Text::str(std::vector<ir::Loc>& locations) const {

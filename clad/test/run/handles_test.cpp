@@ -240,7 +240,26 @@ double changed_tables(double x, double y) {
   }
   return s;
 }
+struct Neighbours {
+  std::set<int> of;
+  int weight;
+};
+double graph(double x, double y) {
+  std::map<int, std::set<int>> edges{{0, {2, 3}}, {1, {3}}};
+  std::map<int, Neighbours> nodes{{1, {{2, 3}, 4}}, {2, {{1}, 5}}};
+  double s = 0;
+  for (auto& [from, all] : edges)
+    for (int to : all) s += from * x + to * y * x;
+  for (auto& one : edges) {
+    auto& all = one.second;
+    for (int to : all) s = s * 0.5 * y + to;
+  }
+  for (auto& [name, node] : nodes)
+    for (auto it = node.of.begin(); it != node.of.end(); ++it) s += *it * node.weight * x * y;
+  return s;
+}
 TEST(Handles, ContainersOfConstants) {
+  EXPECT_DERIVATIVES(graph, 1.3, 0.7);
   EXPECT_GRADIENT(tables, 1.3, 0.7);
   EXPECT_DERIVATIVES(tables, 1.3, 0.7);
   EXPECT_DERIVATIVES(changed_tables, 1.3, 0.7);
