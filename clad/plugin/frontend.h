@@ -256,6 +256,9 @@ class Frontend {
   bool declare_table(const clang::VarDecl* decl);
   const std::vector<ir::Expr*>* table_of(const clang::Expr* e);
   ir::Expr* table_element(const std::vector<ir::Expr*>& table, ir::Expr* index);
+  bool holds_functions(clang::QualType type) const;
+  ir::Expr* constant_part(clang::QualType type, const clang::Expr* init, ir::Expr* path);
+  ir::Expr* constant_table(const clang::ValueDecl* decl);
   std::optional<Position> place(const Cursor& cursor, ir::Expr* pointer);
   ir::Expr* move_cursor(const Cursor& cursor, const std::string& op, ir::Expr* by, ir::Loc at);
   ir::Expr* assign_cursor(const Cursor& cursor, ir::Expr* pointer, clang::SourceLocation at);
@@ -298,7 +301,7 @@ class Frontend {
   void leave_empty(const clang::Expr* moved);
   bool asks_moved(const clang::Expr* pointer);
 
-  // Functions behind names: frontend_callable.cpp
+  // Functions behind names: frontend_callable.cpp; what may be null: frontend_optional.cpp
   bool computes(clang::QualType type) const;
   std::shared_ptr<Closure> function_in(const ir::Expr* part);
   static const clang::Decl* fixed_target(const clang::VarDecl* var);
@@ -308,6 +311,11 @@ class Frontend {
                 unsigned position);
   bool is_null_here(const clang::Expr* e);
   bool is_object_here(const clang::Expr* e);
+  bool is_null_function(const clang::Expr* e);
+  bool is_no_function(const ir::Expr* part) const;
+  bool are_functions(const ir::Expr* part) const;
+  ir::Expr* function_test(const clang::Expr* e);
+  ir::Expr* function_chosen(const clang::Expr* e);
   bool leaves(const clang::Stmt* s);
   std::optional<bool> known_condition(const clang::Expr* e);
   std::shared_ptr<Closure> passed_target(const clang::FunctionDecl* callee, unsigned position,
@@ -538,6 +546,7 @@ class Frontend {
   std::map<const clang::ValueDecl*, View> views_;
   std::map<std::pair<const ir::Expr*, std::size_t>, Cursor> part_cursors_;  ///< by object and member
   std::map<const ir::Expr*, std::shared_ptr<Closure>> part_functions_;      ///< what members stand for
+  std::map<const clang::VarDecl*, ir::Expr*> constant_tables_;              ///< null: none
   std::map<const ir::Expr*, const ir::Body*> homes_;  ///< where such an object is declared
   mutable std::map<const clang::CXXRecordDecl*, bool> in_parts_;
   std::map<const clang::FunctionDecl*, bool> hands_on_;  ///< known to, or not to, by hands_on_pointer

@@ -198,6 +198,14 @@ ir::Expr* Frontend::call(const CallExpr* e) {
   if (ir::Expr* c = constant(e)) return c;  // std::numeric_limits<...>, constexpr integers
   if (compat::in_std(callee) && e->getNumArgs() == 2 && named(callee, {"swap"}))
     return swap(e->getArg(0), e->getArg(1), loc(static_cast<const clang::Expr*>(e)));
+  if (callee->getReturnType()->isBooleanType() && compat::in_std(callee) && !callee->getIdentifier()) {
+    const auto* member = dyn_cast<CXXMemberCallExpr>(e);
+    const clang::Expr* asked = member                 ? member->getImplicitObjectArgument()
+                               : e->getNumArgs() == 2 ? e->getArg(0)
+                                                      : nullptr;
+    if (asked && is_callable(asked->getType()))
+      if (ir::Expr* test = function_test(e)) return test;
+  }
   const std::vector<const clang::Expr*> arguments(e->arg_begin(), e->arg_end());
   if (compat::in_std(callee) && named(callee, {"make_pair", "make_tuple", "make_optional"}))
     if (ir::Expr* made =

@@ -51,6 +51,11 @@ std::shared_ptr<Closure> Frontend::callable(const clang::Expr* e) {
     if (auto it = closures_.find(ref->getDecl()); it != closures_.end())
       return it->second->member ? nullptr : it->second;
     if (const ir::Expr* part = parts_named(ref)) return function_in(part);
+    if (const auto* var = dyn_cast<VarDecl>(ref->getDecl());
+        var && var->hasGlobalStorage() && is_callable(var->getType()))
+      return var->getType().isConstant(context_) && var->getAnyInitializer()
+                 ? callable(var->getAnyInitializer())
+                 : nullptr;
     const auto* function = dyn_cast<FunctionDecl>(ref->getDecl());
     if (!function) return nullptr;
     auto closure = std::make_shared<Closure>();
@@ -60,8 +65,11 @@ std::shared_ptr<Closure> Frontend::callable(const clang::Expr* e) {
       closure->function = function;
     return closure;
   }
-  if (isa<MemberExpr>(bare))
+  if (const auto* member = dyn_cast<MemberExpr>(bare)) {
     if (const ir::Expr* part = parts_named(bare)) return function_in(part);
+    if (isa<FieldDecl>(member->getMemberDecl()) && names_parts(member->getBase()))
+      return function_in(value(bare));
+  }
   if (const auto* choice = dyn_cast<ConditionalOperator>(bare)) {
     auto closure = std::make_shared<Closure>();
     closure->choice = hoist(value(choice->getCond()), loc(bare), "choice");
@@ -105,80 +113,14 @@ std::shared_ptr<Closure> Frontend::function_in(const ir::Expr* part) {
 /// Makes a variable that holds a function another name of it; false if it is none, or may hold another.
 bool Frontend::declare_callable(const VarDecl* decl) {
   if (!is_callable(decl->getType()) || !decl->getInit() || modified(decl)) return false;
+  if (!decl->getType()->isReferenceType() && computes(decl->getType()) && is_null_function(decl->getInit())) {
+    bindings_[decl] = literal("nullptr", context_.NullPtrTy);
+    return true;
+  }
   std::shared_ptr<Closure> closure = callable(decl->getInit());
   if (!closure) return tainted_;
   closures_[decl] =
       closure->record && !decl->getType()->isReferenceType() ? copy_closure(closure, at_) : closure;
-  return true;
-}
-
-/// Whether this is a null pointer in the function as it is differentiated here.
-bool Frontend::is_null_here(const clang::Expr* e) {
-  if (const auto* given = dyn_cast<CXXDefaultArgExpr>(e)) return is_null_here(given->getExpr());
-  if (e->isNullPointerConstant(context_, Expr::NPC_ValueDependentIsNotNull))
-    return e->getType()->isPointerType();
-  if (const auto part = part_named(e)) {
-    const ir::Expr* pointer = part->first->args[part->second];
-    return pointer->kind == ir::Expr::Literal && pointer->text == "nullptr";
-  }
-  const auto* ref = dyn_cast<DeclRefExpr>(e->IgnoreParenImpCasts());
-  const auto bound = ref ? bindings_.find(ref->getDecl()) : bindings_.end();
-  return bound != bindings_.end() && bound->second->kind == ir::Expr::Literal &&
-         bound->second->text == "nullptr";
-}
-
-/// Whether this points to an object of those that are taken apart.
-bool Frontend::is_object_here(const clang::Expr* e) {
-  const ir::Expr* named = parts_named(e);
-  return named && ((is_pointer(e) && named->kind == ir::Expr::AddressOf) || part_functions_.count(named));
-}
-
-/// Whether a condition holds, where that follows from which pointers are null.
-std::optional<bool> Frontend::known_condition(const clang::Expr* e) {
-  e = e->IgnoreParens();
-  const auto known = [&](const clang::Expr* pointer) -> std::optional<bool> {
-    if (is_null_here(pointer)) return false;
-    return is_object_here(pointer) ? std::optional(true) : std::nullopt;
-  };
-  if (const auto* full = dyn_cast<FullExpr>(e)) return known_condition(full->getSubExpr());
-  if (const auto* call = dyn_cast<CXXMemberCallExpr>(e);  // of a smart pointer
-      call && isa_and_nonnull<CXXConversionDecl>(call->getMethodDecl()))
-    return known(without_base(call->getImplicitObjectArgument()));
-  if (const auto* c = dyn_cast<CastExpr>(e))
-    return c->getCastKind() == CK_PointerToBoolean ? known(c->getSubExpr())
-                                                   : known_condition(c->getSubExpr());
-  if (const auto* u = dyn_cast<UnaryOperator>(e); u && u->getOpcode() == UO_LNot) {
-    const std::optional<bool> inner = known_condition(u->getSubExpr());
-    return inner ? std::optional(!*inner) : std::nullopt;
-  }
-  const auto* b = dyn_cast<BinaryOperator>(e);
-  if (b && b->isEqualityOp() && is_null_here(b->getLHS()) && is_null_here(b->getRHS()))
-    return b->getOpcode() == BO_EQ;
-  if (b && b->isEqualityOp() &&
-      ((is_null_here(b->getLHS()) && is_object_here(b->getRHS())) ||
-       (is_object_here(b->getLHS()) && is_null_here(b->getRHS()))))
-    return b->getOpcode() == BO_NE;
-  if (!b || !b->isLogicalOp()) return std::nullopt;
-  const bool decides = b->getOpcode() == BO_LOr;  // whatever the other operand is
-  const std::optional<bool> left = known_condition(b->getLHS());
-  if (left == decides) return left;
-  const std::optional<bool> right = left ? known_condition(b->getRHS()) : std::nullopt;
-  return right;
-}
-
-/// Passes no pointer where there may be one to numbers: the callee is differentiated for that.
-bool Frontend::add_null(ir::CallInfo& info, const clang::Expr* e, const FunctionDecl* callee,
-                        unsigned position) {
-  const ParmVarDecl* p = callee->getCanonicalDecl()->getParamDecl(position);
-  const QualType type = p->getType();
-  if (!type->isPointerType() || type->getPointeeType().isConstQualified() || !is_null_here(e)) return false;
-  const FunctionDecl* definition = nullptr;
-  if (!types_.get(type)->differentiable || !callee->hasBody(definition) || lookup_.named(callee))
-    return false;
-  if (changes_of(definition).modified.count(definition->getParamDecl(position))) return false;
-  info.targets.resize(callee->getNumParams());
-  info.targets[position] = p;
-  info.lifted = true;
   return true;
 }
 
@@ -326,6 +268,7 @@ ir::Expr* Frontend::indirect_call(const CallExpr* e) {
   const clang::Expr* callee = e->getCallee()->IgnoreParens();
   const std::vector<const clang::Expr*> args(e->arg_begin(), e->arg_end());
   const auto* member = dyn_cast<BinaryOperator>(callee);
+  const bool by_operator = isa<CXXOperatorCallExpr>(e);  // of a std::function
   if (member && member->isPtrMemOp()) {
     const std::shared_ptr<Closure> closure = callable(member->getRHS());
     if (closure && closure->function) return call_pointed(e, *closure, args, member->getLHS());
@@ -334,9 +277,21 @@ ir::Expr* Frontend::indirect_call(const CallExpr* e) {
       all.insert(all.end(), args.begin(), args.end());
       return call_closure(e, *closure, all);
     }
-  } else if (std::shared_ptr<Closure> closure = callable(callee)) {
+  } else if (std::shared_ptr<Closure> closure = by_operator ? nullptr : callable(callee)) {
     return call_closure(e, *closure, args);
   }
+  // One of several, some of which are null: it is none of those.
+  const std::function<ir::Expr*(ir::Expr*)> there = [&](ir::Expr* part) {
+    if (part->kind != ir::Expr::Conditional) return is_no_function(part) ? nullptr : part;
+    ir::Expr *yes = there(part->args[1]), *no = there(part->args[2]);
+    if (!yes || !no) return yes ? yes : no;
+    return fn_.make(ir::Expr::Conditional, part->type, "", {part->args[0], yes, no});
+  };
+  ir::Expr* functions = member ? nullptr : function_chosen(by_operator ? e->getArg(0) : callee);
+  if (ir::Expr* some = functions ? there(functions) : nullptr)
+    return call_closure(e, *function_in(some), {args.begin() + (by_operator ? 1 : 0), args.end()});
+  if (std::shared_ptr<Closure> closure = by_operator ? callable(callee) : nullptr)
+    return call_closure(e, *closure, args);
   if (!types_.get(e->getType())->differentiable) {
     bool any = member && types_.get(member->getLHS()->getType())->differentiable;  // which it may change
     for (const clang::Expr* a : e->arguments()) any |= types_.get(a->getType())->differentiable;

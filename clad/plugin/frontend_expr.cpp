@@ -166,6 +166,8 @@ ir::Expr* Frontend::cast(const CastExpr* e) {
     case CK_BooleanToSignedIntegral: {
       if (ir::Expr* c = isa<UnaryExprOrTypeTraitExpr>(sub->IgnoreParenImpCasts()) ? constant(e) : nullptr)
         return c;
+      if (e->getCastKind() == CK_PointerToBoolean && is_callable(sub->getType()))
+        if (ir::Expr* test = function_test(e)) return test;
       const QualType to = e->getType().getUnqualifiedType(), from = sub->getType();
       ir::Expr* c =
           fn_.make(ir::Expr::Cast, type, types_.spell(to),
@@ -239,6 +241,7 @@ ir::Expr* Frontend::value(const clang::Expr* e) {
       return list;
     }
     case clang::Stmt::CXXRewrittenBinaryOperatorClass:
+      if (ir::Expr* test = function_test(e)) return test;
       if (const auto parts = llvm::cast<CXXRewrittenBinaryOperator>(e)->getDecomposedForm();
           is_pointer(parts.LHS))
         return pointer_binary(BinaryOperator::getOpcodeStr(parts.Opcode).str(), parts.LHS, parts.RHS,

@@ -254,6 +254,10 @@ bool Frontend::bind_parameters(Frame& frame, Closures& targets, ir::Expr** self,
       targets[p] = std::move(target);
       continue;
     }
+    if (computes(p->getType()) && is_null_function(args[i]) && !changes_of(callee).modified.count(p)) {
+      frame[p] = literal("nullptr", context_.NullPtrTy);
+      continue;
+    }
     if (is_lambda(p->getType())) {
       std::shared_ptr<Closure> lambda = closure_of(args[i]);
       if (!lambda) return false;

@@ -281,8 +281,10 @@ void Frontend::lower_range_for(const CXXForRangeStmt* s, const std::function<voi
   source_ = header;
   if (const auto* bindings = dyn_cast<DecompositionDecl>(var)) {
     ir::Expr* whole = element;
-    if (!var->getType()->isReferenceType()) whole = hoist(element, at_, "bound");
-    if (whole != element) unstable_.insert(whole->var);
+    if (!var->getType()->isReferenceType())
+      whole = table && in_parts(var->getType()) ? copy_parts(element, var->getType()->getAsCXXRecordDecl())
+                                                : hoist(element, at_, "bound");
+    if (whole != element && !is_parts(whole)) unstable_.insert(whole->var);
     bind_parts(bindings, whole);
   } else if (table && in_parts(var->getType()) && !var->getType()->isReferenceType()) {
     bindings_[var] = copy_parts(element, var->getType()->getAsCXXRecordDecl());

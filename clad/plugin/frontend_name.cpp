@@ -288,6 +288,7 @@ ir::Expr* Frontend::reference_to(const DeclRefExpr* e) {
   }
   if (auto it = bindings_.find(decl); it != bindings_.end()) return it->second;
   if (const Cursor* cursor = cursor_of(e)) return cursor_value(*cursor, fn_.ref(cursor->index));
+  if (ir::Expr* table = constant_table(decl)) return table;
   // A name that generated code cannot reach is its value, where that is a constant.
   const auto* var = dyn_cast<VarDecl>(decl);
   const bool local = isa<EnumConstantDecl>(decl) ? decl->getParentFunctionOrMethod() != nullptr

@@ -204,6 +204,10 @@ ir::Expr* Frontend::unary(const UnaryOperator* e, bool used) {
 
 ir::Expr* Frontend::logical(const BinaryOperator* e) {
   const ir::Type* boolean = types_.get(context_.BoolTy);
+  if (const std::optional<bool> known = known_condition(e->getLHS())) {
+    if (*known == (e->getOpcode() == BO_LAnd)) return value(e->getRHS());
+    return literal(*known ? "true" : "false", context_.BoolTy);
+  }
   ir::Expr* left = value(e->getLHS());
   ir::Body* outer = out_;
   ir::Body right_body;
@@ -265,6 +269,8 @@ ir::Expr* Frontend::binary(const BinaryOperator* e, bool used) {
       return assign(lhs, BinaryOperator::getOpcodeStr(e->getOpcode()).str(), rhs, loc(e));
     return assign(lhs, "=", rhs, loc(e));
   }
+  if (e->isEqualityOp() && is_callable(e->getLHS()->getType()))
+    if (ir::Expr* test = function_test(e)) return test;
   if (is_pointer(e->getLHS()) || is_pointer(e->getRHS()))
     return pointer_binary(BinaryOperator::getOpcodeStr(e->getOpcode()).str(), e->getLHS(), e->getRHS(),
                           e->getType());

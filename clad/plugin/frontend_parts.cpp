@@ -140,7 +140,7 @@ ir::Expr* Frontend::parts_named(const clang::Expr* e) {
   ir::Expr* found = nullptr;
   if (const auto* ref = dyn_cast<DeclRefExpr>(e)) {
     const auto it = bindings_.find(ref->getDecl());
-    found = it == bindings_.end() ? nullptr : it->second;
+    found = it == bindings_.end() ? constant_table(ref->getDecl()) : it->second;
   } else if (isa<CXXThisExpr>(e)) {
     found = self_;
   } else if (const auto* m = dyn_cast<MemberExpr>(e)) {
@@ -178,6 +178,8 @@ bool Frontend::names_parts(const clang::Expr* e) {
       op && op->getOperator() == OO_Subscript && table_of(op->getArg(0)))
     return in_parts(type);
   if (!in_parts(type) && !is_table(type)) return false;
+  if (const auto* member = dyn_cast<MemberExpr>(e))
+    return isa<FieldDecl>(member->getMemberDecl()) && names_parts(member->getBase());
   if (const auto* call = dyn_cast<CallExpr>(e); call && (call->isLValue() || e->getType()->isPointerType())) {
     const auto* member = dyn_cast<CXXMemberCallExpr>(call);
     return (member && names_parts(member->getImplicitObjectArgument())) ||
@@ -344,8 +346,23 @@ ir::Expr* Frontend::repoint(ir::Expr* object, std::size_t i, ir::Expr* pointer, 
   return object->args[i] = through(pointer, [&](ir::Expr* one) { return freeze(one, at_); });
 }
 
-/// An error for what is left of such objects in statements, which cannot name them.
+/// An error for what is left of such objects in statements, which cannot name them. Constants they can name.
 void Frontend::check_parts() {
+  const std::function<void(ir::Expr*, ir::Expr*)> name = [&](ir::Expr* part, ir::Expr* path) {
+    if (part->kind != ir::Expr::Parts) return;
+    const CXXRecordDecl* record = class_of(part->type);
+    const auto fields = record && part->type->kind == ir::Type::Record ? named_fields(record)
+                                                                       : std::vector<const FieldDecl*>();
+    for (std::size_t i = 0; i < part->args.size(); ++i)
+      name(part->args[i],
+           fields.empty()
+               ? fn_.make(ir::Expr::Index, part->type->element, "",
+                          {path, literal(std::to_string(i), context_.getSizeType())})
+               : fn_.make(ir::Expr::Member, part->args[i]->type, fields[i]->getNameAsString(), {path}));
+    *part = *path;
+  };
+  for (const auto& [var, table] : constant_tables_)
+    if (table) name(table, global(var));
   const std::function<const ir::Expr*(const ir::Expr*)> found = [&](const ir::Expr* e) -> const ir::Expr* {
     if (!e || e->kind == ir::Expr::Parts) return e;
     for (const ir::Expr* part : e->args)

@@ -97,11 +97,9 @@ void Frontend::start_part(ir::Expr*& part, const FieldDecl* field, const clang::
   const QualType type = field->getType();
   const ir::Type* t = types_.get(type);
   if (is_lambda(type) || computes(type)) {
-    const auto* made = init ? dyn_cast<CXXConstructExpr>(strip(init)) : nullptr;
     if (!type->isReferenceType() && !is_lambda(type) &&
-        (!init || (made && made->getNumArgs() == 0) || isa<ImplicitValueInitExpr>(init) ||
-         is_null_here(init))) {
-      part = literal("nullptr", context_.NullPtrTy);  // until it is given one
+        (!init || isa<ImplicitValueInitExpr>(init) || is_null_function(init))) {
+      part = fn_.make(ir::Expr::Parts, t);  // until it is given one
       return;
     }
     std::shared_ptr<Closure> function = is_lambda(type) && init ? closure_of(init)
@@ -335,6 +333,12 @@ ir::Expr* Frontend::copy_parts(ir::Expr* source, const CXXRecordDecl* record) {
     const ir::Type* t = types_.get(f->getType());
     if (const auto it = part_functions_.find(part); it != part_functions_.end()) {
       own = function_part(t, copy_closure(it->second, at_));
+    } else if (are_functions(part)) {  // one of several, or null
+      own = through(part, [&](ir::Expr* one) {
+        if (is_no_function(one)) return one;
+        const std::shared_ptr<Closure> function = part_functions_[one], own_one = copy_closure(function, at_);
+        return own_one == function ? one : function_part(t, own_one);
+      });
     } else if (f->getType()->isReferenceType() || is_view(f->getType()) || is_cursor_type(t)) {
       own = through(part, [&](ir::Expr* one) { return freeze(one, at_); });
     } else if (is_table(f->getType())) {

@@ -76,6 +76,7 @@ ir::Expr* Frontend::element_value(const clang::Expr* e) {
   if (computes(e->getType())) {
     if (std::shared_ptr<Closure> function = callable(e))
       return function_part(types_.get(e->getType()), copy_closure(function, at_));
+    if (is_null_function(e)) return fn_.make(ir::Expr::Parts, types_.get(e->getType()));
     return fail(e->getExprLoc(),
                 "cannot differentiate through an array of functions of which one is not known here");
   }
@@ -106,6 +107,75 @@ bool Frontend::declare_table(const VarDecl* decl) {
   homes_[table] = out_;
   bindings_[decl] = table;
   return true;
+}
+
+/// Whether such a value is a function of numbers, or has some inside.
+bool Frontend::holds_functions(QualType type) const {
+  std::set<const CXXRecordDecl*> seen;
+  const std::function<bool(QualType)> holds = [&](QualType t) {
+    if (is_lambda(t) || computes(t)) return true;
+    if (is_table(t)) return holds(element_of(t));
+    const CXXRecordDecl* record = in_parts(t) ? t->getAsCXXRecordDecl()->getDefinition() : nullptr;
+    return record && seen.insert(record).second && llvm::any_of(record->fields(), [&](const FieldDecl* f) {
+             return !f->getType()->isReferenceType() && holds(f->getType());
+           });
+  };
+  return holds(type);
+}
+
+/// What stands for a part of a constant that `path` names and that starts as `init`: of a function what it
+/// is, of an object its members, of anything else the path. Null where it is not known.
+ir::Expr* Frontend::constant_part(QualType type, const clang::Expr* init, ir::Expr* path) {
+  if (!holds_functions(type)) return path;
+  if (const auto* member = dyn_cast<CXXDefaultInitExpr>(init)) init = member->getExpr();
+  if (is_lambda(type) || computes(type)) {
+    if (isa<ImplicitValueInitExpr>(init) || is_null_function(init))
+      return fn_.make(ir::Expr::Parts, types_.get(type));
+    if (isa<AbstractConditionalOperator>(strip(init->IgnoreParenCasts()))) return nullptr;
+    std::shared_ptr<Closure> function = callable(init);
+    return function ? function_part(types_.get(type), function) : nullptr;
+  }
+  const ir::Type* t = types_.get(type);
+  if (is_table(type)) {
+    const InitListExpr* list = elements_of(init);
+    if (!list || list->getNumInits() > kLongest) return nullptr;
+    if (t->kind != ir::Type::Vector && list->getNumInits() != t->extent) return nullptr;
+    ir::Expr* table = fn_.make(ir::Expr::Parts, t);
+    for (unsigned i = 0; i < list->getNumInits(); ++i) {
+      ir::Expr* place = fn_.make(ir::Expr::Index, t->element, "",
+                                 {path, literal(std::to_string(i), context_.getSizeType())});
+      table->args.push_back(constant_part(element_of(type), list->getInit(i), place));
+      if (!table->args.back()) return nullptr;
+    }
+    return table;
+  }
+  const auto* list = dyn_cast<InitListExpr>(strip(init));
+  const CXXRecordDecl* record = type->getAsCXXRecordDecl()->getDefinition();
+  const std::vector<const FieldDecl*> fields = named_fields(record);
+  if (!list || record->getNumBases() > 0 || record->hasMutableFields() ||
+      list->getNumInits() != fields.size())
+    return nullptr;
+  ir::Expr* parts = fn_.make(ir::Expr::Parts, t);
+  for (unsigned i = 0; i < fields.size(); ++i) {
+    const QualType of = fields[i]->getType();
+    ir::Expr* place =
+        held(fn_.make(ir::Expr::Member, types_.get(of), fields[i]->getNameAsString(), {path}), of);
+    parts->args.push_back(of->isReferenceType() ? place : constant_part(of, list->getInit(i), place));
+    if (!parts->args.back()) return nullptr;
+  }
+  return parts;
+}
+
+/// What stands for a constant of the file, of a class or of a function that has functions inside; null of any
+/// other variable.
+ir::Expr* Frontend::constant_table(const ValueDecl* decl) {
+  const auto* var = dyn_cast<VarDecl>(decl);
+  if (!var || !var->hasGlobalStorage() || !var->getType().isConstant(context_)) return nullptr;
+  if (!is_table(var->getType()) && !in_parts(var->getType())) return nullptr;
+  const auto [it, fresh] = constant_tables_.try_emplace(var->getCanonicalDecl(), nullptr);
+  const clang::Expr* init = fresh && !var->isInvalidDecl() ? var->getAnyInitializer() : nullptr;
+  if (init && holds_functions(var->getType())) it->second = constant_part(var->getType(), init, global(var));
+  return it->second;
 }
 
 const std::vector<ir::Expr*>* Frontend::table_of(const clang::Expr* e) {
