@@ -316,6 +316,7 @@ class Frontend {
   bool are_functions(const ir::Expr* part) const;
   ir::Expr* function_test(const clang::Expr* e);
   ir::Expr* function_chosen(const clang::Expr* e);
+  ir::Expr* copied_functions(ir::Expr* part);
   bool leaves(const clang::Stmt* s);
   std::optional<bool> known_condition(const clang::Expr* e);
   std::shared_ptr<Closure> passed_target(const clang::FunctionDecl* callee, unsigned position,

@@ -29,6 +29,10 @@ bool Frontend::is_null_function(const clang::Expr* e) {
   if (is_null_here(e)) return true;
   if (const ir::Expr* part = parts_named(e)) return is_no_function(part);
   const clang::Expr* bare = strip(e->IgnoreParenCasts());
+  if (const auto* call = dyn_cast<CallExpr>(bare); call && call->getNumArgs() == 1)
+    if (const FunctionDecl* f = call->getDirectCallee();
+        f && compat::in_std(f) && named(f, {"move", "forward"}))
+      return is_null_function(call->getArg(0));
   if (const auto* made = dyn_cast<CXXConstructExpr>(bare))
     return made->getNumArgs() == 0 || made->getArg(0)->getType()->isNullPtrType() ||
            is_null_function(made->getArg(0));

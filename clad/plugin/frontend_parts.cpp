@@ -256,6 +256,8 @@ ir::Expr* Frontend::assign_parts(const clang::Expr* to, ir::Expr* target, ir::Ex
     const ir::Type* t = types_.get(f->getType());
     if (is_cursor_type(t))
       repoint(object, i, part, to->getExprLoc());
+    else if (computes(f->getType()) && homes_[object] == out_ && are_functions(part))
+      object->args[i] = copied_functions(part);
     else if (is_parts(object->args[i]))
       return fail(to->getExprLoc(),
                   "cannot differentiate this assignment of an object that holds pointers; "
@@ -323,7 +325,10 @@ std::optional<std::pair<ir::Expr*, std::size_t>> Frontend::pointer_part(const cl
 ir::Expr* Frontend::assign_function(const clang::Expr* member, const clang::Expr* to) {
   const auto part = computes(member->getType()) ? part_named(member) : std::nullopt;
   if (!part) return nullptr;
-  std::shared_ptr<Closure> function = homes_[part->first] == out_ ? callable(to) : nullptr;
+  const bool here = homes_[part->first] == out_;
+  if (here && (to->getType()->isNullPtrType() || is_null_function(to)))
+    return part->first->args[part->second] = fn_.make(ir::Expr::Parts, types_.get(member->getType()));
+  std::shared_ptr<Closure> function = here ? callable(to) : nullptr;
   if (!function)
     return fail(to->getExprLoc(),
                 "cannot differentiate this assignment to a member that is a function: it stands in "

@@ -317,6 +317,15 @@ ir::Expr* Frontend::aggregate_parts(QualType type, llvm::ArrayRef<const clang::E
   return parts;
 }
 
+/// A copy of a member that is a function, or one of several.
+ir::Expr* Frontend::copied_functions(ir::Expr* part) {
+  return through(part, [&](ir::Expr* one) {
+    if (is_no_function(one)) return one;
+    const std::shared_ptr<Closure> function = part_functions_[one], own = copy_closure(function, at_);
+    return own == function ? one : function_part(one->type, own);
+  });
+}
+
 /// A copy, of the object as one of class `record`, member by member.
 ir::Expr* Frontend::copy_parts(ir::Expr* source, const CXXRecordDecl* record) {
   record = record->getDefinition();
@@ -334,11 +343,7 @@ ir::Expr* Frontend::copy_parts(ir::Expr* source, const CXXRecordDecl* record) {
     if (const auto it = part_functions_.find(part); it != part_functions_.end()) {
       own = function_part(t, copy_closure(it->second, at_));
     } else if (are_functions(part)) {  // one of several, or null
-      own = through(part, [&](ir::Expr* one) {
-        if (is_no_function(one)) return one;
-        const std::shared_ptr<Closure> function = part_functions_[one], own_one = copy_closure(function, at_);
-        return own_one == function ? one : function_part(t, own_one);
-      });
+      own = copied_functions(part);
     } else if (f->getType()->isReferenceType() || is_view(f->getType()) || is_cursor_type(t)) {
       own = through(part, [&](ir::Expr* one) { return freeze(one, at_); });
     } else if (is_table(f->getType())) {

@@ -25,6 +25,17 @@ double chosen(double x) {
   // expected-error@-1 {{cannot differentiate this use of a lambda: its origin is not visible here}}
   return c(x);
 }
+template <class F>
+double replaces(F& f, double x) {
+  const double first = f(x);
+  f = [](double y) { return y; };
+  return first + f(x);
+}
+double replaced(double x) {
+  std::function<double(double)> f = [x](double y) { return x * y; };
+  // expected-error@-1 {{cannot differentiate this use of a lambda: it may be stored in a variable, called, or passed to a function whose definition is visible}}
+  return replaces(f, x) * f(x);
+}
 struct Object {
   double a;
   auto closure() const {
@@ -72,6 +83,7 @@ void use() {
   clad::gradient(converted_to_a_pointer);
   clad::gradient(returned);
   clad::gradient(chosen);
+  clad::gradient(replaced);
   Object o{2};
   auto l = o.closure();
   clad::gradient(l);

@@ -119,6 +119,27 @@ double chosen(double x, double y) {
   for (auto* f : functions) s += f == nullptr ? x : f(y);
   return s;
 }
+struct Hook {
+  std::function<double(double)> f;
+  double k = 2;
+  Hook() = default;
+  explicit Hook(std::function<double(double)> g) : f(std::move(g)) {}
+  void set(std::function<double(double)> g) { f = g; }
+  double run(double v) const { return f ? f(v) * k : v; }
+};
+double set_later(double x, double y) {
+  Hook a, none(nullptr);
+  double s = a.run(x * y) + none.run(x);
+  a.set([&](double v) { return v * v * y; });
+  Hook b = a;
+  s += b.run(x);
+  b = none;
+  s *= b.f ? 5 : y;
+  std::swap(a, b);
+  s += a.run(y) * b.run(0.5);
+  b.f = nullptr;
+  return s + b.run(x * x);
+}
 }  // namespace optional
 
 namespace constant {
@@ -183,6 +204,7 @@ TEST(Callbacks, LeftOut) {
   EXPECT_DERIVATIVES(optional::left_out, 1.1, 0.7);
   EXPECT_DERIVATIVES(optional::members, 1.1, 0.7);
   EXPECT_DERIVATIVES(optional::pointers, 1.3, 0.7);
+  EXPECT_DERIVATIVES(optional::set_later, 1.3, 0.7);
   EXPECT_DERIVATIVES(optional::chosen, 1.3, 0.7);
   EXPECT_DERIVATIVES(optional::chosen, 0.7, 0.3);
 }
