@@ -40,6 +40,23 @@ const clang::Expr* of_memory(const clang::Expr* e) {
   }
 }
 
+/// Integers that a parameter or a global points to: how many there are, to put them back, is not known.
+static bool are_unbounded(const clang::Expr* e) {
+  const QualType type = e->getType();
+  if (!type->isPointerType() || type->getPointeeType().isConstQualified() ||
+      !is_whole(type->getPointeeType()))
+    return false;
+  for (;;) {
+    e = e->IgnoreParenCasts();
+    const auto* sum = dyn_cast<BinaryOperator>(e);
+    if (!sum || !sum->isAdditiveOp()) break;
+    e = sum->getLHS()->getType()->isPointerType() ? sum->getLHS() : sum->getRHS();
+  }
+  const auto* ref = dyn_cast<DeclRefExpr>(e);
+  const auto* var = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
+  return var && var->getType()->isPointerType() && (isa<ParmVarDecl>(var) || var->hasGlobalStorage());
+}
+
 /// A call of a library function as a call of its plain definition; null if it has none, or needs none.
 ir::Expr* Frontend::library_call(const clang::Expr* at, const FunctionDecl* callee,
                                  std::vector<const clang::Expr*> args) {
@@ -58,7 +75,7 @@ ir::Expr* Frontend::library_call(const clang::Expr* at, const FunctionDecl* call
     }
   bool carries = memory;
   for (const clang::Expr* a : args)
-    carries |= types_.get(a->getType())->differentiable || is_lambda(a->getType());
+    carries |= types_.get(a->getType())->differentiable || is_lambda(a->getType()) || are_unbounded(a);
   carries |= is_pointer(at) && at->getType()->isRecordType();  // an iterator
   if (!carries || lookup_.given_by_user(callee, forward_)) return nullptr;
   // The plain definitions are for iterators that are pointers, this one for any.

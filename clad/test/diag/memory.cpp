@@ -128,8 +128,8 @@ double chosen_array(double x) {
 }
 double integers_behind_a_pointer(const double* a, int* index, int n) {
   double s = a[index[0]];
-  std::sort(index, index + n);
-  // expected-error@-1 {{cannot differentiate this call of 'sort': it may change what is behind pointer 'index', which could not be put back; use an array or a std::vector}}
+  std::next_permutation(index, index + n);
+  // expected-error@-1 {{cannot differentiate this call of 'next_permutation': it may change what is behind pointer 'index', which could not be put back; use an array or a std::vector}}
   return s * a[index[0]];
 }
 double swapped_arrays(double x) {

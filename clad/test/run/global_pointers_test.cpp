@@ -1,5 +1,7 @@
 // Global and static pointers that move while the function runs.
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "clad/Differentiator/Differentiator.h"
@@ -146,6 +148,22 @@ double of_parameter(int* p, double x, double y) {
   add_to(p[0]);
   return s * y * p[0];
 }
+double filled(int* p, int n, double x, double y) {
+  double s = x * p[0];
+  std::fill(p, p + n, 4);
+  s = s * y * p[1];
+  std::iota(p + 1, p + n, 2);
+  s += x * p[2] * s;
+  std::reverse(p, p + n);
+  s = s * y + x * p[0];
+  std::sort(p, p + n);
+  return s * p[0] + y * p[1];
+}
+double filled_behind_a_parameter(double x, double y) {
+  int a[3] = {3, 4, 5};
+  std::vector<int> v{5, 6, 7};
+  return filled(a, 3, x, y) * a[0] + filled(v.data(), 3, x, y) * v[0];
+}
 double changed_behind_a_parameter(double x, double y) {
   int a[2] = {3, 4};
   std::vector<int> v{5, 6};
@@ -155,6 +173,7 @@ TEST(GlobalPointers, AreMovedAndUsedByCalls) {
   EXPECT_GRADIENT(moved_by_calls, 1.3, 0.7);
   EXPECT_GRADIENT(changed_by_calls, 1.3, 0.7);
   EXPECT_GRADIENT(changed_behind_a_parameter, 1.3, 0.7);
+  EXPECT_GRADIENT(filled_behind_a_parameter, 1.3, 0.7);
 }
 
 struct Node {
