@@ -121,7 +121,7 @@ ir::Expr* Frontend::allocate(const clang::Expr* e, QualType pointer) {
   if (bytes > 1 && one)
     count = literal("1", size_type);
   else if (number)
-    count = value(number);
+    count = element->isArrayType() && constant(number) ? constant(number) : value(number);
   else
     return fail(e->getExprLoc(),
                 "cannot differentiate this allocation: the number of elements is not seen; write "

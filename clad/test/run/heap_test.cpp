@@ -195,4 +195,93 @@ TEST(Heap, IntegersInClasses) {
   EXPECT_DERIVATIVES(quadratic_form, 1.3, 0.7);
 }
 
+// Structs on the heap whose members are allocated, too.
+typedef struct {
+  int n;
+  double *x, *v;
+  double m;
+} System;
+System* new_system(int n, double m) {
+  System* s = (System*)malloc(sizeof *s);
+  s->n = n;
+  s->m = m;
+  s->x = (double*)malloc((size_t)(n * sizeof(double)));
+  s->v = (double*)calloc(n, sizeof(double));
+  for (int i = 0; i < n; i++) s->x[i] = i * m;
+  return s;
+}
+void free_system(System* s) {
+  if (s) {
+    free(s->x);
+    free(s->v);
+    free(s);
+  }
+}
+void step(System* s, double dt) {
+  for (int i = 0; i < s->n; i++) {
+    s->v[i] -= s->x[i] * dt / s->m;
+    s->x[i] += s->v[i] * dt;
+  }
+}
+double energy(const System* s) {
+  double e = 0;
+  for (int i = 0; i < s->n; i++) e += 0.5 * s->m * s->v[i] * s->v[i] + s->x[i] * s->x[i];
+  return e;
+}
+double two_systems(double x, double y) {
+  System *a = new_system(2, x), *b = new_system(3, y);
+  for (int t = 0; t < 4; ++t) step(a, 0.1 * y);
+  step(b, 0.2);
+  a->x[1] += b->x[2];
+  const double e = energy(a) * energy(b);
+  free_system(a);
+  free_system(b);
+  return e;
+}
+typedef struct tree {
+  double v;
+  struct tree *left, *right;
+} tree;
+tree* new_tree(double v, tree* left, tree* right) {
+  tree* t = (tree*)malloc(sizeof(tree));
+  t->v = v;
+  t->left = left;
+  t->right = right;
+  return t;
+}
+double product(const tree* t) { return t ? t->v * 1.1 + product(t->left) * product(t->right) + 1 : 1; }
+double of_tree(double x, double y) {
+  tree* t = new_tree(x, new_tree(y, NULL, NULL), new_tree(x * y, NULL, NULL));
+  double(*rows)[2] = (double(*)[2])malloc(2 * sizeof *rows);
+  rows[0][0] = x;
+  rows[0][1] = y;
+  rows[1][0] = 2;
+  rows[1][1] = x * y;
+  const double s = product(t) * (rows[0][0] * rows[1][1] - rows[0][1] * rows[1][0]);
+  free(rows);
+  free(t->left);
+  free(t->right);
+  free(t);
+  return s;
+}
+struct Held {
+  int n;
+  double* u;
+};
+double deleted(double x, double y) {
+  Held* h = new Held;
+  h->n = 3;
+  h->u = new double[3]();
+  for (int i = 0; i < h->n; ++i) h->u[i] += x * i + y;
+  const double s = h->u[1] * h->u[2];
+  delete[] h->u;
+  delete h;
+  return s;
+}
+TEST(Heap, StructsWithAllocatedMembers) {
+  EXPECT_DERIVATIVES(two_systems, 1.3, 0.7);
+  EXPECT_DERIVATIVES(of_tree, 1.3, 0.7);
+  EXPECT_DERIVATIVES(deleted, 1.3, 0.7);
+}
+
 }  // namespace
