@@ -223,7 +223,7 @@ struct Collector : RecursiveASTVisitor<Collector> {
     const auto* ref = dyn_cast<DeclRefExpr>(to->IgnoreParenImpCasts());
     const auto* var = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
     if (!var) return;
-    sources[var].add(e);
+    if (holds_address(var->getType().getNonReferenceType())) sources[var].add(e);
     if (holds_function(var->getType())) name_function(var, e);
   }
   bool VisitBinaryOperator(BinaryOperator* e) {

@@ -234,4 +234,14 @@ TEST(Vectors, InsertInSeveralDirections) {
   EXPECT_NEAR(row[1], 4 * 1.3 * 0.7, 1e-12);
 }
 
+// A reference to a number stays one, whatever it is assigned.
+double beside_a_swap(double x, double y) {
+  double& r = x;
+  std::vector<double> v{x, y}, w{y, 2};
+  r = v.back() * w.front() + r;
+  std::swap(v, w);
+  return r * v[0] + w[1] * r;
+}
+TEST(Vectors, ExchangedBesideAReferenceToANumber) { EXPECT_GRADIENT(beside_a_swap, 1.3, 0.7); }
+
 }  // namespace
