@@ -16,6 +16,7 @@
 #include "frontend.h"
 #include "llvm/Support/FileSystem.h"
 #include "module.h"
+#include "options.h"
 #include "predeclared.h"
 #include "second_parse.h"
 
@@ -23,45 +24,6 @@ using namespace clang;
 
 namespace clad {
 namespace {
-
-struct Options {
-  std::string out;  ///< file that receives the generated text
-  Export exported;
-  bool remarks = false;
-  bool dump = false;  ///< the generated text goes to the standard output too
-  Analyses analyses;
-};
-constexpr std::pair<llvm::StringLiteral, bool Analyses::*> analysis_names[] = {
-    {"counters", &Analyses::counters}, {"liveness", &Analyses::liveness}, {"slices", &Analyses::slices},
-    {"replay", &Analyses::replay},     {"flat", &Analyses::flat},         {"sums", &Analyses::sums},
-    {"fusion", &Analyses::fusion}};
-/// Handles "no-replay" and the like.
-bool switch_off(StringRef arg, Analyses& analyses) {
-  if (!arg.consume_front("no-")) return false;
-  bool known = false;
-  for (const auto& [name, member] : analysis_names)
-    if (arg == name || arg == "analyses") {
-      analyses.*member = false;
-      known = true;
-    }
-  return known;
-}
-
-/// Whether the argument is one of Clad's that change no derivative: its analyses are ours and always on, the
-/// version that a plugin was built for is checked by CMake. Functions are not shown before they are
-/// differentiated, nor as syntax trees; what error differences have, numerical_diff alone says.
-bool changes_nothing(StringRef arg) {
-  static constexpr const char* others[] = {"-fvalidate-clang-version", "-fno-validate-clang-version",
-                                           "-fdump-source-fn",         "-fdump-source-fn-ast",
-                                           "-fdump-derived-fn-ast",    "-fprint-num-diff-errors"};
-  if (llvm::is_contained(others, arg)) return true;
-  if (arg.consume_front("-fenable-analysis=") || arg.consume_front("-fdisable-analysis=")) {
-    static constexpr const char* names[] = {"activity", "tbr", "useful", "loop", "all"};
-    return llvm::is_contained(names, arg);
-  }
-  static constexpr const char* names[] = {"tbr", "va", "ua"};
-  return (arg.consume_front("-enable-") || arg.consume_front("-disable-")) && llvm::is_contained(names, arg);
-}
 
 /// Calls of functions that carry the given annotation.
 class UseFinder : public RecursiveASTVisitor<UseFinder> {
@@ -465,54 +427,7 @@ class Action : public PluginASTAction {
     return std::make_unique<Consumer>(compiler, options_);
   }
   bool ParseArgs(const CompilerInstance& compiler, const std::vector<std::string>& args) override {
-    for (StringRef arg : args) {
-      if (arg.consume_front("out=")) {
-        options_.out = arg.str();
-      } else if (arg == "-fdisable-analysis=all") {
-        switch_off("no-analyses", options_.analyses);
-      } else if (switch_off(arg, options_.analyses) || changes_nothing(arg)) {
-        continue;
-      } else if (arg.consume_front("export=")) {
-        options_.exported.file = arg.str();
-      } else if (arg == "export-private") {
-        options_.exported.private_members = true;
-      } else if (arg == "-fdump-derived-fn") {  // this and the next are Clad's names
-        options_.dump = true;
-      } else if (arg == "-fgenerate-source-file") {
-        options_.out = "Derivatives.cpp";
-      } else if (arg == "remarks") {
-        options_.remarks = true;
-      } else if (arg == "-fcustom-estimation-model") {
-        DiagnosticsEngine& engine = compiler.getDiagnostics();
-        engine.Report(engine.getCustomDiagID(DiagnosticsEngine::Error,
-                                             "clad: -fcustom-estimation-model is not supported: error "
-                                             "estimates take the model of clad::estimate_error"));
-        return false;
-      } else if (arg == "help" || arg == "-help") {
-        llvm::outs()
-            << "clad: compile-time differentiation\n"
-               "  -fplugin-arg-clad-out=FILE  write the generated derivatives to FILE as well\n"
-               "  -fplugin-arg-clad-export=FILE  write to FILE what another compiler compiles in place of "
-               "the source\n"
-               "  -fplugin-arg-clad-export-private  which then checks no access (-fno-access-control)\n"
-               "  -fplugin-arg-clad-remarks   say at the source what the reverse sweep keeps, and what it "
-               "computes again\n"
-               "  -fplugin-arg-clad-no-NAME   without an analysis: counters, liveness, slices, replay, "
-               "flat, sums, fusion; all: analyses\n"
-               "  -fplugin-arg-clad-help      print this text\n"
-               "  -Xclang -plugin-arg-clad -Xclang -fdump-derived-fn       print the generated derivatives\n"
-               "  -Xclang -plugin-arg-clad -Xclang -fgenerate-source-file  write them to Derivatives.cpp\n"
-               "  Clad's -enable-tbr, -disable-va, -fenable-analysis=NAME, -fdump-source-fn and the like are "
-               "taken and change nothing\n";
-      } else {
-        DiagnosticsEngine& engine = compiler.getDiagnostics();
-        engine.Report(engine.getCustomDiagID(
-            DiagnosticsEngine::Error, "clad: unknown plugin argument '%0' (try -fplugin-arg-clad-help)"))
-            << arg;
-        return false;
-      }
-    }
-    return true;
+    return parse_options(args, compiler.getDiagnostics(), options_);
   }
   ActionType getActionType() override { return AddBeforeMainAction; }
 
