@@ -93,9 +93,7 @@ ir::Expr* Frontend::returned_number(const clang::Expr* e) {
     if (c->getCastKind() != CK_IntegralCast) break;
     from = c->getSubExpr()->IgnoreParens();
   }
-  ir::Expr* number = fn_.make(ir::Expr::Cast, fn_.result, fn_.result->name, {value(e)});
-  number->explicit_cast = true;
-  return number;
+  return fn_.cast(fn_.result, fn_.result->name, value(e));
 }
 
 ir::Expr* Frontend::assign_number(const BinaryOperator* e) {

@@ -94,7 +94,6 @@ ir::Expr* Frontend::kept_target(ir::Expr* e, ir::Loc at, bool reads) {
     s->expr = e;
     return fn_.ref(v);
   }
-  std::size_t base = 0;
   bool inner = reads;
   switch (e->kind) {
     case ir::Expr::Deref:
@@ -104,12 +103,9 @@ ir::Expr* Frontend::kept_target(ir::Expr* e, ir::Loc at, bool reads) {
     case ir::Expr::AddressOf:
       inner = false;
       break;
-    case ir::Expr::Binary: {
-      const ir::Type::Kind first = e->args[0]->type->kind;
-      base = first != ir::Type::Pointer && first != ir::Type::Array;
+    case ir::Expr::Binary:
       if (e->type->kind != ir::Type::Pointer) return e;
       break;
-    }
     case ir::Expr::Member:
     case ir::Expr::Method:
     case ir::Expr::Cast:
@@ -117,9 +113,8 @@ ir::Expr* Frontend::kept_target(ir::Expr* e, ir::Loc at, bool reads) {
     default:
       return e;
   }
-  ir::Expr* kept = kept_target(e->args[base], at, inner);
-  if (kept == e->args[base]) return e;
-  return fn_.mirror(e, [&](const ir::Expr*) { return kept; });
+  return fn_.mirror(
+      e, [&](const ir::Expr* base) { return kept_target(const_cast<ir::Expr*>(base), at, inner); });
 }
 
 /// Makes a path mean the same object for as long as its alias lives: indices that may change are copied.

@@ -52,11 +52,8 @@ class Inliner {
   Expr* argument(const ir::CallInfo::Arg& a) {
     const bool plain = a.expr->type->is_class() ? ir::is_path(a.expr) : ir::is_atomic(a.expr);
     if (plain) return a.expr;
-    if (a.expr->kind == Expr::Cast && a.expr->args[0]->kind == Expr::Literal) {
-      Expr* cast = fn_.make(Expr::Cast, a.expr->type, a.expr->type->name, {a.expr->args[0]});
-      cast->explicit_cast = true;
-      return cast;
-    }
+    if (a.expr->kind == Expr::Cast && a.expr->args[0]->kind == Expr::Literal)
+      return fn_.cast(a.expr->type, a.expr->type->name, a.expr->args[0]);
     Var* v = fn_.make_var(Var::Temp, "t", a.param_type, region());
     v->optional = !v->type->default_constructible;
     declare(v, a.expr, call_);

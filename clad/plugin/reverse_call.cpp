@@ -60,9 +60,7 @@ Expr* ReverseTransform::pass_adjoint(const ir::CallInfo::Arg& arg, List& before,
 Expr* ReverseTransform::as_argument(const ir::CallInfo::Arg& a) {
   Expr* e = fn_.passed(a);
   if (e->kind != Expr::Cast || e->explicit_cast || e->text.empty()) return e;
-  Expr* copy = fn_.make(Expr::Cast, e->type, e->text, {e->args[0]});
-  copy->explicit_cast = true;
-  return copy;
+  return fn_.cast(e->type, e->text, e->args[0]);
 }
 
 void ReverseTransform::generated_call(const Stmt* s, List& out) {
