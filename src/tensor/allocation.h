@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <new>
 
+#include "cladtorch/tensor/dtype.h"
+
 namespace cladtorch::detail {
 
 inline constexpr size_t data_alignment = 64;  // one cache line, one AVX-512 vector
@@ -26,5 +28,9 @@ inline std::byte* allocate_bytes(size_t bytes) {
 inline void free_bytes(std::byte* data, size_t bytes) noexcept {
   ::operator delete(data, alignment_of(bytes));
 }
+
+/// Memory of either kind of device. Throws std::bad_alloc, or on a device other than the CPU an Error.
+std::byte* allocate_heap(Device device, size_t bytes);
+void free_heap(Device device, std::byte* data, size_t bytes) noexcept;
 
 }  // namespace cladtorch::detail

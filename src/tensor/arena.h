@@ -1,8 +1,11 @@
-// A reserved range of addresses that takes memory only where it is touched.
+// A reserved range of addresses that takes memory only where it is touched, or on a device other than the CPU
+// only as much as it is asked to.
 #pragma once
 
 #include <cstddef>
 #include <vector>
+
+#include "cladtorch/tensor/dtype.h"
 
 namespace cladtorch::detail {
 
@@ -12,15 +15,22 @@ class Arena {
  public:
   static constexpr size_t no_place = static_cast<size_t>(-1);
 
-  Arena() = default;
+  explicit Arena(Device device = {}) : device_(device) {}
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
   ~Arena();
 
   /// Reserves addresses for as much as the machine has memory, at first; less where the system refuses. Costs
-  /// nothing until touched.
+  /// nothing until touched. On other devices these are addresses alone, for dry runs.
   void reserve();
   size_t reserved() const { return reserved_; }
+  /// On a device other than the CPU: takes memory for at least `bytes`, unless in a dry run, after which the
+  /// arena lies elsewhere. Throws Error when there is not as much.
+  void back(size_t bytes);
+  /// How often it did.
+  int64_t moves() const { return moves_; }
+  /// Whether the addresses have memory.
+  bool has_memory() const { return device_.type == DeviceType::cpu || backed_ > 0; }
   std::byte* at(size_t offset) const { return base_ + offset; }
 
   /// Where a block of `bytes` fits beside those placed, or no_place.
@@ -32,7 +42,7 @@ class Arena {
 
   /// End of the highest block so far: the memory that may have been touched.
   size_t touched() const { return touched_; }
-  /// Gives the memory past `bytes` back to the system, and counts what lies below as touched.
+  /// Gives memory of the CPU past `bytes` back to the system, and counts what lies below as touched.
   void resize(size_t bytes);
   /// Gives memory and addresses back.
   void release();
@@ -42,8 +52,15 @@ class Arena {
     size_t offset, bytes;
   };
 
-  void* mapped_ = nullptr;     // the mapping; one huge page longer than what is reserved
-  std::byte* base_ = nullptr;  // in it, at a huge page
+  /// How far blocks may be placed.
+  size_t limit() const;
+
+  Device device_;
+  int64_t moves_ = 0;
+  size_t backed_ = 0;               // bytes of the device's memory at base_
+  void* mapped_ = nullptr;          // the mapping; one huge page longer than what is reserved
+  std::byte* addresses_ = nullptr;  // in it, at a huge page
+  std::byte* base_ = nullptr;       // that, or the device's memory
   size_t reserved_ = 0, touched_ = 0;
   std::vector<Block> placed_;  // by offset
 };

@@ -3,8 +3,10 @@
 
 #include "cladtorch/tensor/tensor.h"
 #include "tensor/bfloat16_kernels.h"
+#include "tensor/device_memory.h"
 #include "tensor/dispatch.h"
 #include "tensor/strided.h"
+#include "tensor/tensor_on_device.h"
 
 namespace cladtorch {
 namespace {
@@ -35,11 +37,33 @@ void Tensor::copy_from(const Tensor& source) {
   require(defined() && source.defined(), "copy_from: both tensors must be defined");
   require(shape_ == source.shape_, "copy_from: shapes differ: target is ", shape_, ", source is ",
           source.shape_);
+  if (is_cuda() || source.is_cuda()) {
+    copy_between_devices(source);
+    return;
+  }
   detail::dispatch_any(dtype_, [&]<class To>(To) {
     detail::dispatch_any(source.dtype_, [&]<class From>(From) {
       copy_elements(data<To>(), strides_, source.data<From>(), source.strides_, shape_);
     });
   });
+}
+
+void Tensor::copy_between_devices(const Tensor& source) {
+  if (device() == source.device()) {
+    detail::copy_on_device(*this, source);
+  } else if (!is_cuda()) {
+    Tensor here = empty(shape_, source.dtype_);
+    const Tensor dense = source.contiguous();
+    detail::download(source.device(), here.data(), dense.device_bytes(), here.nbytes());
+    copy_from(here);
+  } else if (source.is_cuda()) {
+    copy_from(source.to(Device{}));
+  } else if (is_contiguous()) {
+    const Tensor dense = source.to(dtype_).contiguous();
+    detail::upload(device(), device_bytes(), dense.data(), dense.nbytes());
+  } else {
+    detail::copy_on_device(*this, source.to(device()));
+  }
 }
 
 Tensor Tensor::contiguous() const { return is_contiguous() ? *this : clone(); }
@@ -59,7 +83,20 @@ Tensor Tensor::to(DType dtype) const {
   return result;
 }
 
+Tensor Tensor::to(Device device) const {
+  if (!defined() || device == this->device()) return *this;
+  if (is_gradient_sink()) return gradient_sink(shape_, dtype_, device);
+  Tensor result = empty(shape_, dtype_, device);
+  result.copy_from(*this);
+  result.set_frozen(is_frozen());
+  return result;
+}
+
 void Tensor::fill_(double value) {
+  if (is_cuda()) {
+    detail::fill_on_device(*this, value);
+    return;
+  }
   detail::dispatch_any(dtype_, [&]<class T>(T) {
     const T element = detail::convert<T>(value);
     T* out = data<T>();

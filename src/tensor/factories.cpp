@@ -6,6 +6,7 @@
 #include "tensor/bfloat16_kernels.h"
 #include "tensor/dispatch.h"
 #include "tensor/random_normal.h"
+#include "tensor/tensor_on_device.h"
 
 namespace cladtorch {
 namespace {
@@ -68,9 +69,13 @@ Tensor zeros(const Shape& shape, DType dtype, Device device) { return full(shape
 Tensor ones(const Shape& shape, DType dtype, Device device) { return full(shape, 1, dtype, device); }
 Tensor zeros_like(const Tensor& other) { return zeros(other.shape(), other.dtype(), other.device()); }
 
-Tensor arange(int64_t n, DType dtype) {
+Tensor arange(int64_t n, DType dtype, Device device) {
   require(n >= 0, "arange: expected a count of at least 0, got ", n);
-  Tensor result = empty({n}, dtype);
+  Tensor result = empty({n}, dtype, device);
+  if (result.is_cuda()) {
+    detail::arange_on_device(result);
+    return result;
+  }
   detail::dispatch_any(dtype, [&]<class T>(T) {
     T* out = result.data<T>();
     for (int64_t i = 0; i < n; ++i) out[i] = detail::convert<T>(static_cast<int32_t>(i));

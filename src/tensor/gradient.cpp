@@ -6,12 +6,14 @@
 #include "cladtorch/tensor/gradient_target.h"
 #include "tensor/bfloat16_kernels.h"
 #include "tensor/strided.h"
+#include "tensor/tensor_on_device.h"
 
 namespace cladtorch {
 namespace {
 
 /// Gradients of bfloat16 parameters are summed in float32, so such a gradient takes bfloat16 contributions.
-void check_takes(const char* operation, const Tensor& d, const Shape& shape, DType dtype) {
+void check_takes(const char* operation, const Tensor& d, const Shape& shape, DType dtype, Device device) {
+  require(d.device() == device, operation, ": gradient is on ", d.device(), ", contribution is on ", device);
   require(d.shape() == shape, operation, ": gradient has shape ", d.shape(), ", contribution has ", shape);
   require(d.dtype() == dtype || (d.dtype() == DType::float32 && dtype == DType::bfloat16), operation,
           ": gradient is ", d.dtype(), ", contribution is ", dtype);
@@ -46,7 +48,7 @@ void Tensor::accumulate(const Tensor& d) {
     *this = d;
     return;
   }
-  check_takes("accumulate", *this, d.shape_, d.dtype_);
+  check_takes("accumulate", *this, d.shape_, d.dtype_, d.device());
   if (!is_gradient_sink()) accumulate_in_place(d);
 }
 
@@ -75,9 +77,13 @@ void Tensor::accumulate_in_place(const Tensor& d) {
     copy_from(sum);
     return;
   }
-  const GradientTarget target = accumulate_into(this, d.shape_, d.dtype_);
+  const GradientTarget target = accumulate_into(this, d.shape_, d.dtype_, d.device());
   if (!target.add()) {
     copy_from(d);
+    return;
+  }
+  if (is_cuda()) {
+    detail::add_on_device(*this, d);
     return;
   }
   const auto add = [&]<class Y, class X>(Y* y, const X* x) {
@@ -156,19 +162,19 @@ Tensor gradient_buffer_in(const Tensor& memory, int64_t offset, const Shape& sha
   return buffer;
 }
 
-GradientTarget::GradientTarget(Tensor* d, const Shape& shape, DType dtype) {
+GradientTarget::GradientTarget(Tensor* d, const Shape& shape, DType dtype, Device device) {
   if (!d->defined()) {
-    *d = Tensor::empty(shape, dtype);
-    data_ = d->raw_data(dtype);
+    *d = Tensor::empty(shape, dtype, device);
+    data_ = d->raw_data(dtype, device.type);
     dtype_ = dtype;
     add_ = false;
     return;
   }
-  check_takes("accumulate_into", *d, shape, dtype);
+  check_takes("accumulate_into", *d, shape, dtype, device);
   if (d->is_gradient_sink()) {
-    dropped_ = Tensor::empty(shape, d->dtype());
+    dropped_ = Tensor::empty(shape, d->dtype(), device);
     dtype_ = d->dtype();
-    data_ = dropped_.raw_data(dtype_);
+    data_ = dropped_.raw_data(dtype_, device.type);
     add_ = false;
     return;
   }
@@ -179,7 +185,7 @@ GradientTarget::GradientTarget(Tensor* d, const Shape& shape, DType dtype) {
             d->strides());
     add_ = !(storage.zero && whole);
     if (!add_) storage.zero = false;
-    if (whole && storage.squares_wanted) {
+    if (whole && storage.squares_wanted && device.type == DeviceType::cpu) {
       squares_ = &storage.squares;
       squares_before_ = add_ ? storage.squares : 0;
     }
@@ -189,10 +195,17 @@ GradientTarget::GradientTarget(Tensor* d, const Shape& shape, DType dtype) {
     add_ = true;
   }
   dtype_ = d->dtype();
-  data_ = d->raw_data(dtype_);
+  data_ = d->raw_data(dtype_, device.type);
 }
 
-GradientTarget accumulate_into(Tensor* d, const Shape& shape, DType dtype) { return {d, shape, dtype}; }
+GradientTarget accumulate_into(Tensor* d, const Shape& shape, DType dtype, Device device) {
+  return {d, shape, dtype, device};
+}
+
+GradientTarget::GradientTarget(Tensor& y)
+    : data_(y.raw_data(y.dtype(), y.device().type)), dtype_(y.dtype()) {}
+
+GradientTarget store_into(Tensor& y) { return GradientTarget(y); }
 
 Tensor* wanted(Tensor* d, bool frozen) {
   if (!d || d->is_gradient_sink()) return nullptr;

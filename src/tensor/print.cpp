@@ -80,7 +80,15 @@ class Printer {
 
 }  // namespace
 
-std::string Tensor::to_string() const { return defined() ? Printer(*this).text() : "tensor(undefined)"; }
+std::string Tensor::to_string() const {
+  if (!defined()) return "tensor(undefined)";
+  if (!is_cuda()) return Printer(*this).text();
+  std::ostringstream text;
+  text << Printer(to(Device{})).text();
+  text.seekp(-1, std::ios::end);
+  text << ", device=" << device() << ')';
+  return text.str();
+}
 
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor) { return out << tensor.to_string(); }
 

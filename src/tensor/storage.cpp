@@ -6,7 +6,8 @@
 
 #include "cladtorch/error.h"
 #include "tensor/allocation.h"
-#include "tensor/workspace_implementation.h"
+#include "tensor/device_memory.h"
+#include "tensor/step_memory.h"
 
 namespace cladtorch::detail {
 namespace {
@@ -65,19 +66,32 @@ Storage* make_header(size_t bytes, Device device) {
 
 }  // namespace
 
+std::byte* allocate_heap(Device device, size_t bytes) {
+  return device.type == DeviceType::cpu ? allocate_bytes(bytes) : allocate_on(device, bytes);
+}
+
+void free_heap(Device device, std::byte* data, size_t bytes) noexcept {
+  if (device.type == DeviceType::cpu) {
+    free_bytes(data, bytes);
+  } else {
+    free_on(device, data);
+  }
+}
+
 Storage* allocate_storage(size_t bytes, Device device) {
-  require(device.type == DeviceType::cpu, "allocate: device ", device,
-          " is not available in this build; use cpu");
   Storage* storage = make_header(bytes, device);
   try {
     if (Workspace* workspace = current_workspace()) {
-      workspace->implementation_->allocate(*storage, workspace);
+      workspace->implementation_->memory_of(device).allocate(*storage, workspace);
     } else {
-      storage->data = allocate_bytes(bytes);
+      storage->data = allocate_heap(device, bytes);
     }
   } catch (const std::bad_alloc&) {
     HeaderPool::instance().give(storage);
     fail("allocate: out of memory: ", bytes, " bytes requested");
+  } catch (const Error&) {
+    HeaderPool::instance().give(storage);
+    throw;
   }
   return storage;
 }
@@ -97,11 +111,11 @@ Storage* part_of_storage(Storage* owner, std::byte* data, size_t bytes) {
 }
 
 void free_storage(Storage* storage) noexcept {
-  if (storage->workspace) storage->workspace->implementation_->release(*storage);
+  if (storage->workspace) storage->workspace->implementation_->memory_of(storage->device).release(*storage);
   if (storage->owner) {
     const StorageHandle released(storage->owner);
   } else if (!storage->in_arena) {
-    free_bytes(storage->data, storage->bytes);
+    free_heap(storage->device, storage->data, storage->bytes);
   }
   HeaderPool::instance().give(storage);
 }

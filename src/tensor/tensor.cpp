@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "tensor/device_memory.h"
 #include "tensor/dispatch.h"
 
 namespace cladtorch {
@@ -27,8 +28,10 @@ bool Tensor::is_contiguous() const {
   return true;
 }
 
-void* Tensor::raw_data(DType wanted) {
+void* Tensor::raw_data(DType wanted, DeviceType where) {
   require(defined(), "data: the tensor is undefined");
+  require(device().type == where, "data: the tensor is on ", device(), ", asked for on ",
+          where == DeviceType::cpu ? "cpu" : "cuda", "; copy it with to(device)");
   require(wanted == dtype_, "data: the tensor is ", dtype_, ", asked for ", wanted, "; convert with to()");
   require(!storage_->sink, "data: the gradient of a frozen parameter of ", shape_, " is not computed");
   if (storage_->zero) write_pending_zero();
@@ -36,13 +39,18 @@ void* Tensor::raw_data(DType wanted) {
 }
 
 void Tensor::write_pending_zero() {
-  std::memset(storage_->data, 0, storage_->bytes);
+  if (is_cuda()) {
+    detail::clear_on(device(), storage_->data, storage_->bytes);
+  } else {
+    std::memset(storage_->data, 0, storage_->bytes);
+  }
   storage_->zero = false;
 }
 
 double Tensor::item() const {
   require(defined(), "item: the tensor is undefined");
   require(numel() == 1, "item: expected one element, got shape ", shape_);
+  if (is_cuda()) return to(Device{}).item();
   return detail::dispatch_any(dtype_, [&]<class T>(T) { return detail::convert<double>(*data<T>()); });
 }
 

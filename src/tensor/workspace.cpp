@@ -1,20 +1,13 @@
 #include "cladtorch/tensor/workspace.h"
 
-#include <algorithm>
 #include <cassert>
-#include <cstring>
 
 #include "cladtorch/error.h"
-#include "tensor/allocation.h"
-#include "tensor/memory_plan.h"
-#include "tensor/workspace_implementation.h"
+#include "tensor/step_memory.h"
 
 namespace cladtorch {
 namespace {
 thread_local Workspace* current = nullptr;
-using detail::Arena;
-
-constexpr size_t most_plans = 8;
 }  // namespace
 
 Workspace* detail::current_workspace() { return current; }
@@ -22,189 +15,43 @@ Workspace* detail::current_workspace() { return current; }
 Workspace::Workspace() : implementation_(std::make_unique<Implementation>()) {}
 Workspace::~Workspace() { assert(!implementation_->open && "a workspace must outlive its steps"); }
 
-WorkspaceStatistics Workspace::statistics() const { return implementation_->statistics; }
+detail::StepMemory& Workspace::Implementation::memory_of(Device device) {
+  for (const auto& memory : memories)
+    if (memory->device() == device) return *memory;
+  memories.push_back(std::make_unique<detail::StepMemory>(device));
+  if (open) memories.back()->begin();
+  return *memories.back();
+}
+
+const detail::StepMemory* Workspace::Implementation::find(Device device) const {
+  for (const auto& memory : memories)
+    if (memory->device() == device) return memory.get();
+  return nullptr;
+}
+
+WorkspaceStatistics Workspace::statistics(Device device) const {
+  const detail::StepMemory* memory = implementation_->find(device);
+  return memory != nullptr ? memory->statistics() : WorkspaceStatistics{};
+}
 
 void Workspace::reset() {
   require(!implementation_->open, "Workspace::reset: a step is open; close it first");
-  implementation_->reset();
+  for (const auto& memory : implementation_->memories) memory->reset();
 }
 
 Workspace::Step::Step(Workspace& workspace) : workspace_(workspace), outer_(current) {
-  require(!workspace.implementation_->open,
-          "Workspace::Step: the workspace already has an open step; use another");
-  workspace.implementation_->begin();
+  Implementation& implementation = *workspace.implementation_;
+  require(!implementation.open, "Workspace::Step: the workspace already has an open step; use another");
+  for (const auto& memory : implementation.memories) memory->begin();
+  implementation.open = true;
   current = &workspace;
 }
 
 Workspace::Step::~Step() {
   current = nullptr;  // planning allocates nothing from a workspace
-  workspace_.implementation_->end();
+  workspace_.implementation_->open = false;
+  for (const auto& memory : workspace_.implementation_->memories) memory->end();
   current = outer_;
-}
-
-void Workspace::Implementation::reset() {
-  arena_.release();
-  recorded_.clear();
-  plans_.clear();
-  statistics = {};
-}
-
-void Workspace::Implementation::begin() {
-  open = true;
-  arena_.reserve();
-  arena_.remove_all();
-  following_ = !plans_.empty();
-  position_ = shared_ = 0;
-  recorded_.clear();
-  live_.clear();
-  statistics.allocations = statistics.unplanned_allocations = statistics.heap_allocations = 0;
-}
-
-bool Workspace::Implementation::follow(Event event) {
-  if (!following_) return false;
-  const std::vector<Event>& events = plans_[plan_].events;
-  if ((position_ < events.size() && events[position_] == event) || change_plan(event)) {
-    ++position_;
-    return true;
-  }
-  stop_following();
-  return false;
-}
-
-bool Workspace::Implementation::change_plan(Event event) {
-  const Plan& now = plans_[plan_];
-  const auto position = static_cast<ptrdiff_t>(position_);
-  const auto placed = static_cast<ptrdiff_t>(live_.size());
-  for (size_t i = 0; i < plans_.size(); ++i) {
-    const Plan& other = plans_[i];
-    if (other.events.size() <= position_ || other.events[position_] != event) continue;
-    if (!std::equal(now.events.begin(), now.events.begin() + position, other.events.begin())) continue;
-    if (!std::equal(now.offsets.begin(), now.offsets.begin() + placed, other.offsets.begin())) continue;
-    plan_ = i;
-    return true;
-  }
-  return false;
-}
-
-void Workspace::Implementation::stop_following() {
-  following_ = false;
-  shared_ = live_.size();
-  const std::vector<Event>& events = plans_[plan_].events;
-  recorded_.assign(events.begin(), events.begin() + static_cast<ptrdiff_t>(position_));
-  for (const detail::Storage* storage : live_) {
-    if (storage && storage->in_arena)
-      arena_.assume(static_cast<size_t>(storage->data - arena_.at(0)), storage->bytes);
-  }
-}
-
-size_t Workspace::Implementation::place_of(Event event, size_t sequence) {
-  if (follow(event)) return plans_[plan_].offsets[sequence];
-  recorded_.push_back(event);
-  ++statistics.unplanned_allocations;
-  return arena_.place(static_cast<size_t>(event));
-}
-
-void Workspace::Implementation::allocate(detail::Storage& storage, Workspace* owner) {
-  const size_t sequence = live_.size();
-  const size_t offset = place_of(static_cast<Event>(storage.bytes), sequence);
-  storage.in_arena = offset != Arena::no_place;
-  if (storage.in_arena) {
-    storage.data = arena_.at(offset);
-  } else {
-    storage.data = detail::allocate_bytes(storage.bytes);
-    ++statistics.heap_allocations;
-  }
-  storage.workspace = owner;
-  storage.sequence = static_cast<int64_t>(sequence);
-  live_.push_back(&storage);
-  ++statistics.allocations;
-}
-
-void Workspace::Implementation::release(detail::Storage& storage) {
-  const Event event = -1 - storage.sequence;
-  if (!follow(event)) {
-    recorded_.push_back(event);
-    if (storage.in_arena) arena_.remove(static_cast<size_t>(storage.data - arena_.at(0)));
-  }
-  live_[static_cast<size_t>(storage.sequence)] = nullptr;
-}
-
-void Workspace::Implementation::end() {
-  open = false;
-  ++statistics.steps;
-  // A step that stops early has followed the plan too, if it leaves nothing behind.
-  if (following_ && position_ < plans_[plan_].events.size() && any_survivor_in_arena()) stop_following();
-  move_out_survivors();
-  if (!following_) make_plan();
-  use(plans_[plan_]);
-}
-
-bool Workspace::Implementation::any_survivor_in_arena() const {
-  return std::any_of(live_.begin(), live_.end(),
-                     [](const detail::Storage* storage) { return storage && storage->in_arena; });
-}
-
-void Workspace::Implementation::move_out_survivors() {
-  for (detail::Storage* storage : live_) {
-    if (!storage) continue;
-    if (storage->in_arena) {
-      std::byte* copy = detail::allocate_bytes(storage->bytes);
-      std::memcpy(copy, storage->data, storage->bytes);
-      storage->data = copy;
-      storage->in_arena = false;
-    }
-    storage->workspace = nullptr;
-  }
-}
-
-void Workspace::Implementation::make_plan() {
-  Plan plan;
-  plan.events.swap(recorded_);
-  const auto end_of_step = static_cast<int64_t>(plan.events.size());
-  std::vector<detail::Lifetime> all;
-  for (int64_t time = 0; time < end_of_step; ++time) {
-    const Event event = plan.events[static_cast<size_t>(time)];
-    if (event >= 0) {
-      all.push_back({time, end_of_step, static_cast<size_t>(event)});
-    } else {
-      all[static_cast<size_t>(-1 - event)].end = time;
-    }
-  }
-
-  plan.offsets.assign(all.size(), Arena::no_place);
-  std::vector<detail::Lifetime> blocks;
-  std::vector<size_t> sequences;
-  for (size_t i = 0; i < all.size(); ++i) {
-    const bool shared = i < shared_;
-    if (shared) all[i].fixed_offset = plan.offsets[i] = plans_[plan_].offsets[i];
-    if (shared ? plan.offsets[i] == Arena::no_place : all[i].end == end_of_step) continue;
-    blocks.push_back(all[i]);
-    sequences.push_back(i);
-    plan.naive_bytes += all[i].bytes;
-  }
-  const detail::MemoryPlan placed = detail::plan_memory(blocks);
-  const bool fits = placed.bytes <= arena_.reserved();
-  for (size_t i = 0; fits && i < blocks.size(); ++i) plan.offsets[sequences[i]] = placed.offsets[i];
-  plan.bytes = placed.bytes;
-  plan.live_bytes = detail::peak_live_bytes(blocks);
-
-  const auto by_use = [](const Plan& a, const Plan& b) { return a.last_used < b.last_used; };
-  if (plans_.size() == most_plans) plans_.erase(std::min_element(plans_.begin(), plans_.end(), by_use));
-  plans_.push_back(std::move(plan));
-  plan_ = plans_.size() - 1;
-  size_t largest = 0;
-  for (const Plan& kept : plans_) largest = std::max(largest, kept.bytes);
-  if (largest <= arena_.reserved()) arena_.resize(largest);
-  ++statistics.plans;
-  live_.reserve(all.size());
-}
-
-void Workspace::Implementation::use(Plan& plan) {
-  plan.last_used = statistics.steps;
-  statistics.planned_bytes = plan.bytes;
-  statistics.live_bytes = plan.live_bytes;
-  statistics.naive_bytes = plan.naive_bytes;
-  statistics.arena_bytes = arena_.touched();
 }
 
 }  // namespace cladtorch

@@ -35,7 +35,8 @@ inline double absolute_dot(const Tensor& a, const Tensor& b) {
 /// x + h v.
 inline Tensor moved(const Tensor& x, double h, const Tensor& v) {
   Tensor result = x.clone();
-  for (int64_t i = 0; i < x.numel(); ++i) result.data<double>()[i] += h * v.contiguous().data<double>()[i];
+  const Tensor dense = v.contiguous();
+  for (int64_t i = 0; i < x.numel(); ++i) result.data<double>()[i] += h * dense.data<double>()[i];
   return result;
 }
 
@@ -59,7 +60,7 @@ inline Tensor strided_copy(const Tensor& x) {
   reversed[x.dim() - 1] *= 2;
   Shape order = x.shape();
   for (int i = 0; i < x.dim(); ++i) order[i] = x.dim() - 1 - i;
-  Tensor view = full(reversed, NAN, x.dtype()).slice(-1, 0, x.size(0)).permute(order);
+  Tensor view = full(reversed, NAN, x.dtype(), x.device()).slice(-1, 0, x.size(0)).permute(order);
   view.copy_from(x);
   return view;
 }

@@ -16,7 +16,7 @@ Tensor full(const Shape& shape, double value, DType dtype = DType::float32, Devi
 CLAD_NONDIFFERENTIABLE Tensor zeros_like(const Tensor& other);
 
 /// 0, 1, ..., n - 1. Indices are int32 throughout the library.
-Tensor arange(int64_t n, DType dtype = DType::int32);
+Tensor arange(int64_t n, DType dtype = DType::int32, Device device = {});
 
 /// Normal values; element i depends only on the generator's state and i. Advances the generator. In bfloat16
 /// they are the float32 values of the same generator, rounded.

@@ -44,27 +44,38 @@ class CLAD_OPAQUE Tensor {
   size_t nbytes() const { return static_cast<size_t>(numel()) * size_of(dtype_); }
   DType dtype() const { return dtype_; }
   Device device() const { return defined() ? storage_->device : Device{}; }
+  bool is_cuda() const { return device().type == DeviceType::cuda; }
   bool is_contiguous() const;
 
-  /// First element. Throws Error if T is not the tensor's dtype or the tensor is undefined. Reading a buffer
-  /// that is marked zero writes the zeros first.
+  /// First element. Throws Error if T is not the tensor's dtype, the tensor is undefined, or it is not on the
+  /// CPU. Reading a buffer that is marked zero writes the zeros first.
   template <class T>
   T* data() {
     forget_squares();
-    return static_cast<T*>(raw_data(dtype_of<T>::value));
+    return static_cast<T*>(raw_data(dtype_of<T>::value, DeviceType::cpu));
   }
   template <class T>
   const T* data() const {
-    return static_cast<const T*>(const_cast<Tensor*>(this)->raw_data(dtype_of<T>::value));
+    return static_cast<const T*>(const_cast<Tensor*>(this)->raw_data(dtype_of<T>::value, DeviceType::cpu));
   }
   /// First element, untyped.
   void* data() {
     forget_squares();
-    return raw_data(dtype_);
+    return raw_data(dtype_, DeviceType::cpu);
   }
-  const void* data() const { return const_cast<Tensor*>(this)->raw_data(dtype_); }
+  const void* data() const { return const_cast<Tensor*>(this)->raw_data(dtype_, DeviceType::cpu); }
 
-  /// The only element, converted. Throws Error unless numel() is 1.
+  /// The same for kernels, of a tensor on a CUDA device.
+  template <class T>
+  T* device_data() {
+    return static_cast<T*>(raw_data(dtype_of<T>::value, DeviceType::cuda));
+  }
+  template <class T>
+  const T* device_data() const {
+    return static_cast<const T*>(const_cast<Tensor*>(this)->raw_data(dtype_of<T>::value, DeviceType::cuda));
+  }
+
+  /// The only element, converted; waits for the device. Throws Error unless numel() is 1.
   double item() const;
 
   // Views. Each throws Error naming the shapes when the request does not fit.
@@ -94,11 +105,13 @@ class CLAD_OPAQUE Tensor {
   Tensor clone() const;
   /// Itself if it already has the dtype, else a dense converted copy.
   Tensor to(DType dtype) const;
+  /// Itself if it is there already, else a dense copy. Throws Error if the device is not there.
+  Tensor to(Device device) const;
 
   // In place; of constants alone in differentiated code.
   void fill_(double value);
   void zero_() { fill_(0); }
-  /// Copies the elements of `source` (same shape; dtype converted) into this tensor's storage.
+  /// Copies the elements of `source` (same shape; any device, dtype converted) into this tensor's storage.
   void copy_from(const Tensor& source);
   /// What the elements are now, for restore(): the reverse sweep gives constants that were changed in place
   /// the values that they had.
@@ -144,7 +157,10 @@ class CLAD_OPAQUE Tensor {
   friend Tensor gradient_sink(const Shape& shape, DType dtype, Device device);
   friend Tensor gradient_buffer_like(const Tensor& parameter);
   friend Tensor gradient_buffer_in(const Tensor& memory, int64_t offset, const Shape& shape);
-  void* raw_data(DType wanted);
+  void* raw_data(DType wanted, DeviceType where);
+  const void* device_bytes() const { return const_cast<Tensor*>(this)->raw_data(dtype_, DeviceType::cuda); }
+  void* device_bytes() { return raw_data(dtype_, DeviceType::cuda); }
+  void copy_between_devices(const Tensor& source);
   void accumulate_in_place(const Tensor& d);
   void write_pending_zero();
   void forget_squares() {

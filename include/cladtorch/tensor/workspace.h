@@ -20,6 +20,7 @@ struct WorkspaceStatistics {
   int64_t allocations = 0;            ///< tensor allocations of the last step
   int64_t unplanned_allocations = 0;  ///< those of them that the plan did not foresee
   int64_t heap_allocations = 0;       ///< those that went to the heap: tensors that outlive their step
+  int64_t moves = 0;                  ///< how often the arena took its memory elsewhere: never on the CPU
 };
 
 /// Storage for the tensors made while a Step is open on this thread.
@@ -37,6 +38,10 @@ struct WorkspaceStatistics {
 /// different shapes may alternate. The arena is a range of reserved addresses: only what is touched takes
 /// memory. A tensor that is still alive when its step closes stays valid: it is moved to storage of its own.
 /// Steps of different workspaces may nest; a workspace is used by one thread at a time.
+///
+/// Each device has an arena and plans of its own. That of a device other than the CPU is one allocation of
+/// what the plan needs, made when a step begins to follow it; until then, and where a step deviates, tensors
+/// there are allocated one by one. A step in a DryRun plans without any memory.
 class Workspace {
  public:
   Workspace();
@@ -56,7 +61,8 @@ class Workspace {
     Workspace* outer_;
   };
 
-  WorkspaceStatistics statistics() const;
+  /// Of the memory of one device.
+  WorkspaceStatistics statistics(Device device = {}) const;
   /// Forgets the plan and returns the arena to the system. Not while a step is open.
   void reset();
 

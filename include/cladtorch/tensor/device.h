@@ -1,0 +1,34 @@
+// Devices by name.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "cladtorch/tensor/dtype.h"
+
+namespace cladtorch {
+
+/// "cpu", "cuda" for the first CUDA device, or "cuda:N". Throws Error for anything else, whether or not there
+/// is such a device.
+Device device_from_string(std::string_view name);
+
+/// CUDA devices that this program can use: 0 in a build without their code, or without a driver.
+int cuda_device_count();
+
+/// Throws Error unless the device can be used.
+void require_available(Device device);
+
+/// The name that its maker gave the device; "cpu" for the CPU.
+std::string device_name(Device device);
+
+/// Memory of a CUDA device, in bytes.
+struct DeviceCapacity {
+  size_t free = 0, total = 0;
+};
+DeviceCapacity device_capacity(Device device);
+
+/// Waits for all that was given to the device. Throws Error if a kernel failed.
+void synchronize(Device device);
+
+}  // namespace cladtorch
