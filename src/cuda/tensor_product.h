@@ -1,0 +1,60 @@
+// Products of tensors, as gemm.h is told of them.
+#pragma once
+
+#include "cuda/gemm.h"
+#include "ops/matmul/matmul_on_device.h"
+#include "tensor/dispatch.h"
+
+namespace cladtorch::cuda {
+
+inline const void* address(const Tensor& x) {
+  const void* data = nullptr;
+  detail::dispatch_any(x.dtype(), [&]<class T>(T) { data = x.device_data<T>(); });
+  return data;
+}
+
+inline std::byte* at(const void* data, int64_t elements, DType dtype) {
+  auto* const bytes = static_cast<std::byte*>(const_cast<void*>(data));
+  return bytes + elements * static_cast<int64_t>(size_of(dtype));
+}
+
+/// Of a product_operand().
+inline MatrixLayout layout_of(const Tensor& x) {
+  const int64_t rows = x.size(-2), columns = x.size(-1);
+  const int64_t row = x.strides()[x.dim() - 2], column = x.strides()[x.dim() - 1];
+  MatrixLayout layout;
+  layout.transposed = !detail::rows_are_dense(rows, columns, row, column, &layout.stride);
+  if (layout.transposed) detail::rows_are_dense(columns, rows, column, row, &layout.stride);
+  return layout;
+}
+
+/// One product without epilogue of matrices that lie where a, b and c point; c is dense.
+struct TensorProduct {
+  GemmProblem problem;
+  GemmOperands operands;
+
+  /// a [..., m, k], b [..., k, n]
+  TensorProduct(const Tensor& a, const Tensor& b, DType out, void* c, Tensor& workspace) {
+    problem.in = a.dtype();
+    problem.out = out;
+    problem.m = a.size(-2);
+    problem.n = b.size(-1);
+    problem.k = a.size(-1);
+    problem.a = layout_of(a);
+    problem.b = layout_of(b);
+    problem.c.stride = problem.n;
+    operands.a = address(a);
+    operands.b = address(b);
+    operands.c = c;
+    auto* const memory = reinterpret_cast<std::byte*>(workspace.device_data<float>());
+    const size_t offset = -reinterpret_cast<uintptr_t>(memory) % detail::product_workspace_alignment;
+    operands.workspace = memory + offset;
+    operands.workspace_bytes = workspace.nbytes() - detail::product_workspace_alignment;
+  }
+
+  [[nodiscard]] bool try_on(Device device) const { return gemm(device, problem, operands); }
+  /// Without an epilogue it can be done, else gemm() throws.
+  void run_on(Device device) const { [[maybe_unused]] const bool done = gemm(device, problem, operands); }
+};
+
+}  // namespace cladtorch::cuda
