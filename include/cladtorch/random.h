@@ -9,7 +9,7 @@ namespace cladtorch {
 
 /// Philox4x32-10: four random words from a 128-bit counter and a 64-bit key.
 /// Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
-inline std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, uint64_t key) {
+constexpr std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, uint64_t key) {
   auto key0 = static_cast<uint32_t>(key), key1 = static_cast<uint32_t>(key >> 32);
   for (int round = 0; round < 10; ++round) {
     const uint64_t product0 = uint64_t{0xD2511F53u} * counter[0];
@@ -23,7 +23,7 @@ inline std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, uint6
 }
 
 /// Word `index` of the stream (seed, stream): random access, no state.
-inline uint32_t random_word(uint64_t seed, uint64_t stream, uint64_t index) {
+constexpr uint32_t random_word(uint64_t seed, uint64_t stream, uint64_t index) {
   const uint64_t block = index / 4;
   return philox4x32({static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32),
                      static_cast<uint32_t>(stream), static_cast<uint32_t>(stream >> 32)},

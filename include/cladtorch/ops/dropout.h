@@ -12,6 +12,9 @@ namespace cladtorch {
 class TrainingScope {
  public:
   TrainingScope(uint64_t seed, uint64_t step);
+  /// The same for operations on a CUDA device, which read the step there when they run: int32 [2], the low
+  /// word first. It must live as long as what is launched in the scope may run.
+  TrainingScope(uint64_t seed, uint64_t step, const Tensor& step_on_device);
   ~TrainingScope();
   TrainingScope(const TrainingScope&) = delete;
   TrainingScope& operator=(const TrainingScope&) = delete;
@@ -19,6 +22,7 @@ class TrainingScope {
  private:
   friend struct DropoutState;
   uint64_t seed_, step_;
+  const int32_t* step_on_device_ = nullptr;
   uint32_t calls_ = 0;
   TrainingScope* outer_;
 };
@@ -26,7 +30,8 @@ class TrainingScope {
 /// Which mask a dropout call drew.
 struct DropoutState {
   bool active = false;
-  uint64_t seed = 0, stream = 0;
+  uint64_t seed = 0, stream = 0;            ///< the stream is 2^24 times the step, plus the call
+  const int32_t* step_on_device = nullptr;  ///< where the step lies, for a CUDA device; else null
   /// Takes the next stream of the thread's scope; inactive outside any scope.
   static DropoutState draw();
   /// How many the thread's scope has given; a call that is computed again goes back to where it began.

@@ -7,7 +7,8 @@ namespace cladtorch {
 
 /// Mean over rows of -log softmax(logits)[target]: logits [..., V], int32 targets [...]. Rows whose target is
 /// `ignore_index` count neither in the sum nor in the mean; if all are ignored the result is 0. Throws Error
-/// for any other target outside [0, V).
+/// for any other target outside [0, V); on a CUDA device, where nobody looks at targets first, one makes the
+/// result and its row's gradient NaN.
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets, int64_t ignore_index = -100);
 
 /// The same of log-probabilities: the mean of -log_probabilities[target]. cross_entropy(x, t) is
@@ -15,16 +16,30 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, int64_t ignore
 Tensor nll_loss(const Tensor& log_probabilities, const Tensor& targets, int64_t ignore_index = -100);
 
 /// cross_entropy(linear(x, weight), targets) for x [..., C], weight [V, C] and int32 targets [...], without
-/// the scores [..., V]: a bounded block of rows is scored at a time, and rows that are ignored not at all.
+/// the scores [..., V]: a bounded block of rows is scored at a time, and rows that are ignored not at all. On
+/// CUDA devices, whose results the host does not wait for, a target that is out of range is no Error but
+/// makes the loss NaN.
 Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor& targets,
                             int64_t ignore_index = -100);
 
 /// Mean of (prediction - target)^2; equal shapes.
 Tensor mse_loss(const Tensor& prediction, const Tensor& target);
 
+/// Where the losses of micro-batches add up, each times its weight, on the device that computes them: the
+/// host reads the sum when it likes.
+struct LossSum {
+  Tensor total;   ///< a gradient buffer: mark_zero() begins a new sum
+  Tensor weight;  ///< at first 1
+  /// `dtype` is that of the losses.
+  LossSum(DType dtype, Device device);
+  /// total += weight * loss, of which derivatives know nothing.
+  CLAD_NONDIFFERENTIABLE void add(const Tensor& loss) const;
+};
+
 struct CrossEntropyState {
   Tensor log_sum_exp;   ///< [rows]
-  int64_t counted = 0;  ///< rows that are not ignored
+  int64_t counted = 0;  ///< rows that are not ignored; on a CUDA device instead:
+  Tensor share;         ///< [], 1 / that number, or 1 if all are ignored
 };
 
 struct LinearCrossEntropyState {
@@ -32,11 +47,12 @@ struct LinearCrossEntropyState {
   double factor = 0;                             ///< 1 / rows that are not ignored
   Tensor d_x;                                    ///< for a cotangent of 1
   bool x_frozen = false, weight_frozen = false;  ///< nothing is kept for the gradient of a frozen weight
-  Tensor d_weight;      ///< the same, unless all rows fit one block; then what makes it:
-  Tensor x;             ///< [rows, C], those that count
-  Tensor targets;       ///< [rows]
-  Tensor exponentials;  ///< [V, rows] of the scores
-  Tensor row_factors;   ///< [rows]
+  Tensor d_weight;               ///< the same, unless all rows fit one block; then what makes it:
+  Tensor x;                      ///< [rows, C], those that count
+  Tensor targets;                ///< [rows]
+  Tensor exponentials;           ///< [V, rows] of the scores
+  Tensor row_factors;            ///< [rows]
+  DType dtype = DType::float32;  ///< of x; on CUDA devices
 };
 
 }  // namespace cladtorch

@@ -62,8 +62,9 @@ class RotaryFrequencies {
 };
 
 /// Cosines and sines, times the magnitude, of the angles at positions first .. first + length - 1: float32
-/// [length, D], in each row the cosines of all pairs, then the sines.
-Tensor rotary_table(const RotaryFrequencies& frequencies, int64_t first, int64_t length);
+/// [length, D], in each row the cosines of all pairs, then the sines. Throws Error for more than 256 pairs on
+/// a CUDA device.
+Tensor rotary_table(const RotaryFrequencies& frequencies, int64_t first, int64_t length, Device device = {});
 
 /// Turns each head of x [B, T, H D] by the angles of its position: channels i and D/2 + i of a head are the
 /// two coordinates of pair i (the half-split layout of Hugging Face's Llama). `table` [T, D] is that of

@@ -3,6 +3,7 @@
 #include "cladtorch/ops/count.h"
 #include "ops/activation/activation_math.h"
 #include "ops/common/elementwise.h"
+#include "ops/common/pointwise_on_device.h"
 
 namespace cladtorch {
 namespace {
@@ -12,18 +13,22 @@ void values(int64_t n, const T* x, T* y) {
   if constexpr (!std::is_same_v<T, double> && requires { Math::kernel(); }) {
     detail::pointwise(n, detail::Target<T>{y}, Math::kernel(), x);
   } else {
-    detail::map(n, x, y, [](auto v) { return Math::value(v); });
+    detail::map(n, x, y, detail::ValueOf<Math>{});
   }
 }
 
 template <class Math>
-Tensor activation(const char* operation, const Tensor& x) {
-  require(x.defined(), operation, ": the tensor is undefined");
+Tensor activation(const Tensor& x) {
+  require(x.defined(), Math::name, ": the tensor is undefined");
   detail::count_op();
   const Tensor dense = x.contiguous();
-  Tensor y = Tensor::empty(x.shape(), x.dtype());
+  Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device());
   y.set_frozen(x.is_frozen());
-  detail::dispatch_real(operation, x.dtype(),
+  if (x.is_cuda()) {
+    detail::map_on_device<detail::ValueOf<Math>>({}, dense, store_into(y));
+    return y;
+  }
+  detail::dispatch_real(Math::name, x.dtype(),
                         [&]<class T>(T) { values<Math, T>(x.numel(), dense.data<T>(), y.data<T>()); });
   return y;
 }
@@ -34,24 +39,28 @@ void activation_pullback(const Tensor& at, const Tensor& d_y, Tensor* d_x) {
   d_x = wanted(d_x, at);
   if (!d_y.defined() || !d_x) return;
   const Tensor dense = at.contiguous(), d = d_y.contiguous();
-  detail::dispatch_real("pullback", at.dtype(), [&]<class T>(T) {
+  if (at.is_cuda()) {
+    detail::map2_on_device<detail::PullbackOf<Math>>(
+        {}, dense, d, accumulate_into(d_x, at.shape(), at.dtype(), at.device()));
+    return;
+  }
+  detail::dispatch_real(Math::name, at.dtype(), [&]<class T>(T) {
     detail::contribute<T>(d_x, at.shape(), [&](detail::Target<T> target) {
-      detail::map2(at.numel(), dense.data<T>(), d.data<T>(), target,
-                   [](auto v, auto dv) { return dv * Math::derivative(v); });
+      detail::map2(at.numel(), dense.data<T>(), d.data<T>(), target, detail::PullbackOf<Math>{});
     });
   });
 }
 
 }  // namespace
 
-Tensor relu(const Tensor& x) { return activation<detail::Relu>("relu", x); }
-Tensor tanh(const Tensor& x) { return activation<detail::Tanh>("tanh", x); }
-Tensor sigmoid(const Tensor& x) { return activation<detail::Sigmoid>("sigmoid", x); }
-Tensor exp(const Tensor& x) { return activation<detail::Exp>("exp", x); }
-Tensor log(const Tensor& x) { return activation<detail::Log>("log", x); }
-Tensor sqrt(const Tensor& x) { return activation<detail::Sqrt>("sqrt", x); }
-Tensor rsqrt(const Tensor& x) { return activation<detail::Rsqrt>("rsqrt", x); }
-Tensor erf(const Tensor& x) { return activation<detail::Erf>("erf", x); }
+Tensor relu(const Tensor& x) { return activation<detail::Relu>(x); }
+Tensor tanh(const Tensor& x) { return activation<detail::Tanh>(x); }
+Tensor sigmoid(const Tensor& x) { return activation<detail::Sigmoid>(x); }
+Tensor exp(const Tensor& x) { return activation<detail::Exp>(x); }
+Tensor log(const Tensor& x) { return activation<detail::Log>(x); }
+Tensor sqrt(const Tensor& x) { return activation<detail::Sqrt>(x); }
+Tensor rsqrt(const Tensor& x) { return activation<detail::Rsqrt>(x); }
+Tensor erf(const Tensor& x) { return activation<detail::Erf>(x); }
 
 }  // namespace cladtorch
 

@@ -1,19 +1,25 @@
 #include "cladtorch/ops/arithmetic.h"
 
 #include "cladtorch/ops/count.h"
+#include "ops/arithmetic/arithmetic_functions.h"
 #include "ops/common/elementwise.h"
+#include "ops/common/pointwise_on_device.h"
 #include "ops/common/reduce_to.h"
 
 namespace cladtorch {
 namespace {
 
 template <class F>
-Tensor binary(const char* operation, const Tensor& a, const Tensor& b, F f) {
-  detail::check_operands(operation, a, b);
+Tensor binary(const Tensor& a, const Tensor& b, F f) {
+  detail::check_operands(F::name, a, b);
   detail::count_op();
-  Tensor y = Tensor::empty(broadcast_shapes(operation, a.shape(), b.shape()), a.dtype());
+  Tensor y = Tensor::empty(broadcast_shapes(F::name, a.shape(), b.shape()), a.dtype(), a.device());
   y.set_frozen(all_frozen(a, b));
-  detail::dispatch_real(operation, a.dtype(), [&]<class T>(T) {
+  if (y.is_cuda()) {
+    detail::zip_on_device<F>(f, y.shape(), a, b, store_into(y));
+    return y;
+  }
+  detail::dispatch_real(F::name, a.dtype(), [&]<class T>(T) {
     detail::zip<T>(y.shape(), a, b, detail::Target<T>{y.data<T>()}, f);
   });
   return y;
@@ -22,6 +28,15 @@ Tensor binary(const char* operation, const Tensor& a, const Tensor& b, F f) {
 /// *d += f(u, v), where u and v broadcast to the shape of u; summed back to `shape`.
 template <class F>
 void accumulate_zip(Tensor* d, const Shape& shape, const Tensor& u, const Tensor& v, F f) {
+  if (u.is_cuda()) {
+    const bool whole = u.shape() == shape;
+    Tensor product;
+    const DType dtype = whole ? u.dtype() : detail::computed_in(u.dtype());
+    detail::zip_on_device<F>(f, u.shape(), u, v,
+                             accumulate_into(whole ? d : &product, u.shape(), dtype, u.device()));
+    if (!whole) detail::accumulate_reduced(d, std::move(product), shape, u.dtype());
+    return;
+  }
   detail::dispatch_real("pullback", u.dtype(), [&]<class T>(T) {
     if (u.shape() == shape) {
       detail::contribute<T>(d, shape,
@@ -37,47 +52,54 @@ void accumulate_zip(Tensor* d, const Shape& shape, const Tensor& u, const Tensor
 /// What sums of several terms are formed from: bfloat16 in float.
 Tensor widened(const Tensor& x) { return x.to(detail::computed_in(x.dtype())); }
 
-constexpr auto multiply = [](auto x, auto y) { return x * y; };
-
 template <class F>
-Tensor unary(const char* operation, const Tensor& x, F f) {
-  require(x.defined(), operation, ": the tensor is undefined");
+Tensor unary(const Tensor& x, F f) {
+  require(x.defined(), F::name, ": the tensor is undefined");
   detail::count_op();
-  Tensor y = Tensor::empty(x.shape(), x.dtype());
+  Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device());
   const Tensor dense = x.contiguous();
-  detail::dispatch_real(operation, x.dtype(),
+  if (x.is_cuda()) {
+    detail::map_on_device<F>(f, dense, store_into(y));
+    return y;
+  }
+  detail::dispatch_real(F::name, x.dtype(),
                         [&]<class T>(T) { detail::map(x.numel(), dense.data<T>(), y.data<T>(), f); });
   return y;
 }
 
+/// *d += f(x).
+template <class F>
+void accumulate_map(Tensor* d, const Tensor& x, F f) {
+  if (x.is_cuda()) {
+    detail::map_on_device<F>(f, x.contiguous(), accumulate_into(d, x.shape(), x.dtype(), x.device()));
+    return;
+  }
+  detail::dispatch_real(F::name, x.dtype(), [&]<class T>(T) {
+    detail::contribute<T>(d, x.shape(), [&](detail::Target<T> target) {
+      detail::zip<T>(x.shape(), x, x, target, [f](auto v, auto) { return f(v); });
+    });
+  });
+}
+
 }  // namespace
 
-Tensor add(const Tensor& a, const Tensor& b) {
-  return binary("add", a, b, [](auto x, auto y) { return x + y; });
-}
-Tensor sub(const Tensor& a, const Tensor& b) {
-  return binary("sub", a, b, [](auto x, auto y) { return x - y; });
-}
-Tensor mul(const Tensor& a, const Tensor& b) { return binary("mul", a, b, multiply); }
-Tensor div(const Tensor& a, const Tensor& b) {
-  return binary("div", a, b, [](auto x, auto y) { return x / y; });
-}
+Tensor add(const Tensor& a, const Tensor& b) { return binary(a, b, detail::Add{}); }
+Tensor sub(const Tensor& a, const Tensor& b) { return binary(a, b, detail::Subtract{}); }
+Tensor mul(const Tensor& a, const Tensor& b) { return binary(a, b, detail::Multiply{}); }
+Tensor div(const Tensor& a, const Tensor& b) { return binary(a, b, detail::Divide{}); }
 
-Tensor scale(const Tensor& x, double factor) {
-  return unary("scale", x, [factor]<class T>(T v) { return v * static_cast<T>(factor); });
-}
-Tensor add_scalar(const Tensor& x, double value) {
-  return unary("add_scalar", x, [value]<class T>(T v) { return v + static_cast<T>(value); });
-}
+Tensor scale(const Tensor& x, double factor) { return unary(x, detail::Scale{factor}); }
+Tensor add_scalar(const Tensor& x, double value) { return unary(x, detail::AddScalar{value}); }
 
 }  // namespace cladtorch
 
 namespace clad::custom_derivatives::cladtorch {
+using ::cladtorch::accumulate_map;
 using ::cladtorch::accumulate_zip;
-using ::cladtorch::multiply;
 using ::cladtorch::wanted;
 using ::cladtorch::widened;
 using ::cladtorch::detail::accumulate_reduced;
+namespace detail = ::cladtorch::detail;
 
 Tensor add_reverse_forw(const Tensor& a, const Tensor& b, pullback_state<BroadcastState>& state) {
   state.data = {a.shape(), b.shape(), a.is_frozen(), b.is_frozen()};
@@ -101,27 +123,33 @@ void sub_pullback(const Tensor&, const Tensor&, Tensor d_y, Tensor* d_a, Tensor*
   d_b = wanted(d_b, state.data.b_frozen);
   if (!d_y.defined()) return;
   accumulate_reduced(d_a, d_y, state.data.a);
-  if (d_b) accumulate_zip(d_b, state.data.b, d_y, d_y, [](auto d, auto) { return -d; });
+  if (!d_b) return;
+  if (d_y.shape() == state.data.b) {
+    accumulate_map(d_b, d_y, detail::Negate{});
+  } else {
+    Tensor negative;
+    accumulate_map(&negative, widened(d_y), detail::Negate{});
+    accumulate_reduced(d_b, std::move(negative), state.data.b, d_y.dtype());
+  }
 }
 
 void mul_pullback(const Tensor& a, const Tensor& b, Tensor d_y, Tensor* d_a, Tensor* d_b) {
   d_a = wanted(d_a, a);
   d_b = wanted(d_b, b);
   if (!d_y.defined()) return;
-  if (d_a) accumulate_zip(d_a, a.shape(), d_y, b, multiply);
-  if (d_b) accumulate_zip(d_b, b.shape(), d_y, a, multiply);
+  if (d_a) accumulate_zip(d_a, a.shape(), d_y, b, detail::Multiply{});
+  if (d_b) accumulate_zip(d_b, b.shape(), d_y, a, detail::Multiply{});
 }
 
 void div_pullback(const Tensor& a, const Tensor& b, Tensor d_y, Tensor* d_a, Tensor* d_b) {
   d_a = wanted(d_a, a);
   d_b = wanted(d_b, b);
   if (!d_y.defined()) return;
-  const auto divide = [](auto d, auto divisor) { return d / divisor; };
-  if (d_a) accumulate_zip(d_a, a.shape(), d_y, b, divide);
+  if (d_a) accumulate_zip(d_a, a.shape(), d_y, b, detail::Divide{});
   if (!d_b) return;
   Tensor product, quotient;  // d_b = -d_y a / b^2
-  accumulate_zip(&product, d_y.shape(), widened(d_y), widened(a), [](auto d, auto x) { return -d * x; });
-  accumulate_zip(&quotient, d_y.shape(), product, widened(b), [](auto d, auto x) { return d / (x * x); });
+  accumulate_zip(&product, d_y.shape(), widened(d_y), widened(a), detail::NegativeProduct{});
+  accumulate_zip(&quotient, d_y.shape(), product, widened(b), detail::DivideBySquare{});
   accumulate_reduced(d_b, std::move(quotient), b.shape(), b.dtype());
 }
 
@@ -131,14 +159,11 @@ void scale_pullback(const Tensor& x, double factor, Tensor d_y, Tensor* d_x, dou
   if (d_factor) {
     Tensor total;
     Tensor products;
-    accumulate_zip(&products, d_y.shape(), widened(d_y), widened(x), multiply);
+    accumulate_zip(&products, d_y.shape(), widened(d_y), widened(x), detail::Multiply{});
     accumulate_reduced(&total, products.flatten(), {});
     *d_factor += total.item();
   }
-  if (d_x) {
-    accumulate_zip(d_x, d_y.shape(), d_y, d_y,
-                   [factor]<class T>(T d, T) { return d * static_cast<T>(factor); });
-  }
+  if (d_x) accumulate_map(d_x, d_y, detail::Scale{factor});
 }
 
 void add_scalar_pullback(const Tensor&, double, Tensor d_y, Tensor* d_x, double* d_value) {

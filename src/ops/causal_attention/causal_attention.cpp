@@ -2,6 +2,7 @@
 #include "cladtorch/ops/count.h"
 #include "ops/causal_attention/attention_bfloat16.h"
 #include "ops/causal_attention/attention_kernel.h"
+#include "ops/causal_attention/attention_on_device.h"
 #include "tensor/dispatch.h"
 
 namespace cladtorch {
@@ -28,6 +29,8 @@ AttentionLayout layout_of(const char* operation, const Tensor& q, const Tensor& 
           operation, ": expected k and v [B, T, n_kv_head D] with D = ", head_size,
           " and n_kv_head a divisor of ", n_head, ": q is ", q.shape(), ", k is ", k.shape(), ", v is ",
           v.shape());
+  require(k.device() == q.device() && v.device() == q.device(), operation, ": devices differ: q is on ",
+          q.device(), ", k is on ", k.device(), ", v is on ", v.device());
   require(k.dtype() == q.dtype() && v.dtype() == q.dtype(), operation, ": dtypes differ: q is ", q.dtype(),
           ", k is ", k.dtype(), ", v is ", v.dtype());
   require(window >= 0, operation, ": the window must not be negative, got ", window);
@@ -47,8 +50,26 @@ Tensor attend(const AttentionLayout& x, DType dtype, Inputs&& inputs, Tensor* lo
   return y;
 }
 
+Tensor attend_on_device(const AttentionLayout& x, const detail::AttentionOperands& in, int64_t past,
+                        Tensor* log_sum_exp) {
+  detail::count_op();
+  const DType dtype = in.q.dtype();
+  const Device device = in.q.device();
+  Tensor y = Tensor::empty({x.batch, x.length, x.y_row()}, dtype, device), statistics;
+  if (log_sum_exp)
+    *log_sum_exp = statistics =
+        Tensor::empty({x.batch, x.heads, x.length}, detail::computed_in(dtype), device);
+  detail::attention_on_device(x, in, past, y, statistics);
+  return y;
+}
+
 Tensor forward(const Tensor& qkv, int64_t n_head, Tensor* log_sum_exp) {
   const AttentionLayout x = layout_of("causal_attention", qkv, n_head);
+  if (qkv.is_cuda()) {
+    Tensor y = attend_on_device(x, detail::packed_attention_operands(qkv), 0, log_sum_exp);
+    y.set_frozen(qkv.is_frozen());
+    return y;
+  }
   const Tensor dense = qkv.contiguous();
   Tensor y = attend(
       x, qkv.dtype(),
@@ -72,6 +93,11 @@ struct Separate {
 Tensor forward(const Tensor& q, const Tensor& k, const Tensor& v, int64_t n_head, int64_t window,
                Tensor* log_sum_exp) {
   const AttentionLayout x = layout_of("causal_attention", q, k, v, n_head, window);
+  if (q.is_cuda()) {
+    Tensor y = attend_on_device(x, detail::attention_operands(q, k, v), 0, log_sum_exp);
+    y.set_frozen(all_frozen(q, k, v));
+    return y;
+  }
   const Separate dense(q, k, v);
   Tensor y = attend(x, q.dtype(), [&]<class T>(T) { return dense.pointers<T>(); }, log_sum_exp);
   y.set_frozen(all_frozen(q, k, v));
@@ -96,9 +122,10 @@ Tensor cached_attention(const Tensor& q, const Tensor& k, const Tensor& v, Tenso
           "], got ", keys.shape(), " of ", keys.dtype(), " and ", values.shape(), " of ", values.dtype());
   require(past >= 0 && past + x.length <= keys.size(1), "cached_attention: ", past, " cached and ", x.length,
           " new positions exceed the capacity of ", keys.size(1));
-  detail::count_op();
   keys.narrow(1, past, x.length).copy_from(k);
   values.narrow(1, past, x.length).copy_from(v);
+  if (q.is_cuda()) return attend_on_device(x, detail::attention_operands(q, keys, values), past, nullptr);
+  detail::count_op();
   const Tensor dense = q.contiguous(), all_keys = keys, all_values = values;
   Tensor y = Tensor::empty(q.shape(), q.dtype());
   detail::dispatch_real("cached_attention", q.dtype(), [&]<class T>(T) {
@@ -131,9 +158,10 @@ void causal_attention_pullback(const Tensor& qkv, int64_t n_head, Tensor d_y, Te
   d_qkv = wanted(d_qkv, qkv);
   if (!d_y.defined() || !d_qkv) return;
   const auto x = ::cladtorch::layout_of("causal_attention", qkv, n_head);
+  const Tensor &y = state.data.y, &log_sum_exp = state.data.log_sum_exp;
+  if (qkv.is_cuda()) return detail::packed_attention_pullback(x, qkv, y, log_sum_exp, d_y, d_qkv);
   const int64_t channels = qkv.size(2) / 3;
   const Tensor dense = qkv.contiguous(), d = d_y.contiguous();
-  const Tensor &y = state.data.y, &log_sum_exp = state.data.log_sum_exp;
   Tensor work = Tensor::empty({x.statistics()}, log_sum_exp.dtype());
   detail::dispatch_real("causal_attention", qkv.dtype(), [&]<class T>(T) {
     using C = detail::Computed<T>;
@@ -157,6 +185,13 @@ void causal_attention_pullback(const Tensor& q, const Tensor& k, const Tensor& v
   d_k = wanted(d_k, k);
   d_v = wanted(d_v, v);
   if (!d_y.defined() || (!d_q && !d_k && !d_v)) return;
+  const auto x = ::cladtorch::layout_of("causal_attention", q, k, v, n_head, window);
+  const Tensor &y = state.data.y, &log_sum_exp = state.data.log_sum_exp;
+  if (q.is_cuda()) {
+    detail::separate_attention_pullback(x, detail::attention_operands(q, k, v), y, log_sum_exp, d_y,
+                                        {d_q, d_k, d_v});
+    return;
+  }
   // All three come at once, into memory of their own: one that is not wanted, or wanted of one tensor in two
   // roles, goes through a tensor here.
   Tensor own[3], *const wanted[] = {d_q, d_k, d_v};
@@ -165,10 +200,8 @@ void causal_attention_pullback(const Tensor& q, const Tensor& k, const Tensor& v
     for (int j = 0; j < 3; ++j) shared |= i != j && wanted[i] == wanted[j];
     return wanted[i] && !shared ? wanted[i] : &own[i];
   };
-  const auto x = ::cladtorch::layout_of("causal_attention", q, k, v, n_head, window);
   const ::cladtorch::Separate dense(q, k, v);
   const Tensor d = d_y.contiguous();
-  const Tensor &y = state.data.y, &log_sum_exp = state.data.log_sum_exp;
   Tensor work = Tensor::empty({x.statistics()}, log_sum_exp.dtype());
   detail::dispatch_real("causal_attention", q.dtype(), [&]<class T>(T) {
     using C = detail::Computed<T>;

@@ -3,6 +3,7 @@
 
 #include "cladtorch/ops/attention.h"
 #include "cladtorch/ops/count.h"
+#include "ops/causal_attention/causal_mask_on_device.h"
 #include "ops/common/rows.h"
 #include "ops/common/target.h"
 #include "tensor/dispatch.h"
@@ -12,8 +13,8 @@ namespace {
 
 /// How many of a row's entries position `row` of T sees.
 int64_t seen(int64_t row, const Shape& shape) {
-  const int64_t length = shape[shape.rank() - 2], all = shape.back();
-  return row % length + 1 + all - length;
+  const int64_t length = shape[shape.rank() - 2];
+  return detail::causally_seen(row % length, length, shape.back());
 }
 
 Tensor with_rest(const char* operation, const Tensor& x, double rest) {
@@ -21,8 +22,12 @@ Tensor with_rest(const char* operation, const Tensor& x, double rest) {
           ": expected [..., T, S] with T up to S, got ", x.shape());
   detail::count_op();
   const Tensor dense = x.contiguous();
-  Tensor y = Tensor::empty(x.shape(), x.dtype());
+  Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device());
   y.set_frozen(x.is_frozen());
+  if (x.is_cuda()) {
+    detail::tril_on_device(dense, rest, store_into(y));
+    return y;
+  }
   const int64_t n = x.size(-1);
   detail::dispatch_real(operation, x.dtype(), [&]<class T>(T) {
     const T* const from = dense.data<T>();
@@ -53,6 +58,10 @@ void tril_pullback(const Tensor&, Tensor d_y, Tensor* d_x) {
   d_x = wanted(d_x);
   if (!d_y.defined() || !d_x) return;
   const Tensor d = d_y.contiguous();
+  if (d.is_cuda()) {
+    detail::tril_on_device(d, 0, accumulate_into(d_x, d.shape(), d.dtype(), d.device()));
+    return;
+  }
   const int64_t n = d.size(-1);
   detail::dispatch_real("tril", d.dtype(), [&]<class T>(T) {
     const T* const from = d.data<T>();

@@ -113,6 +113,8 @@ inline void check_operands(const char* operation, const Tensor& a, const Tensor&
   require(a.defined() && b.defined(), operation, ": an operand is undefined");
   require(a.dtype() == b.dtype(), operation, ": dtypes differ: a is ", a.dtype(), ", b is ", b.dtype(),
           "; convert with to()");
+  require(a.device() == b.device(), operation, ": devices differ: a is on ", a.device(), ", b is on ",
+          b.device(), "; copy with to(device)");
 }
 
 }  // namespace cladtorch::detail

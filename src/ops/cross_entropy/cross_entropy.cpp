@@ -6,8 +6,10 @@
 
 #include "cladtorch/ops/count.h"
 #include "cladtorch/ops/loss.h"
+#include "ops/common/one_device.h"
 #include "ops/common/rows.h"
 #include "ops/common/target.h"
+#include "ops/cross_entropy/losses_on_device.h"
 #include "ops/cross_entropy/targets.h"
 #include "ops/softmax/softmax_math.h"
 #include "simd/kernels.h"
@@ -16,17 +18,36 @@
 namespace cladtorch {
 namespace {
 
-/// Number of rows that count; throws Error if shapes or targets do not fit.
-int64_t check(const Tensor& logits, const Tensor& targets, int64_t ignore_index) {
+/// Throws Error if shapes, dtypes or devices do not fit.
+void check(const Tensor& logits, const Tensor& targets) {
   require(logits.defined() && targets.defined(), "cross_entropy: logits or targets are undefined");
   require(logits.dim() >= 1 && logits.shape().without(logits.dim() - 1) == targets.shape(),
           "cross_entropy: expected logits [..., V] and targets [...]: logits is ", logits.shape(),
           ", targets is ", targets.shape());
-  return detail::count_targets("cross_entropy", targets, logits.size(-1), ignore_index);
+  detail::check_target_dtype("cross_entropy", targets);
+  detail::check_one_device("cross_entropy", logits, targets);
+}
+
+Tensor forward_on_device(const Tensor& logits, const Tensor& targets, int64_t ignore_index,
+                         CrossEntropyState& state) {
+  detail::count_op();
+  const Shape rows{detail::row_count(logits)};
+  const auto empty = [&](const Shape& shape) {
+    return Tensor::empty(shape, detail::computed_in(logits.dtype()), logits.device());
+  };
+  Tensor losses = empty(rows), mean = empty({});
+  state.log_sum_exp = empty(rows);
+  state.share = empty({});
+  detail::cross_entropy_on_device(logits.contiguous(), targets.contiguous(), ignore_index, state.log_sum_exp,
+                                  losses, mean, state.share);
+  mean.set_frozen(logits.is_frozen());
+  return mean;
 }
 
 Tensor forward(const Tensor& logits, const Tensor& targets, int64_t ignore_index, CrossEntropyState& state) {
-  state.counted = check(logits, targets, ignore_index);
+  check(logits, targets);
+  if (logits.is_cuda()) return forward_on_device(logits, targets, ignore_index, state);
+  state.counted = detail::count_targets("cross_entropy", targets, logits.size(-1), ignore_index);
   detail::count_op();
   const Tensor dense = logits.contiguous(), picked = targets.contiguous();
   const int64_t rows = detail::row_count(logits), n = detail::row_length(logits);
@@ -84,6 +105,12 @@ void cross_entropy_pullback(const Tensor& logits, const Tensor& targets, int64_t
   d_logits = wanted(d_logits, logits);
   if (!d_y.defined() || !d_logits) return;
   const Tensor dense = logits.contiguous(), picked = targets.contiguous();
+  if (logits.is_cuda()) {
+    detail::cross_entropy_pullback_on_device(
+        dense, picked, ignore_index, state.data.log_sum_exp, state.data.share, d_y,
+        accumulate_into(d_logits, logits.shape(), logits.dtype(), logits.device()));
+    return;
+  }
   const int64_t rows = detail::row_count(logits), n = detail::row_length(logits);
   const double weight = d_y.item() / static_cast<double>(std::max<int64_t>(1, state.data.counted));
   detail::dispatch_real("cross_entropy", logits.dtype(), [&]<class T>(T) {

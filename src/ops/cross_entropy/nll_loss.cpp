@@ -2,27 +2,44 @@
 
 #include "cladtorch/ops/count.h"
 #include "cladtorch/ops/loss.h"
+#include "ops/common/one_device.h"
 #include "ops/common/rows.h"
 #include "ops/common/target.h"
+#include "ops/cross_entropy/losses_on_device.h"
 #include "ops/cross_entropy/targets.h"
 #include "tensor/dispatch.h"
 
 namespace cladtorch {
 namespace {
 
-/// Number of rows that count; throws Error if shapes or targets do not fit.
-int64_t check(const Tensor& x, const Tensor& targets, int64_t ignore_index) {
+/// Throws Error if shapes, dtypes or devices do not fit.
+void check(const Tensor& x, const Tensor& targets) {
   require(x.defined() && targets.defined(), "nll_loss: log_probabilities or targets are undefined");
   require(x.dim() >= 1 && x.shape().without(x.dim() - 1) == targets.shape(),
           "nll_loss: expected log_probabilities [..., V] and targets [...]: log_probabilities is ", x.shape(),
           ", targets is ", targets.shape());
-  return detail::count_targets("nll_loss", targets, x.size(-1), ignore_index);
+  detail::check_target_dtype("nll_loss", targets);
+  detail::check_one_device("nll_loss", x, targets);
+}
+
+Tensor forward_on_device(const Tensor& x, const Tensor& targets, int64_t ignore_index) {
+  detail::count_op();
+  const auto empty = [&](const Shape& shape) {
+    return Tensor::empty(shape, detail::computed_in(x.dtype()), x.device());
+  };
+  Tensor losses = empty({detail::row_count(x)}), mean = empty({}), share = empty({});
+  detail::nll_loss_on_device(x.contiguous(), targets.contiguous(), ignore_index, losses, mean, share);
+  mean.set_frozen(x.is_frozen());
+  return mean;
 }
 
 }  // namespace
 
 Tensor nll_loss(const Tensor& log_probabilities, const Tensor& targets, int64_t ignore_index) {
-  const int64_t counted = check(log_probabilities, targets, ignore_index);
+  check(log_probabilities, targets);
+  if (log_probabilities.is_cuda()) return forward_on_device(log_probabilities, targets, ignore_index);
+  const int64_t counted =
+      detail::count_targets("nll_loss", targets, log_probabilities.size(-1), ignore_index);
   detail::count_op();
   const Tensor dense = log_probabilities.contiguous(), picked = targets.contiguous();
   const int64_t rows = detail::row_count(dense), n = detail::row_length(dense);
@@ -50,6 +67,13 @@ void nll_loss_pullback(const Tensor& log_probabilities, const Tensor& targets, i
   Tensor* const d_x = wanted(d_log_probabilities, log_probabilities);
   if (!d_y.defined() || !d_x) return;
   const Tensor picked = targets.contiguous();
+  if (log_probabilities.is_cuda()) {
+    const Tensor& x = log_probabilities;
+    Tensor share = Tensor::empty({}, detail::computed_in(x.dtype()), x.device());
+    detail::nll_loss_pullback_on_device(x.dtype(), x.size(-1), picked, ignore_index, d_y, share,
+                                        accumulate_into(d_x, x.shape(), x.dtype(), x.device()));
+    return;
+  }
   const int64_t rows = detail::row_count(log_probabilities), n = detail::row_length(log_probabilities);
   const auto* const target = picked.data<int32_t>();
   const int64_t counted = rows - std::count(target, target + rows, ignore_index);

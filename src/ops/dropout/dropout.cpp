@@ -5,6 +5,7 @@
 #include "cladtorch/ops/count.h"
 #include "cladtorch/random.h"
 #include "ops/common/elementwise.h"
+#include "ops/dropout/dropout_on_device.h"
 #include "simd/kernels.h"
 
 namespace cladtorch {
@@ -51,8 +52,12 @@ Tensor forward(const Tensor& x, double probability, const DropoutState& state) {
   if (!state.active || probability == 0) return x;
   detail::count_op();
   const Tensor dense = x.contiguous();
-  Tensor y = Tensor::empty(x.shape(), x.dtype());
+  Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device());
   y.set_frozen(x.is_frozen());
+  if (x.is_cuda()) {
+    detail::dropout_on_device(state, probability, dense, store_into(y));
+    return y;
+  }
   detail::dispatch_real("dropout", x.dtype(), [&]<class T>(T) {
     masked_scale(state, probability, x.numel(), dense.data<T>(), detail::Target<T>{y.data<T>()});
   });
@@ -64,13 +69,17 @@ Tensor forward(const Tensor& x, double probability, const DropoutState& state) {
 TrainingScope::TrainingScope(uint64_t seed, uint64_t step) : seed_(seed), step_(step), outer_(current_scope) {
   current_scope = this;
 }
+TrainingScope::TrainingScope(uint64_t seed, uint64_t step, const Tensor& step_on_device)
+    : TrainingScope(seed, step) {
+  step_on_device_ = step_on_device.device_data<int32_t>();
+}
 TrainingScope::~TrainingScope() { current_scope = outer_; }
 
 DropoutState DropoutState::draw() {
   TrainingScope* const scope = current_scope;
   if (!scope) return {};
   // 2^40 steps of 2^24 calls each.
-  return {true, scope->seed_, scope->step_ << 24 | (scope->calls_++ & 0xffffffu)};
+  return {true, scope->seed_, scope->step_ << 24 | (scope->calls_++ & 0xffffffu), scope->step_on_device_};
 }
 
 uint64_t DropoutState::drawn() { return current_scope ? current_scope->calls_ : 0; }
@@ -104,6 +113,11 @@ void dropout_pullback(const Tensor&, double probability, Tensor d_y, Tensor* d_x
     return;
   }
   const Tensor d = d_y.contiguous();
+  if (d.is_cuda()) {
+    detail::dropout_on_device(state.data, probability, d,
+                              accumulate_into(d_x, d.shape(), d.dtype(), d.device()));
+    return;
+  }
   detail::dispatch_real("dropout", d.dtype(), [&]<class T>(T) {
     detail::contribute<T>(d_x, d.shape(), [&](detail::Target<T> target) {
       ::cladtorch::masked_scale(state.data, probability, d.numel(), d.data<T>(), target);

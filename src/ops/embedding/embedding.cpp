@@ -1,28 +1,53 @@
 #include "cladtorch/ops/embedding.h"
 
 #include "cladtorch/ops/count.h"
+#include "ops/common/one_device.h"
 #include "ops/embedding/embedding_kernel.h"
+#include "ops/embedding/embedding_on_device.h"
 #include "tensor/dispatch.h"
 
 namespace cladtorch {
+namespace {
+
+void check_indices(int64_t count, const int32_t* index, int64_t rows) {
+  for (int64_t i = 0; i < count; ++i)
+    require(index[i] >= 0 && index[i] < rows, "embedding: index ", index[i], " is outside the ", rows,
+            " rows of the table");
+}
+
+void pull_on_device(const Tensor& indices, const Tensor& d_y, Tensor* d_weight, const Shape& table,
+                    DType dtype) {
+  const Device device = d_y.device();
+  const int64_t count = indices.numel();
+  const int64_t chunks = (count + detail::embedding_chunk - 1) / detail::embedding_chunk;
+  const detail::SortMemory sorting{Tensor::empty({4, count}, DType::int32, device),
+                                   Tensor::empty({detail::sort_counts(count)}, DType::int32, device)};
+  const Tensor sums = Tensor::empty({chunks, 2, table[1]}, detail::computed_in(dtype), device);
+  detail::embedding_pullback_on_device(
+      {indices, d_y, table[0], sorting, sums, accumulate_into(d_weight, table, dtype, device)});
+}
+
+}  // namespace
 
 Tensor embedding(const Tensor& indices, const Tensor& weight) {
   require(indices.defined() && weight.defined(), "embedding: indices or weight is undefined");
   require(indices.dtype() == DType::int32, "embedding: expected int32 indices, got ", indices.dtype());
   require(weight.dim() == 2, "embedding: expected weight [V, C], got ", weight.shape());
+  detail::check_one_device("embedding", indices, weight);
   detail::count_op();
   const Tensor picked = indices.contiguous(), table = weight.contiguous();
-  const int32_t* index = picked.data<int32_t>();
   const int64_t count = indices.numel(), rows = weight.size(0), n = weight.size(1);
-  for (int64_t i = 0; i < count; ++i)
-    require(index[i] >= 0 && index[i] < rows, "embedding: index ", index[i], " is outside the ", rows,
-            " rows of the table");
+  if (!weight.is_cuda()) check_indices(count, picked.data<int32_t>(), rows);
   Shape shape = indices.shape();
   shape.push_back(n);
-  Tensor y = Tensor::empty(shape, weight.dtype());
+  Tensor y = Tensor::empty(shape, weight.dtype(), weight.device());
   y.set_frozen(weight.is_frozen());
+  if (weight.is_cuda()) {
+    detail::embedding_on_device(picked, table, y);
+    return y;
+  }
   detail::dispatch_any(weight.dtype(), [&]<class T>(T) {
-    detail::gather_rows<T>(count, n, index, table.data<T>(), y.data<T>());
+    detail::gather_rows<T>(count, n, picked.data<int32_t>(), table.data<T>(), y.data<T>());
   });
   return y;
 }
@@ -45,6 +70,7 @@ void embedding_pullback(const Tensor& indices, const Tensor&, Tensor d_y, Tensor
   if (!d_y.defined() || !d_weight) return;
   const Tensor picked = indices.contiguous(), d = d_y.contiguous();
   const Shape& shape = state.data.weight;
+  if (d.is_cuda()) return ::cladtorch::pull_on_device(picked, d, d_weight, shape, state.data.dtype);
   detail::dispatch_real("embedding", state.data.dtype, [&]<class T>(T) {
     detail::contribute_sum<T>(d_weight, shape, [&](auto target) {
       detail::scatter_rows<T>(indices.numel(), shape[0], shape[1], picked.data<int32_t>(), d.data<T>(),

@@ -1,8 +1,10 @@
 #include "cladtorch/ops/count.h"
 #include "cladtorch/ops/fused.h"
 #include "ops/common/elementwise.h"
+#include "ops/common/one_device.h"
 #include "ops/common/rows.h"
 #include "ops/layer_norm/layer_norm_kernel.h"
+#include "ops/layer_norm/norm_on_device.h"
 
 namespace cladtorch {
 namespace {
@@ -18,6 +20,7 @@ Shape check(const Tensor& a, const Tensor& b, const Tensor& weight, const Tensor
           b.shape(), ", weight is ", weight.shape(), ", bias is ", bias.shape());
   require(weight.dtype() == a.dtype() && (!bias.defined() || bias.dtype() == a.dtype()),
           "add_layer_norm: dtypes differ: a is ", a.dtype(), ", weight is ", weight.dtype());
+  detail::check_one_device("add_layer_norm", a, b, weight, bias);
   return shape;
 }
 
@@ -30,11 +33,27 @@ NormalizedSum forward(const Tensor& a, const Tensor& b, const Tensor& weight, co
   const Shape shape = check(a, b, weight, bias);
   detail::count_op();
   const DType computed = detail::computed_in(a.dtype());
-  const Tensor x = dense(a, shape), z = dense(b, shape), w = weight.to(computed).contiguous(),
-               c = bias.to(computed).contiguous();
-  NormalizedSum y{Tensor::empty(shape, a.dtype()), Tensor::empty(shape, a.dtype())};
+  const Device device = a.device();
+  const Tensor x = dense(a, shape), z = dense(b, shape);
+  NormalizedSum y{Tensor::empty(shape, a.dtype(), device), Tensor::empty(shape, a.dtype(), device)};
+  y.sum.set_frozen(all_frozen(a, b));
+  y.normalized.set_frozen(all_frozen(a, b, weight, bias));
   const int64_t n = shape.back(), rows = detail::row_count(y.sum);
-  if (state) *state = {Tensor::empty({rows}, computed), Tensor::empty({rows}, computed)};
+  if (state) *state = {Tensor::empty({rows}, computed, device), Tensor::empty({rows}, computed, device)};
+  if (a.is_cuda()) {
+    const LayerNormState kept = state ? *state : LayerNormState{};
+    detail::norm_on_device({.x = x,
+                            .added = z,
+                            .sum = y.sum,
+                            .weight = weight.contiguous(),
+                            .bias = bias.contiguous(),
+                            .epsilon = epsilon,
+                            .y = y.normalized,
+                            .mean = kept.mean,
+                            .rstd = kept.rstd});
+    return y;
+  }
+  const Tensor w = weight.to(computed).contiguous(), c = bias.to(computed).contiguous();
   detail::dispatch_real("add_layer_norm", a.dtype(), [&]<class T>(T) {
     using C = detail::Computed<T>;
     detail::add_layer_norm<T>(rows, n, x.data<T>(), z.data<T>(), w.data<C>(),
@@ -42,8 +61,6 @@ NormalizedSum forward(const Tensor& a, const Tensor& b, const Tensor& weight, co
                               y.normalized.data<T>(), state ? state->mean.data<C>() : nullptr,
                               state ? state->rstd.data<C>() : nullptr);
   });
-  y.sum.set_frozen(all_frozen(a, b));
-  y.normalized.set_frozen(all_frozen(a, b, weight, bias));
   return y;
 }
 

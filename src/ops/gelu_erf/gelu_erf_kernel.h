@@ -1,27 +1,17 @@
 // Exact GELU of dense memory, for every floating type.
 #pragma once
 
-#include <cmath>
-#include <numbers>
-
 #include "ops/common/elementwise.h"
 #include "ops/common/target.h"
-#include "ops/gelu_erf/gelu_erf_math.h"
+#include "ops/gelu_erf/gelu_erf_function.h"
 #include "simd/kernels.h"
 
 namespace cladtorch::detail {
 
-struct ScalarNormal {
-  NormalAt<double> operator()(double x) const {
-    return {std::erfc(-x / std::numbers::sqrt2) / 2,
-            std::exp(-x * x / 2) * (std::numbers::inv_sqrtpi / std::numbers::sqrt2)};
-  }
-};
-
 template <class T>
 void gelu_erf(int64_t n, const T* x, T* y) {
   if constexpr (std::is_same_v<T, double>) {
-    map(n, x, y, [](T v) { return gelu_erf_value(v, ScalarNormal{}); });
+    map(n, x, y, GeluErf{});
   } else {
     pointwise(n, Target<T>{y}, simd::kernels().gelu_erf, x);
   }
@@ -30,7 +20,7 @@ void gelu_erf(int64_t n, const T* x, T* y) {
 template <class T>
 void gelu_erf_pullback(int64_t n, const T* x, const T* d_y, Target<T> d_x) {
   if constexpr (std::is_same_v<T, double>) {
-    map2(n, x, d_y, d_x, [](T v, T d) { return d * gelu_erf_derivative(v, ScalarNormal{}); });
+    map2(n, x, d_y, d_x, GeluErfPullback{});
   } else {
     const auto kernel = [&](int64_t count, const float* at, const float* d, float* to) {
       simd::kernels().gelu_erf_pullback(count, at, d, to, d_x.add);

@@ -3,6 +3,8 @@
 // P is never 1 + erf, which cancels for negative x. For any T with arithmetic, given its normal distribution.
 #pragma once
 
+#include "tensor/host_device.h"
+
 namespace {
 
 template <class T>
@@ -11,12 +13,12 @@ struct NormalAt {
 };
 
 template <class T, class Normal>
-inline T gelu_erf_value(T x, Normal normal) {
+CLADTORCH_HOST_DEVICE inline T gelu_erf_value(T x, Normal normal) {
   return x * normal(x).distribution;
 }
 
 template <class T, class Normal>
-inline T gelu_erf_derivative(T x, Normal normal) {
+CLADTORCH_HOST_DEVICE inline T gelu_erf_derivative(T x, Normal normal) {
   const NormalAt<T> at = normal(x);
   return at.distribution + x * at.density;
 }

@@ -5,6 +5,8 @@
 // knows its reciprocal too.
 #pragma once
 
+#include "tensor/host_device.h"
+
 namespace {
 
 template <class Scalar>
@@ -13,18 +15,18 @@ template <class Scalar>
 constexpr Scalar gelu_tanh_cubic = Scalar(0.071354816272600239131);  // that times 0.044715
 
 template <class Scalar, class T, class Exp>
-inline T gelu_tanh_gate(T x, Exp exp) {
+CLADTORCH_HOST_DEVICE inline T gelu_tanh_gate(T x, Exp exp) {
   return Exp::reciprocal_of(Scalar(1) +
                             exp(-x * (x * x * gelu_tanh_cubic<Scalar> + gelu_tanh_linear<Scalar>)));
 }
 
 template <class Scalar, class T, class Exp>
-inline T gelu_tanh_value(T x, Exp exp) {
+CLADTORCH_HOST_DEVICE inline T gelu_tanh_value(T x, Exp exp) {
   return x * gelu_tanh_gate<Scalar>(x, exp);
 }
 
 template <class Scalar, class T, class Exp>
-inline T gelu_tanh_derivative(T x, Exp exp) {
+CLADTORCH_HOST_DEVICE inline T gelu_tanh_derivative(T x, Exp exp) {
   const T s = gelu_tanh_gate<Scalar>(x, exp);
   return s + x * s * (Scalar(1) - s) * (x * x * (3 * gelu_tanh_cubic<Scalar>)+gelu_tanh_linear<Scalar>);
 }

@@ -1,7 +1,9 @@
 #include "cladtorch/ops/count.h"
 #include "cladtorch/ops/normalization.h"
+#include "ops/common/one_device.h"
 #include "ops/common/rows.h"
 #include "ops/layer_norm/layer_norm_kernel.h"
+#include "ops/layer_norm/norm_on_device.h"
 #include "tensor/dispatch.h"
 
 namespace cladtorch {
@@ -15,6 +17,7 @@ void check(const Tensor& x, const Tensor& weight, const Tensor& bias) {
           weight.shape(), ", bias is ", bias.shape());
   require(weight.dtype() == x.dtype() && (!bias.defined() || bias.dtype() == x.dtype()),
           "layer_norm: dtypes differ: x is ", x.dtype(), ", weight is ", weight.dtype());
+  detail::check_one_device("layer_norm", x, weight, bias);
 }
 
 Tensor forward(const Tensor& x, const Tensor& weight, const Tensor& bias, double epsilon,
@@ -22,12 +25,24 @@ Tensor forward(const Tensor& x, const Tensor& weight, const Tensor& bias, double
   check(x, weight, bias);
   detail::count_op();
   const DType computed = detail::computed_in(x.dtype());
-  const Tensor dense = x.contiguous(), w = weight.to(computed).contiguous(),
-               b = bias.to(computed).contiguous();
-  Tensor y = Tensor::empty(x.shape(), x.dtype());
+  const Tensor dense = x.contiguous();
+  Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device());
   y.set_frozen(all_frozen(x, weight, bias));
   const int64_t n = detail::row_length(x), rows = detail::row_count(x);
-  if (state) *state = {Tensor::empty({rows}, computed), Tensor::empty({rows}, computed)};
+  if (state)
+    *state = {Tensor::empty({rows}, computed, x.device()), Tensor::empty({rows}, computed, x.device())};
+  if (x.is_cuda()) {
+    const LayerNormState kept = state ? *state : LayerNormState{};
+    detail::norm_on_device({.x = dense,
+                            .weight = weight.contiguous(),
+                            .bias = bias.contiguous(),
+                            .epsilon = epsilon,
+                            .y = y,
+                            .mean = kept.mean,
+                            .rstd = kept.rstd});
+    return y;
+  }
+  const Tensor w = weight.to(computed).contiguous(), b = bias.to(computed).contiguous();
   detail::dispatch_real("layer_norm", x.dtype(), [&]<class T>(T) {
     using C = detail::Computed<T>;
     detail::layer_norm<T>(rows, n, dense.data<T>(), w.data<C>(), b.defined() ? b.data<C>() : nullptr, epsilon,
@@ -61,6 +76,15 @@ void layer_norm_pullback(const Tensor& x, const Tensor& weight, const Tensor& bi
   d_weight = wanted(d_weight, weight);
   d_bias = bias.defined() ? wanted(d_bias, bias) : nullptr;
   if (!d_y.defined()) return;
+  if (x.is_cuda()) {
+    detail::pull_norm_on_device({.x = x.contiguous(),
+                                 .weight = weight.contiguous(),
+                                 .mean = state.data.mean,
+                                 .rstd = state.data.rstd,
+                                 .d_y = d_y.contiguous()},
+                                d_x, d_weight, d_bias, d_epsilon);
+    return;
+  }
   const DType computed = detail::computed_in(x.dtype());
   const Tensor dense = x.contiguous(), w = weight.to(computed).contiguous(), d = d_y.contiguous();
   const int64_t n = detail::row_length(x), rows = detail::row_count(x);

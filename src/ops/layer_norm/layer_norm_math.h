@@ -1,5 +1,5 @@
-// Layer normalization of one row and its pullback: the reference for float and double. With z = (x - mean)
-// rstd,
+// Layer normalization of one row and its pullback: the reference for float and double, and the formulas that
+// kernels for devices share. With z = (x - mean) rstd,
 //   y_i = z_i w_i + b_i,   rstd = 1 / sqrt(variance + epsilon),   g_i = d_y_i w_i
 //   d_x_i = rstd (g_i - mean(g) - z_i mean(g z)),   d_w_i += d_y_i z_i,   d_b_i += d_y_i
 //   d_epsilon = -rstd^2 / 2 sum(g z)
@@ -8,7 +8,26 @@
 #include <cmath>
 #include <cstdint>
 
+#include "tensor/host_device.h"
+
 namespace cladtorch::detail {
+
+template <class T>
+CLADTORCH_HOST_DEVICE inline T norm_rstd(T variance, T epsilon) {
+  return T(1) / std::sqrt(variance + epsilon);
+}
+
+/// z
+template <class T>
+CLADTORCH_HOST_DEVICE inline T normalized(T x, T mean, T rstd) {
+  return (x - mean) * rstd;
+}
+
+/// d_x of one element, given the sums of g and g z over the row's n elements; or, for n = 1, their means.
+template <class T>
+CLADTORCH_HOST_DEVICE inline T layer_norm_d_x(T d_y, T weight, T z, T rstd, T sum, T projected, T n) {
+  return rstd * (d_y * weight - sum / n - z * projected / n);
+}
 
 template <class T>
 void layer_norm_row(int64_t n, const T* x, const T* weight, const T* bias, T epsilon, T* y, T* mean_out,
@@ -17,8 +36,8 @@ void layer_norm_row(int64_t n, const T* x, const T* weight, const T* bias, T eps
   for (int64_t i = 0; i < n; ++i) mean += x[i];
   mean /= static_cast<T>(n);
   for (int64_t i = 0; i < n; ++i) variance += (x[i] - mean) * (x[i] - mean);
-  const T rstd = T(1) / std::sqrt(variance / static_cast<T>(n) + epsilon);
-  for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * rstd * weight[i] + (bias ? bias[i] : T(0));
+  const T rstd = norm_rstd(variance / static_cast<T>(n), epsilon);
+  for (int64_t i = 0; i < n; ++i) y[i] = normalized(x[i], mean, rstd) * weight[i] + (bias ? bias[i] : T(0));
   if (mean_out) *mean_out = mean;
   if (rstd_out) *rstd_out = rstd;
 }
@@ -29,15 +48,15 @@ T layer_norm_pullback_row(int64_t n, const T* x, const T* weight, T mean, T rstd
                           bool add, T* d_weight, T* d_bias) {
   T sum = 0, projected = 0;
   for (int64_t i = 0; i < n; ++i) {
-    const T z = (x[i] - mean) * rstd, g = d_y[i] * weight[i];
+    const T z = normalized(x[i], mean, rstd), g = d_y[i] * weight[i];
     sum += g;
     projected += g * z;
     if (d_weight) d_weight[i] += d_y[i] * z;
     if (d_bias) d_bias[i] += d_y[i];
   }
   for (int64_t i = 0; d_x && i < n; ++i) {
-    const T z = (x[i] - mean) * rstd;
-    const T d = rstd * (d_y[i] * weight[i] - sum / static_cast<T>(n) - z * projected / static_cast<T>(n));
+    const T z = normalized(x[i], mean, rstd);
+    const T d = layer_norm_d_x(d_y[i], weight[i], z, rstd, sum, projected, static_cast<T>(n));
     d_x[i] = add ? d_x[i] + d : d;
   }
   return projected;

@@ -24,19 +24,21 @@
 #include "ops/common/elementwise.h"
 #include "ops/cross_entropy/targets.h"
 #include "ops/linear_cross_entropy/linear_cross_entropy_kernel.h"
+#include "ops/linear_cross_entropy/linear_cross_entropy_on_device.h"
 
 namespace cladtorch {
 namespace {
 
-/// Throws Error unless the operands fit; returns how many rows count.
-int64_t check(const Tensor& x, const Tensor& weight, const Tensor& targets, int64_t ignore_index) {
+/// Throws Error unless the operands fit.
+void check(const Tensor& x, const Tensor& weight, const Tensor& targets) {
   detail::check_operands("linear_cross_entropy", x, weight);
   require(targets.defined(), "linear_cross_entropy: targets are undefined");
   require(weight.dim() == 2 && x.dim() >= 1 && x.size(-1) == weight.size(1) &&
               x.shape().without(x.dim() - 1) == targets.shape(),
           "linear_cross_entropy: expected x [..., C], weight [V, C] and targets [...]: x is ", x.shape(),
           ", weight is ", weight.shape(), ", targets is ", targets.shape());
-  return detail::count_targets("linear_cross_entropy", targets, weight.size(0), ignore_index);
+  require(targets.dtype() == DType::int32, "linear_cross_entropy: expected int32 targets, got ",
+          targets.dtype());
 }
 
 /// The rows that count, one after the other: `dense` itself if all do.
@@ -73,8 +75,11 @@ std::byte* bytes_of(Tensor& work) { return static_cast<std::byte*>(work.data());
 /// The mean loss; with a state, also what the pullback needs.
 Tensor forward(const Tensor& x, const Tensor& weight, const Tensor& targets, int64_t ignore_index,
                LinearCrossEntropyState* state) {
-  const int64_t counted = check(x, weight, targets, ignore_index);
+  check(x, weight, targets);
   detail::count_op();
+  if (x.is_cuda()) return detail::linear_cross_entropy_forward(x, weight, targets, ignore_index, state);
+  const int64_t counted =
+      detail::count_targets("linear_cross_entropy", targets, weight.size(0), ignore_index);
   const int64_t vocabulary = weight.size(0), channels = weight.size(1);
   const Tensor dense_targets = targets.contiguous(), dense_weight = weight.contiguous();
   const Tensor rows = packed_rows(x.contiguous(), dense_targets, counted, ignore_index, channels),
@@ -162,6 +167,7 @@ void linear_cross_entropy_pullback(const Tensor&, const Tensor&, const Tensor&, 
   d_x = wanted(d_x, s.x_frozen);
   d_weight = wanted(d_weight, s.weight_frozen);
   if (!d_y.defined()) return;
+  if (d_y.is_cuda()) return detail::linear_cross_entropy_backward(s, d_y, d_x, d_weight);
   const double cotangent = d_y.item();
   if (d_weight && s.d_weight.defined()) {
     accumulate_scaled(d_weight, s.d_weight, cotangent, s.d_x.dtype());

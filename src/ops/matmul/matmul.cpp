@@ -1,9 +1,10 @@
 #include "cladtorch/ops/matmul.h"
 
 #include "cladtorch/ops/count.h"
-#include "ops/common/elementwise.h"
 #include "ops/common/reduce_to.h"
+#include "ops/matmul/check_linear.h"
 #include "ops/matmul/gemm.h"
+#include "ops/matmul/matmul_on_device.h"
 
 namespace cladtorch {
 namespace {
@@ -45,6 +46,7 @@ void batched_gemm(const Shape& y_shape, const Tensor& a, const Tensor& b, Out* y
 
 /// *d += a b, summed over the batch dimensions that `shape` lacks.
 void accumulate_product(Tensor* d, const Shape& shape, const Tensor& a, const Tensor& b) {
+  if (a.is_cuda()) return detail::accumulate_product_on_device(d, shape, a, b);
   Shape full = broadcast_shapes("matmul", batch_of(a.shape()), batch_of(b.shape()));
   full.push_back(a.size(-2));
   full.push_back(b.size(-1));
@@ -82,26 +84,27 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   shape.push_back(a.size(-2));
   shape.push_back(b.size(-1));
   detail::count_op();
-  Tensor y = Tensor::empty(shape, a.dtype());
+  Tensor y = Tensor::empty(shape, a.dtype(), a.device());
+  y.set_frozen(all_frozen(a, b));
+  if (a.is_cuda()) {
+    detail::matmul_on_device(a, b, y);
+    return y;
+  }
   detail::dispatch_real("matmul", a.dtype(),
                         [&]<class T>(T) { batched_gemm<T>(shape, a, b, y.data<T>(), false); });
-  y.set_frozen(all_frozen(a, b));
   return y;
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  detail::check_operands("linear", x, weight);
-  require(weight.dim() == 2 && x.dim() >= 1 && x.size(-1) == weight.size(1),
-          "linear: expected x [..., in] and weight [out, in]: x is ", x.shape(), ", weight is ",
-          weight.shape());
-  require(!bias.defined() || (bias.shape() == Shape{weight.size(0)} && bias.dtype() == x.dtype()),
-          "linear: expected bias [", weight.size(0), "] of ", x.dtype(), ", got ", bias.shape(), " of ",
-          bias.dtype());
+  detail::check_linear(x, weight, bias);
   detail::count_op();
   const int64_t out = weight.size(0), in = weight.size(1);
-  Tensor y = Tensor::empty(x.shape().with(x.dim() - 1, out), x.dtype());
-  y.set_frozen(all_frozen(x, weight, bias));
+  Tensor y = detail::linear_result(x, weight, bias);
   if (y.numel() == 0) return y;
+  if (x.is_cuda()) {
+    detail::linear_forward_on_device(x, weight, bias, Tensor(), y);
+    return y;
+  }
   const Tensor rows = x.reshape({y.numel() / out, in}), dense_bias = bias.contiguous();
   detail::dispatch_real("linear", x.dtype(), [&]<class T>(T) {
     detail::gemm<T>(rows.size(0), out, in, view_of<T>(rows), transposed_view_of<T>(weight), y.data<T>(), out,
@@ -132,6 +135,7 @@ void linear_pullback(const Tensor& x, const Tensor& weight, const Tensor& bias, 
   d_weight = wanted(d_weight, weight);
   d_bias = wanted(d_bias, bias);
   if (!d_y.defined()) return;
+  if (d_y.is_cuda()) return detail::linear_pullback_on_device(x, weight, bias, d_y, d_x, d_weight, d_bias);
   const int64_t out = weight.size(0), in = weight.size(1), rows = out == 0 ? 0 : d_y.numel() / out;
   const Tensor d_rows = d_y.reshape({rows, out});
   detail::dispatch_real("linear", d_y.dtype(), [&]<class T>(T) {

@@ -3,7 +3,10 @@
 #include <algorithm>
 
 #include "cladtorch/ops/count.h"
+#include "ops/arithmetic/arithmetic_functions.h"
+#include "ops/common/pointwise_on_device.h"
 #include "ops/common/reduce_to.h"
+#include "ops/reduce/reduce_on_device.h"
 #include "simd/kernels.h"
 #include "tensor/dispatch.h"
 #include "tensor/strided.h"
@@ -38,9 +41,13 @@ Tensor reduced(const char* operation, const Tensor& x, bool divide) {
   require(x.defined(), operation, ": the tensor is undefined");
   require(!divide || x.numel() > 0, operation, ": no elements in shape ", x.shape());
   detail::count_op();
-  const double total = sum_of(operation, x);
-  Tensor y = Tensor::empty({}, x.dtype());
+  Tensor y = Tensor::empty({}, x.dtype(), x.device());
   y.set_frozen(x.is_frozen());
+  if (x.is_cuda()) {
+    detail::sum_to_on_device(x, {}, divide ? 1 / static_cast<double>(x.numel()) : 1, store_into(y));
+    return y;
+  }
+  const double total = sum_of(operation, x);
   y.fill_(divide ? total / static_cast<double>(x.numel()) : total);
   return y;
 }
@@ -79,8 +86,12 @@ namespace {
 /// number.
 void spread(const Tensor& d_y, Tensor* d_x, const ShapeState& x, double divisor) {
   if (!::cladtorch::wanted(d_x) || !d_y.defined()) return;
-  Tensor value = Tensor::empty({}, x.dtype);
-  value.fill_(d_y.item() / divisor);
+  Tensor value = Tensor::empty({}, x.dtype, d_y.device());
+  if (d_y.is_cuda()) {
+    ::cladtorch::detail::map_on_device<::cladtorch::detail::Scale>({1 / divisor}, d_y, store_into(value));
+  } else {
+    value.fill_(d_y.item() / divisor);
+  }
   d_x->accumulate(value.expand(x.shape));
 }
 

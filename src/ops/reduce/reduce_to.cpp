@@ -2,36 +2,14 @@
 
 #include <algorithm>
 
+#include "ops/reduce/reduce_on_device.h"
+#include "ops/reduce/summed_dimensions.h"
 #include "tensor/bfloat16_kernels.h"
 #include "tensor/dispatch.h"
 #include "tensor/strided.h"
 
 namespace cladtorch::detail {
 namespace {
-
-/// The dimensions of x, sorted into those that stay and those that are summed.
-struct Split {
-  Shape kept, kept_strides, kept_out_strides;
-  Shape summed, summed_strides;
-};
-
-Split split(const Tensor& x, const Shape& shape) {
-  Split result;
-  const Shape out_strides = contiguous_strides(shape);
-  const int missing = x.dim() - shape.rank();
-  for (int i = 0; i < x.dim(); ++i) {
-    const bool stays = i >= missing && shape[i - missing] == x.shape()[i];
-    if (stays) {
-      result.kept.push_back(x.shape()[i]);
-      result.kept_strides.push_back(x.strides()[i]);
-      result.kept_out_strides.push_back(out_strides[i - missing]);
-    } else {
-      result.summed.push_back(x.shape()[i]);
-      result.summed_strides.push_back(x.strides()[i]);
-    }
-  }
-  return result;
-}
 
 constexpr int64_t columns = 256;  // outputs that one task sums: they stay in the first-level cache
 
@@ -75,8 +53,12 @@ void accumulate_reduced(Tensor* d, Tensor x, const Shape& shape) {
     d->accumulate(std::move(x));
     return;
   }
-  const Split dims = split(x, shape);
-  const GradientTarget target = accumulate_into(d, shape, x.dtype());
+  const SummedDimensions dims(x, shape);
+  const GradientTarget target = accumulate_into(d, shape, x.dtype(), x.device());
+  if (x.is_cuda()) {
+    sum_to_on_device(x, shape, 1, target);
+    return;
+  }
   const StridedLoop<2> kept(dims.kept, {dims.kept_out_strides, dims.kept_strides});
   const StridedLoop<1> summed(dims.summed, {dims.summed_strides});
   const int64_t length = kept.row_length(), out_step = kept.strides[0].back(), step = kept.strides[1].back();

@@ -1,7 +1,9 @@
 #include "cladtorch/ops/count.h"
 #include "cladtorch/ops/normalization.h"
+#include "ops/common/one_device.h"
 #include "ops/common/rows.h"
 #include "ops/layer_norm/layer_norm_kernel.h"
+#include "ops/layer_norm/norm_on_device.h"
 #include "ops/rms_norm/rms_norm_math.h"
 #include "simd/kernels.h"
 #include "tensor/dispatch.h"
@@ -15,6 +17,7 @@ void check(const Tensor& x, const Tensor& weight) {
           "rms_norm: expected x [..., C] and weight [C]: x is ", x.shape(), ", weight is ", weight.shape());
   require(weight.dtype() == x.dtype(), "rms_norm: dtypes differ: x is ", x.dtype(), ", weight is ",
           weight.dtype());
+  detail::check_one_device("rms_norm", x, weight);
 }
 
 /// y [rows, n] of x [rows, n] and weight [n]; rstd [rows] may be null.
@@ -37,11 +40,21 @@ Tensor forward(const Tensor& x, const Tensor& weight, double epsilon, RMSNormSta
   check(x, weight);
   detail::count_op();
   const DType computed = detail::computed_in(x.dtype());
-  const Tensor dense = x.contiguous(), w = weight.to(computed).contiguous();
-  Tensor y = Tensor::empty(x.shape(), x.dtype());
+  const Tensor dense = x.contiguous();
+  Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device());
   y.set_frozen(all_frozen(x, weight));
   const int64_t n = detail::row_length(x), rows = detail::row_count(x);
-  if (state) state->rstd = Tensor::empty({rows}, computed);
+  if (state) state->rstd = Tensor::empty({rows}, computed, x.device());
+  if (x.is_cuda()) {
+    detail::norm_on_device({.x = dense,
+                            .weight = weight.contiguous(),
+                            .epsilon = epsilon,
+                            .centered = false,
+                            .y = y,
+                            .rstd = state ? state->rstd : Tensor()});
+    return y;
+  }
+  const Tensor w = weight.to(computed).contiguous();
   detail::dispatch_real("rms_norm", x.dtype(), [&]<class T>(T) {
     using C = detail::Computed<T>;
     normalize<T>(rows, n, dense.data<T>(), w.data<C>(), epsilon, y.data<T>(),
@@ -72,6 +85,14 @@ void rms_norm_pullback(const Tensor& x, const Tensor& weight, double, Tensor d_y
   d_x = wanted(d_x, x);
   d_weight = wanted(d_weight, weight);
   if (!d_y.defined()) return;
+  if (x.is_cuda()) {
+    detail::pull_norm_on_device({.x = x.contiguous(),
+                                 .weight = weight.contiguous(),
+                                 .rstd = state.data.rstd,
+                                 .d_y = d_y.contiguous()},
+                                d_x, d_weight, nullptr, d_epsilon);
+    return;
+  }
   const DType computed = detail::computed_in(x.dtype());
   const Tensor dense = x.contiguous(), w = weight.to(computed).contiguous(), d = d_y.contiguous();
   const int64_t n = detail::row_length(x), rows = detail::row_count(x);

@@ -6,6 +6,7 @@
 #include "cladtorch/ops/count.h"
 #include "cladtorch/ops/rotary.h"
 #include "cladtorch/tensor/parallel.h"
+#include "ops/rotary/rotary_on_device.h"
 
 namespace cladtorch {
 namespace {
@@ -130,13 +131,19 @@ float RotaryFrequencies::operator[](int64_t i) const { return values_->per_posit
 
 float RotaryFrequencies::magnitude() const { return values_ ? values_->magnitude : 1; }
 
-Tensor rotary_table(const RotaryFrequencies& frequencies, int64_t first, int64_t length) {
+Tensor rotary_table(const RotaryFrequencies& frequencies, int64_t first, int64_t length, Device device) {
   const int64_t half = frequencies.pairs();
   require(half > 0, "rotary_table: the frequencies are undefined");
   require(first >= 0 && length >= 0, "rotary_table: expected positions from 0 on, got ", length, " from ",
           first, " on");
   detail::count_op();
-  Tensor table = Tensor::empty({length, 2 * half}, DType::float32);
+  Tensor table = Tensor::empty({length, 2 * half}, DType::float32, device);
+  if (table.is_cuda()) {
+    require(half <= detail::most_pairs_on_device, "rotary_table: on a CUDA device heads have up to ",
+            detail::most_pairs_on_device, " pairs, got ", half);
+    detail::rotary_table_on_device(frequencies, first, table);
+    return table;
+  }
   float* const to = table.data<float>();
   const float magnitude = frequencies.magnitude();
   parallel_for(length, 64, [&](int64_t begin, int64_t end) {

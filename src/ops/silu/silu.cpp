@@ -1,6 +1,11 @@
 #include "cladtorch/ops/activation.h"
+
+#include <optional>
+
 #include "cladtorch/ops/count.h"
+#include "ops/common/pointwise_on_device.h"
 #include "ops/silu/silu_kernel.h"
+#include "ops/silu/silu_on_device.h"
 
 namespace cladtorch {
 namespace {
@@ -17,8 +22,12 @@ Tensor silu(const Tensor& x) {
   require(x.defined(), "silu: the tensor is undefined");
   detail::count_op();
   const Tensor dense = x.contiguous();
-  Tensor y = Tensor::empty(x.shape(), x.dtype());
+  Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device());
   y.set_frozen(x.is_frozen());
+  if (x.is_cuda()) {
+    detail::map_on_device<detail::Silu>({}, dense, store_into(y));
+    return y;
+  }
   detail::dispatch_real("silu", x.dtype(),
                         [&]<class T>(T) { detail::silu(x.numel(), dense.data<T>(), y.data<T>()); });
   return y;
@@ -28,8 +37,12 @@ Tensor swiglu(const Tensor& gate, const Tensor& up) {
   check_swiglu(gate, up);
   detail::count_op();
   const Tensor g = gate.contiguous(), u = up.contiguous();
-  Tensor y = Tensor::empty(gate.shape(), gate.dtype());
+  Tensor y = Tensor::empty(gate.shape(), gate.dtype(), gate.device());
   y.set_frozen(all_frozen(gate, up));
+  if (y.is_cuda()) {
+    detail::map2_on_device<detail::Swiglu>({}, g, u, store_into(y));
+    return y;
+  }
   detail::dispatch_real("swiglu", gate.dtype(), [&]<class T>(T) {
     detail::swiglu(gate.numel(), g.data<T>(), u.data<T>(), y.data<T>());
   });
@@ -46,6 +59,11 @@ void silu_pullback(const Tensor& x, Tensor d_y, Tensor* d_x) {
   d_x = wanted(d_x, x);
   if (!d_y.defined() || !d_x) return;
   const Tensor dense = x.contiguous(), d = d_y.contiguous();
+  if (x.is_cuda()) {
+    detail::map2_on_device<detail::SiluPullback>({}, dense, d,
+                                                 accumulate_into(d_x, x.shape(), x.dtype(), x.device()));
+    return;
+  }
   detail::dispatch_real("silu", x.dtype(), [&]<class T>(T) {
     detail::contribute<T>(d_x, x.shape(), [&](detail::Target<T> target) {
       detail::silu_pullback(x.numel(), dense.data<T>(), d.data<T>(), target);
@@ -62,6 +80,15 @@ void swiglu_pullback(const Tensor& gate, const Tensor& up, Tensor d_y, Tensor* d
     return swiglu_pullback(gate, up, d_y, nullptr, d_up);
   }
   const Tensor g = gate.contiguous(), u = up.contiguous(), d = d_y.contiguous();
+  if (gate.is_cuda()) {
+    const auto target = [&](Tensor* d_x) -> std::optional<GradientTarget> {
+      if (!d_x) return std::nullopt;
+      return accumulate_into(d_x, gate.shape(), gate.dtype(), gate.device());
+    };
+    const std::optional<GradientTarget> to_gate = target(d_gate), to_up = target(d_up);
+    detail::swiglu_pullback_on_device(g, u, d, to_gate ? &*to_gate : nullptr, to_up ? &*to_up : nullptr);
+    return;
+  }
   detail::dispatch_real("swiglu", gate.dtype(), [&]<class T>(T) {
     detail::contribute<T>(d_gate, gate.shape(), [&](detail::Target<T> to_gate) {
       detail::contribute<T>(d_up, up.shape(), [&](detail::Target<T> to_up) {

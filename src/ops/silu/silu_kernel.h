@@ -2,8 +2,7 @@
 #pragma once
 
 #include "ops/common/elementwise.h"
-#include "ops/common/scalar_exp.h"
-#include "ops/silu/silu_math.h"
+#include "ops/silu/silu_functions.h"
 #include "simd/kernels.h"
 
 namespace cladtorch::detail {
@@ -11,7 +10,7 @@ namespace cladtorch::detail {
 template <class T>
 void silu(int64_t n, const T* x, T* y) {
   if constexpr (std::is_same_v<T, double>) {
-    map(n, x, y, [](T v) { return silu_value<T>(v, ScalarExp{}); });
+    map(n, x, y, Silu{});
   } else {
     pointwise(n, Target<T>{y}, simd::kernels().silu, x);
   }
@@ -20,7 +19,7 @@ void silu(int64_t n, const T* x, T* y) {
 template <class T>
 void silu_pullback(int64_t n, const T* x, const T* d_y, Target<T> d_x) {
   if constexpr (std::is_same_v<T, double>) {
-    map2(n, x, d_y, d_x, [](T v, T d) { return d * silu_derivative<T>(v, ScalarExp{}); });
+    map2(n, x, d_y, d_x, SiluPullback{});
   } else {
     const auto kernel = [&](int64_t count, const float* at, const float* d, float* to) {
       simd::kernels().silu_pullback(count, at, d, to, d_x.add);
@@ -33,7 +32,7 @@ void silu_pullback(int64_t n, const T* x, const T* d_y, Target<T> d_x) {
 template <class T>
 void swiglu(int64_t n, const T* gate, const T* up, T* y) {
   if constexpr (std::is_same_v<T, double>) {
-    map2(n, gate, up, Target<T>{y}, [](T g, T u) { return silu_value<T>(g, ScalarExp{}) * u; });
+    map2(n, gate, up, Target<T>{y}, Swiglu{});
   } else {
     pointwise(n, Target<T>{y}, simd::kernels().swiglu, gate, up);
   }
@@ -48,9 +47,9 @@ void swiglu_pullback_piece(int64_t n, const T* gate, const T* up, const T* d_y, 
   } else {
     const auto put = [](const Target<T>& to, int64_t i, T d) { to.data[i] = to.add ? to.data[i] + d : d; };
     for (int64_t i = 0; i < n; ++i) {
-      const T s = silu_gate<T>(gate[i], ScalarExp{});
-      if (d_gate) put(d_gate, i, d_y[i] * up[i] * silu_slope<T>(gate[i], s));
-      if (d_up) put(d_up, i, d_y[i] * gate[i] * s);
+      const SwigluGradients<T> d = swiglu_gradients(gate[i], up[i], d_y[i]);
+      if (d_gate) put(d_gate, i, d.gate);
+      if (d_up) put(d_up, i, d.up);
     }
   }
 }

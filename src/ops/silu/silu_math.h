@@ -3,26 +3,28 @@
 // knows its reciprocal too.
 #pragma once
 
+#include "tensor/host_device.h"
+
 namespace {
 
 template <class Scalar, class T, class Exp>
-inline T silu_gate(T x, Exp exp) {
+CLADTORCH_HOST_DEVICE inline T silu_gate(T x, Exp exp) {
   return Exp::reciprocal_of(Scalar(1) + exp(-x));
 }
 
 template <class Scalar, class T, class Exp>
-inline T silu_value(T x, Exp exp) {
+CLADTORCH_HOST_DEVICE inline T silu_value(T x, Exp exp) {
   return x * silu_gate<Scalar>(x, exp);
 }
 
 /// The derivative, given the gate s of x.
 template <class Scalar, class T>
-inline T silu_slope(T x, T s) {
+CLADTORCH_HOST_DEVICE inline T silu_slope(T x, T s) {
   return s + x * s * (Scalar(1) - s);
 }
 
 template <class Scalar, class T, class Exp>
-inline T silu_derivative(T x, Exp exp) {
+CLADTORCH_HOST_DEVICE inline T silu_derivative(T x, Exp exp) {
   return silu_slope<Scalar>(x, silu_gate<Scalar>(x, exp));
 }
 

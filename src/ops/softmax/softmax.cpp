@@ -3,20 +3,25 @@
 #include "ops/common/rows.h"
 #include "ops/common/target.h"
 #include "ops/softmax/softmax_math.h"
+#include "ops/softmax/softmax_on_device.h"
 #include "simd/kernels.h"
 #include "tensor/dispatch.h"
 
 namespace cladtorch {
 namespace {
 
-/// kernel(n, x, y) for every row of n, of which x and y are float or double.
+/// kernel(n, x, y) for every row of n, of which x and y are float or double; or softmax_on_device.
 template <class Kernel>
-Tensor map_rows(const char* operation, const Tensor& x, const Kernel& kernel) {
+Tensor map_rows(const char* operation, bool logarithm, const Tensor& x, const Kernel& kernel) {
   require(x.defined() && x.dim() >= 1, operation, ": expected rank 1 or more, got shape ", x.shape());
   detail::count_op();
   const Tensor dense = x.contiguous();
-  Tensor y = Tensor::empty(x.shape(), x.dtype());
+  Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device());
   y.set_frozen(x.is_frozen());
+  if (x.is_cuda()) {
+    detail::softmax_on_device(dense, logarithm, y);
+    return y;
+  }
   const int64_t n = detail::row_length(x);
   detail::dispatch_real(operation, x.dtype(), [&]<class T>(T) {
     const T* in = dense.data<T>();
@@ -30,12 +35,18 @@ Tensor map_rows(const char* operation, const Tensor& x, const Kernel& kernel) {
   return y;
 }
 
-/// kernel(n, y, d_y, d_x, add) for every row, where *d_x is wanted.
+/// kernel(n, y, d_y, d_x, add) for every row, where *d_x is wanted; or softmax_pullback_on_device.
 template <class Kernel>
-void pull_rows(const char* operation, const Tensor& y, const Tensor& d_y, Tensor* d_x, const Kernel& kernel) {
+void pull_rows(const char* operation, bool logarithm, const Tensor& y, const Tensor& d_y, Tensor* d_x,
+               const Kernel& kernel) {
   d_x = wanted(d_x, y);
   if (!d_y.defined() || !d_x) return;
   const Tensor d = d_y.contiguous();
+  if (y.is_cuda()) {
+    detail::softmax_pullback_on_device(y, logarithm, d,
+                                       accumulate_into(d_x, y.shape(), y.dtype(), y.device()));
+    return;
+  }
   const int64_t n = detail::row_length(y);
   detail::dispatch_real(operation, y.dtype(), [&]<class T>(T) {
     const T *out = y.data<T>(), *d_out = d.data<T>();
@@ -53,7 +64,7 @@ void pull_rows(const char* operation, const Tensor& y, const Tensor& d_y, Tensor
 }  // namespace
 
 Tensor softmax(const Tensor& x) {
-  return map_rows("softmax", x, []<class C>(int64_t n, const C* from, C* to) {
+  return map_rows("softmax", false, x, []<class C>(int64_t n, const C* from, C* to) {
     if constexpr (std::is_same_v<C, double>) {
       detail::softmax_row(n, from, to);
     } else {
@@ -63,7 +74,7 @@ Tensor softmax(const Tensor& x) {
 }
 
 Tensor log_softmax(const Tensor& x) {
-  return map_rows("log_softmax", x, []<class C>(int64_t n, const C* from, C* to) {
+  return map_rows("log_softmax", true, x, []<class C>(int64_t n, const C* from, C* to) {
     if constexpr (std::is_same_v<C, double>) {
       detail::log_softmax_row(n, from, detail::log_sum_exp(n, from), to);
     } else {
@@ -91,7 +102,7 @@ void softmax_pullback(const Tensor&, Tensor d_y, Tensor* d_x, pullback_state<Out
       simd::kernels().softmax_pullback_row(n, y, from, to, add);
     }
   };
-  pull_rows("softmax", state.data.y, d_y, d_x, kernel);
+  pull_rows("softmax", false, state.data.y, d_y, d_x, kernel);
 }
 
 Tensor log_softmax_reverse_forw(const Tensor& x, pullback_state<OutputState>& state) {
@@ -102,7 +113,7 @@ void log_softmax_pullback(const Tensor&, Tensor d_y, Tensor* d_x, pullback_state
   const auto kernel = []<class C>(int64_t n, const C* y, const C* from, C* to, bool add) {
     detail::log_softmax_pullback_row(n, y, from, to, add);
   };
-  pull_rows("log_softmax", state.data.y, d_y, d_x, kernel);
+  pull_rows("log_softmax", true, state.data.y, d_y, d_x, kernel);
 }
 
 }  // namespace clad::custom_derivatives::cladtorch

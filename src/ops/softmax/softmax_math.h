@@ -1,4 +1,5 @@
-// Softmax of one row and its pullback: the reference for float and double.
+// Softmax of one row and its pullback: the reference for float and double, and the formulas that kernels for
+// devices share.
 //   y_i = exp(x_i - max) / sum_j exp(x_j - max),   d_x_i = y_i (d_y_i - sum_j d_y_j y_j)
 #pragma once
 
@@ -6,6 +7,8 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+
+#include "ops/common/scalar_exp.h"
 
 namespace cladtorch::detail {
 
@@ -40,21 +43,29 @@ void log_softmax_row(int64_t n, const T* x, T log_sum_exp, T* y) {
   for (int64_t i = 0; i < n; ++i) y[i] = x[i] - log_sum_exp;
 }
 template <class T>
+CLADTORCH_HOST_DEVICE inline T log_softmax_d_x(T y, T d_y, T sum) {
+  return d_y - ScalarExp{}(y)*sum;
+}
+template <class T>
 void log_softmax_pullback_row(int64_t n, const T* y, const T* d_y, T* d_x, bool add) {
   T sum = 0;
   for (int64_t i = 0; i < n; ++i) sum += d_y[i];
   for (int64_t i = 0; i < n; ++i) {
-    const T d = d_y[i] - std::exp(y[i]) * sum;
+    const T d = log_softmax_d_x(y[i], d_y[i], sum);
     d_x[i] = add ? d_x[i] + d : d;
   }
 }
 
 template <class T>
+CLADTORCH_HOST_DEVICE inline T softmax_d_x(T y, T d_y, T projection) {
+  return y * (d_y - projection);
+}
+template <class T>
 void softmax_pullback_row(int64_t n, const T* y, const T* d_y, T* d_x, bool add) {
   T projection = 0;
   for (int64_t i = 0; i < n; ++i) projection += d_y[i] * y[i];
   for (int64_t i = 0; i < n; ++i) {
-    const T d = y[i] * (d_y[i] - projection);
+    const T d = softmax_d_x(y[i], d_y[i], projection);
     d_x[i] = add ? d_x[i] + d : d;
   }
 }

@@ -1,0 +1,123 @@
+#include "ops/matmul/matmul_on_device.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "tensor/dispatch.h"
+
+namespace cladtorch::detail {
+namespace {
+
+/// Matrices below each other as one, where the other operand is the same for all.
+Tensor stacked(const Tensor& x) { return x.reshape({x.numel() / x.size(-1), x.size(-1)}); }
+
+void multiply(const Shape& shape, const Tensor& a, const Tensor& b, const GradientTarget& c, Device device) {
+  Tensor workspace = product_workspace(shape[shape.rank() - 2], shape.back(), device);
+  product_on_device(shape, product_operand(a), product_operand(b), c, workspace);
+}
+
+bool is_sum(const Shape& shape, const Tensor& a, const Tensor& b) {
+  return shape.rank() < std::max(a.dim(), b.dim()) ||
+         shape.numel() / std::max<int64_t>(1, shape[shape.rank() - 2] * shape.back()) <
+             std::max(a.numel() / std::max<int64_t>(1, a.size(-1) * a.size(-2)),
+                      b.numel() / std::max<int64_t>(1, b.size(-1) * b.size(-2)));
+}
+
+}  // namespace
+
+bool rows_are_dense(int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride,
+                    int64_t* stride) {
+  *stride = rows > 1 ? row_stride : std::max<int64_t>(columns, 1);
+  return (columns <= 1 || column_stride == 1) && *stride >= std::max<int64_t>(columns, 1);
+}
+
+Tensor product_operand(const Tensor& x) {
+  const int64_t rows = x.size(-2), columns = x.size(-1);
+  const int64_t row = x.strides()[x.dim() - 2], column = x.strides()[x.dim() - 1];
+  int64_t stride = 0;
+  const bool fits = rows_are_dense(rows, columns, row, column, &stride) ||
+                    rows_are_dense(columns, rows, column, row, &stride);
+  return fits ? x : x.contiguous();
+}
+
+/// 32 MiB is what cuBLAS recommends for Hopper; the parts of a small product that is cut along its depth need
+/// less.
+Tensor product_workspace(int64_t m, int64_t n, Device device) {
+  constexpr int64_t most = int64_t{32} << 20, least = int64_t{1} << 16, bytes_per_element = 128;
+  const int64_t bytes = m * n < most / bytes_per_element ? std::max(least, m * n * bytes_per_element) : most;
+  constexpr auto alignment = static_cast<int64_t>(product_workspace_alignment);
+  return Tensor::empty({(bytes + alignment) / 4}, DType::float32, device);
+}
+
+/// Rows are cut into parts, so that there are about a thousand blocks of kernels; each adds its own.
+Tensor column_sums_workspace(const Tensor& x) {
+  constexpr int64_t columns_per_block = 256, least_rows = 64, blocks = 1024;
+  const int64_t rows = x.size(0), n = x.size(1);
+  const int64_t across = (n + columns_per_block - 1) / columns_per_block;
+  const int64_t parts = std::min((rows + least_rows - 1) / least_rows, blocks / std::max<int64_t>(across, 1));
+  return Tensor::empty({std::max<int64_t>(parts, 1), n}, computed_in(x.dtype()), x.device());
+}
+
+void matmul_on_device(const Tensor& a, const Tensor& b, Tensor& y) {
+  if (y.numel() == 0) return;
+  if (b.dim() == 2 && a.dim() > 2) {
+    const Tensor rows = stacked(a);
+    return multiply({rows.size(0), b.size(1)}, rows, b, store_into(y), y.device());
+  }
+  multiply(y.shape(), a, b, store_into(y), y.device());
+}
+
+void accumulate_product_on_device(Tensor* d, const Shape& shape, const Tensor& a, const Tensor& b) {
+  if (shape.rank() == 2 && a.dim() == b.dim() && a.dim() > 2 && a.numel() > 0 && b.numel() > 0 &&
+      a.shape().without(a.dim() - 1).without(a.dim() - 2) ==
+          b.shape().without(b.dim() - 1).without(b.dim() - 2)) {
+    // The sum of all products is one product of matrices behind each other.
+    return accumulate_product_on_device(d, shape, stacked(a.transpose(-1, -2)).transpose(0, 1), stacked(b));
+  }
+  if (b.dim() == 2 && a.dim() > 2 && shape.rank() == a.dim() && a.numel() > 0 &&
+      shape.without(shape.rank() - 1) == a.shape().without(a.dim() - 1)) {
+    const Tensor rows = stacked(a);
+    return multiply({rows.size(0), b.size(1)}, rows, b, accumulate_into(d, shape, a.dtype(), a.device()),
+                    a.device());
+  }
+  const bool in_float =
+      a.dtype() == DType::bfloat16 && is_sum(shape, a, b) && !(d->defined() && d->dtype() == DType::float32);
+  if (!in_float) return multiply(shape, a, b, accumulate_into(d, shape, a.dtype(), a.device()), a.device());
+  Tensor sum;
+  multiply(shape, a, b, accumulate_into(&sum, shape, DType::float32, a.device()), a.device());
+  d->accumulate(sum.to(DType::bfloat16));
+}
+
+void linear_forward_on_device(const Tensor& x, const Tensor& weight, const Tensor& bias, Tensor before_gelu,
+                              Tensor& y) {
+  const int64_t out = weight.size(0), in = weight.size(1);
+  if (y.numel() == 0) return;
+  const Shape shape{y.numel() / out, out};
+  const Tensor rows = product_operand(x.reshape({shape[0], in}));
+  Tensor workspace = product_workspace(shape[0], out, y.device()), result = y.reshape(shape);
+  if (before_gelu.defined()) before_gelu = before_gelu.reshape(shape);
+  linear_on_device(rows, product_operand(weight), bias.contiguous(), before_gelu, result, workspace);
+}
+
+void linear_pullback_on_device(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& d_y,
+                               Tensor* d_x, Tensor* d_weight, Tensor* d_bias) {
+  const int64_t out = weight.size(0), in = weight.size(1), rows = out == 0 ? 0 : d_y.numel() / out;
+  const Tensor d_rows = d_y.contiguous().reshape({rows, out});
+  const Device device = d_y.device();
+  if (!bias.defined()) d_bias = nullptr;
+  if (d_weight || d_bias) {
+    std::optional<GradientTarget> to_weight, to_bias;
+    if (d_weight) to_weight = accumulate_into(d_weight, weight.shape(), d_y.dtype(), device);
+    if (d_bias) to_bias = accumulate_into(d_bias, bias.shape(), d_y.dtype(), device);
+    Tensor workspace = product_workspace(out, in, device), sums;
+    if (d_bias) sums = column_sums_workspace(d_rows);
+    linear_parameters_on_device(d_rows, product_operand(x.reshape({rows, in})),
+                                to_weight ? &*to_weight : nullptr, to_bias ? &*to_bias : nullptr, workspace,
+                                sums);
+  }
+  if (!d_x) return;
+  const Shape shape = d_y.shape().with(d_y.dim() - 1, in);
+  multiply({rows, in}, d_rows, weight, accumulate_into(d_x, shape, d_y.dtype(), device), device);
+}
+
+}  // namespace cladtorch::detail
