@@ -1,6 +1,7 @@
 # The front door: each target sets up what is missing, then calls CMake. `make help` lists them.
 
 PRESET ?= release
+CUDA_PRESET ?= cuda
 BUILD := build/$(PRESET)
 
 # One compile job per core, but no more than one per 1.5 GB of free memory: the plugin's sources take over 1 GB each.
@@ -11,7 +12,7 @@ JOBS ?= $(shell awk -v cores=$$(nproc) '/MemAvailable/ { n = int($$2 / 1500000);
 TEXT ?=
 ARGS ?=
 
-.PHONY: build train test bench format clean setup help
+.PHONY: build train test test-cuda bench format clean setup help
 
 build: setup $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
@@ -22,11 +23,17 @@ train: build
 test: build
 	@ctest --test-dir $(BUILD) --output-on-failure --no-label-summary -j 2
 
+# The tests need a GPU; the rest of the build is not needed.
+test-cuda: setup
+	@cmake --preset $(CUDA_PRESET)
+	@cmake --build build/$(CUDA_PRESET) -j $(JOBS) --target cuda_test cuda_train_test
+	@tools/test-cuda build/$(CUDA_PRESET)
+
 bench: build
 	@python3 bench/compare --build $(BUILD) $(ARGS)
 
 format: setup
-	@git ls-files -z '*.h' '*.cpp' | xargs -0 -r clang-format-19 -i
+	@git ls-files -z '*.h' '*.cpp' '*.cu' '*.cuh' | xargs -0 -r clang-format-19 -i
 
 clean:
 	rm -rf $(BUILD)
@@ -42,7 +49,8 @@ help:
 	@echo "make train            train a GPT-2 on the built-in stories and print samples"
 	@echo "make train TEXT=path  the same on your own text file or folder"
 	@echo "make test             build, then run all tests"
+	@echo "make test-cuda        build the code for NVIDIA GPUs and run its tests on one"
 	@echo "make bench            GPT-2 124M beside PyTorch and JAX, into docs/benchmarks.md; ARGS=--quick for a glance"
 	@echo "make format           format the C++ sources"
 	@echo "make clean            remove $(BUILD)"
-	@echo "Variables: PRESET=release|dev|asan|tsan|gcc, JOBS=n, ARGS='further arguments of the command'"
+	@echo "Variables: PRESET=release|dev|asan|tsan|gcc|cuda, CUDA_PRESET=cuda-90a|..., JOBS=n, ARGS='further arguments of the command'"

@@ -32,12 +32,13 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-  fs::path from, adapter, ids, logits, grads;
+  ModelOptions model;
+  fs::path ids, logits, grads;
   std::vector<fs::path> texts, hellaswag;
   int64_t context = 0, stride = 0, batch = 4;
   std::optional<int64_t> limit;
   int threads = 0;
-  std::string dtype = "fp32", style;
+  std::string style;
   bool json = false;
 };
 
@@ -51,7 +52,7 @@ void check(const Options& options) {
     throw train::UsageError("eval: --context and --stride go with --text");
   if (!choices && (options.limit || !options.style.empty()))
     throw train::UsageError("eval: --limit and --hellaswag-style go with --hellaswag");
-  train::dtype_from_string(options.dtype, "eval: --dtype");
+  check(options.model, "eval");
   if (!options.style.empty() && options.style != "harness" && options.style != "llmc")
     throw train::UsageError(
         fmt::format("eval: --hellaswag-style is '{}', expected harness or llmc", options.style));
@@ -82,7 +83,7 @@ Tensor read_ids(const fs::path& path, int64_t vocab_size) {
 }
 
 void write_logits(const Tensor& logits, const fs::path& path) {
-  const Tensor values = logits.to(DType::float32).contiguous();
+  const Tensor values = logits.to(DType::float32).to(Device{}).contiguous();
   io::write_safetensors(path, {{"logits",
                                 {io::StoredType::f32,
                                  {values.shape().begin(), values.shape().end()},
@@ -95,7 +96,7 @@ train::Evaluation evaluate_ids(const LanguageModel& model, const Options& option
   if (options.grads.empty()) return train::evaluate_tokens(model, ids);
   const std::unique_ptr<LanguageModel> gradient = model.gradient_like();
   const train::Evaluation result = train::evaluate_tokens(model, ids, gradient.get());
-  formats::save_parameters(*gradient, options.grads);
+  formats::save_parameters(*gradient->to(Device{}), options.grads);
   return result;
 }
 
@@ -163,8 +164,7 @@ EvalResults evaluate_data(const LanguageModel& model, const fs::path& checkpoint
 int run(const Options& options) {
   check(options);
   if (options.threads > 0) set_num_threads(options.threads);
-  const auto [model, checkpoint] =
-      open_model(options.from, options.adapter, train::dtype_from_string(options.dtype, "eval: --dtype"));
+  const auto [model, checkpoint] = open_model(options.model);
   const auto print = [&](const auto& result) {
     fmt::print("{}", options.json ? to_json(result) : to_text(result));
   };
@@ -182,10 +182,7 @@ void add_eval(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand(
       "eval", "Loss and perplexity of a model on texts, its accuracy on HellaSwag; its scores and gradients");
   auto options = std::make_shared<Options>();
-  command->add_option("--from", options->from, "folder of a run, a checkpoint, or a Hugging Face model")
-      ->type_name("FOLDER")
-      ->required();
-  add_adapter(command, options->adapter);
+  add_model(command, options->model);
   command->add_option("--ids", options->ids, "safetensors file with the matrix 'input_ids' [B, T], int64")
       ->type_name("FILE");
   command->add_option("--logits", options->logits, "write the scores 'logits' [B, T, V] into this file")
@@ -220,9 +217,7 @@ void add_eval(CLI::App& app, Action& action) {
       ->type_name("NAME");
   command->add_option("--limit", options->limit, "--hellaswag: only the first so many examples")
       ->check(whole_number(1));
-  command->add_option("--dtype", options->dtype, "numbers that the model computes with: fp32 or bf16")
-      ->type_name("NAME")
-      ->capture_default_str();
+  add_arithmetic(command, options->model);
   command->add_option("--threads", options->threads, "threads (default: all cores)")
       ->check(whole_number(0, most_threads));
   command->add_flag("--json", options->json, "one JSON object");

@@ -19,12 +19,11 @@ namespace cladtorch::apps {
 namespace {
 
 struct Options {
-  std::filesystem::path from, adapter;
+  ModelOptions model;
   std::string prompt;
   int64_t tokens = 500;
   int threads = 0;
   bool ignore_end = false;
-  std::string dtype = "fp32";
   train::SamplingOptions sampling{.temperature = 0.8};
 };
 
@@ -35,7 +34,7 @@ void check(const Options& options) {
   } catch (const Error& error) {
     throw train::UsageError(error.what());
   }
-  train::dtype_from_string(options.dtype, "generate: --dtype");
+  check(options.model, "generate");
 }
 
 void write(std::string_view text) {
@@ -54,8 +53,7 @@ std::vector<int32_t> end_tokens(const formats::GenerationTokens& folder, const d
 int run(const Options& options) {
   check(options);
   if (options.threads > 0) set_num_threads(options.threads);
-  const auto [model, checkpoint] =
-      open_model(options.from, options.adapter, train::dtype_from_string(options.dtype, "generate: --dtype"));
+  const auto [model, checkpoint] = open_model(options.model);
   const data::TokenizerPtr tokenizer = train::load_tokenizer(checkpoint, *model);
   const formats::GenerationTokens ends = formats::read_generation_tokens(checkpoint);
   const auto prompt = train::encode_prompt(*tokenizer, options.prompt, ends.begin);
@@ -83,10 +81,7 @@ int run(const Options& options) {
 void add_generate(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("generate", "Write text with a trained model");
   auto options = std::make_shared<Options>();
-  command->add_option("--from", options->from, "folder of a run, a checkpoint, or a Hugging Face model")
-      ->type_name("FOLDER")
-      ->required();
-  add_adapter(command, options->adapter);
+  add_model(command, options->model);
   command->add_option("--prompt", options->prompt, "text to continue");
   command->add_option("--tokens", options->tokens, "most tokens to write")
       ->check(whole_number())
@@ -103,9 +98,7 @@ void add_generate(CLI::App& app, Action& action) {
   command->add_option("--seed", options->sampling.seed, "seed of the draws")
       ->check(whole_number())
       ->capture_default_str();
-  command->add_option("--dtype", options->dtype, "numbers that the model computes with: fp32 or bf16")
-      ->type_name("NAME")
-      ->capture_default_str();
+  add_arithmetic(command, options->model);
   command->add_option("--threads", options->threads, "threads (default: all cores)")
       ->check(whole_number(0, most_threads));
   command->callback([=, &action] { action = [=] { return run(*options); }; });

@@ -35,7 +35,7 @@ RunOptions::RunOptions(CLI::App* command, Action& action, const train::TrainConf
   add_flag("--train-only", "PATTERNS", "train.train_only", "the only parameters that are trained");
   add_flag("--threads", "N", "run.threads", "threads (default: all cores)");
   add_flag("--seed", "N", "run.seed", "seed of everything that is random");
-  add_flag("--device", "NAME", "run.device", "where to compute: cpu");
+  add_flag("--device", "NAME", "run.device", "where to compute: cpu, cuda or cuda:N");
   add_flag("--dtype", "NAME", "run.dtype", "numbers that the model computes with: fp32 or bf16");
   command
       ->add_option("--set", given_->request.set, "override a key: --set optimizer.lr=1e-3 (may be repeated)")

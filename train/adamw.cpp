@@ -6,6 +6,7 @@
 #include "cladtorch/tensor/parallel.h"
 #include "tensor/dispatch.h"
 #include "train/loops.h"
+#include "train/optimizer_on_device.h"
 
 namespace cladtorch {
 namespace {
@@ -71,6 +72,11 @@ void update_all(TensorList& masters, TensorList& rounded, TensorList& gradients,
   });
 }
 
+void mark_zero(TensorList& gradients) {
+  for (NamedTensor& gradient : gradients)
+    if (gradient.tensor.is_gradient_buffer()) gradient.tensor.mark_zero();
+}
+
 }  // namespace
 
 AdamW::AdamW(TensorList parameters, AdamWOptions options)
@@ -100,15 +106,31 @@ AdamW::AdamW(TensorList parameters, TensorList masters, AdamWOptions options)
   }
 }
 
-void AdamW::step(TensorList& gradients, double gradient_scale) {
+void AdamW::check(const TensorList& gradients) const {
   require(gradients.size() == masters_.size(), "AdamW: ", masters_.size(), " parameters, but ",
           gradients.size(), " gradients");
   for (size_t i = 0; i < gradients.size(); ++i) {
+    const NamedTensor &p = masters_[i], &g = gradients[i];
+    require(g.tensor.shape() == p.tensor.shape() && g.tensor.dtype() == p.tensor.dtype() &&
+                g.tensor.device() == p.tensor.device(),
+            "AdamW: parameter '", p.name, "' is ", p.tensor.shape(), " ", p.tensor.dtype(), " on ",
+            p.tensor.device(), ", its gradient ", g.tensor.shape(), " ", g.tensor.dtype(), " on ",
+            g.tensor.device());
+  }
+}
+
+void AdamW::step(TensorList& gradients, double gradient_scale) {
+  check(gradients);
+  if (gradients[0].tensor.is_cuda()) {
+    const Device device = gradients[0].tensor.device();
+    const train::StepInput input = train::step_input(options_, steps_ + 1, 0, 1);
+    const train::StepOutput output{0, 0, gradient_scale};
+    step_on_device(gradients, train::to_device(input, device), train::to_device(output, device));
+    return;
+  }
+  for (size_t i = 0; i < gradients.size(); ++i) {
     const NamedTensor& p = masters_[i];
     NamedTensor& g = gradients[i];
-    require(g.tensor.shape() == p.tensor.shape() && g.tensor.dtype() == p.tensor.dtype(),
-            "AdamW: parameter '", p.name, "' is ", p.tensor.shape(), " ", p.tensor.dtype(), ", its gradient ",
-            g.tensor.shape(), " ", g.tensor.dtype());
     // Reading a buffer that only stands for zero writes the zeros: once, here, and not from several threads.
     if (g.tensor.is_marked_zero()) g.tensor.data();
     fresh_[i] = first_[i].tensor.is_marked_zero() && second_[i].tensor.is_marked_zero();
@@ -123,9 +145,18 @@ void AdamW::step(TensorList& gradients, double gradient_scale) {
     update_all<T>(masters_, parameters_, gradients, first_, second_, fresh_, options_, steps_,
                   gradient_scale);
   });
-  for (size_t i = 0; i < gradients.size(); ++i) {
-    if (gradients[i].tensor.is_gradient_buffer()) gradients[i].tensor.mark_zero();
-  }
+  mark_zero(gradients);
+}
+
+void AdamW::step_on_device(TensorList& gradients, const Tensor& input, const Tensor& output) {
+  check(gradients);
+  if (!tables_) tables_ = std::make_shared<train::OptimizerTables>();
+  tables_->point_to(masters_, parameters_, gradients, first_, second_);
+  ++steps_;
+  const train::AdamWConstants constants{options_.beta1, options_.beta2, options_.eps,
+                                        options_.stochastic_rounding};
+  train::adamw_on_device(*tables_, constants, input, output);
+  mark_zero(gradients);
 }
 
 }  // namespace cladtorch

@@ -18,15 +18,21 @@ constexpr const char* state_file = "trainer_state.json";
 constexpr const char* first_moment_prefix = "exp_avg.";
 constexpr const char* second_moment_prefix = "exp_avg_sq.";
 
-void append_moments(std::vector<std::pair<std::string, io::StoredTensor>>& tensors, const char* prefix,
-                    const TensorList& moments) {
-  for (const auto& [name, tensor] : moments) {
-    tensors.push_back({prefix + name,
-                       {io::StoredType::f32,
-                        {tensor.shape().begin(), tensor.shape().end()},
-                        {static_cast<const std::byte*>(tensor.data()), tensor.nbytes()}}});
+/// What is written of moments; `here` holds those that come from another device.
+struct Moments {
+  std::vector<std::pair<std::string, io::StoredTensor>> stored;
+  std::vector<Tensor> here;
+
+  void append(const char* prefix, const TensorList& moments) {
+    for (const auto& [name, moment] : moments) {
+      const Tensor tensor = here.emplace_back(moment.to(Device{}));
+      stored.push_back({prefix + name,
+                        {io::StoredType::f32,
+                         {tensor.shape().begin(), tensor.shape().end()},
+                         {static_cast<const std::byte*>(tensor.data()), tensor.nbytes()}}});
+    }
   }
-}
+};
 
 void read_moments(const io::SafetensorsFile& file, const char* prefix, TensorList& moments) {
   for (NamedTensor& moment : moments) {
@@ -35,7 +41,9 @@ void read_moments(const io::SafetensorsFile& file, const char* prefix, TensorLis
     require(stored.type == io::StoredType::f32 && shape == moment.tensor.shape(), "read '",
             file.path().string(), "': '", prefix, moment.name, "' is ", io::stored_name(stored.type), " ",
             shape, ", expected F32 ", moment.tensor.shape());
-    std::memcpy(moment.tensor.data(), stored.data.data(), stored.data.size());
+    Tensor read = Tensor::empty(shape, DType::float32);
+    std::memcpy(read.data(), stored.data.data(), stored.data.size());
+    moment.tensor.copy_from(read);
   }
 }
 
@@ -85,16 +93,18 @@ void save_checkpoint(const fs::path& path, const LanguageModel& model, const Ada
   // Makes no parents: a run's folder that somebody removed must not come back with half of its files.
   io::AtomicFolder folder(path);
   const fs::path& fresh = folder.path();
+  const std::unique_ptr<LanguageModel> here = model.to(Device{});
   if (adapter != nullptr) {
-    formats::save_adapter(model, adapter->lora, adapter->base.string(), fresh);
+    formats::save_adapter(*here, adapter->lora, adapter->base.string(), fresh);
     for (const auto& [name, content] : extras.files) io::write_file(fresh / name, content);
   } else {
-    formats::save_model(model, fresh, {.extras = &extras});
+    formats::save_model(*here, fresh, {.extras = &extras});
   }
-  std::vector<std::pair<std::string, io::StoredTensor>> moments;
-  append_moments(moments, first_moment_prefix, optimizer.first_moments());
-  append_moments(moments, second_moment_prefix, optimizer.second_moments());
-  io::write_safetensors(fresh / optimizer_file, moments, {{"steps", std::to_string(optimizer.steps())}});
+  Moments moments;
+  moments.append(first_moment_prefix, optimizer.first_moments());
+  moments.append(second_moment_prefix, optimizer.second_moments());
+  io::write_safetensors(fresh / optimizer_file, moments.stored,
+                        {{"steps", std::to_string(optimizer.steps())}});
   io::write_json(fresh / state_file, to_json(state));
   folder.commit();
 }

@@ -12,6 +12,7 @@
 #include "cladtorch/data/loader.h"
 #include "cladtorch/io/atomic_file.h"
 #include "cladtorch/nn/transformer.h"
+#include "cladtorch/tensor/device.h"
 #include "cladtorch/train/schedule.h"
 #include "cladtorch/train/suggest.h"
 #include "cladtorch/train/usage_error.h"
@@ -121,7 +122,7 @@ std::vector<ConfigField> config_fields(TrainConfig& c) {
       {"run.out", "folder of the run; empty: runs/<name>", &c.run.out},
       {"run.seed", "seed of initialization, shuffling, dropout and samples", &c.run.seed},
       {"run.threads", "threads; 0: all cores", &c.run.threads, 0, 1024},
-      {"run.device", "where to compute: cpu", &c.run.device},
+      {"run.device", "where to compute: cpu, cuda or cuda:N", &c.run.device},
       {"run.dtype", "numbers that the model computes with: fp32 or bf16", &c.run.dtype},
       {"data.text", "text file, folder of them, or prepared tokens; empty: built-in stories", &c.data.text},
       {"data.vocabulary", "char, byte, or the file or folder of a tokenizer", &c.data.vocabulary},
@@ -338,7 +339,7 @@ void check_config(const TrainConfig& c) {
   for (const auto& [key, value] : shares) {
     expect(value < 1, fmt::format("{} is {}, expected less than 1", key, value));
   }
-  expect(c.run.device == "cpu", fmt::format("run.device is '{}', expected cpu", c.run.device));
+  device_from_name(c.run.device, "config: run.device");
   dtype_from_string(c.run.dtype, "config: run.dtype");
   try {
     schedule_kind_from_string(c.schedule.kind);
@@ -362,6 +363,16 @@ std::vector<std::string> split_list(const std::string& list) {
     begin = end + 1;
   }
   return result;
+}
+
+Device device_from_name(const std::string& name, const std::string& where) {
+  try {
+    const Device device = device_from_string(name);
+    require_available(device);
+    return device;
+  } catch (const Error& error) {
+    throw UsageError(fmt::format("{}: {}", where, error.what()));
+  }
 }
 
 DType dtype_from_string(const std::string& name, const std::string& where) {

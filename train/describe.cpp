@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "cladtorch/tensor/device.h"
 #include "cladtorch/tensor/parallel.h"
 #include "cladtorch/train/progress.h"
 
@@ -43,6 +44,34 @@ std::string describe_memory(const MemoryUse& use) {
       short_bytes(static_cast<double>(use.parameters)), masters,
       short_bytes(static_cast<double>(use.gradients)), short_bytes(static_cast<double>(use.optimizer)),
       short_bytes(static_cast<double>(use.activations)), short_bytes(static_cast<double>(use.peak())));
+}
+
+std::string describe_lack(const TrainConfig& config, Trainer& trainer, const MemoryUse& use) {
+  const size_t free = device_capacity(trainer.model().device()).free;
+  if (use.activations <= free) return "";
+  std::string text = fmt::format("train: a step needs {} for activations, but {} has only {} left",
+                                 short_bytes(static_cast<double>(use.activations)), config.run.device,
+                                 short_bytes(static_cast<double>(free)));
+  std::string ways;
+  for (const bool recompute : {false, true}) {
+    if (config.model.gradient_checkpointing && !recompute) continue;
+    for (int64_t batch = config.train.batch; batch > 0; batch /= 2) {
+      const size_t bytes = trainer.plan_activations(batch, recompute);
+      if (bytes > free) continue;
+      ways += fmt::format("{}{}{}{} ({})", ways.empty() ? "" : ", or ",
+                          recompute ? "model.gradient_checkpointing = true" : "",
+                          recompute && batch < config.train.batch ? " and " : "",
+                          batch < config.train.batch
+                              ? fmt::format("train.batch = {} with train.accumulate = {}", batch,
+                                            config.train.accumulate * config.train.batch / batch)
+                              : "",
+                          short_bytes(static_cast<double>(bytes)));
+      break;
+    }
+  }
+  return text + (ways.empty()
+                     ? "; even one sequence does not fit: shorten model.context, or train a smaller model"
+                     : "; what fits: " + ways);
 }
 
 std::string describe_trained(const Trainer& trainer) {

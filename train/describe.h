@@ -15,6 +15,10 @@ std::string describe_text(const TrainConfig& config, const data::Dataset& data);
 /// "gpt2 (4 layers, 4 heads, 128 channels: 818k parameters)".
 std::string describe_model(const LanguageModel& model);
 /// "parameters 3.3 MB  gradients ...".
+/// What would fit, where the activations of a step do not fit the memory of its CUDA device: the error that
+/// is thrown then.
+std::string describe_lack(const TrainConfig& config, Trainer& trainer, const MemoryUse& use);
+
 std::string describe_memory(const MemoryUse& use);
 /// "train   295k of 124M parameters"; "" where all are trained.
 std::string describe_trained(const Trainer& trainer);

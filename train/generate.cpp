@@ -106,7 +106,7 @@ void generate(const LanguageModel& model, std::span<const int32_t> prompt, int64
     int32_t token = 0;
     {
       Workspace::Step step(workspace);
-      const Tensor logits = model.decode(as_batch(unread), *cache).to(DType::float32);
+      const Tensor logits = model.decode(as_batch(unread), *cache).to(Device{}).to(DType::float32);
       token = sampler.draw(std::span(logits.data<float>(), known));
     }
     if (std::find(options.stop.begin(), options.stop.end(), token) != options.stop.end()) return;

@@ -16,11 +16,7 @@ template <bool Fresh, bool Rounded, class T>
                                                   bfloat16* __restrict__ rounded, int64_t count,
                                                   const AdamWCoefficients<T>& c) {
   for (int64_t i = 0; i < count; ++i) {
-    const T gradient = g[i] * c.gradient_scale;
-    const T first = (1 - c.beta1) * gradient, second = (1 - c.beta2) * gradient * gradient;
-    m[i] = Fresh ? first : c.beta1 * m[i] + first;
-    v[i] = Fresh ? second : c.beta2 * v[i] + second;
-    p[i] = c.keep * p[i] - c.step_size * m[i] / (std::sqrt(v[i]) * c.second_scale + c.eps);
+    adamw_element<Fresh>(p[i], g[i], m[i], v[i], c);
     if constexpr (Rounded) rounded[i] = bfloat16(p[i]);
   }
 }

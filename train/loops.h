@@ -4,20 +4,13 @@
 #include <cstdint>
 
 #include "cladtorch/tensor/dtype.h"
+#include "train/adamw_math.h"
 
 namespace cladtorch::train {
 
-/// The numbers of one AdamW step, the same for all elements.
-template <class T>
-struct AdamWCoefficients {
-  T beta1, beta2, gradient_scale, step_size, second_scale, eps, keep;
-};
-
-/// m and v become the new moments, p the new parameter:
-///     p = keep * p - step_size * m / (sqrt(v) * second_scale + eps)
-/// Fresh moments are zero and not read. `rounded`, unless null, receives the new parameter in bfloat16. Float
-/// traffic is 28 bytes an element, the gradient read, the parameter and both moments read and written; 30
-/// with the rounded copy.
+/// m and v become the new moments, p the new parameter. Fresh moments are zero and not read. `rounded`,
+/// unless null, receives the new parameter in bfloat16. Float traffic is 28 bytes an element, the gradient
+/// read, the parameter and both moments read and written; 30 with the rounded copy.
 void adamw_loop(float* p, const float* g, float* m, float* v, bfloat16* rounded, bool fresh, int64_t count,
                 const AdamWCoefficients<float>& c);
 void adamw_loop(double* p, const double* g, double* m, double* v, bool fresh, int64_t count,

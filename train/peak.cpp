@@ -1,4 +1,8 @@
 #include "cladtorch/train/peak.h"
+#include "cladtorch/ops/matmul.h"
+#include "cladtorch/tensor/device.h"
+#include "cladtorch/tensor/factories.h"
+#include "cladtorch/tensor/workspace.h"
 #include "tensor/instruction_sets.h"
 
 #include <omp.h>
@@ -107,6 +111,32 @@ double measure_peak_bf16_flops(int threads) {
 double measure_peak_flops(int threads, DType dtype) {
   const double plain = measure_peak_flops(threads);
   return dtype == DType::bfloat16 ? std::max(plain, measure_peak_bf16_flops(threads)) : plain;
+}
+
+double measure_peak_flops(Device device, DType dtype) {
+  using Clock = std::chrono::steady_clock;
+  constexpr int64_t n = 4096;
+  constexpr double enough = 0.2;
+  const Tensor a = ones({n, n}, dtype, device), b = ones({n, n}, dtype, device);
+  Workspace workspace;
+  const auto seconds_of = [&](int count) {
+    synchronize(device);
+    const auto begin = Clock::now();
+    for (int i = 0; i < count; ++i) {
+      const Workspace::Step step(workspace);
+      matmul(a, b);
+    }
+    synchronize(device);
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+  };
+  seconds_of(2);  // chooses an algorithm, plans the memory
+  int count = 1;
+  double seconds = seconds_of(count);
+  while (seconds < enough) {
+    count *= 2;
+    seconds = seconds_of(count);
+  }
+  return 2.0 * n * n * n * count / seconds;
 }
 
 }  // namespace cladtorch::train

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cladtorch/ops/arithmetic.h"
+#include "cladtorch/ops/reduce.h"
 #include "cladtorch/tensor/parallel.h"
 #include "tensor/dispatch.h"
 #include "train/loops.h"
+#include "train/optimizer_on_device.h"
 
 namespace cladtorch {
 namespace {
@@ -76,6 +79,13 @@ void TensorList::prepare_norm() {
 }
 
 double TensorList::norm() const {
+  if (tensors_.front().tensor.is_cuda()) {
+    train::OptimizerTables tables;
+    tables.point_to(*this);
+    Tensor sums = empty({tables.piece_count}, DType::float64, tensors_.front().tensor.device());
+    train::squares_on_device(tables, sums);
+    return std::sqrt(sum(sums).item());
+  }
   detail::dispatch_real("norm", dtype_, [&]<class T>(T) { piece_sums<T>(tensors_, pieces_, sums_); });
   double sum = 0;
   for (const double piece : sums_) sum += piece;
@@ -87,6 +97,11 @@ double TensorList::norm() const {
 }
 
 void TensorList::scale(double factor) {
+  if (tensors_.front().tensor.is_cuda()) {
+    for (NamedTensor& named : tensors_)
+      if (!named.tensor.is_marked_zero()) named.tensor.copy_from(cladtorch::scale(named.tensor, factor));
+    return;
+  }
   detail::dispatch_floating("scale", dtype_, [&]<class T>(T) { scale_pieces<T>(tensors_, pieces_, factor); });
 }
 

@@ -10,6 +10,9 @@
 
 #include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/ops/dropout.h"
+#include "cladtorch/tensor/device.h"
+#include "cladtorch/tensor/dry_run.h"
+#include "train/device_step.h"
 
 namespace cladtorch::train {
 namespace {
@@ -125,7 +128,7 @@ Trainer::Trainer(const TrainConfig& config, const data::Dataset& data, std::uniq
 }
 
 void Trainer::build(std::unique_ptr<LanguageModel> master) {
-  master_ = std::move(master);
+  master_ = master->to(device_from_string(config_.run.device));
   model_ = master_->to(dtype_from_string(config_.run.dtype));
   gradient_ = model_->gradient_like();
   gradients_ = std::make_unique<TensorList>(gradient_->parameters());
@@ -136,7 +139,12 @@ void Trainer::build(std::unique_ptr<LanguageModel> master) {
                                 .weight_decay = config_.optimizer.weight_decay};
   optimizer_ =
       std::make_unique<AdamW>(TensorList(model_->parameters()), TensorList(master_->parameters()), options);
+  device_step_ = nullptr;
+  if (model_->device().type != DeviceType::cpu)
+    device_step_ = std::make_unique<DeviceStep>(*model_, *gradient_, *gradients_, *optimizer_, workspace_);
 }
+
+Trainer::~Trainer() = default;
 
 void Trainer::restore(const std::filesystem::path& checkpoint) {
   const TrainerState state = load_trainer_state(checkpoint);
@@ -148,6 +156,7 @@ void Trainer::restore(const std::filesystem::path& checkpoint) {
   const data::TokenizerPtr tokenizer = data::load_tokenizer(checkpoint);
   require(tokenizer->fingerprint() == data_.tokenizer->fingerprint(), "resume '", checkpoint.string(),
           "': its vocabulary is not that of the text; has the text changed?");
+  master_ = master_->to(Device{});
   restore_weights(checkpoint, state);
   build(std::move(master_));
   load_optimizer(checkpoint, *optimizer_);
@@ -222,8 +231,13 @@ double Trainer::flops_per_token() const {
 }
 
 double Trainer::micro_batch(uint64_t number, double weight) {
-  Workspace::Step scope(workspace_);
-  const TrainingScope training(static_cast<uint64_t>(config_.run.seed), number);
+  const auto seed = static_cast<uint64_t>(config_.run.seed);
+  if (device_step_) {
+    device_step_->add(tokens_, targets_, weight, seed, number);
+    return 0;
+  }
+  const Workspace::Step scope(workspace_);
+  const TrainingScope training(seed, number);
   return model_->loss_and_gradient(tokens_, targets_, *gradient_, weight);
 }
 
@@ -242,25 +256,66 @@ Trainer::Sum Trainer::micro_batches(uint64_t step) {
 }
 
 MemoryUse Trainer::plan_memory() {
-  micro_batch(0, 1);
-  gradients_->mark_zero();
-  evaluate_batches(1);
+  if (device_step_) {
+    device_step_->plan(tokens_, targets_);
+    const DryRun dry;
+    evaluate_batches(1);
+  } else {
+    micro_batch(0, 1);
+    gradients_->mark_zero();
+    evaluate_batches(1);
+  }
   MemoryUse use;
   const auto all = static_cast<size_t>(model_->parameter_count());
   use.parameters = all * size_of(model_->dtype());
   use.masters = model_->dtype() == DType::bfloat16 ? all * size_of(DType::float32) : 0;
   use.gradients = static_cast<size_t>(trained_parameters()) * size_of(gradients_->dtype());
   use.optimizer = 2 * use.gradients;
-  use.activations = workspace_.statistics().arena_bytes;
+  const WorkspaceStatistics statistics = workspace_.statistics(model_->device());
+  use.activations =
+      model_->device().type == DeviceType::cpu ? statistics.arena_bytes : statistics.planned_bytes;
   return use;
 }
 
 StepRecord Trainer::step(const GradientObserver& observe) {
-  const auto begin = Clock::now();
-  StepRecord record;
-  record.step = state_.step + 1;
-  record.lr = schedule_.at(state_.step, state_.steps);
-  const Sum sum = micro_batches(static_cast<uint64_t>(state_.step));
+  begin_step(observe);
+  return finish_step();
+}
+
+size_t Trainer::plan_activations(int64_t batch, bool gradient_checkpointing) {
+  const bool before = model_->gradient_checkpointing();
+  model_->set_gradient_checkpointing(gradient_checkpointing);
+  const Tensor tokens = zeros({batch, config_.model.context}, DType::int32);
+  const LossSum loss(gradients_->dtype(), model_->device());
+  Workspace workspace;
+  {
+    const DryRun dry;
+    const Workspace::Step step(workspace);
+    model_->add_loss_and_gradient(tokens, tokens, *gradient_, loss);
+  }
+  gradients_->mark_zero();
+  model_->set_gradient_checkpointing(before);
+  return workspace.statistics(model_->device()).planned_bytes;
+}
+
+void Trainer::begin_step(const GradientObserver& observe) {
+  Begun step;
+  step.begin = Clock::now();
+  step.record.step = state_.step + static_cast<int64_t>(begun_.size()) + 1;
+  step.record.lr = schedule_.at(step.record.step - 1, state_.steps);
+  optimizer_->set_lr(step.record.lr);
+  if (device_step_) {
+    queue(step, observe);
+  } else {
+    compute(step, observe);
+  }
+  step.loader = loader_.state();
+  begun_.push_back(std::move(step));
+}
+
+void Trainer::compute(Begun& step, const GradientObserver& observe) {
+  StepRecord& record = step.record;
+  const Sum sum = micro_batches(static_cast<uint64_t>(record.step - 1));
   const double weight = sum.weight > 0 ? sum.weight : 1;  // without a target the gradient is zero
   record.loss = sum.loss / weight;
   record.grad_norm = gradients_->norm() / weight;
@@ -270,13 +325,35 @@ StepRecord Trainer::step(const GradientObserver& observe) {
   // The mean over targets and the clipping are one factor, applied in the optimizer's own pass.
   const double clip = config_.optimizer.clip;
   const double clipping = clip > 0 && record.grad_norm > clip ? clip / record.grad_norm : 1.0;
-  optimizer_->set_lr(record.lr);
   optimizer_->step(*gradients_, clipping / weight);
-  const double seconds = seconds_since(begin);
+}
+
+void Trainer::queue(Begun& step, const GradientObserver& observe) {
+  const Sum sum = micro_batches(static_cast<uint64_t>(step.record.step - 1));
+  const double weight = sum.weight > 0 ? sum.weight : 1;
+  if (observe) observe(*gradients_, 1.0 / weight);
+  device_step_->finish(weight, config_.optimizer.clip);
+}
+
+StepRecord Trainer::finish_step() {
+  Begun step = std::move(begun_.front());
+  begun_.pop_front();
+  StepRecord& record = step.record;
+  if (device_step_) {
+    const StepOutput output = device_step_->read();
+    record.loss = output.loss;
+    record.grad_norm = output.norm;
+    if (!std::isfinite(record.loss)) diverged("the loss", record.loss);
+    if (!std::isfinite(record.grad_norm)) diverged("the length of the gradient", record.grad_norm);
+  }
+  // Where steps overlap, each takes the time since the one before it was finished.
+  const Clock::time_point now = Clock::now(), begin = std::max(step.begin, finished_);
+  const double seconds = std::chrono::duration<double>(now - begin).count();
+  finished_ = now;
   record.tokens_per_second = static_cast<double>(tokens_per_step()) / seconds;
   state_.step = record.step;
   state_.tokens += tokens_per_step();
-  state_.loader = loader_.state();
+  state_.loader = step.loader;
   state_.seconds += seconds;
   record.tokens = state_.tokens;
   record.seconds = state_.seconds;

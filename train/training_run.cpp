@@ -9,6 +9,7 @@
 
 #include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/io/atomic_file.h"
+#include "cladtorch/tensor/device.h"
 #include "cladtorch/tensor/parallel.h"
 #include "cladtorch/train/generate.h"
 #include "cladtorch/train/metrics.h"
@@ -164,19 +165,28 @@ class Session {
     if (state.step > 0)
       fmt::print(out_, "resume  {} at step {} of {}\n", config_.run.out, state.step, state.steps);
     std::fflush(out_);
-    const double peak_flops = measure_peak_flops(num_threads(), trainer_.model().dtype());
-    facts_ = {.version = version(),
-              .model = describe_model(trainer_.model()),
-              .hardware = fmt::format("{}, {}", cpu_name(), describe_threads()),
-              .memory = describe_memory(memory),
-              .parameters = trainer_.model().parameter_count(),
-              .trained_parameters = trainer_.trained_parameters(),
-              .vocab_size = data_.tokenizer->vocab_size(),
-              .tokenizer = data_.tokenizer->kind(),
-              .flops_per_token = trainer_.flops_per_token(),
-              .peak_flops = peak_flops,
-              .floor = data_.entropy_floor,
-              .bytes_per_token = bytes_per_token(trainer_.eval_batches(), *data_.tokenizer)};
+    const Device device = trainer_.model().device();
+    const DType dtype = trainer_.model().dtype();
+    const bool on_cpu = device.type == DeviceType::cpu;
+    if (!on_cpu) {
+      const std::string lack = describe_lack(config_, trainer_, memory);
+      if (!lack.empty()) throw Error(lack);
+    }
+    const double peak_flops =
+        on_cpu ? measure_peak_flops(num_threads(), dtype) : measure_peak_flops(device, dtype);
+    facts_ = {
+        .version = version(),
+        .model = describe_model(trainer_.model()),
+        .hardware = on_cpu ? fmt::format("{}, {}", cpu_name(), describe_threads()) : device_name(device),
+        .memory = describe_memory(memory),
+        .parameters = trainer_.model().parameter_count(),
+        .trained_parameters = trainer_.trained_parameters(),
+        .vocab_size = data_.tokenizer->vocab_size(),
+        .tokenizer = data_.tokenizer->kind(),
+        .flops_per_token = trainer_.flops_per_token(),
+        .peak_flops = peak_flops,
+        .floor = data_.entropy_floor,
+        .bytes_per_token = bytes_per_token(trainer_.eval_batches(), *data_.tokenizer)};
   }
 
   bool train(RunLog& log, Telemetry& telemetry, const StopSignal& stop) {
@@ -200,8 +210,8 @@ class Session {
     double shown_rate = 0;
     Pace pace;
     while (trainer_.state().step < trainer_.state().steps) {
-      StepRecord record = trainer_.step(telemetry.gradient_observer(trainer_.state().step + 1));
-      const bool stopping = stop.requested();
+      StepRecord record = next_step(telemetry, stop);
+      const bool stopping = stop.requested() && trainer_.steps_ahead() == 0;
       evaluate_and_save(record, log, telemetry, stopping);
       if (record.val_loss) progress.val_loss = record.val_loss;
 
@@ -228,11 +238,34 @@ class Session {
     return true;
   }
 
+  /// On a GPU the step after it has begun when this one is read, unless something comes between the two.
+  StepRecord next_step(Telemetry& telemetry, const StopSignal& stop) {
+    const auto begin = [&] {
+      const int64_t step = trainer_.state().step + static_cast<int64_t>(trainer_.steps_ahead()) + 1;
+      trainer_.begin_step(telemetry.gradient_observer(step));
+    };
+    if (trainer_.steps_ahead() == 0) begin();
+    const int64_t step = trainer_.state().step + 1;
+    if (trainer_.runs_ahead() && trainer_.steps_ahead() == 1 && !stop.requested() && !something_follows(step))
+      begin();
+    return trainer_.finish_step();
+  }
+
+  bool evaluates_after(int64_t step) const {
+    return step % config_.train.eval_every == 0 || step >= trainer_.state().steps;
+  }
+  bool saves_after(int64_t step) const {
+    return config_.train.save_every > 0 && step % config_.train.save_every == 0;
+  }
+  bool something_follows(int64_t step) const {
+    return evaluates_after(step) || saves_after(step) || config_.log.histograms_every > 0;
+  }
+
   /// What follows an update: the validation loss where it is due, also before a stop, since a resumed session
   /// does not go back to it; the log; the checkpoints.
   void evaluate_and_save(StepRecord& record, RunLog& log, Telemetry& telemetry, bool stopping) {
     const bool last = record.step == trainer_.state().steps;
-    const bool evaluate = record.step % config_.train.eval_every == 0 || last;
+    const bool evaluate = evaluates_after(record.step);
     const double best_before = trainer_.state().best_val.value_or(INFINITY);
     if (evaluate) record.val_loss = trainer_.evaluate();
     record.seconds = trainer_.state().seconds;
@@ -242,9 +275,7 @@ class Session {
       telemetry.write_samples(draw_samples(config_, trainer_.model(), *data_.tokenizer), record.step);
     }
     if (evaluate && *record.val_loss < best_before) trainer_.save(file("best"));
-    const int64_t save_every = config_.train.save_every;
-    if (stopping || evaluate || (save_every > 0 && record.step % save_every == 0))
-      trainer_.save(file("last"));
+    if (stopping || evaluate || saves_after(record.step)) trainer_.save(file("last"));
   }
 
   /// Shortens the run when it would take longer than train.max_minutes, and gives steps back when the machine

@@ -55,10 +55,10 @@ double GPT2Config::score_factor(int64_t layer) const {
   return scale_attn_by_inverse_layer_idx ? factor / static_cast<double>(layer + 1) : factor;
 }
 
-KVCache::KVCache(const GPT2Config& config, int64_t batch) {
+KVCache::KVCache(const GPT2Config& config, int64_t batch, Device device) {
   for (int64_t i = 0; i < config.n_layer; ++i) {
-    keys.push_back(zeros({batch, config.n_positions, config.n_embd}, config.dtype));
-    values.push_back(zeros({batch, config.n_positions, config.n_embd}, config.dtype));
+    keys.push_back(zeros({batch, config.n_positions, config.n_embd}, config.dtype, device));
+    values.push_back(zeros({batch, config.n_positions, config.n_embd}, config.dtype, device));
   }
 }
 
@@ -110,7 +110,8 @@ Tensor GPT2::decode_hidden(const Tensor& ids, KVCache& cache) const {
   const int64_t length = ids.size(1);
   require(cache.length + length <= config.n_positions, "GPT2::decode: ", cache.length, " cached and ", length,
           " new tokens exceed n_positions = ", config.n_positions);
-  const Tensor positions = arange(cache.length + length).narrow(0, cache.length, length);
+  const Tensor positions =
+      arange(cache.length + length, DType::int32, ids.device()).narrow(0, cache.length, length);
   Tensor x = wte(ids) + wpe(positions);
   for (size_t i = 0; i < h.size(); ++i) x = h[i].decode(x, cache.keys[i], cache.values[i], cache.length);
   cache.length += length;

@@ -17,4 +17,11 @@ double loss_and_gradient(const GPT2& model, const Tensor& tokens, const Tensor& 
   return step.execute(model, tokens, targets, weight, gradient);
 }
 
+void add_loss_and_gradient(const GPT2& model, const Tensor& tokens, const Tensor& targets, GPT2* gradient,
+                           const LossSum& sum) {
+  auto step = clad::gradient(summed_loss, "model, loss");
+  Tensor loss, d_loss = sum.weight;
+  step.execute(model, tokens, targets, sum, loss, gradient, &d_loss);
+}
+
 }  // namespace cladtorch

@@ -7,4 +7,8 @@ double loss_and_gradient(const GPT2&, const Tensor&, const Tensor&, GPT2*, doubl
   fail("loss_and_gradient: this build has no compiler plugin, so it has no derivatives; build with Clang");
 }
 
+void add_loss_and_gradient(const GPT2&, const Tensor&, const Tensor&, GPT2*, const LossSum&) {
+  fail("loss_and_gradient: this build has no compiler plugin, so it has no derivatives; build with Clang");
+}
+
 }  // namespace cladtorch

@@ -131,10 +131,10 @@ void validate(const LlamaConfig& config) {
           config.dtype);
 }
 
-LlamaCache::LlamaCache(const LlamaConfig& config, int64_t batch) {
+LlamaCache::LlamaCache(const LlamaConfig& config, int64_t batch, Device device) {
   const Shape empty{batch, 0, config.key_heads() * config.head_size()};
   for (int64_t i = 0; i < config.num_hidden_layers; ++i)
-    layers.push_back({zeros(empty, config.dtype), zeros(empty, config.dtype)});
+    layers.push_back({zeros(empty, config.dtype, device), zeros(empty, config.dtype, device)});
 }
 
 void LlamaCache::reserve(int64_t positions) {
@@ -142,7 +142,7 @@ void LlamaCache::reserve(int64_t positions) {
   constexpr int64_t least = 64;
   const int64_t grown = std::max({positions, 2 * capacity(), least});
   const auto grow = [&](Tensor& cached) {
-    Tensor larger = zeros({cached.size(0), grown, cached.size(2)}, cached.dtype());
+    Tensor larger = zeros({cached.size(0), grown, cached.size(2)}, cached.dtype(), cached.device());
     larger.narrow(1, 0, length).copy_from(cached.narrow(1, 0, length));
     cached = larger;
   };
@@ -201,7 +201,7 @@ Tensor Llama::decode_hidden(const Tensor& ids, LlamaCache& cache) const {
   require(past + length <= config.max_position_embeddings, "Llama::decode: ", past, " cached and ", length,
           " new tokens exceed max_position_embeddings = ", config.max_position_embeddings);
   cache.reserve(past + length);
-  const Tensor table = rotary_table(rotary, past, length);
+  const Tensor table = rotary_table(rotary, past, length, ids.device());
   Tensor x = model.embed_tokens(ids);
   for (size_t i = 0; i < model.layers.size(); ++i)
     x = model.layers[i].decode(x, table, cache.layers[i], past);

@@ -12,4 +12,11 @@ double loss_and_gradient(const Llama& model, const Tensor& tokens, const Tensor&
   return step.execute(model, tokens, targets, weight, gradient);
 }
 
+void add_loss_and_gradient(const Llama& model, const Tensor& tokens, const Tensor& targets, Llama* gradient,
+                           const LossSum& sum) {
+  auto step = clad::gradient(summed_loss, "model, loss");
+  Tensor loss, d_loss = sum.weight;
+  step.execute(model, tokens, targets, sum, loss, gradient, &d_loss);
+}
+
 }  // namespace cladtorch

@@ -47,7 +47,7 @@ struct KVCache {
   std::vector<Tensor> keys, values;
   int64_t length = 0;
 
-  KVCache(const GPT2Config& config, int64_t batch);
+  KVCache(const GPT2Config& config, int64_t batch, Device device = {});
 };
 
 struct GPT2 {
@@ -65,7 +65,7 @@ struct GPT2 {
 
   /// Final hidden states [B, T, C] of int32 token ids [B, T].
   Tensor forward(const Tensor& ids) const {
-    Tensor x = embedding_dropout(wte(ids) + wpe(arange(checked_length(ids))));
+    Tensor x = embedding_dropout(wte(ids) + wpe(arange(checked_length(ids), DType::int32, ids.device())));
     for (const nn::Block& block : h) {
       if (config.gradient_checkpointing)
         x = clad::checkpoint(block.forward(x));
@@ -97,13 +97,17 @@ struct GPT2 {
   CLADTORCH_PARAMETERS(wte, wpe, h, ln_f, lm_head)
 };
 
-/// Mean cross-entropy in nats of int32 targets [B, T] under the model's scores for tokens [B, T]; targets of
-/// -100 are left out.
-inline double loss(const GPT2& model, const Tensor& tokens, const Tensor& targets) {
+/// Mean cross-entropy in nats of int32 targets [B, T] under the model's scores for tokens [B, T], a tensor
+/// with one element; targets of -100 are left out.
+inline Tensor mean_loss(const GPT2& model, const Tensor& tokens, const Tensor& targets) {
   Tensor hidden = model.forward(tokens);
-  if (model.config.tie_word_embeddings)
-    return linear_cross_entropy(hidden, model.wte.weight, targets, -100).item();
-  return linear_cross_entropy(hidden, model.lm_head.weight, targets, -100).item();
+  if (model.config.tie_word_embeddings) return linear_cross_entropy(hidden, model.wte.weight, targets, -100);
+  return linear_cross_entropy(hidden, model.lm_head.weight, targets, -100);
+}
+
+/// The same as a number.
+inline double loss(const GPT2& model, const Tensor& tokens, const Tensor& targets) {
+  return mean_loss(model, tokens, targets).item();
 }
 
 /// `weight` times the loss: where the micro-batches of a step have different numbers of targets, the share of
@@ -117,6 +121,18 @@ inline double weighted_loss(const GPT2& model, const Tensor& tokens, const Tenso
 /// the plugin this throws Error.
 double loss_and_gradient(const GPT2& model, const Tensor& tokens, const Tensor& targets, GPT2* gradient,
                          double weight = 1);
+
+/// mean_loss() for a host that does not wait for it: its product with a weight goes to `sum`.
+inline void summed_loss(const GPT2& model, const Tensor& tokens, const Tensor& targets, const LossSum& sum,
+                        Tensor& loss) {
+  loss = mean_loss(model, tokens, targets);
+  sum.add(loss);
+}
+
+/// loss_and_gradient() with the weight of `sum`, to which the weighted loss goes. On a CUDA device nobody
+/// waits.
+void add_loss_and_gradient(const GPT2& model, const Tensor& tokens, const Tensor& targets, GPT2* gradient,
+                           const LossSum& sum);
 /// The C++ that the compiler wrote for it. Present only in builds with the plugin.
 const char* loss_gradient_code();
 

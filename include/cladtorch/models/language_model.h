@@ -67,6 +67,10 @@ class LanguageModel {
 
   /// The same model with parameters and activations of `dtype`; shares the parameters that have it already.
   virtual std::unique_ptr<LanguageModel> to(DType dtype) const = 0;
+  /// The same model on another device, where it computes; shares the parameters that are there already.
+  virtual std::unique_ptr<LanguageModel> to(Device device) const = 0;
+  /// That of the parameters. Tokens may be on the CPU or there; results are there.
+  virtual Device device() const = 0;
   /// A model of the same structure whose parameters are gradient buffers marked zero: float32 for bfloat16.
   virtual std::unique_ptr<LanguageModel> gradient_like() const = 0;
 
@@ -75,6 +79,11 @@ class LanguageModel {
   /// `weight` times the same, and its derivative added to `gradient`, which gradient_like() made.
   virtual double loss_and_gradient(const Tensor& tokens, const Tensor& targets, LanguageModel& gradient,
                                    double weight = 1) const = 0;
+
+  /// The same with the weight of `sum`, to which the loss goes: where the model is on a CUDA device, nobody
+  /// waits for it.
+  virtual void add_loss_and_gradient(const Tensor& tokens, const Tensor& targets, LanguageModel& gradient,
+                                     const LossSum& sum) const = 0;
 
   /// Scores of the next token at every position, [B, T, V].
   virtual Tensor logits(const Tensor& tokens) const = 0;
@@ -99,7 +108,7 @@ struct LanguageModelTraits;
 
 template <>
 struct LanguageModelTraits<GPT2> {
-  /// Made from a config and a batch size; has a `length`.
+  /// Made from a config, a batch size and a device; has a `length`.
   using Cache = KVCache;
   static std::string type(const GPT2Config&) { return "gpt2"; }
   static ModelSizes sizes(const GPT2Config& config);
@@ -126,6 +135,11 @@ double loss_and_gradient_of(const Model& model, const Tensor& tokens, const Tens
                             double weight) {
   return loss_and_gradient(model, tokens, targets, gradient, weight);
 }
+template <class Model>
+void add_loss_and_gradient_of(const Model& model, const Tensor& tokens, const Tensor& targets,
+                              Model* gradient, const LossSum& sum) {
+  add_loss_and_gradient(model, tokens, targets, gradient, sum);
+}
 template <class Model, class Cache>
 double decode_loss_of(const Model& model, const Tensor& tokens, const Tensor& targets, Cache& cache) {
   return decode_loss(model, tokens, targets, cache);
@@ -138,13 +152,16 @@ double flops_per_token_of(const Config& config, int64_t context) {
 
 /// The handle on a `Model`: a struct with CLADTORCH_PARAMETERS, a `config` with dtype and
 /// gradient_checkpointing, to(dtype), logits(tokens), decode(tokens, cache), and beside it loss(),
-/// loss_and_gradient(), decode_loss() and flops_per_token(config, context).
+/// loss_and_gradient(), add_loss_and_gradient(), decode_loss() and flops_per_token(config, context).
 template <class Model>
 class LanguageModelOf : public LanguageModel {
  public:
   using Traits = LanguageModelTraits<Model>;
 
-  explicit LanguageModelOf(Model model) : model_(std::move(model)) {}
+  explicit LanguageModelOf(Model model) : model_(std::move(model)) {
+    for_each_parameter(model_,
+                       [this](const std::string&, Tensor& parameter) { device_ = parameter.device(); });
+  }
 
   Model& model() { return model_; }
   const Model& model() const { return model_; }
@@ -152,6 +169,7 @@ class LanguageModelOf : public LanguageModel {
   std::string type() const override { return Traits::type(model_.config); }
   ModelSizes sizes() const override { return Traits::sizes(model_.config); }
   DType dtype() const override { return model_.config.dtype; }
+  Device device() const override { return device_; }
   std::vector<NamedTensor> parameters() const override { return named_parameters(model_); }
   std::vector<NamedLinear> linear_layers() override {
     std::vector<NamedLinear> layers;
@@ -161,24 +179,29 @@ class LanguageModelOf : public LanguageModel {
     return layers;
   }
   std::unique_ptr<LanguageModel> to(DType dtype) const override { return with(model_.to(dtype)); }
+  std::unique_ptr<LanguageModel> to(Device device) const override { return with(on_device(model_, device)); }
   std::unique_ptr<LanguageModel> gradient_like() const override { return with(like(model_)); }
 
   double loss(const Tensor& tokens, const Tensor& targets) const override {
-    return detail::loss_of(model_, tokens, targets);
+    return detail::loss_of(model_, there(tokens), there(targets));
   }
   double loss_and_gradient(const Tensor& tokens, const Tensor& targets, LanguageModel& gradient,
                            double weight) const override {
-    return detail::loss_and_gradient_of(model_, tokens, targets, &own(gradient).model_, weight);
+    return detail::loss_and_gradient_of(model_, there(tokens), there(targets), &own(gradient).model_, weight);
   }
-  Tensor logits(const Tensor& tokens) const override { return model_.logits(tokens); }
+  void add_loss_and_gradient(const Tensor& tokens, const Tensor& targets, LanguageModel& gradient,
+                             const LossSum& sum) const override {
+    detail::add_loss_and_gradient_of(model_, there(tokens), there(targets), &own(gradient).model_, sum);
+  }
+  Tensor logits(const Tensor& tokens) const override { return model_.logits(there(tokens)); }
   std::unique_ptr<DecodeCache> make_cache(int64_t batch) const override {
-    return std::make_unique<Cache>(model_, batch);
+    return std::make_unique<Cache>(model_, batch, device_);
   }
   Tensor decode(const Tensor& tokens, DecodeCache& cache) const override {
-    return model_.decode(tokens, own(cache).cache);
+    return model_.decode(there(tokens), own(cache).cache);
   }
   double decode_loss(const Tensor& tokens, const Tensor& targets, DecodeCache& cache) const override {
-    return detail::decode_loss_of(model_, tokens, targets, own(cache).cache);
+    return detail::decode_loss_of(model_, there(tokens), there(targets), own(cache).cache);
   }
   double flops_per_token(int64_t context) const override {
     return detail::flops_per_token_of(model_.config, context);
@@ -201,7 +224,7 @@ class LanguageModelOf : public LanguageModel {
 
  private:
   struct Cache final : DecodeCache {
-    Cache(const Model& model, int64_t batch) : cache(model.config, batch) {}
+    Cache(const Model& model, int64_t batch, Device device) : cache(model.config, batch, device) {}
     int64_t length() const override { return cache.length; }
     void truncate(int64_t length) override { cache.length = std::min(cache.length, length); }
     typename Traits::Cache cache;
@@ -213,7 +236,10 @@ class LanguageModelOf : public LanguageModel {
     return *same;
   }
 
+  Tensor there(const Tensor& tokens) const { return tokens.to(device_); }
+
   Model model_;
+  Device device_;
 };
 
 /// A handle on `model`, whose parameters it shares.

@@ -54,7 +54,7 @@ struct LlamaCache {
   std::vector<nn::LlamaBlockCache> layers;
   int64_t length = 0;
 
-  LlamaCache(const LlamaConfig& config, int64_t batch);
+  LlamaCache(const LlamaConfig& config, int64_t batch, Device device = {});
   /// Makes room for positions up to `positions`, twice as many as before or more at a time.
   void reserve(int64_t positions);
   int64_t capacity() const { return layers[0].keys.size(1); }
@@ -81,7 +81,7 @@ struct Llama {
 
   /// Final hidden states [B, T, C] of int32 token ids [B, T].
   Tensor forward(const Tensor& ids) const {
-    const Tensor table = rotary_table(rotary, 0, checked_length(ids));
+    const Tensor table = rotary_table(rotary, 0, checked_length(ids), ids.device());
     Tensor x = model.embed_tokens(ids);
     for (const nn::LlamaBlock& layer : model.layers) {
       if (config.gradient_checkpointing)
@@ -116,13 +116,18 @@ struct Llama {
   CLADTORCH_PARAMETERS(model, lm_head)
 };
 
-/// Mean cross-entropy in nats of int32 targets [B, T] under the model's scores for tokens [B, T]; targets of
-/// -100 are left out.
-inline double loss(const Llama& model, const Tensor& tokens, const Tensor& targets) {
+/// Mean cross-entropy in nats of int32 targets [B, T] under the model's scores for tokens [B, T], a tensor
+/// with one element; targets of -100 are left out.
+inline Tensor mean_loss(const Llama& model, const Tensor& tokens, const Tensor& targets) {
   Tensor hidden = model.forward(tokens);
   if (model.config.tie_word_embeddings)
-    return linear_cross_entropy(hidden, model.model.embed_tokens.weight, targets, -100).item();
-  return linear_cross_entropy(hidden, model.lm_head.weight, targets, -100).item();
+    return linear_cross_entropy(hidden, model.model.embed_tokens.weight, targets, -100);
+  return linear_cross_entropy(hidden, model.lm_head.weight, targets, -100);
+}
+
+/// The same as a number.
+inline double loss(const Llama& model, const Tensor& tokens, const Tensor& targets) {
+  return mean_loss(model, tokens, targets).item();
 }
 
 /// `weight` times the loss: where the micro-batches of a step have different numbers of targets, the share of
@@ -136,6 +141,18 @@ inline double weighted_loss(const Llama& model, const Tensor& tokens, const Tens
 /// the plugin this throws Error.
 double loss_and_gradient(const Llama& model, const Tensor& tokens, const Tensor& targets, Llama* gradient,
                          double weight = 1);
+
+/// mean_loss() for a host that does not wait for it: its product with a weight goes to `sum`.
+inline void summed_loss(const Llama& model, const Tensor& tokens, const Tensor& targets, const LossSum& sum,
+                        Tensor& loss) {
+  loss = mean_loss(model, tokens, targets);
+  sum.add(loss);
+}
+
+/// loss_and_gradient() with the weight of `sum`, to which the weighted loss goes. On a CUDA device nobody
+/// waits.
+void add_loss_and_gradient(const Llama& model, const Tensor& tokens, const Tensor& targets, Llama* gradient,
+                           const LossSum& sum);
 
 /// loss() of tokens [B, T] that come after what the cache holds; appends them to it.
 double decode_loss(const Llama& model, const Tensor& tokens, const Tensor& targets, LlamaCache& cache);

@@ -123,6 +123,15 @@ Model like(const Model& model) {
   return gradient;
 }
 
+/// The same model with its parameters on another device; shares those that are there already.
+template <class Model>
+Model on_device(const Model& model, Device device) {
+  Model moved = model;
+  for_each_parameter(moved,
+                     [device](const std::string&, Tensor& parameter) { parameter = parameter.to(device); });
+  return moved;
+}
+
 /// Makes every gradient stand for zero. Writes no memory: the next contributions are stored instead of added.
 template <class Model>
 void zero_grad(Model& gradient) {

@@ -5,8 +5,8 @@
 
 namespace cladtorch {
 
-/// Rows of weight [V, C] picked by int32 indices [...]: [..., C]. Throws Error for an index outside [0, V); on
-/// a CUDA device, where nobody looks at indices first, one gives a row of NaN, and no gradient.
+/// Rows of weight [V, C] picked by int32 indices [...]: [..., C]. Throws Error for an index outside [0, V);
+/// on a CUDA device, where nobody looks at indices first, one gives a row of NaN, and no gradient.
 Tensor embedding(const Tensor& indices, const Tensor& weight);
 
 struct EmbeddingState {

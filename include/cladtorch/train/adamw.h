@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "cladtorch/train/tensor_list.h"
@@ -14,7 +15,14 @@ struct AdamWOptions {
   double beta2 = 0.999;
   double eps = 1e-8;
   double weight_decay = 0.01;  ///< of matrices (rank 2 and up) only: biases and norms are not decayed
+  /// On CUDA devices: bfloat16 copies of masters are rounded up or down at random, so that on average they
+  /// are the masters. Elsewhere, and else, to the nearest.
+  bool stochastic_rounding = false;
 };
+
+namespace train {
+struct OptimizerTables;
+}
 
 /// Adam with decoupled weight decay, one fused pass over memory per step. A bfloat16 parameter has a float32
 /// master: the update is applied to that, so that steps smaller than a bfloat16 digit add up, and the
@@ -46,6 +54,9 @@ class AdamW {
     step(list, gradient_scale);
   }
 
+  /// The same on a CUDA device, with numbers that lie there (train/optimizer_on_device.h): nobody waits.
+  void step_on_device(TensorList& gradients, const Tensor& input, const Tensor& output);
+
   const AdamWOptions& options() const { return options_; }
   void set_lr(double lr) { options_.lr = lr; }
 
@@ -61,8 +72,11 @@ class AdamW {
   const TensorList& second_moments() const { return second_; }
 
  private:
+  void check(const TensorList& gradients) const;
+
   TensorList parameters_, masters_, first_, second_;
-  std::vector<char> fresh_;  // per parameter: the moments are zero and not written yet
+  std::shared_ptr<train::OptimizerTables> tables_;  // of the gradients of the last step on a device
+  std::vector<char> fresh_;                         // per parameter: the moments are zero and not written yet
   AdamWOptions options_;
   int64_t steps_ = 0;
 };

@@ -136,6 +136,10 @@ int64_t hidden_size(const TrainConfig::Model& model);
 /// float32 for "fp32", bfloat16 for "bf16". Throws UsageError naming both, and `where`, for anything else.
 DType dtype_from_string(const std::string& name, const std::string& where = "run.dtype");
 
+/// "cpu", "cuda" or "cuda:N". Throws UsageError, with `where`, for anything else and for a device that is not
+/// there.
+Device device_from_name(const std::string& name, const std::string& where = "run.device");
+
 /// The file that read_config reads back into an equal config.
 std::string config_toml(const TrainConfig& config);
 nlohmann::ordered_json config_json(const TrainConfig& config);

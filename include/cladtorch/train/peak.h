@@ -17,6 +17,10 @@ double measure_peak_bf16_flops(int threads);
 /// What products of `dtype` can reach: the larger of the two for bfloat16, which may be widened as well.
 double measure_peak_flops(int threads, DType dtype);
 
+/// What products of `dtype` reach on a CUDA device through the library that multiplies there: large square
+/// matrices, as often as fit a fifth of a second.
+double measure_peak_flops(Device device, DType dtype);
+
 /// Bytes per second between the cores and memory, for arrays that no cache holds.
 struct Bandwidth {
   double read = 0;   ///< sums an array

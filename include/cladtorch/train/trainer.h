@@ -1,7 +1,9 @@
 // One training run: model, optimizer, data and their state, step by step. Prints nothing and decides nothing.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 
@@ -33,6 +35,8 @@ struct MemoryUse {
 /// step is `gradients` times `scale`.
 using GradientObserver = std::function<void(const TensorList& gradients, double scale)>;
 
+class DeviceStep;
+
 class Trainer {
  public:
   /// A run of the float32 `model`, from its first step, that trains the parameters which are not frozen.
@@ -44,14 +48,27 @@ class Trainer {
   /// Continues from `checkpoint`, reading its weights into the model; throws Error when it belongs to another
   /// model, text or seed, or is damaged.
   void restore(const std::filesystem::path& checkpoint);
+  ~Trainer();
   /// Throws Diverged instead of saving weights that are not finite.
   void save(const std::filesystem::path& checkpoint);
 
   /// Runs a step and an evaluation that change nothing, so that all memory is planned before training starts.
   MemoryUse plan_memory();
 
+  /// Bytes of activations that a step with other micro-batches, or with recomputation, would take; on a CUDA
+  /// device nothing runs.
+  size_t plan_activations(int64_t batch, bool gradient_checkpointing);
+
   /// One update. Throws Diverged, and updates nothing, when the loss or the gradient is not finite.
   StepRecord step(const GradientObserver& observe = {});
+
+  /// The two halves of it. On a CUDA device a step may begin before the one before it is finished, so that
+  /// the device never waits for the host; not when something between the two needs the model or its state.
+  void begin_step(const GradientObserver& observe = {});
+  StepRecord finish_step();
+  bool runs_ahead() const { return device_step_ != nullptr; }
+  /// Steps that have begun and are not finished.
+  size_t steps_ahead() const { return begun_.size(); }
 
   /// Mean loss over the fixed validation batches; remembers the best. Throws Diverged when it is not finite.
   double evaluate();
@@ -88,6 +105,15 @@ class Trainer {
   /// target.
   Sum micro_batches(uint64_t step);
   double micro_batch(uint64_t number, double weight);
+  /// Of a step that has begun.
+  struct Begun {
+    StepRecord record;
+    double weight = 1;
+    data::LoaderState loader;
+    std::chrono::steady_clock::time_point begin;
+  };
+  void compute(Begun& step, const GradientObserver& observe);
+  void queue(Begun& step, const GradientObserver& observe);
   Sum evaluate_batches(int64_t count);
   [[noreturn]] void diverged(const char* what, double value) const;
 
@@ -101,7 +127,10 @@ class Trainer {
   std::unique_ptr<LanguageModel> master_, model_, gradient_;
   std::unique_ptr<TensorList> gradients_;
   std::unique_ptr<AdamW> optimizer_;
-  Workspace workspace_;  // training and evaluation take turns in one arena
+  Workspace workspace_;                      // training and evaluation take turns in one arena
+  std::unique_ptr<DeviceStep> device_step_;  // on a CUDA device
+  std::deque<Begun> begun_;
+  std::chrono::steady_clock::time_point finished_;  // the last step
   TrainerState state_;
   formats::FolderExtras extras_;  // what checkpoints hold beside the model
 };

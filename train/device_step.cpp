@@ -1,0 +1,137 @@
+#include "train/device_step.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "cladtorch/ops/dropout.h"
+#include "cladtorch/tensor/dry_run.h"
+#include "cladtorch/tensor/gradient_target.h"
+
+namespace cladtorch::train {
+namespace {
+
+/// The first run plans the memory, the second follows the plan, and both find out how to multiply.
+constexpr int runs_before_capture = 2;
+
+bool graphs_are_on() {
+  const char* const setting = std::getenv("CLADTORCH_CUDA_GRAPHS");
+  return setting == nullptr || std::string_view(setting) != "off";
+}
+
+}  // namespace
+
+DeviceStep::DeviceStep(const LanguageModel& model, LanguageModel& gradient, TensorList& gradients,
+                       AdamW& optimizer, Workspace& workspace)
+    : model_(model),
+      gradient_(gradient),
+      gradients_(gradients),
+      optimizer_(optimizer),
+      workspace_(workspace),
+      device_(model.device()),
+      number_(Tensor::empty({2}, DType::int32, device_)),
+      loss_(model.dtype() == DType::float64 ? DType::float64 : DType::float32, device_),
+      input_(to_device(StepInput{}, device_)),
+      output_(to_device(StepOutput{0, 0, 1}, device_)) {}
+
+void DeviceStep::take_shapes(const Tensor& tokens, const Tensor& targets) {
+  if (tokens_.defined() && tokens_.shape() == tokens.shape()) return;
+  tokens_ = Tensor::empty(tokens.shape(), DType::int32, device_);
+  targets_ = Tensor::empty(targets.shape(), DType::int32, device_);
+  first_ = {};
+  later_ = {};
+}
+
+void DeviceStep::plan(const Tensor& tokens, const Tensor& targets) {
+  take_shapes(tokens, targets);
+  const DryRun dry;
+  queue_gradient(0, 0);
+  gradients_.mark_zero();
+  loss_.total.mark_zero();
+}
+
+void DeviceStep::add(const Tensor& tokens, const Tensor& targets, double weight, uint64_t seed,
+                     uint64_t number) {
+  take_shapes(tokens, targets);
+  tokens_.copy_from(tokens);
+  targets_.copy_from(targets);
+  number_.copy_from(
+      from_values<int32_t>({2}, {static_cast<int32_t>(number), static_cast<int32_t>(number >> 32)}));
+  loss_.weight.fill_(weight);
+  run(is_first_ ? first_ : later_, [&] { queue_gradient(seed, number); });
+  is_first_ = false;
+}
+
+void DeviceStep::queue_gradient(uint64_t seed, uint64_t number) {
+  const Workspace::Step scope(workspace_);
+  const TrainingScope training(seed, number, number_);
+  model_.add_loss_and_gradient(tokens_, targets_, gradient_, loss_);
+}
+
+void DeviceStep::finish(double weight, double clip) {
+  input_.copy_from(
+      to_device(step_input(optimizer_.options(), optimizer_.steps() + 1, clip, weight), Device{}));
+  const int64_t steps = optimizer_.steps();
+  run(update_, [&] { queue_update(); });
+  optimizer_.set_steps(steps + 1);
+  gradients_.mark_zero();
+  loss_.total.mark_zero();
+  is_first_ = true;
+
+  std::unique_ptr<detail::Readback> readback = unused_readback();
+  readback->start(output_.device_data<double>());
+  unread_.push_back(std::move(readback));
+}
+
+void DeviceStep::queue_update() {
+  tables_.point_to(gradients_);
+  if (!sums_.defined()) sums_ = Tensor::empty({tables_.piece_count}, DType::float64, device_);
+  squares_on_device(tables_, sums_);
+  finish_step_on_device(input_, loss_.total, sums_, output_);
+  optimizer_.step_on_device(gradients_, input_, output_);
+}
+
+bool DeviceStep::is_planned() const {
+  const WorkspaceStatistics statistics = workspace_.statistics(device_);
+  return statistics.unplanned_allocations == 0 && statistics.heap_allocations == 0;
+}
+
+void DeviceStep::run(Part& part, detail::ThreadBody work) {
+  if (part.graph && part.moves != workspace_.statistics(device_).moves) part = {};
+  if (!part.graph && part.runs >= runs_before_capture && graphs_are_on()) capture(part, work);
+  if (!part.graph) {
+    work();
+    if (is_planned()) ++part.runs;
+    return;
+  }
+  part.graph->launch();
+  for (Tensor& buffer : part.written) accumulate_into(&buffer, buffer.shape(), buffer.dtype(), device_);
+}
+
+void DeviceStep::capture(Part& part, detail::ThreadBody work) {
+  std::vector<Tensor> marked = {loss_.total};
+  for (const NamedTensor& gradient : gradients_) marked.push_back(gradient.tensor);
+  std::erase_if(marked, [](const Tensor& buffer) { return !buffer.is_marked_zero(); });
+  part.graph = detail::capture(device_, work);
+  part.moves = workspace_.statistics(device_).moves;
+  part.written = marked;
+  std::erase_if(part.written, [](const Tensor& buffer) { return buffer.is_marked_zero(); });
+}
+
+std::unique_ptr<detail::Readback> DeviceStep::unused_readback() {
+  if (unused_.empty()) return detail::make_readback(device_, sizeof(StepOutput));
+  std::unique_ptr<detail::Readback> last = std::move(unused_.back());
+  unused_.pop_back();
+  return last;
+}
+
+StepOutput DeviceStep::read() {
+  std::unique_ptr<detail::Readback> readback = std::move(unread_.front());
+  unread_.pop_front();
+  const StepOutput output = *static_cast<const StepOutput*>(readback->wait());
+  unused_.push_back(std::move(readback));
+  return output;
+}
+
+}  // namespace cladtorch::train
