@@ -201,12 +201,13 @@ __global__ void __launch_bounds__(block_warps* warp_size, 4)
       __syncwarp();
     }
   }
-  T *const to_k = p.d_k.head(item.b, int64_t{item.head} * n) + key * p.d_k.row,
-           *const to_v = p.d_v.head(item.b, int64_t{item.head} * n) + key * p.d_v.row;
-  for (int i = WarpPerRow::rank(); i < n; i += warp_size) {
-    if (p.d_k.data) write_gradient(to_k + i, p.add_k, scale * d_k[i]);
-    if (p.d_v.data) write_gradient(to_v + i, p.add_v, d_v[i]);
-  }
+  const auto write = [&](const Heads<T>& to, bool add, const C* sums, C factor) {
+    if (!to.data) return;
+    T* const row = to.head(item.b, int64_t{item.head} * n) + key * to.row;
+    for (int i = WarpPerRow::rank(); i < n; i += warp_size) write_gradient(row + i, add, factor * sums[i]);
+  };
+  write(p.d_k, p.add_k, d_k, scale);
+  write(p.d_v, p.add_v, d_v, C(1));
 }
 
 template <class C>
