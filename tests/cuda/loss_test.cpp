@@ -104,6 +104,22 @@ TEST(CudaLoss, Infinities) {
   EXPECT_NEAR(loss.forward({x.to(gpu)}).item(), loss.forward({x}).item(), 1e-5);
 }
 
+/// Rows that do not start where memory does.
+TEST(CudaLoss, PartsOfTensors) {
+  for (int64_t n : {50, 2100}) {
+    const Tensor x = normals({{3, n}})[0].flatten().narrow(0, 1, 2 * n).reshape({2, n});
+    const CrossEntropy loss{some_targets({2}, n, 2)};
+    const Tensor there = x.to(gpu).flatten();
+    Tensor memory = zeros({2 * n + 1}, DType::float64, gpu);
+    memory.narrow(0, 1, 2 * n).copy_from(there);
+    const Tensor part = memory.narrow(0, 1, 2 * n).reshape({2, n});
+    Tensor d, expected;
+    loss.pullback({part}, ones({}, DType::float64, gpu), {&d});
+    loss.pullback({x}, ones({}, DType::float64), {&expected});
+    EXPECT_LT(testing::relative_difference(d.to(Device{}), expected), 1e-12);
+  }
+}
+
 TEST(CudaLoss, MseLoss) {
   for (const Shape& shape : {Shape{}, {1}, {7}, {8}, {9}, {3, 5}, {2, 3, 171}, {3, 4099}, {9001}}) {
     EXPECT_TRUE(agrees_with_cpu([](const Tensors& x) { return mse_loss(x[0], x[1]); },

@@ -48,12 +48,11 @@ __global__ void __launch_bounds__(long_row_threads)
   losses[row] = loss;
 }
 
-template <class Team, class T, class Out>
+template <class Team, int N, class T, class Out>
 __global__ void __launch_bounds__(long_row_threads)
     pullback_kernel(const Rows<T> of, const Computed<T>* log_sum_exp, const Computed<T>* share,
                     const Computed<T>* d_y, Out* d_logits, bool add) {
   using C = Computed<T>;
-  constexpr int N = 16 / sizeof(T);
   const int64_t row = first_row<Team>();
   if (row >= of.rows) return;
   const int n = of.n;
@@ -110,8 +109,10 @@ void pullback(const Tensor& logits, const Tensor& targets, int64_t ignore_index,
     const Rows<T> of = rows_of<T>(logits, targets, ignore_index);
     detail::write_to<T>(d_logits, [&]<class Out>(Out* d, bool add) {
       with_team(of.rows, of.n, [&]<class Team>(Team, const Grid& grid) {
-        launch(logits.device(), pullback_kernel<Team, T, Out>, grid, of, log_sum_exp.device_data<C>(),
-               share.device_data<C>(), d_y.device_data<C>(), d, add);
+        auto* const kernel = equally_aligned<T>(of.logits, d) ? pullback_kernel<Team, 16 / sizeof(T), T, Out>
+                                                              : pullback_kernel<Team, 1, T, Out>;
+        launch(logits.device(), kernel, grid, of, log_sum_exp.device_data<C>(), share.device_data<C>(),
+               d_y.device_data<C>(), d, add);
       });
     });
   });
