@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -113,7 +114,13 @@ void DeviceStep::capture(Part& part, detail::ThreadBody work) {
   std::vector<Tensor> marked = {loss_.total};
   for (const NamedTensor& gradient : gradients_) marked.push_back(gradient.tensor);
   std::erase_if(marked, [](const Tensor& buffer) { return !buffer.is_marked_zero(); });
-  part.graph = detail::capture(device_, work);
+  try {
+    part.graph = detail::capture(device_, work);
+  } catch (const Error&) {  // a model that asks for its loss cannot be captured
+    for (Tensor& buffer : marked) buffer.mark_zero();
+    part.runs = std::numeric_limits<int>::min();
+    return;
+  }
   part.moves = workspace_.statistics(device_).moves;
   part.written = marked;
   std::erase_if(part.written, [](const Tensor& buffer) { return buffer.is_marked_zero(); });

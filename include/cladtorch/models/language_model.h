@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -108,7 +109,7 @@ struct LanguageModelTraits;
 
 template <>
 struct LanguageModelTraits<GPT2> {
-  /// Made from a config, a batch size and a device; has a `length`.
+  /// Made from a config, a batch size and, if it can be on one, a device; has a `length`.
   using Cache = KVCache;
   static std::string type(const GPT2Config&) { return "gpt2"; }
   static ModelSizes sizes(const GPT2Config& config);
@@ -138,7 +139,21 @@ double loss_and_gradient_of(const Model& model, const Tensor& tokens, const Tens
 template <class Model>
 void add_loss_and_gradient_of(const Model& model, const Tensor& tokens, const Tensor& targets,
                               Model* gradient, const LossSum& sum) {
-  add_loss_and_gradient(model, tokens, targets, gradient, sum);
+  if constexpr (requires { add_loss_and_gradient(model, tokens, targets, gradient, sum); }) {
+    add_loss_and_gradient(model, tokens, targets, gradient, sum);
+  } else {
+    const double loss = loss_and_gradient(model, tokens, targets, gradient, sum.weight.item());
+    Tensor total = sum.total;
+    total.accumulate(full({}, loss, total.dtype(), total.device()));
+  }
+}
+template <class Cache, class Config>
+Cache make_cache_of(const Config& config, int64_t batch, Device device) {
+  if constexpr (std::is_constructible_v<Cache, const Config&, int64_t, Device>) {
+    return Cache(config, batch, device);
+  } else {
+    return Cache(config, batch);
+  }
 }
 template <class Model, class Cache>
 double decode_loss_of(const Model& model, const Tensor& tokens, const Tensor& targets, Cache& cache) {
@@ -152,7 +167,8 @@ double flops_per_token_of(const Config& config, int64_t context) {
 
 /// The handle on a `Model`: a struct with CLADTORCH_PARAMETERS, a `config` with dtype and
 /// gradient_checkpointing, to(dtype), logits(tokens), decode(tokens, cache), and beside it loss(),
-/// loss_and_gradient(), add_loss_and_gradient(), decode_loss() and flops_per_token(config, context).
+/// loss_and_gradient(), decode_loss() and flops_per_token(config, context). With add_loss_and_gradient() too,
+/// nobody waits for it on a CUDA device.
 template <class Model>
 class LanguageModelOf : public LanguageModel {
  public:
@@ -224,7 +240,8 @@ class LanguageModelOf : public LanguageModel {
 
  private:
   struct Cache final : DecodeCache {
-    Cache(const Model& model, int64_t batch, Device device) : cache(model.config, batch, device) {}
+    Cache(const Model& model, int64_t batch, Device device)
+        : cache(detail::make_cache_of<typename Traits::Cache>(model.config, batch, device)) {}
     int64_t length() const override { return cache.length; }
     void truncate(int64_t length) override { cache.length = std::min(cache.length, length); }
     typename Traits::Cache cache;
