@@ -1,11 +1,13 @@
 #include "cladtorch/random.h"
 #include "cuda/pointwise.cuh"
+#include "cuda/reduction.cuh"
 #include "train/adamw_math.h"
 #include "train/optimizer_on_device.h"
 
 namespace cladtorch::train {
 namespace {
 
+using cuda::BlockPerRow;
 using cuda::converted;
 using cuda::Grid;
 using cuda::launch;
@@ -21,36 +23,24 @@ const OptimizerEntry* entries_of(const OptimizerTables& tables) {
   return reinterpret_cast<const OptimizerEntry*>(tables.entries.device_data<int32_t>());
 }
 
-/// The block's sum, at every thread.
-__device__ double block_sum(double mine) {
-  auto* const shared = reinterpret_cast<double*>(cuda::dynamic_shared_memory());
-  shared[threadIdx.x] = mine;
-  __syncthreads();
-  for (unsigned half = threads / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) shared[threadIdx.x] += shared[threadIdx.x + half];
-    __syncthreads();
-  }
-  return shared[0];
-}
-
 template <class T>
 __global__ void __launch_bounds__(threads)
     squares_kernel(const OptimizerEntry* entries, const OptimizerPiece* pieces, double* sums) {
   const OptimizerPiece piece = pieces[blockIdx.x];
   const T* const g = static_cast<const T*>(entries[piece.entry].gradient) + piece.begin;
-  double sum = 0;
+  double sum[1] = {};
   for (int64_t i = threadIdx.x; i < piece.count; i += threads) {
     const auto value = static_cast<double>(read(g[i]));
-    sum += value * value;
+    sum[0] += value * value;
   }
-  sum = block_sum(sum);
-  if (threadIdx.x == 0) sums[blockIdx.x] = sum;
+  BlockPerRow::reduce<cuda::Sum>(sum);
+  if (threadIdx.x == 0) sums[blockIdx.x] = sum[0];
 }
 
 void squares(const OptimizerTables& tables, Tensor& sums) {
   detail::dispatch_real("norm", tables.dtype, [&]<class T>(T) {
-    launch(sums.device(), squares_kernel<T>, Grid(tables.piece_count, threads, sizeof(double) * threads),
-           entries_of(tables), pieces_of(tables), sums.device_data<double>());
+    launch(sums.device(), squares_kernel<T>, Grid(tables.piece_count, threads), entries_of(tables),
+           pieces_of(tables), sums.device_data<double>());
   });
 }
 
@@ -59,12 +49,12 @@ template <class Loss>
 __global__ void __launch_bounds__(threads)
     finish_step_kernel(const StepInput* input, const Loss* loss, const double* sums, int64_t count,
                        StepOutput* output) {
-  double sum = 0;
-  for (int64_t i = threadIdx.x; i < count; i += threads) sum += sums[i];
-  sum = block_sum(sum);
+  double sum[1] = {};
+  for (int64_t i = threadIdx.x; i < count; i += threads) sum[0] += sums[i];
+  BlockPerRow::reduce<cuda::Sum>(sum);
   if (threadIdx.x != 0) return;
   const bool stopped = std::isnan(output->gradient_scale);
-  const double mean = static_cast<double>(*loss) / input->weight, norm = sqrt(sum) / input->weight;
+  const double mean = static_cast<double>(*loss) / input->weight, norm = sqrt(sum[0]) / input->weight;
   const double clipping = input->clip > 0 && norm > input->clip ? input->clip / norm : 1;
   output->loss = mean;
   output->norm = norm;
@@ -76,8 +66,8 @@ void finish_step(const Tensor& input, const Tensor& loss, const Tensor& sums, Te
   const auto* const in = reinterpret_cast<const StepInput*>(input.device_data<double>());
   auto* const out = reinterpret_cast<StepOutput*>(output.device_data<double>());
   detail::dispatch_floating("norm", loss.dtype(), [&]<class T>(T) {
-    launch(output.device(), finish_step_kernel<T>, Grid(1, threads, sizeof(double) * threads), in,
-           loss.device_data<T>(), sums.device_data<double>(), sums.numel(), out);
+    launch(output.device(), finish_step_kernel<T>, Grid(1, threads), in, loss.device_data<T>(),
+           sums.device_data<double>(), sums.numel(), out);
   });
 }
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -115,7 +116,8 @@ double measure_peak_flops(int threads, DType dtype) {
 
 double measure_peak_flops(Device device, DType dtype) {
   using Clock = std::chrono::steady_clock;
-  constexpr int64_t n = 4096;
+  int64_t n = 4096;  // less where memory is short
+  while (n > 256 && 4 * static_cast<size_t>(n * n) * size_of(dtype) > device_capacity(device).free) n /= 2;
   constexpr double enough = 0.2;
   const Tensor a = ones({n, n}, dtype, device), b = ones({n, n}, dtype, device);
   Workspace workspace;
@@ -136,7 +138,7 @@ double measure_peak_flops(Device device, DType dtype) {
     count *= 2;
     seconds = seconds_of(count);
   }
-  return 2.0 * n * n * n * count / seconds;
+  return 2.0 * std::pow(static_cast<double>(n), 3) * count / seconds;
 }
 
 }  // namespace cladtorch::train

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "cuda/pointwise.cuh"
+#include "cuda/reduction.cuh"
 #include "ops/reduce/reduce_on_device.h"
 #include "ops/reduce/summed_dimensions.h"
 
@@ -18,19 +19,6 @@ int64_t parts_of(int64_t count, int64_t others, int64_t fewest_terms) {
 
 constexpr int sum_threads = 256;
 
-/// The block's sum, at thread 0.
-template <class Sum>
-__device__ Sum block_sum(Sum mine) {
-  auto* const shared = reinterpret_cast<Sum*>(dynamic_shared_memory());
-  shared[threadIdx.x] = mine;
-  __syncthreads();
-  for (unsigned half = sum_threads / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) shared[threadIdx.x] += shared[threadIdx.x + half];
-    __syncthreads();
-  }
-  return shared[0];
-}
-
 /// parts [gridDim.y, outputs]: block (o, p) sums the p-th piece of the terms of output o.
 template <class T>
 __global__ void __launch_bounds__(sum_threads)
@@ -39,13 +27,13 @@ __global__ void __launch_bounds__(sum_threads)
   kept.find(blockIdx.x, start);
   const int64_t piece = ceil_div(count, gridDim.y), begin = blockIdx.y * piece;
   const int64_t end = begin + piece < count ? begin + piece : count;
-  double sum = 0;
+  double sum[1] = {};
   for (int64_t i = begin + threadIdx.x; i < end; i += sum_threads) {
     summed.find(i, offset);
-    sum += static_cast<double>(read(x[start[0] + offset[0]]));
+    sum[0] += static_cast<double>(read(x[start[0] + offset[0]]));
   }
-  sum = block_sum(sum);
-  if (threadIdx.x == 0) parts[int64_t{blockIdx.y} * gridDim.x + blockIdx.x] = sum;
+  BlockPerRow::reduce<Sum>(sum);
+  if (threadIdx.x == 0) parts[int64_t{blockIdx.y} * gridDim.x + blockIdx.x] = sum[0];
 }
 
 constexpr int column_threads = 32, row_threads = 8;
@@ -113,9 +101,8 @@ void sum_to(const Tensor& x, const Shape& shape, double factor, const GradientTa
              Grid(blocks, threads, sizeof(double) * column_threads * row_threads), count, n, from, to);
     } else {
       launch(x.device(), sum_kernel<T>,
-             Grid(dim3(static_cast<unsigned>(n), static_cast<unsigned>(parts)), dim3(sum_threads),
-                  sizeof(double) * sum_threads),
-             from, StridedIndex<1>(kept), StridedIndex<1>(summed), count, to);
+             Grid(dim3(static_cast<unsigned>(n), static_cast<unsigned>(parts)), dim3(sum_threads)), from,
+             StridedIndex<1>(kept), StridedIndex<1>(summed), count, to);
     }
     detail::write_to<T>(out, [&]<class Out>(Out* result, bool add) {
       with_write(add, [&](auto write) {

@@ -132,7 +132,7 @@ void Block::run_lane(Lane& lane) {
   try {
     launch_->call.invoke(launch_->call.function, launch_->call.arguments.get());
   } catch (const Abandoned&) {
-  } catch (...) {
+  } catch (...) {  // whatever it is: no exception may leave a fiber
     note_failure(fmt::format("thread {} threw an exception", text(lane.index)));
   }
   lane.state = Lane::State::returned;
