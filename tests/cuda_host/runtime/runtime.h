@@ -48,6 +48,8 @@ namespace cuda_host::detail {
 class Runtime {
  public:
   Runtime();
+  // Drops what nobody waited for: queued operations hold each other.
+  ~Runtime() { queue.drop_all(); }
 
   // The stream that a handle stands for, null if it is none.
   CUstream_st* find(cudaStream_t handle);
