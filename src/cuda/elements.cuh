@@ -34,9 +34,11 @@ __device__ __forceinline__ To converted(From x) {
   if constexpr (std::is_same_v<To, From>) {
     return x;
   } else if constexpr (std::is_same_v<From, bfloat16>) {
-    return static_cast<To>(widened(x));
+    return converted<To>(widened(x));
   } else if constexpr (std::is_same_v<To, bfloat16>) {
     return narrowed(static_cast<float>(x));
+  } else if constexpr (std::is_same_v<To, int32_t>) {
+    return detail::to_int32(x);
   } else {
     return static_cast<To>(x);
   }

@@ -7,6 +7,7 @@
 #include "cladtorch/error.h"
 #include "cladtorch/tensor/dtype.h"
 #include "cladtorch/tensor/gradient_target.h"
+#include "tensor/host_device.h"
 
 namespace cladtorch::detail {
 
@@ -56,10 +57,23 @@ void write_to(const GradientTarget& target, F&& f) {
   f(target.data<T>(), target.add());
 }
 
+/// Towards zero; numbers out of range become the nearest, NaN 0.
+template <class From>
+CLADTORCH_HOST_DEVICE inline int32_t to_int32(From value) {
+  constexpr auto end = From(0x1p31);
+  if (value != value) return 0;
+  if (value >= end) return INT32_MAX;
+  return value < -end ? INT32_MIN : static_cast<int32_t>(value);
+}
+
 template <class To, class From>
 To convert(From value) {
   if constexpr (std::is_same_v<To, From>) {
     return value;
+  } else if constexpr (std::is_same_v<To, int32_t> && std::is_floating_point_v<From>) {
+    return to_int32(value);
+  } else if constexpr (std::is_same_v<To, int32_t>) {
+    return to_int32(static_cast<float>(value));
   } else if constexpr (std::is_same_v<From, bfloat16>) {
     return static_cast<To>(static_cast<float>(value));
   } else if constexpr (std::is_same_v<To, bfloat16>) {

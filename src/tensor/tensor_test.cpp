@@ -86,6 +86,15 @@ TEST(Tensor, ConvertsBetweenAllDtypes) {
   EXPECT_TRUE(x.to(DType::float64).shares_storage_with(x));
 }
 
+TEST(Tensor, ConvertsWhatNoInteger32Holds) {
+  const std::vector<double> values = {NAN, INFINITY, -INFINITY, 0x1p31, -0x1p31, 1e300, -2.9};
+  const std::vector<int32_t> expected = {0, INT32_MAX, INT32_MIN, INT32_MAX, INT32_MIN, INT32_MAX, -2};
+  for (const DType dtype : {DType::float64, DType::float32, DType::bfloat16}) {
+    const Tensor x = from_values<double>({7}, values).to(dtype).to(DType::int32);
+    for (size_t i = 0; i < values.size(); ++i) EXPECT_EQ(x.data<int32_t>()[i], expected[i]) << values[i];
+  }
+}
+
 TEST(BFloat16, RandomValuesAreThoseOfFloat32Rounded) {
   for (int64_t n : {1, 511, 513, 2000}) {
     Random wide(7), narrow(7);
