@@ -34,6 +34,7 @@ inline Tensor mean(const Tensor& x, int64_t dim, bool keepdim = false) {
 struct ShapeState {
   Shape shape;
   DType dtype = DType::float32;
+  Device device{};
 };
 
 }  // namespace cladtorch

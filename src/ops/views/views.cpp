@@ -11,7 +11,7 @@ using State = pullback_state<ShapeState>;
 using ::cladtorch::accumulate_into;
 using ::cladtorch::checked_dim;
 
-void remember(const Tensor& self, State& state) { state.data = {self.shape(), self.dtype()}; }
+void remember(const Tensor& self, State& state) { state.data = {self.shape(), self.dtype(), self.device()}; }
 
 /// *d += d_y, laid out as `shape`.
 void accumulate_reshaped(Tensor* d, const Tensor& d_y, const Shape& shape) {
@@ -24,7 +24,7 @@ void accumulate_window(Tensor* d, const Tensor& d_y, const State& state, Window&
   if (!::cladtorch::wanted(d) || !d_y.defined()) return;
   // Storing the zeros is the first contribution; adding them to a gradient that exists would be a wasted
   // pass.
-  const auto target = accumulate_into(d, state.data.shape, state.data.dtype);
+  const auto target = accumulate_into(d, state.data.shape, state.data.dtype, state.data.device);
   if (!target.add()) d->zero_();
   Tensor part = window(*d);
   Tensor sum = part.clone();
@@ -39,7 +39,8 @@ double item_reverse_forw(const Tensor* self, State& state) {
   return self->item();
 }
 void item_pullback(const Tensor*, double d_y, Tensor* d_self, State& state) {
-  if (d_self) d_self->accumulate(::cladtorch::full(state.data.shape, d_y, state.data.dtype));
+  const ::cladtorch::ShapeState& x = state.data;
+  if (d_self) d_self->accumulate(::cladtorch::full(x.shape, d_y, x.dtype, x.device));
 }
 
 Tensor reshape_reverse_forw(const Tensor* self, const Shape& shape, State& state) {
