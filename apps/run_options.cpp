@@ -36,7 +36,8 @@ RunOptions::RunOptions(CLI::App* command, Action& action, const train::TrainConf
   add_flag("--threads", "N", "run.threads", "threads (default: all cores)");
   add_flag("--seed", "N", "run.seed", "seed of everything that is random");
   add_flag("--device", "NAME", "run.device", "where to compute: cpu, cuda or cuda:N");
-  add_flag("--dtype", "NAME", "run.dtype", "numbers that the model computes with: fp32 or bf16");
+  add_flag("--dtype", "NAME", "run.dtype",
+           "numbers that the model computes with: fp32, bf16, or fp8 in linear layers");
   command
       ->add_option("--set", given_->request.set, "override a key: --set optimizer.lr=1e-3 (may be repeated)")
       ->type_name("KEY=VALUE")

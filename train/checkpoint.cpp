@@ -14,37 +14,41 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* optimizer_file = "optimizer.safetensors";
+constexpr const char* float8_file = "float8.safetensors";
+constexpr const char* float8_amax = "amax";
 constexpr const char* state_file = "trainer_state.json";
 constexpr const char* first_moment_prefix = "exp_avg.";
 constexpr const char* second_moment_prefix = "exp_avg_sq.";
 
-/// What is written of moments; `here` holds those that come from another device.
-struct Moments {
+/// float32 tensors that are written; `here` holds those that come from another device.
+struct State {
   std::vector<std::pair<std::string, io::StoredTensor>> stored;
   std::vector<Tensor> here;
 
+  void append(const std::string& name, const Tensor& values) {
+    const Tensor tensor = here.emplace_back(values.to(Device{}));
+    stored.push_back({name,
+                      {io::StoredType::f32,
+                       {tensor.shape().begin(), tensor.shape().end()},
+                       {static_cast<const std::byte*>(tensor.data()), tensor.nbytes()}}});
+  }
   void append(const char* prefix, const TensorList& moments) {
-    for (const auto& [name, moment] : moments) {
-      const Tensor tensor = here.emplace_back(moment.to(Device{}));
-      stored.push_back({prefix + name,
-                        {io::StoredType::f32,
-                         {tensor.shape().begin(), tensor.shape().end()},
-                         {static_cast<const std::byte*>(tensor.data()), tensor.nbytes()}}});
-    }
+    for (const auto& [name, moment] : moments) append(prefix + name, moment);
   }
 };
 
-void read_moments(const io::SafetensorsFile& file, const char* prefix, TensorList& moments) {
-  for (NamedTensor& moment : moments) {
-    const io::StoredTensor& stored = file.at(prefix + moment.name);
-    const Shape shape(std::span<const int64_t>(stored.shape));
-    require(stored.type == io::StoredType::f32 && shape == moment.tensor.shape(), "read '",
-            file.path().string(), "': '", prefix, moment.name, "' is ", io::stored_name(stored.type), " ",
-            shape, ", expected F32 ", moment.tensor.shape());
-    Tensor read = Tensor::empty(shape, DType::float32);
-    std::memcpy(read.data(), stored.data.data(), stored.data.size());
-    moment.tensor.copy_from(read);
-  }
+void read_state(const io::SafetensorsFile& file, const std::string& name, Tensor values) {
+  const io::StoredTensor& stored = file.at(name);
+  const Shape shape(std::span<const int64_t>(stored.shape));
+  require(stored.type == io::StoredType::f32 && shape == values.shape(), "read '", file.path().string(),
+          "': '", name, "' is ", io::stored_name(stored.type), " ", shape, ", expected F32 ", values.shape());
+  Tensor read = Tensor::empty(shape, DType::float32);
+  std::memcpy(read.data(), stored.data.data(), stored.data.size());
+  values.copy_from(read);
+}
+
+void read_moments(const io::SafetensorsFile& file, const char* prefix, const TensorList& moments) {
+  for (const NamedTensor& moment : moments) read_state(file, prefix + moment.name, moment.tensor);
 }
 
 io::Json to_json(const TrainerState& state) {
@@ -89,7 +93,7 @@ data::TokenizerPtr load_tokenizer(const fs::path& checkpoint, const LanguageMode
 
 void save_checkpoint(const fs::path& path, const LanguageModel& model, const AdamW& optimizer,
                      const TrainerState& state, const formats::FolderExtras& extras,
-                     const AdapterRun* adapter) {
+                     const AdapterRun* adapter, const Float8Layers* float8) {
   // Makes no parents: a run's folder that somebody removed must not come back with half of its files.
   io::AtomicFolder folder(path);
   const fs::path& fresh = folder.path();
@@ -100,11 +104,16 @@ void save_checkpoint(const fs::path& path, const LanguageModel& model, const Ada
   } else {
     formats::save_model(*here, fresh, {.extras = &extras});
   }
-  Moments moments;
+  State moments;
   moments.append(first_moment_prefix, optimizer.first_moments());
   moments.append(second_moment_prefix, optimizer.second_moments());
   io::write_safetensors(fresh / optimizer_file, moments.stored,
                         {{"steps", std::to_string(optimizer.steps())}});
+  if (float8 != nullptr) {
+    State remembered;
+    remembered.append(float8_amax, float8->amax());
+    io::write_safetensors(fresh / float8_file, remembered.stored, {});
+  }
   io::write_json(fresh / state_file, to_json(state));
   folder.commit();
 }
@@ -145,6 +154,11 @@ void load_optimizer(const fs::path& checkpoint, AdamW& optimizer) {
   read_moments(file, first_moment_prefix, optimizer.first_moments());
   read_moments(file, second_moment_prefix, optimizer.second_moments());
   optimizer.set_steps(std::stoll(steps->second));
+}
+
+void load_float8(const fs::path& checkpoint, Float8Layers& float8) {
+  if (!fs::exists(checkpoint / float8_file)) return;
+  read_state(io::SafetensorsFile(checkpoint / float8_file), float8_amax, float8.amax());
 }
 
 fs::path find_checkpoint(const fs::path& path) {

@@ -123,7 +123,8 @@ std::vector<ConfigField> config_fields(TrainConfig& c) {
       {"run.seed", "seed of initialization, shuffling, dropout and samples", &c.run.seed},
       {"run.threads", "threads; 0: all cores", &c.run.threads, 0, 1024},
       {"run.device", "where to compute: cpu, cuda or cuda:N", &c.run.device},
-      {"run.dtype", "numbers that the model computes with: fp32 or bf16", &c.run.dtype},
+      {"run.dtype", "numbers that the model computes with: fp32, bf16, or fp8 in linear layers",
+       &c.run.dtype},
       {"data.text", "text file, folder of them, or prepared tokens; empty: built-in stories", &c.data.text},
       {"data.vocabulary", "char, byte, or the file or folder of a tokenizer", &c.data.vocabulary},
       {"data.sampling", "shuffled_windows or random_offsets", &c.data.sampling},
@@ -340,7 +341,7 @@ void check_config(const TrainConfig& c) {
     expect(value < 1, fmt::format("{} is {}, expected less than 1", key, value));
   }
   device_from_name(c.run.device, "config: run.device");
-  dtype_from_string(c.run.dtype, "config: run.dtype");
+  precision_from_string(c.run.dtype, "config: run.dtype");
   try {
     schedule_kind_from_string(c.schedule.kind);
     // A resumed run takes the tokenizer of the model from its checkpoint.
@@ -379,6 +380,13 @@ DType dtype_from_string(const std::string& name, const std::string& where) {
   if (name == "fp32") return DType::float32;
   if (name == "bf16") return DType::bfloat16;
   throw UsageError(fmt::format("{} is '{}', expected fp32 or bf16", where, name));
+}
+
+Precision precision_from_string(const std::string& name, const std::string& where) {
+  if (name == "fp32") return {DType::float32};
+  if (name == "bf16") return {DType::bfloat16};
+  if (name == "fp8") return {DType::bfloat16, true};
+  throw UsageError(fmt::format("{} is '{}', expected fp32, bf16 or fp8", where, name));
 }
 
 std::string config_toml(const TrainConfig& config) {

@@ -137,7 +137,7 @@ TEST(Config, RefusesValuesThatCannotWork) {
                           "schedule.kind=cosin",
                           "schedule.min_lr=1",
                           "run.device=tpu",
-                          "run.dtype=fp8",
+                          "run.dtype=fp16",
                           "train.eval_prefix=1",
                           "sample.top_p=0"}) {
     EXPECT_THAT(error_of_set(bad), HasSubstr(std::string(bad).substr(0, std::string(bad).find('=')))) << bad;

@@ -24,11 +24,12 @@ bool graphs_are_on() {
 }  // namespace
 
 DeviceStep::DeviceStep(const LanguageModel& model, LanguageModel& gradient, TensorList& gradients,
-                       AdamW& optimizer, Workspace& workspace)
+                       AdamW& optimizer, Float8Layers* float8, Workspace& workspace)
     : model_(model),
       gradient_(gradient),
       gradients_(gradients),
       optimizer_(optimizer),
+      float8_(float8),
       workspace_(workspace),
       device_(model.device()),
       number_(Tensor::empty({2}, DType::int32, device_)),
@@ -91,6 +92,7 @@ void DeviceStep::queue_update() {
   squares_on_device(tables_, sums_);
   finish_step_on_device(input_, loss_.total, sums_, output_);
   optimizer_.step_on_device(gradients_, input_, output_);
+  if (float8_ != nullptr) float8_->finish_step();
 }
 
 bool DeviceStep::is_planned() const {

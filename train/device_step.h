@@ -19,9 +19,10 @@ namespace cladtorch::train {
 
 class DeviceStep {
  public:
-  /// Everything but the tokens lies on one CUDA device, and outlives this.
+  /// Everything but the tokens lies on one CUDA device, and outlives this. `float8` is null where the model
+  /// has no layers in 8 bits.
   DeviceStep(const LanguageModel& model, LanguageModel& gradient, TensorList& gradients, AdamW& optimizer,
-             Workspace& workspace);
+             Float8Layers* float8, Workspace& workspace);
 
   /// Plans the memory of add() for such tokens without taking any.
   void plan(const Tensor& tokens, const Tensor& targets);
@@ -56,6 +57,7 @@ class DeviceStep {
   LanguageModel& gradient_;
   TensorList& gradients_;
   AdamW& optimizer_;
+  Float8Layers* float8_;
   Workspace& workspace_;
   Device device_;
   Tensor tokens_, targets_, number_;  // there

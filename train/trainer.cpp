@@ -129,7 +129,9 @@ Trainer::Trainer(const TrainConfig& config, const data::Dataset& data, std::uniq
 
 void Trainer::build(std::unique_ptr<LanguageModel> master) {
   master_ = master->to(device_from_string(config_.run.device));
-  model_ = master_->to(dtype_from_string(config_.run.dtype));
+  const Precision precision = precision_from_string(config_.run.dtype);
+  model_ = master_->to(precision.dtype);
+  float8_ = precision.float8 ? float8_layers(*model_) : nullptr;
   gradient_ = model_->gradient_like();
   gradients_ = std::make_unique<TensorList>(gradient_->parameters());
   const AdamWOptions options = {.lr = config_.optimizer.lr,
@@ -141,7 +143,8 @@ void Trainer::build(std::unique_ptr<LanguageModel> master) {
       std::make_unique<AdamW>(TensorList(model_->parameters()), TensorList(master_->parameters()), options);
   device_step_ = nullptr;
   if (model_->device().type != DeviceType::cpu)
-    device_step_ = std::make_unique<DeviceStep>(*model_, *gradient_, *gradients_, *optimizer_, workspace_);
+    device_step_ = std::make_unique<DeviceStep>(*model_, *gradient_, *gradients_, *optimizer_, float8_.get(),
+                                                workspace_);
 }
 
 Trainer::~Trainer() = default;
@@ -160,6 +163,7 @@ void Trainer::restore(const std::filesystem::path& checkpoint) {
   restore_weights(checkpoint, state);
   build(std::move(master_));
   load_optimizer(checkpoint, *optimizer_);
+  if (float8_) load_float8(checkpoint, *float8_);
   require(std::isfinite(TensorList(master_->parameters()).norm()) &&
               std::isfinite(optimizer_->first_moments().norm()) &&
               std::isfinite(optimizer_->second_moments().norm()),
@@ -193,7 +197,8 @@ void Trainer::save(const std::filesystem::path& checkpoint) {
   // An update from a finite gradient can still overflow; such weights must not replace good ones.
   if (const double norm = TensorList(master_->parameters()).norm(); !std::isfinite(norm))
     diverged("the length of the weights", norm);
-  save_checkpoint(checkpoint, *master_, *optimizer_, state_, extras_, adapter_ ? &*adapter_ : nullptr);
+  save_checkpoint(checkpoint, *master_, *optimizer_, state_, extras_, adapter_ ? &*adapter_ : nullptr,
+                  float8_.get());
 }
 
 void Trainer::diverged(const char* what, double value) const {
@@ -263,6 +268,7 @@ MemoryUse Trainer::plan_memory() {
   } else {
     micro_batch(0, 1);
     gradients_->mark_zero();
+    if (float8_) float8_->forget_step();
     evaluate_batches(1);
   }
   MemoryUse use;
@@ -326,6 +332,7 @@ void Trainer::compute(Begun& step, const GradientObserver& observe) {
   const double clip = config_.optimizer.clip;
   const double clipping = clip > 0 && record.grad_norm > clip ? clip / record.grad_norm : 1.0;
   optimizer_->step(*gradients_, clipping / weight);
+  if (float8_) float8_->finish_step();
 }
 
 void Trainer::queue(Begun& step, const GradientObserver& observe) {

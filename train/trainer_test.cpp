@@ -349,6 +349,14 @@ TEST(Trainer, ABfloat16RunBeginsWithTheRoundedWeightsOfTheFloat32RunAndSavesItsM
   EXPECT_EQ(continued.state().step, 12);
 }
 
+TEST(Trainer, AFloat8RunNeedsLayersThatCanBeMultipliedIn8Bits) {
+  TrainConfig config = small_config();
+  config.run.dtype = "fp8";
+  config.model.channels = 24;
+  config.model.hidden = 40;
+  EXPECT_THROW(trainer_of(config), Error);
+}
+
 TEST(Trainer, CountsTheMemoryOfMastersApart) {
   TrainConfig config = small_config();
   const MemoryUse wide = trainer_of(config).plan_memory();

@@ -16,6 +16,15 @@ int64_t LanguageModel::parameter_count() const {
   return count;
 }
 
+std::unique_ptr<Float8Layers> float8_layers(LanguageModel& model) {
+  std::vector<Tensor> weights;
+  for (const NamedLinear& linear : model.linear_layers()) weights.push_back(linear.layer->weight);
+  auto layers = std::make_unique<Float8Layers>(std::move(weights));
+  require(layers->layers() > 0, "float8: no linear layer of the model has extents that are multiples of ",
+          Float8Scaling::multiple, "; use bf16");
+  return layers;
+}
+
 ModelSizes LanguageModelTraits<GPT2>::sizes(const GPT2Config& config) {
   return {.vocab_size = config.vocab_size,
           .context = config.n_positions,

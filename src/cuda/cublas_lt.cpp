@@ -33,6 +33,10 @@ cudaDataType_t cublas_type(DType dtype) {
       return CUDA_R_16BF;
     case DType::float32:
       return CUDA_R_32F;
+    case DType::float8_e4m3:
+      return CUDA_R_8F_E4M3;
+    case DType::float8_e5m2:
+      return CUDA_R_8F_E5M2;
     default:
       fail("matmul: expected a floating dtype, got ", dtype);
   }

@@ -122,7 +122,7 @@ bool sums_pay(Device device, const GemmKey& key, const GemmOperands& operands, f
   if (candidates.empty()) return true;
   const float product = fastest(device, plan, operands, candidates).milliseconds;
   // A copy reads and writes as much as sums read in twice its time; that leaves them their second kernel.
-  const Discarded copied(device, key.problem.m * key.problem.k, key.problem.in);
+  const Discarded copied(device, key.problem.m * key.problem.k, key.problem.a_in);
   const cudaStream_t stream = compute_stream(device);
   const float copy = time_of(stream, [&] {
     return cudaMemcpyAsync(copied.data(), operands.a, copied.bytes(), cudaMemcpyDeviceToDevice, stream) ==

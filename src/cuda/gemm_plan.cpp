@@ -17,11 +17,11 @@ int alignment_of(const void* pointer) {
 }
 
 cublasComputeType_t compute_type(const GemmKey& key) {
-  if (key.problem.in == DType::float64) return CUBLAS_COMPUTE_64F;
+  if (key.problem.a_in == DType::float64) return CUBLAS_COMPUTE_64F;
   return key.tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
 }
 
-cudaDataType_t scale_type(const GemmProblem& x) { return x.in == DType::float64 ? CUDA_R_64F : CUDA_R_32F; }
+cudaDataType_t scale_type(const GemmProblem& x) { return x.a_in == DType::float64 ? CUDA_R_64F : CUDA_R_32F; }
 
 cublasOperation_t transpose(const MatrixLayout& x) { return x.transposed ? CUBLAS_OP_T : CUBLAS_OP_N; }
 
@@ -54,7 +54,7 @@ bool has_gelu(Epilogue epilogue) { return epilogue == Epilogue::gelu || epilogue
 
 GemmKey::GemmKey(const GemmProblem& gemm, const GemmOperands& operands)
     : problem(gemm),
-      tf32(gemm.in == DType::float32 && tf32_allowed()),
+      tf32(gemm.a_in == DType::float32 && tf32_allowed()),
       a_alignment(alignment_of(operands.a)),
       b_alignment(alignment_of(operands.b)),
       c_alignment(alignment_of(operands.c)),
@@ -68,33 +68,39 @@ std::string GemmKey::text() const {
   const auto matrix = [&](const MatrixLayout& layout, int alignment) {
     out << ' ' << layout.stride << (layout.transposed ? "t" : "n") << layout.batch << '@' << alignment;
   };
-  out << x.in << (tf32 ? " tf32 " : " ") << x.out << ' ' << x.m << ' ' << x.n << ' ' << x.k << ' ' << x.batch;
+  out << x.a_in << ' ' << x.b_in << (tf32 ? " tf32 " : " ") << x.out << ' ' << x.m << ' ' << x.n << ' ' << x.k
+      << ' ' << x.batch;
   matrix(x.a, a_alignment);
   matrix(x.b, b_alignment);
   matrix(x.c, c_alignment);
   out << ' ' << static_cast<int>(x.epilogue) << '@' << bias_alignment << '@' << extra_alignment << ' '
-      << (x.add ? "add" : "store") << ' ' << workspace_bytes;
+      << (x.add ? "add" : "store") << (x.fast_accumulation ? " fast " : " ") << workspace_bytes;
   return out.str();
 }
 
 GemmPlan::GemmPlan(const GemmKey& key)
     : key_(key),
       operation_(compute_type(key), scale_type(key.problem)),
-      left_(layout(key.problem.in, key.problem.k, key.problem.n, key.problem.b, key.problem.batch)),
-      right_(layout(key.problem.in, key.problem.m, key.problem.k, key.problem.a, key.problem.batch)),
+      left_(layout(key.problem.b_in, key.problem.k, key.problem.n, key.problem.b, key.problem.batch)),
+      right_(layout(key.problem.a_in, key.problem.m, key.problem.k, key.problem.a, key.problem.batch)),
       result_(layout(key.problem.out, key.problem.m, key.problem.n, key.problem.c, key.problem.batch)) {
   const GemmProblem& x = key.problem;
   operation_.set(CUBLASLT_MATMUL_DESC_TRANSA, transpose(x.b));
   operation_.set(CUBLASLT_MATMUL_DESC_TRANSB, transpose(x.a));
   operation_.set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue_of(x.epilogue));
   if (x.epilogue == Epilogue::bias || x.epilogue == Epilogue::bias_gelu)
-    operation_.set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, cublas_type(x.in));
+    operation_.set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, cublas_type(is_float8(x.a_in) ? x.out : x.a_in));
   if (x.epilogue == Epilogue::row_sums)
     operation_.set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, cublas_type(x.out));
   if (has_gelu(x.epilogue)) operation_.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, x.n);
+  if (x.fast_accumulation) operation_.set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, int8_t{1});
 }
 
 void GemmPlan::set_pointers(const GemmOperands& operands) {
+  if (is_float8(key_.problem.a_in)) {
+    operation_.set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, operands.b_scale);
+    operation_.set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, operands.a_scale);
+  }
   const Epilogue epilogue = key_.problem.epilogue;
   if (epilogue == Epilogue::none) return;
   operation_.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER,
@@ -145,7 +151,7 @@ cublasStatus_t GemmPlan::launch(cublasLtHandle_t handle, const GemmOperands& ope
   const GemmProblem& x = key_.problem;
   const double one = 1, zero = 0;
   const float one_float = 1, zero_float = 0;
-  const bool wide = x.in == DType::float64;
+  const bool wide = x.a_in == DType::float64;
   const void* const alpha = wide ? static_cast<const void*>(&one) : &one_float;
   const void* const beta = x.add ? alpha : wide ? static_cast<const void*>(&zero) : &zero_float;
   return cublasLtMatmul(handle, operation_.get(), alpha, operands.b, left_.get(), operands.a, right_.get(),

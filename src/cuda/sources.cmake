@@ -22,6 +22,7 @@ set(CLADTORCH_CUDA_SOURCES
   ops/dropout/dropout.cu
   ops/embedding/embedding.cu
   ops/embedding/sorted_positions.cu
+  ops/float8/float8.cu
   ops/gelu_erf/gelu_erf.cu
   ops/gelu_tanh/gelu_tanh.cu
   ops/layer_norm/norm.cu

@@ -8,6 +8,8 @@
 namespace cladtorch::cuda {
 
 inline const void* address(const Tensor& x) {
+  if (x.dtype() == DType::float8_e4m3) return x.device_data<float8_e4m3>();
+  if (x.dtype() == DType::float8_e5m2) return x.device_data<float8_e5m2>();
   const void* data = nullptr;
   detail::dispatch_any(x.dtype(), [&]<class T>(T) { data = x.device_data<T>(); });
   return data;
@@ -18,7 +20,7 @@ inline std::byte* at(const void* data, int64_t elements, DType dtype) {
   return bytes + elements * static_cast<int64_t>(size_of(dtype));
 }
 
-/// Of a product_operand().
+/// Of a tensor that product_operand() made.
 inline MatrixLayout layout_of(const Tensor& x) {
   const int64_t rows = x.size(-2), columns = x.size(-1);
   const int64_t row = x.strides()[x.dim() - 2], column = x.strides()[x.dim() - 1];
@@ -34,8 +36,11 @@ struct TensorProduct {
   GemmOperands operands;
 
   /// a [..., m, k], b [..., k, n]
-  TensorProduct(const Tensor& a, const Tensor& b, DType out, void* c, Tensor& workspace) {
-    problem.in = a.dtype();
+  TensorProduct(const detail::ProductOperand& left, const detail::ProductOperand& right, DType out, void* c,
+                Tensor& workspace) {
+    const Tensor &a = left.matrix, &b = right.matrix;
+    problem.a_in = a.dtype();
+    problem.b_in = b.dtype();
     problem.out = out;
     problem.m = a.size(-2);
     problem.n = b.size(-1);
@@ -45,6 +50,8 @@ struct TensorProduct {
     problem.c.stride = problem.n;
     operands.a = address(a);
     operands.b = address(b);
+    if (left.scale.defined()) operands.a_scale = left.scale.device_data<float>();
+    if (right.scale.defined()) operands.b_scale = right.scale.device_data<float>();
     operands.c = c;
     auto* const memory = reinterpret_cast<std::byte*>(workspace.device_data<float>());
     const size_t offset = -reinterpret_cast<uintptr_t>(memory) % detail::product_workspace_alignment;

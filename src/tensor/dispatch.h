@@ -16,7 +16,8 @@ template <class T>
 using Computed = std::conditional_t<std::is_same_v<T, bfloat16>, float, T>;
 constexpr DType computed_in(DType dtype) { return dtype == DType::bfloat16 ? DType::float32 : dtype; }
 
-/// Calls f(T{}) with the element type of any dtype.
+/// Calls f(T{}) with the element type of any dtype but float8, which products alone read; throws Error for
+/// that.
 template <class F>
 decltype(auto) dispatch_any(DType dtype, F&& f) {
   switch (dtype) {
@@ -26,6 +27,9 @@ decltype(auto) dispatch_any(DType dtype, F&& f) {
       return f(int32_t{});
     case DType::bfloat16:
       return f(bfloat16{});
+    case DType::float8_e4m3:
+    case DType::float8_e5m2:
+      fail("tensor: ", dtype, " is a format of products, expected one to compute in");
     case DType::float32:
       break;
   }

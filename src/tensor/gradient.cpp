@@ -101,6 +101,11 @@ void Tensor::accumulate_in_place(const Tensor& d) {
   }
 }
 
+void Tensor::set_float8_scaling(std::shared_ptr<const Float8Scaling> scaling) {
+  require(defined(), "set_float8_scaling: the tensor is undefined");
+  storage_->float8 = std::move(scaling);
+}
+
 void Tensor::set_frozen(bool frozen) {
   require(defined(), "set_frozen: the tensor is undefined");
   storage_->frozen = frozen;

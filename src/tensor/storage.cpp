@@ -111,6 +111,7 @@ Storage* part_of_storage(Storage* owner, std::byte* data, size_t bytes) {
 }
 
 void free_storage(Storage* storage) noexcept {
+  storage->float8.reset();
   if (storage->workspace) storage->workspace->implementation_->memory_of(storage->device).release(*storage);
   if (storage->owner) {
     const StorageHandle released(storage->owner);

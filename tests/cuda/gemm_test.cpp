@@ -32,10 +32,10 @@ struct Case {
     const testing::Tensors made =
         normals({{x.batch * x.m * x.k}, {x.batch * x.k * x.n}, {x.batch * x.m * x.c.stride}, {x.n}});
     const auto rounded = [](const Tensor& t, DType dtype) { return t.to(dtype).to(DType::float64); };
-    a = rounded(made[0], x.in);
-    b = rounded(made[1], x.in);
+    a = rounded(made[0], x.a_in);
+    b = rounded(made[1], x.b_in);
     c = rounded(made[2], x.out);
-    bias = rounded(made[3], x.in);
+    bias = rounded(made[3], x.a_in);
     extra = full({x.epilogue == Epilogue::row_sums ? x.m : x.m * x.n}, NAN, DType::float64);
   }
 
@@ -68,7 +68,7 @@ struct Case {
   ::testing::AssertionResult run(double tolerance) {
     make();
     const GemmProblem& x = problem;
-    const Tensor left = a.to(x.in).to(gpu), right = b.to(x.in).to(gpu), added = bias.to(x.in).to(gpu);
+    const Tensor left = a.to(x.a_in).to(gpu), right = b.to(x.b_in).to(gpu), added = bias.to(x.a_in).to(gpu);
     Tensor result = c.to(x.out).to(gpu), more = extra.to(x.out).to(gpu);
     Tensor workspace = Tensor::empty({static_cast<int64_t>(workspace_bytes / 4)}, DType::float32, gpu);
     const auto pointer = [](const Tensor& t) {
@@ -92,7 +92,7 @@ struct Case {
 
 GemmProblem product_of(DType in, DType out, int64_t m, int64_t n, int64_t k, int flags = 0) {
   GemmProblem x;
-  x.in = in;
+  x.a_in = x.b_in = in;
   x.out = out;
   x.m = m;
   x.n = n;

@@ -45,8 +45,8 @@ TEST_F(BadInput, WrongConfigurationNamesTheKey) {
   expect_error(small_train({"--set", "model.heads=3"}), usage_error_code, "does not divide model.channels");
   expect_error(small_train({"--device", "tpu"}), usage_error_code,
                "run.device: unknown device 'tpu'; expected cpu, cuda or cuda:N");
-  expect_error(small_train({"--dtype", "fp8"}), usage_error_code,
-               "run.dtype is 'fp8', expected fp32 or bf16");
+  expect_error(small_train({"--dtype", "fp16"}), usage_error_code,
+               "run.dtype is 'fp16', expected fp32, bf16 or fp8");
   write(folder_ / "wrong.toml", "[train]\nsteps = 5\nbach = 3\n");
   expect_error(small_train({"--config", "wrong.toml"}), usage_error_code,
                "wrong.toml:3: unknown key 'train.bach'");

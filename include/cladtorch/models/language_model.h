@@ -259,6 +259,10 @@ class LanguageModelOf : public LanguageModel {
   Device device_;
 };
 
+/// Lets the linear layers of `model` multiply in 8 bits as long as the result lives. Throws Error if its
+/// device cannot, or if no layer has extents that are multiples of 16.
+std::unique_ptr<Float8Layers> float8_layers(LanguageModel& model);
+
 /// A handle on `model`, whose parameters it shares.
 template <class Model>
 std::unique_ptr<LanguageModel> as_language_model(Model model) {

@@ -19,6 +19,9 @@ class TrainingScope {
   TrainingScope(const TrainingScope&) = delete;
   TrainingScope& operator=(const TrainingScope&) = delete;
 
+  /// Whether one is alive on this thread.
+  static bool is_active();
+
  private:
   friend struct DropoutState;
   uint64_t seed_, step_;

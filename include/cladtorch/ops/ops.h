@@ -7,6 +7,7 @@
 #include "cladtorch/ops/count.h"
 #include "cladtorch/ops/dropout.h"
 #include "cladtorch/ops/embedding.h"
+#include "cladtorch/ops/float8.h"
 #include "cladtorch/ops/fused.h"
 #include "cladtorch/ops/loss.h"
 #include "cladtorch/ops/matmul.h"

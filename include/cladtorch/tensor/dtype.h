@@ -22,7 +22,17 @@ struct bfloat16 {
   explicit operator float() const { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
 };
 
-enum class DType : uint8_t { float32, float64, int32, bfloat16 };
+/// 4 bits of exponent, 3 of mantissa: up to 448, no infinity. A storage format of products alone; see
+/// ops/float8.h.
+struct float8_e4m3 {
+  uint8_t bits = 0;
+};
+/// 5 bits of exponent, 2 of mantissa: up to 57344.
+struct float8_e5m2 {
+  uint8_t bits = 0;
+};
+
+enum class DType : uint8_t { float32, float64, int32, bfloat16, float8_e4m3, float8_e5m2 };
 
 constexpr size_t size_of(DType dtype) {
   switch (dtype) {
@@ -34,6 +44,9 @@ constexpr size_t size_of(DType dtype) {
       return 4;
     case DType::bfloat16:
       return 2;
+    case DType::float8_e4m3:
+    case DType::float8_e5m2:
+      return 1;
   }
   return 0;
 }
@@ -48,12 +61,18 @@ constexpr const char* name_of(DType dtype) {
       return "int32";
     case DType::bfloat16:
       return "bfloat16";
+    case DType::float8_e4m3:
+      return "float8_e4m3";
+    case DType::float8_e5m2:
+      return "float8_e5m2";
   }
   return "unknown";
 }
 
+constexpr bool is_float8(DType dtype) { return dtype == DType::float8_e4m3 || dtype == DType::float8_e5m2; }
+
 /// Whether elements have derivatives.
-constexpr bool is_floating(DType dtype) { return dtype != DType::int32; }
+constexpr bool is_floating(DType dtype) { return dtype != DType::int32 && !is_float8(dtype); }
 
 template <class T>
 struct dtype_of;
@@ -72,6 +91,14 @@ struct dtype_of<int32_t> {
 template <>
 struct dtype_of<bfloat16> {
   static constexpr DType value = DType::bfloat16;
+};
+template <>
+struct dtype_of<float8_e4m3> {
+  static constexpr DType value = DType::float8_e4m3;
+};
+template <>
+struct dtype_of<float8_e5m2> {
+  static constexpr DType value = DType::float8_e5m2;
 };
 
 inline std::ostream& operator<<(std::ostream& out, DType dtype) { return out << name_of(dtype); }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <utility>
 
 #include "cladtorch/tensor/dtype.h"
@@ -12,6 +13,7 @@
 namespace cladtorch {
 
 class Workspace;
+struct Float8Scaling;
 
 namespace detail {
 
@@ -28,6 +30,7 @@ struct Storage {
   bool sink = false;             ///< a gradient buffer without memory that drops what is added
   bool squares_wanted = false;   ///< of those who write a gradient buffer: see Tensor::want_squares
   double squares = unknown;      ///< sum of the squares of all elements, if the last writer left it
+  std::shared_ptr<const Float8Scaling> float8;  ///< see Tensor::set_float8_scaling
   std::byte* data = nullptr;
   size_t bytes = 0;
   Workspace* workspace = nullptr;  ///< told when the block is released; null once the block is on its own

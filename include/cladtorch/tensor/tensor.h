@@ -4,6 +4,7 @@
 #include <clad/opaque.h>
 
 #include <iosfwd>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -113,6 +114,10 @@ class CLAD_OPAQUE Tensor {
   void zero_() { fill_(0); }
   /// Copies the elements of `source` (same shape; any device, dtype converted) into this tensor's storage.
   void copy_from(const Tensor& source);
+  /// Lets linear() multiply by this weight, and all that shares its storage, in 8 bits: see ops/float8.h.
+  /// Null ends that. Throws Error if the tensor is undefined.
+  void set_float8_scaling(std::shared_ptr<const Float8Scaling> scaling);
+  const Float8Scaling* float8_scaling() const { return defined() ? storage_->float8.get() : nullptr; }
   /// What the elements are now, for restore(): the reverse sweep gives constants that were changed in place
   /// the values that they had.
   Tensor snapshot() const { return clone(); }

@@ -38,10 +38,11 @@ formats::FolderExtras extras_of(const data::Tokenizer& tokenizer);
 /// Writes the folder `path` (model.safetensors, config.json, the files of `extras`, optimizer.safetensors,
 /// trainer_state.json) beside its final place and exchanges it for the old one: a kill at any moment leaves
 /// one complete checkpoint under this name. The folder that `path` lies in must exist. With `adapter`, the
-/// files of PEFT take the place of the model's: the model's adapters alone.
+/// files of PEFT take the place of the model's: the model's adapters alone. With `float8`, float8.safetensors
+/// holds what its layers remember.
 void save_checkpoint(const std::filesystem::path& path, const LanguageModel& model, const AdamW& optimizer,
                      const TrainerState& state, const formats::FolderExtras& extras,
-                     const AdapterRun* adapter = nullptr);
+                     const AdapterRun* adapter = nullptr, const Float8Layers* float8 = nullptr);
 
 /// The tokenizer of `model`, which lies in the folder `checkpoint`. Throws Error where it has tokens that the
 /// model has not; a model may have rows for more than it.
@@ -50,6 +51,9 @@ data::TokenizerPtr load_tokenizer(const std::filesystem::path& checkpoint, const
 TrainerState load_trainer_state(const std::filesystem::path& checkpoint);
 /// Reads the moments and the step count; throws Error when they belong to other parameters.
 void load_optimizer(const std::filesystem::path& checkpoint, AdamW& optimizer);
+/// Reads what layers in 8 bits remember; nothing where the checkpoint was written without them. Throws Error
+/// when it has other layers.
+void load_float8(const std::filesystem::path& checkpoint, Float8Layers& float8);
 
 /// The checkpoint that `path` means: itself if it holds a model.safetensors, else its best/, else its last/.
 /// Throws Error that says what was looked for.

@@ -136,6 +136,15 @@ int64_t hidden_size(const TrainConfig::Model& model);
 /// float32 for "fp32", bfloat16 for "bf16". Throws UsageError naming both, and `where`, for anything else.
 DType dtype_from_string(const std::string& name, const std::string& where = "run.dtype");
 
+/// The numbers that a run computes with.
+struct Precision {
+  DType dtype = DType::float32;  ///< of parameters and activations
+  bool float8 = false;           ///< whether linear layers multiply in 8 bits
+};
+/// What dtype_from_string() knows, and for "fp8" bfloat16 with linear layers in 8 bits. Throws UsageError for
+/// anything else.
+Precision precision_from_string(const std::string& name, const std::string& where = "run.dtype");
+
 /// "cpu", "cuda" or "cuda:N". Throws UsageError, with `where`, for anything else and for a device that is not
 /// there.
 Device device_from_name(const std::string& name, const std::string& where = "run.device");

@@ -127,6 +127,7 @@ class Trainer {
   std::unique_ptr<LanguageModel> master_, model_, gradient_;
   std::unique_ptr<TensorList> gradients_;
   std::unique_ptr<AdamW> optimizer_;
+  std::unique_ptr<Float8Layers> float8_;     // null unless run.dtype is fp8
   Workspace workspace_;                      // training and evaluation take turns in one arena
   std::unique_ptr<DeviceStep> device_step_;  // on a CUDA device
   std::deque<Begun> begun_;

@@ -74,6 +74,7 @@ TrainingScope::TrainingScope(uint64_t seed, uint64_t step, const Tensor& step_on
   step_on_device_ = step_on_device.device_data<int32_t>();
 }
 TrainingScope::~TrainingScope() { current_scope = outer_; }
+bool TrainingScope::is_active() { return current_scope != nullptr; }
 
 DropoutState DropoutState::draw() {
   TrainingScope* const scope = current_scope;

@@ -2,6 +2,7 @@
 
 #include "cladtorch/ops/count.h"
 #include "ops/common/reduce_to.h"
+#include "ops/float8/float8_linear.h"
 #include "ops/matmul/check_linear.h"
 #include "ops/matmul/gemm.h"
 #include "ops/matmul/matmul_on_device.h"
@@ -72,6 +73,11 @@ detail::MatrixView<T> transposed_view_of(const Tensor& x) {
   return {x.data<T>(), x.strides()[1], x.strides()[0]};
 }
 
+/// Operand of a linear layer as it is multiplied: `x` itself, or rounded.
+Tensor operand(const Tensor& x, const Float8Scaling* scaling, detail::Float8Role role, bool is_first) {
+  return scaling ? detail::rounded_to_float8(x, *scaling, role, is_first) : x;
+}
+
 }  // namespace
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
@@ -105,10 +111,14 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
     detail::linear_forward_on_device(x, weight, bias, Tensor(), y);
     return y;
   }
-  const Tensor rows = x.reshape({y.numel() / out, in}), dense_bias = bias.contiguous();
+  const int64_t rows = y.numel() / out;
+  const Float8Scaling* const scaling = detail::float8_scaling(weight, rows);
+  const Tensor left = operand(x.reshape({rows, in}), scaling, detail::Float8Role::input, true);
+  const Tensor right = operand(weight, scaling, detail::Float8Role::weight, true);
+  const Tensor dense_bias = bias.contiguous();
   detail::dispatch_real("linear", x.dtype(), [&]<class T>(T) {
-    detail::gemm<T>(rows.size(0), out, in, view_of<T>(rows), transposed_view_of<T>(weight), y.data<T>(), out,
-                    false, bias.defined() ? dense_bias.data<T>() : nullptr);
+    detail::gemm<T>(rows, out, in, view_of<T>(left), transposed_view_of<T>(right), y.data<T>(), out, false,
+                    bias.defined() ? dense_bias.data<T>() : nullptr);
   });
   return y;
 }
@@ -136,22 +146,26 @@ void linear_pullback(const Tensor& x, const Tensor& weight, const Tensor& bias, 
   d_bias = wanted(d_bias, bias);
   if (!d_y.defined()) return;
   if (d_y.is_cuda()) return detail::linear_pullback_on_device(x, weight, bias, d_y, d_x, d_weight, d_bias);
-  const int64_t out = weight.size(0), in = weight.size(1), rows = out == 0 ? 0 : d_y.numel() / out;
+  const int64_t out = weight.size(0), in = weight.size(1);
+  const int64_t rows = d_y.shape().without(d_y.dim() - 1).numel();
   const Tensor d_rows = d_y.reshape({rows, out});
+  const Float8Scaling* const scaling = detail::float8_scaling(weight, rows);
+  const Tensor d = d_x || d_weight ? operand(d_rows, scaling, detail::Float8Role::cotangent, true) : d_rows;
   detail::dispatch_real("linear", d_y.dtype(), [&]<class T>(T) {
     if (d_weight) {
-      const Tensor x_rows = x.reshape({rows, in});
+      const Tensor left = operand(x.reshape({rows, in}), scaling, detail::Float8Role::input, false);
       const GradientTarget target = accumulate_into(d_weight, weight.shape(), d_y.dtype());
-      detail::write_to<T>(target, [&](auto* d, bool add) {
-        detail::gemm(out, in, rows, transposed_view_of<T>(d_rows), view_of<T>(x_rows), d, in, add,
+      detail::write_to<T>(target, [&](auto* to, bool add) {
+        detail::gemm(out, in, rows, transposed_view_of<T>(d), view_of<T>(left), to, in, add,
                      static_cast<const T*>(nullptr), target.squares());
       });
     }
     if (d_x) {
+      const Tensor right = operand(weight, scaling, detail::Float8Role::weight, false);
       const Shape shape = d_y.shape().with(d_y.dim() - 1, in);
       const GradientTarget target = accumulate_into(d_x, shape, d_y.dtype());
-      detail::write_to<T>(target, [&](auto* d, bool add) {
-        detail::gemm(rows, in, out, view_of<T>(d_rows), view_of<T>(weight), d, in, add);
+      detail::write_to<T>(target, [&](auto* to, bool add) {
+        detail::gemm(rows, in, out, view_of<T>(d), view_of<T>(right), to, in, add);
       });
     }
   });

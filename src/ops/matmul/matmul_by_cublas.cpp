@@ -12,6 +12,7 @@
 namespace cladtorch::cuda {
 namespace {
 
+using detail::ProductOperand;
 using detail::StridedLoop;
 
 Shape batch_of(const Shape& shape) {
@@ -34,8 +35,8 @@ void multiply_batch(const StridedLoop<3>& loop, Device device, TensorProduct pro
   for (int64_t row = 0; row < loop.rows(); ++row) {
     const auto offsets = loop.row_offsets(row);
     for (int64_t i = 0; i < (at_once ? 1 : loop.row_length()); ++i) {
-      product.operands.a = at(first.a, offsets[0] + i * loop.strides[0].back(), problem.in);
-      product.operands.b = at(first.b, offsets[1] + i * loop.strides[1].back(), problem.in);
+      product.operands.a = at(first.a, offsets[0] + i * loop.strides[0].back(), problem.a_in);
+      product.operands.b = at(first.b, offsets[1] + i * loop.strides[1].back(), problem.b_in);
       product.operands.c = at(first.c, offsets[2], problem.out);
       problem.add = add || !written.insert(offsets[2]).second;
       product.run_on(device);
@@ -43,8 +44,9 @@ void multiply_batch(const StridedLoop<3>& loop, Device device, TensorProduct pro
   }
 }
 
-void multiply(const Shape& c_shape, const Tensor& a, const Tensor& b, const GradientTarget& c,
-              Tensor& workspace) {
+void multiply(const Shape& c_shape, const ProductOperand& left, const ProductOperand& right,
+              const GradientTarget& c, Tensor& workspace) {
+  const Tensor &a = left.matrix, &b = right.matrix;
   const Shape batch = broadcast_shapes("matmul", batch_of(a.shape()), batch_of(b.shape()));
   if (c_shape.numel() == 0) return;
   if (a.size(-1) == 0 || batch.numel() == 0) {
@@ -57,44 +59,53 @@ void multiply(const Shape& c_shape, const Tensor& a, const Tensor& b, const Grad
   };
   const StridedLoop<3> loop(batch, {strides(a.shape(), a.strides()), strides(b.shape(), b.strides()),
                                     strides(c_shape, contiguous_strides(c_shape))});
-  TensorProduct product(a, b, c.dtype(), c.data<void>(), workspace);
+  TensorProduct product(left, right, c.dtype(), c.data<void>(), workspace);
   product.problem.add = c.add();
   multiply_batch(loop, a.device(), product);
 }
 
+/// For y = x weight^T.
+TensorProduct product_of(const ProductOperand& x, const ProductOperand& weight, Tensor& y,
+                         Tensor& workspace) {
+  TensorProduct product(x, weight.transposed(), y.dtype(), store_into(y).data<void>(), workspace);
+  product.problem.fast_accumulation = is_float8(x.matrix.dtype());
+  return product;
+}
+
 /// y = x weight^T + bias.
-void apply(const Tensor& x, const Tensor& weight, const Tensor& bias, Tensor& y, Tensor& workspace) {
-  TensorProduct product(x, weight.transpose(0, 1), y.dtype(), store_into(y).data<void>(), workspace);
-  if (!bias.defined()) return product.run_on(x.device());
+void apply(const ProductOperand& x, const ProductOperand& weight, const Tensor& bias, Tensor& y,
+           Tensor& workspace) {
+  TensorProduct product = product_of(x, weight, y, workspace);
+  if (!bias.defined()) return product.run_on(y.device());
   product.problem.epilogue = Epilogue::bias;
   product.operands.bias = address(bias);
-  if (product.try_on(x.device())) return;
+  if (product.try_on(y.device())) return;
   detail::copy_on_device(y, bias.expand(y.shape()));
   product.problem.epilogue = Epilogue::none;
   product.problem.add = true;
-  product.run_on(x.device());
+  product.run_on(y.device());
 }
 
 /// cuBLASLt's GELU has the tanh form. It is that of the sum before it is rounded.
-bool apply_with_gelu(const Tensor& x, const Tensor& weight, const Tensor& bias, Tensor& before_gelu,
-                     Tensor& y, Tensor& workspace) {
-  TensorProduct product(x, weight.transpose(0, 1), y.dtype(), store_into(y).data<void>(), workspace);
+bool apply_with_gelu(const ProductOperand& x, const ProductOperand& weight, const Tensor& bias,
+                     Tensor& before_gelu, Tensor& y, Tensor& workspace) {
+  TensorProduct product = product_of(x, weight, y, workspace);
   product.problem.epilogue = bias.defined() ? Epilogue::bias_gelu : Epilogue::gelu;
   product.operands.extra = store_into(before_gelu).data<void>();
   if (bias.defined()) product.operands.bias = address(bias);
-  return product.try_on(x.device());
+  return product.try_on(y.device());
 }
 
-void linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Tensor& before_gelu, Tensor& y,
-            Tensor& workspace) {
+void linear(const ProductOperand& x, const ProductOperand& weight, const Tensor& bias, Tensor& before_gelu,
+            Tensor& y, Tensor& workspace) {
   Tensor& sum = before_gelu.defined() ? before_gelu : y;
-  if (x.size(1) == 0) {
+  if (x.matrix.size(1) == 0) {
     if (bias.defined()) {
       detail::copy_on_device(sum, bias.expand(y.shape()));
     } else {
       detail::fill_on_device(sum, 0);
     }
-  } else if (before_gelu.defined() && x.dtype() == DType::bfloat16 &&
+  } else if (before_gelu.defined() && y.dtype() == DType::bfloat16 &&
              apply_with_gelu(x, weight, bias, before_gelu, y, workspace)) {
     return;
   } else {

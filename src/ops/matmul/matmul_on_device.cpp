@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "ops/float8/float8_linear.h"
+#include "ops/float8/float8_on_device.h"
 #include "tensor/dispatch.h"
 
 namespace cladtorch::detail {
@@ -21,6 +23,36 @@ bool is_sum(const Shape& shape, const Tensor& a, const Tensor& b) {
          shape.numel() / std::max<int64_t>(1, shape[shape.rank() - 2] * shape.back()) <
              std::max(a.numel() / std::max<int64_t>(1, a.size(-1) * a.size(-2)),
                       b.numel() / std::max<int64_t>(1, b.size(-1) * b.size(-2)));
+}
+
+/// Every product reads its operands along the dimension that it sums over, as tensor cores want them.
+void float8_pullback(const Tensor& x, const Tensor& weight, const Float8Scaling& scaling,
+                     const Tensor& d_rows, const Shape& x_shape, Tensor* d_x, Tensor* d_weight,
+                     Tensor* d_bias) {
+  const int64_t rows = d_rows.size(0), out = d_rows.size(1), in = weight.size(1);
+  const DType dtype = d_rows.dtype();
+  const Device device = d_rows.device();
+  if (d_bias) {
+    Tensor sums = column_sums_workspace(d_rows);
+    column_sums_on_device(d_rows, accumulate_into(d_bias, {out}, dtype, device), sums);
+  }
+  if (!d_x && !d_weight) return;
+  const Float8OnDevice d(d_rows, scaling, Float8Role::cotangent,
+                         d_x && d_weight ? Float8Layouts::both
+                         : d_x           ? Float8Layouts::rows
+                                         : Float8Layouts::columns);
+  if (d_weight) {
+    const Float8OnDevice x8(x.reshape({rows, in}), scaling, Float8Role::input, Float8Layouts::columns);
+    Tensor workspace = product_workspace(out, in, device);
+    product_on_device({out, in}, d.columns(), x8.columns().transposed(),
+                      accumulate_into(d_weight, weight.shape(), dtype, device), workspace);
+  }
+  if (d_x) {
+    const Float8OnDevice weight8(weight, scaling, Float8Role::weight, Float8Layouts::columns);
+    Tensor workspace = product_workspace(rows, in, device);
+    product_on_device({rows, in}, d.rows(), weight8.columns().transposed(),
+                      accumulate_into(d_x, x_shape, dtype, device), workspace);
+  }
 }
 
 }  // namespace
@@ -96,15 +128,24 @@ void linear_forward_on_device(const Tensor& x, const Tensor& weight, const Tenso
   const Tensor rows = product_operand(x.reshape({shape[0], in}));
   Tensor workspace = product_workspace(shape[0], out, y.device()), result = y.reshape(shape);
   if (before_gelu.defined()) before_gelu = before_gelu.reshape(shape);
+  if (const Float8Scaling* scaling = float8_scaling(weight, shape[0])) {
+    const Float8OnDevice x8(rows, *scaling, Float8Role::input, Float8Layouts::rows);
+    const Float8OnDevice weight8(weight, *scaling, Float8Role::weight, Float8Layouts::rows);
+    return linear_on_device(x8.rows(), weight8.rows(), bias.contiguous(), before_gelu, result, workspace);
+  }
   linear_on_device(rows, product_operand(weight), bias.contiguous(), before_gelu, result, workspace);
 }
 
 void linear_pullback_on_device(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& d_y,
                                Tensor* d_x, Tensor* d_weight, Tensor* d_bias) {
-  const int64_t out = weight.size(0), in = weight.size(1), rows = out == 0 ? 0 : d_y.numel() / out;
+  const int64_t out = weight.size(0), in = weight.size(1);
+  const int64_t rows = d_y.shape().without(d_y.dim() - 1).numel();
   const Tensor d_rows = d_y.contiguous().reshape({rows, out});
   const Device device = d_y.device();
   if (!bias.defined()) d_bias = nullptr;
+  if (const Float8Scaling* scaling = float8_scaling(weight, rows))
+    return float8_pullback(x, weight, *scaling, d_rows, d_y.shape().with(d_y.dim() - 1, in), d_x, d_weight,
+                           d_bias);
   if (d_weight || d_bias) {
     std::optional<GradientTarget> to_weight, to_bias;
     if (d_weight) to_weight = accumulate_into(d_weight, weight.shape(), d_y.dtype(), device);

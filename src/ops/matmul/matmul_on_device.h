@@ -7,17 +7,28 @@
 
 namespace cladtorch::detail {
 
+/// Matrices, and in float8 what their elements are multiplied by, float32 [1].
+struct ProductOperand {
+  Tensor matrix, scale;
+
+  ProductOperand(Tensor x)
+      : matrix(std::move(x)) {}  // NOLINT(google-explicit-constructor): most have no scale
+  ProductOperand(Tensor x, Tensor factor) : matrix(std::move(x)), scale(std::move(factor)) {}
+  /// [..., j, i]
+  ProductOperand transposed() const { return {matrix.transpose(-1, -2), scale}; }
+};
+
 /// Dense c of shape `c_shape` [..., m, n] = or += a [..., m, k] b [..., k, n]. Leading dimensions of a and b
-/// broadcast; products are added over those that c_shape lacks or where it has 1. The operands are
-/// product_operand()s.
-inline constinit DeviceFunction<void(const Shape& c_shape, const Tensor& a, const Tensor& b,
+/// broadcast; products are added over those that c_shape lacks or where it has 1. Each operand is a
+/// product_operand(), or in float8.
+inline constinit DeviceFunction<void(const Shape& c_shape, const ProductOperand& a, const ProductOperand& b,
                                      const GradientTarget& c, Tensor& workspace)>
     product_on_device{"matmul"};
 
 /// y [rows, out] = x [rows, in] weight^T [in, out], plus bias [out] if it is defined. If before_gelu is
 /// defined, it gets that, and y its GELU in the tanh form.
-inline constinit DeviceFunction<void(const Tensor& x, const Tensor& weight, const Tensor& bias,
-                                     Tensor& before_gelu, Tensor& y, Tensor& workspace)>
+inline constinit DeviceFunction<void(const ProductOperand& x, const ProductOperand& weight,
+                                     const Tensor& bias, Tensor& before_gelu, Tensor& y, Tensor& workspace)>
     linear_on_device{"linear"};
 
 /// d_weight [out, in] = or += d_y^T x and d_bias [out] = or += the sums of the columns of d_y, for d_weight

@@ -12,18 +12,35 @@ bool dense_columns(const cublasLtMatrixLayoutOpaque_t& x) {
   return x.rows > 0 && x.columns > 0 && x.stride >= x.rows && x.batch > 0;
 }
 
+bool is_aligned(const void* pointer, uintptr_t bytes) {
+  return reinterpret_cast<uintptr_t>(pointer) % bytes == 0;
+}
+
+// Two of e5m2 do not go together. Operands are read along the depth, and all is at multiples of 16.
+bool float8_fits(const Problem& x) {
+  constexpr int64_t multiple = 16;
+  const auto dense = [](const cublasLtMatrixLayoutOpaque_t& m) {
+    return m.rows % multiple == 0 && m.columns % multiple == 0 && m.stride % multiple == 0 && m.batch == 1;
+  };
+  const cublasLtMatmulDescOpaque_t& o = x.operation;
+  return is_float8(x.a.type) && is_float8(x.b.type) &&
+         (x.a.type == CUDA_R_8F_E4M3 || x.b.type == CUDA_R_8F_E4M3) && o.compute == CUBLAS_COMPUTE_32F &&
+         o.transpose_a == CUBLAS_OP_T && o.transpose_b == CUBLAS_OP_N && dense(x.a) && dense(x.b) &&
+         dense(x.d) && o.a_scale != nullptr && o.b_scale != nullptr;
+}
+
 bool types_fit(const Problem& x) {
   const cudaDataType_t in = x.a.type, out = x.d.type;
-  if (x.b.type != in || x.c.type != out) return false;
+  if (is_float8(in) || is_float8(x.b.type)) {
+    const bool known = x.operation.scale == CUDA_R_32F && (out == CUDA_R_16BF || out == CUDA_R_32F);
+    return known && x.c.type == out && float8_fits(x);
+  }
+  if (x.b.type != in || x.c.type != out || x.operation.fast_accumulation) return false;
   if (x.operation.compute == CUBLAS_COMPUTE_64F)
     return in == CUDA_R_64F && out == CUDA_R_64F && x.operation.scale == CUDA_R_64F;
   if (x.operation.scale != CUDA_R_32F) return false;
   if (in == CUDA_R_32F) return out == CUDA_R_32F;
   return in == CUDA_R_16BF && (out == CUDA_R_16BF || out == CUDA_R_32F);
-}
-
-bool is_aligned(const void* pointer, uintptr_t bytes) {
-  return reinterpret_cast<uintptr_t>(pointer) % bytes == 0;
 }
 
 cublasStatus_t check_epilogue(const Problem& x) {
@@ -32,6 +49,10 @@ cublasStatus_t check_epilogue(const Problem& x) {
   if (o.compute == CUBLAS_COMPUTE_64F) return CUBLAS_STATUS_NOT_SUPPORTED;
   if ((o.has_bias() || o.has_bias_gradient()) && o.bias == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
   const cudaDataType_t bias_type = o.bias_type.value_or(x.d.type);
+  if (is_float8(x.a.type)) {
+    const bool known = o.epilogue == CUBLASLT_EPILOGUE_BIAS && bias_type == CUDA_R_16BF;
+    return known ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
+  }
   if (bias_type != x.d.type && bias_type != x.a.type) return CUBLAS_STATUS_NOT_SUPPORTED;
   if (o.has_bias_gradient() && (bias_type != x.d.type || x.d.batch > 1)) return CUBLAS_STATUS_NOT_SUPPORTED;
   if (o.has_gelu()) {
@@ -56,7 +77,11 @@ cublasLtMatmulHeuristicResult_t result_of(const Problem& problem, Kind kind) {
 
 }  // namespace
 
-size_t size_of(cudaDataType_t type) { return type == CUDA_R_64F ? 8 : type == CUDA_R_32F ? 4 : 2; }
+bool is_float8(cudaDataType_t type) { return type == CUDA_R_8F_E4M3 || type == CUDA_R_8F_E5M2; }
+
+size_t size_of(cudaDataType_t type) {
+  return type == CUDA_R_64F ? 8 : type == CUDA_R_32F ? 4 : type == CUDA_R_16BF ? 2 : 1;
+}
 
 cublasStatus_t Problem::check() const {
   const bool turned_a = operation.transpose_a == CUBLAS_OP_T, turned_b = operation.transpose_b == CUBLAS_OP_T;
@@ -76,7 +101,7 @@ size_t workspace_of(const Problem& problem, Kind kind) {
 }
 
 uint32_t alignment_of(Kind kind, cudaDataType_t type) {
-  return kind == Kind::any ? static_cast<uint32_t>(size_of(type)) : 16;
+  return kind == Kind::any && !is_float8(type) ? static_cast<uint32_t>(size_of(type)) : 16;
 }
 
 std::optional<Kind> kind_of(const cublasLtMatmulAlgo_t& algorithm) {

@@ -72,6 +72,12 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t x,
       return assign(x->auxiliary, value, bytes);
     case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD:
       return assign(x->auxiliary_stride, value, bytes);
+    case CUBLASLT_MATMUL_DESC_A_SCALE_POINTER:
+      return assign(x->a_scale, value, bytes);
+    case CUBLASLT_MATMUL_DESC_B_SCALE_POINTER:
+      return assign(x->b_scale, value, bytes);
+    case CUBLASLT_MATMUL_DESC_FAST_ACCUM:
+      return assign(x->fast_accumulation, value, bytes);
     case CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE:
       return assign(x->bias_type.emplace(), value, bytes);
   }

@@ -16,6 +16,8 @@ struct cublasLtMatmulDescOpaque_t {
   std::optional<cudaDataType_t> bias_type = std::nullopt;
   void* auxiliary = nullptr;
   int64_t auxiliary_stride = 0;
+  const float *a_scale = nullptr, *b_scale = nullptr;  // of float8
+  int8_t fast_accumulation = 0;
 
   bool has_bias() const { return (epilogue & CUBLASLT_EPILOGUE_BIAS) != 0; }
   bool has_gelu() const { return (epilogue & ~CUBLASLT_EPILOGUE_BIAS) == CUBLASLT_EPILOGUE_GELU_AUX; }
@@ -44,6 +46,7 @@ struct cublasLtMatmulPreferenceOpaque_t {
 namespace cuda_host::cublas_lt {
 
 size_t size_of(cudaDataType_t type);
+bool is_float8(cudaDataType_t type);
 
 // The operands of a product as one.
 struct Problem {

@@ -1,4 +1,5 @@
 // The product: checked when it is asked for, computed when its turn comes in the stream.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -9,9 +10,21 @@
 namespace cuda_host::cublas_lt {
 namespace {
 
+double read_float8(uint8_t bits, cudaDataType_t type) {
+  const int mantissa_bits = type == CUDA_R_8F_E4M3 ? 3 : 2, bias = type == CUDA_R_8F_E4M3 ? 7 : 15;
+  const int exponent = (bits & 0x7f) >> mantissa_bits, mantissa = bits & ((1 << mantissa_bits) - 1);
+  const bool last = exponent == (type == CUDA_R_8F_E4M3 ? 15 : 31);
+  double value = std::ldexp(exponent == 0 ? mantissa : mantissa + (1 << mantissa_bits),
+                            std::max(exponent, 1) - bias - mantissa_bits);
+  if (last && type == CUDA_R_8F_E5M2) value = mantissa == 0 ? INFINITY : NAN;
+  if (last && type == CUDA_R_8F_E4M3 && mantissa == 7) value = NAN;
+  return bits & 0x80 ? -value : value;
+}
+
 double read(const void* data, cudaDataType_t type, int64_t element) {
   if (type == CUDA_R_64F) return static_cast<const double*>(data)[element];
   if (type == CUDA_R_32F) return static_cast<double>(static_cast<const float*>(data)[element]);
+  if (is_float8(type)) return read_float8(static_cast<const uint8_t*>(data)[element], type);
   return static_cast<double>(
       std::bit_cast<float>(uint32_t{static_cast<const uint16_t*>(data)[element]} << 16));
 }
@@ -62,6 +75,7 @@ struct Product {
     double value = 0;
     for (int64_t p = 0; p < problem.depth(); ++p) value += left(in_batch, i, p) * right(in_batch, p, j);
     value *= alpha;
+    if (is_float8(problem.a.type)) value *= static_cast<double>(*o.a_scale) * static_cast<double>(*o.b_scale);
     if (beta != 0) value += beta * read(c, problem.c.type, problem.c.element(in_batch, i, j));
     if (o.has_bias()) value += read(o.bias, o.bias_type.value_or(problem.d.type), i);
     if (o.has_gelu()) {
@@ -98,6 +112,8 @@ struct Product {
     const cudaDataType_t type = problem.d.type, bias_type = o.bias_type.value_or(type);
     bool fine = found(a, problem.a.elements(), problem.a.type) &&
                 found(b, problem.b.elements(), problem.b.type) && found(d, problem.d.elements(), type);
+    if (is_float8(problem.a.type))
+      fine = fine && found(o.a_scale, 1, CUDA_R_32F) && found(o.b_scale, 1, CUDA_R_32F);
     if (beta != 0) fine = fine && found(c, problem.c.elements(), type);
     if (workspace_bytes > 0) fine = fine && memory.find(workspace, workspace_bytes) != nullptr;
     if (o.has_bias()) fine = fine && found(o.bias, problem.d.rows, bias_type);
