@@ -88,13 +88,17 @@ class Decoder(nn.Module):
 
 
 class Llama(nn.Module):
+    cosines: Tensor
+    sines: Tensor
+
     def __init__(self, config: dict) -> None:
         super().__init__()
         self.config = config
         self.model = Decoder(config)
         if not config["tie_word_embeddings"]:
             self.lm_head = nn.Linear(config["hidden_size"], config["vocab_size"], bias=False)
-        self.cosines, self.sines = rotary_tables(config)
+        for name, table in zip(("cosines", "sines"), rotary_tables(config), strict=True):
+            self.register_buffer(name, table, persistent=False)
 
     def hidden(self, tokens: Tensor, caches: list[Cache] | None = None, position: int = 0) -> Tensor:
         x = self.model.embed_tokens(tokens)

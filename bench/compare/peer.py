@@ -3,6 +3,8 @@
     python peer.py pytorch --load DIR --batch 4 --seq 64 --dtype fp32 --threads 2
 
 Runs one step and answers {"loss": ...}; then, for each line "<phase> <count>", {"ms": [...], "loss": ...}.
+With --device cuda, steps are queued behind each other and "ms" holds their mean alone, and each answer has
+"device_mb", the memory that was taken from the driver.
 With --dump DIR it writes loss and gradient instead, laid out as `cladtorch bench --dump` does.
 """
 
@@ -13,7 +15,7 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 from safetensors.numpy import load_file, save_file
@@ -31,6 +33,17 @@ class Engine(Protocol):
     def generate(self, count: int) -> list[float]: ...
 
 
+class DeviceEngine(Engine, Protocol):
+    """One whose device works on what was queued while the program goes on."""
+
+    def queue_step(self) -> None: ...
+    def wait(self) -> float:
+        """The loss of the last step, when all that was queued is done."""
+        ...
+
+    def device_mb(self) -> float: ...
+
+
 def read_config(options: argparse.Namespace) -> dict:
     return json.loads((options.load / "weights" / "config.json").read_text())
 
@@ -46,12 +59,44 @@ def make_engine(options: argparse.Namespace, config: dict) -> Engine:
         return jax_engine.Engine(config, weights, tokens, targets, options.dtype)
     import torch_engine
 
-    compiled = options.engine == "pytorch-compiled"
-    return torch_engine.Engine(config, weights, tokens, targets, options.dtype, options.threads, compiled)
+    return torch_engine.Engine(
+        config,
+        weights,
+        tokens,
+        targets,
+        dtype=options.dtype,
+        threads=options.threads,
+        device=options.device,
+        compilation=torch_engine.COMPILATION[options.engine],
+    )
 
 
 def answer(reply: dict[str, object]) -> None:
     print(json.dumps(reply), flush=True)
+
+
+def run(engine: Engine, phase: str, count: int) -> tuple[list[float], float]:
+    """Milliseconds of each of `count` runs, and the last loss."""
+    action = {
+        "forward": engine.forward,
+        "forward_backward": engine.forward_backward,
+        "step": engine.step,
+    }[phase]
+    times, loss = [], float("nan")
+    for _ in range(count):
+        begin = time.perf_counter()
+        loss = action()
+        times.append(1e3 * (time.perf_counter() - begin))
+    return times, loss
+
+
+def run_queued(engine: DeviceEngine, count: int) -> tuple[list[float], float]:
+    """Milliseconds of a step, the mean of `count`, and the last loss."""
+    begin = time.perf_counter()
+    for _ in range(count):
+        engine.queue_step()
+    loss = engine.wait()
+    return [1e3 * (time.perf_counter() - begin) / count], loss
 
 
 def serve(engine: Engine) -> None:
@@ -62,17 +107,16 @@ def serve(engine: Engine) -> None:
         if phase == "generate":
             answer({"ms": engine.generate(int(count)), "loss": loss})
             continue
-        action = {
-            "forward": engine.forward,
-            "forward_backward": engine.forward_backward,
-            "step": engine.step,
-        }[phase]
-        times = []
-        for _ in range(int(count)):
-            begin = time.perf_counter()
-            loss = action()
-            times.append(1e3 * (time.perf_counter() - begin))
+        times, loss = run(engine, phase, int(count))
         answer({"ms": times, "loss": loss})
+
+
+def serve_on_device(engine: DeviceEngine) -> None:
+    answer({"loss": engine.step(), "device_mb": engine.device_mb()})
+    for line in sys.stdin:
+        phase, count = line.split()
+        times, loss = run_queued(engine, int(count)) if phase == "step" else run(engine, phase, int(count))
+        answer({"ms": times, "loss": loss, "device_mb": engine.device_mb()})
 
 
 def dump(engine: Engine, folder: Path, prefix: str) -> None:
@@ -85,23 +129,32 @@ def dump(engine: Engine, folder: Path, prefix: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("engine", choices=("pytorch", "pytorch-compiled", "jax"))
+    parser.add_argument("engine", choices=("pytorch", "pytorch-compiled", "pytorch-graphs", "jax"))
     parser.add_argument("--load", type=Path, required=True)
     parser.add_argument("--batch", type=int, required=True)
     parser.add_argument("--seq", type=int, required=True)
     parser.add_argument("--dtype", choices=("fp32", "bf16"), default="fp32")
     parser.add_argument("--threads", type=int, required=True)
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--dump", type=Path)
     options = parser.parse_args()
     config = read_config(options)
     kind = config["model_type"]
     if kind not in PREFIX or (kind == "llama" and config["rope_scaling"]):
         sys.exit(f"no {kind} with this configuration is written for the peers")
-    engine = make_engine(options, config)
-    if options.dump:
-        dump(engine, options.dump, PREFIX[kind])
-    else:
-        serve(engine)
+    try:
+        engine = make_engine(options, config)
+        if options.dump:
+            dump(engine, options.dump, PREFIX[kind])
+        elif options.device == "cpu":
+            serve(engine)
+        else:
+            serve_on_device(cast(DeviceEngine, engine))
+    except RuntimeError as error:
+        if "out of memory" not in str(error):
+            raise
+        line = next(line for line in str(error).splitlines() if "out of memory" in line)
+        sys.exit(". ".join(line.split(". ")[:2]))  # how much was wanted; what follows is advice
 
 
 if __name__ == "__main__":

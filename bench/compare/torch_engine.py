@@ -14,6 +14,12 @@ from torch import nn
 PROMPT_LENGTH = 16
 
 MODELS = {"gpt2": gpt2_torch.GPT2, "llama": llama_torch.Llama}
+# How torch.compile is asked, by the names of the peers. reduce-overhead replays CUDA graphs.
+COMPILATION: dict[str, str | None] = {
+    "pytorch": None,
+    "pytorch-compiled": "default",
+    "pytorch-graphs": "reduce-overhead",
+}
 TRANSPOSED = {"gpt2": gpt2_torch.stored_transposed, "llama": lambda name: False}
 
 
@@ -31,9 +37,11 @@ class Engine:
         weights: dict[str, np.ndarray],
         tokens: np.ndarray,
         targets: np.ndarray,
+        *,
         dtype: str,
         threads: int,
-        compiled: bool,
+        device: str,
+        compilation: str | None,
     ) -> None:
         torch.set_num_threads(threads)
         kind = config["model_type"]
@@ -45,35 +53,55 @@ class Engine:
             for name, value in weights.items()
         }
         self.model.load_state_dict(state, assign=True)
+        self.model.to(device)
         for parameter in self.model.parameters():
             parameter.requires_grad_()
         self.optimizer = adamw(self.model)
-        self.loss = torch.compile(self.model) if compiled else self.model
+        self.loss = torch.compile(self.model, mode=compilation) if compilation else self.model
         self.tokens, self.targets = (
-            torch.from_numpy(np.ascontiguousarray(x)).long() for x in (tokens, targets)
+            torch.from_numpy(np.ascontiguousarray(x)).long().to(device) for x in (tokens, targets)
         )
         self.autocast = (
-            torch.autocast("cpu", dtype=torch.bfloat16) if dtype == "bf16" else contextlib.nullcontext()
+            torch.autocast(device, dtype=torch.bfloat16) if dtype == "bf16" else contextlib.nullcontext()
         )
+        self.last_loss: torch.Tensor | None = None
 
     def forward(self) -> float:
         with torch.no_grad(), self.autocast:
             return self.loss(self.tokens, self.targets).item()
 
-    def forward_backward(self) -> float:
+    def loss_and_gradient(self) -> torch.Tensor:
         self.optimizer.zero_grad(set_to_none=True)
         with self.autocast:
             loss = self.loss(self.tokens, self.targets)
         loss.backward()
-        return loss.item()
+        return loss.detach()
 
-    def step(self) -> float:
-        loss = self.forward_backward()
+    def forward_backward(self) -> float:
+        return self.loss_and_gradient().item()
+
+    def queue_step(self) -> None:
+        self.last_loss = None  # nothing of a step outlives it, so that a graph may use its memory again
+        loss = self.loss_and_gradient()
         self.optimizer.step()
+        self.last_loss = loss
+
+    def wait(self) -> float:
+        assert self.last_loss is not None
+        loss = self.last_loss.item()
+        if self.last_loss.is_cuda:
+            torch.cuda.synchronize()
         return loss
 
+    def step(self) -> float:
+        self.queue_step()
+        return self.wait()
+
+    def device_mb(self) -> float:
+        return torch.cuda.max_memory_reserved() / 1e6
+
     def gradients(self) -> dict[str, np.ndarray]:
-        gradients = {name: p.grad.numpy() for name, p in self.model.named_parameters()}
+        gradients = {name: p.grad.cpu().numpy() for name, p in self.model.named_parameters()}
         return {
             name: np.ascontiguousarray(g.T) if self.transposed(name) else g for name, g in gradients.items()
         }
