@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import shutil
 import tempfile
 import unittest
 from pathlib import Path
@@ -61,6 +62,16 @@ class Verify(unittest.TestCase):
     def test_refuses_a_bf16_gradient_that_is_off_by_a_fifth(self) -> None:
         changed = self.changed("wte.weight", GRADIENT["wte.weight"] * 1.2)
         self.assertEqual(self.outcome(changed, 10.82, "bf16")[0], 1)
+
+    def test_accepts_a_fp8_gradient_that_is_off_by_a_fifth_but_not_by_a_third(self) -> None:
+        near, far = (self.changed("wte.weight", GRADIENT["wte.weight"] * by) for by in (1.2, 1.33))
+        code, text = self.outcome(near, 10.86, "fp8")
+        self.assertEqual(code, 0, text)
+        shutil.rmtree(self.folder / "actual")
+        self.assertEqual(self.outcome(far, 10.82, "fp8")[0], 1)
+
+    def test_refuses_a_fp8_loss_that_is_off_by_a_tenth(self) -> None:
+        self.assertEqual(self.outcome(GRADIENT, 10.92, "fp8")[0], 1)
 
     def test_refuses_what_is_no_number(self) -> None:
         self.assertEqual(self.outcome(self.changed("wte.weight", GRADIENT["wte.weight"] * np.nan))[0], 1)
