@@ -12,7 +12,7 @@ JOBS ?= $(shell awk -v cores=$$(nproc) '/MemAvailable/ { n = int($$2 / 1500000);
 TEXT ?=
 ARGS ?=
 
-.PHONY: build train test test-cuda bench format clean setup help
+.PHONY: build train test test-cuda bench bench-cuda format clean setup help
 
 build: setup $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
@@ -31,6 +31,12 @@ test-cuda: setup
 
 bench: build
 	@python3 bench/compare --build $(BUILD) $(ARGS)
+
+# Needs a GPU, and of the build only what is measured.
+bench-cuda: setup
+	@cmake --preset $(CUDA_PRESET)
+	@cmake --build build/$(CUDA_PRESET) -j $(JOBS) --target cladtorch_cli cuda_bench
+	@python3 bench/compare --device cuda --build build/$(CUDA_PRESET) $(ARGS)
 
 format: setup
 	@git ls-files -z '*.h' '*.cpp' '*.cu' '*.cuh' | xargs -0 -r clang-format-19 -i
@@ -51,6 +57,7 @@ help:
 	@echo "make test             build, then run all tests"
 	@echo "make test-cuda        build the code for NVIDIA GPUs and run its tests on one"
 	@echo "make bench            GPT-2 124M beside PyTorch and JAX, into docs/benchmarks.md; ARGS=--quick for a glance"
+	@echo "make bench-cuda       GPT-2 124M and 1558M beside PyTorch on an NVIDIA GPU, into docs/benchmarks.md"
 	@echo "make format           format the C++ sources"
 	@echo "make clean            remove $(BUILD)"
 	@echo "Variables: PRESET=release|dev|asan|tsan|gcc|cuda, CUDA_PRESET=cuda-90a|..., JOBS=n, ARGS='further arguments of the command'"

@@ -25,10 +25,11 @@ class Engine:
     title: str
     command: tuple[str, ...]
     generates: bool = True
+    dtypes: tuple[str, ...] = ("fp32", "bf16")
 
 
 def ours(program: Path) -> Engine:
-    return Engine("cladtorch", "cladtorch", (str(program), "bench"))
+    return Engine("cladtorch", "cladtorch", (str(program), "bench"), dtypes=("fp32", "bf16", "fp8"))
 
 
 def peer(name: str, title: str, python: Path) -> Engine:
@@ -41,13 +42,16 @@ class Case:
     seq: int
     dtype: str = "fp32"
     threads: int = 1
+    device: str = "cpu"
 
     @property
     def tokens(self) -> int:
         return self.batch * self.seq
 
     def options(self) -> list[str]:
+        device = [] if self.device == "cpu" else ["--device", self.device]
         return [
+            *device,
             "--batch",
             str(self.batch),
             "--seq",
@@ -64,16 +68,19 @@ def describe_case(case: Case) -> str:
 
 
 def environment(threads: int, log: Path) -> dict[str, str]:
-    """With a cache of its own for torch.compile, empty, so that the first step is a first step."""
-    cache = log.with_suffix(".inductor")
-    shutil.rmtree(cache, ignore_errors=True)
+    """With caches of its own, empty, so that the first step is a first step: for torch.compile and, on a GPU,
+    for the algorithms that our program chooses."""
+    inductor, others = log.with_suffix(".inductor"), log.with_suffix(".cache")
+    for cache in (inductor, others):
+        shutil.rmtree(cache, ignore_errors=True)
     return {
         **os.environ,
         "OMP_NUM_THREADS": str(threads),
         "MKL_NUM_THREADS": str(threads),
         "TF_CPP_MIN_LOG_LEVEL": "2",
         "JAX_PLATFORMS": "cpu",
-        "TORCHINDUCTOR_CACHE_DIR": str(cache),
+        "TORCHINDUCTOR_CACHE_DIR": str(inductor),
+        "XDG_CACHE_HOME": str(others),
     }
 
 
@@ -147,13 +154,14 @@ class Worker:
         return json.loads(line)
 
     def ask(self, phase: str, count: int) -> list[float]:
-        """Milliseconds of each of `count` runs."""
+        """Milliseconds of each of `count` runs; of steps on a GPU their mean alone."""
         assert self.process is not None and self.process.stdin is not None
         self.process.stdin.write(f"{phase} {count}\n")
         self.process.stdin.flush()
         reply = self.answer()
         self.last_loss = reply["loss"]
-        self.peak_mb = max(self.peak_mb, self.resident_peak())
+        used_mb = self.resident_peak() if self.case.device == "cpu" else reply["device_mb"]
+        self.peak_mb = max(self.peak_mb, used_mb)
         return reply["ms"]
 
     def resident_peak(self) -> float:

@@ -1,4 +1,5 @@
-"""Private Python environments for the peers, under build/python. What is there is not made again."""
+"""Python environments for the peers: private ones under build/python, or the system's where that has what is
+needed. What is there is not made again."""
 
 from __future__ import annotations
 
@@ -20,6 +21,9 @@ class Environment:
     name: str
     packages: tuple[str, ...]
     alone: tuple[str, ...] = ()  # installed without what they depend on
+    # Statements that fail where the first package is of no use. With them, the interpreter that runs this
+    # serves where it has all packages, and lends the first to a private environment where it lacks others.
+    lent: str = ""
 
 
 # PyPI's x86-64 wheel of PyTorch depends on 2.4 GB of CUDA libraries and on Triton. The CPU needs none of it, so
@@ -28,6 +32,10 @@ class Environment:
 TORCH_NEEDS = ("filelock", "typing-extensions", "sympy", "networkx", "jinja2", "fsspec", "setuptools")
 TORCH = Environment("torch", (*TORCH_NEEDS, "numpy", "safetensors"), alone=("torch",))
 JAX = Environment("jax", ("jax", "numpy", "safetensors"))
+# For a GPU the wheel is installed with the libraries that it depends on.
+USES_GPU = "import sys, torch; torch.cuda.is_available() or sys.exit('PyTorch finds no GPU')"
+TORCH_CUDA = Environment("torch-cuda", ("torch", "numpy", "safetensors"), lent=USES_GPU)
+VERIFY = Environment("verify", ("numpy", "safetensors"), lent="import numpy")  # enough for verify.py
 
 
 def say(line: str) -> None:
@@ -43,12 +51,35 @@ def run(command: list[str]) -> None:
         raise Unavailable((errors or lines)[-1])
 
 
-def create(environment: Environment, folder: Path) -> None:
+def works(python: Path, statements: str) -> bool:
+    return subprocess.run([str(python), "-c", statements], capture_output=True, check=False).returncode == 0
+
+
+def missing_packages(environment: Environment) -> list[str]:
+    """Those that the interpreter which runs this cannot import or use."""
+    first, *others = environment.packages
+    python = Path(sys.executable)
+    unusable = [] if works(python, environment.lent) else [first]
+    return unusable + [name for name in others if not works(python, f"import {name}")]
+
+
+def share_packages(folder: Path) -> None:
+    """Lets an environment see what the interpreter that runs this sees. venv's --system-site-packages would
+    not do: that interpreter may belong to an environment itself."""
+    seen = [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
+    packages = next(folder.glob("lib/python*/site-packages"))
+    (packages / "shared.pth").write_text("".join(f"{path}\n" for path in seen))
+
+
+def create(environment: Environment, packages: list[str], folder: Path) -> None:
+    """With `packages`, which are all of those of the environment or what its first one is lent to."""
     run([sys.executable, "-m", "venv", str(folder)])
+    if environment.packages[0] not in packages:
+        share_packages(folder)
     pip = [str(folder / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check", "--retries", "1"]
     if environment.alone:
         run([*pip, "--no-deps", *environment.alone])
-    run([*pip, *environment.packages])
+    run([*pip, *packages])
     if environment is TORCH:
         make_torch_importable(folder, pip)
 
@@ -68,18 +99,32 @@ def make_torch_importable(folder: Path, pip: list[str]) -> None:
         run(check)
 
 
+def install(environment: Environment, packages: list[str], folder: Path, why: str) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    say(f"installing {environment.name} from PyPI into {folder}")
+    try:
+        create(environment, packages, folder)
+    except Unavailable as reason:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise Unavailable(f"{why}{reason}; is PyPI within reach?") from None
+
+
 def ensure(environment: Environment, root: Path) -> Path:
     """The interpreter. Makes the environment when it is missing or was made from other packages."""
+    packages, why = list(environment.packages), ""
+    if environment.lent:
+        missing = missing_packages(environment)
+        if not missing:
+            return Path(sys.executable)
+        why = f"{sys.executable} lacks {', '.join(missing)}; "
+        if packages[0] not in missing:
+            packages = missing
     folder = root / environment.name
-    made_from = folder / "made-from"
-    wanted = " ".join((*environment.alone, *environment.packages))
+    made_from, python = folder / "made-from", folder / "bin" / "python"
+    wanted = " ".join((*environment.alone, *packages))
     if not made_from.exists() or made_from.read_text() != wanted:
-        shutil.rmtree(folder, ignore_errors=True)
-        say(f"installing {environment.name} from PyPI into {folder}")
-        try:
-            create(environment, folder)
-        except Unavailable as reason:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise Unavailable(f"{reason}; is PyPI within reach?") from None
+        install(environment, packages, folder, why)
         made_from.write_text(wanted)
-    return folder / "bin" / "python"
+    if environment.lent:
+        run([str(python), "-c", environment.lent])
+    return python

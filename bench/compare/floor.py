@@ -76,6 +76,22 @@ class Work:
         return "arithmetic" if self.flops / ceilings.arithmetic(dtype) >= memory else "memory"
 
 
+@dataclass(frozen=True)
+class Card:
+    """What a GPU can do, as cuda_bench found it. Per second."""
+
+    gpu: str
+    driver: str
+    cuda: str
+    copy_bytes_per_s: float
+    flops: dict[str, float]  # of large products, by dtype
+    kernels: list[dict]  # name, shape, dtype, ms, bytes, flops
+
+    def utilization(self, flops: float, milliseconds: float) -> float:
+        """The share of the measured peak of bfloat16 products."""
+        return flops / (1e-3 * milliseconds * self.flops["bf16"])
+
+
 def work(model: Model, case: Case, phase: str) -> Work:
     """Weights are read once forward and once backward, gradients written once in fp32; AdamW reads
     parameters, gradients and both moments and writes all but the gradients: 28 bytes each."""

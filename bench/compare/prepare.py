@@ -7,17 +7,26 @@ import subprocess
 from pathlib import Path
 
 from engines import Case, Engine, Failed, describe_case, peer, run_once
-from environments import JAX, TORCH, Unavailable, ensure, say
+from environments import Environment, Unavailable, ensure, say
 from floor import Model, gpt2, llama
 
-PEERS = {"pytorch": ("PyTorch", TORCH), "pytorch-compiled": ("torch.compile", TORCH), "jax": ("JAX", JAX)}
+# The packages whose versions are shown, by peer.
+PACKAGES = {
+    "pytorch": ("PyTorch", "torch"),
+    "pytorch-compiled": ("PyTorch", "torch"),
+    "pytorch-graphs": ("PyTorch", "torch"),
+    "jax": ("JAX", "jax"),
+}
 
 
-def available_peers(names: list[str], environments: Path, left_out: list[str]) -> list[Engine]:
+def available_peers(
+    peers: dict[str, tuple[str, Environment]], names: list[str], environments: Path, left_out: list[str]
+) -> list[Engine]:
+    """Those of `names`; `peers` has their titles and what they run in."""
     engines: list[Engine] = []
     absent: dict[str, Unavailable] = {}  # two peers may share an environment
     for name in names:
-        title, environment = PEERS[name]
+        title, environment = peers[name]
         try:
             if environment.name in absent:
                 raise absent[environment.name]
@@ -29,36 +38,24 @@ def available_peers(names: list[str], environments: Path, left_out: list[str]) -
     return engines
 
 
-def dump_all(
-    engines: list[Engine], model: str, case: Case, folder: Path, load: Path | None = None
-) -> None:
-    """Ours first: its weights and tokens, random or those of `load`, are what the others load."""
-    for engine in engines:
-        say(f"{engine.title} computes loss and gradient at {describe_case(case)}")
-        command = [*engine.command, *case.options(), "--dump", str(folder / engine.name)]
-        source = load or (folder / engines[0].name if engine is not engines[0] else None)
-        command += ["--load", str(source)] if source else ["--model", model]
-        run_once(command, case.threads, folder / f"{engine.name}.log")
+def dump(engine: Engine, case: Case, source: list[str], folder: Path) -> None:
+    """Loss and gradient at a case; `source` is the options that say where weights and tokens come from."""
+    where = "" if case.device == "cpu" else " on the GPU"
+    say(f"{engine.title} computes loss and gradient at {describe_case(case)}{where}")
+    log = folder.with_name(f"{folder.name}.log")
+    run_once([*engine.command, *case.options(), "--dump", str(folder), *source], case.threads, log)
 
 
-def verify(engines: list[Engine], folder: Path, dtype: str = "fp32") -> list[str]:
-    """One line for each peer. Raises Failed when one differs: comparing different work is worth nothing."""
-    lines = []
-    for engine in engines[1:]:
-        command = [
-            engine.command[0],
-            str(Path(__file__).with_name("verify.py")),
-            str(folder / engines[0].name),
-            str(folder / engine.name),
-            dtype,
-        ]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        line = f"{engine.title}: {(done.stdout or done.stderr).strip().splitlines()[-1]}"
-        say(line)
-        if done.returncode != 0:
-            raise Failed(f"not timed, because the results differ: {line}")
-        lines.append(line)
-    return lines
+def compare(python: Path, expected: Path, actual: Path, title: str, dtype: str) -> str:
+    """One line. Raises Failed when the results differ: comparing different work is worth nothing."""
+    script = Path(__file__).with_name("verify.py")
+    command = [str(python), str(script), str(expected), str(actual), dtype]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    line = f"{title}: {(done.stdout or done.stderr).strip().splitlines()[-1]}"
+    say(line)
+    if done.returncode != 0:
+        raise Failed(f"not timed, because the results differ: {line}")
+    return line
 
 
 def model_of(dump: Path) -> Model:
@@ -69,12 +66,12 @@ def model_of(dump: Path) -> Model:
 
 
 def versions(engines: list[Engine]) -> dict[str, str]:
-    packages = {"pytorch": "torch", "jax": "jax"}
-    found = {}
+    found: dict[str, str] = {}
     for engine in engines:
-        if engine.name in packages:
-            script = f"import importlib.metadata as m; print(m.version('{packages[engine.name]}'))"
-            found[engine.title] = subprocess.run(
+        title, package = PACKAGES.get(engine.name, ("", ""))
+        if package and title not in found:
+            script = f"import importlib.metadata as m; print(m.version('{package}'))"
+            found[title] = subprocess.run(
                 [engine.command[0], "-c", script], capture_output=True, text=True, check=True
             ).stdout.strip()
     return found
@@ -87,27 +84,11 @@ def commit(root: Path) -> str:
     return done.stdout.strip() or "unknown"
 
 
-def supports(engine: Engine, dtype: str, folder: Path) -> bool:
-    """Whether our program knows the type at all; the peers do."""
+def refusal(engine: Engine, case: Case, log: Path) -> str:
+    """Why our program does not compute a small case in its type; empty where it does."""
+    command = [*engine.command, "--model", "toy", *case.options(), "--iters", "1", "--json"]
     try:
-        run_once(
-            [
-                *engine.command,
-                "--model",
-                "toy",
-                "--batch",
-                "1",
-                "--seq",
-                "8",
-                "--iters",
-                "1",
-                "--dtype",
-                dtype,
-                "--json",
-            ],
-            1,
-            folder / "support.log",
-        )
-    except Failed:
-        return False
-    return True
+        run_once(command, case.threads, log)
+    except Failed as failure:
+        return str(failure)
+    return ""

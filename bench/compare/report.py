@@ -54,7 +54,7 @@ class Measurements:
         return [case for case in self.by_case if case.dtype == dtype]
 
     def dtypes(self) -> list[str]:
-        return [dtype for dtype in ("fp32", "bf16") if self.cases(dtype)]
+        return [dtype for dtype in ("fp32", "bf16", "fp8") if self.cases(dtype)]
 
 
 def phase_table(m: Measurements, dtype: str, phase: str) -> str:
@@ -169,10 +169,10 @@ def render(results: dict, plot: str) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def insert(path: Path, model: str, text: str) -> None:
-    """Replaces what stands between the marks of a model, or appends both."""
+def insert(path: Path, subject: str, text: str, mark: str = BEGIN) -> None:
+    """Replaces what stands between the marks of a subject, most often a model, or appends both."""
     page = path.read_text() if path.exists() else "# Benchmarks\n"
-    begin = BEGIN.format(model)
+    begin = mark.format(subject)
     before, found, rest = page.partition(begin)
     if not found:
         before += "\n"
