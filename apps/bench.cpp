@@ -22,7 +22,9 @@ void add_bench(CLI::App& app, Action& action) {
       ->capture_default_str();
   command->add_option("--batch", options->batch, "sequences")->capture_default_str();
   command->add_option("--seq", options->seq, "tokens per sequence")->capture_default_str();
-  command->add_option("--dtype", options->dtype, "fp32 or bf16")->capture_default_str();
+  command->add_option("--dtype", options->dtype, "fp32, bf16, or fp8 in linear layers")
+      ->capture_default_str();
+  command->add_option("--device", options->device, "cpu, cuda or cuda:N")->capture_default_str();
   command->add_option("--threads", options->threads, "threads (default: all cores)");
   command->add_option("--iters", options->iters, "timed steps; medians are shown")->capture_default_str();
   command->add_flag("--gradient-checkpointing", options->gradient_checkpointing,

@@ -19,8 +19,8 @@ void dump_bench(const BenchOptions& options, std::unique_ptr<LanguageModel> mode
   for (const char* part : {dump_weights, dump_gradient}) io::create_writable_folder(folder / part);
   BenchStep step(options, std::move(model));
   const double loss = step.forward_backward();
-  formats::save_model(step.master(), folder / dump_weights);
-  formats::save_model(step.gradient(), folder / dump_gradient);
+  formats::save_model(*step.master().to(Device{}), folder / dump_weights);
+  formats::save_model(*step.gradient().to(Device{}), folder / dump_gradient);
   io::write_safetensors(folder / dump_batch,
                         {{"tokens", stored(step.tokens())},
                          {"targets", stored(step.targets())},

@@ -6,6 +6,8 @@
 
 #include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/io/safetensors.h"
+#include "cladtorch/ops/dropout.h"
+#include "cladtorch/tensor/device.h"
 #include "cladtorch/tensor/parallel.h"
 #include "cladtorch/train/adapter.h"
 #include "cladtorch/train/usage_error.h"
@@ -15,6 +17,7 @@ namespace {
 
 constexpr int64_t most_threads = 1024;
 constexpr AdamWOptions adamw = {.lr = 1e-4, .weight_decay = 0.1};
+constexpr uint64_t dropout_seed = 1;
 
 const BenchOptions& checked(const BenchOptions& options) {
   for (const auto& [name, value] :
@@ -24,7 +27,8 @@ const BenchOptions& checked(const BenchOptions& options) {
   if (options.threads < 0 || options.threads > most_threads)
     throw UsageError(
         fmt::format("bench: --threads is {}, expected 0 (all cores) to {}", options.threads, most_threads));
-  dtype_from_string(options.dtype, "bench: --dtype");
+  precision_from_string(options.dtype, "bench: --dtype");
+  device_from_name(options.device, "bench: --device");
   if (options.threads > 0) set_num_threads(static_cast<int>(options.threads));
   return options;
 }
@@ -86,13 +90,19 @@ std::unique_ptr<LanguageModel> bench_model(const BenchOptions& options) {
 }
 
 BenchStep::BenchStep(const BenchOptions& options, std::unique_ptr<LanguageModel> model)
-    : master_(std::move(model)),
-      model_(master_->to(dtype_from_string(checked(options).dtype))),
+    : master_(model->to(device_from_name(checked(options).device))),
+      model_(master_->to(precision_from_string(options.dtype).dtype)),
       gradient_(model_->gradient_like()),
       gradients_(gradient_->parameters()),
       optimizer_(TensorList(model_->parameters()), TensorList(master_->parameters()), adamw),
       tokens_(make_batch(options, "tokens", model_->sizes().vocab_size, 7)),
-      targets_(make_batch(options, "targets", model_->sizes().vocab_size, 8)) {}
+      targets_(make_batch(options, "targets", model_->sizes().vocab_size, 8)) {
+  if (precision_from_string(options.dtype).float8) float8_ = float8_layers(*model_);
+  if (device().type == DeviceType::cpu) return;
+  device_step_ =
+      std::make_unique<DeviceStep>(*model_, *gradient_, gradients_, optimizer_, float8_.get(), workspace_);
+  device_step_->plan(tokens_, targets_);
+}
 
 double BenchStep::forward() {
   Workspace::Step step(workspace_);
@@ -101,8 +111,48 @@ double BenchStep::forward() {
 
 double BenchStep::forward_backward() {
   gradients_.mark_zero();
+  const TrainingScope training(dropout_seed, steps_);
   Workspace::Step step(workspace_);
-  return model_->loss_and_gradient(tokens_, targets_, *gradient_);
+  const double loss = model_->loss_and_gradient(tokens_, targets_, *gradient_);
+  if (!is_on_cpu()) synchronize(device());
+  return loss;
+}
+
+void BenchStep::update() {
+  optimizer_.step(gradients_);
+  if (float8_) float8_->finish_step();
+  ++steps_;
+}
+
+double BenchStep::step() { return steps(1).loss; }
+
+void BenchStep::queue_step() {
+  gradients_.mark_zero();
+  device_step_->add(tokens_, targets_, 1, dropout_seed, steps_++);
+  device_step_->finish(1, 0);
+}
+
+BenchStep::Steps BenchStep::steps(int64_t count) {
+  Steps done;
+  if (is_on_cpu()) {
+    const auto one = [&] {
+      done.loss = forward_backward();
+      update();
+    };
+    for (int64_t i = 0; i < count; ++i) done.milliseconds.push_back(milliseconds(one));
+    return done;
+  }
+  const double all = milliseconds([&] {
+    queue_step();
+    for (int64_t i = 1; i < count; ++i) {
+      queue_step();
+      device_step_->read();
+    }
+    done.loss = device_step_->read().loss;
+    synchronize(device());
+  });
+  done.milliseconds.push_back(all / static_cast<double>(count));
+  return done;
 }
 
 }  // namespace cladtorch::train

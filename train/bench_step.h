@@ -2,8 +2,10 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 
 #include "cladtorch/train/bench.h"
+#include "train/device_step.h"
 
 namespace cladtorch::train {
 
@@ -20,27 +22,36 @@ class BenchStep {
   double forward();
   /// Leaves the gradient of this call alone in gradient().
   double forward_backward();
-  void update() { optimizer_.step(gradients_); }
-  double step() {
-    const double loss = forward_backward();
-    update();
-    return loss;
-  }
+  /// Applies it; on the CPU.
+  void update();
+  double step();
+  struct Steps {
+    std::vector<double> milliseconds;  ///< of each; on a CUDA device their mean alone
+    double loss = 0;                   ///< of the last
+  };
+  Steps steps(int64_t count);
 
   const LanguageModel& model() const { return *model_; }
   /// Its float32 weights, from which a bfloat16 model is rounded.
   const LanguageModel& master() const { return *master_; }
   const LanguageModel& gradient() const { return *gradient_; }
+  bool is_on_cpu() const { return device_step_ == nullptr; }
+  Device device() const { return model_->device(); }
   const Tensor& tokens() const { return tokens_; }
   const Tensor& targets() const { return targets_; }
-  size_t arena_bytes() const { return workspace_.statistics().arena_bytes; }
+  size_t arena_bytes() const { return workspace_.statistics(device()).arena_bytes; }
 
  private:
+  void queue_step();
+
   std::unique_ptr<LanguageModel> master_, model_, gradient_;
   TensorList gradients_;
   AdamW optimizer_;
+  std::unique_ptr<Float8Layers> float8_;  // null unless the dtype is fp8
   Tensor tokens_, targets_;
   Workspace workspace_;
+  std::unique_ptr<DeviceStep> device_step_;  // on a CUDA device
+  uint64_t steps_ = 0;
 };
 
 template <class F>

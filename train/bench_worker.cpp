@@ -2,6 +2,7 @@
 #include <ostream>
 #include <sstream>
 
+#include "cladtorch/tensor/device.h"
 #include "cladtorch/train/generate.h"
 #include "train/bench_step.h"
 
@@ -48,13 +49,17 @@ void serve_bench(const BenchOptions& options, std::unique_ptr<LanguageModel> mod
     } else if (phase == "forward_backward") {
       repeat([&] { return step.forward_backward(); });
     } else if (phase == "step") {
-      repeat([&] { return step.step(); });
+      const BenchStep::Steps steps = step.steps(count);
+      times = steps.milliseconds;
+      loss = steps.loss;
     } else if (phase == "generate") {
       times = time_generation(step, count);
     } else {
       fail("bench: phase '", phase, "', expected forward, forward_backward, step or generate");
     }
-    out << nlohmann::ordered_json{{"ms", times}, {"loss", loss}}.dump() << std::endl;
+    nlohmann::ordered_json answer = {{"ms", times}, {"loss", loss}};
+    if (!step.is_on_cpu()) answer["device_mb"] = static_cast<double>(most_device_memory(step.device())) / 1e6;
+    out << answer.dump() << std::endl;
   }
 }
 

@@ -30,6 +30,14 @@ class Memory final : public detail::DeviceMemory {
     return found;
   }
 
+  size_t most_reserved(Device device) override {
+    cudaMemPool_t pool{};
+    uint64_t bytes = 0;
+    CLADTORCH_CUDA_CALL(cudaDeviceGetDefaultMemPool, &pool, device.index);
+    CLADTORCH_CUDA_CALL(cudaMemPoolGetAttribute, pool, cudaMemPoolAttrReservedMemHigh, &bytes);
+    return bytes;
+  }
+
   std::byte* allocate(Device device, size_t bytes) override {
     void* data = nullptr;
     const cudaStream_t stream = compute_stream(device);

@@ -100,6 +100,8 @@ std::string device_name(Device device) {
 
 DeviceCapacity device_capacity(Device device) { return detail::memory_of(device).capacity(device); }
 
+size_t most_device_memory(Device device) { return detail::memory_of(device).most_reserved(device); }
+
 void synchronize(Device device) {
   if (device.type != DeviceType::cpu) detail::memory_of(device).synchronize(device);
 }

@@ -19,6 +19,7 @@ class DeviceMemory {
   virtual int device_count() const = 0;
   virtual std::string name(Device device) = 0;
   virtual DeviceCapacity capacity(Device device) = 0;
+  virtual size_t most_reserved(Device device) = 0;
   /// Throws Error when there is not as much.
   virtual std::byte* allocate(Device device, size_t bytes) = 0;
   virtual void free(Device device, std::byte* data) noexcept = 0;

@@ -246,6 +246,23 @@ TEST(CudaHostMemory, MemoryOfAStreamIsFreedInTheStreamsOrder) {
   expect_success(cudaStreamDestroy(stream));
 }
 
+TEST(CudaHostMemory, APoolKnowsItsMost) {
+  cudaMemPool_t pool = nullptr;
+  expect_success(cudaDeviceGetDefaultMemPool(&pool, 0));
+  const auto most = [&] {
+    uint64_t bytes = 0;
+    expect_success(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemHigh, &bytes));
+    return bytes;
+  };
+  char* values = nullptr;
+  expect_success(cudaMalloc(&values, 1 << 20));
+  const uint64_t with = most();
+  EXPECT_GE(with, cuda_host::statistics().live_bytes);
+  expect_success(cudaFree(values));
+  EXPECT_EQ(most(), with);
+  EXPECT_EQ(cudaDeviceGetDefaultMemPool(&pool, 99), cudaErrorInvalidValue);
+}
+
 TEST(CudaHostMemory, StatisticsCount) {
   const auto before = cuda_host::statistics();
   {

@@ -28,6 +28,9 @@ struct DeviceCapacity {
 };
 DeviceCapacity device_capacity(Device device);
 
+/// The most bytes that this process has had from a CUDA device's driver at one time, for tensors.
+size_t most_device_memory(Device device);
+
 /// Waits for all that was given to the device. Throws Error if a kernel failed.
 void synchronize(Device device);
 

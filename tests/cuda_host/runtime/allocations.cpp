@@ -59,6 +59,26 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t handle) {
   });
 }
 
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
+  return call([&](Runtime& state) {
+    if (pool == nullptr || device < 0 || device >= static_cast<int>(state.legacy.size()))
+      return cudaErrorInvalidValue;
+    *pool = reinterpret_cast<cudaMemPool_t>(uintptr_t{1} + static_cast<uintptr_t>(device));
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  return call([&](Runtime& state) {
+    const auto number = reinterpret_cast<uintptr_t>(pool);
+    if (number < 1 || number > state.legacy.size() || value == nullptr ||
+        attribute != cudaMemPoolAttrReservedMemHigh)
+      return cudaErrorInvalidValue;
+    *static_cast<uint64_t*>(value) = state.memory.most_used(static_cast<int>(number - 1));
+    return cudaSuccess;
+  });
+}
+
 cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
   return cudaHostAlloc(pointer, bytes, cudaHostAllocDefault);
 }

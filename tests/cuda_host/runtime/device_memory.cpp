@@ -53,7 +53,14 @@ void* DeviceMemory::allocate(size_t bytes, int device) {
   (huge ? map_poisoned_huge_pages : map_poisoned_pages)(made.pages, made.page_bytes);
   if (open_ > 0) open_pages(made.pages, made.page_bytes);
   live_.emplace(reinterpret_cast<uintptr_t>(made.start), made);
+  size_t& most = most_used_[device];
+  most = std::max(most, used(device));
   return made.start;
+}
+
+size_t DeviceMemory::most_used(int device) const {
+  const auto found = most_used_.find(device);
+  return found == most_used_.end() ? 0 : found->second;
 }
 
 // From the cursor on, else from the beginning; with a page between it and what comes next.

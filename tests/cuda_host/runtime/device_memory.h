@@ -43,6 +43,8 @@ class DeviceMemory {
 
   size_t capacity() const { return capacity_; }
   size_t used(int device) const;
+  // At any time so far.
+  size_t most_used(int device) const;
   const std::map<uintptr_t, Allocation>& live() const { return live_; }
 
   // While one lives, live allocations can be touched.
@@ -66,6 +68,7 @@ class DeviceMemory {
   size_t reserved_ = 0;
   char* cursor_ = nullptr;
   std::map<uintptr_t, Allocation> live_;  // by start
+  std::map<int, size_t> most_used_;       // by device
   int open_ = 0;
 };
 

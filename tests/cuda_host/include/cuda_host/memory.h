@@ -33,10 +33,16 @@ struct cudaPointerAttributes {
   void* hostPointer;
 };
 
+using cudaMemPool_t = struct CUmemPoolHandle_st*;
+enum cudaMemPoolAttr { cudaMemPoolAttrReservedMemHigh = 6 };
+
 cudaError_t cudaMalloc(void** pointer, size_t bytes);
 cudaError_t cudaFree(void* pointer);
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream);
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream);
+// The pool of a device, which reserves what is allocated. `value` is a uint64_t.
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device);
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
 cudaError_t cudaMallocHost(void** pointer, size_t bytes);
 cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags);
 cudaError_t cudaFreeHost(void* pointer);
