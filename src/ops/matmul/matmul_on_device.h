@@ -11,8 +11,8 @@ namespace cladtorch::detail {
 struct ProductOperand {
   Tensor matrix, scale;
 
-  ProductOperand(Tensor x)
-      : matrix(std::move(x)) {}  // NOLINT(google-explicit-constructor): most have no scale
+  // NOLINTNEXTLINE(google-explicit-constructor): most have no scale
+  ProductOperand(Tensor x) : matrix(std::move(x)) {}
   ProductOperand(Tensor x, Tensor factor) : matrix(std::move(x)), scale(std::move(factor)) {}
   /// [..., j, i]
   ProductOperand transposed() const { return {matrix.transpose(-1, -2), scale}; }
