@@ -60,7 +60,13 @@ bool Frontend::read_clause(const OMPClause* c, Worksharing& loop) {
                                                                           {OMPC_SCHEDULE_auto, "auto"},
                                                                           {OMPC_SCHEDULE_runtime, "runtime"}};
     auto it = kinds.find(s->getScheduleKind());
-    return it != kinds.end() && clause("schedule(" + it->second, s->getChunkSize());
+    if (it == kinds.end()) return false;
+    std::string modifier;  // `simd` goes with the simd of the directive
+    for (const auto m : {s->getFirstScheduleModifier(), s->getSecondScheduleModifier()}) {
+      if (m == OMPC_SCHEDULE_MODIFIER_monotonic) modifier = "monotonic: ";
+      if (m == OMPC_SCHEDULE_MODIFIER_nonmonotonic) modifier = "nonmonotonic: ";
+    }
+    return clause("schedule(" + modifier + it->second, s->getChunkSize());
   }
   switch (c->getClauseKind()) {
     case llvm::omp::OMPC_shared:

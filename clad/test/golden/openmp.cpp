@@ -14,7 +14,7 @@ double f(const double* a, const double* x, double scale, int n) {
     y[i] = std::tanh(t) * scale;
   }
   double s = 0;
-#pragma omp parallel for reduction(+ : s)
+#pragma omp parallel for reduction(+ : s) schedule(monotonic : dynamic)
   for (int i = 0; i < n; ++i) s += y[i] * y[i];
   return s;
 }
