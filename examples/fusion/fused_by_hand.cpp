@@ -10,7 +10,7 @@ Tensor attention(const Attention& a, const Tensor& x) {
   return a.c_proj(causal_attention(a.c_attn(x), a.n_head));
 }
 Tensor mlp(const MLP& m, const Tensor& x) {
-  return m.c_proj(linear_gelu_tanh(x, m.c_fc.weight, m.c_fc.bias));
+  return mlp_gelu_tanh(x, m.c_fc.weight, m.c_fc.bias, m.c_proj.weight, m.c_proj.bias);
 }
 Tensor block(const Block& b, const Tensor& x) {
   const Tensor change = attention(b.attn, b.ln_1(x));

@@ -3,6 +3,7 @@
 #include <clad/Differentiator/Differentiator.h>
 
 #include "cladtorch/models/gpt2.h"
+#include "cladtorch/ops/fusion.h"
 
 namespace cladtorch {
 

@@ -3,6 +3,7 @@
 #include <clad/Differentiator/Differentiator.h>
 
 #include "cladtorch/models/llama.h"
+#include "cladtorch/ops/fusion.h"
 
 namespace cladtorch {
 

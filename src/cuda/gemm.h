@@ -21,9 +21,10 @@ struct MatrixLayout {
 enum class Epilogue {
   none,
   bias,       ///< adds bias [n] to each row
-  gelu,       ///< c is the tanh form of GELU of the product, which itself goes to `extra` [m, n]
+  gelu,       ///< c is the tanh form of GELU of the product, which itself goes to `extra` [m, n] if not null
   bias_gelu,  ///< the same of product plus bias
-  row_sums    ///< `extra` [m], of the dtype of c, gets the sums of the rows of a
+  gelu_pullback,  ///< c is the product times the derivative of GELU at `extra` [m, n], which is read
+  row_sums        ///< `extra` [m], of the dtype of c, gets the sums of the rows of a
 };
 
 /// c [batch, m, n] = or += a [batch, m, k] b [batch, k, n]. No extent is 0. a and b are of one dtype, float32

@@ -32,23 +32,31 @@ Layout layout(DType dtype, int64_t rows, int64_t columns, const MatrixLayout& x,
   return made;
 }
 
-cublasLtEpilogue_t epilogue_of(Epilogue epilogue) {
-  switch (epilogue) {
+cublasLtEpilogue_t epilogue_of(const GemmKey& key) {
+  const bool keeps = key.extra_alignment != 0;
+  switch (key.problem.epilogue) {
     case Epilogue::none:
       break;
     case Epilogue::bias:
       return CUBLASLT_EPILOGUE_BIAS;
     case Epilogue::gelu:
-      return CUBLASLT_EPILOGUE_GELU_AUX;
+      return keeps ? CUBLASLT_EPILOGUE_GELU_AUX : CUBLASLT_EPILOGUE_GELU;
     case Epilogue::bias_gelu:
-      return CUBLASLT_EPILOGUE_GELU_AUX_BIAS;
+      return keeps ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS : CUBLASLT_EPILOGUE_GELU_BIAS;
+    case Epilogue::gelu_pullback:
+      return CUBLASLT_EPILOGUE_DGELU;
     case Epilogue::row_sums:
       return CUBLASLT_EPILOGUE_BGRADB;
   }
   return CUBLASLT_EPILOGUE_DEFAULT;
 }
 
-bool has_gelu(Epilogue epilogue) { return epilogue == Epilogue::gelu || epilogue == Epilogue::bias_gelu; }
+/// Whether `extra` is a matrix beside c.
+bool has_auxiliary(const GemmKey& key) {
+  const Epilogue epilogue = key.problem.epilogue;
+  return key.extra_alignment != 0 && (epilogue == Epilogue::gelu || epilogue == Epilogue::bias_gelu ||
+                                      epilogue == Epilogue::gelu_pullback);
+}
 
 }  // namespace
 
@@ -59,7 +67,7 @@ GemmKey::GemmKey(const GemmProblem& gemm, const GemmOperands& operands)
       b_alignment(alignment_of(operands.b)),
       c_alignment(alignment_of(operands.c)),
       bias_alignment(alignment_of(operands.bias)),
-      extra_alignment(alignment_of(operands.extra)),
+      extra_alignment(operands.extra == nullptr ? 0 : alignment_of(operands.extra)),
       workspace_bytes(operands.workspace_bytes) {}
 
 std::string GemmKey::text() const {
@@ -87,12 +95,12 @@ GemmPlan::GemmPlan(const GemmKey& key)
   const GemmProblem& x = key.problem;
   operation_.set(CUBLASLT_MATMUL_DESC_TRANSA, transpose(x.b));
   operation_.set(CUBLASLT_MATMUL_DESC_TRANSB, transpose(x.a));
-  operation_.set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue_of(x.epilogue));
+  operation_.set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue_of(key));
   if (x.epilogue == Epilogue::bias || x.epilogue == Epilogue::bias_gelu)
     operation_.set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, cublas_type(is_float8(x.a_in) ? x.out : x.a_in));
   if (x.epilogue == Epilogue::row_sums)
     operation_.set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, cublas_type(x.out));
-  if (has_gelu(x.epilogue)) operation_.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, x.n);
+  if (has_auxiliary(key)) operation_.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, x.n);
   if (x.fast_accumulation) operation_.set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, int8_t{1});
 }
 
@@ -105,7 +113,7 @@ void GemmPlan::set_pointers(const GemmOperands& operands) {
   if (epilogue == Epilogue::none) return;
   operation_.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER,
                  epilogue == Epilogue::row_sums ? operands.extra : operands.bias);
-  if (has_gelu(epilogue)) operation_.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, operands.extra);
+  if (has_auxiliary(key_)) operation_.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, operands.extra);
 }
 
 std::vector<cublasLtMatmulAlgo_t> GemmPlan::candidates(cublasLtHandle_t handle, const GemmOperands& operands,

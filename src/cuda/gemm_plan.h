@@ -17,7 +17,8 @@ struct GemmKey {
   bool tf32 = false;
   /// Bytes of which the addresses are multiples; 16 at most: no algorithm asks for more, and fewer keys mean
   /// fewer choices.
-  int a_alignment = 0, b_alignment = 0, c_alignment = 0, bias_alignment = 0, extra_alignment = 0;
+  int a_alignment = 0, b_alignment = 0, c_alignment = 0, bias_alignment = 0;
+  int extra_alignment = 0;  ///< 0: there is none
   size_t workspace_bytes = 0;
 
   GemmKey(const GemmProblem& problem, const GemmOperands& operands);

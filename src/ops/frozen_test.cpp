@@ -47,12 +47,28 @@ Tensor run_linear_gelu(const Tensors& x, const Gradients& d) {
   return y;
 }
 
+Tensor run_mlp_gelu(const Tensors& x, const Gradients& d) {
+  State<MlpGeluState> state;
+  Tensor y = pullbacks::mlp_gelu_tanh_reverse_forw(x[0], x[1], x[2], x[3], x[4], state);
+  pullbacks::mlp_gelu_tanh_pullback(x[0], x[1], x[2], x[3], x[4], cotangent(y), d[0], d[1], d[2], d[3], d[4],
+                                    state);
+  return y;
+}
+
 Tensor run_add_layer_norm(const Tensors& x, const Gradients& d) {
   State<AddLayerNormState> state;
   const NormalizedSum y = pullbacks::add_layer_norm_reverse_forw(x[0], x[1], x[2], x[3], 1e-5, state);
   pullbacks::add_layer_norm_pullback({}, {}, x[2], x[3], 1e-5,
                                      {cotangent(y.sum), mul(y.normalized, y.normalized)}, d[0], d[1], d[2],
                                      d[3], nullptr, state);
+  return y.normalized;
+}
+
+Tensor run_add_rms_norm(const Tensors& x, const Gradients& d) {
+  State<AddRMSNormState> state;
+  const NormalizedSum y = pullbacks::add_rms_norm_reverse_forw(x[0], x[1], x[2], 1e-6, state);
+  pullbacks::add_rms_norm_pullback({}, {}, x[2], 1e-6, {cotangent(y.sum), mul(y.normalized, y.normalized)},
+                                   d[0], d[1], d[2], nullptr, state);
   return y.normalized;
 }
 
@@ -115,7 +131,9 @@ std::vector<Operation> operations() {
       {"linear", {{3, 5}, {4, 5}, {4}}, run_linear},
       {"layer_norm", {{3, 8}, {8}, {8}}, run_layer_norm},
       {"linear_gelu_tanh", {{3, 5}, {4, 5}, {4}}, run_linear_gelu},
+      {"mlp_gelu_tanh", {{3, 5}, {4, 5}, {4}, {2, 4}, {2}}, run_mlp_gelu},
       {"add_layer_norm", {{3, 8}, {3, 8}, {8}, {8}}, run_add_layer_norm},
+      {"add_rms_norm", {{3, 8}, {3, 8}, {8}}, run_add_rms_norm},
       {"rms_norm", {{3, 8}, {8}}, run_rms_norm},
       {"embedding", {{7, 4}}, run_embedding},
       {"add", {{3, 4}, {4}}, run_add},

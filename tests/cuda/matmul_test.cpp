@@ -109,6 +109,56 @@ TEST(CudaLinear, WithGeluAgreesWithTheCpu) {
   }
 }
 
+TEST(CudaMlp, AgreesWithTheCpu) {
+  const auto forward = [](const Tensors& x) {
+    const bool biased = x.size() > 3;
+    return mlp_gelu_tanh(x[0], x[1], biased ? x[3] : Tensor(), x[2], biased ? x[4] : Tensor());
+  };
+  const auto pullback = [](const Tensors& x, Tensor d_y, const Gradients& d) {
+    const bool biased = x.size() > 3;
+    const Tensor bias = biased ? x[3] : Tensor(), projection_bias = biased ? x[4] : Tensor();
+    clad::pullback_state<MlpGeluState> state;
+    pullbacks::mlp_gelu_tanh_reverse_forw(x[0], x[1], bias, x[2], projection_bias, state);
+    pullbacks::mlp_gelu_tanh_pullback(x[0], x[1], bias, x[2], projection_bias, std::move(d_y), d[0], d[1],
+                                      biased ? d[3] : nullptr, d[2], biased ? d[4] : nullptr, state);
+  };
+  for (const Shape& shape : {Shape{7}, {2, 3, 16}, {0, 4}, {3, 0}}) {
+    for (int64_t hidden : {3, 24}) {
+      const Tensors x = normals({shape, {hidden, shape.back()}, {8, hidden}, {hidden}, {8}});
+      EXPECT_TRUE(agrees_with_cpu(forward, pullback, x)) << shape << ' ' << hidden;
+      EXPECT_TRUE(agrees_with_cpu(forward, pullback, {x[0], x[1], x[2]})) << shape << ' ' << hidden;
+    }
+  }
+}
+
+/// Only what GELU is taken of is kept; which gradients are wanted does not change the others.
+TEST(CudaMlp, ComputesWhatIsWanted) {
+  Tensors x;
+  for (const Tensor& one : normals({{6, 16}, {24, 16}, {24}, {8, 24}, {8}, {6, 8}}))
+    x.push_back(one.to(DType::bfloat16).to(gpu));
+  const auto gradients = [&](unsigned wanted) {
+    Tensors d(5);
+    Gradients to(5);
+    for (size_t i = 0; i < 5; ++i) to[i] = (wanted >> i & 1) != 0 ? &d[i] : nullptr;
+    clad::pullback_state<MlpGeluState> state;
+    pullbacks::mlp_gelu_tanh_reverse_forw(x[0], x[1], x[2], x[3], x[4], state);
+    EXPECT_FALSE(state.data.hidden.defined());
+    pullbacks::mlp_gelu_tanh_pullback(x[0], x[1], x[2], x[3], x[4], x[5], to[0], to[1], to[2], to[3], to[4],
+                                      state);
+    return d;
+  };
+  const Tensors all = gradients(0x1f);
+  for (unsigned wanted = 0; wanted < 0x1f; ++wanted) {
+    const Tensors some = gradients(wanted);
+    for (size_t i = 0; i < 5; ++i) {
+      ASSERT_EQ(some[i].defined(), (wanted >> i & 1) != 0) << wanted;
+      if (!some[i].defined()) continue;
+      EXPECT_LT(testing::relative_difference(some[i].to(Device{}), all[i].to(Device{})), 6e-3)
+          << wanted << ' ' << i;
+    }
+  }
+}
+
 TEST(CudaLinear, WithGeluKeepsTheResultOfItsForward) {
   Tensors x;
   for (const Tensor& one : normals({{6, 16}, {8, 16}, {8}})) x.push_back(one.to(DType::bfloat16).to(gpu));

@@ -62,23 +62,37 @@ TEST(CudaNorm, ManyRowsShareTheBlocks) {
 }
 
 /// Sum and normalization in one tensor.
+Tensor one_of(const NormalizedSum& y) {
+  Shape shape = y.sum.shape();
+  shape[0] *= 2;
+  Tensor both = Tensor::empty(shape, y.sum.dtype(), y.sum.device());
+  both.narrow(0, 0, shape[0] / 2).copy_from(y.sum);
+  both.narrow(0, shape[0] / 2, shape[0] / 2).copy_from(y.normalized);
+  return both;
+}
+NormalizedSum halves_of(const Tensor& both) {
+  const int64_t half = both.size(0) / 2;
+  return {both.narrow(0, 0, half).clone(), both.narrow(0, half, half)};
+}
+
 struct AddLayerNorm {
   static Tensor forward(const Tensors& x) {
-    const NormalizedSum y = add_layer_norm(x[0], x[1], x[2], optional(x, 3), epsilon);
-    Shape shape = y.sum.shape();
-    shape[0] *= 2;
-    Tensor both = Tensor::empty(shape, y.sum.dtype(), y.sum.device());
-    both.narrow(0, 0, shape[0] / 2).copy_from(y.sum);
-    both.narrow(0, shape[0] / 2, shape[0] / 2).copy_from(y.normalized);
-    return both;
+    return one_of(add_layer_norm(x[0], x[1], x[2], optional(x, 3), epsilon));
   }
-  static void pullback(const Tensors& x, Tensor d_y, const Gradients& d) {
+  static void pullback(const Tensors& x, const Tensor& d_y, const Gradients& d) {
     clad::pullback_state<AddLayerNormState> state;
     pullbacks::add_layer_norm_reverse_forw(x[0], x[1], x[2], optional(x, 3), epsilon, state);
-    const int64_t half = d_y.size(0) / 2;
-    const NormalizedSum halves{d_y.narrow(0, 0, half).clone(), d_y.narrow(0, half, half)};
-    pullbacks::add_layer_norm_pullback({}, {}, x[2], optional(x, 3), epsilon, halves, d[0], d[1], d[2],
-                                       d.size() > 3 ? d[3] : nullptr, nullptr, state);
+    pullbacks::add_layer_norm_pullback({}, {}, x[2], optional(x, 3), epsilon, halves_of(d_y), d[0], d[1],
+                                       d[2], d.size() > 3 ? d[3] : nullptr, nullptr, state);
+  }
+};
+
+struct AddRmsNorm {
+  static Tensor forward(const Tensors& x) { return one_of(add_rms_norm(x[0], x[1], x[2], epsilon)); }
+  static void pullback(const Tensors& x, const Tensor& d_y, const Gradients& d) {
+    clad::pullback_state<AddRMSNormState> state;
+    pullbacks::add_rms_norm_reverse_forw(x[0], x[1], x[2], epsilon, state);
+    pullbacks::add_rms_norm_pullback({}, {}, x[2], epsilon, halves_of(d_y), d[0], d[1], d[2], nullptr, state);
   }
 };
 
@@ -90,6 +104,12 @@ TEST(CudaNorm, AddLayerNorm) {
   }
   EXPECT_TRUE(
       agrees_with_cpu(AddLayerNorm::forward, AddLayerNorm::pullback, normals({{3, 64}, {3, 64}, {64}})));
+}
+
+TEST(CudaNorm, AddRmsNorm) {
+  for (const Shape& shape : few_shapes)
+    EXPECT_TRUE(
+        agrees_with_cpu(AddRmsNorm::forward, AddRmsNorm::pullback, normals({shape, shape, {shape.back()}})));
 }
 
 TEST(CudaNorm, FrozenAndStrangeOperands) {

@@ -52,6 +52,15 @@ double sum_and_norm(const Tensor& x, const Tensor& z, const Tensor& w) {
   return square(layer_norm(sum, w, w) + sum);
 }
 
+double sum_and_rms_norm(const Tensor& x, const Tensor& z, const Tensor& w) {
+  const Tensor sum = z + x;
+  return square(rms_norm(sum, w) + sum);
+}
+double mlp(const Tensor& x, const Tensor& z, const Tensor& w) {
+  const Tensor weight = z.reshape({z.size(0) * z.size(1), z.size(2)}), bias = sum(weight, -1);
+  return square(linear(gelu_tanh(linear(x, weight, bias)), weight.transpose(0, 1), w));
+}
+
 #define FUSION_CASE(saved, f)                                                                          \
   Case {                                                                                               \
     #f, saved, f,                                                                                      \
@@ -71,6 +80,8 @@ const Case cases[] = {
     FUSION_CASE(0, norm_by_many_weights),
     FUSION_CASE(0, norm_of_another),
     FUSION_CASE(1, sum_and_norm),
+    FUSION_CASE(1, sum_and_rms_norm),
+    FUSION_CASE(2, mlp),
 };
 #undef FUSION_CASE
 

@@ -56,8 +56,15 @@ double of_softmax(const Inputs& x) { return energy(softmax(x.a)); }
 double of_log_softmax(const Inputs& x) { return energy(log_softmax(x.a)); }
 double of_tril(const Inputs& x) { return energy(tril(x.a)) + energy(softmax(causal_mask(x.a))); }
 double of_linear_gelu_tanh(const Inputs& x) { return energy(linear_gelu_tanh(x.a, x.b, x.c)); }
+double of_mlp_gelu_tanh(const Inputs& x) {
+  return energy(mlp_gelu_tanh(x.a, x.b, sum(x.b, -1), x.c, sum(x.c, -1)));
+}
 double of_add_layer_norm(const Inputs& x) {
   const cladtorch::NormalizedSum y = add_layer_norm(x.a, x.b, x.c, Tensor(), x.scalar);
+  return energy(y.normalized) + 0.2 * energy(y.sum);
+}
+double of_add_rms_norm(const Inputs& x) {
+  const cladtorch::NormalizedSum y = add_rms_norm(x.a, x.b, x.c, x.scalar);
   return energy(y.normalized) + 0.2 * energy(y.sum);
 }
 double of_layer_norm(const Inputs& x) { return energy(layer_norm(x.a, x.b, x.c, x.scalar)); }
@@ -172,7 +179,9 @@ CHECK_TANGENT(Softmax, of_softmax, {2, 3, 5})
 CHECK_TANGENT(LogSoftmax, of_log_softmax, {2, 3, 5})
 CHECK_TANGENT(Tril, of_tril, {2, 3, 5})
 CHECK_TANGENT(LinearGeluTanh, of_linear_gelu_tanh, {2, 3, 4}, {5, 4}, {5})
+CHECK_TANGENT(MlpGeluTanh, of_mlp_gelu_tanh, {2, 3, 4}, {5, 4}, {3, 5})
 CHECK_TANGENT(AddLayerNorm, of_add_layer_norm, {2, 3, 5}, {2, 3, 5}, {5})
+CHECK_TANGENT(AddRMSNorm, of_add_rms_norm, {2, 3, 5}, {2, 3, 5}, {5})
 CHECK_TANGENT(LayerNorm, of_layer_norm, {2, 3, 5}, {5}, {5})
 CHECK_TANGENT(LayerNormWithoutBias, of_layer_norm_without_bias, {2, 3, 5}, {5})
 CHECK_TANGENT(RMSNorm, of_rms_norm, {2, 3, 5}, {5})

@@ -56,6 +56,8 @@ struct Linear {
   }
   Tensor operator()(const Tensor& x) const { return forward(x); }
 
+  /// Whether forward() is linear(x, weight, bias).
+  bool is_plain() const { return !lora_A.defined(); }
   /// What the adapter adds.
   Tensor adapter(const Tensor& x) const {
     return linear(linear(lora_dropout(x), lora_A) * lora_scale, lora_B);

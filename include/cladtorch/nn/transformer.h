@@ -72,7 +72,11 @@ struct MLP {
   MLP() = default;
   MLP(const BlockConfig& config, Random& random);
 
-  Tensor forward(const Tensor& x) const { return dropout(c_proj(activate(activation, c_fc(x)))); }
+  Tensor forward(const Tensor& x) const {
+    if (activation == Activation::gelu_tanh && c_fc.is_plain() && c_proj.is_plain())
+      return dropout(mlp_gelu_tanh(x, c_fc.weight, c_fc.bias, c_proj.weight, c_proj.bias));
+    return dropout(c_proj(activate(activation, c_fc(x))));
+  }
   Tensor operator()(const Tensor& x) const { return forward(x); }
   CLADTORCH_PARAMETERS(c_fc, c_proj)
 };

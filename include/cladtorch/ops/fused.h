@@ -10,6 +10,13 @@ namespace cladtorch {
 /// gelu_tanh(linear(x, weight, bias)). An undefined bias is left out.
 Tensor linear_gelu_tanh(const Tensor& x, const Tensor& weight, const Tensor& bias);
 
+/// linear(gelu_tanh(linear(x, weight, bias)), projection, projection_bias): the MLP of a transformer block.
+/// Shapes: x [..., C], weight [H, C], bias [H], projection [O, H], projection_bias [O]. Undefined biases are
+/// left out. On a CUDA device GELU and its derivative are taken in the products' kernels, and its result is
+/// computed again for the backward pass: of H numbers per row one is kept, not two.
+Tensor mlp_gelu_tanh(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& projection,
+                     const Tensor& projection_bias);
+
 /// A sum and its normalization.
 struct NormalizedSum {
   Tensor sum;
@@ -21,8 +28,16 @@ struct NormalizedSum {
 NormalizedSum add_layer_norm(const Tensor& a, const Tensor& b, const Tensor& weight, const Tensor& bias,
                              double epsilon = 1e-5);
 
+/// {a + b, rms_norm(a + b, weight, epsilon)}, as add_layer_norm.
+NormalizedSum add_rms_norm(const Tensor& a, const Tensor& b, const Tensor& weight, double epsilon = 1e-6);
+
 struct LinearGeluState {
   Tensor linear;  ///< what GELU is taken of
+};
+
+struct MlpGeluState {
+  Tensor linear;  ///< what GELU is taken of
+  Tensor hidden;  ///< GELU of it; undefined where the backward pass computes it again
 };
 
 struct AddLayerNormState {
@@ -31,11 +46,19 @@ struct AddLayerNormState {
   LayerNormState rows;
 };
 
+struct AddRMSNormState {
+  Tensor sum;
+  BroadcastState operands;
+  RMSNormState rows;
+};
+
 }  // namespace cladtorch
 
 namespace clad::custom_derivatives::cladtorch {
 using ::cladtorch::AddLayerNormState;
+using ::cladtorch::AddRMSNormState;
 using ::cladtorch::LinearGeluState;
+using ::cladtorch::MlpGeluState;
 using ::cladtorch::NormalizedSum;
 using ::cladtorch::Tensor;
 
@@ -45,6 +68,14 @@ void linear_gelu_tanh_pullback(const Tensor& x, const Tensor& weight, const Tens
                                Tensor* d_x, Tensor* d_weight, Tensor* d_bias,
                                pullback_state<LinearGeluState>& state);
 
+Tensor mlp_gelu_tanh_reverse_forw(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                                  const Tensor& projection, const Tensor& projection_bias,
+                                  pullback_state<MlpGeluState>& state);
+void mlp_gelu_tanh_pullback(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                            const Tensor& projection, const Tensor& projection_bias, Tensor d_y, Tensor* d_x,
+                            Tensor* d_weight, Tensor* d_bias, Tensor* d_projection, Tensor* d_projection_bias,
+                            pullback_state<MlpGeluState>& state);
+
 NormalizedSum add_layer_norm_reverse_forw(const Tensor& a, const Tensor& b, const Tensor& weight,
                                           const Tensor& bias, double epsilon,
                                           pullback_state<AddLayerNormState>& state);
@@ -52,4 +83,10 @@ void add_layer_norm_pullback(CLAD_UNUSED const Tensor& a, CLAD_UNUSED const Tens
                              const Tensor& bias, double epsilon, NormalizedSum d_y, Tensor* d_a, Tensor* d_b,
                              Tensor* d_weight, Tensor* d_bias, double* d_epsilon,
                              pullback_state<AddLayerNormState>& state);
+
+NormalizedSum add_rms_norm_reverse_forw(const Tensor& a, const Tensor& b, const Tensor& weight,
+                                        double epsilon, pullback_state<AddRMSNormState>& state);
+void add_rms_norm_pullback(CLAD_UNUSED const Tensor& a, CLAD_UNUSED const Tensor& b, const Tensor& weight,
+                           double epsilon, NormalizedSum d_y, Tensor* d_a, Tensor* d_b, Tensor* d_weight,
+                           double* d_epsilon, pullback_state<AddRMSNormState>& state);
 }  // namespace clad::custom_derivatives::cladtorch

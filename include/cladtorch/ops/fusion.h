@@ -4,7 +4,9 @@
 //   nll_loss(log_softmax(x), t), nll_loss(log(softmax(x)), t)      cross_entropy
 //   cross_entropy(linear(x, w), t)                                 linear_cross_entropy
 //   gelu_tanh(linear(x, w, b))                                     linear_gelu_tanh
+//   linear(gelu_tanh(linear(x, w, b)), p, c)                       mlp_gelu_tanh
 //   layer_norm(a + b, w, b), and a + b                             add_layer_norm
+//   rms_norm(a + b, w), and a + b                                  add_rms_norm
 //   x * sigmoid(x), silu(gate) * up                                silu, swiglu
 //   x * rsqrt(mean(x * x, -1, true) + epsilon) * w                 rms_norm
 //   softmax(causal_mask(q k^T / sqrt(D))) v, with heads            causal_attention
@@ -37,11 +39,24 @@ inline Tensor linear_then_gelu_tanh(const Tensor& x, const Tensor& weight, const
   return gelu_tanh(linear(x, weight, bias));
 }
 
+CLAD_PATTERN(mlp_gelu_tanh)
+inline Tensor linear_then_gelu_tanh_then_linear(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                                                const Tensor& projection, const Tensor& projection_bias) {
+  return linear(gelu_tanh(linear(x, weight, bias)), projection, projection_bias);
+}
+
 CLAD_PATTERN(add_layer_norm)
 inline NormalizedSum add_then_layer_norm(const Tensor& a, const Tensor& b, const Tensor& weight,
                                          const Tensor& bias, double epsilon) {
   const Tensor sum = add(a, b);
   return {sum, layer_norm(sum, weight, bias, epsilon)};
+}
+
+CLAD_PATTERN(add_rms_norm)
+inline NormalizedSum add_then_rms_norm(const Tensor& a, const Tensor& b, const Tensor& weight,
+                                       double epsilon) {
+  const Tensor sum = add(a, b);
+  return {sum, rms_norm(sum, weight, epsilon)};
 }
 
 CLAD_PATTERN(silu)

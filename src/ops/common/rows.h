@@ -54,4 +54,12 @@ void for_each_row(int64_t rows, int64_t length, int64_t kept, Body&& body) {
                         });
 }
 
+/// sum [n] = a [n] + b [n], rounded once; `memory` has place for three rows.
+template <class T>
+void add_row(int64_t n, const T* a, const T* b, T* sum, const RowMemory<T>& memory) {
+  const auto *const x = readable(n, a, memory[0]), *const z = readable(n, b, memory[1]);
+  const Written<T> total(n, sum, false, memory[2]);
+  for (int64_t i = 0; i < n; ++i) total.data()[i] = x[i] + z[i];
+}
+
 }  // namespace cladtorch::detail

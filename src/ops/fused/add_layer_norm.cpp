@@ -1,43 +1,21 @@
 #include "cladtorch/ops/count.h"
 #include "cladtorch/ops/fused.h"
-#include "ops/common/elementwise.h"
-#include "ops/common/one_device.h"
 #include "ops/common/rows.h"
+#include "ops/fused/add_norm.h"
 #include "ops/layer_norm/layer_norm_kernel.h"
 #include "ops/layer_norm/norm_on_device.h"
 
 namespace cladtorch {
 namespace {
 
-/// The shape of the sum.
-Shape check(const Tensor& a, const Tensor& b, const Tensor& weight, const Tensor& bias) {
-  detail::check_operands("add_layer_norm", a, b);
-  require(weight.defined(), "add_layer_norm: weight is undefined");
-  const Shape shape = broadcast_shapes("add_layer_norm", a.shape(), b.shape());
-  require(shape.rank() >= 1 && weight.shape() == Shape{shape.back()} &&
-              (!bias.defined() || bias.shape() == weight.shape()),
-          "add_layer_norm: expected a and b [..., C], weight and bias [C]: a is ", a.shape(), ", b is ",
-          b.shape(), ", weight is ", weight.shape(), ", bias is ", bias.shape());
-  require(weight.dtype() == a.dtype() && (!bias.defined() || bias.dtype() == a.dtype()),
-          "add_layer_norm: dtypes differ: a is ", a.dtype(), ", weight is ", weight.dtype());
-  detail::check_one_device("add_layer_norm", a, b, weight, bias);
-  return shape;
-}
-
-Tensor dense(const Tensor& x, const Shape& shape) {
-  return x.shape() == shape ? x.contiguous() : x.expand(shape).contiguous();
-}
-
 NormalizedSum forward(const Tensor& a, const Tensor& b, const Tensor& weight, const Tensor& bias,
                       double epsilon, LayerNormState* state) {
-  const Shape shape = check(a, b, weight, bias);
+  const Shape shape = detail::check_add_norm("add_layer_norm", a, b, weight, bias);
   detail::count_op();
   const DType computed = detail::computed_in(a.dtype());
   const Device device = a.device();
-  const Tensor x = dense(a, shape), z = dense(b, shape);
-  NormalizedSum y{Tensor::empty(shape, a.dtype(), device), Tensor::empty(shape, a.dtype(), device)};
-  y.sum.set_frozen(all_frozen(a, b));
-  y.normalized.set_frozen(all_frozen(a, b, weight, bias));
+  const Tensor x = detail::dense_operand(a, shape), z = detail::dense_operand(b, shape);
+  NormalizedSum y = detail::add_norm_result(shape, a, b, weight, bias);
   const int64_t n = shape.back(), rows = detail::row_count(y.sum);
   if (state) *state = {Tensor::empty({rows}, computed, device), Tensor::empty({rows}, computed, device)};
   if (a.is_cuda()) {

@@ -1,28 +1,30 @@
 // The product lies in a buffer of its own only where a derivative needs it: else GELU is taken in place.
 // On CUDA devices the product of bfloat16 and its GELU are written by one kernel.
-#include "cladtorch/ops/activation.h"
 #include "cladtorch/ops/count.h"
 #include "cladtorch/ops/fused.h"
 #include "cladtorch/ops/matmul.h"
-#include "ops/common/pointwise_on_device.h"
-#include "ops/gelu_tanh/gelu_tanh_kernel.h"
-#include "ops/matmul/check_linear.h"
-#include "ops/matmul/matmul_on_device.h"
+#include "ops/fused/linear_gelu.h"
 
 namespace cladtorch {
-namespace {
 
-void gelu_of(const Tensor& linear, Tensor& y) {
-  if (y.is_cuda()) return detail::map_on_device<detail::GeluTanh>({}, linear, store_into(y));
-  detail::dispatch_real("linear_gelu_tanh", y.dtype(),
-                        [&]<class T>(T) { detail::gelu_tanh(y.numel(), linear.data<T>(), y.data<T>()); });
+Tensor detail::linear_gelu(const Tensor& x, const Tensor& weight, const Tensor& bias, Tensor* before_gelu) {
+  const bool on_device = x.defined() && x.is_cuda();
+  if (on_device) check_linear(x, weight, bias);
+  Tensor linear = on_device ? linear_result(x, weight, bias) : linear_without_count(x, weight, bias);
+  Tensor y = before_gelu ? linear_result(x, weight, bias) : linear;
+  if (before_gelu) *before_gelu = linear;
+  if (on_device) {
+    linear_forward_on_device(x, weight, bias, LinearEnd::gelu, before_gelu ? linear : Tensor(), y);
+    return y;
+  }
+  dispatch_real("linear_gelu_tanh", y.dtype(),
+                [&]<class T>(T) { gelu_tanh(y.numel(), linear.data<T>(), y.data<T>()); });
+  return y;
 }
 
-}  // namespace
-
 Tensor linear_gelu_tanh(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  Tensor y = linear(x, weight, bias);
-  gelu_of(y, y);
+  Tensor y = detail::linear_gelu(x, weight, bias, nullptr);
+  detail::count_op();
   return y;
 }
 
@@ -33,18 +35,8 @@ namespace detail = ::cladtorch::detail;
 
 Tensor linear_gelu_tanh_reverse_forw(const Tensor& x, const Tensor& weight, const Tensor& bias,
                                      pullback_state<LinearGeluState>& state) {
-  if (x.defined() && x.is_cuda()) {
-    detail::check_linear(x, weight, bias);
-    detail::count_op();
-    state.data.linear = detail::linear_result(x, weight, bias);
-    Tensor y = detail::linear_result(x, weight, bias);
-    detail::linear_forward_on_device(x, weight, bias, state.data.linear, y);
-    return y;
-  }
-  state.data.linear = ::cladtorch::linear(x, weight, bias);
-  Tensor y = Tensor::empty(state.data.linear.shape(), x.dtype());
-  y.set_frozen(state.data.linear.is_frozen());
-  ::cladtorch::gelu_of(state.data.linear, y);
+  Tensor y = detail::linear_gelu(x, weight, bias, &state.data.linear);
+  detail::count_op();
   return y;
 }
 

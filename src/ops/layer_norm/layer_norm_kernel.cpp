@@ -73,12 +73,7 @@ void add_layer_norm(int64_t rows, int64_t n, const T* a, const T* b, const Compu
                     const Computed<T>* bias, double epsilon, T* sum, T* y, Computed<T>* mean,
                     Computed<T>* rstd) {
   for_each_row<T>(rows, n, 3, [&](int64_t row, const RowMemory<T>& memory) {
-    {
-      const auto *const x = readable(n, a + row * n, memory[0]), *const z =
-                                                                     readable(n, b + row * n, memory[1]);
-      const Written<T> total(n, sum + row * n, false, memory[2]);
-      for (int64_t i = 0; i < n; ++i) total.data()[i] = x[i] + z[i];
-    }
+    add_row(n, a + row * n, b + row * n, sum + row * n, memory);
     const auto* const from = readable(n, sum + row * n, memory[0]);
     const Written<T> to(n, y + row * n, false, memory[1]);
     normalize_row(n, from, weight, bias, epsilon, to.data(), mean ? mean + row : nullptr,

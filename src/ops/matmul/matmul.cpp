@@ -3,8 +3,8 @@
 #include "cladtorch/ops/count.h"
 #include "ops/common/reduce_to.h"
 #include "ops/float8/float8_linear.h"
-#include "ops/matmul/check_linear.h"
 #include "ops/matmul/gemm.h"
+#include "ops/matmul/linear.h"
 #include "ops/matmul/matmul_on_device.h"
 
 namespace cladtorch {
@@ -101,25 +101,30 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   return y;
 }
 
-Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  detail::check_linear(x, weight, bias);
-  detail::count_op();
+Tensor detail::linear_without_count(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  check_linear(x, weight, bias);
   const int64_t out = weight.size(0), in = weight.size(1);
-  Tensor y = detail::linear_result(x, weight, bias);
+  Tensor y = linear_result(x, weight, bias);
   if (y.numel() == 0) return y;
   if (x.is_cuda()) {
-    detail::linear_forward_on_device(x, weight, bias, Tensor(), y);
+    linear_forward_on_device(x, weight, bias, LinearEnd::sum, Tensor(), y);
     return y;
   }
   const int64_t rows = y.numel() / out;
-  const Float8Scaling* const scaling = detail::float8_scaling(weight, rows);
-  const Tensor left = operand(x.reshape({rows, in}), scaling, detail::Float8Role::input, true);
-  const Tensor right = operand(weight, scaling, detail::Float8Role::weight, true);
+  const Float8Scaling* const scaling = float8_scaling(weight, rows);
+  const Tensor left = operand(x.reshape({rows, in}), scaling, Float8Role::input, true);
+  const Tensor right = operand(weight, scaling, Float8Role::weight, true);
   const Tensor dense_bias = bias.contiguous();
-  detail::dispatch_real("linear", x.dtype(), [&]<class T>(T) {
-    detail::gemm<T>(rows, out, in, view_of<T>(left), transposed_view_of<T>(right), y.data<T>(), out, false,
-                    bias.defined() ? dense_bias.data<T>() : nullptr);
+  dispatch_real("linear", x.dtype(), [&]<class T>(T) {
+    gemm<T>(rows, out, in, view_of<T>(left), transposed_view_of<T>(right), y.data<T>(), out, false,
+            bias.defined() ? dense_bias.data<T>() : nullptr);
   });
+  return y;
+}
+
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  Tensor y = detail::linear_without_count(x, weight, bias);
+  detail::count_op();
   return y;
 }
 

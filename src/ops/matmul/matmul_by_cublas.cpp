@@ -91,13 +91,14 @@ bool apply_with_gelu(const ProductOperand& x, const ProductOperand& weight, cons
                      Tensor& before_gelu, Tensor& y, Tensor& workspace) {
   TensorProduct product = product_of(x, weight, y, workspace);
   product.problem.epilogue = bias.defined() ? Epilogue::bias_gelu : Epilogue::gelu;
-  product.operands.extra = store_into(before_gelu).data<void>();
+  if (before_gelu.defined()) product.operands.extra = store_into(before_gelu).data<void>();
   if (bias.defined()) product.operands.bias = address(bias);
   return product.try_on(y.device());
 }
 
-void linear(const ProductOperand& x, const ProductOperand& weight, const Tensor& bias, Tensor& before_gelu,
-            Tensor& y, Tensor& workspace) {
+void linear(const ProductOperand& x, const ProductOperand& weight, const Tensor& bias, detail::LinearEnd end,
+            Tensor& before_gelu, Tensor& y, Tensor& workspace) {
+  const bool gelu = end == detail::LinearEnd::gelu;
   Tensor& sum = before_gelu.defined() ? before_gelu : y;
   if (x.matrix.size(1) == 0) {
     if (bias.defined()) {
@@ -105,13 +106,27 @@ void linear(const ProductOperand& x, const ProductOperand& weight, const Tensor&
     } else {
       detail::fill_on_device(sum, 0);
     }
-  } else if (before_gelu.defined() && y.dtype() == DType::bfloat16 &&
+  } else if (gelu && y.dtype() == DType::bfloat16 &&
              apply_with_gelu(x, weight, bias, before_gelu, y, workspace)) {
     return;
   } else {
     apply(x, weight, bias, sum, workspace);
   }
-  if (before_gelu.defined()) detail::map_on_device<detail::GeluTanh>({}, before_gelu, store_into(y));
+  if (gelu) detail::map_on_device<detail::GeluTanh>({}, sum, store_into(y));
+}
+
+void gelu_pullback(const Tensor& d_y, const Tensor& weight, const Tensor& before_gelu, Tensor& to,
+                   Tensor& workspace) {
+  TensorProduct product(d_y, weight, to.dtype(), store_into(to).data<void>(), workspace);
+  if (to.dtype() == DType::bfloat16) {
+    product.problem.epilogue = Epilogue::gelu_pullback;
+    product.operands.extra = const_cast<bfloat16*>(before_gelu.device_data<bfloat16>());  // read
+    if (product.try_on(to.device())) return;
+    product.problem.epilogue = Epilogue::none;
+  }
+  product.operands.extra = nullptr;
+  product.run_on(to.device());
+  detail::map2_on_device<detail::GeluTanhPullback>({}, before_gelu, to, store_into(to));
 }
 
 /// d_weight = or += d_y^T x, and where cuBLASLt can, d_bias on the way.
@@ -134,6 +149,7 @@ void linear_parameters(const Tensor& d_y, const Tensor& x, const GradientTarget*
 
 const detail::DeviceFunctionCode product_code(detail::product_on_device, multiply);
 const detail::DeviceFunctionCode linear_code(detail::linear_on_device, linear);
+const detail::DeviceFunctionCode gelu_pullback_code(detail::gelu_of_linear_pullback_on_device, gelu_pullback);
 const detail::DeviceFunctionCode parameters_code(detail::linear_parameters_on_device, linear_parameters);
 
 }  // namespace

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "ops/common/pointwise_on_device.h"
 #include "ops/float8/float8_linear.h"
 #include "ops/float8/float8_on_device.h"
+#include "ops/gelu_tanh/gelu_tanh_function.h"
 #include "tensor/dispatch.h"
 
 namespace cladtorch::detail {
@@ -120,8 +122,8 @@ void accumulate_product_on_device(Tensor* d, const Shape& shape, const Tensor& a
   d->accumulate(sum.to(DType::bfloat16));
 }
 
-void linear_forward_on_device(const Tensor& x, const Tensor& weight, const Tensor& bias, Tensor before_gelu,
-                              Tensor& y) {
+void linear_forward_on_device(const Tensor& x, const Tensor& weight, const Tensor& bias, LinearEnd end,
+                              Tensor before_gelu, Tensor& y) {
   const int64_t out = weight.size(0), in = weight.size(1);
   if (y.numel() == 0) return;
   const Shape shape{y.numel() / out, out};
@@ -131,9 +133,10 @@ void linear_forward_on_device(const Tensor& x, const Tensor& weight, const Tenso
   if (const Float8Scaling* scaling = float8_scaling(weight, shape[0])) {
     const Float8OnDevice x8(rows, *scaling, Float8Role::input, Float8Layouts::rows);
     const Float8OnDevice weight8(weight, *scaling, Float8Role::weight, Float8Layouts::rows);
-    return linear_on_device(x8.rows(), weight8.rows(), bias.contiguous(), before_gelu, result, workspace);
+    return linear_on_device(x8.rows(), weight8.rows(), bias.contiguous(), end, before_gelu, result,
+                            workspace);
   }
-  linear_on_device(rows, product_operand(weight), bias.contiguous(), before_gelu, result, workspace);
+  linear_on_device(rows, product_operand(weight), bias.contiguous(), end, before_gelu, result, workspace);
 }
 
 void linear_pullback_on_device(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& d_y,
@@ -152,13 +155,43 @@ void linear_pullback_on_device(const Tensor& x, const Tensor& weight, const Tens
     if (d_bias) to_bias = accumulate_into(d_bias, bias.shape(), d_y.dtype(), device);
     Tensor workspace = product_workspace(out, in, device), sums;
     if (d_bias) sums = column_sums_workspace(d_rows);
-    linear_parameters_on_device(d_rows, product_operand(x.reshape({rows, in})),
+    linear_parameters_on_device(d_rows, d_weight ? product_operand(x.reshape({rows, in})) : Tensor(),
                                 to_weight ? &*to_weight : nullptr, to_bias ? &*to_bias : nullptr, workspace,
                                 sums);
   }
   if (!d_x) return;
   const Shape shape = d_y.shape().with(d_y.dim() - 1, in);
   multiply({rows, in}, d_rows, weight, accumulate_into(d_x, shape, d_y.dtype(), device), device);
+}
+
+void linear_of_gelu_pullback_on_device(const Tensor& before_gelu, const Tensor& weight, const Tensor& bias,
+                                       const Tensor& d_y, Tensor* d_before_gelu, Tensor* d_weight,
+                                       Tensor* d_bias) {
+  const int64_t out = weight.size(0), in = weight.size(1);
+  const int64_t rows = d_y.shape().without(d_y.dim() - 1).numel();
+  const Device device = d_y.device();
+  Tensor x;
+  if (d_weight) {
+    x = Tensor::empty(before_gelu.shape(), before_gelu.dtype(), device);
+    map_on_device<GeluTanh>({}, before_gelu, store_into(x));
+  }
+  const bool at_once = d_before_gelu && !d_before_gelu->defined() && d_y.numel() > 0 && in > 0 &&
+                       !float8_scaling(weight, rows);  // in float8 both products read one rounding of d_y
+  if (!at_once) {
+    Tensor d_x;
+    linear_pullback_on_device(x, weight, bias, d_y, d_before_gelu ? &d_x : nullptr, d_weight, d_bias);
+    if (d_before_gelu)
+      map2_on_device<GeluTanhPullback>(
+          {}, before_gelu, d_x,
+          accumulate_into(d_before_gelu, before_gelu.shape(), before_gelu.dtype(), device));
+    return;
+  }
+  linear_pullback_on_device(x, weight, bias, d_y, nullptr, d_weight, d_bias);
+  x = Tensor();
+  *d_before_gelu = Tensor::empty(before_gelu.shape(), before_gelu.dtype(), device);
+  Tensor to = d_before_gelu->reshape({rows, in}), workspace = product_workspace(rows, in, device);
+  gelu_of_linear_pullback_on_device(d_y.contiguous().reshape({rows, out}), product_operand(weight),
+                                    before_gelu.reshape({rows, in}), to, workspace);
 }
 
 }  // namespace cladtorch::detail

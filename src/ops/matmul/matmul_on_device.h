@@ -25,11 +25,21 @@ inline constinit DeviceFunction<void(const Shape& c_shape, const ProductOperand&
                                      const GradientTarget& c, Tensor& workspace)>
     product_on_device{"matmul"};
 
-/// y [rows, out] = x [rows, in] weight^T [in, out], plus bias [out] if it is defined. If before_gelu is
-/// defined, it gets that, and y its GELU in the tanh form.
+/// What a linear layer ends with: the sum, or its GELU in the tanh form.
+enum class LinearEnd : uint8_t { sum, gelu };
+
+/// y [rows, out] = x [rows, in] weight^T [in, out], plus bias [out] if it is defined, or the GELU of that.
+/// before_gelu is defined if it is to be kept.
 inline constinit DeviceFunction<void(const ProductOperand& x, const ProductOperand& weight,
-                                     const Tensor& bias, Tensor& before_gelu, Tensor& y, Tensor& workspace)>
+                                     const Tensor& bias, LinearEnd end, Tensor& before_gelu, Tensor& y,
+                                     Tensor& workspace)>
     linear_on_device{"linear"};
+
+/// to [rows, in] = d_y [rows, out] weight [out, in] times the derivative of GELU at dense before_gelu
+/// [rows, in], all of one dtype.
+inline constinit DeviceFunction<void(const Tensor& d_y, const Tensor& weight, const Tensor& before_gelu,
+                                     Tensor& to, Tensor& workspace)>
+    gelu_of_linear_pullback_on_device{"linear"};
 
 /// d_weight [out, in] = or += d_y^T x and d_bias [out] = or += the sums of the columns of d_y, for d_weight
 /// or d_bias not null. d_y [rows, out] is dense, `sums` are column_sums_workspace() of it.
@@ -57,11 +67,16 @@ Tensor product_workspace(int64_t m, int64_t n, Device device);
 void matmul_on_device(const Tensor& a, const Tensor& b, Tensor& y);
 /// *d += a b, summed over the batch dimensions that `shape` lacks.
 void accumulate_product_on_device(Tensor* d, const Shape& shape, const Tensor& a, const Tensor& b);
-/// With before_gelu, of y's shape, y is the GELU of what goes there.
-void linear_forward_on_device(const Tensor& x, const Tensor& weight, const Tensor& bias, Tensor before_gelu,
-                              Tensor& y);
+/// before_gelu, of y's shape, is defined if it is to be kept.
+void linear_forward_on_device(const Tensor& x, const Tensor& weight, const Tensor& bias, LinearEnd end,
+                              Tensor before_gelu, Tensor& y);
 /// Gradients that are not wanted are null.
 void linear_pullback_on_device(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& d_y,
                                Tensor* d_x, Tensor* d_weight, Tensor* d_bias);
+/// The same of the layer whose x is the GELU of dense before_gelu, which takes d_x's place. That x is
+/// computed again where it is needed.
+void linear_of_gelu_pullback_on_device(const Tensor& before_gelu, const Tensor& weight, const Tensor& bias,
+                                       const Tensor& d_y, Tensor* d_before_gelu, Tensor* d_weight,
+                                       Tensor* d_bias);
 
 }  // namespace cladtorch::detail

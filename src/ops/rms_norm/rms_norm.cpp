@@ -1,11 +1,9 @@
 #include "cladtorch/ops/count.h"
 #include "cladtorch/ops/normalization.h"
 #include "ops/common/one_device.h"
-#include "ops/common/rows.h"
 #include "ops/layer_norm/layer_norm_kernel.h"
 #include "ops/layer_norm/norm_on_device.h"
-#include "ops/rms_norm/rms_norm_math.h"
-#include "simd/kernels.h"
+#include "ops/rms_norm/rms_norm_kernel.h"
 #include "tensor/dispatch.h"
 
 namespace cladtorch {
@@ -18,22 +16,6 @@ void check(const Tensor& x, const Tensor& weight) {
   require(weight.dtype() == x.dtype(), "rms_norm: dtypes differ: x is ", x.dtype(), ", weight is ",
           weight.dtype());
   detail::check_one_device("rms_norm", x, weight);
-}
-
-/// y [rows, n] of x [rows, n] and weight [n]; rstd [rows] may be null.
-template <class T, class C = detail::Computed<T>>
-void normalize(int64_t rows, int64_t n, const T* x, const C* weight, double epsilon, T* y, C* rstd) {
-  detail::for_each_row<T>(rows, n, 2, [&](int64_t row, const detail::RowMemory<T>& memory) {
-    const C* const from = detail::readable(n, x + row * n, memory[0]);
-    const detail::Written<T> to(n, y + row * n, false, memory[1]);
-    C* const rstd_out = rstd ? rstd + row : nullptr;
-    if constexpr (std::is_same_v<T, double>) {
-      const double found = detail::rms_norm_row(n, from, weight, epsilon, to.data());
-      if (rstd_out) *rstd_out = found;
-    } else {
-      simd::kernels().rms_norm_row(n, from, weight, static_cast<float>(epsilon), to.data(), rstd_out);
-    }
-  });
 }
 
 Tensor forward(const Tensor& x, const Tensor& weight, double epsilon, RMSNormState* state) {
@@ -57,8 +39,8 @@ Tensor forward(const Tensor& x, const Tensor& weight, double epsilon, RMSNormSta
   const Tensor w = weight.to(computed).contiguous();
   detail::dispatch_real("rms_norm", x.dtype(), [&]<class T>(T) {
     using C = detail::Computed<T>;
-    normalize<T>(rows, n, dense.data<T>(), w.data<C>(), epsilon, y.data<T>(),
-                 state ? state->rstd.data<C>() : nullptr);
+    detail::rms_norm<T>(rows, n, dense.data<T>(), w.data<C>(), epsilon, y.data<T>(),
+                        state ? state->rstd.data<C>() : nullptr);
   });
   return y;
 }

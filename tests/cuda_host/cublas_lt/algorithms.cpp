@@ -55,7 +55,7 @@ cublasStatus_t check_epilogue(const Problem& x) {
   }
   if (bias_type != x.d.type && bias_type != x.a.type) return CUBLAS_STATUS_NOT_SUPPORTED;
   if (o.has_bias_gradient() && (bias_type != x.d.type || x.d.batch > 1)) return CUBLAS_STATUS_NOT_SUPPORTED;
-  if (o.has_gelu()) {
+  if (o.has_auxiliary()) {
     if (o.auxiliary == nullptr || o.auxiliary_stride < x.d.rows) return CUBLAS_STATUS_INVALID_VALUE;
     if (o.auxiliary_stride % 8 != 0 || !is_aligned(o.auxiliary, 16) || x.d.batch > 1)
       return CUBLAS_STATUS_NOT_SUPPORTED;

@@ -20,7 +20,9 @@ struct cublasLtMatmulDescOpaque_t {
   int8_t fast_accumulation = 0;
 
   bool has_bias() const { return (epilogue & CUBLASLT_EPILOGUE_BIAS) != 0; }
-  bool has_gelu() const { return (epilogue & ~CUBLASLT_EPILOGUE_BIAS) == CUBLASLT_EPILOGUE_GELU_AUX; }
+  bool has_gelu() const { return (epilogue & CUBLASLT_EPILOGUE_GELU) != 0; }
+  bool has_gelu_gradient() const { return epilogue == CUBLASLT_EPILOGUE_DGELU; }
+  bool has_auxiliary() const { return (epilogue & 128) != 0; }
   bool has_bias_gradient() const {
     return epilogue == CUBLASLT_EPILOGUE_BGRADA || epilogue == CUBLASLT_EPILOGUE_BGRADB;
   }

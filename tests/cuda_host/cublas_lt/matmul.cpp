@@ -47,6 +47,10 @@ double to_tf32(double value) {
 }
 
 double gelu(double x) { return x / 2 * (1 + std::tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x))); }
+double gelu_derivative(double x) {
+  const double t = std::tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x));
+  return (1 + t) / 2 + x / 2 * (1 - t * t) * 0.79788456080286535588 * (1 + 3 * 0.044715 * x * x);
+}
 
 // A call of cublasLtMatmul.
 struct Product {
@@ -78,10 +82,10 @@ struct Product {
     if (is_float8(problem.a.type)) value *= static_cast<double>(*o.a_scale) * static_cast<double>(*o.b_scale);
     if (beta != 0) value += beta * read(c, problem.c.type, problem.c.element(in_batch, i, j));
     if (o.has_bias()) value += read(o.bias, o.bias_type.value_or(problem.d.type), i);
-    if (o.has_gelu()) {
-      write(o.auxiliary, problem.d.type, i + j * o.auxiliary_stride, value);
-      value = gelu(value);
-    }
+    const int64_t beside = i + j * o.auxiliary_stride;
+    if (o.has_gelu() && o.has_auxiliary()) write(o.auxiliary, problem.d.type, beside, value);
+    if (o.has_gelu()) value = gelu(value);
+    if (o.has_gelu_gradient()) value *= gelu_derivative(read(o.auxiliary, problem.d.type, beside));
     write(d, problem.d.type, problem.d.element(in_batch, i, j), value);
   }
 
@@ -117,7 +121,7 @@ struct Product {
     if (beta != 0) fine = fine && found(c, problem.c.elements(), type);
     if (workspace_bytes > 0) fine = fine && memory.find(workspace, workspace_bytes) != nullptr;
     if (o.has_bias()) fine = fine && found(o.bias, problem.d.rows, bias_type);
-    if (o.has_gelu())
+    if (o.has_auxiliary())
       fine = fine && found(o.auxiliary, (problem.d.columns - 1) * o.auxiliary_stride + problem.d.rows, type);
     return fine;
   }

@@ -34,12 +34,28 @@ inline Tangent linear_gelu_tanh_pushforward(const Tensor& x, const Tensor& weigh
   const Tangent linear = linear_pushforward(x, weight, bias, d_x, d_weight, d_bias);
   return gelu_tanh_pushforward(linear.value, linear.pushforward);
 }
+inline Tangent mlp_gelu_tanh_pushforward(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                                         const Tensor& projection, const Tensor& projection_bias,
+                                         const Tensor& d_x, const Tensor& d_weight, const Tensor& d_bias,
+                                         const Tensor& d_projection, const Tensor& d_projection_bias) {
+  const Tangent hidden = linear_gelu_tanh_pushforward(x, weight, bias, d_x, d_weight, d_bias);
+  return linear_pushforward(hidden.value, projection, projection_bias, hidden.pushforward, d_projection,
+                            d_projection_bias);
+}
 inline ValueAndPushforward<NormalizedSum, NormalizedSum> add_layer_norm_pushforward(
     const Tensor& a, const Tensor& b, const Tensor& weight, const Tensor& bias, double epsilon,
     const Tensor& d_a, const Tensor& d_b, const Tensor& d_weight, const Tensor& d_bias, double d_epsilon) {
   const Tangent sum = add_pushforward(a, b, d_a, d_b);
   const Tangent normalized =
       layer_norm_pushforward(sum.value, weight, bias, epsilon, sum.pushforward, d_weight, d_bias, d_epsilon);
+  return {{sum.value, normalized.value}, {sum.pushforward, normalized.pushforward}};
+}
+inline ValueAndPushforward<NormalizedSum, NormalizedSum> add_rms_norm_pushforward(
+    const Tensor& a, const Tensor& b, const Tensor& weight, double epsilon, const Tensor& d_a,
+    const Tensor& d_b, const Tensor& d_weight, double d_epsilon) {
+  const Tangent sum = add_pushforward(a, b, d_a, d_b);
+  const Tangent normalized =
+      rms_norm_pushforward(sum.value, weight, epsilon, sum.pushforward, d_weight, d_epsilon);
   return {{sum.value, normalized.value}, {sum.pushforward, normalized.pushforward}};
 }
 

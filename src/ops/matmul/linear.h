@@ -1,4 +1,4 @@
-// What linear and the operations fused with it demand of their operands.
+// What linear and the operations fused with it share.
 #pragma once
 
 #include "ops/common/elementwise.h"
@@ -14,6 +14,9 @@ inline void check_linear(const Tensor& x, const Tensor& weight, const Tensor& bi
           "linear: expected bias [", weight.size(0), "] of ", x.dtype(), ", got ", bias.shape(), " of ",
           bias.dtype());
 }
+
+/// linear(), of which count.h does not hear: as a part of another operation.
+Tensor linear_without_count(const Tensor& x, const Tensor& weight, const Tensor& bias);
 
 /// The result, not yet computed.
 inline Tensor linear_result(const Tensor& x, const Tensor& weight, const Tensor& bias) {
