@@ -1,55 +1,23 @@
 #include "cuda/gemm_algorithm.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <charconv>
 #include <iterator>
-#include <limits>
-#include <optional>
-#include <string>
-#include <string_view>
+#include <type_traits>
 
 #include "cladtorch/error.h"
-#include "cuda/check.h"
-#include "cuda/gemm_algorithm_file.h"
+#include "cuda/choice_file.h"
+#include "cuda/fastest.h"
 #include "cuda/stream.h"
+#include "cuda/tuning.h"
 #include "tensor/device_memory.h"
 
 namespace cladtorch::cuda {
 namespace {
 
 constexpr int most_candidates = 12;
-constexpr int repetitions = 5;  // in one measurement
-constexpr int measurements = 3;
-
-bool is_capturing(cudaStream_t stream) {
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  CLADTORCH_CUDA_CALL(cudaStreamIsCapturing, stream, &status);
-  return status != cudaStreamCaptureStatusNone;
-}
-
-bool tuning_is_on() {
-  const char* const setting = std::getenv("CLADTORCH_CUDA_TUNING");
-  return setting == nullptr || std::string_view(setting) != "off";
-}
-
-class Event {
- public:
-  Event() { CLADTORCH_CUDA_CALL(cudaEventCreate, &event_); }
-  ~Event() { cudaEventDestroy(event_); }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-
-  void record(cudaStream_t stream) { CLADTORCH_CUDA_CALL(cudaEventRecord, event_, stream); }
-  float milliseconds_since(const Event& start) const {
-    float time = 0;
-    CLADTORCH_CUDA_CALL(cudaEventSynchronize, event_);
-    CLADTORCH_CUDA_CALL(cudaEventElapsedTime, &time, start.event_, event_);
-    return time;
-  }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
+constexpr size_t words = std::extent_v<decltype(cublasLtMatmulAlgo_t::data)>;
+constexpr size_t digits = 16;  // of a word
 
 /// Memory for a result that is thrown away.
 class Discarded {
@@ -71,30 +39,13 @@ class Discarded {
   std::byte* data_ = nullptr;
 };
 
-constexpr float never = std::numeric_limits<float>::infinity();
-
-/// The least of several measurements of what `launch` puts into the stream; infinite if it fails.
-template <class Launch>
-float time_of(cudaStream_t stream, Launch launch) {
-  if (!launch()) return never;  // warms up
-  Event start, end;
-  float best = never;
-  for (int i = 0; i < measurements; ++i) {
-    start.record(stream);
-    for (int j = 0; j < repetitions; ++j) launch();
-    end.record(stream);
-    best = std::min(best, end.milliseconds_since(start) / repetitions);
-  }
-  return best;
-}
-
 struct Timed {
   cublasLtMatmulAlgo_t algorithm;
   float milliseconds;
 };
 
-Timed fastest(Device device, GemmPlan& plan, GemmOperands operands,
-              const std::vector<cublasLtMatmulAlgo_t>& candidates) {
+Timed fastest_of(Device device, GemmPlan& plan, GemmOperands operands,
+                 const std::vector<cublasLtMatmulAlgo_t>& candidates) {
   const GemmProblem& x = plan.key().problem;
   std::optional<Discarded> discarded;
   if (x.add) {  // timing must not add
@@ -103,13 +54,10 @@ Timed fastest(Device device, GemmPlan& plan, GemmOperands operands,
   }
   const cublasLtHandle_t handle = cublas_lt(device);
   const cudaStream_t stream = compute_stream(device);
-  Timed best{candidates.front(), never};
-  for (const cublasLtMatmulAlgo_t& candidate : candidates) {
-    const float time = time_of(
-        stream, [&] { return plan.launch(handle, operands, candidate, stream) == CUBLAS_STATUS_SUCCESS; });
-    if (time < best.milliseconds) best = {candidate, time};
-  }
-  return best;
+  const Fastest best = fastest(device, candidates.size(), [&](size_t i) {
+    return plan.launch(handle, operands, candidates[i], stream) == CUBLAS_STATUS_SUCCESS;
+  });
+  return {candidates[best.candidate], best.milliseconds};
 }
 
 /// Whether sums that come with the product are worth what they cost: less than reading the operand once more.
@@ -120,11 +68,11 @@ bool sums_pay(Device device, const GemmKey& key, const GemmOperands& operands, f
   GemmPlan plan(GemmKey(without, operands));
   const auto candidates = plan.candidates(cublas_lt(device), operands, most_candidates);
   if (candidates.empty()) return true;
-  const float product = fastest(device, plan, operands, candidates).milliseconds;
+  const float product = fastest_of(device, plan, operands, candidates).milliseconds;
   // A copy reads and writes as much as sums read in twice its time; that leaves them their second kernel.
   const Discarded copied(device, key.problem.m * key.problem.k, key.problem.a_in);
   const cudaStream_t stream = compute_stream(device);
-  const float copy = time_of(stream, [&] {
+  const float copy = time_of(device, [&] {
     return cudaMemcpyAsync(copied.data(), operands.a, copied.bytes(), cudaMemcpyDeviceToDevice, stream) ==
            cudaSuccess;
   });
@@ -139,11 +87,33 @@ bool is_refusal(const GemmProblem& x, const cublasLtMatmulAlgo_t& algorithm) {
 
 }  // namespace
 
+std::string gemm_choice_key(const GemmKey& key) {
+  return "product, cublasLt " + std::to_string(cublasLtGetVersion()) + ", " + key.text();
+}
+
+std::string text_of(const cublasLtMatmulAlgo_t& algorithm) {
+  std::string text;
+  for (const uint64_t word : algorithm.data)
+    for (int shift = 60; shift >= 0; shift -= 4) text += "0123456789abcdef"[word >> shift & 15];
+  return text;
+}
+
+std::optional<cublasLtMatmulAlgo_t> algorithm_of(const std::string& text) {
+  if (text.size() != words * digits) return std::nullopt;
+  cublasLtMatmulAlgo_t algorithm{};
+  for (size_t i = 0; i < words; ++i) {
+    const char *const begin = text.data() + i * digits, *const end = begin + digits;
+    const auto [stopped, error] = std::from_chars(begin, end, algorithm.data[i], 16);
+    if (error != std::errc() || stopped != end) return std::nullopt;
+  }
+  return algorithm;
+}
+
 bool choose_algorithm(Device device, GemmPlan& plan, const GemmOperands& operands) {
   const cublasLtHandle_t handle = cublas_lt(device);
-  GemmAlgorithmFile& file = gemm_algorithm_file(device);
-  const std::string name = plan.key().text();
-  plan.algorithm = file.find(name);
+  ChoiceFile& file = choice_file(device);
+  const std::string name = gemm_choice_key(plan.key());
+  if (const auto known = file.find(name)) plan.algorithm = algorithm_of(*known);
   const bool refused = plan.algorithm && is_refusal(plan.key().problem, *plan.algorithm);
   if (!refused && plan.algorithm && plan.accepts(handle, operands, *plan.algorithm)) return true;
   plan.algorithm.reset();
@@ -151,9 +121,9 @@ bool choose_algorithm(Device device, GemmPlan& plan, const GemmOperands& operand
   const std::vector<cublasLtMatmulAlgo_t> candidates = plan.candidates(handle, operands, most_candidates);
   if (candidates.empty()) return false;
   plan.algorithm = candidates.front();
-  if (!tuning_is_on() || is_capturing(compute_stream(device))) return true;
+  if (!tuning_is_on() || is_capturing(device)) return true;
   try {
-    const Timed best = fastest(device, plan, operands, candidates);
+    const Timed best = fastest_of(device, plan, operands, candidates);
     plan.algorithm = best.algorithm;
     if (plan.key().problem.epilogue == Epilogue::row_sums &&
         !sums_pay(device, plan.key(), operands, best.milliseconds))
@@ -161,7 +131,7 @@ bool choose_algorithm(Device device, GemmPlan& plan, const GemmOperands& operand
   } catch (const Error&) {  // no memory to time it
     return true;
   }
-  file.add(name, plan.algorithm.value_or(cublasLtMatmulAlgo_t{}));
+  file.add(name, text_of(plan.algorithm.value_or(cublasLtMatmulAlgo_t{})));
   return plan.algorithm.has_value();
 }
 

@@ -2,15 +2,17 @@
 # src/.
 set(CLADTORCH_CUDA_SOURCES
   cuda/check.cpp
+  cuda/choice_file.cpp
   cuda/cublas_lt.cpp
+  cuda/fastest.cpp
   cuda/gemm.cpp
   cuda/gemm_algorithm.cpp
-  cuda/gemm_algorithm_file.cpp
   cuda/gemm_plan.cpp
   cuda/graph.cpp
   cuda/memory.cpp
   cuda/staging.cpp
   cuda/stream.cpp
+  cuda/tuning.cpp
   ops/activation/activation.cu
   ops/arithmetic/arithmetic.cu
   ops/causal_attention/attention.cu

@@ -6,7 +6,8 @@
 #include <fstream>
 
 #include "cladtorch/cuda.h"
-#include "cuda/gemm_algorithm_file.h"
+#include "cuda/choice_file.h"
+#include "cuda/gemm_algorithm.h"
 #include "cuda/gemm_plan.h"
 #include "cuda/stream.h"
 #include "ops/gelu_tanh/gelu_tanh_function.h"
@@ -212,7 +213,7 @@ std::string file_contents(const std::filesystem::path& path) {
 }
 
 TEST(CudaGemm, RemembersTheFastestAlgorithm) {
-  const auto path = gemm_algorithm_path();
+  const auto path = choice_path();
   setenv("CLADTORCH_CUDA_TUNING", "on", 1);
   Case added{product_of(DType::float32, DType::float32, 8, 24, 16, 4)};
   EXPECT_TRUE(added.run(1e-6)) << "timing must not add";
@@ -234,46 +235,35 @@ TEST(CudaGemm, TimesWhetherSumsPay) {
     const std::string name = "bfloat16 float32 16 32 64";
     const ::testing::AssertionResult result = x.run(1e-6);
     EXPECT_TRUE(result || std::string(result.message()) == "cannot be done") << result.message();
-    EXPECT_NE(file_contents(gemm_algorithm_path()).find(name), std::string::npos);
+    EXPECT_NE(file_contents(choice_path()).find(name), std::string::npos);
   }
   setenv("CLADTORCH_CUDA_TUNING", "off", 1);
 
   Case refused{product_of(DType::bfloat16, DType::float32, 16, 40, 64)};
   refused.problem.epilogue = Epilogue::row_sums;
-  gemm_algorithm_file(gpu).add(GemmKey(refused.problem, operands_anywhere(refused)).text(), {});
+  choice_file(gpu).add(gemm_choice_key(GemmKey(refused.problem, operands_anywhere(refused))),
+                       text_of(cublasLtMatmulAlgo_t{}));
   EXPECT_EQ(std::string(refused.run(0).message()), "cannot be done");
 }
 
-TEST(CudaGemm, KeepsWhatOthersWriteAndIgnoresWhatIsBroken) {
-  const auto path = gemm_algorithm_path().parent_path() / "other";
-  std::filesystem::create_directories(path.parent_path());
-  std::ofstream(path) << "gpu\tfirst\t12\nnonsense\n\xff\xfe\tx\tzz\n" << std::string(1000, '\t') << '\n';
-  GemmAlgorithmFile one(path, "gpu"), two(path, "gpu"), elsewhere(path, "another gpu");
-  EXPECT_FALSE(one.find("first"));
+TEST(CudaGemm, WritesAnAlgorithmAsTextAndReadsNothingElse) {
   cublasLtMatmulAlgo_t algorithm{};
   algorithm.data[0] = 0xfedcba9876543210;
   algorithm.data[7] = 42;
-  one.add("a", algorithm);
-  two.add("b", algorithm);
-  const GemmAlgorithmFile later(path, "gpu");
-  for (const char* product : {"a", "b"}) {
-    ASSERT_TRUE(later.find(product));
-    const cublasLtMatmulAlgo_t found = *later.find(product);
-    EXPECT_EQ(std::memcmp(&found, &algorithm, sizeof(algorithm)), 0);
-  }
-  EXPECT_FALSE(elsewhere.find("a"));
-  GemmAlgorithmFile nowhere("/proc/nothing/here", "gpu");
-  nowhere.add("a", algorithm);
-  std::filesystem::remove(path);
+  const auto found = algorithm_of(text_of(algorithm));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(std::memcmp(&*found, &algorithm, sizeof(algorithm)), 0);
+  EXPECT_FALSE(algorithm_of("12"));
+  EXPECT_FALSE(algorithm_of(std::string(text_of(algorithm).size(), 'g')));
 }
 
 /// An algorithm that cuBLASLt does not accept any more is chosen again.
 TEST(CudaGemm, DropsAnAlgorithmThatIsNotValid) {
-  const auto path = gemm_algorithm_path();
-  GemmAlgorithmFile& file = gemm_algorithm_file(gpu);
-  Case x{product_of(DType::float32, DType::float32, 8, 40, 16)};
-  file.add(GemmKey(x.problem, operands_anywhere(x)).text(), cublasLtMatmulAlgo_t{});
-  EXPECT_TRUE(x.run(1e-6));
+  for (const std::string& text : {text_of(cublasLtMatmulAlgo_t{}), std::string("nonsense")}) {
+    Case x{product_of(DType::float32, DType::float32, 8, text == "nonsense" ? 48 : 40, 16)};
+    choice_file(gpu).add(gemm_choice_key(GemmKey(x.problem, operands_anywhere(x))), text);
+    EXPECT_TRUE(x.run(1e-6));
+  }
 }
 
 TEST(CudaGemm, IsCapturedWithoutTiming) {

@@ -1,9 +1,9 @@
-#include "cuda/gemm_algorithm_file.h"
+#include "cuda/choice_file.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
-#include <charconv>
+#include <algorithm>
+#include <cassert>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -17,27 +17,6 @@ namespace cladtorch::cuda {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr size_t words = std::extent_v<decltype(cublasLtMatmulAlgo_t::data)>;
-constexpr size_t digits = 16;  // of a word
-
-std::string text_of(const cublasLtMatmulAlgo_t& algorithm) {
-  std::string text;
-  for (const uint64_t word : algorithm.data)
-    for (int shift = 60; shift >= 0; shift -= 4) text += "0123456789abcdef"[word >> shift & 15];
-  return text;
-}
-
-std::optional<cublasLtMatmulAlgo_t> algorithm_of(const std::string& text) {
-  if (text.size() != words * digits) return std::nullopt;
-  cublasLtMatmulAlgo_t algorithm{};
-  for (size_t i = 0; i < words; ++i) {
-    const char *const begin = text.data() + i * digits, *const end = begin + digits;
-    const auto [stopped, error] = std::from_chars(begin, end, algorithm.data[i], 16);
-    if (error != std::errc() || stopped != end) return std::nullopt;
-  }
-  return algorithm;
-}
 
 /// Puts `text` into a file beside it first, so that a reader sees all or nothing of it.
 bool replace_file(const fs::path& path, const std::string& text) {
@@ -67,61 +46,71 @@ std::string machine_of(Device device) {
   CLADTORCH_CUDA_CALL(cudaGetDeviceProperties, &properties, device.index);
   CLADTORCH_CUDA_CALL(cudaDriverGetVersion, &driver);
   std::ostringstream out;
-  out << properties.name << ", driver " << driver << ", cublasLt " << cublasLtGetVersion();
+  out << properties.name << ", driver " << driver;
   return out.str();
+}
+
+[[maybe_unused]] bool is_field(const std::string& text) {
+  return !text.empty() && text.find_first_of("\t\n") == std::string::npos;
 }
 
 }  // namespace
 
-fs::path gemm_algorithm_path() {
+fs::path choice_path() {
   const auto folder = [](const char* name) -> fs::path {
     const char* const value = std::getenv(name);
     return value ? value : "";
   };
   fs::path cache = folder("XDG_CACHE_HOME");
   if (cache.is_relative()) cache = folder("HOME").empty() ? fs::path() : folder("HOME") / ".cache";
-  return cache.empty() ? cache : cache / "cladtorch" / "cublaslt";
+  return cache.empty() ? cache : cache / "cladtorch" / "cuda_choices";
 }
 
-GemmAlgorithmFile::GemmAlgorithmFile(fs::path path, std::string machine)
+ChoiceFile::ChoiceFile(fs::path path, std::string machine)
     : path_(std::move(path)), machine_(std::move(machine)), known_(read()) {}
 
-std::optional<cublasLtMatmulAlgo_t> GemmAlgorithmFile::find(const std::string& product) const {
-  const auto line = known_.find(machine_ + '\t' + product);
-  return line == known_.end() ? std::nullopt : algorithm_of(line->second);
+std::optional<std::string> ChoiceFile::find(const std::string& key) const {
+  const std::scoped_lock lock(mutex_);
+  const auto line = known_.find(machine_ + '\t' + key);
+  return line == known_.end() ? std::nullopt : std::optional(line->second);
 }
 
-void GemmAlgorithmFile::add(const std::string& product, const cublasLtMatmulAlgo_t& algorithm) {
+void ChoiceFile::add(const std::string& key, const std::string& choice) {
+  assert(is_field(key) && is_field(choice));
   if (path_.empty()) return;
+  const std::scoped_lock lock(mutex_);
   Lines lines = read();
-  lines[machine_ + '\t' + product] = text_of(algorithm);
+  lines[machine_ + '\t' + key] = choice;
   known_ = lines;
   write(lines);
 }
 
-GemmAlgorithmFile::Lines GemmAlgorithmFile::read() const {
+ChoiceFile::Lines ChoiceFile::read() const {
   Lines lines;
   if (path_.empty()) return lines;
   std::ifstream in(path_);
   for (std::string line; std::getline(in, line);) {
-    const size_t tab = line.rfind('\t');
-    if (tab == std::string::npos || !algorithm_of(line.substr(tab + 1))) continue;
-    lines[line.substr(0, tab)] = line.substr(tab + 1);
+    const size_t first = line.find('\t'), last = line.rfind('\t');
+    const bool three_fields = std::count(line.begin(), line.end(), '\t') == 2 && first > 0 &&
+                              last > first + 1 && last + 1 < line.size();
+    if (three_fields) lines[line.substr(0, last)] = line.substr(last + 1);
   }
   return lines;
 }
 
-void GemmAlgorithmFile::write(const Lines& lines) const {
+void ChoiceFile::write(const Lines& lines) const {
   std::string text;
-  for (const auto& [product, algorithm] : lines) text += product + '\t' + algorithm + '\n';
+  for (const auto& [key, choice] : lines) text += key + '\t' + choice + '\n';
   replace_file(path_, text);
 }
 
-GemmAlgorithmFile& gemm_algorithm_file(Device device) {
-  static std::map<int, GemmAlgorithmFile> files;
+ChoiceFile& choice_file(Device device) {
+  static std::mutex making;
+  static std::map<int, ChoiceFile> files;
+  const std::scoped_lock lock(making);
   const auto found = files.find(device.index);
   if (found != files.end()) return found->second;
-  return files.try_emplace(device.index, gemm_algorithm_path(), machine_of(device)).first->second;
+  return files.try_emplace(device.index, choice_path(), machine_of(device)).first->second;
 }
 
 }  // namespace cladtorch::cuda
