@@ -16,9 +16,13 @@ set(CLADTORCH_CUDA_SOURCES
   ops/activation/activation.cu
   ops/arithmetic/arithmetic.cu
   ops/causal_attention/attention.cu
+  ops/causal_attention/attention_choice.cpp
+  ops/causal_attention/attention_implementation.cpp
+  ops/causal_attention/attention_trial.cpp
   ops/causal_attention/causal_mask.cu
   ops/causal_attention/flash_attention.cu
   ops/causal_attention/flash_attention_pullback.cu
+  ops/causal_attention/row_difference.cu
   ops/cross_entropy/cross_entropy.cu
   ops/cross_entropy/nll_loss.cu
   ops/dropout/dropout.cu

@@ -3,6 +3,7 @@
 #include "cuda/pointwise.cuh"
 #include "cuda/reduction.cuh"
 #include "ops/causal_attention/attention_heads.cuh"
+#include "ops/causal_attention/attention_implementation.h"
 #include "ops/common/scalar_exp.h"
 
 namespace cladtorch::cuda {
@@ -216,39 +217,55 @@ Grid grid_of(int64_t items, int64_t elements_per_warp) {
           sizeof(C) * block_warps * static_cast<size_t>(elements_per_warp)};
 }
 
-void attention(const detail::AttentionLayout& x, const detail::AttentionOperands& in, int64_t past, Tensor& y,
-               Tensor& log_sum_exp) {
-  if (flash_attention(x, in, past, y, log_sum_exp)) return;
-  detail::dispatch_real("causal_attention", y.dtype(), [&]<class T>(T) {
-    launch(y.device(), attention_kernel<T>, grid_of<Computed<T>>(x.statistics(), 2 * x.head_size + warp_size),
-           static_cast<int>(x.batch), AttentionSizes(x, past), AttentionForward<T>(x, in, y, log_sum_exp));
-  });
-}
+/// Of this file, and of flash_attention.cu.
+class OwnAttention final : public AttentionImplementation {
+ public:
+  std::string name() const override { return "own"; }
+  bool supports(const AttentionProblem&) const override { return true; }
 
-void pullback(const detail::AttentionLayout& x, const detail::AttentionOperands& in, const Tensor& y,
-              const Tensor& log_sum_exp, const Tensor& d_y,
-              const std::array<detail::AttentionGradientPlace, 3>& to) {
-  Tensor delta = Tensor::empty(log_sum_exp.shape(), log_sum_exp.dtype(), y.device());
-  detail::dispatch_real("causal_attention", y.dtype(), [&]<class T>(T) {
-    using C = Computed<T>;
-    const AttentionSizes sizes(x, 0);
-    const AttentionBackward<T> all(x, in, y, log_sum_exp, d_y, delta, to);
-    const int batch = static_cast<int>(x.batch);
-    const int64_t n = x.head_size;
-    launch(y.device(), delta_kernel<T>, grid_of<C>(x.statistics(), 0), batch, sizes, all);
-    if constexpr (std::is_same_v<T, bfloat16>) {
-      if (flash_attention_pullback(x, in, all, y.device())) return;
-    }
-    if (to[0].data)
-      launch(y.device(), queries_kernel<T>, grid_of<C>(x.statistics(), 3 * n + warp_size), batch, sizes, all);
-    if (to[1].data || to[2].data)
-      launch(y.device(), keys_kernel<T>, grid_of<C>(x.batch * x.key_heads * x.length, 4 * n + 2 * warp_size),
-             batch, sizes, all);
-  });
-}
+  size_t scratch_bytes(const AttentionProblem& problem) override {
+    if (problem.pass == AttentionPass::forward) return 0;
+    return static_cast<size_t>(problem.layout.statistics()) * size_of(detail::computed_in(problem.dtype));
+  }
 
-const detail::DeviceFunctionCode attention_code(detail::attention_on_device, attention);
-const detail::DeviceFunctionCode pullback_code(detail::attention_pullback_on_device, pullback);
+  void forward(const AttentionProblem& problem, const detail::AttentionOperands& in, Tensor& y,
+               Tensor& log_sum_exp, void*) override {
+    const detail::AttentionLayout& x = problem.layout;
+    const int64_t past = problem.past;
+    if (flash_attention(x, in, past, y, log_sum_exp)) return;
+    detail::dispatch_real("causal_attention", y.dtype(), [&]<class T>(T) {
+      launch(y.device(), attention_kernel<T>,
+             grid_of<Computed<T>>(x.statistics(), 2 * x.head_size + warp_size), static_cast<int>(x.batch),
+             AttentionSizes(x, past), AttentionForward<T>(x, in, y, log_sum_exp));
+    });
+  }
+
+  void pullback(const AttentionProblem& problem, const detail::AttentionOperands& in, const Tensor& y,
+                const Tensor& log_sum_exp, const Tensor& d_y,
+                const std::array<detail::AttentionGradientPlace, 3>& to, void* delta) override {
+    const detail::AttentionLayout& x = problem.layout;
+    detail::dispatch_real("causal_attention", y.dtype(), [&]<class T>(T) {
+      using C = Computed<T>;
+      const AttentionSizes sizes(x, 0);
+      const AttentionBackward<T> all(x, in, y, log_sum_exp, d_y, delta, to);
+      const int batch = static_cast<int>(x.batch);
+      const int64_t n = x.head_size;
+      launch(y.device(), delta_kernel<T>, grid_of<C>(x.statistics(), 0), batch, sizes, all);
+      if constexpr (std::is_same_v<T, bfloat16>) {
+        if (flash_attention_pullback(x, in, all, y.device())) return;
+      }
+      if (to[0].data)
+        launch(y.device(), queries_kernel<T>, grid_of<C>(x.statistics(), 3 * n + warp_size), batch, sizes,
+               all);
+      if (to[1].data || to[2].data)
+        launch(y.device(), keys_kernel<T>,
+               grid_of<C>(x.batch * x.key_heads * x.length, 4 * n + 2 * warp_size), batch, sizes, all);
+    });
+  }
+};
+
+OwnAttention own;
+const AttentionRegistration registration(own);
 
 }  // namespace
 }  // namespace cladtorch::cuda

@@ -75,7 +75,7 @@ struct AttentionBackward {
   bool packed;  ///< whether q, k, v and d_y are
 
   AttentionBackward(const detail::AttentionLayout& x, const detail::AttentionOperands& in, const Tensor& y_in,
-                    const Tensor& lse, const Tensor& d_y_in, Tensor& delta_out,
+                    const Tensor& lse, const Tensor& d_y_in, void* delta_out,
                     const std::array<detail::AttentionGradientPlace, 3>& to)
       : q(in.q),
         k(in.k),
@@ -83,7 +83,7 @@ struct AttentionBackward {
         y(y_in.device_data<T>()),
         d_y(d_y_in.device_data<T>()),
         log_sum_exp(lse.device_data<Computed<T>>()),
-        delta(delta_out.device_data<Computed<T>>()),
+        delta(static_cast<Computed<T>*>(delta_out)),
         d_q(to[0], x.length),
         d_k(to[1], x.length),
         d_v(to[2], x.length),
