@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "bench/cuda/kernels.h"
 #include "cladtorch/ops/ops.h"
@@ -123,6 +124,18 @@ Result measure(const Kernel& kernel) {
   return {time(run), bytes};
 }
 
+/// Nothing for one that may fail and does.
+std::optional<Result> check_and_measure(const Kernel& kernel) {
+  try {
+    check(kernel);
+    return measure(kernel);
+  } catch (const Error& error) {
+    if (!kernel.optional) throw;
+    fmt::print(stderr, "cuda_bench: {} is left out: {}\n", kernel.name, error.what());
+    return std::nullopt;
+  }
+}
+
 /// Bytes per second that a copy reads and writes.
 double copy_rate() {
   const Tensor from = zeros({1 << 28}, DType::float32, gpu);
@@ -181,8 +194,9 @@ nlohmann::ordered_json run_all(const std::vector<Kernel>& kernels, bool speak) {
         device_name(gpu), copy / 1e9, peak / 1e12, report["flops"]["fp32"].get<double>() / 1e12,
         report["flops"]["fp8"].get<double>() / 1e12, "kernel", "shape", "ms", "rate", "of peak");
   for (const Kernel& kernel : kernels) {
-    check(kernel);
-    const Result result = measure(kernel);
+    const std::optional<Result> measured = check_and_measure(kernel);
+    if (!measured) continue;
+    const Result& result = *measured;
     const Shape shape = kernel.operands(kernel.rows).front().shape;
     std::ostringstream text;
     text << shape;

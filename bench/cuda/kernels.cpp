@@ -160,46 +160,6 @@ void add_embedding(std::vector<Kernel>& list, int64_t n) {
   list.push_back(backward);
 }
 
-/// 7 products of [T, T] and [T, D] matrices, two forward and five backward, of which causality leaves half.
-void add_attention(std::vector<Kernel>& list, int64_t length, int64_t head_size) {
-  constexpr int64_t channels = 2048, tokens = 1 << 14, check_length = 32;
-  const auto operands = [=](int64_t count) {
-    const int64_t steps = count == tokens ? length : check_length;
-    const int64_t width = count == tokens ? channels : 2 * head_size;
-    return Operands{{{count / steps, steps, 3 * width}}, {{count / steps, steps, width}}};
-  };
-  const auto heads = [head_size](const Tensors& x) { return x[1].size(2) / head_size; };
-  const double product = double{tokens} * double(length) * double{channels};
-  const std::string suffix = ", head size " + std::to_string(head_size);
-  list.push_back({.name = "attention" + suffix,
-                  .operands = operands,
-                  .prepare =
-                      [=](const Tensors& x) {
-                        return [=] {
-                          clad::pullback_state<AttentionState> state;
-                          return Tensors{pullbacks::causal_attention_reverse_forw(x[0], heads(x), state)};
-                        };
-                      },
-                  .rows = tokens,
-                  .rows_check = check_length,
-                  .flops = 2 * product});
-  list.push_back({.name = "attention backward" + suffix,
-                  .operands = operands,
-                  .prepare =
-                      [=](const Tensors& x) {
-                        const auto state = std::make_shared<clad::pullback_state<AttentionState>>();
-                        pullbacks::causal_attention_reverse_forw(x[0], heads(x), *state);
-                        return [=] {
-                          Tensors d(1);
-                          pullbacks::causal_attention_pullback(x[0], heads(x), x[1], &d[0], *state);
-                          return d;
-                        };
-                      },
-                  .rows = tokens,
-                  .rows_check = check_length,
-                  .flops = 5 * product});
-}
-
 /// linear() forward, and its gradients with respect to x and the weight; in float8 with the rounding.
 void add_products(std::vector<Kernel>& list, int64_t n, bool float8) {
   constexpr int64_t tokens = 1 << 14;
@@ -318,8 +278,7 @@ std::vector<Kernel> kernels(const std::vector<int64_t>& widths) {
   add_softmax(list);
   add_rotary(list);
   add_optimizer(list);
-  for (const int64_t head_size : {64, 128})
-    for (const int64_t length : {1024, 4096}) add_attention(list, length, head_size);
+  add_attention(list);
   return list;
 }
 

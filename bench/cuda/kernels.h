@@ -31,9 +31,13 @@ struct Kernel {
   /// Read and written, for the timed rows; 0: every operand and every result once.
   double bytes = 0;
   double tolerance = 2e-2;  ///< of results in bfloat16, relative to the largest
+  bool optional = false;    ///< left out with a line where it fails
 };
 
 /// All of them, for bfloat16, with so many channels.
 std::vector<Kernel> kernels(const std::vector<int64_t>& widths);
+
+/// Those of causal attention, by each implementation that is there.
+void add_attention(std::vector<Kernel>& list);
 
 }  // namespace cladtorch::bench

@@ -29,8 +29,10 @@ using TensorAttributes = fe::graph::Tensor_attributes;
 enum Id : int64_t { q = 1, k, v, y, statistics, d_y, d_q, d_k, d_v };
 using Pointers = std::unordered_map<int64_t, void*>;
 
+/// The first line of what the frontend says; lists of all engines may follow.
 void check(fe::error_t status) {
-  if (status.is_bad()) fail("cuDNN: ", status.get_message());
+  const std::string message = status.get_message();
+  if (status.is_bad()) fail("cuDNN: ", message.substr(0, message.find('\n')));
 }
 void check(cudnnStatus_t status, const char* call) {
   if (status != CUDNN_STATUS_SUCCESS)

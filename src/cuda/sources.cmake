@@ -43,3 +43,6 @@ set(CLADTORCH_CUDA_SOURCES
   ops/softmax/softmax.cu
   tensor/tensor_on_device.cu
   ../train/optimizer.cu)
+# What needs cuDNN's headers; not on the imitation.
+set(CLADTORCH_CUDNN_SOURCES
+  cuda/cudnn_attention.cpp)

@@ -1,4 +1,6 @@
 #include "cladtorch/ops/ops.h"
+#include "ops/causal_attention/attention_choice.h"
+#include "ops/causal_attention/attention_implementation.h"
 #include "tests/cuda/compare.h"
 
 namespace cladtorch {
@@ -86,6 +88,22 @@ TEST(CudaAttention, FlashAttentionHasGroupsAndWindows) {
   check_separate(1, 200, 1, 1, 64, 1, only);
   check_separate(1, 200, 1, 1, 64, 64, only);
   check_separate(1, 200, 1, 1, 64, 65, only);
+}
+
+/// Those of libraries that are installed; none on the imitation.
+TEST(CudaAttention, OtherImplementationsAgreeWithTheCpu) {
+  const Dtypes only{DType::bfloat16};
+  for (const cuda::AttentionImplementation* one : cuda::attention_implementations()) {
+    if (one->name() == "own" || !one->unavailable().empty()) continue;
+    SCOPED_TRACE(one->name());
+    const cuda::ForcedAttention forced(one->name());
+    for (int64_t length : {2, 64, 129}) check_packed(2, length, 2, 64, only);
+    check_packed(1, 300, 3, 128, only);
+    check_packed(2, 20, 2, 40, only);
+    check_separate(1, 70, 4, 2, 64, 0, only);
+    check_separate(2, 200, 2, 1, 128, 20, only);
+    check_separate(1, 200, 1, 1, 64, 65, only);
+  }
 }
 
 /// Rows that begin at odd places go through the other kernels.
