@@ -1,5 +1,5 @@
-// What cuBLASLt's algorithms are chosen by, for tests: none is timed unless a test asks for it, and nothing
-// is left in the user's cache.
+// What algorithms are chosen by, for tests: none is timed unless a test asks for it, and nothing is left in
+// the user's cache.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
