@@ -53,7 +53,7 @@ TEST(CudaAttentionChoice, LeavesOutWhatIsWrongOrFails) {
         << reason << lines;
     EXPECT_NE(lines.find(reason), std::string::npos) << lines;
     EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 1) << lines;
-    if (!refused) EXPECT_TRUE(disk_says("own, " + fake.name(), "own")) << reason;
+    EXPECT_EQ(disk_says("own, " + fake.name(), "own"), !refused) << reason;
     const int calls = fake.calls;
     watched(attend, lines);
     EXPECT_EQ(fake.calls, calls);

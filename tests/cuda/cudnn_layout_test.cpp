@@ -65,7 +65,7 @@ TEST(CudnnLayout, HasAWindowOnlyWhereItHidesSomething) {
     const auto layout = AttentionLayout::separate(2, 10, 4, 2, 8, window);
     const CudnnAttentionLayout found(problem_of(AttentionPass::forward, layout));
     EXPECT_EQ(found.window.has_value(), window == 1 || window == 9) << window;
-    if (found.window) EXPECT_EQ(*found.window, window);
+    EXPECT_EQ(found.window.value_or(window), window);
   }
 }
 

@@ -48,6 +48,7 @@ class Fake final : public AttentionImplementation {
     return problem.past == 0 && problem.dtype == DType::bfloat16;
   }
   size_t scratch_bytes(const AttentionProblem& problem) override {
+    ++questions;
     if (has(Fault::refusing, problem)) throw Error("not this one");
     return extra_bytes + own().scratch_bytes(problem);
   }
@@ -92,7 +93,7 @@ class Fake final : public AttentionImplementation {
   AttentionPass pass = AttentionPass::forward;  ///< that has the fault
   bool copies = false;                          ///< only forward, and only for the operands of the first call
   size_t extra_bytes = 0;
-  int calls = 0;
+  int calls = 0, questions = 0;
   std::string version_text;
 
  private:

@@ -1,5 +1,6 @@
 #include "ops/causal_attention/attention_choice.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -72,7 +73,7 @@ std::vector<AttentionCandidate> candidates_for(const AttentionProblem& problem) 
 }
 
 /// With the candidates: a choice among others says nothing.
-std::string key_of(const AttentionProblem& problem, const std::vector<AttentionCandidate>& candidates) {
+std::string name_on_disk(const AttentionProblem& problem, const std::vector<AttentionCandidate>& candidates) {
   std::string text = problem.text();
   for (const AttentionCandidate& candidate : candidates) {
     const std::string version = candidate.implementation->version();
@@ -102,14 +103,17 @@ class Choices {
 
   AttentionCandidate choose(const AttentionProblem& problem, const std::function<AttentionTrial()>& trial) {
     const std::scoped_lock lock(mutex_);
+    const auto found = all_.find(key_of(problem));
+    if (found != all_.end() && found->second.chosen) return found->second.candidates[*found->second.chosen];
+    // While a graph is captured a library must not even be asked: it might allocate.
+    if (setting() == "auto" && is_capturing(problem.device)) return own(problem);
     Known& known = find(problem);
     if (known.chosen) return known.candidates[*known.chosen];
-    if (is_capturing(problem.device)) return known.candidates[0];
     const std::optional<size_t> fastest = fastest_attention(problem, known.candidates, trial);
     known.chosen = fastest.value_or(0);
     const AttentionCandidate& chosen = known.candidates[*known.chosen];
     if (fastest)
-      choice_file(problem.device).add(key_of(problem, known.candidates), chosen.implementation->name());
+      choice_file(problem.device).add(name_on_disk(problem, known.candidates), chosen.implementation->name());
     return chosen;
   }
 
@@ -127,11 +131,15 @@ class Choices {
   }
 
  private:
+  using Key = std::pair<std::string, AttentionProblem::Numbers>;
+
+  static Key key_of(const AttentionProblem& problem) { return {setting(), problem.numbers()}; }
+
   Known& find(const AttentionProblem& problem) {
-    const std::string name = setting();
-    const auto key = std::pair(name, problem.numbers());
+    const Key key = key_of(problem);
     const auto found = all_.find(key);
     if (found != all_.end()) return found->second;
+    const std::string& name = key.first;
     Known known;
     if (name == "auto") {
       known.candidates = candidates_for(problem);
@@ -145,14 +153,14 @@ class Choices {
   static std::optional<size_t> remembered(const AttentionProblem& problem,
                                           const std::vector<AttentionCandidate>& candidates) {
     if (candidates.size() == 1) return 0;
-    const auto name = choice_file(problem.device).find(key_of(problem, candidates));
+    const auto name = choice_file(problem.device).find(name_on_disk(problem, candidates));
     for (size_t i = 0; name && i < candidates.size(); ++i)
       if (candidates[i].implementation->name() == *name) return i;
     return std::nullopt;
   }
 
   std::mutex mutex_;
-  std::map<std::pair<std::string, AttentionProblem::Numbers>, Known> all_;
+  std::map<Key, Known> all_;
 };
 
 /// Never destroyed: registrations of static lifetime use it at the end.
@@ -173,7 +181,7 @@ void dispatch(const AttentionProblem& problem, Call call, const std::function<At
     const AttentionScratch scratch(problem.device, candidate.scratch_bytes);
     call(*candidate.implementation, scratch.data());
   };
-  if (setting() != "auto" || chosen.implementation->name() == "own") return run(chosen);
+  if (chosen.implementation->name() == "own" || setting() != "auto") return run(chosen);
   try {
     run(chosen);
   } catch (const Error& error) {
