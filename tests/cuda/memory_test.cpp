@@ -4,7 +4,7 @@
 
 #include "cladtorch/tensor/device.h"
 #include "cladtorch/train/trainer.h"
-#include "tests/cuda/compare.h"
+#include "tests/cuda/fake_attention.h"
 #include "train/describe.h"
 
 namespace cladtorch::train {
@@ -54,6 +54,31 @@ TEST(CudaMemory, SaysWhatWouldFitAndThatFits) {
     EXPECT_EQ(describe_lack(config, *trainer, trainer->plan_memory()), "");
     for (int i = 0; i < 2; ++i) EXPECT_TRUE(std::isfinite(trainer->step().loss));
   }
+}
+
+/// A candidate for attention that could work, but not beside what else is there.
+TEST(CudaMemory, LeavesNoRoomToTryAttention) {
+  using namespace cuda::testing;
+  const Variable tuning("CLADTORCH_CUDA_TUNING", "on");
+  Fake fake("roomy");
+  fake.extra_bytes = size_t{8} << 20;
+  const Tensor right = expected();
+  const auto room = static_cast<int64_t>(fake.extra_bytes / 2);
+  std::string lines;
+  {
+    const auto free = static_cast<int64_t>(device_capacity(testing::gpu).free);
+    const Tensor ballast = Tensor::empty({(free - room) / 4}, DType::float32, testing::gpu);
+    EXPECT_TRUE(testing::same_bits(watched(attend, lines), right));
+  }
+  EXPECT_NE(lines.find("attention is our own, others could not be tried beside it: out of memory"),
+            std::string::npos)
+      << lines;
+  EXPECT_EQ(fake.calls, 0);
+  EXPECT_EQ(choices_on_disk().find("roomy"), std::string::npos);
+  synchronize(testing::gpu);  // what was freed is there
+  cuda::forget_attention_choices();
+  attend();
+  EXPECT_GT(fake.calls, 0) << "there is room now";
 }
 
 }  // namespace

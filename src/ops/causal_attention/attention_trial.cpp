@@ -178,7 +178,9 @@ std::optional<size_t> fastest_attention(const AttentionProblem& problem,
       }
     });
     return agreeing[best.candidate];
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    std::fprintf(stderr, "cladtorch: attention is our own, others could not be tried beside it: %s\n",
+                 error.what());
     return std::nullopt;
   }
 }
