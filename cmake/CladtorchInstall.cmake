@@ -2,6 +2,7 @@
 #   find_package(clad)       the plugin and its headers: clad::clad, clad_differentiate(<target>)
 #   find_package(cladtorch)  that and the layers: cladtorch::cladtorch or cladtorch::<layer>
 #   pkg-config clad, pkg-config cladtorch: the same for a plain compiler call
+# With `--component portable`: the program and the libraries that it needs, as a folder to copy to other machines.
 # The pkg-config files exist in the build tree too (<build>/pkgconfig), where they name the build's own paths.
 include(CMakePackageConfigHelpers)
 
@@ -16,7 +17,9 @@ list(TRANSFORM layers REPLACE "^cladtorch_" "cladtorch::" OUTPUT_VARIABLE layer_
 list(JOIN layer_aliases ", " CLADTORCH_LAYER_NAMES)
 add_library(cladtorch INTERFACE)
 add_library(cladtorch::cladtorch ALIAS cladtorch)
-target_link_libraries(cladtorch INTERFACE ${layers})
+# The code for GPUs registers itself: as a whole, or it is left out.
+list(TRANSFORM layers REPLACE "^cladtorch_cuda$" "$<LINK_LIBRARY:WHOLE_ARCHIVE,cladtorch::cuda>" OUTPUT_VARIABLE linked)
+target_link_libraries(cladtorch INTERFACE ${linked})
 install(TARGETS cladtorch EXPORT cladtorchTargets)
 foreach(layer IN LISTS layers)
   string(REGEX REPLACE "^cladtorch_" "" export_name ${layer})
@@ -102,4 +105,17 @@ install(FILES ${PROJECT_BINARY_DIR}/package/cladtorch.pc DESTINATION ${pkgconfig
 if(TARGET clad_plugin)
   write_pkgconfig(clad ${PROJECT_BINARY_DIR}/package/clad.pc)
   install(FILES ${PROJECT_BINARY_DIR}/package/clad.pc DESTINATION ${pkgconfig_dir})
+endif()
+
+# The libraries of the system and of CUDA's driver are the other machine's own; so are cuBLAS and cuDNN, for their size.
+# An RPATH, unlike a RUNPATH, is what libraries of libraries are looked for in too.
+if(TARGET cladtorch_cli)
+  set(install_rpath "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+  set_target_properties(cladtorch_cli PROPERTIES INSTALL_RPATH "${install_rpath}")
+  target_link_options(cladtorch_cli PRIVATE LINKER:--disable-new-dtags)
+  install(TARGETS cladtorch_cli RUNTIME_DEPENDENCY_SET program_libraries
+          RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT portable EXCLUDE_FROM_ALL)
+  install(RUNTIME_DEPENDENCY_SET program_libraries
+          PRE_EXCLUDE_REGEXES "^lib(c|m|dl|rt|pthread)\\.so" "^ld-linux" "^lib(cuda|cublas|cudnn|nv)"
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT portable EXCLUDE_FROM_ALL)
 endif()
