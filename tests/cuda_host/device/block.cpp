@@ -41,6 +41,7 @@ void Block::reset() {
     make_ready(w, lanes < 32 ? (1u << lanes) - 1 : 0xFFFFFFFFu);
   }
   memory_.poison();
+  warpgroups_.reset();
 }
 
 std::string Block::run(uint3 index) {
@@ -54,6 +55,9 @@ std::string Block::run(uint3 index) {
     switch_to(*lane);
   }
   if (failure_.empty() && returned_ < lanes_.size()) note_failure(describe_deadlock());
+  if (failure_.empty()) {
+    if (std::string reason = warpgroups_.unfinished(); !reason.empty()) note_failure(std::move(reason));
+  }
   if (memory_.wrote_past_end()) note_failure(fmt::format("wrote past the end {}", describe_memory()));
   if (memory_.wrote_before_start()) note_failure(fmt::format("wrote before the start {}", describe_memory()));
   if (!failure_.empty()) abandon();
@@ -144,6 +148,12 @@ void Block::run_lane(Lane& lane) {
 void Block::wait() {
   lane_->fiber->suspend();
   if (!failure_.empty()) throw Abandoned{};
+}
+
+Warpgroups& Block::warpgroups() {
+  warpgroups_.prepare(lanes_.size(), static_cast<const unsigned char*>(memory_.data()),
+                      launch_->dynamic_bytes);
+  return warpgroups_;
 }
 
 void Block::fail_thread(const std::string& reason) {

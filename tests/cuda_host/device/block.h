@@ -15,6 +15,7 @@
 #include "device/launch.h"
 #include "device/random.h"
 #include "device/shared_memory.h"
+#include "device/warpgroups.h"
 
 namespace cuda_host::detail {
 
@@ -54,6 +55,7 @@ class Block {
   [[noreturn]] void fail_thread(const std::string& reason);
   void* dynamic_memory() { return memory_.data(); }
   AsyncCopies& async_copies() { return copies_[position(*lane_)]; }
+  Warpgroups& warpgroups();
   const Lane& lane() const { return *lane_; }
   // The kernel, the block and the thread that runs, for messages.
   std::string place() const;
@@ -96,6 +98,7 @@ class Block {
   std::vector<Warp> warps_;
   std::vector<AsyncCopies> copies_;
   SharedMemory memory_;
+  Warpgroups warpgroups_;
 
   Lane* lane_ = nullptr;         // that runs
   Lane* chosen_ = nullptr;       // to run next, if it is known already

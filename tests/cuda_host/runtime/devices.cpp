@@ -28,8 +28,8 @@ cudaDeviceProp properties_of(const Runtime& state) {
   p.maxGridSize[0] = static_cast<int>(most_blocks_x);
   p.maxGridSize[1] = p.maxGridSize[2] = static_cast<int>(most_blocks_yz);
   p.totalConstMem = 64 * 1024;
-  p.major = 9;
-  p.minor = 0;
+  p.major = state.capability_major;
+  p.minor = state.capability_minor;
   p.multiProcessorCount = multiprocessors;
   p.concurrentKernels = p.unifiedAddressing = p.streamPrioritiesSupported = p.memoryPoolsSupported = 1;
   p.asyncEngineCount = 3;
@@ -186,6 +186,13 @@ cudaError_t cudaDeviceReset() {
   state.failure_message.clear();
   exchange_last_error(cudaSuccess);
   return cudaSuccess;
+}
+
+void cuda_host::set_compute_capability(int major, int minor) {
+  Runtime& state = runtime();
+  const std::lock_guard lock(state.mutex);
+  state.capability_major = major;
+  state.capability_minor = minor;
 }
 
 cudaError_t cudaDriverGetVersion(int* version) {

@@ -88,6 +88,7 @@ class Runtime {
   std::map<const void*, size_t> shared_memory_limits;  // of kernels that asked for more
   std::map<uintptr_t, size_t> pinned;                  // memory of the host, by start
   Statistics counts;
+  int capability_major = 9, capability_minor = 0;
   cudaError_t failure = cudaSuccess;
   std::string failure_message;
 };

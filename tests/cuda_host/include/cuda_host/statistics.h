@@ -1,4 +1,4 @@
-// What has been asked of the imitation, for tests that count.
+// What has been asked of the imitation, for tests that count, and what tests tell it.
 #pragma once
 
 #include <cstddef>
@@ -20,5 +20,8 @@ struct Statistics {
 
 // Counted when the call is made, whether or not the work has run.
 Statistics statistics();
+
+// What the devices report from now on; 9.0 until then. What they can do stays.
+void set_compute_capability(int major, int minor);
 
 }  // namespace cuda_host
