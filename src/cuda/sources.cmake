@@ -22,6 +22,8 @@ set(CLADTORCH_CUDA_SOURCES
   ops/causal_attention/causal_mask.cu
   ops/causal_attention/flash_attention.cu
   ops/causal_attention/flash_attention_pullback.cu
+  ops/causal_attention/hopper_attention.cu
+  ops/causal_attention/hopper_attention_pullback.cu
   ops/causal_attention/row_difference.cu
   ops/cross_entropy/cross_entropy.cu
   ops/cross_entropy/nll_loss.cu

@@ -1,3 +1,5 @@
+#include <cstdlib>
+
 #include "cladtorch/ops/ops.h"
 #include "ops/causal_attention/attention_choice.h"
 #include "ops/causal_attention/attention_implementation.h"
@@ -72,22 +74,34 @@ TEST(CudaAttention, GroupsAndWindowsAgreeWithTheCpu) {
   check_separate(1, 10, 2, 2, 4, 1);
 }
 
-/// With tensor cores: sizes around tiles of 16 to 128 positions.
-TEST(CudaAttention, FlashAttentionAgreesWithTheCpu) {
+/// With tensor cores: by the kernels that the environment asks for, as far as the GPU has them.
+class CudaFlashAttention : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override { ASSERT_EQ(setenv("CLADTORCH_CUDA_ATTENTION", GetParam(), 1), 0); }
+  void TearDown() override { unsetenv("CLADTORCH_CUDA_ATTENTION"); }
+
   const Dtypes only{DType::bfloat16};
+};
+INSTANTIATE_TEST_SUITE_P(, CudaFlashAttention, ::testing::Values("", "hopper"), [](const auto& kernels) {
+  return std::string(*kernels.param ? kernels.param : "default");
+});
+
+/// Sizes around tiles of 16 to 192 positions.
+TEST_P(CudaFlashAttention, AgreesWithTheCpu) {
   for (int64_t length : {1, 15, 17, 64, 65, 129}) check_packed(1, length, 1, 64, only);
   check_packed(2, 130, 2, 64, only);
-  for (int64_t length : {1, 33, 66}) check_packed(1, length, 1, 128, only);
+  check_packed(1, 300, 1, 64, only);
+  for (int64_t length : {1, 33, 66, 127, 130, 257}) check_packed(1, length, 1, 128, only);
   check_packed(0, 8, 2, 64, only);
 }
 
-TEST(CudaAttention, FlashAttentionHasGroupsAndWindows) {
-  const Dtypes only{DType::bfloat16};
+TEST_P(CudaFlashAttention, HasGroupsAndWindows) {
   check_separate(1, 70, 4, 2, 64, 0, only);
   check_separate(2, 66, 2, 1, 128, 20, only);
   check_separate(1, 200, 1, 1, 64, 1, only);
   check_separate(1, 200, 1, 1, 64, 64, only);
   check_separate(1, 200, 1, 1, 64, 65, only);
+  check_separate(1, 330, 2, 1, 128, 70, only);
 }
 
 /// Those of libraries that are installed; none on the imitation.
@@ -107,7 +121,7 @@ TEST(CudaAttention, OtherImplementationsAgreeWithTheCpu) {
 }
 
 /// Rows that begin at odd places go through the other kernels.
-TEST(CudaAttention, FlashAttentionLeavesOutWhatIsNotAligned) {
+TEST_P(CudaFlashAttention, LeavesOutWhatIsNotAligned) {
   const Tensor x = normals({{1, 5, 3 * 64 + 1}})[0].to(DType::bfloat16);
   const auto part = [](const Tensor& t) { return t.narrow(2, 1, 3 * 64); };
   const Tensor expected = causal_attention(part(x), 1), got = causal_attention(part(x.to(gpu)), 1);
@@ -115,7 +129,7 @@ TEST(CudaAttention, FlashAttentionLeavesOutWhatIsNotAligned) {
 }
 
 /// Scores of thousands, and a row whose first tile has no key that it sees.
-TEST(CudaAttention, FlashAttentionKeepsItsRange) {
+TEST_P(CudaFlashAttention, KeepsItsRange) {
   Tensor q = normals({{1, 130, 64}}, 3)[0], k = normals({{1, 130, 64}}, 4)[0],
          v = normals({{1, 130, 64}}, 5)[0];
   for (Tensor* one : {&q, &k})
@@ -141,7 +155,7 @@ TEST(CudaAttention, OneTensorInThreeRoles) {
 }
 
 /// Queries that follow others, with tensor cores.
-TEST(CudaAttention, FlashAttentionWithACacheAgreesWithTheCpu) {
+TEST_P(CudaFlashAttention, WithACacheAgreesWithTheCpu) {
   Tensor keys = zeros({1, 100, 64}, DType::bfloat16), values = zeros({1, 100, 64}, DType::bfloat16);
   Tensor keys_there = keys.to(gpu), values_there = values.to(gpu);
   int64_t past = 0;

@@ -1,8 +1,7 @@
 // Causal attention of bfloat16 by tensor cores. Source: Dao, "FlashAttention-2", 2023. A block has 128
 // queries of one head and goes through tiles of its keys; the next tile of keys and values is copied while
 // the products with this one run. Scores exist in registers only.
-#include "ops/causal_attention/flash_tiles.cuh"
-#include "ops/common/scalar_exp.h"
+#include "ops/causal_attention/flash_softmax.cuh"
 
 namespace cladtorch::cuda {
 namespace flash {
@@ -11,36 +10,6 @@ namespace {
 constexpr int strips = 2, block_queries = block_rows<strips>;
 template <int D>
 constexpr int block_keys = D == 64 ? 64 : 32;  // by registers
-
-/// The largest score of a row, and the sum of exponentials relative to it that this lane has seen.
-struct RowState {
-  float largest = -std::numeric_limits<float>::infinity(), total = 0;
-};
-
-/// Replaces the scores of row half `half` by their exponentials relative to the largest so far; returns what
-/// earlier exponentials are to be multiplied by. `scale` is that of the scores times log2(e).
-template <int N>
-__device__ __forceinline__ float exponentiate(Strip<N>& scores, int half, float scale, RowState& row) {
-  const detail::ScalarExp2 exp2;
-  float largest = row.largest;
-#pragma unroll
-  for (int n = 0; n < N; ++n) largest = fmaxf(largest, fmaxf(scores[n][2 * half], scores[n][2 * half + 1]));
-  largest = fmaxf(largest, __shfl_xor_sync(whole_warp, largest, 1));
-  largest = fmaxf(largest, __shfl_xor_sync(whole_warp, largest, 2));
-  const float shift = largest == -std::numeric_limits<float>::infinity() ? 0 : largest * scale;
-  const float factor = exp2(row.largest * scale - shift);
-  row.total *= factor;
-  row.largest = largest;
-#pragma unroll
-  for (int n = 0; n < N; ++n) {
-#pragma unroll
-    for (int i = 2 * half; i < 2 * half + 2; ++i) {
-      scores[n][i] = exp2(scores[n][i] * scale - shift);
-      row.total += scores[n][i];
-    }
-  }
-  return factor;
-}
 
 template <int D>
 __global__ void __launch_bounds__(block_threads)
@@ -83,14 +52,7 @@ __global__ void __launch_bounds__(block_threads)
 #pragma unroll
     for (int r = 0; r < strips; ++r) {
       const int position = x.past + first + first_row_of_strip<strips>(r) + fragment_row();
-      if (!all_seen) {
-#pragma unroll
-        for (int n = 0; n < N / 8; ++n)
-#pragma unroll
-          for (int i = 0; i < 4; ++i)
-            if (!sees(position + i / 2 * 8, key + 8 * n + fragment_column() + i % 2, x.window))
-              scores[r][n][i] = -std::numeric_limits<float>::infinity();
-      }
+      if (!all_seen) hide_unseen(scores[r], position, key + fragment_column(), x.window);
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         const float factor = exponentiate(scores[r], half, scale * log2_e, rows[r][half]);

@@ -3,31 +3,11 @@
 // block that has some queries and goes through their keys: seven products instead of five, but no sum that
 // several blocks add to, whose order would change. In the first all products are of transposes, so that
 // weights come out of one product as the left operand of the next.
-#include "ops/causal_attention/flash_tiles.cuh"
-#include "ops/common/scalar_exp.h"
+#include "ops/causal_attention/flash_softmax.cuh"
 
 namespace cladtorch::cuda {
 namespace flash {
 namespace {
-
-/// From scores q k to weights, and from the products d_y v to gradients of scores, of one pair each.
-/// `statistic` is the query's log-sum-exp times log2(e) and its delta.
-__device__ __forceinline__ void weigh(float& score, float& d_weight, bool seen, float scale,
-                                      float2 statistic) {
-  score = seen ? detail::ScalarExp2{}(score * scale - statistic.x) : 0;
-  d_weight = score * (d_weight - statistic.y);
-}
-
-struct Statistics {
-  const float *log_sum_exp, *delta;
-
-  __device__ Statistics(const AttentionSizes& x, const AttentionBackward<bfloat16>& p, int64_t b, int head)
-      : log_sum_exp(p.log_sum_exp + (b * x.heads + head) * x.length),
-        delta(p.delta + (b * x.heads + head) * x.length) {}
-  __device__ float2 of(int t, int length) const {
-    return t < length ? make_float2(log_sum_exp[t] * log2_e, delta[t]) : make_float2(0, 0);
-  }
-};
 
 /// What the registers hold: strips of keys or queries that a warp has, and how many of the others it meets at
 /// once.
