@@ -41,35 +41,39 @@ class Forward {
 
   __device__ void run() {
     q_.template load<Block::threads>(p_.q.head(blockIdx.z, int64_t{head_} * D), p_.q.row, first_, x_.length);
-    load_keys(0);
+    load(keys(0), k_, p_.k.row, 0);
     wait_for_tiles();
     begin_products();
     multiply_rows(scores_, q_, warpgroup() * warpgroup_rows, keys(0));
-    load_values(0);
-    load_keys(1);
+    load_after(0);
     wait_for_products<0>(scores_);
     weigh(0);
     round_strip(weights_, scores_);
-    for (int number = 1; number < tiles_; ++number) {
+    const int seen = seen_tiles();
+    for (int number = 1; number <= tiles_; ++number) {
       wait_for_tiles();  // and until what was there before the tile after this has been read
-      begin_products(weights_, y_);
-      multiply_rows(scores_, q_, warpgroup() * warpgroup_rows, keys(number));
-      multiply_columns(y_, weights_, values(number - 1));
-      load_values(number);
-      load_keys(number + 1);
-      wait_for_products<1>(scores_);
-      weigh(number);
-      wait_for_products<0>(y_);
+      if (number < seen) {
+        begin_products(weights_, y_);
+        multiply_rows(scores_, q_, warpgroup() * warpgroup_rows, keys(number));
+        multiply_columns(y_, weights_, values(number - 1));
+        load_after(number);
+        wait_for_products<1>(scores_);
+        weigh(number);
+        wait_for_products<0>(y_);
 #pragma unroll
-      for (auto& column : y_)
+        for (auto& column : y_)
 #pragma unroll
-        for (int i = 0; i < 4; ++i) column[i] *= factors_[i / 2];
-      round_strip(weights_, scores_);
+          for (int i = 0; i < 4; ++i) column[i] *= factors_[i / 2];
+        round_strip(weights_, scores_);
+      } else if (number == seen) {
+        begin_products(weights_, y_);
+        multiply_columns(y_, weights_, values(number - 1));
+        load_after(number);
+        wait_for_products<0>(y_);
+      } else {
+        load_after(number);
+      }
     }
-    wait_for_tiles();
-    begin_products(weights_, y_);
-    multiply_columns(y_, weights_, values(tiles_ - 1));
-    wait_for_products<0>(y_);
     write();
   }
 
@@ -78,14 +82,20 @@ class Forward {
   __device__ Keys values(int number) const {
     return {q_.data + q_.elements + (2 + number % 2) * Keys::elements};
   }
-  __device__ void load_keys(int number) const {
-    if (number < tiles_)
-      keys(number).template load<Block::threads>(k_, p_.k.row, keys_begin_ + number * N, keys_end_);
-    cp_async_commit();
+  __device__ __forceinline__ void load(const Keys& tile, const bfloat16* head, int64_t row,
+                                       int number) const {
+    if (number < tiles_) tile.template load<Block::threads>(head, row, keys_begin_ + number * N, keys_end_);
   }
-  __device__ void load_values(int number) const {
-    values(number).template load<Block::threads>(v_, p_.v.row, keys_begin_ + number * N, keys_end_);
-    cp_async_commit();
+  /// What the tile after this needs.
+  __device__ __forceinline__ void load_after(int number) const {
+    load(values(number), v_, p_.v.row, number);
+    load(keys(number + 1), k_, p_.k.row, number + 1);
+  }
+
+  /// Tiles up to the last that this warpgroup's queries see, of which there is one.
+  __device__ int seen_tiles() const {
+    const int last = min(first_ + (warpgroup() + 1) * warpgroup_rows, x_.length) - 1;
+    return max(1, (x_.end_key(last) - keys_begin_ + N - 1) / N);
   }
 
   /// From scores to weights, and what earlier sums are to be multiplied by.

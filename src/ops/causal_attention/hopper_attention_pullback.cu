@@ -67,7 +67,6 @@ __device__ __forceinline__ void keys_kernel(const AttentionSizes& x, const Atten
       stage(number, 1).template load<Block::threads>(p.d_y + b * x.length * y_row + int64_t{head} * D, y_row,
                                                      from, x.length);
     }
-    cp_async_commit();
   };
   const auto statistic_of = [&](int number) {
     const int i = static_cast<int>(threadIdx.x);
@@ -156,7 +155,6 @@ __device__ __forceinline__ void queries_kernel(const AttentionSizes& x, const At
       stage(number, 0).template load<Block::threads>(k, p.k.row, from, keys_end);
       stage(number, 1).template load<Block::threads>(v, p.v.row, from, keys_end);
     }
-    cp_async_commit();
   };
   q.template load<Block::threads>(p.q.head(b, int64_t{head} * D), p.q.row, first, x.length);
   d_y.template load<Block::threads>(p.d_y + b * x.length * y_row + int64_t{head} * D, y_row, first, x.length);

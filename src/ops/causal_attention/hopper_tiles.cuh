@@ -53,7 +53,7 @@ struct Tile {
     const int piece = static_cast<int>(threadIdx.x) % pieces, row = static_cast<int>(threadIdx.x) / pieces;
     bfloat16* const to = data + piece / 8 * (rows * 64) + row * 64 + (piece % 8 ^ row % 8) * 8;
     const bfloat16* from = head + (first + row) * stride + piece * 8;
-#pragma unroll
+#pragma unroll 1  // by registers
     for (int i = 0; i < rows; i += rows_at_once) {
       if (rows % rows_at_once != 0 && row + i >= rows) break;
       const bool exists = first + row + i < end;
@@ -107,6 +107,7 @@ __device__ __forceinline__ void multiply_columns(Strip<D / 8>& c, const uint32_t
 
 /// Until what this thread and the others of the block began to copy is there for products.
 __device__ __forceinline__ void wait_for_tiles() {
+  cp_async_commit();
   cp_async_wait<0>();
   fence_proxy_async();
   __syncthreads();
