@@ -10,11 +10,13 @@ namespace cladtorch::cuda {
 namespace hopper {
 namespace {
 
-/// Three warpgroups leave 168 registers to a thread, two 255.
+/// What the registers hold. With heads of 64 two blocks share a multiprocessor, 128 registers a thread: one
+/// begins or ends, or finds weights, while the other multiplies.
 template <int D>
 struct ForwardBlock {
-  static constexpr int warpgroups = D == 64 ? 3 : 2, threads = warpgroups * warpgroup_threads,
-                       queries = warpgroups * warpgroup_rows, keys = 128;
+  static constexpr int warpgroups = 2, threads = warpgroups * warpgroup_threads,
+                       queries = warpgroups * warpgroup_rows, keys = D == 64 ? 64 : 128,
+                       per_multiprocessor = D == 64 ? 2 : 1;
   static constexpr size_t shared_bytes = tile_bytes(D, queries + 4 * keys) + tile_alignment;
 };
 
@@ -145,7 +147,8 @@ class Forward {
 };
 
 template <int D>
-__global__ void __launch_bounds__(threads_with_code(ForwardBlock<D>::threads), 1)
+__global__ void __launch_bounds__(threads_with_code(ForwardBlock<D>::threads),
+                                  ForwardBlock<D>::per_multiprocessor)
     hopper_attention_kernel(AttentionSizes x, AttentionForward<bfloat16> p, float scale) {
   if constexpr (has_warpgroup_products) Forward<D>(x, p, scale).run();
 }

@@ -1,4 +1,6 @@
 // What kernels call of wgmma. All of it is by whole warps.
+#include <atomic>
+
 #include "cuda_host/warp.h"
 #include "device/block.h"
 
@@ -6,6 +8,7 @@ namespace cuda_host {
 namespace {
 using namespace detail;
 constexpr unsigned all_lanes = 0xFFFFFFFFu;
+std::atomic<size_t> products{0};
 
 Warpgroups& warpgroups() { return block_of("wgmma").warpgroups(); }
 unsigned warp() { return block_of("wgmma").lane().warp; }
@@ -14,6 +17,7 @@ void multiply(void** operands) {
   const WarpgroupProduct* lanes[32];
   for (int lane = 0; lane < 32; ++lane) lanes[lane] = static_cast<const WarpgroupProduct*>(operands[lane]);
   warpgroups().multiply(warp(), lanes);
+  ++products;
 }
 void fence(void**) { warpgroups().fence(warp()); }
 void commit(void**) { warpgroups().commit(warp()); }
@@ -24,6 +28,7 @@ void warpgroup_multiply(const WarpgroupProduct& product) {
   WarpgroupProduct mine = product;
   warp_collective(all_lanes, &mine, multiply, "wgmma.mma_async");
 }
+size_t warpgroup_products() { return products; }
 void warpgroup_fence() {
   int nothing = 0;
   warp_collective(all_lanes, &nothing, fence, "wgmma.fence");

@@ -3,6 +3,7 @@
 // what a product still needs fails the launch, as far as it can be seen: README.md.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace cuda_host {
@@ -25,6 +26,9 @@ void warpgroup_fence();
 void warpgroup_commit();
 // Does the products of all groups but the last `groups`.
 void warpgroup_wait_groups(int groups);
+
+// How many were started since the process began, each counted once by each warp.
+size_t warpgroup_products();
 
 // Lets products see what this thread has written or copied to shared memory before.
 void fence_proxy_async();
