@@ -5,6 +5,7 @@
 
 #include "cladtorch/ops/ops.h"
 #include "cuda_host/warpgroup.h"
+#include "ops/causal_attention/attention_choice.h"
 #include "tests/cuda/compare.h"
 
 namespace cladtorch {
@@ -20,6 +21,7 @@ struct Products {
 };
 Products products(const char* kernels, int major, int64_t head_size) {
   cuda_host::set_compute_capability(major, 0);
+  cuda::forget_attention_choices();
   setenv("CLADTORCH_CUDA_ATTENTION", kernels, 1);
   const auto there = [](const Shape& shape) { return normals({shape})[0].to(DType::bfloat16).to(gpu); };
   const Tensor x = there({1, 70, 3 * head_size}), d_y = there({1, 70, head_size});

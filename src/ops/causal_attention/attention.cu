@@ -217,6 +217,12 @@ Grid grid_of(int64_t items, int64_t elements_per_warp) {
           sizeof(C) * block_warps * static_cast<size_t>(elements_per_warp)};
 }
 
+template <class T>
+void find_delta(const detail::AttentionLayout& x, const AttentionBackward<T>& p, Device device) {
+  launch(device, delta_kernel<T>, grid_of<Computed<T>>(x.statistics(), 0), static_cast<int>(x.batch),
+         AttentionSizes(x, 0), p);
+}
+
 /// Of this file, and of flash_attention.cu.
 class OwnAttention final : public AttentionImplementation {
  public:
@@ -250,7 +256,7 @@ class OwnAttention final : public AttentionImplementation {
       const AttentionBackward<T> all(x, in, y, log_sum_exp, d_y, delta, to);
       const int batch = static_cast<int>(x.batch);
       const int64_t n = x.head_size;
-      launch(y.device(), delta_kernel<T>, grid_of<C>(x.statistics(), 0), batch, sizes, all);
+      find_delta(x, all, y.device());
       if constexpr (std::is_same_v<T, bfloat16>) {
         if (flash_attention_pullback(x, in, all, y.device())) return;
       }
@@ -268,4 +274,9 @@ OwnAttention own;
 const AttentionRegistration registration(own);
 
 }  // namespace
+
+void attention_delta(const detail::AttentionLayout& x, const AttentionBackward<bfloat16>& p, Device device) {
+  find_delta(x, p, device);
+}
+
 }  // namespace cladtorch::cuda

@@ -94,6 +94,10 @@ struct AttentionBackward {
                is_aligned<16 / sizeof(T)>(d_y)) {}
 };
 
+/// Fills `operands.delta`.
+void attention_delta(const detail::AttentionLayout& layout, const AttentionBackward<bfloat16>& operands,
+                     Device device);
+
 /// With tensor cores, for bfloat16 and head sizes 64 and 128 whose rows begin at multiples of 16 bytes.
 /// False, and nothing happens, for others.
 bool flash_attention(const detail::AttentionLayout& layout, const detail::AttentionOperands& in, int64_t past,

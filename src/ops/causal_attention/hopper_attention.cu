@@ -2,8 +2,8 @@
 // A block has 64 queries of one head for each of its warpgroups and goes through tiles of keys. The scores of
 // a tile are computed beside the sums of values of the tile before it, which run on while the weights of the
 // new one are found.
+#include "ops/causal_attention/attention_implementation.h"
 #include "ops/causal_attention/hopper_attention.cuh"
-
 #include "ops/causal_attention/hopper_tiles.cuh"
 
 namespace cladtorch::cuda {
@@ -164,25 +164,52 @@ void run(const detail::AttentionLayout& x, const detail::AttentionOperands& in, 
          1 / std::sqrt(static_cast<float>(D)));
 }
 
+/// The kernels of this file and of hopper_attention_pullback.cu.
+class HopperAttention final : public AttentionImplementation {
+ public:
+  std::string name() const override { return "hopper"; }
+
+  bool supports(const AttentionProblem& problem) const override {
+    constexpr int64_t pack = 8;  // elements of 16 bytes
+    if (problem.dtype != DType::bfloat16 || problem.alignment < 16) return false;
+    for (const AttentionProblem::Operand& operand : problem.in)
+      if (operand.row % pack != 0 || operand.batch % pack != 0) return false;
+    switch (problem.layout.head_size) {
+      case 64:
+        return has_code(hopper_attention_kernel<64>, ForwardBlock<64>::threads, problem.device);
+      case 128:
+        return has_code(hopper_attention_kernel<128>, ForwardBlock<128>::threads, problem.device);
+      default:
+        return false;
+    }
+  }
+
+  size_t scratch_bytes(const AttentionProblem& problem) override {
+    if (problem.pass == AttentionPass::forward) return 0;
+    return static_cast<size_t>(problem.layout.statistics()) * sizeof(float);
+  }
+
+  void forward(const AttentionProblem& problem, const detail::AttentionOperands& in, Tensor& y,
+               Tensor& log_sum_exp, void*) override {
+    if (problem.layout.head_size == 64) {
+      run<64>(problem.layout, in, problem.past, y, log_sum_exp);
+    } else {
+      run<128>(problem.layout, in, problem.past, y, log_sum_exp);
+    }
+  }
+
+  void pullback(const AttentionProblem& problem, const detail::AttentionOperands& in, const Tensor& y,
+                const Tensor& log_sum_exp, const Tensor& d_y,
+                const std::array<detail::AttentionGradientPlace, 3>& to, void* delta) override {
+    const AttentionBackward<bfloat16> all(problem.layout, in, y, log_sum_exp, d_y, delta, to);
+    attention_delta(problem.layout, all, problem.device);
+    hopper_attention_pullback(problem.layout, all, problem.device);
+  }
+};
+
+HopperAttention implementation;
+const AttentionRegistration registration(implementation);
+
 }  // namespace
 }  // namespace hopper
-
-bool hopper_attention_supports(const detail::AttentionLayout& x, const detail::AttentionOperands& in) {
-  if (!flash::suits(x, in)) return false;
-  const Device device = in.q.device();
-  return x.head_size == 64 ? hopper::has_code(hopper::hopper_attention_kernel<64>,
-                                              hopper::ForwardBlock<64>::threads, device)
-                           : hopper::has_code(hopper::hopper_attention_kernel<128>,
-                                              hopper::ForwardBlock<128>::threads, device);
-}
-
-void hopper_attention(const detail::AttentionLayout& x, const detail::AttentionOperands& in, int64_t past,
-                      Tensor& y, Tensor& log_sum_exp) {
-  if (x.head_size == 64) {
-    hopper::run<64>(x, in, past, y, log_sum_exp);
-  } else {
-    hopper::run<128>(x, in, past, y, log_sum_exp);
-  }
-}
-
 }  // namespace cladtorch::cuda
