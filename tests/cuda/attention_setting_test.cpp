@@ -110,6 +110,7 @@ TEST(CudaAttentionSetting, GoesBackToOurOwnWhenTheChosenOneFails) {
 TEST(CudaAttentionSetting, IsPlannedByADryRun) {
   const Variable tuning("CLADTORCH_CUDA_TUNING", "on");
   constexpr size_t bytes = size_t{1} << 22;
+  qkv();  // made where there is memory
   for (const bool faster : {true, false}) {
     Fake fake(faster ? "planned" : "unplanned");
     fake.copies = true;

@@ -142,6 +142,8 @@ TEST(Migrating, Functions) {
     EXPECT_EQ(linear(x, weight, bias).shape(), (Shape{B, T, 3}));
     EXPECT_EQ(embedding(ids, table).shape(), x.shape());
     EXPECT_EQ(values(linear_gelu_tanh(x, weight, bias)), values(gelu_tanh(linear(x, weight, bias))));
+    const Tensor w = weight, b = bias, p = randn({2, 3}, random), c = zeros({2});
+    EXPECT_EQ(values(mlp_gelu_tanh(x, w, b, p, c)), values(linear(gelu_tanh(linear(x, w, b)), p, c)));
   }
   EXPECT_GE(values(relu(x))[0], 0);
   EXPECT_NEAR(values(silu(x))[3], values(x)[3] * values(sigmoid(x))[3], 1e-6);
@@ -172,6 +174,12 @@ TEST(Migrating, Functions) {
     const auto [s, normalized] = add_layer_norm(x, y, weight, bias);
     EXPECT_EQ(values(s), values(x + y));
     EXPECT_EQ(values(normalized), values(layer_norm(s, weight, bias)));
+  }
+  {
+    const double eps = 1e-6;
+    const auto [s, normalized] = add_rms_norm(x, y, weight, eps);
+    EXPECT_EQ(values(s), values(x + y));
+    EXPECT_EQ(values(normalized), values(rms_norm(s, weight, eps)));
   }
   const Tensor normed = rms_norm(x, weight, 1e-6);
   EXPECT_NEAR(mean(normed * normed).item(), 1, 1e-5);
