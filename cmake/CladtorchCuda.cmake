@@ -1,4 +1,5 @@
-# Finds nvcc and sets CLADTORCH_WITH_CUDA, and cuDNN's headers and CLADTORCH_WITH_CUDNN. From the root: every folder that links the code must know the language.
+# Finds nvcc and sets CLADTORCH_WITH_CUDA, and cuDNN's headers and CLADTORCH_WITH_CUDNN. From the root: every folder that
+# links the code must know the language.
 set(CLADTORCH_WITH_CUDA OFF)
 set(CLADTORCH_WITH_CUDNN OFF)
 if(NOT CLADTORCH_CUDA)

@@ -10,6 +10,7 @@ using namespace cuda_host::testing;
 class CudaHostStreams : public ::testing::Test {
  protected:
   void SetUp() override {
+    cudaGetLastError();  // of a test before, in one process
     for (cudaStream_t& stream : streams_)
       expect_success(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     expect_success(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming));
