@@ -16,6 +16,14 @@ namespace cladtorch::cuda {
 inline constexpr int warp_size = 32;
 inline constexpr unsigned whole_warp = 0xffffffffu;
 
+/// How many threads a multiprocessor holds at once. A constant of the architecture that is compiled for: of
+/// use in launch bounds alone.
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 890)
+constexpr int multiprocessor_threads = 1536;
+#else
+constexpr int multiprocessor_threads = 2048;
+#endif
+
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 struct Grid {

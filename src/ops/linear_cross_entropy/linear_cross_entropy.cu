@@ -15,7 +15,7 @@ constexpr int block_threads = 1024;
 /// loss. Reads a row twice, the second time from the level-2 cache (100 KB for GPT-2 in bfloat16, two rows in
 /// work on a multiprocessor), and writes it once: 4 bytes of memory traffic per score in bfloat16.
 template <bool with_gradient, int N, class T>
-__global__ void __launch_bounds__(block_threads, sizeof(T) == 8 ? 1 : 2)
+__global__ void __launch_bounds__(block_threads, sizeof(T) == 8 ? 1 : multiprocessor_threads / block_threads)
     loss_kernel(int64_t vocabulary, int64_t stride, T* scores, const int32_t* targets, int64_t ignore_index,
                 const Computed<T>* factor, Computed<T>* losses) {
   using C = Computed<T>;
