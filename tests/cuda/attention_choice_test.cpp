@@ -37,6 +37,17 @@ TEST(CudaAttentionChoice, TakesTheFasterOneAndRemembersItOnDisk) {
   EXPECT_GT(newer.calls, 1) << "a choice is good for one version";
 }
 
+TEST(CudaAttentionChoice, LearnsNothingFromOperandsThatAreNotFinite) {
+  const Variable tuning("CLADTORCH_CUDA_TUNING", "on");
+  Fake fake("unlearned");
+  const Tensor x = full({2, 24, qkv().size(2)}, NAN, DType::bfloat16).to(gpu);
+  std::string lines;
+  watched([&] { return causal_attention(x, heads); }, lines);
+  EXPECT_EQ(lines, "");
+  EXPECT_EQ(fake.calls, 0);
+  EXPECT_EQ(choices_on_disk().find("unlearned"), std::string::npos);
+}
+
 TEST(CudaAttentionChoice, LeavesOutWhatIsWrongOrFails) {
   const Variable tuning("CLADTORCH_CUDA_TUNING", "on");
   const Tensor right = expected();

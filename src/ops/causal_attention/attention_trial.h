@@ -47,8 +47,8 @@ AttentionTrial pullback_trial(const AttentionProblem& problem, const detail::Att
                               const std::array<detail::AttentionGradientPlace, 3>& to);
 
 /// The number of the fastest candidate whose results agree with those of the first, our own; one that fails
-/// or does not agree is left out with a line on stderr. Nothing, with
-/// a line too, if there is no memory for it.
+/// or does not agree is left out with a line on stderr. Nothing if there is no memory for it, with a line
+/// too, or if the operands make our own results not finite.
 std::optional<size_t> fastest_attention(const AttentionProblem& problem,
                                         std::span<const AttentionCandidate> candidates,
                                         const std::function<AttentionTrial()>& make);
