@@ -16,7 +16,8 @@ namespace {
 std::atomic<int64_t> count{0};
 
 #if CLADTORCH_COUNTS_ALLOCATIONS
-void* counted(size_t bytes, size_t alignment) {
+/// Null if there is no memory.
+void* counted(size_t bytes, size_t alignment) noexcept {
   count.fetch_add(1, std::memory_order_relaxed);
   if (bytes == 0) bytes = 1;  // malloc(0) may return null
   void* memory = nullptr;
@@ -26,6 +27,11 @@ void* counted(size_t bytes, size_t alignment) {
     // aligned_alloc wants a multiple of the alignment.
     memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
   }
+  return memory;
+}
+
+void* counted_or_throw(size_t bytes, size_t alignment) {
+  void* const memory = counted(bytes, alignment);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
@@ -36,12 +42,21 @@ void* counted(size_t bytes, size_t alignment) {
 
 #if CLADTORCH_COUNTS_ALLOCATIONS
 
-void* operator new(size_t bytes) { return counted(bytes, 1); }
-void* operator new[](size_t bytes) { return counted(bytes, 1); }
+// All forms: AddressSanitizer brings those that are left out, with memory that must not be freed here.
+void* operator new(size_t bytes) { return counted_or_throw(bytes, 1); }
+void* operator new[](size_t bytes) { return counted_or_throw(bytes, 1); }
 void* operator new(size_t bytes, std::align_val_t alignment) {
-  return counted(bytes, static_cast<size_t>(alignment));
+  return counted_or_throw(bytes, static_cast<size_t>(alignment));
 }
 void* operator new[](size_t bytes, std::align_val_t alignment) {
+  return counted_or_throw(bytes, static_cast<size_t>(alignment));
+}
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept { return counted(bytes, 1); }
+void* operator new[](size_t bytes, const std::nothrow_t&) noexcept { return counted(bytes, 1); }
+void* operator new(size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return counted(bytes, static_cast<size_t>(alignment));
+}
+void* operator new[](size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
   return counted(bytes, static_cast<size_t>(alignment));
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
