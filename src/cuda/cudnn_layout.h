@@ -56,10 +56,8 @@ struct CudnnAttentionLayout {
 inline bool suits_cudnn(const AttentionProblem& problem) {
   const detail::AttentionLayout& x = problem.layout;
   constexpr int64_t pack = 8;  // elements of 16 bytes
-  if (problem.dtype != DType::bfloat16 || problem.past != 0 || problem.alignment < 16) return false;
+  if (problem.dtype != DType::bfloat16 || problem.past != 0 || !problem.is_packed()) return false;
   if (x.head_size % pack != 0 || x.head_size > 128 || x.length < 2) return false;
-  for (const AttentionProblem::Operand& operand : problem.in)
-    if (operand.row % pack != 0 || operand.batch % pack != 0) return false;
   if (problem.pass == AttentionPass::forward) return true;
   for (const AttentionProblem::Gradient& gradient : problem.to)
     if (!gradient.wanted || gradient.add || gradient.row % pack != 0) return false;

@@ -1,19 +1,11 @@
 // Products of tensors, as gemm.h is told of them.
 #pragma once
 
+#include "cuda/address.h"
 #include "cuda/gemm.h"
 #include "ops/matmul/matmul_on_device.h"
-#include "tensor/dispatch.h"
 
 namespace cladtorch::cuda {
-
-inline const void* address(const Tensor& x) {
-  if (x.dtype() == DType::float8_e4m3) return x.device_data<float8_e4m3>();
-  if (x.dtype() == DType::float8_e5m2) return x.device_data<float8_e5m2>();
-  const void* data = nullptr;
-  detail::dispatch_any(x.dtype(), [&]<class T>(T) { data = x.device_data<T>(); });
-  return data;
-}
 
 inline std::byte* at(const void* data, int64_t elements, DType dtype) {
   auto* const bytes = static_cast<std::byte*>(const_cast<void*>(data));

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "cuda/address.h"
 #include "ops/causal_attention/attention_choice.h"
-#include "tensor/dispatch.h"
 
 namespace cladtorch::cuda {
 namespace {
@@ -13,12 +13,6 @@ namespace {
 std::vector<AttentionImplementation*>& registered() {
   static auto* const all = new std::vector<AttentionImplementation*>;
   return *all;
-}
-
-const void* address(const Tensor& x) {
-  const void* data = nullptr;
-  detail::dispatch_any(x.dtype(), [&]<class T>(T) { data = x.device_data<T>(); });
-  return data;
 }
 
 /// The largest power of two up to 16 that divides all addresses.
@@ -80,6 +74,14 @@ AttentionProblem AttentionProblem::pullback(const detail::AttentionLayout& layou
   problem.statistics = true;
   problem.alignment = alignment.bytes();
   return problem;
+}
+
+bool AttentionProblem::is_packed() const {
+  constexpr int64_t bytes = 16;
+  const int64_t elements = bytes / static_cast<int64_t>(size_of(dtype));
+  return alignment >= bytes && std::all_of(in.begin(), in.end(), [&](const Operand& operand) {
+           return operand.row % elements == 0 && operand.batch % elements == 0;
+         });
 }
 
 AttentionProblem::Numbers AttentionProblem::numbers() const {

@@ -39,6 +39,9 @@ struct AttentionProblem {
                                    const Tensor& y, const Tensor& d_y,
                                    const std::array<detail::AttentionGradientPlace, 3>& to);
 
+  /// Whether all tensors, and the sequences and positions of q, k and v, begin at multiples of 16 bytes.
+  bool is_packed() const;
+
   /// Two problems are the same if these are.
   using Numbers = std::array<int64_t, 24>;
   Numbers numbers() const;

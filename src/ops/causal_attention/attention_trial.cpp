@@ -6,11 +6,11 @@
 
 #include "cladtorch/error.h"
 #include "cladtorch/tensor/workspace.h"
+#include "cuda/address.h"
 #include "cuda/check.h"
 #include "cuda/fastest.h"
 #include "cuda/stream.h"
 #include "ops/causal_attention/attention_choice.h"
-#include "tensor/dispatch.h"
 
 namespace cladtorch::cuda {
 namespace {
@@ -20,11 +20,7 @@ using Places = std::array<AttentionGradientPlace, 3>;
 
 constexpr uintptr_t scratch_alignment = 256;
 
-void* address(const Tensor& x) {
-  const void* data = nullptr;
-  detail::dispatch_any(x.dtype(), [&]<class T>(T) { data = x.device_data<T>(); });
-  return const_cast<void*>(data);
-}
+void* writable(const Tensor& x) { return const_cast<void*>(address(x)); }
 
 /// Gradients that lie side by side in the rows of one tensor, as those of a packed one do.
 bool are_packed(const Places& to, int64_t element_bytes) {
@@ -43,7 +39,7 @@ bool are_packed(const Places& to, int64_t element_bytes) {
 /// What is not written stays NaN; what is added to begins at 0.
 void prepare(const AttentionTrial& trial, Device device) {
   for (const AttentionTrial::Memory& memory : trial.memory)
-    CLADTORCH_CUDA_CALL(cudaMemsetAsync, address(memory.tensor), memory.add ? 0 : 0xFF,
+    CLADTORCH_CUDA_CALL(cudaMemsetAsync, writable(memory.tensor), memory.add ? 0 : 0xFF,
                         memory.tensor.nbytes(), compute_stream(device));
 }
 
@@ -107,7 +103,7 @@ AttentionTrial pullback_trial(const AttentionProblem& problem, const detail::Att
   AttentionTrial trial;
   const auto memory = [&](const AttentionGradientPlace& place) {
     trial.memory.push_back({Tensor::empty({rows, place.row}, problem.dtype, problem.device), place.add});
-    return static_cast<std::byte*>(address(trial.memory.back().tensor));
+    return static_cast<std::byte*>(writable(trial.memory.back().tensor));
   };
   const bool packed = are_packed(to, static_cast<int64_t>(size_of(problem.dtype)));
   std::byte *together = nullptr, *low = nullptr;

@@ -170,10 +170,7 @@ class HopperAttention final : public AttentionImplementation {
   std::string name() const override { return "hopper"; }
 
   bool supports(const AttentionProblem& problem) const override {
-    constexpr int64_t pack = 8;  // elements of 16 bytes
-    if (problem.dtype != DType::bfloat16 || problem.alignment < 16) return false;
-    for (const AttentionProblem::Operand& operand : problem.in)
-      if (operand.row % pack != 0 || operand.batch % pack != 0) return false;
+    if (problem.dtype != DType::bfloat16 || !problem.is_packed()) return false;
     switch (problem.layout.head_size) {
       case 64:
         return has_code(hopper_attention_kernel<64>, ForwardBlock<64>::threads, problem.device);
