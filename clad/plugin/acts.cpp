@@ -2,9 +2,9 @@
 
 #include <set>
 
+#include "ast_visitor.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Attr.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Basic/Builtins.h"
 #include "compat.h"
 
@@ -13,19 +13,19 @@ using namespace clang;
 namespace clad {
 namespace {
 
-class ActFinder : public RecursiveASTVisitor<ActFinder> {
+class ActFinder : public AstVisitor {
  public:
   explicit ActFinder(llvm::function_ref<bool(const FunctionDecl*)> derived) : derived_(derived) {}
   bool found = false;
 
-  bool shouldVisitTemplateInstantiations() const { return true; }
-  bool shouldVisitImplicitCode() const { return true; }
-  bool VisitCXXThrowExpr(CXXThrowExpr*) { return find(); }
-  bool VisitCallExpr(CallExpr* call) {
+  bool shouldVisitTemplateInstantiations() const override { return true; }
+  bool shouldVisitImplicitCode() const override { return true; }
+  bool VisitCXXThrowExpr(CXXThrowExpr*) override { return find(); }
+  bool VisitCallExpr(CallExpr* call) override {
     const FunctionDecl* callee = call->getDirectCallee();
     return !callee || look_at(callee);
   }
-  bool VisitCXXConstructExpr(CXXConstructExpr* e) { return look_at(e->getConstructor()); }
+  bool VisitCXXConstructExpr(CXXConstructExpr* e) override { return look_at(e->getConstructor()); }
 
   bool look_at(const FunctionDecl* f) {
     if (f->isNoReturn()) return find();

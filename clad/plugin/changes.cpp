@@ -1,6 +1,6 @@
 #include "changes.h"
 
-#include "clang/AST/RecursiveASTVisitor.h"
+#include "ast_visitor.h"
 #include "compat.h"
 #include "frontend.h"
 
@@ -59,15 +59,14 @@ bool is_lookup_container(QualType type) {
   return name.ends_with("map") || name.ends_with("set");
 }
 
-struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
+struct ChangeFinder : AstVisitor, Changes {
   using Handed = std::set<std::pair<const FunctionDecl*, unsigned>>;
   const ValueDecl* followed = nullptr;  // the one parameter that is asked for
   Handed* handed = nullptr;             // those that are being looked at
   // References to functions and to containers: they change what they name where they are changed themselves.
   std::vector<std::pair<const VarDecl*, const clang::Expr*>> renamed;
   std::vector<const ForStmt*> increments;  // for loops whose increment is being visited
-  bool shouldVisitTemplateInstantiations() const { return true; }
-  bool shouldVisitLambdaBody() const { return true; }
+  bool shouldVisitTemplateInstantiations() const override { return true; }
   std::vector<std::pair<const ValueDecl*, const ValueDecl*>> other_names;  // references to pointers
   std::set<const clang::Expr*> read;  // arrays that nothing is written to through the pointer they become
 
@@ -85,7 +84,7 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
     if (const auto* ref = dyn_cast<DeclRefExpr>(e->IgnoreParenImpCasts()))
       assigned[ref->getDecl()].push_back(to);
   }
-  bool TraverseForStmt(ForStmt* s) {
+  bool TraverseForStmt(ForStmt* s) override {
     for (clang::Stmt* part : {s->getInit(), static_cast<clang::Stmt*>(s->getCond()), s->getBody()})
       if (part) TraverseStmt(part);
     increments.push_back(s);
@@ -93,7 +92,7 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
     increments.pop_back();
     return true;
   }
-  bool VisitBinaryOperator(BinaryOperator* e) {
+  bool VisitBinaryOperator(BinaryOperator* e) override {
     if (e->isAssignmentOp()) mark(e->getLHS());
     if (e->getOpcode() == BO_Assign) assign(e->getLHS(), e->getRHS());
     return true;
@@ -106,11 +105,11 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
       reads(sum->getRHS());
     }
   }
-  bool VisitArraySubscriptExpr(ArraySubscriptExpr* e) {
+  bool VisitArraySubscriptExpr(ArraySubscriptExpr* e) override {
     reads(e->getBase());
     return true;
   }
-  bool VisitCastExpr(CastExpr* e) {
+  bool VisitCastExpr(CastExpr* e) override {
     const QualType to = e->getType();
     const clang::Expr* from = e->getSubExpr()->IgnoreParens();
     if (e->getCastKind() == CK_NoOp && to->isPointerType() && to->getPointeeType().isConstQualified())
@@ -131,7 +130,7 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
     for (const clang::Stmt* child : s->children())
       if (child) mark_all(child);
   }
-  bool VisitUnaryOperator(UnaryOperator* e) {
+  bool VisitUnaryOperator(UnaryOperator* e) override {
     if (e->isIncrementDecrementOp()) mark(e->getSubExpr());
     if (e->getOpcode() == UO_AddrOf && !e->getSubExpr()->getType().isConstQualified()) {
       mark(e->getSubExpr());
@@ -169,7 +168,7 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
         all.insert(all.end(), added.begin(), added.end());
       }
   }
-  bool VisitCallExpr(CallExpr* e) {
+  bool VisitCallExpr(CallExpr* e) override {
     const FunctionDecl* f = e->getDirectCallee();
     if (!f || is_move(f) || is_checkpoint(f) || is_loop_mark(f)) return true;
     unsigned first =
@@ -215,7 +214,7 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
     return true;
   }
   /// Through a reference that a lambda returns, what it has captured may be changed.
-  bool VisitLambdaExpr(LambdaExpr* e) {
+  bool VisitLambdaExpr(LambdaExpr* e) override {
     const CXXMethodDecl* op = e->getCallOperator();
     if (op->isTemplated()) visit_bodies(op);
     const QualType result = op->getReturnType();
@@ -232,7 +231,7 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
     for (const ParmVarDecl* p : f->parameters()) TraverseDecl(const_cast<ParmVarDecl*>(p));
     if (const clang::Stmt* body = f->getBody()) TraverseStmt(const_cast<clang::Stmt*>(body));
   }
-  bool VisitCXXConstructExpr(CXXConstructExpr* e) {
+  bool VisitCXXConstructExpr(CXXConstructExpr* e) override {
     const CXXConstructorDecl* f = e->getConstructor();
     for (unsigned i = 0; i < e->getNumArgs() && i < f->getNumParams(); ++i) {
       QualType param = f->getParamDecl(i)->getType();
@@ -240,7 +239,7 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
     }
     return true;
   }
-  bool VisitVarDecl(VarDecl* v) {
+  bool VisitVarDecl(VarDecl* v) override {
     names.insert(v->getNameAsString());
     if (v->getType()->isLValueReferenceType() && !v->getType()->getPointeeType().isConstQualified() &&
         v->getInit() && !v->isCXXForRangeDecl() && !v->isImplicit()) {
@@ -255,7 +254,7 @@ struct ChangeFinder : RecursiveASTVisitor<ChangeFinder>, Changes {
     }
     return true;
   }
-  bool VisitCXXForRangeStmt(CXXForRangeStmt* s) {
+  bool VisitCXXForRangeStmt(CXXForRangeStmt* s) override {
     if (s->getBeginStmt()) modified.insert(cast<VarDecl>(s->getBeginStmt()->getSingleDecl()));
     QualType type = s->getLoopVariable()->getType();
     if (!type->isLValueReferenceType() || type->getPointeeType().isConstQualified()) return true;
@@ -301,23 +300,23 @@ static const DeclRefExpr* path_from(const ValueDecl* p, const clang::Expr* e) {
 namespace {
 
 /// The functions that are being looked at are taken to only read, until something says otherwise.
-struct ReadFinder : RecursiveASTVisitor<ReadFinder> {
+struct ReadFinder : AstVisitor {
   using Seen = std::set<std::pair<const FunctionDecl*, unsigned>>;
   ReadFinder(const ValueDecl* parameter, Seen& seen) : parameter(parameter), seen(seen) {}
   const ValueDecl* parameter;
   Seen& seen;
   std::set<const clang::Expr*> uses, reads;
-  bool shouldVisitImplicitCode() const { return true; }
-  bool VisitDeclRefExpr(DeclRefExpr* e) {
+  bool shouldVisitImplicitCode() const override { return true; }
+  bool VisitDeclRefExpr(DeclRefExpr* e) override {
     if (e->getDecl() == parameter) uses.insert(e);
     return true;
   }
-  bool VisitImplicitCastExpr(ImplicitCastExpr* e) {
+  bool VisitImplicitCastExpr(ImplicitCastExpr* e) override {
     if (e->getCastKind() == CK_LValueToRValue && e->getType()->isArithmeticType())
       if (const DeclRefExpr* use = path_from(parameter, e->getSubExpr())) reads.insert(use);
     return true;
   }
-  bool VisitCallExpr(CallExpr* e) {
+  bool VisitCallExpr(CallExpr* e) override {
     const FunctionDecl* callee = e->getDirectCallee();
     const auto* method = dyn_cast_or_null<CXXMethodDecl>(callee);
     if (!callee || isa<CXXOperatorCallExpr>(e) || (method && method->isVirtual())) return true;

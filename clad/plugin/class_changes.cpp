@@ -1,8 +1,8 @@
 // What the end of an object changes, and what its copies do: nothing of either is reversed.
 #include <set>
 
+#include "ast_visitor.h"
 #include "changes.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 #include "compat.h"
 #include "frontend.h"
 
@@ -21,7 +21,7 @@ bool points_to_state(QualType type) {
 }
 
 /// Finds, in a destructor, a change of what a member refers or points to.
-struct EndFinder : RecursiveASTVisitor<EndFinder> {
+struct EndFinder : AstVisitor {
   bool referred = false, pointed = false, called = false, frees = false;
   std::set<const ValueDecl*> counters;  // members that such a change names
   void change(const clang::Expr* e, bool by_call = false) {
@@ -54,20 +54,20 @@ struct EndFinder : RecursiveASTVisitor<EndFinder> {
       }
     }
   }
-  bool VisitBinaryOperator(BinaryOperator* e) {
+  bool VisitBinaryOperator(BinaryOperator* e) override {
     if (e->isAssignmentOp() && !e->getLHS()->getType()->isPointerType()) change(e->getLHS());
     return true;
   }
-  bool VisitUnaryOperator(UnaryOperator* e) {
+  bool VisitUnaryOperator(UnaryOperator* e) override {
     if (e->isIncrementDecrementOp() && !e->getType()->isPointerType()) change(e->getSubExpr());
     return true;
   }
-  bool VisitCXXMemberCallExpr(CXXMemberCallExpr* e) {
+  bool VisitCXXMemberCallExpr(CXXMemberCallExpr* e) override {
     const CXXMethodDecl* method = e->getMethodDecl();
     if (method && !method->isConst()) change(e->getImplicitObjectArgument(), true);
     return true;
   }
-  bool VisitCXXOperatorCallExpr(CXXOperatorCallExpr* e) {
+  bool VisitCXXOperatorCallExpr(CXXOperatorCallExpr* e) override {
     const FunctionDecl* f = e->getDirectCallee();
     const auto* method = dyn_cast_or_null<CXXMethodDecl>(f);
     const bool element =
@@ -78,8 +78,8 @@ struct EndFinder : RecursiveASTVisitor<EndFinder> {
       change(e->getArg(0), true);
     return true;
   }
-  bool VisitCXXDeleteExpr(CXXDeleteExpr*) { return frees = true; }
-  bool VisitCallExpr(CallExpr* e) {
+  bool VisitCXXDeleteExpr(CXXDeleteExpr*) override { return frees = true; }
+  bool VisitCallExpr(CallExpr* e) override {
     frees |= e->getDirectCallee() && named(e->getDirectCallee(), {"free"});
     return true;
   }
@@ -88,11 +88,13 @@ struct EndFinder : RecursiveASTVisitor<EndFinder> {
 /// Whether a function of the class, other than those that make, copy and end its objects, reads such a
 /// member.
 bool is_asked(const CXXRecordDecl* record, const std::set<const ValueDecl*>& members) {
-  struct Finder : RecursiveASTVisitor<Finder> {
+  struct Finder : AstVisitor {
     const std::set<const ValueDecl*>& members;
     bool found = false;
     explicit Finder(const std::set<const ValueDecl*>& m) : members(m) {}
-    bool VisitMemberExpr(MemberExpr* m) { return !(found |= members.count(m->getMemberDecl()) != 0); }
+    bool VisitMemberExpr(MemberExpr* m) override {
+      return !(found |= members.count(m->getMemberDecl()) != 0);
+    }
   } finder(members);
   for (const CXXMethodDecl* method : record->methods())
     if (!isa<CXXConstructorDecl, CXXDestructorDecl>(method) && !method->isCopyAssignmentOperator() &&
@@ -102,7 +104,7 @@ bool is_asked(const CXXRecordDecl* record, const std::set<const ValueDecl*>& mem
 }
 
 /// Finds, in a function that copies an object, a member that may become something else than it is there.
-struct CopyFinder : RecursiveASTVisitor<CopyFinder> {
+struct CopyFinder : AstVisitor {
   bool found = false;
 
   static bool mentions(const clang::Stmt* s, const ValueDecl* member) {
@@ -131,7 +133,7 @@ struct CopyFinder : RecursiveASTVisitor<CopyFinder> {
                           !isa<CXXMemberCallExpr>(value) && member->getType()->isArithmeticType();
     found |= (computed && mentions(value, member)) || isa<FloatingLiteral>(value);
   }
-  bool VisitBinaryOperator(BinaryOperator* e) {
+  bool VisitBinaryOperator(BinaryOperator* e) override {
     const ValueDecl* member = e->isAssignmentOp() ? member_of(e->getLHS()) : nullptr;
     if (!member) return true;
     if (e->isCompoundAssignmentOp())
@@ -148,19 +150,19 @@ struct CopyFinder : RecursiveASTVisitor<CopyFinder> {
     for (const clang::Stmt* inner : condition->children())
       if (const auto* e = dyn_cast_or_null<clang::Expr>(inner)) depends(e);
   }
-  bool VisitForStmt(ForStmt* s) {
+  bool VisitForStmt(ForStmt* s) override {
     depends(s->getCond());
     return true;
   }
-  bool VisitWhileStmt(WhileStmt* s) {
+  bool VisitWhileStmt(WhileStmt* s) override {
     depends(s->getCond());
     return true;
   }
-  bool VisitIfStmt(IfStmt* s) {
+  bool VisitIfStmt(IfStmt* s) override {
     depends(s->getCond());
     return true;
   }
-  bool VisitUnaryOperator(UnaryOperator* e) {
+  bool VisitUnaryOperator(UnaryOperator* e) override {
     const ValueDecl* member = e->isIncrementDecrementOp() ? member_of(e->getSubExpr()) : nullptr;
     found |= member && member->getType()->isArithmeticType();
     return true;
@@ -193,7 +195,7 @@ bool ends_with_changes(const CXXRecordDecl* record) {
 }
 
 bool does_more_than_free(const FunctionDecl* deleter) {
-  struct Finder : RecursiveASTVisitor<Finder> {
+  struct Finder : AstVisitor {
     std::set<const FunctionDecl*> seen;
     bool found = false;
     void look(const FunctionDecl* f) {
@@ -208,15 +210,15 @@ bool does_more_than_free(const FunctionDecl* deleter) {
       return var && var->isLocalVarDeclOrParm() && !var->getType()->isReferenceType() &&
              !name->refersToEnclosingVariableOrCapture();
     }
-    bool VisitBinaryOperator(BinaryOperator* e) {
+    bool VisitBinaryOperator(BinaryOperator* e) override {
       found |= e->isAssignmentOp() && !is_local(e->getLHS());
       return true;
     }
-    bool VisitUnaryOperator(UnaryOperator* e) {
+    bool VisitUnaryOperator(UnaryOperator* e) override {
       found |= e->isIncrementDecrementOp() && !is_local(e->getSubExpr());
       return true;
     }
-    bool VisitCallExpr(CallExpr* e) {
+    bool VisitCallExpr(CallExpr* e) override {
       const FunctionDecl* f = e->getDirectCallee();
       const auto* method = dyn_cast_or_null<CXXMethodDecl>(f);
       found |= method && !method->isStatic() && !method->isConst();

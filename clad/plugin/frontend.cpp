@@ -1,7 +1,7 @@
 // Function level of the frontend: parameters, constructors, which variables change.
 #include "frontend.h"
 
-#include "clang/AST/RecursiveASTVisitor.h"
+#include "ast_visitor.h"
 #include "clang/Basic/SourceManager.h"
 #include "clang/Lex/Lexer.h"
 #include "compat.h"
@@ -47,12 +47,12 @@ std::optional<unsigned> Frontend::returned_parameter(const FunctionDecl* decl) {
   if (!decl->getReturnType()->isReferenceType() || !decl->hasBody()) return std::nullopt;
   const FunctionDecl* definition = nullptr;
   const clang::Stmt* body = decl->getBody(definition);
-  struct Returns : RecursiveASTVisitor<Returns> {
+  struct Returns : AstVisitor {
     const FunctionDecl* decl = nullptr;
     std::optional<unsigned> which;
     bool ok = true, any = false;
-    bool TraverseLambdaExpr(LambdaExpr*) { return true; }
-    bool VisitReturnStmt(ReturnStmt* s) {
+    bool TraverseLambdaExpr(LambdaExpr*) override { return true; }
+    bool VisitReturnStmt(ReturnStmt* s) override {
       any = true;
       std::optional<unsigned> found;
       const clang::Expr* e = s->getRetValue() ? first_stream(s->getRetValue()) : nullptr;

@@ -1,5 +1,5 @@
 // Checkpoints: calls and loops that the user marks to run again in the reverse sweep.
-#include "clang/AST/RecursiveASTVisitor.h"
+#include "ast_visitor.h"
 #include "clang/Basic/SourceManager.h"
 #include "frontend.h"
 #include "pragma.h"
@@ -21,12 +21,12 @@ const CallExpr* find_mark(const clang::Stmt* body) {
 
 /// A variable that `e` names and the loop declares.
 const VarDecl* named_inside(const clang::Expr* e, SourceRange loop, const SourceManager& manager) {
-  struct Finder : RecursiveASTVisitor<Finder> {
+  struct Finder : AstVisitor {
     SourceRange loop;
     const SourceManager& manager;
     const VarDecl* found = nullptr;
     Finder(SourceRange r, const SourceManager& m) : loop(r), manager(m) {}
-    bool VisitDeclRefExpr(DeclRefExpr* ref) {
+    bool VisitDeclRefExpr(DeclRefExpr* ref) override {
       const auto* var = dyn_cast<VarDecl>(ref->getDecl());
       if (var && !manager.isBeforeInTranslationUnit(var->getLocation(), loop.getBegin()) &&
           !manager.isBeforeInTranslationUnit(loop.getEnd(), var->getLocation()))

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "clang/AST/DeclOpenMP.h"
 #include "frontend_openmp.h"
 
 using namespace clang;

@@ -1,7 +1,7 @@
 // Initializer lists and constructor calls: copies, aggregates of the library, functions that make an object,
 // and elements made in place.
+#include "ast_visitor.h"
 #include "clang/AST/DeclTemplate.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 #include "compat.h"
 #include "frontend.h"
 #include "llvm/ADT/StringExtras.h"
@@ -54,13 +54,13 @@ ir::Expr* Frontend::init_list(const InitListExpr* e) {
 
 /// Whether a default member initializer uses `this` only to read members, which are then initialized already.
 static bool reads_only_members(const clang::Expr* e) {
-  struct Uses : RecursiveASTVisitor<Uses> {
+  struct Uses : AstVisitor {
     unsigned objects = 0, members = 0;
-    bool VisitCXXThisExpr(CXXThisExpr*) {
+    bool VisitCXXThisExpr(CXXThisExpr*) override {
       ++objects;
       return true;
     }
-    bool VisitMemberExpr(MemberExpr* m) {
+    bool VisitMemberExpr(MemberExpr* m) override {
       members += isa<CXXThisExpr>(m->getBase()->IgnoreParenImpCasts()) && isa<FieldDecl>(m->getMemberDecl());
       return true;
     }

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "clang/AST/PrettyPrinter.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 #include "effects.h"
 #include "frontend.h"
 #include "llvm/ADT/StringExtras.h"

@@ -2,7 +2,7 @@
 // that return a reference or a pointer, which in the caller must name an object.
 #include <algorithm>
 
-#include "clang/AST/RecursiveASTVisitor.h"
+#include "ast_visitor.h"
 #include "compat.h"
 #include "frontend.h"
 
@@ -77,10 +77,10 @@ bool changes_before_reading(const clang::Expr* returned) {
 }
 
 int returns_in(const clang::Stmt* body) {
-  struct Counter : RecursiveASTVisitor<Counter> {
+  struct Counter : AstVisitor {
     int returns = 0;
-    bool TraverseLambdaExpr(LambdaExpr*) { return true; }
-    bool VisitReturnStmt(ReturnStmt*) { return ++returns, true; }
+    bool TraverseLambdaExpr(LambdaExpr*) override { return true; }
+    bool VisitReturnStmt(ReturnStmt*) override { return ++returns, true; }
   } counter;
   counter.TraverseStmt(const_cast<clang::Stmt*>(body));
   return counter.returns;

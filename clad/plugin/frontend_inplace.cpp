@@ -1,6 +1,6 @@
 // Functions that hand on a pointer parameter to a function with a pullback, which changes what it points to:
 // how much that is, only their callers know. So that it can be kept, they are lowered in the place of calls.
-#include "clang/AST/RecursiveASTVisitor.h"
+#include "ast_visitor.h"
 #include "compat.h"
 #include "frontend.h"
 #include "lookup.h"
@@ -43,11 +43,11 @@ bool Frontend::hands_on_pointer(const FunctionDecl* f) {
     return false;
   const auto [known, fresh] = hands_on_.try_emplace(f->getCanonicalDecl(), false);
   if (!fresh) return known->second;
-  struct Finder : RecursiveASTVisitor<Finder> {
+  struct Finder : AstVisitor {
     Frontend& frontend;
     bool found = false;
     explicit Finder(Frontend& f) : frontend(f) {}
-    bool VisitCallExpr(CallExpr* call) {
+    bool VisitCallExpr(CallExpr* call) override {
       const FunctionDecl* callee = call->getDirectCallee();
       if (!callee || isa<CXXMethodDecl>(callee)) return true;
       for (unsigned i = 0; i < callee->getNumParams() && i < call->getNumArgs(); ++i)

@@ -1,7 +1,7 @@
 // Integers that a derivative is asked for, as in clad::differentiate(f, "n") of `double f(int n)`. They, and
 // the integers computed from them, are numbers like any other as long as they are added, multiplied, compared
 // and converted; what needs them to be whole is refused.
-#include "clang/AST/RecursiveASTVisitor.h"
+#include "ast_visitor.h"
 #include "frontend.h"
 
 using namespace clang;
@@ -10,13 +10,13 @@ namespace clad {
 namespace {
 
 /// What the variables of a body are set to, as far as it stands in initializers and assignments.
-struct Settings : RecursiveASTVisitor<Settings> {
+struct Settings : AstVisitor {
   std::vector<std::pair<const VarDecl*, const clang::Expr*>> found;
-  bool VisitVarDecl(VarDecl* var) {
+  bool VisitVarDecl(VarDecl* var) override {
     if (var->getInit()) found.emplace_back(var, var->getInit());
     return true;
   }
-  bool VisitBinaryOperator(BinaryOperator* op) {
+  bool VisitBinaryOperator(BinaryOperator* op) override {
     const auto* ref = dyn_cast<DeclRefExpr>(op->getLHS()->IgnoreParens());
     const auto* var = ref && op->isAssignmentOp() ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
     if (var) found.emplace_back(var, op->getRHS());

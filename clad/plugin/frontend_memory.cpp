@@ -1,7 +1,7 @@
 // Objects on the heap: what `new`, std::make_unique and malloc make is a local variable, and the pointer,
 // smart or not, points to it.
+#include "ast_visitor.h"
 #include "clang/AST/DeclTemplate.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Sema/Initialization.h"
 #include "compat.h"
 #include "frontend.h"
@@ -132,12 +132,12 @@ ir::Expr* Frontend::allocate(const clang::Expr* e, QualType pointer) {
 /// Whether the function returns integers that it allocates, or frees what it is given: there is no memory for
 /// it to do so in a derivative, only what the caller declares.
 bool manages_memory(const FunctionDecl* f) {
-  struct Finder : RecursiveASTVisitor<Finder> {
+  struct Finder : AstVisitor {
     bool makes = false, frees = false;
-    bool TraverseLambdaExpr(LambdaExpr*) { return true; }
-    bool VisitCXXNewExpr(CXXNewExpr*) { return makes = true; }
-    bool VisitCXXDeleteExpr(CXXDeleteExpr*) { return frees = true; }
-    bool VisitCallExpr(CallExpr* call) {
+    bool TraverseLambdaExpr(LambdaExpr*) override { return true; }
+    bool VisitCXXNewExpr(CXXNewExpr*) override { return makes = true; }
+    bool VisitCXXDeleteExpr(CXXDeleteExpr*) override { return frees = true; }
+    bool VisitCallExpr(CallExpr* call) override {
       const FunctionDecl* callee = call->getDirectCallee();
       makes |= callee && named(callee, {"malloc", "calloc"});
       frees |= callee && named(callee, {"free"}) && callee->isExternC();

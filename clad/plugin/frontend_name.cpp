@@ -1,7 +1,7 @@
 // What an expression names: variables, members, elements; and how a reference keeps naming the same object.
 #include <algorithm>
 
-#include "clang/AST/RecursiveASTVisitor.h"
+#include "ast_visitor.h"
 #include "compat.h"
 #include "frontend.h"
 #include "llvm/Support/raw_ostream.h"
@@ -250,18 +250,18 @@ ir::Expr* Frontend::global(const ValueDecl* decl) {
 
 /// Whether a static variable of a function is only read, and so stays the constant that it starts as.
 static bool stays_constant(const VarDecl* var) {
-  struct Uses : RecursiveASTVisitor<Uses> {
+  struct Uses : AstVisitor {
     const VarDecl* var;
     unsigned all = 0, reads = 0;
     bool names(const clang::Expr* e) const {
       const auto* ref = dyn_cast<DeclRefExpr>(e);
       return ref && declaresSameEntity(ref->getDecl(), var);
     }
-    bool VisitDeclRefExpr(DeclRefExpr* e) {
+    bool VisitDeclRefExpr(DeclRefExpr* e) override {
       all += names(e);
       return true;
     }
-    bool VisitImplicitCastExpr(ImplicitCastExpr* e) {
+    bool VisitImplicitCastExpr(ImplicitCastExpr* e) override {
       reads += e->getCastKind() == CK_LValueToRValue && names(e->getSubExpr()->IgnoreParens());
       return true;
     }

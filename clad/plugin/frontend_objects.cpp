@@ -1,9 +1,9 @@
 // Objects whose making, copying or ending changes something else: nothing of that is reversed.
 #include <set>
 
+#include "ast_visitor.h"
 #include "changes.h"
 #include "clang/AST/DeclTemplate.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 #include "compat.h"
 #include "frontend.h"
 
@@ -51,13 +51,13 @@ void Frontend::check_deleter(const CXXRecordDecl* owner, llvm::ArrayRef<const cl
     for (const CXXMethodDecl* method : record->methods())
       if (method->getOverloadedOperator() == OO_Call) deleter = method;
   } else if (given) {
-    struct Finder : RecursiveASTVisitor<Finder> {
+    struct Finder : AstVisitor {
       const FunctionDecl* found = nullptr;
-      bool VisitLambdaExpr(LambdaExpr* e) {
+      bool VisitLambdaExpr(LambdaExpr* e) override {
         found = e->getCallOperator();
         return false;
       }
-      bool VisitDeclRefExpr(DeclRefExpr* e) {
+      bool VisitDeclRefExpr(DeclRefExpr* e) override {
         found = dyn_cast<FunctionDecl>(e->getDecl());
         return !found;
       }

@@ -1,5 +1,5 @@
 // How an object that is taken apart begins: constructors, aggregates and copies, member by member.
-#include "clang/AST/RecursiveASTVisitor.h"
+#include "ast_visitor.h"
 #include "compat.h"
 #include "frontend.h"
 
@@ -9,22 +9,22 @@ namespace clad {
 namespace {
 
 /// Pointer members that functions of the class other than constructors and destructors assign or step.
-struct MovedMembers : RecursiveASTVisitor<MovedMembers> {
+struct MovedMembers : AstVisitor {
   std::set<const FieldDecl*> found;
-  bool shouldVisitTemplateInstantiations() const { return true; }
+  bool shouldVisitTemplateInstantiations() const override { return true; }
   void mark(const clang::Expr* e) {
     const auto* m = dyn_cast<MemberExpr>(e->IgnoreParenImpCasts());
     if (const auto* field = m ? dyn_cast<FieldDecl>(m->getMemberDecl()) : nullptr) found.insert(field);
   }
-  bool VisitBinaryOperator(BinaryOperator* e) {
+  bool VisitBinaryOperator(BinaryOperator* e) override {
     if (e->isAssignmentOp()) mark(e->getLHS());
     return true;
   }
-  bool VisitUnaryOperator(UnaryOperator* e) {
+  bool VisitUnaryOperator(UnaryOperator* e) override {
     if (e->isIncrementDecrementOp()) mark(e->getSubExpr());
     return true;
   }
-  bool VisitCallExpr(CallExpr* e) {
+  bool VisitCallExpr(CallExpr* e) override {
     const FunctionDecl* f = e->getDirectCallee();
     if (f && compat::in_std(f) && named(f, {"swap", "advance"}))
       for (const clang::Expr* arg : e->arguments()) mark(arg);

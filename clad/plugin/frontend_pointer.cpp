@@ -1,6 +1,6 @@
 // Pointers and iterators that move: what they point into, which no assignment changes, and an index, which is
 // an integer variable like any other.
-#include "clang/AST/RecursiveASTVisitor.h"
+#include "ast_visitor.h"
 #include "compat.h"
 #include "frontend.h"
 
@@ -155,11 +155,11 @@ bool Frontend::add_bases(Cursor& cursor, ir::Expr* pointer, bool fixed) {
 
 /// Whether `e` names a local variable that is declared later.
 bool Frontend::names_undeclared(const clang::Expr* e) const {
-  struct Finder : RecursiveASTVisitor<Finder> {
+  struct Finder : AstVisitor {
     const Frontend& f;
     bool found = false;
     explicit Finder(const Frontend& frontend) : f(frontend) {}
-    bool VisitDeclRefExpr(DeclRefExpr* ref) {
+    bool VisitDeclRefExpr(DeclRefExpr* ref) override {
       const auto* var = dyn_cast<VarDecl>(ref->getDecl());
       found |= var && var->isLocalVarDecl() && !f.bindings_.count(var) && !f.cursors_.count(var);
       return true;

@@ -3,7 +3,7 @@
 // one. In the caller it is the path to that part, which has an adjoint like any other path.
 #include <algorithm>
 
-#include "clang/AST/RecursiveASTVisitor.h"
+#include "ast_visitor.h"
 #include "compat.h"
 #include "frontend.h"
 
@@ -15,10 +15,10 @@ namespace {
 constexpr std::size_t kMost = 64;  ///< places that are told apart
 
 /// Whether running the function changes nothing but its own variables.
-struct ChangeSeeker : RecursiveASTVisitor<ChangeSeeker> {
+struct ChangeSeeker : AstVisitor {
   std::set<const FunctionDecl*> seen;
   bool found = false;
-  bool shouldVisitImplicitCode() const { return true; }
+  bool shouldVisitImplicitCode() const override { return true; }
 
   static bool is_own(const clang::Expr* e) {
     e = e->IgnoreParenImpCasts();
@@ -28,17 +28,17 @@ struct ChangeSeeker : RecursiveASTVisitor<ChangeSeeker> {
     if (!var || var->getType()->isReferenceType()) return false;
     return var->hasLocalStorage() || e->getType()->isIntegerType();  // a global counter
   }
-  bool VisitBinaryOperator(BinaryOperator* e) {
+  bool VisitBinaryOperator(BinaryOperator* e) override {
     found |= e->isAssignmentOp() && !is_own(e->getLHS());
     return !found;
   }
-  bool VisitUnaryOperator(UnaryOperator* e) {
+  bool VisitUnaryOperator(UnaryOperator* e) override {
     found |= e->isIncrementDecrementOp() && !is_own(e->getSubExpr());
     return !found;
   }
-  bool VisitCXXNewExpr(CXXNewExpr*) { return !(found = true); }
-  bool VisitCXXDeleteExpr(CXXDeleteExpr*) { return !(found = true); }
-  bool VisitCallExpr(CallExpr* e) {
+  bool VisitCXXNewExpr(CXXNewExpr*) override { return !(found = true); }
+  bool VisitCXXDeleteExpr(CXXDeleteExpr*) override { return !(found = true); }
+  bool VisitCallExpr(CallExpr* e) override {
     const FunctionDecl* callee = e->getDirectCallee();
     if (!callee) return !(found = true);
     const auto* method = dyn_cast<CXXMethodDecl>(callee);
@@ -59,7 +59,7 @@ struct ChangeSeeker : RecursiveASTVisitor<ChangeSeeker> {
     visit(callee);
     return !found;
   }
-  bool VisitCXXConstructExpr(CXXConstructExpr* e) {
+  bool VisitCXXConstructExpr(CXXConstructExpr* e) override {
     if (e->getConstructor()->isUserProvided() && !compat::in_std(e->getConstructor()))
       visit(e->getConstructor());
     return !found;
@@ -81,9 +81,9 @@ bool changes_nothing(const FunctionDecl* f) {
 }
 
 bool returns_null(const FunctionDecl* f) {
-  struct Nulls : RecursiveASTVisitor<Nulls> {
+  struct Nulls : AstVisitor {
     bool found = false;
-    bool VisitCastExpr(CastExpr* e) { return !(found |= e->getCastKind() == CK_NullToPointer); }
+    bool VisitCastExpr(CastExpr* e) override { return !(found |= e->getCastKind() == CK_NullToPointer); }
   } nulls;
   const FunctionDecl* definition = nullptr;
   if (f->hasBody(definition)) nulls.TraverseStmt(definition->getBody());

@@ -1,6 +1,6 @@
 // Virtual calls: one branch for each class of the translation unit that the object may be of.
+#include "ast_visitor.h"
 #include "clang/AST/Attr.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 #include "compat.h"
 #include "frontend.h"
 
@@ -16,10 +16,10 @@ bool Frontend::is_constructed(const ir::Expr* object) const {
 
 /// Whether a method calls virtual functions of its object, itself or through other methods.
 bool calls_virtually(const CXXMethodDecl* method) {
-  struct Finder : RecursiveASTVisitor<Finder> {
+  struct Finder : AstVisitor {
     std::set<const CXXMethodDecl*> seen;
     bool found = false;
-    bool VisitCXXMemberCallExpr(CXXMemberCallExpr* call) {
+    bool VisitCXXMemberCallExpr(CXXMemberCallExpr* call) override {
       const CXXMethodDecl* callee = call->getMethodDecl();
       if (!callee || !isa<CXXThisExpr>(strip(call->getImplicitObjectArgument()))) return true;
       const auto* access = dyn_cast<MemberExpr>(call->getCallee()->IgnoreParens());

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "ast_visitor.h"
 #include "changes.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 #include "compat.h"
 #include "frontend.h"
 
@@ -89,15 +89,15 @@ const ExplicitCastExpr* unconst_in(const clang::Expr* e) {
 namespace {
 
 /// What a function's body names, and which globals it may change by itself and read.
-struct Finder : RecursiveASTVisitor<Finder> {
+struct Finder : AstVisitor {
   Finder(TypeTable& types, Globals::Function& found) : types(types), found(found) {}
   TypeTable& types;
   Globals::Function& found;
   std::set<const clang::Expr*> written;  ///< globals that a statement changes without a use of their values
   std::set<const ExplicitCastExpr*> to_read;
 
-  bool shouldVisitTemplateInstantiations() const { return true; }
-  bool shouldVisitImplicitCode() const { return true; }
+  bool shouldVisitTemplateInstantiations() const override { return true; }
+  bool shouldVisitImplicitCode() const override { return true; }
 
   /// A mutable member of what is constant there.
   void change_member(const clang::Expr* path) {
@@ -144,20 +144,20 @@ struct Finder : RecursiveASTVisitor<Finder> {
       found.read_members.insert(field);
     if (is_global(decl) && !written.count(e)) found.read.insert(cast<VarDecl>(decl)->getCanonicalDecl());
   }
-  bool VisitDeclRefExpr(DeclRefExpr* e) {
+  bool VisitDeclRefExpr(DeclRefExpr* e) override {
     use(e, e->getDecl());
     return true;
   }
-  bool VisitMemberExpr(MemberExpr* e) {
+  bool VisitMemberExpr(MemberExpr* e) override {
     use(e, e->getMemberDecl());
     return true;
   }
-  bool VisitExplicitCastExpr(ExplicitCastExpr* e) {
+  bool VisitExplicitCastExpr(ExplicitCastExpr* e) override {
     const ir::Type* type = unconst_in(e) == e && !to_read.count(e) ? types.get(pointee_of(e)) : nullptr;
     if (type && type->differentiable && type->kind != ir::Type::Opaque) found.unconst.try_emplace(e, nullptr);
     return true;
   }
-  bool VisitImplicitCastExpr(ImplicitCastExpr* e) {
+  bool VisitImplicitCastExpr(ImplicitCastExpr* e) override {
     const bool reads = e->getCastKind() == CK_LValueToRValue && e->getType()->isArithmeticType();
     const bool restores = e->getCastKind() == CK_NoOp && pointee_of(e).isConstQualified();
     if (reads || restores)
@@ -174,58 +174,58 @@ struct Finder : RecursiveASTVisitor<Finder> {
     if (unary && unary->isIncrementDecrementOp()) written.insert(unary->getSubExpr()->IgnoreParens());
     if (binary && binary->isAssignmentOp()) written.insert(binary->getLHS()->IgnoreParens());
   }
-  bool VisitCompoundStmt(CompoundStmt* s) {
+  bool VisitCompoundStmt(CompoundStmt* s) override {
     for (const clang::Stmt* inner : s->body()) discard(inner);
     return true;
   }
-  bool VisitIfStmt(IfStmt* s) {
+  bool VisitIfStmt(IfStmt* s) override {
     discard(s->getThen());
     discard(s->getElse());
     return true;
   }
-  bool VisitForStmt(ForStmt* s) {
+  bool VisitForStmt(ForStmt* s) override {
     discard(s->getInc());
     discard(s->getBody());
     return true;
   }
-  bool VisitCXXConstructExpr(CXXConstructExpr* e) {
+  bool VisitCXXConstructExpr(CXXConstructExpr* e) override {
     name(e->getConstructor());
     for (unsigned i = 0; i < e->getNumArgs() && i < e->getConstructor()->getNumParams(); ++i)
       if (gives_access(e->getConstructor()->getParamDecl(i)->getType())) change(e->getArg(i));
     return true;
   }
   // What stands where the parameter or the member is declared.
-  bool VisitCXXDefaultArgExpr(CXXDefaultArgExpr* e) { return TraverseStmt(e->getExpr()); }
-  bool VisitCXXDefaultInitExpr(CXXDefaultInitExpr* e) { return TraverseStmt(e->getExpr()); }
-  bool VisitCXXBindTemporaryExpr(CXXBindTemporaryExpr* e) {
+  bool VisitCXXDefaultArgExpr(CXXDefaultArgExpr* e) override { return TraverseStmt(e->getExpr()); }
+  bool VisitCXXDefaultInitExpr(CXXDefaultInitExpr* e) override { return TraverseStmt(e->getExpr()); }
+  bool VisitCXXBindTemporaryExpr(CXXBindTemporaryExpr* e) override {
     destroy(e->getType());
     return true;
   }
-  bool VisitVarDecl(VarDecl* v) {
+  bool VisitVarDecl(VarDecl* v) override {
     destroy(v->getType());
     if (gives_access(v->getType())) change(v->getInit());
     return true;
   }
-  bool VisitBinaryOperator(clang::BinaryOperator* e) {
+  bool VisitBinaryOperator(clang::BinaryOperator* e) override {
     if (e->isCommaOp()) discard(e->getLHS());
     if (e->isAssignmentOp()) change(e->getLHS());
     if (e->getOpcode() == BO_Assign && gives_access(e->getType())) change(e->getRHS());
     return true;
   }
-  bool VisitUnaryOperator(clang::UnaryOperator* e) {
+  bool VisitUnaryOperator(clang::UnaryOperator* e) override {
     if (e->isIncrementDecrementOp()) change(e->getSubExpr());
     return true;
   }
-  bool VisitCXXForRangeStmt(CXXForRangeStmt* s) {
+  bool VisitCXXForRangeStmt(CXXForRangeStmt* s) override {
     if (gives_access(s->getLoopVariable()->getType())) change(s->getRangeInit());
     return true;
   }
-  bool VisitReturnStmt(ReturnStmt* s) {
+  bool VisitReturnStmt(ReturnStmt* s) override {
     if (s->getRetValue() && (s->getRetValue()->isLValue() || gives_access(s->getRetValue()->getType())))
       change(s->getRetValue());
     return true;
   }
-  bool VisitCallExpr(CallExpr* e) {
+  bool VisitCallExpr(CallExpr* e) override {
     const FunctionDecl* f = e->getDirectCallee();
     const auto* method = dyn_cast_or_null<CXXMethodDecl>(f);
     const bool object = method && !method->isStatic() && isa<CXXOperatorCallExpr>(e);

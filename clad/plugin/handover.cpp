@@ -1,7 +1,7 @@
 // Vectors that exchange or hand over their elements. A pointer into one then points into the other, while the
 // IR goes by the name of the vector: such a pointer must not be used again.
+#include "ast_visitor.h"
 #include "changes.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Basic/SourceManager.h"
 #include "compat.h"
 #include "frontend.h"
@@ -91,12 +91,12 @@ bool is_handover(const FunctionDecl* f) {
 
 /// What an expression mentions; inside lambdas apart, if asked. Objects declared there are no part of it.
 Objects mentioned(const clang::Stmt* e, Objects* in_lambdas = nullptr) {
-  struct Finder : RecursiveASTVisitor<Finder> {
+  struct Finder : AstVisitor {
     Objects found, inside;
     std::vector<const DeclContext*> bodies;
-    bool TraverseLambdaExpr(LambdaExpr* lambda) {
+    bool TraverseLambdaExpr(LambdaExpr* lambda) override {
       bodies.push_back(lambda->getCallOperator());
-      const bool going = RecursiveASTVisitor::TraverseLambdaExpr(lambda);
+      const bool going = AstVisitor::TraverseLambdaExpr(lambda);
       bodies.pop_back();
       return going;
     }
@@ -107,12 +107,12 @@ Objects mentioned(const clang::Stmt* e, Objects* in_lambdas = nullptr) {
                !holds_address(var->getType());  // which a call may give
       });
     }
-    bool VisitDeclRefExpr(DeclRefExpr* ref) {
+    bool VisitDeclRefExpr(DeclRefExpr* ref) override {
       const auto* var = dyn_cast<VarDecl>(ref->getDecl());
       if ((var && !is_declared_inside(var)) || isa<BindingDecl>(ref->getDecl())) add(ref->getDecl());
       return true;
     }
-    bool VisitMemberExpr(MemberExpr* member) {
+    bool VisitMemberExpr(MemberExpr* member) override {
       if (isa<FieldDecl>(member->getMemberDecl()) &&
           isa<CXXThisExpr>(member->getBase()->IgnoreParenImpCasts()))
         add(member->getMemberDecl());
@@ -125,9 +125,9 @@ Objects mentioned(const clang::Stmt* e, Objects* in_lambdas = nullptr) {
 }
 
 std::vector<const LambdaExpr*> lambdas_in(const clang::Stmt* e) {
-  struct Finder : RecursiveASTVisitor<Finder> {
+  struct Finder : AstVisitor {
     std::vector<const LambdaExpr*> found;
-    bool VisitLambdaExpr(LambdaExpr* lambda) {
+    bool VisitLambdaExpr(LambdaExpr* lambda) override {
       found.push_back(lambda);
       return true;
     }
@@ -143,7 +143,7 @@ struct Callees {
   std::set<const FunctionDecl*> assumed;      ///< those of them that were taken not to
 };
 
-struct Collector : RecursiveASTVisitor<Collector> {
+struct Collector : AstVisitor {
   struct Handover {
     SourceLocation at;
     Objects of;
@@ -167,8 +167,7 @@ struct Collector : RecursiveASTVisitor<Collector> {
   unsigned deferred = 0;  ///< inside the body of a lambda that is called by name
   Callees& callees;
   explicit Collector(Callees& of) : callees(of) {}
-  bool shouldVisitTemplateInstantiations() const { return true; }
-  bool shouldVisitLambdaBody() const { return true; }
+  bool shouldVisitTemplateInstantiations() const override { return true; }
 
   /// Whether a call of `f` can hand over what its arguments hold.
   bool hands_over(const FunctionDecl* f) {
@@ -195,7 +194,7 @@ struct Collector : RecursiveASTVisitor<Collector> {
     Objects of = mentioned(object);
     if (!of.empty() && !deferred) handovers.push_back({e->getExprLoc(), std::move(of)});
   }
-  bool VisitCallExpr(CallExpr* e) {
+  bool VisitCallExpr(CallExpr* e) override {
     const FunctionDecl* f = e->getDirectCallee();
     const auto* method = dyn_cast_or_null<CXXMethodDecl>(f);
     const auto* on = dyn_cast<CXXMemberCallExpr>(e);
@@ -211,7 +210,7 @@ struct Collector : RecursiveASTVisitor<Collector> {
     }
     return true;
   }
-  bool VisitDeclRefExpr(DeclRefExpr* ref) {
+  bool VisitDeclRefExpr(DeclRefExpr* ref) override {
     const auto* var = dyn_cast<VarDecl>(ref->getDecl());
     if (!var) return true;
     uses.push_back({ref->getLocation(), var});
@@ -226,15 +225,15 @@ struct Collector : RecursiveASTVisitor<Collector> {
     if (holds_address(var->getType().getNonReferenceType())) sources[var].add(e);
     if (holds_function(var->getType())) name_function(var, e);
   }
-  bool VisitBinaryOperator(BinaryOperator* e) {
+  bool VisitBinaryOperator(BinaryOperator* e) override {
     if (e->getOpcode() == BO_Assign) assign(e->getLHS(), e->getRHS());
     return true;
   }
-  bool VisitCXXOperatorCallExpr(CXXOperatorCallExpr* e) {
+  bool VisitCXXOperatorCallExpr(CXXOperatorCallExpr* e) override {
     if (e->getOperator() == OO_Equal && e->getNumArgs() == 2) assign(e->getArg(0), e->getArg(1));
     return true;
   }
-  bool VisitVarDecl(VarDecl* var) {
+  bool VisitVarDecl(VarDecl* var) override {
     if (!var->isLocalVarDecl()) return true;
     variables.push_back(var);
     if (var->getInit()) sources[var].add(var->getInit());
@@ -258,14 +257,14 @@ struct Collector : RecursiveASTVisitor<Collector> {
         lambdas[var].insert(of.begin(), of.end());
       }
   }
-  bool TraverseLambdaExpr(LambdaExpr* e) {
+  bool TraverseLambdaExpr(LambdaExpr* e) override {
     const unsigned more = named_lambdas.count(e->getLambdaClass()) ? 1 : 0;
     deferred += more;
-    RecursiveASTVisitor::TraverseLambdaExpr(e);
+    AstVisitor::TraverseLambdaExpr(e);
     deferred -= more;
     return true;
   }
-  bool VisitStmt(clang::Stmt* s) {
+  bool VisitStmt(clang::Stmt* s) override {
     if (isa<ForStmt>(s) || isa<WhileStmt>(s) || isa<DoStmt>(s) || isa<CXXForRangeStmt>(s)) loops.push_back(s);
     if (const auto* range = dyn_cast<CXXForRangeStmt>(s)) ranges.push_back(range);
     return true;

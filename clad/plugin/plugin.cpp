@@ -2,10 +2,10 @@
 // translation unit writes the derivatives and has the same compiler parse them.
 #include <algorithm>
 
+#include "ast_visitor.h"
 #include "clang/AST/ASTConsumer.h"
 #include "clang/AST/ASTMutationListener.h"
 #include "clang/AST/Attr.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/FrontendPluginRegistry.h"
 #include "clang/Lex/Preprocessor.h"
@@ -26,7 +26,7 @@ namespace clad {
 namespace {
 
 /// Calls of functions that carry the given annotation.
-class UseFinder : public RecursiveASTVisitor<UseFinder> {
+class UseFinder : public AstVisitor {
  public:
   struct Use {
     CallExpr* call;
@@ -44,24 +44,24 @@ class UseFinder : public RecursiveASTVisitor<UseFinder> {
       {"clad::hessian_vector_product", Request::HessianVector},
       {"clad::jacobian", Request::Jacobian}};
   std::vector<const FunctionDecl*> patterns;
-  bool shouldVisitTemplateInstantiations() const { return true; }
-  bool shouldVisitImplicitCode() const { return true; }
-  bool TraverseDecl(Decl* d) {
+  bool shouldVisitTemplateInstantiations() const override { return true; }
+  bool shouldVisitImplicitCode() const override { return true; }
+  bool TraverseDecl(Decl* d) override {
     if (d && d->isTemplated() && !isa<TemplateDecl>(d)) {  // its instantiations are what runs
       if (auto* f = dyn_cast<FunctionDecl>(d)) VisitFunctionDecl(f);
       return true;
     }
     const FunctionDecl* outer = within_;
     if (const auto* f = dyn_cast_or_null<FunctionDecl>(d)) within_ = f;
-    const bool go_on = RecursiveASTVisitor::TraverseDecl(d);
+    const bool go_on = AstVisitor::TraverseDecl(d);
     within_ = outer;
     return go_on;
   }
-  bool VisitFunctionDecl(FunctionDecl* f) {
+  bool VisitFunctionDecl(FunctionDecl* f) override {
     if (f->doesThisDeclarationHaveABody() && compat::annotated(f, "clad::pattern")) patterns.push_back(f);
     return true;
   }
-  bool VisitCallExpr(CallExpr* call) {
+  bool VisitCallExpr(CallExpr* call) override {
     const FunctionDecl* callee = call->getDirectCallee();
     if (!callee) return true;
     for (const AnnotateAttr* attr : callee->specific_attrs<AnnotateAttr>()) {

@@ -2,8 +2,8 @@
 
 #include <set>
 
+#include "ast_visitor.h"
 #include "clang/AST/Attr.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Sema/Lookup.h"
 #include "clang/Sema/Sema.h"
 #include "compat.h"
@@ -63,28 +63,28 @@ namespace {
 
 /// Whether anything but the initializer of a local variable may set it: any use that is not its value, or
 /// its place as what a derivative is asked of.
-struct Setter : RecursiveASTVisitor<Setter> {
+struct Setter : AstVisitor {
   const VarDecl* var;
   std::set<const clang::Expr*> harmless;
   bool found = false;
   explicit Setter(const VarDecl* v) : var(v) {}
-  bool shouldVisitImplicitCode() const { return true; }
-  bool TraverseLambdaCapture(LambdaExpr* lambda, const LambdaCapture* c, clang::Expr* init) {
+  bool shouldVisitImplicitCode() const override { return true; }
+  bool TraverseLambdaCapture(LambdaExpr* lambda, const LambdaCapture* c, clang::Expr* init) override {
     if (c->capturesVariable() && c->getCapturedVar() == var) return true;  // its uses are in the body
-    return RecursiveASTVisitor::TraverseLambdaCapture(lambda, c, init);
+    return AstVisitor::TraverseLambdaCapture(lambda, c, init);
   }
-  bool VisitImplicitCastExpr(ImplicitCastExpr* c) {
+  bool VisitImplicitCastExpr(ImplicitCastExpr* c) override {
     if (c->getCastKind() == CK_LValueToRValue) harmless.insert(c->getSubExpr()->IgnoreParens());
     return true;
   }
-  bool VisitCallExpr(CallExpr* call) {
+  bool VisitCallExpr(CallExpr* call) override {
     const FunctionDecl* callee = call->getDirectCallee();
     const auto* name = callee ? callee->getAttr<AnnotateAttr>() : nullptr;
     if (name && name->getAnnotation().starts_with("clad::") && call->getNumArgs() > 0)
       harmless.insert(call->getArg(0)->IgnoreParens());
     return true;
   }
-  bool VisitDeclRefExpr(DeclRefExpr* ref) {
+  bool VisitDeclRefExpr(DeclRefExpr* ref) override {
     found |= ref->getDecl() == var && harmless.count(ref) == 0;
     return !found;
   }

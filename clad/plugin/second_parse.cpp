@@ -3,8 +3,8 @@
 #include <map>
 #include <optional>
 
+#include "ast_visitor.h"
 #include "clang/AST/ASTConsumer.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Lex/Preprocessor.h"
 #include "clang/Parse/Parser.h"
 #include "compat.h"
@@ -65,15 +65,15 @@ class GeneratedDiagnostics : public DiagnosticConsumer {
 
 /// Every call in the generated text must be to a generated function, to the runtime, or to what the original
 /// code called.
-class CalleeCheck : public RecursiveASTVisitor<CalleeCheck> {
+class CalleeCheck : public AstVisitor {
  public:
   CalleeCheck(Module& module, SourceManager& manager, FileID file, const std::vector<ir::Loc>& map)
       : module_(module), manager_(manager), file_(file), map_(map) {}
-  bool VisitDeclRefExpr(DeclRefExpr* e) {
+  bool VisitDeclRefExpr(DeclRefExpr* e) override {
     check(dyn_cast<FunctionDecl>(e->getDecl()), e->getLocation());
     return true;
   }
-  bool VisitMemberExpr(MemberExpr* e) {
+  bool VisitMemberExpr(MemberExpr* e) override {
     check(dyn_cast<FunctionDecl>(e->getMemberDecl()), e->getMemberLoc());
     return true;
   }
@@ -121,17 +121,17 @@ class CalleeCheck : public RecursiveASTVisitor<CalleeCheck> {
 };
 
 /// Puts the static variables of functions in the place of what stands for them: the text cannot name them.
-class StaticNames : public RecursiveASTVisitor<StaticNames> {
+class StaticNames : public AstVisitor {
  public:
   explicit StaticNames(const std::map<const ValueDecl*, const VarDecl*>& statics) : statics_(statics) {}
-  bool shouldVisitTemplateInstantiations() const { return true; }
-  bool VisitDeclRefExpr(DeclRefExpr* e) {
+  bool shouldVisitTemplateInstantiations() const override { return true; }
+  bool VisitDeclRefExpr(DeclRefExpr* e) override {
     if (const auto it = statics_.find(e->getDecl()); it != statics_.end())
       e->setDecl(const_cast<VarDecl*>(it->second));
     return true;
   }
   /// The parser has noted what a reference names.
-  bool VisitVarDecl(VarDecl* v) {
+  bool VisitVarDecl(VarDecl* v) override {
     EvaluatedStmt* noted = v->getType()->isReferenceType() ? v->getEvaluatedStmt() : nullptr;
     if (!noted) return true;
     noted->Evaluated = APValue();

@@ -1,11 +1,11 @@
 #include "types.h"
 
+#include "ast_visitor.h"
 #include "compat.h"
 #include "frontend.h"
 
 #include "clang/AST/DeclTemplate.h"
 #include "clang/AST/QualTypeNames.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 
 using namespace clang;
 
@@ -49,10 +49,10 @@ bool is_hidden(const TagDecl* tag) {
 /// Finds in a type what cannot be spelled, local classes, those without a name or with a name that means
 /// something else; and classes of a namespace in a pack of arguments, which Clang prints without it; and
 /// numbers, functions and objects that are arguments, which it rounds, or prints as what is none of them.
-struct UnnameableFinder : RecursiveASTVisitor<UnnameableFinder> {
+struct UnnameableFinder : AstVisitor {
   bool found = false, packed = false, rounded = false;
   int packs = 0;
-  bool VisitTagType(TagType* type) {
+  bool VisitTagType(TagType* type) override {
     const TagDecl* decl = type->getDecl();
     found |= decl->getParentFunctionOrMethod() != nullptr || !decl->getDeclName() || is_hidden(decl);
     packed |= packs > 0 && !decl->getDeclContext()->getRedeclContext()->isTranslationUnit();

@@ -1,8 +1,8 @@
 // Classes of the library that are pointers or records by another name, and the classes that derive from one.
 #include <algorithm>
 
+#include "ast_visitor.h"
 #include "clang/AST/CXXInheritance.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Sema/Lookup.h"
 #include "clang/Sema/Overload.h"
 #include "compat.h"
@@ -181,10 +181,10 @@ void TypeTable::add_constants(const ir::Type* type) {
 /// The polymorphic classes of the translation unit that are `base` or derive from it, derived ones first.
 const std::vector<const CXXRecordDecl*>& TypeTable::derived_from(const CXXRecordDecl* base) {
   if (!polymorphic_) {
-    struct Finder : RecursiveASTVisitor<Finder> {
+    struct Finder : AstVisitor {
       std::vector<const CXXRecordDecl*> found;
-      bool shouldVisitTemplateInstantiations() const { return true; }
-      bool VisitCXXRecordDecl(CXXRecordDecl* record) {
+      bool shouldVisitTemplateInstantiations() const override { return true; }
+      bool VisitCXXRecordDecl(CXXRecordDecl* record) override {
         if (record->isThisDeclarationADefinition() && !record->isDependentContext() &&
             record->isPolymorphic() && !compat::in_std(record))
           found.push_back(record);
@@ -205,10 +205,10 @@ const std::vector<const CXXRecordDecl*>& TypeTable::derived_from(const CXXRecord
 
 bool TypeTable::is_base(const CXXRecordDecl* record) {
   if (!bases_) {
-    struct Finder : RecursiveASTVisitor<Finder> {
+    struct Finder : AstVisitor {
       std::set<const CXXRecordDecl*> found;
-      bool shouldVisitTemplateInstantiations() const { return true; }
-      bool VisitCXXRecordDecl(CXXRecordDecl* record) {
+      bool shouldVisitTemplateInstantiations() const override { return true; }
+      bool VisitCXXRecordDecl(CXXRecordDecl* record) override {
         if (!record->isThisDeclarationADefinition() || record->isDependentContext()) return true;
         for (const CXXBaseSpecifier& base : record->bases())
           if (const CXXRecordDecl* b = base.getType()->getAsCXXRecordDecl())
@@ -224,16 +224,16 @@ bool TypeTable::is_base(const CXXRecordDecl* record) {
 
 /// Looks for casts to derived classes in the declarations that have been added since the last time.
 void TypeTable::find_downcasts() {
-  struct Finder : RecursiveASTVisitor<Finder> {
+  struct Finder : AstVisitor {
     std::map<const CXXRecordDecl*, std::set<const CXXRecordDecl*>>& found;
     explicit Finder(std::map<const CXXRecordDecl*, std::set<const CXXRecordDecl*>>& map) : found(map) {}
-    bool shouldVisitTemplateInstantiations() const { return true; }
+    bool shouldVisitTemplateInstantiations() const override { return true; }
     static const CXXRecordDecl* class_of(QualType type) {
       const CXXRecordDecl* record =
           (type->isPointerType() ? type->getPointeeType() : type)->getAsCXXRecordDecl();
       return record ? record->getDefinition() : nullptr;
     }
-    bool VisitCastExpr(CastExpr* e) {
+    bool VisitCastExpr(CastExpr* e) override {
       if (e->getCastKind() != CK_BaseToDerived) return true;
       const CXXRecordDecl *base = class_of(e->getSubExpr()->getType()), *to = class_of(e->getType());
       if (base && to) found[base].insert(to);

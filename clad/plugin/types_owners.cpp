@@ -1,8 +1,8 @@
 // Smart pointers to objects without derivatives: which are followed to the object that they own.
 #include <set>
 
+#include "ast_visitor.h"
 #include "clang/AST/DeclTemplate.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Basic/SourceManager.h"
 #include "compat.h"
 #include "types.h"
@@ -50,15 +50,15 @@ namespace {
 
 /// Finds the classes of whose objects some owner gets another one, or may have none: which it owns is known
 /// when the program runs.
-struct ReseatFinder : RecursiveASTVisitor<ReseatFinder> {
+struct ReseatFinder : AstVisitor {
   std::set<const CXXRecordDecl*>& found;
   explicit ReseatFinder(std::set<const CXXRecordDecl*>& records) : found(records) {}
-  bool shouldVisitTemplateInstantiations() const { return true; }
+  bool shouldVisitTemplateInstantiations() const override { return true; }
   /// Templates of the library and of the runtime take anything by reference.
-  bool TraverseDecl(Decl* d) {
+  bool TraverseDecl(Decl* d) override {
     if (!d || compat::within_clad(d)) return true;
     const bool library = d->getASTContext().getSourceManager().isInSystemHeader(d->getLocation());
-    return library || RecursiveASTVisitor::TraverseDecl(d);
+    return library || AstVisitor::TraverseDecl(d);
   }
 
   void add(QualType type) {
@@ -77,11 +77,11 @@ struct ReseatFinder : RecursiveASTVisitor<ReseatFinder> {
       if (indexed) return;  // the others are its allocator
     }
   }
-  bool VisitCXXOperatorCallExpr(CXXOperatorCallExpr* e) {
+  bool VisitCXXOperatorCallExpr(CXXOperatorCallExpr* e) override {
     if (e->getOperator() == OO_Equal) add(e->getArg(0)->getType());
     return true;
   }
-  bool VisitCXXMemberCallExpr(CXXMemberCallExpr* e) {
+  bool VisitCXXMemberCallExpr(CXXMemberCallExpr* e) override {
     const CXXMethodDecl* method = e->getMethodDecl();
     const bool reseats =
         method && method->getIdentifier() &&
@@ -89,25 +89,25 @@ struct ReseatFinder : RecursiveASTVisitor<ReseatFinder> {
     if (reseats) add(e->getImplicitObjectArgument()->IgnoreParenImpCasts()->getType());
     return true;
   }
-  bool VisitCallExpr(CallExpr* e) {
+  bool VisitCallExpr(CallExpr* e) override {
     const FunctionDecl* f = e->getDirectCallee();
     if (f && compat::in_std(f) && f->getIdentifier() &&
         (f->getName() == "swap" || f->getName() == "exchange"))
       for (const clang::Expr* a : e->arguments()) add(a->getType());
     return true;
   }
-  bool VisitConditionalOperator(ConditionalOperator* e) {
+  bool VisitConditionalOperator(ConditionalOperator* e) override {
     add(e->getType());
     return true;
   }
-  bool VisitVarDecl(VarDecl* v) {
+  bool VisitVarDecl(VarDecl* v) override {
     const QualType type = v->getType();
     const bool given = isa<ParmVarDecl>(v) && type->isLValueReferenceType();  // to change which one it owns
     if (given && !type->getPointeeType().isConstQualified()) add(type);
     add_kept(type);
     return true;
   }
-  bool VisitFieldDecl(FieldDecl* f) {
+  bool VisitFieldDecl(FieldDecl* f) override {
     add_kept(f->getType());
     return true;
   }
