@@ -12,15 +12,20 @@ JOBS ?= $(shell awk -v cores=$$(nproc) '/MemAvailable/ { n = int($$2 / 1500000);
 TEXT ?=
 ARGS ?=
 
+# What each command needs is built and no more: $(call build,TARGETS,WHAT FOLLOWS).
+build = tools/build $(BUILD) $(JOBS) "$(1)" "$(2)"
+
 .PHONY: build train test test-cuda bench bench-cuda format clean setup help
 
 build: setup $(BUILD)/build.ninja
-	@cmake --build $(BUILD) -j $(JOBS)
+	@$(call build,all,the end)
 
-train: build
+train: setup $(BUILD)/build.ninja
+	@$(call build,cladtorch_cli,training)
 	@$(BUILD)/apps/cladtorch train $(if $(TEXT),--text "$(TEXT)") $(ARGS)
 
-test: build
+test: setup $(BUILD)/build.ninja
+	@$(call build,all,the tests)
 	@ctest --test-dir $(BUILD) --output-on-failure --no-label-summary -j 2
 
 # The tests need a GPU; the rest of the build is not needed.
@@ -29,7 +34,8 @@ test-cuda: setup
 	@cmake --build build/$(CUDA_PRESET) -j $(JOBS) --target cuda_test cuda_train_test
 	@tools/test-cuda build/$(CUDA_PRESET)
 
-bench: build
+bench: setup $(BUILD)/build.ninja
+	@$(call build,cladtorch_cli ceilings,the measurements)
 	@python3 bench/compare --build $(BUILD) $(ARGS)
 
 # Needs a GPU, and of the build only what is measured.
