@@ -47,7 +47,7 @@ MeasuredGradient measured_gradient(const Model& model, const Tensor& tokens, con
   return result;
 }
 
-/// Checks that frozen parameters have sinks, all others the gradient in `whole` to the bit, and that a step
+/// Checks that frozen parameters have sinks, all others the gradient in `whole` bit for bit, and that a step
 /// takes no more memory than that did; returns what was measured with frozen parameters.
 template <class Model>
 MeasuredGradient expect_freezing_keeps(const MeasuredGradient& whole, Model& model, const Tensor& tokens,
