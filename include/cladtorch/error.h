@@ -8,7 +8,7 @@
 namespace cladtorch {
 
 /// Thrown when a caller or the environment is at fault: a shape, a file, a flag. The message is one line that
-/// names the operation, what was expected, what came, and where there is one the way out.
+/// names the operation, what it expected, what it got, and the way out if there is one.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -9,8 +9,8 @@
 
 namespace cladtorch::kernels {
 
-/// Memory whose contents are undefined at first. It is asked for once, in huge pages where the system has
-/// them; a page becomes real when it is first written, beside the thread that writes it.
+/// Memory whose contents are undefined at first. It is requested once, in huge pages if the system has them;
+/// the system places each page near the thread that first writes it.
 /// T is float or double.
 template <class T>
 class Arena {
@@ -23,7 +23,7 @@ class Arena {
   /// A view of the block.
   Tensor tensor(size_t number) const;
   const Tensor& memory() const { return memory_; }
-  /// Lets for_each_parameter(), TensorList and AdamW take the arena for a model.
+  /// Lets for_each_parameter(), TensorList and AdamW use the arena like a model.
   template <class Visitor>
   void visit_parameters(Visitor&& visitor, const std::string&) const {
     for (size_t i = 0; i < layout_.blocks().size(); ++i) {
@@ -43,9 +43,9 @@ class GradientBlocks;
 }
 
 /// Memory that pullbacks add to. A block that is marked zero, as all are at first, stands for zero although
-/// nobody has written it, and the first contribution to it is stored instead of added: so no pass over memory
-/// clears anything. The pullbacks of this folder find the blocks by their addresses, from any thread, while
-/// the arena lives. Code of other kinds calls write_zeros() before it reads.
+/// nobody has written it, and the first contribution to it is stored instead of added, so that no pass over
+/// memory clears it. The pullbacks of this folder find the blocks by their addresses, from any thread, while
+/// the arena lives. Other code calls write_zeros() before it reads.
 template <class T>
 class GradientArena {
  public:
@@ -57,7 +57,7 @@ class GradientArena {
   const Layout& layout() const { return arena_.layout(); }
   T* data() const { return arena_.data(); }
   T* block(size_t number) const { return arena_.block(number); }
-  /// A gradient buffer that is the block: it has the same mark.
+  /// The block as a gradient buffer, with the same mark.
   const Tensor& tensor(size_t number) const;
 
   template <class Visitor>

@@ -18,7 +18,7 @@ void attention_forward(Real* out, Real* log_sum_exp, const Real* qkv, int64_t B,
 
 namespace clad::custom_derivatives::cladtorch::kernels {
 
-/// log_sum_exp has no derivative of its own: throws Error if it has a cotangent.
+/// log_sum_exp has no derivative of its own, so this throws Error if it has a cotangent.
 template <class Real>
 void attention_forward_pullback(Real* out, Real* log_sum_exp, const Real* qkv, int64_t B, int64_t T,
                                 int64_t C, int64_t NH, Real* d_out, Real* d_log_sum_exp, Real* d_qkv);

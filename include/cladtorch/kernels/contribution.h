@@ -5,7 +5,7 @@
 
 namespace cladtorch::kernels {
 
-/// Where a pullback writes, and whether to add to what lies there or to store over it.
+/// Where a pullback writes, and whether it adds to the old value or replaces it.
 template <class T>
 struct Contribution {
   T* data;  ///< null if the gradient is not wanted
@@ -17,13 +17,13 @@ struct Contribution {
 template <class T>
 Contribution<T> contribute_to(T* d, int64_t count);
 
-/// Whether there is nothing to pull back from the cotangent d [count]: it is null, or marked zero.
+/// Whether the cotangent d [count] is null or marked zero, so that there is nothing to pull back.
 template <class T>
 bool is_zero(T* d, int64_t count);
 
-/// Ends the pullback of a kernel that wrote a result whose cotangent is d [count]: before that kernel the
-/// memory of the result held something else, whose cotangent is zero. Marks a whole block, which costs
-/// nothing, and writes zeros into other memory.
+/// Ends the pullback of a kernel that wrote a result whose cotangent is d [count]. Before that kernel ran,
+/// the memory of the result held something else, whose cotangent is zero. Marks a whole block, which costs
+/// nothing, or writes zeros into other memory.
 template <class T>
 void clear_cotangent(T* d, int64_t count);
 

@@ -1,7 +1,7 @@
-// All kernels on raw memory. They check nothing and keep nothing: everything lies where the caller says.
-// Results come first, then operands, then sizes; the pullback of f is f_pullback, with the pointers of the
-// cotangents and gradients in the same order. A pullback adds to the gradients and leaves zero as the
-// cotangent of what the kernel wrote: see contribution.h.
+// All kernels on raw memory. They check nothing, keep nothing, and write where the caller says. Their
+// parameters are the results, then the operands, then the sizes; the pullback of f is f_pullback, which also
+// takes the pointers of the cotangents and gradients in the same order. A pullback adds to the gradients and
+// leaves zero as the cotangent of what the kernel wrote (see contribution.h).
 #pragma once
 
 #include "cladtorch/kernels/arena.h"

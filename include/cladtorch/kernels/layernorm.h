@@ -17,7 +17,7 @@ void layernorm_forward(T* out, T* mean, T* rstd, const T* inp, const T* weight, 
 
 namespace clad::custom_derivatives::cladtorch::kernels {
 
-/// mean and rstd have no derivative of their own: throws Error if they have a cotangent.
+/// mean and rstd have no derivative of their own, so this throws Error if they have a cotangent.
 template <class T>
 void layernorm_forward_pullback(CLAD_UNUSED T* out, T* mean, T* rstd, const T* inp, const T* weight,
                                 const T* bias, int64_t N, int64_t C, double epsilon, T* d_out, T* d_mean,

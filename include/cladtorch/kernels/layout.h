@@ -1,4 +1,4 @@
-// What lies where in one piece of memory.
+// The layout of named blocks in one piece of memory.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ struct Block {
   int64_t count() const { return shape.numel(); }
 };
 
-/// Blocks one after the other. Each starts at a multiple of 16 elements: of a cache line, for floats.
+/// Consecutive blocks. Each starts at a multiple of 16 elements, which is a cache line for floats.
 class Layout {
  public:
   /// Appends a block and returns its number.
   size_t add(std::string name, const Shape& shape);
 
   const std::vector<Block>& blocks() const { return blocks_; }
-  /// Elements in all, the gaps between blocks included.
+  /// The number of elements, including the gaps between blocks.
   int64_t size() const { return size_; }
 
  private:

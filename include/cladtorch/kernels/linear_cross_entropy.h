@@ -7,7 +7,7 @@
 
 namespace cladtorch::kernels {
 
-/// Elements of memory that linear_cross_entropy_forward() works in.
+/// The number of elements of scratch memory that linear_cross_entropy_forward() needs.
 template <class T>
 int64_t linear_cross_entropy_work(int64_t N, int64_t C, int64_t V);
 
@@ -31,7 +31,7 @@ template <class T>
 T linear_cross_entropy_forward_reverse_forw(T* work, const T* inp, const T* weight, const int32_t* targets,
                                             int64_t N, int64_t C, int64_t V,
                                             pullback_state<ClassifierState>& state);
-/// `work` has no derivative: throws Error if it has a cotangent.
+/// `work` has no derivative, so this throws Error if it has a cotangent.
 template <class T>
 void linear_cross_entropy_forward_pullback(T* work, const T* inp, CLAD_UNUSED const T* weight,
                                            const int32_t* targets, int64_t N, int64_t C, int64_t V, T d_loss,

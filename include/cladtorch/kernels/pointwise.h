@@ -1,4 +1,4 @@
-// Kernels that go from element to element.
+// Elementwise kernels.
 #pragma once
 
 #include <clad/opaque.h>
@@ -22,7 +22,7 @@ namespace clad::custom_derivatives::cladtorch::kernels {
 template <class T>
 void gelu_forward_pullback(CLAD_UNUSED T* out, const T* inp, int64_t n, T* d_out, T* d_inp);
 
-/// d_a or d_b may be the memory of d_out: a sum hands its cotangent on as it is, so there is nothing to do
+/// d_a or d_b may be the memory of d_out: a sum passes its cotangent on unchanged, so there is nothing to do
 /// for that operand. Throws Error if both are.
 template <class T>
 void residual_forward_pullback(CLAD_UNUSED T* out, CLAD_UNUSED const T* a, CLAD_UNUSED const T* b, int64_t n,

@@ -31,7 +31,7 @@ struct GPT2Config {
   bool gradient_checkpointing = false;
 
   int64_t inner_size() const { return n_inner > 0 ? n_inner : 4 * n_embd; }
-  /// What block `layer` multiplies attention's scores by beside 1 / sqrt(n_embd / n_head).
+  /// The factor of attention's scores in block `layer`, in addition to 1 / sqrt(n_embd / n_head).
   double score_factor(int64_t layer) const;
 };
 
@@ -55,7 +55,7 @@ struct GPT2 {
   nn::Dropout embedding_dropout;
   std::vector<nn::Block> h;
   nn::LayerNorm ln_f;
-  nn::Linear lm_head;  ///< undefined where the embeddings are tied
+  nn::Linear lm_head;  ///< undefined if the embeddings are tied
   CLAD_CONSTANT GPT2Config config;
 
   GPT2() = default;
@@ -98,7 +98,7 @@ struct GPT2 {
 };
 
 /// Mean cross-entropy in nats of int32 targets [B, T] under the model's scores for tokens [B, T], a tensor
-/// with one element; targets of -100 are left out.
+/// with one element; targets of -100 are ignored.
 inline Tensor mean_loss(const GPT2& model, const Tensor& tokens, const Tensor& targets) {
   Tensor hidden = model.forward(tokens);
   if (model.config.tie_word_embeddings) return linear_cross_entropy(hidden, model.wte.weight, targets, -100);
@@ -110,8 +110,7 @@ inline double loss(const GPT2& model, const Tensor& tokens, const Tensor& target
   return mean_loss(model, tokens, targets).item();
 }
 
-/// `weight` times the loss: where the micro-batches of a step have different numbers of targets, the share of
-/// this one.
+/// `weight` times the loss. The weight is the share of this micro-batch in the targets of a step.
 inline double weighted_loss(const GPT2& model, const Tensor& tokens, const Tensor& targets, double weight) {
   return weight * loss(model, tokens, targets);
 }
@@ -122,25 +121,26 @@ inline double weighted_loss(const GPT2& model, const Tensor& tokens, const Tenso
 double loss_and_gradient(const GPT2& model, const Tensor& tokens, const Tensor& targets, GPT2* gradient,
                          double weight = 1);
 
-/// mean_loss() for a host that does not wait for it: its product with a weight goes to `sum`.
+/// mean_loss() for a host that does not wait for the value: its product with the weight is added to `sum`.
 inline void summed_loss(const GPT2& model, const Tensor& tokens, const Tensor& targets, const LossSum& sum,
                         Tensor& loss) {
   loss = mean_loss(model, tokens, targets);
   sum.add(loss);
 }
 
-/// loss_and_gradient() with the weight of `sum`, to which the weighted loss goes. On a CUDA device nobody
-/// waits.
+/// loss_and_gradient() with the weight of `sum`, to which the weighted loss is added. On a CUDA device the
+/// host does not wait.
 void add_loss_and_gradient(const GPT2& model, const Tensor& tokens, const Tensor& targets, GPT2* gradient,
                            const LossSum& sum);
-/// The C++ that the compiler wrote for it. Present only in builds with the plugin.
+/// The C++ that the compiler wrote for the gradient. Present only in builds with the plugin.
 const char* loss_gradient_code();
 
 /// loss() of tokens [B, T] that come after what the cache holds; appends them to it.
 double decode_loss(const GPT2& model, const Tensor& tokens, const Tensor& targets, KVCache& cache);
 
-/// Arithmetic of one token in forward and backward, multiply and add counted apart: the products with every
-/// matrix (once forward, twice backward) and causal attention over half of `context` positions.
+/// Operations for one token in forward and backward, where a multiplication and an addition count as two: the
+/// products with every matrix (one forward, two backward) and causal attention over half of `context`
+/// positions.
 double flops_per_token(const GPT2Config& config, int64_t context);
 
 }  // namespace cladtorch

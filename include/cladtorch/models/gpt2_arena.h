@@ -9,8 +9,7 @@
 
 namespace cladtorch::gpt2_arena {
 
-/// Where the parameters of a block lie, in the order of nn::Block. A bias that the model does not have is
-/// null.
+/// Pointers to the parameters of a block, in the order of nn::Block. A bias that the model lacks is null.
 struct BlockParameters {
   float *ln_1_weight, *ln_1_bias;            // [C]
   float *c_attn_weight, *c_attn_bias;        // [3C, C], [3C]
@@ -26,9 +25,9 @@ struct Parameters {
   float *ln_f_weight, *ln_f_bias;  // [C]
 };
 
-/// Where the results of a block lie; N stands for B T.
+/// Pointers to the results of a block; N stands for B T.
 struct BlockActivations {
-  float* inp;                           // [N, C], the residual stream: what the block before has as `out`
+  float* inp;                           // [N, C], the residual stream: `out` of the previous block
   float *ln_1, *ln_1_mean, *ln_1_rstd;  // [N, C], [N], [N]
   float* qkv;                           // [N, 3C]
   float *attention, *log_sum_exp;       // [N, C], [B, heads, T]
@@ -43,10 +42,10 @@ struct BlockActivations {
 struct Activations {
   std::vector<BlockActivations> h;
   float *ln_f, *ln_f_mean, *ln_f_rstd;  // [N, C], [N], [N]
-  float* classifier;                    // what linear_cross_entropy_forward() works in
+  float* classifier;                    // scratch memory of linear_cross_entropy_forward()
 };
 
-/// The numbers that the kernels are called with.
+/// The sizes that the kernels get.
 struct Size {
   int64_t B, T, C, V, positions, layers, heads;
   int64_t N;  ///< B T
@@ -69,7 +68,8 @@ inline void forward(const BlockParameters& w, BlockActivations& a, const Size& s
 }
 
 /// Mean cross-entropy in nats of targets [B, T] under the model's scores for tokens [B, T]; targets of -100
-/// are left out. Checks nothing: tokens are in [0, V), targets too or -100, T is at most `positions`.
+/// are ignored. Checks nothing: tokens must be in [0, V), targets in [0, V) or -100, and T at most
+/// `positions`.
 inline double loss(const Parameters& p, Activations& a, const int32_t* tokens, const int32_t* targets,
                    const Size& s) {
   using namespace kernels;
@@ -88,7 +88,7 @@ double loss_and_gradient(const Parameters& p, Activations& a, const int32_t* tok
 /// The C++ that the compiler wrote for it.
 const char* loss_gradient_code();
 
-/// A piece of memory and where the numbers lie in it.
+/// A piece of memory and the pointers into it.
 template <class Memory, class Pointers>
 struct Placed {
   Memory arena;
@@ -99,25 +99,25 @@ using PlacedGradient = Placed<kernels::GradientArena<float>, Parameters>;
 using PlacedActivations = Placed<kernels::Arena<float>, Activations>;
 using PlacedCotangents = Placed<kernels::GradientArena<float>, Activations>;
 
-/// Throws Error if the config has dropout or another dtype than float32, which this model does not know, or
-/// if `length` exceeds n_positions.
+/// Throws Error if the config has dropout or a dtype other than float32, which this model does not support,
+/// or if `length` exceeds n_positions.
 Size size_of(const GPT2Config& config, int64_t batch, int64_t length);
 
-/// Memory for the parameters of a config: the names, the shapes and the order are those of GPT2.
+/// Memory for the parameters of a config, with the names, shapes and order of GPT2.
 PlacedParameters parameters_for(const GPT2Config& config);
 /// The same for their gradient, marked zero.
 PlacedGradient gradient_for(const GPT2Config& config);
 /// Memory for the results of loss(). All layers share the results that no pullback reads.
 PlacedActivations activations_for(const Size& size);
-/// Memory for their cotangents, marked zero. All layers share it: those of one are gone when the next begins.
-/// The residual stream has one cotangent, which is handed down in place.
+/// Memory for their cotangents, marked zero. All layers share it, because the cotangents of one layer are
+/// used up when the next begins. The residual stream has one cotangent, which is passed on in place.
 PlacedCotangents cotangents_for(const Size& size);
 
 /// Copies the weights of a model of the same config.
 void copy_parameters(const GPT2& from, PlacedParameters& to);
 void copy_parameters(const PlacedParameters& from, GPT2& to);
 
-/// Throws Error unless the tokens [B, T] and targets [B, T] are ones that loss() may be called with.
+/// Throws Error unless loss() may be called with the tokens [B, T] and targets [B, T].
 void check_batch(const Size& size, const int32_t* tokens, const int32_t* targets);
 
 }  // namespace cladtorch::gpt2_arena

@@ -1,5 +1,5 @@
-// One handle on a language model of any kind: what trainers, samplers and file formats need of it, chosen at
-// run time. The models themselves stay plain structs.
+// A handle on a language model of any kind, chosen at run time, with the functions that trainers, samplers
+// and file formats need. The models themselves stay plain structs.
 #pragma once
 
 #include <algorithm>
@@ -21,29 +21,29 @@ struct ModelSizes {
   int64_t context = 0;  ///< longest sequence
   int64_t layers = 0;
   int64_t heads = 0;
-  int64_t key_value_heads = 0;  ///< as many as heads, or fewer that several heads share
+  int64_t key_value_heads = 0;  ///< at most `heads`; several heads may share one
   int64_t channels = 0;         ///< width of the residual stream
-  int64_t window = 0;           ///< positions that attention looks back; 0: all
+  int64_t window = 0;           ///< positions that attention looks back; 0 means all
 };
 
 /// "4 layers, 4 heads, 128 channels".
 std::string describe(const ModelSizes& sizes);
 
-/// What decoding keeps of the positions it has seen; LanguageModel::make_cache() makes the right kind.
+/// The keys and values that decoding keeps; LanguageModel::make_cache() makes the right kind.
 class DecodeCache {
  public:
   virtual ~DecodeCache() = default;
   /// Positions seen.
   virtual int64_t length() const = 0;
-  /// Forgets all but the first `length` of them.
+  /// Forgets all but the first `length` positions.
   virtual void truncate(int64_t length) = 0;
-  /// Forgets all, so that the next tokens begin a sequence.
+  /// Forgets all positions, so that the next tokens begin a sequence.
   void clear() { truncate(0); }
 };
 
-/// A layer of a model that a handle is on.
+/// A linear layer of the model behind a handle.
 struct NamedLinear {
-  std::string name;   ///< that of its weight without ".weight"
+  std::string name;   ///< the name of its weight without ".weight"
   nn::Linear* layer;  ///< lives as long as the handle
 };
 
@@ -55,34 +55,34 @@ class LanguageModel {
   /// transformers' name of the architecture, as in config.json's model_type: "gpt2", "llama", "mistral".
   virtual std::string type() const = 0;
   virtual ModelSizes sizes() const = 0;
-  /// Of parameters and activations.
+  /// The dtype of parameters and activations.
   virtual DType dtype() const = 0;
 
-  /// Handles on all parameters in a fixed order; writing to one changes the model. A tied tensor is there
+  /// Handles on all parameters in a fixed order; writing to one changes the model. A tied tensor appears
   /// once.
   virtual std::vector<NamedTensor> parameters() const = 0;
   int64_t parameter_count() const;
-  /// The linear layers in the order of parameters(), without the output layer: the loss reads its weight
-  /// alone.
+  /// The linear layers in the order of parameters(). The output layer is not among them, because the loss
+  /// reads only its weight.
   virtual std::vector<NamedLinear> linear_layers() = 0;
 
   /// The same model with parameters and activations of `dtype`; shares the parameters that have it already.
   virtual std::unique_ptr<LanguageModel> to(DType dtype) const = 0;
   /// The same model on another device, where it computes; shares the parameters that are there already.
   virtual std::unique_ptr<LanguageModel> to(Device device) const = 0;
-  /// That of the parameters. Tokens may be on the CPU or there; results are there.
+  /// The device of the parameters. Tokens may be on the CPU or on this device; results are on this device.
   virtual Device device() const = 0;
   /// A model of the same structure whose parameters are gradient buffers marked zero: float32 for bfloat16.
   virtual std::unique_ptr<LanguageModel> gradient_like() const = 0;
 
-  /// Mean cross-entropy in nats of targets [B, T]; those of -100 are left out.
+  /// Mean cross-entropy in nats of targets [B, T]; targets of -100 are ignored.
   virtual double loss(const Tensor& tokens, const Tensor& targets) const = 0;
-  /// `weight` times the same, and its derivative added to `gradient`, which gradient_like() made.
+  /// Returns `weight` times the same, and adds its derivative to `gradient`, which gradient_like() made.
   virtual double loss_and_gradient(const Tensor& tokens, const Tensor& targets, LanguageModel& gradient,
                                    double weight = 1) const = 0;
 
-  /// The same with the weight of `sum`, to which the loss goes: where the model is on a CUDA device, nobody
-  /// waits for it.
+  /// The same with the weight of `sum`, to which the loss is added. If the model is on a CUDA device, the
+  /// host does not wait.
   virtual void add_loss_and_gradient(const Tensor& tokens, const Tensor& targets, LanguageModel& gradient,
                                      const LossSum& sum) const = 0;
 
@@ -95,7 +95,7 @@ class LanguageModel {
   /// The loss of targets [B, T] for tokens [B, T] that come after what the cache holds; appends the tokens.
   virtual double decode_loss(const Tensor& tokens, const Tensor& targets, DecodeCache& cache) const = 0;
 
-  /// Arithmetic of one token in forward and backward, in sequences of `context` tokens.
+  /// Arithmetic operations for one token in forward and backward, in sequences of `context` tokens.
   virtual double flops_per_token(int64_t context) const = 0;
 
   /// Whether each block is computed again in the backward pass: less memory, more time, the same gradients.
@@ -103,13 +103,13 @@ class LanguageModel {
   virtual void set_gradient_checkpointing(bool on) = 0;
 };
 
-/// What LanguageModelOf needs to know of a model beside its members. Specialize it for a model of your own.
+/// What LanguageModelOf needs to know about a model besides its members. Specialize it for your own model.
 template <class Model>
 struct LanguageModelTraits;
 
 template <>
 struct LanguageModelTraits<GPT2> {
-  /// Made from a config, a batch size and, if it can be on one, a device; has a `length`.
+  /// A class that is made from a config, a batch size and, if supported, a device; it has a `length`.
   using Cache = KVCache;
   static std::string type(const GPT2Config&) { return "gpt2"; }
   static ModelSizes sizes(const GPT2Config& config);
@@ -167,8 +167,8 @@ double flops_per_token_of(const Config& config, int64_t context) {
 
 /// The handle on a `Model`: a struct with CLADTORCH_PARAMETERS, a `config` with dtype and
 /// gradient_checkpointing, to(dtype), logits(tokens), decode(tokens, cache), and beside it loss(),
-/// loss_and_gradient(), decode_loss() and flops_per_token(config, context). With add_loss_and_gradient() too,
-/// nobody waits for it on a CUDA device.
+/// loss_and_gradient(), decode_loss() and flops_per_token(config, context). If there is also an
+/// add_loss_and_gradient(), the host does not wait for a CUDA device.
 template <class Model>
 class LanguageModelOf : public LanguageModel {
  public:
@@ -259,7 +259,7 @@ class LanguageModelOf : public LanguageModel {
   Device device_;
 };
 
-/// Lets the linear layers of `model` multiply in 8 bits as long as the result lives. Throws Error if its
+/// Lets the linear layers of `model` multiply in 8 bits while the returned object lives. Throws Error if its
 /// device cannot, or if no layer has extents that are multiples of 16.
 std::unique_ptr<Float8Layers> float8_layers(LanguageModel& model);
 
@@ -269,7 +269,7 @@ std::unique_ptr<LanguageModel> as_language_model(Model model) {
   return std::make_unique<LanguageModelOf<Model>>(std::move(model));
 }
 
-/// The model behind a handle, or null where it is of another kind.
+/// The model behind a handle, or null if it is of another kind.
 template <class Model>
 const Model* model_if(const LanguageModel& handle) {
   const auto* of = dynamic_cast<const LanguageModelOf<Model>*>(&handle);

@@ -49,18 +49,18 @@ std::string llama_preset_names();
 /// Throws Error naming the field if the numbers do not make a model.
 void validate(const LlamaConfig& config);
 
-/// Keys and values of the positions seen so far, of every layer. Grows with them.
+/// Keys and values of the positions seen so far, for every layer. It grows with them.
 struct LlamaCache {
   std::vector<nn::LlamaBlockCache> layers;
   int64_t length = 0;
 
   LlamaCache(const LlamaConfig& config, int64_t batch, Device device = {});
-  /// Makes room for positions up to `positions`, twice as many as before or more at a time.
+  /// Makes room for `positions` positions, and at least doubles the room when it grows.
   void reserve(int64_t positions);
   int64_t capacity() const { return layers[0].keys.size(1); }
 };
 
-/// All but the output layer; a level of its own for the names of Hugging Face checkpoints.
+/// Everything but the output layer, a separate struct so that names are those of Hugging Face checkpoints.
 struct LlamaBody {
   nn::Embedding embed_tokens;
   std::vector<nn::LlamaBlock> layers;
@@ -70,7 +70,7 @@ struct LlamaBody {
 
 struct Llama {
   LlamaBody model;
-  nn::Linear lm_head;  ///< undefined where the embeddings are tied
+  nn::Linear lm_head;  ///< undefined if the embeddings are tied
   RotaryFrequencies rotary;
   CLAD_CONSTANT LlamaConfig config;
 
@@ -117,7 +117,7 @@ struct Llama {
 };
 
 /// Mean cross-entropy in nats of int32 targets [B, T] under the model's scores for tokens [B, T], a tensor
-/// with one element; targets of -100 are left out.
+/// with one element; targets of -100 are ignored.
 inline Tensor mean_loss(const Llama& model, const Tensor& tokens, const Tensor& targets) {
   Tensor hidden = model.forward(tokens);
   if (model.config.tie_word_embeddings)
@@ -130,8 +130,7 @@ inline double loss(const Llama& model, const Tensor& tokens, const Tensor& targe
   return mean_loss(model, tokens, targets).item();
 }
 
-/// `weight` times the loss: where the micro-batches of a step have different numbers of targets, the share of
-/// this one.
+/// `weight` times the loss. The weight is the share of this micro-batch in the targets of a step.
 inline double weighted_loss(const Llama& model, const Tensor& tokens, const Tensor& targets, double weight) {
   return weight * loss(model, tokens, targets);
 }
@@ -142,24 +141,24 @@ inline double weighted_loss(const Llama& model, const Tensor& tokens, const Tens
 double loss_and_gradient(const Llama& model, const Tensor& tokens, const Tensor& targets, Llama* gradient,
                          double weight = 1);
 
-/// mean_loss() for a host that does not wait for it: its product with a weight goes to `sum`.
+/// mean_loss() for a host that does not wait for the value: its product with the weight is added to `sum`.
 inline void summed_loss(const Llama& model, const Tensor& tokens, const Tensor& targets, const LossSum& sum,
                         Tensor& loss) {
   loss = mean_loss(model, tokens, targets);
   sum.add(loss);
 }
 
-/// loss_and_gradient() with the weight of `sum`, to which the weighted loss goes. On a CUDA device nobody
-/// waits.
+/// loss_and_gradient() with the weight of `sum`, to which the weighted loss is added. On a CUDA device the
+/// host does not wait.
 void add_loss_and_gradient(const Llama& model, const Tensor& tokens, const Tensor& targets, Llama* gradient,
                            const LossSum& sum);
 
 /// loss() of tokens [B, T] that come after what the cache holds; appends them to it.
 double decode_loss(const Llama& model, const Tensor& tokens, const Tensor& targets, LlamaCache& cache);
 
-/// Arithmetic of one token in forward and backward, multiply and add counted apart: the products with every
-/// matrix (once forward, twice backward) and causal attention over half of `context` positions, or as many as
-/// the window leaves.
+/// Operations for one token in forward and backward, where a multiplication and an addition count as two: the
+/// products with every matrix (one forward, two backward) and causal attention over half of `context`
+/// positions, or over as many as the window leaves.
 double flops_per_token(const LlamaConfig& config, int64_t context);
 
 }  // namespace cladtorch

@@ -1,4 +1,4 @@
-// Adapters of low rank on a language model's linear layers: what is trained instead of the model's weights.
+// Low-rank adapters of a language model's linear layers, which are trained instead of the model's weights.
 // Source: Hu et al., "LoRA: low-rank adaptation of large language models", 2021.
 #pragma once
 
@@ -10,13 +10,13 @@
 
 namespace cladtorch {
 
-/// The fields mean what those of PEFT's LoraConfig mean, and have its defaults.
+/// The fields have the meanings and defaults of PEFT's LoraConfig.
 struct LoRAConfig {
   int64_t rank = 8;
   double alpha = 8;
   double dropout = 0;
-  /// alpha / sqrt(rank) in place of alpha / rank. Source: Kalajdzievski, "A rank stabilization scaling factor
-  /// for fine-tuning with LoRA", 2023.
+  /// Scales by alpha / sqrt(rank) instead of alpha / rank. Source: Kalajdzievski, "A rank stabilization
+  /// scaling factor for fine-tuning with LoRA", 2023.
   bool use_rslora = false;
   /// Names of layers, or ends of names after a dot: "c_attn", "h.0.mlp.c_fc"; "all-linear" stands for all but
   /// the output layer. Empty: PEFT's choice for the model, c_attn of a GPT-2, q_proj and v_proj of a Llama or
@@ -26,10 +26,10 @@ struct LoRAConfig {
   double scale() const;
 };
 
-/// Throws Error naming the field that no adapter can have.
+/// Throws Error naming the field whose value is invalid.
 void validate(const LoRAConfig& config);
 
-/// The targets of an empty list. Throws Error for a kind of model that has no default.
+/// The default targets, which an empty list stands for. Throws Error for a kind of model that has none.
 std::vector<std::string> default_lora_targets(const LanguageModel& model);
 
 /// Whether the layer `name` is one of `targets`, which do not contain "all-linear".
@@ -49,7 +49,7 @@ bool is_lora_parameter(const std::string& name);
 /// Drops all adapters.
 void remove_lora(LanguageModel& model);
 
-/// Adds every adapter to the weight that it adapts, and drops it. Writes into the weights' storage.
+/// Adds every adapter to its weight and drops the adapter. Writes into the weights' storage.
 void merge_lora(LanguageModel& model);
 
 }  // namespace cladtorch
