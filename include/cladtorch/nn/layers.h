@@ -7,8 +7,8 @@
 
 namespace cladtorch::nn {
 
-/// While one lives, layers that this thread makes draw no weights and leave their memory as it is: for models
-/// whose weights are read from a file next.
+/// While an object of this class lives, layers that this thread makes draw no weights and leave their memory
+/// uninitialized. This is for models whose weights are then read from a file.
 class SkipInitialization {
  public:
   SkipInitialization();
@@ -28,15 +28,15 @@ struct Dropout {
   Tensor operator()(const Tensor& x) const { return forward(x); }
 };
 
-/// What adapts a linear layer: y + scale B A dropout(x). Source: Hu et al., "LoRA: low-rank adaptation of
+/// The adapter of a linear layer: y + scale B A dropout(x). Source: Hu et al., "LoRA: low-rank adaptation of
 /// large language models", 2021.
 struct LoRAOptions {
   int64_t rank = 8;
-  double scale = 1;    ///< alpha / rank, or alpha / sqrt(rank) where the rank is to stabilize it
+  double scale = 1;    ///< alpha / rank, or alpha / sqrt(rank) with rsLoRA
   double dropout = 0;  ///< of the adapter's input, while training
 };
 
-/// y = x W^T + b, and with an adapter of low rank y + scale (x A^T) B^T.
+/// y = x W^T + b, and with a low-rank adapter y + scale (x A^T) B^T.
 struct Linear {
   Tensor weight;  ///< [out, in]
   Tensor bias;    ///< [out], or undefined
@@ -62,8 +62,9 @@ struct Linear {
   Tensor adapter(const Tensor& x) const {
     return linear(linear(lora_dropout(x), lora_A) * lora_scale, lora_B);
   }
-  /// Gives the layer an adapter that adds nothing at first: A uniform in +-1 / sqrt(in), as a fresh nn.Linear
-  /// of PyTorch, and B zero. Throws Error where it has one, or for a rank that is not positive.
+  /// Gives the layer an adapter that adds nothing at first: A is uniform in +-1 / sqrt(in), like a new
+  /// nn.Linear of PyTorch, and B is zero. Throws Error if it already has one, or for a rank that is not
+  /// positive.
   void add_lora(const LoRAOptions& options, Random& random);
   /// Adds scale B A to the weight and drops the adapter. The sum is taken in float32, or float64, and rounded
   /// once. Writes into the weight's storage.
@@ -73,7 +74,7 @@ struct Linear {
   CLADTORCH_PARAMETERS(weight, bias, lora_A, lora_B)
 };
 
-/// Rows of a table.
+/// Selects rows of a table.
 struct Embedding {
   Tensor weight;  ///< [rows, C]
 

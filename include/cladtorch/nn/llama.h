@@ -6,14 +6,14 @@
 
 namespace cladtorch::nn {
 
-/// What the parts of a block are made from.
+/// The configuration of a block.
 struct LlamaBlockConfig {
   int64_t channels = 0;
   int64_t hidden = 0;     ///< width of the MLP
   int64_t heads = 1;      ///< of queries
   int64_t key_heads = 1;  ///< of keys and values; divides `heads`
   int64_t head_size = 0;
-  int64_t window = 0;  ///< positions that one sees, itself included; 0: all before it
+  int64_t window = 0;  ///< positions that one sees, including itself; 0 means all before it
   bool attention_bias = false;
   bool mlp_bias = false;
   double rms_norm_epsilon = 1e-6;
@@ -35,13 +35,13 @@ struct LlamaAttention {
   LlamaAttention() = default;
   LlamaAttention(const LlamaBlockConfig& config, Random& random);
 
-  /// `table`: that of rotary_table() for the positions of x.
+  /// `table` is the result of rotary_table() for the positions of x.
   Tensor forward(const Tensor& x, const Tensor& table) const {
     const Tensor q = rotary_embedding(q_proj(x), table);
     const Tensor k = rotary_embedding(k_proj(x), table);
     return o_proj(causal_attention(q, k, v_proj(x), n_head, window));
   }
-  /// Inference: attends over `past` cached positions too and appends to the cache.
+  /// For inference: also attends over `past` cached positions, and appends to the cache.
   Tensor decode(const Tensor& x, const Tensor& table, LlamaBlockCache& cache, int64_t past) const;
   CLADTORCH_PARAMETERS(q_proj, k_proj, v_proj, o_proj)
 };

@@ -1,4 +1,5 @@
-// Walking the named parameters of a model: one line per struct, names as in Hugging Face checkpoints.
+// The named parameters of a model, declared by one line per struct. The names are those of Hugging Face
+// checkpoints.
 #pragma once
 
 #include <array>
@@ -9,7 +10,7 @@
 
 #include "cladtorch/tensor/tensor.h"
 
-/// Put into a struct with the members that are parameters (Tensor), layers (structs with this line) or
+/// Lists the members of a struct that are parameters (Tensor), layers (structs with this line), or
 /// std::vector or std::array of those: CLADTORCH_PARAMETERS(weight, bias).
 #define CLADTORCH_PARAMETERS(...)                                                   \
   template <class Visitor>                                                          \
@@ -35,7 +36,7 @@ inline std::string joined(const std::string& prefix, std::string_view name) {
   return prefix.empty() ? std::string(name) : prefix + "." + std::string(name);
 }
 
-/// Gives layers of one kind to `visit` and passes over the parameters of all others.
+/// Passes layers of one kind to `visit` and skips the parameters of all others.
 template <class WantedLayer, class Visit>
 struct LayerVisitor {
   using Layer = WantedLayer;
@@ -84,8 +85,8 @@ void for_each_parameter(Model& model, Visit&& visit) {
   model.visit_parameters(visit, std::string());
 }
 
-/// Calls visit(name, layer) for every layer of the type `Layer`, in declaration order, also for one without
-/// parameters; `layer` is const if `model` is. Names are dotted paths: "h.0.attn.c_attn".
+/// Calls visit(name, layer) for every layer of the type `Layer`, in declaration order, including those
+/// without parameters; `layer` is const if `model` is. Names are dotted paths: "h.0.attn.c_attn".
 template <class Layer, class Model, class Visit>
 void for_each_layer(Model& model, Visit&& visit) {
   model.visit_parameters(detail::LayerVisitor<Layer, std::remove_reference_t<Visit>>{visit}, std::string());
@@ -113,8 +114,8 @@ int64_t parameter_count(const Model& model) {
   return count;
 }
 
-/// A model of the same structure whose parameters are gradient buffers marked zero; of frozen parameters,
-/// sinks.
+/// A model of the same structure whose parameters are gradient buffers marked zero, or sinks for frozen
+/// parameters.
 template <class Model>
 Model like(const Model& model) {
   Model gradient = model;
@@ -132,7 +133,8 @@ Model on_device(const Model& model, Device device) {
   return moved;
 }
 
-/// Makes every gradient stand for zero. Writes no memory: the next contributions are stored instead of added.
+/// Makes every gradient stand for zero without writing memory: the next contributions are stored instead of
+/// added.
 template <class Model>
 void zero_grad(Model& gradient) {
   for_each_parameter(gradient, [](const std::string&, Tensor& buffer) { buffer.mark_zero(); });

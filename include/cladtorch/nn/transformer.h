@@ -12,8 +12,8 @@ namespace cladtorch::nn {
 enum class Activation { gelu_tanh, gelu_erf, relu, silu };
 /// Its name in transformers: "gelu_new", "gelu", "relu" or "silu".
 const char* name_of(Activation kind);
-/// The one that transformers gives this name, which is not always the only name it has; nothing for a name of
-/// another function.
+/// The nonlinearity with this name in transformers, where some have several names; nothing for any other
+/// name.
 std::optional<Activation> activation_named(std::string_view name);
 
 inline Tensor activate(Activation kind, const Tensor& x) {
@@ -23,13 +23,13 @@ inline Tensor activate(Activation kind, const Tensor& x) {
   return gelu_tanh(x);
 }
 
-/// What the parts of a transformer block are made from.
+/// The configuration of a transformer block.
 struct BlockConfig {
   int64_t channels = 0;
   int64_t hidden = 0;  ///< width of the MLP; 0: four times channels
   int64_t heads = 1;
   Activation activation = Activation::gelu_tanh;
-  double score_factor = 1;  ///< of attention's scores, beside 1 / sqrt(head size)
+  double score_factor = 1;  ///< of attention's scores, in addition to 1 / sqrt(head size)
   double dropout = 0;
   bool bias = true;
   double layer_norm_epsilon = 1e-5;
@@ -58,12 +58,12 @@ struct CausalSelfAttention {
     return causal_attention(q, qkv.narrow(2, channels, channels), qkv.narrow(2, 2 * channels, channels),
                             n_head);
   }
-  /// Inference: attends over `past` cached positions too and appends to the cache.
+  /// For inference: also attends over `past` cached positions, and appends to the cache.
   Tensor decode(const Tensor& x, Tensor& keys, Tensor& values, int64_t past) const;
   CLADTORCH_PARAMETERS(c_attn, c_proj)
 };
 
-/// Two linear layers, four times as wide between them, around a nonlinearity.
+/// Two linear layers with a nonlinearity between them; by default the hidden layer is four times as wide.
 struct MLP {
   Linear c_fc, c_proj;
   Activation activation = Activation::gelu_tanh;

@@ -29,7 +29,7 @@ Tensor rsqrt(const Tensor& x);
 /// The error function, 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x.
 Tensor erf(const Tensor& x);
 
-/// What an operation keeps when its derivative is written in terms of its result.
+/// The state of an operation whose derivative is written in terms of its result.
 struct OutputState {
   Tensor y;
 };

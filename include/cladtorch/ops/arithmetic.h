@@ -7,8 +7,8 @@
 
 namespace cladtorch {
 
-/// Elementwise a + b, a - b, a * b, a / b. Shapes broadcast by PyTorch's rules; dtypes must agree (float32 or
-/// float64). Throws Error naming both shapes otherwise.
+/// Elementwise a + b, a - b, a * b, a / b. Shapes broadcast by PyTorch's rules, and both must have the same
+/// floating dtype. Throws Error naming both shapes otherwise.
 CLAD_COMMUTATIVE Tensor add(const Tensor& a, const Tensor& b);
 Tensor sub(const Tensor& a, const Tensor& b);
 CLAD_COMMUTATIVE Tensor mul(const Tensor& a, const Tensor& b);

@@ -7,30 +7,31 @@ namespace cladtorch {
 
 /// Multi-head attention in which position t sees positions 0..t.
 /// qkv [B, T, 3C] holds queries, keys and values side by side, each split into n_head heads of D = C /
-/// n_head; the result is softmax(q k^T / sqrt(D)) v, [B, T, C]. The T x T matrix never exists: blocks of it
-/// are recomputed in the pullback from the log-sum-exp of each row. Source: Dao et al., FlashAttention, 2022.
+/// n_head; the result is softmax(q k^T / sqrt(D)) v, [B, T, C]. The T x T matrix is never stored: blocks of
+/// it are recomputed in the pullback from the log-sum-exp of each row. Source: Dao et al., FlashAttention,
+/// 2022.
 Tensor causal_attention(const Tensor& qkv, int64_t n_head);
 
-/// The same of separate tensors: queries q [B, T, n_head D], keys and values k and v [B, T, n_kv_head D],
+/// The same for separate tensors: queries q [B, T, n_head D], keys and values k and v [B, T, n_kv_head D],
 /// where each n_head / n_kv_head consecutive heads of queries share one of keys and values (grouped-query
-/// attention); D is free. With a window W, position t sees positions t-W+1..t alone; 0 is none. The result is
-/// [B, T, n_head D]. Throws Error where shapes do not fit. Sources: Ainslie et al., "GQA", 2023; Jiang et
-/// al., "Mistral 7B", 2023.
+/// attention); D is free. With a window W, position t sees only positions t-W+1..t; 0 means no window. The
+/// result is [B, T, n_head D]. Throws Error if shapes do not fit. Sources: Ainslie et al., "GQA", 2023; Jiang
+/// et al., "Mistral 7B", 2023.
 Tensor causal_attention(const Tensor& q, const Tensor& k, const Tensor& v, int64_t n_head,
                         int64_t window = 0);
 
-/// Attention's parts, as one writes them without it. Of scores [..., T, S] of the last T of S positions:
-/// causal_mask puts -inf where position t would see a later one, tril puts 0 there. Throw Error where T
-/// exceeds S.
+/// The masks from which attention can be composed. The scores [..., T, S] belong to the last T of S
+/// positions. Where position t would see a later one, causal_mask puts -inf and tril puts 0. Both throw Error
+/// if T exceeds S.
 Tensor causal_mask(const Tensor& scores);
 Tensor tril(const Tensor& x);
 
-/// Inference with a cache: writes the keys and values of qkv [B, T, 3C] to positions past..past+T of
-/// keys and values [B, capacity, C] and attends over positions 0..past+t. Throws Error when the capacity is
+/// For inference: writes the keys and values of qkv [B, T, 3C] to positions past..past+T of the caches
+/// `keys` and `values` [B, capacity, C] and attends over positions 0..past+t. Throws Error if the capacity is
 /// exceeded.
 Tensor cached_attention(const Tensor& qkv, Tensor& keys, Tensor& values, int64_t past, int64_t n_head);
 
-/// The same of separate tensors, with caches [B, capacity, n_kv_head D].
+/// The same for separate tensors, with caches [B, capacity, n_kv_head D].
 Tensor cached_attention(const Tensor& q, const Tensor& k, const Tensor& v, Tensor& keys, Tensor& values,
                         int64_t past, int64_t n_head, int64_t window = 0);
 

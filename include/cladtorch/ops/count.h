@@ -1,4 +1,4 @@
-// How many forward operations ran: the measure of "no forward work is done twice".
+// Counts forward operations, so that tests can check that no forward work is done twice.
 #pragma once
 
 #include <cstdint>

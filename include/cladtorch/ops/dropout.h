@@ -7,19 +7,21 @@
 
 namespace cladtorch {
 
-/// While one is alive, dropout on this thread is active. The masks are a function of (seed, step, n-th
-/// dropout call in the scope, element), so a run that resumes at `step` draws the same ones. Scopes nest.
+/// While an object of this class lives, dropout on this thread is active. The masks are a function of (seed,
+/// step, n-th dropout call in the scope, element), so a run that resumes at `step` draws the same ones.
+/// Scopes nest.
 class TrainingScope {
  public:
   TrainingScope(uint64_t seed, uint64_t step);
-  /// The same for operations on a CUDA device, which read the step there when they run: int32 [2], the low
-  /// word first. It must live as long as what is launched in the scope may run.
+  /// The same for operations on a CUDA device, which read the step from device memory when they run: int32
+  /// [2], the low word first. That memory must live as long as operations that were launched in the scope may
+  /// run.
   TrainingScope(uint64_t seed, uint64_t step, const Tensor& step_on_device);
   ~TrainingScope();
   TrainingScope(const TrainingScope&) = delete;
   TrainingScope& operator=(const TrainingScope&) = delete;
 
-  /// Whether one is alive on this thread.
+  /// Whether a scope is alive on this thread.
   static bool is_active();
 
  private:
@@ -37,13 +39,14 @@ struct DropoutState {
   const int32_t* step_on_device = nullptr;  ///< where the step lies, for a CUDA device; else null
   /// Takes the next stream of the thread's scope; inactive outside any scope.
   static DropoutState draw();
-  /// How many the thread's scope has given; a call that is computed again goes back to where it began.
+  /// The number of streams that the thread's scope has given; a call that runs again goes back to its start.
   static uint64_t drawn();
   static void rewind(uint64_t drawn);
 };
 
-/// Inside a TrainingScope: each element is 0 with `probability`, else divided by 1 - probability. Outside: x
-/// itself. Throws Error unless 0 <= probability < 1. Source: Srivastava et al., 2014.
+/// Inside a TrainingScope, each element is 0 with `probability` and is otherwise divided by 1 - probability.
+/// Outside, the result is x itself. Throws Error unless 0 <= probability < 1. Source: Srivastava et al.,
+/// 2014.
 Tensor dropout(const Tensor& x, double probability);
 
 }  // namespace cladtorch
@@ -53,7 +56,7 @@ using ::cladtorch::DropoutState;
 using ::cladtorch::Tensor;
 
 Tensor dropout_reverse_forw(const Tensor& x, double probability, pullback_state<DropoutState>& state);
-/// Draws the mask again instead of keeping it. The mask is held fixed, so d_probability is left alone: an
+/// Draws the mask again instead of keeping it. The mask is held fixed, so d_probability does not change: an
 /// expectation over masks has no derivative along one draw.
 void dropout_pullback(CLAD_UNUSED const Tensor& x, double probability, Tensor d_y, Tensor* d_x,
                       double* d_probability, pullback_state<DropoutState>& state);

@@ -5,8 +5,9 @@
 
 namespace cladtorch {
 
-/// Rows of weight [V, C] picked by int32 indices [...]: [..., C]. Throws Error for an index outside [0, V);
-/// on a CUDA device, where nobody looks at indices first, one gives a row of NaN, and no gradient.
+/// The rows of weight [V, C] that the int32 indices [...] select, as [..., C]. Throws Error for an index
+/// outside [0, V). On a CUDA device the host does not check indices; such an index gives a row of NaN and no
+/// gradient.
 Tensor embedding(const Tensor& indices, const Tensor& weight);
 
 struct EmbeddingState {
@@ -24,7 +25,7 @@ using ::cladtorch::Tensor;
 Tensor embedding_reverse_forw(const Tensor& indices, const Tensor& weight,
                               pullback_state<EmbeddingState>& state);
 /// Adds rows of d_y in the order of the indices, so the result does not depend on the number of threads.
-/// d_indices is left alone: integers have no derivative.
+/// d_indices does not change, because integers have no derivative.
 void embedding_pullback(const Tensor& indices, CLAD_UNUSED const Tensor& weight, Tensor d_y,
                         Tensor* d_indices, Tensor* d_weight, pullback_state<EmbeddingState>& state);
 }  // namespace clad::custom_derivatives::cladtorch

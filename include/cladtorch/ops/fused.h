@@ -1,4 +1,5 @@
-// Two operations in one. The rules in fusion.h let the compiler write them where a model has the two.
+// Operations that replace two others. The rules in fusion.h let the compiler use them in a model that is
+// written with the parts.
 #pragma once
 
 #include "cladtorch/ops/arithmetic.h"
@@ -7,13 +8,13 @@
 
 namespace cladtorch {
 
-/// gelu_tanh(linear(x, weight, bias)). An undefined bias is left out.
+/// gelu_tanh(linear(x, weight, bias)). The bias may be undefined.
 Tensor linear_gelu_tanh(const Tensor& x, const Tensor& weight, const Tensor& bias);
 
 /// linear(gelu_tanh(linear(x, weight, bias)), projection, projection_bias): the MLP of a transformer block.
-/// Shapes: x [..., C], weight [H, C], bias [H], projection [O, H], projection_bias [O]. Undefined biases are
-/// left out. On a CUDA device GELU and its derivative are taken in the products' kernels, and its result is
-/// computed again for the backward pass: of H numbers per row one is kept, not two.
+/// Shapes: x [..., C], weight [H, C], bias [H], projection [O, H], projection_bias [O]. Biases
+/// may be undefined. On a CUDA device the products' kernels compute GELU and its derivative, and the result
+/// of GELU is computed again for the backward pass, so one tensor of H numbers per row is kept, not two.
 Tensor mlp_gelu_tanh(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& projection,
                      const Tensor& projection_bias);
 
@@ -23,7 +24,7 @@ struct NormalizedSum {
   Tensor normalized;
 };
 
-/// {a + b, layer_norm(a + b, weight, bias, epsilon)}: the sum is read while it lies in the cache. Rounds as
+/// {a + b, layer_norm(a + b, weight, bias, epsilon)}. The sum is read while it is in the cache. It rounds as
 /// the two operations do; a and b broadcast.
 NormalizedSum add_layer_norm(const Tensor& a, const Tensor& b, const Tensor& weight, const Tensor& bias,
                              double epsilon = 1e-5);
@@ -37,7 +38,7 @@ struct LinearGeluState {
 
 struct MlpGeluState {
   Tensor linear;  ///< what GELU is taken of
-  Tensor hidden;  ///< GELU of it; undefined where the backward pass computes it again
+  Tensor hidden;  ///< GELU of it; undefined if the backward pass computes it again
 };
 
 struct AddLayerNormState {

@@ -1,5 +1,5 @@
-// Fusion rules: where a model that is differentiated is written with the operations on the left, the compiler
-// calls those on the right (docs/fusion.md). Include it where clad::gradient is asked for.
+// Fusion rules: if a differentiated model uses the operations on the left, the compiler calls those on the
+// right instead (docs/fusion.md). Include this header where you call clad::gradient.
 //
 //   nll_loss(log_softmax(x), t), nll_loss(log(softmax(x)), t)      cross_entropy
 //   cross_entropy(linear(x, w), t)                                 linear_cross_entropy
@@ -78,7 +78,7 @@ inline Tensor root_mean_square_norm(const Tensor& x, const Tensor& weight, doubl
   return root_mean_square_norm_by_parts(x, weight, epsilon);
 }
 
-/// softmax(causal_mask(factor q k^T)) v of heads side by side: q, k and v [batch, length, heads size].
+/// softmax(causal_mask(factor q k^T)) v with heads side by side: q, k and v are [batch, length, heads size].
 CLAD_PATTERN(separate_attention)
 inline Tensor separate_attention_by_parts(const Tensor& q, const Tensor& k, const Tensor& v, int64_t batch,
                                           int64_t length, int64_t heads, int64_t size, int64_t channels,
@@ -89,7 +89,7 @@ inline Tensor separate_attention_by_parts(const Tensor& q, const Tensor& k, cons
   const Tensor scores = scale(matmul(queries, keys.transpose(2, 3)), factor);
   return matmul(softmax(causal_mask(scores)), values).transpose(1, 2).reshape({batch, length, channels});
 }
-/// The same of queries, keys and values side by side.
+/// The same with queries, keys and values side by side.
 CLAD_PATTERN(packed_attention)
 inline Tensor packed_attention_by_parts(const Tensor& qkv, int64_t batch, int64_t length, int64_t heads,
                                         int64_t size, int64_t channels, int64_t values_from,

@@ -1,4 +1,5 @@
-// Losses: tensors with one element. That of bfloat16 operands is float32: bfloat16 would leave three digits.
+// Losses, which are tensors with one element. Losses of bfloat16 operands are float32, because bfloat16 would
+// leave only three digits.
 #pragma once
 
 #include "cladtorch/tensor/tensor.h"
@@ -7,32 +8,32 @@ namespace cladtorch {
 
 /// Mean over rows of -log softmax(logits)[target]: logits [..., V], int32 targets [...]. Rows whose target is
 /// `ignore_index` count neither in the sum nor in the mean; if all are ignored the result is 0. Throws Error
-/// for any other target outside [0, V); on a CUDA device, where nobody looks at targets first, one makes the
-/// result and its row's gradient NaN.
+/// for any other target outside [0, V). On a CUDA device the host does not check targets; such a target makes
+/// the result and its row's gradient NaN.
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets, int64_t ignore_index = -100);
 
-/// The same of log-probabilities: the mean of -log_probabilities[target]. cross_entropy(x, t) is
+/// The same for log-probabilities: the mean of -log_probabilities[target]. cross_entropy(x, t) is
 /// nll_loss(log_softmax(x), t).
 Tensor nll_loss(const Tensor& log_probabilities, const Tensor& targets, int64_t ignore_index = -100);
 
 /// cross_entropy(linear(x, weight), targets) for x [..., C], weight [V, C] and int32 targets [...], without
-/// the scores [..., V]: a bounded block of rows is scored at a time, and rows that are ignored not at all. On
-/// CUDA devices, whose results the host does not wait for, a target that is out of range is no Error but
-/// makes the loss NaN.
+/// storing the scores [..., V]: it scores a bounded block of rows at a time, and skips ignored rows. On CUDA
+/// devices, for whose results the host does not wait, a target that is out of range makes the loss NaN
+/// instead of throwing Error.
 Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor& targets,
                             int64_t ignore_index = -100);
 
 /// Mean of (prediction - target)^2; equal shapes.
 Tensor mse_loss(const Tensor& prediction, const Tensor& target);
 
-/// Where the losses of micro-batches add up, each times its weight, on the device that computes them: the
-/// host reads the sum when it likes.
+/// The sum of the losses of micro-batches, each times its weight, on the device that computes them. The host
+/// reads the sum when it needs it.
 struct LossSum {
-  Tensor total;   ///< a gradient buffer: mark_zero() begins a new sum
+  Tensor total;   ///< a gradient buffer; mark_zero() begins a new sum
   Tensor weight;  ///< at first 1
-  /// `dtype` is that of the losses.
+  /// `dtype` is the dtype of the losses.
   LossSum(DType dtype, Device device);
-  /// total += weight * loss, of which derivatives know nothing.
+  /// total += weight * loss, which derivatives ignore.
   CLAD_NONDIFFERENTIABLE void add(const Tensor& loss) const;
 };
 
@@ -64,7 +65,7 @@ using ::cladtorch::Tensor;
 
 Tensor cross_entropy_reverse_forw(const Tensor& logits, const Tensor& targets, int64_t ignore_index,
                                   pullback_state<CrossEntropyState>& state);
-/// d_targets is left alone: integers have no derivative.
+/// d_targets does not change, because integers have no derivative.
 void cross_entropy_pullback(const Tensor& logits, const Tensor& targets, int64_t ignore_index, Tensor d_y,
                             Tensor* d_logits, Tensor* d_targets, pullback_state<CrossEntropyState>& state);
 

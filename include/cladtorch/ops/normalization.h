@@ -12,8 +12,8 @@ Tensor softmax(const Tensor& x);
 /// log(softmax(x)), which does not overflow and does not round to log(0).
 Tensor log_softmax(const Tensor& x);
 
-/// (x - mean) / sqrt(variance + epsilon) * weight + bias along the last dimension of x [..., C]; weight and
-/// bias [C], an undefined bias is left out. The variance is the biased one. Source: Ba, Kiros and Hinton,
+/// (x - mean) / sqrt(variance + epsilon) * weight + bias along the last dimension of x [..., C], with weight
+/// and bias [C]; the bias may be undefined. The variance is the biased one. Source: Ba, Kiros and Hinton,
 /// 2016.
 Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double epsilon = 1e-5);
 

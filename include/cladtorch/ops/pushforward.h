@@ -1,6 +1,6 @@
 // Forward mode through tensors: the tangent of an operation's result, written with operations that have
-// pullbacks, so that it can be differentiated again. Include it where clad::pushforward, clad::differentiate
-// or clad::hessian_vector_product is asked of a function of tensors.
+// pullbacks, so that it can be differentiated again. Include it where you call clad::pushforward,
+// clad::differentiate or clad::hessian_vector_product for a function of tensors.
 #pragma once
 
 #include "cladtorch/ops/pushforward/arithmetic.h"

@@ -6,16 +6,16 @@
 
 namespace cladtorch {
 
-/// Sum and mean of all elements, as a rank-0 tensor. The order of additions depends on the shape alone, never
+/// Sum and mean of all elements, as a rank-0 tensor. The order of additions depends only on the shape, never
 /// on the number of threads. The mean of no elements is an Error.
 Tensor sum(const Tensor& x);
 Tensor mean(const Tensor& x);
 
-/// Adds up the dimensions that broadcasting `shape` to x's shape had stretched.
+/// Reverses a broadcast of `shape` to x's shape by summing over the dimensions that it expanded.
 Tensor sum_to(const Tensor& x, const Shape& shape);
 
-/// `shape` with size 1 in a dimension, and 1 / its size; throw Error for a dimension it lacks or, of the
-/// factor, one of size 0.
+/// `shape` with size 1 in the dimension `dim`, and 1 / the size of `dim`. Both throw Error for a dimension
+/// that does not exist, and the factor also for one of size 0.
 Shape reduced_shape(const Shape& shape, int64_t dim);
 double mean_factor(const Shape& shape, int64_t dim);
 
@@ -30,7 +30,7 @@ inline Tensor mean(const Tensor& x, int64_t dim, bool keepdim = false) {
   return scale(sum(x, dim, keepdim), mean_factor(x.shape(), dim));
 }
 
-/// What a gradient needs of a tensor when its values do not matter.
+/// The properties of a tensor that a gradient needs if it does not need the values.
 struct ShapeState {
   Shape shape;
   DType dtype = DType::float32;

@@ -1,4 +1,4 @@
-// Tangents of arithmetic, products and reductions, and what all of them are written with.
+// Tangents of arithmetic, products and reductions, and the functions with which all tangents are written.
 //
 // An undefined tangent is a zero of any shape.
 #pragma once
@@ -38,7 +38,7 @@ inline Tensor matrix_product(const Tensor& a, const Tensor& b) {
   if (!a.defined() || !b.defined()) return Tensor();
   return matmul(a, b);
 }
-/// d in the shape of y, which it is broadcast to.
+/// d broadcast to the shape of y.
 inline Tensor shaped(const Tensor& d, const Tensor& y) {
   if (!d.defined()) return Tensor();
   return add(zeros(y.shape(), y.dtype()), d);

@@ -7,8 +7,8 @@
 
 namespace cladtorch::tangents {
 
-/// What is added to the scores [T, T]: nothing where position t sees position s, else so much that the
-/// probability is 0.
+/// The mask that is added to the scores [T, T]: 0 where position t sees position s, and elsewhere a number
+/// that makes the probability 0.
 Tensor attention_mask(int64_t length, int64_t window, DType dtype);
 
 /// [B, T, heads D] as [B, heads, T, D], each head `repeat` times.
@@ -22,7 +22,7 @@ inline Tensor heads(const Tensor& x, int64_t count, int64_t repeat) {
       .reshape({batch, count * repeat, length, size});
 }
 
-/// Of softmax(q k^T / sqrt(D)) v, [B, T, n_head D].
+/// The tangent of softmax(q k^T / sqrt(D)) v, [B, T, n_head D].
 inline Tensor of_attention(const Tensor& q, const Tensor& k, const Tensor& v, int64_t n_head, int64_t window,
                            const Tensor& d_q, const Tensor& d_k, const Tensor& d_v) {
   const int64_t batch = q.size(0), length = q.size(1), channels = q.size(2), size = channels / n_head;

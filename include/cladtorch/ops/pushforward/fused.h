@@ -1,4 +1,4 @@
-// Tangents of the fused operations, and of those that they are made of alone.
+// Tangents of the fused operations, and of operations that only these use.
 #pragma once
 
 #include "cladtorch/ops/fused.h"

@@ -5,14 +5,14 @@
 
 namespace cladtorch::tangents {
 
-/// Of p = softmax(x): p (d_x - sum(p d_x)).
+/// The tangent of p = softmax(x): p (d_x - sum(p d_x)).
 inline Tensor of_softmax(const Tensor& p, const Tensor& d_x) {
   if (!d_x.defined()) return Tensor();
   const Tensor flow = mul(p, d_x);
   return sub(flow, mul(p, sum(flow, -1, true)));
 }
 
-/// Of n = c r with r = 1 / sqrt(mean(c^2) + epsilon), along the last dimension.
+/// The tangent of n = c r with r = 1 / sqrt(mean(c^2) + epsilon), along the last dimension.
 inline Tensor of_normalized(const Tensor& n, const Tensor& r, const Tensor& d_c, double d_epsilon) {
   const Tensor by_epsilon = scale(mul(n, mul(r, r)), -0.5 * d_epsilon);
   if (!d_c.defined()) return by_epsilon;
@@ -72,7 +72,7 @@ inline Tangent dropout_pushforward(const Tensor& x, double probability, const Te
   return {ops::mul(x, mask), ops::tangents::times(d_x, mask)};
 }
 
-/// The angles are constants: throws Error for a tangent of `table`.
+/// The angles are constants, so this throws Error for a tangent of `table`.
 inline Tangent rotary_embedding_pushforward(const Tensor& x, const Tensor& table, const Tensor& d_x,
                                             const Tensor& d_table) {
   ops::require(!d_table.defined(), "rotary_embedding: the table of angles is a constant");

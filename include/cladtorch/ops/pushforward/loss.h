@@ -5,12 +5,13 @@
 
 namespace cladtorch::tangents {
 
-/// Of every target its share in the mean, 1 / number of targets or, of an ignored one, 0: [..., 1]. And the
-/// same at the target's place among `classes`, else 0: [..., classes]. Throw Error as the losses do.
+/// The share of every target in the mean, which is 1 / number of targets, or 0 if it is ignored: [..., 1].
+/// The second function puts the share at the target's place among `classes`, with 0 elsewhere: [...,
+/// classes]. Both throw Error as the losses do.
 Tensor target_shares(const Tensor& targets, int64_t classes, int64_t ignore_index, DType dtype);
 Tensor target_places(const Tensor& targets, int64_t classes, int64_t ignore_index, DType dtype);
 
-/// Of the mean of -log softmax(logits)[target].
+/// The tangent of the mean of -log softmax(logits)[target].
 inline Tensor of_cross_entropy(const Tensor& logits, const Tensor& d_logits, const Tensor& targets,
                                int64_t ignore_index, DType dtype) {
   if (!d_logits.defined()) return Tensor();

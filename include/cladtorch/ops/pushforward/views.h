@@ -1,4 +1,4 @@
-// Tangents of Tensor's own methods: the same view of the tangent.
+// Tangents of Tensor's own methods. Each is the same view of the tangent.
 #pragma once
 
 #include <vector>
