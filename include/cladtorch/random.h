@@ -22,7 +22,7 @@ constexpr std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, ui
   return counter;
 }
 
-/// Word `index` of the stream (seed, stream): random access, no state.
+/// Word `index` of the stream (seed, stream), by random access without state.
 constexpr uint32_t random_word(uint64_t seed, uint64_t stream, uint64_t index) {
   const uint64_t block = index / 4;
   return philox4x32({static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32),

@@ -1,4 +1,4 @@
-// Batches as tensors. Header only, so that the data layer itself does not depend on tensors.
+// Batches as tensors. This is only a header, so that the data layer itself does not depend on tensors.
 #pragma once
 
 #include <cstddef>

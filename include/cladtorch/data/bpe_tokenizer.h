@@ -12,21 +12,21 @@
 namespace cladtorch::data {
 
 /// A tokenizer.json of Hugging Face's `tokenizers` whose model is BPE (docs/data.md lists the parts that are
-/// supported). Tokens are the same as there for every text that is UTF-8. Bytes that are not UTF-8, which
-/// that library does not take, are encoded as they are where the vocabulary can (byte-level, or with
-/// byte_fallback), each as a character that is no letter, number or space, and come back from decode().
+/// supported). For every text in UTF-8 the tokens are those of that library. It refuses bytes that are not
+/// UTF-8; here, a vocabulary that is byte-level or has byte_fallback encodes them unchanged, each as a
+/// character that is no letter, number or space, and decode() gives them back.
 ///
 /// Added tokens are found in the text: "<|endoftext|>" is one token. encode() takes time in proportion to the
 /// text, less than a microsecond per word.
 class BpeTokenizer final : public Tokenizer {
  public:
-  /// `names`: tokens with a role, which the vocabulary must have; where none is named, the one that ends a
-  /// text is known by the names that are common for it. Throws Error naming what is wrong or not supported.
+  /// `names` are tokens with a role, which the vocabulary must have. If none is named, the token that ends a
+  /// text is found by its usual names. Throws Error naming what is wrong or not supported.
   static std::shared_ptr<const BpeTokenizer> from_json(const nlohmann::json& json,
                                                        const SpecialNames& names = {});
 
-  /// GPT-2's files: `vocabulary` maps tokens to numbers (encoder.json, vocab.json), `merges` has one merge to
-  /// a line (vocab.bpe, merges.txt).
+  /// GPT-2's files: `vocabulary` maps tokens to numbers (encoder.json, vocab.json), `merges` has one merge
+  /// per line (vocab.bpe, merges.txt).
   static std::shared_ptr<const BpeTokenizer> from_vocabulary_and_merges(const nlohmann::json& vocabulary,
                                                                         std::string_view merges);
 
@@ -36,7 +36,7 @@ class BpeTokenizer final : public Tokenizer {
   int64_t vocab_size() const override;
   void append_tokens(std::string_view text, std::vector<int32_t>& tokens, bool begins) const override;
   size_t whole_length(std::string_view text) const override;
-  /// A number that no token has stands for nothing.
+  /// A number without a token has no bytes.
   std::string_view token_bytes(int32_t token) const override;
   std::string decode(std::span<const int32_t> tokens) const override;
   const SpecialTokens& special_tokens() const override;

@@ -19,7 +19,7 @@ struct GrammarStatistics {
   double nats_per_byte() const { return nats / bytes; }
 };
 
-/// What `Grammar::parse` finds in one text.
+/// The result of `Grammar::parse` for one text.
 struct GrammarParse {
   uint64_t derivations = 0;    ///< ways to derive the text: 0 (not in the language) or, if unambiguous, 1
   double log_probability = 0;  ///< of the text, in nats; -infinity when there is no derivation
@@ -38,7 +38,7 @@ class Grammar {
     uint64_t total_weight = 0;
   };
 
-  /// Compiles `source`; the text is what the rule `start` makes. Throws Error naming the line.
+  /// Compiles `source`; the text is what the rule `start` derives. Throws Error naming the line.
   Grammar(std::string_view source, std::string_view start);
 
   /// Appends one text to `out`.
@@ -49,9 +49,9 @@ class Grammar {
   /// All derivations of `text` as one whole text.
   GrammarParse parse(std::string_view text) const;
 
-  /// Empty if no text of an alternative is a prefix of a text of another alternative of the same choice, at
-  /// any choice: then derivations and texts are one to one, and a stream of texts is cut in only one way.
-  /// Else the first offence.
+  /// Empty if at every choice no text of an alternative is a prefix of a text of another alternative. Then
+  /// derivations and texts are one to one, and a stream of texts can be cut in only one way. Otherwise this
+  /// describes the first conflict.
   std::string prefix_conflict() const;
 
   /// Rules; a child has a smaller index than its parent.

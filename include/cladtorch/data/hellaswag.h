@@ -1,4 +1,4 @@
-// HellaSwag: which of four endings goes on with a text. Source: Zellers et al., "HellaSwag: can a machine
+// HellaSwag: which of four endings continues a text. Source: Zellers et al., "HellaSwag: can a machine
 // really finish your sentence?", 2019.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace cladtorch::data {
 
-/// A text and what may follow it, of which one is right.
+/// A text and its possible endings, one of which is right.
 struct ChoiceQuestion {
   std::string context;
   std::vector<std::string> endings;  ///< a space goes between the context and each
@@ -18,13 +18,12 @@ struct ChoiceQuestion {
   uint64_t line = 0;                 ///< of the file, for messages
 };
 
-/// Whose prompts, and whose normalized accuracy.
+/// Whose prompts and normalized accuracy are used.
 enum class HellaSwagStyle {
-  /// EleutherAI's lm-evaluation-harness: the activity, then ctx_a and ctx_b, without the marks in brackets
-  /// that
-  /// WikiHow left. Normalized by the characters of an ending.
+  /// EleutherAI's lm-evaluation-harness: the activity, then ctx_a and ctx_b, without WikiHow's marks in
+  /// brackets. Normalized by the characters of an ending.
   harness,
-  /// llm.c: ctx as it stands. Normalized by the tokens of an ending.
+  /// llm.c: ctx unchanged. Normalized by the tokens of an ending.
   llmc,
 };
 
@@ -33,7 +32,7 @@ HellaSwagStyle hellaswag_style(const std::string& name);
 
 /// The first `limit` questions of a file in HellaSwag's own format: JSON Lines, plain, .gz or .zst, each an
 /// object with `endings`, `label` (a number, or one in a string), and `ctx_a` and `ctx_b` or `ctx`;
-/// `activity_label` where there is one. Throws Error naming file and line of what does not fit.
+/// `activity_label` if there is one. Throws Error naming the file and line of an invalid example.
 std::vector<ChoiceQuestion> read_hellaswag(const std::filesystem::path& path,
                                            HellaSwagStyle style = HellaSwagStyle::harness,
                                            int64_t limit = std::numeric_limits<int64_t>::max());

@@ -14,7 +14,7 @@ namespace cladtorch::data {
 
 /// Predicts a window cut at a uniformly random byte out of an endless stream of a grammar's texts. The
 /// entropy of the stream is the loss of a reader who has seen everything before; this is the loss of one who
-/// has seen the window only.
+/// has seen only the window.
 class IdealPredictor {
  public:
   /// Keeps a reference: `grammar` must outlive the predictor.

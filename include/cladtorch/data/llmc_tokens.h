@@ -17,7 +17,7 @@ class LlmcTokens {
   /// the file.
   static LlmcTokens open(const std::filesystem::path& path);
 
-  /// Whether `path` begins as such a file does.
+  /// Whether `path` begins like such a file.
   static bool is_one(const std::filesystem::path& path);
 
   /// The tokens; valid as long as any copy of this object lives.
@@ -28,13 +28,14 @@ class LlmcTokens {
   TokenSpan tokens_;
 };
 
-/// Writes `tokens` atomically: 16 bits each as llm.c keeps GPT-2's, 32 as Llama 3's. Throws Error for a token
-/// that does not fit, or for 2^31 tokens and more: llm.c counts them in an int32.
+/// Writes `tokens` atomically, in 16 bits each as llm.c keeps GPT-2's, or in 32 as it keeps Llama 3's. Throws
+/// Error for a token that does not fit, or for 2^31 tokens and more, because llm.c counts them in an int32.
 void write_llmc_tokens(const std::filesystem::path& path, const TokenSequence& tokens, TokenWidth width);
 
 /// Writes `dataset` to the new folder `folder`: files train_000000.bin ... and val_000000.bin ... of at most
-/// `file_tokens` tokens, as wide as the vocabulary needs, and tokenizer.json beside them. Throws Error where
-/// the folder holds something, and for a dataset with prompts: the files cannot say what is not learned.
+/// `file_tokens` tokens, as wide as the vocabulary needs, and tokenizer.json beside them. Throws Error if
+/// the folder is not empty, and for a dataset with prompts, because the files cannot mark tokens as not
+/// learned.
 void write_llmc_folder(const Dataset& dataset, const std::filesystem::path& folder,
                        uint64_t file_tokens = 100'000'000);
 

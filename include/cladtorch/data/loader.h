@@ -29,7 +29,7 @@ enum class Sampling {
 std::string to_string(Sampling sampling);
 Sampling sampling_from_string(const std::string& name);
 
-/// How documents come into windows.
+/// How documents are placed in windows.
 enum class Packing {
   packed,     ///< one after the other: a window begins anywhere and may hold the end of one and the start of
               ///< the next
@@ -43,7 +43,8 @@ Packing packing_from_string(const std::string& name);
 
 class DocumentWindows;
 
-/// All that decides the batches that a Loader will give: save it with a checkpoint and `restore` it.
+/// The complete state of a Loader, which decides its next batches. Save it with a checkpoint and `restore`
+/// it.
 struct LoaderState {
   uint64_t seed = 0;
   uint64_t epoch = 0;     ///< full passes over the text (always 0 for random offsets)
@@ -53,15 +54,15 @@ struct LoaderState {
 void to_json(nlohmann::json& json, const LoaderState& state);
 void from_json(const nlohmann::json& json, LoaderState& state);
 
-/// An endless stream of batches. A sequence is T + 1 adjacent tokens, or documents of so many tokens in all:
-/// targets are the tokens one place later, or ignored_target where that token is never a target. Computes
-/// every window from (seed, epoch, position) alone and allocates nothing after construction. Packing::packed
-/// keeps no tables; Packing::documents keeps 16 bytes per document and 8 per window.
+/// An endless stream of batches. A sequence is T + 1 adjacent tokens, or documents of that many tokens in
+/// all; targets are the tokens one place later, or ignored_target where that token is never a target.
+/// Computes every window from (seed, epoch, position) alone and allocates nothing after construction.
+/// Packing::packed keeps no tables; Packing::documents keeps 16 bytes per document and 8 per window.
 class Loader {
  public:
-  /// What `tokens` refers to must outlive the loader. Throws Error stating the minimum when they are fewer
-  /// than T + 1, and for Packing::documents when their documents are not known or the sampling is another
-  /// than shuffled_windows.
+  /// The memory behind `tokens` must outlive the loader. Throws Error stating the minimum if there are fewer
+  /// than T + 1 tokens, and for Packing::documents if their documents are not known or the sampling is not
+  /// shuffled_windows.
   Loader(TokenSequence tokens, BatchShape shape, uint64_t seed,
          Sampling sampling = Sampling::shuffled_windows, Packing packing = Packing::packed);
 
@@ -71,7 +72,7 @@ class Loader {
   BatchShape shape() const { return shape_; }
   const LoaderState& state() const { return state_; }
   /// Continues exactly where a loader over the same tokens, shape and sampling was in `state`. Throws Error
-  /// for a place that this loader never comes to.
+  /// for a place that this loader never reaches.
   void restore(const LoaderState& state);
 
   /// Tokens that one epoch visits (random offsets: the size of the text), for "epochs seen" displays.
@@ -93,13 +94,14 @@ class Loader {
 
 struct EvalOptions {
   /// Positions at the start of each window that are given as context but not scored: their targets are
-  /// ignored_target. With 0 every position is scored, the first ones almost blind; with T/2 every scored
-  /// token is predicted from at least T/2 others, at twice the cost for the same text. Must be below T.
+  /// ignored_target. With 0 every position is scored, the first ones almost without context; with T/2 every
+  /// scored token is predicted from at least T/2 others, at twice the cost for the same text. Must be below
+  /// T.
   int64_t context = 0;
   /// At most this many batches, spread evenly over the text; 0 means as many as it takes to score all of it.
   int64_t max_batches = 0;
-  /// With Packing::documents each window holds whole documents, each window is given once, and `context` does
-  /// not matter: a document is predicted from its beginning.
+  /// With Packing::documents each window holds whole documents, each window is given once, and `context` is
+  /// ignored, because a document is predicted from its beginning.
   Packing packing = Packing::packed;
 };
 

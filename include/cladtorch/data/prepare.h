@@ -22,7 +22,7 @@ enum class Split {
 std::string to_string(Split split);
 Split split_from_string(const std::string& name);
 
-/// Where reading stands. Bytes are those on disk.
+/// How far reading has come, in bytes on disk.
 struct ReadProgress {
   bool counting = false;  ///< the first pass, which gathers the characters of a vocabulary
   uint64_t bytes = 0, total_bytes = 0;
@@ -33,20 +33,20 @@ struct ReadProgress {
 struct PrepareOptions {
   Vocabulary vocabulary = Vocabulary::characters;
   TextOptions text{};
-  /// A text of its own for validation; empty: a part of the text itself.
+  /// A separate text for validation; empty means a part of the text itself.
   std::filesystem::path validation{};
   /// From 0 to below 1.
   double validation_share = 0.1;
-  /// By default documents where a file is JSON Lines, tail otherwise.
+  /// The default is documents if a file is JSON Lines, and tail otherwise.
   std::optional<Split> split{};
   uint64_t seed = 1;                    ///< of Split::documents
   int threads = 1;                      ///< that encode; the result does not depend on it
   uint64_t shard_tokens = 100'000'000;  ///< most tokens of one shard
-  /// Called now and then on the calling thread. May throw to end everything.
+  /// Called now and then on the calling thread. It may throw, which ends the preparation.
   std::function<void(const ReadProgress&)> progress{};
 };
 
-/// What was found in a text.
+/// What preparing a text found.
 struct PrepareSummary {
   uint64_t documents = 0;
   uint64_t skipped = 0;  ///< lines that could not be used
@@ -55,9 +55,9 @@ struct PrepareSummary {
 };
 
 /// Encodes the text `path` and writes it to `folder` as token shards, in bounded memory whatever the size of
-/// the text. A dataset that `folder` held before stays complete until the new one is, and for good when this
-/// throws: a file or line that cannot be read, a full disk, `path` that holds prepared tokens, or `folder` in
-/// `path`, where it would be read as text the next time.
+/// the text. An older dataset in `folder` stays complete until the new one is, and also if this throws. It
+/// throws Error for a file or line that cannot be read, for a full disk, for a `path` that holds prepared
+/// tokens, and for a `folder` inside `path`, where it would be read as text the next time.
 PrepareSummary prepare_text(const std::filesystem::path& path, const std::filesystem::path& folder,
                             const PrepareOptions& options = {});
 

@@ -22,15 +22,15 @@ struct SentencePiece {
   Kind kind = Kind::normal;
 };
 
-/// Tokens as the library gives them. The text must be UTF-8; what the model's normalizer changes (it may join
-/// spaces) does not come back from decode().
+/// Tokens as the library gives them. The text must be UTF-8. decode() does not undo changes of the model's
+/// normalizer, which may join spaces.
 class SentencePieceTokenizer final : public Tokenizer {
  public:
-  /// `model`: the content of the file. Throws Error where it is no SentencePiece model.
+  /// `model` is the content of the file. Throws Error if it is not a SentencePiece model.
   explicit SentencePieceTokenizer(std::string model);
-  /// Also with tokens that were added to it, which are found in the text as they stand.
+  /// The same with added tokens, which are found literally in the text.
   SentencePieceTokenizer(std::string model, const TokenizerSettings& settings);
-  /// Reads what to_json() gives.
+  /// Reads the result of to_json().
   static std::shared_ptr<const SentencePieceTokenizer> from_json(const nlohmann::json& json);
   ~SentencePieceTokenizer() override;
 
@@ -44,18 +44,18 @@ class SentencePieceTokenizer final : public Tokenizer {
   const SpecialTokens& special_tokens() const override;
   bool is_special(int32_t token) const override;
 
-  /// The vocabulary as the file has it, by number. Tokens that were added are control or user-defined ones,
-  /// worth less than any piece; a number that nobody has is an unused one without text.
+  /// The vocabulary of the file, by number. Added tokens are control or user-defined pieces with a lower
+  /// score than any other piece; a number without a token is an unused piece without text.
   std::vector<SentencePiece> pieces() const;
   /// Whether it joins pairs of pieces by their scores (BPE).
   bool joins_pairs() const;
   /// Whether encode() puts a space before a text.
   bool adds_space() const;
-  /// The piece of what the vocabulary lacks.
+  /// The piece for text that the vocabulary lacks.
   std::optional<int32_t> unknown() const;
 
   /// {"format": "cladtorch-tokenizer", "version": 1, "kind": "sentencepiece", "model": base64 of the file};
-  /// with settings, also those that count, under the names that tokenizer_config.json has for them.
+  /// settings that matter are added under their names in tokenizer_config.json.
   nlohmann::json to_json() const override;
   /// tokenizer.model and tokenizer_config.json.
   std::map<std::string, std::string> files() const override;
@@ -65,7 +65,7 @@ class SentencePieceTokenizer final : public Tokenizer {
   std::unique_ptr<const Parts> parts_;
 };
 
-/// The tokenizer.model in `folder`, with the tokens that the files beside it add; null where there is none.
+/// The tokenizer.model in `folder`, with the tokens that the files beside it add; null if there is none.
 /// Throws Error naming the file and what is wrong with it.
 std::shared_ptr<const SentencePieceTokenizer> load_sentencepiece(const std::filesystem::path& folder);
 

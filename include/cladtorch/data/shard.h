@@ -17,7 +17,7 @@ class TokenShard {
   /// line that names the file and what is wrong.
   static TokenShard open(const std::filesystem::path& path);
 
-  /// The tokens, and what is known about them; valid as long as any copy of this shard lives.
+  /// The tokens with their documents and marks, valid as long as any copy of this shard lives.
   TokenSpan tokens() const { return part_.tokens; }
   const TokenSequence::Part& part() const { return part_; }
   /// Tokenizer::fingerprint() of the vocabulary that the tokens belong to.
@@ -30,8 +30,8 @@ class TokenShard {
 };
 
 /// Writes one shard from parts of any size, in bounded memory (8 bytes per document, and a bit per token once
-/// one is ignored). The file appears under its name only in
-/// `finish`, complete and synced to the disk; a writer destroyed before leaves nothing behind.
+/// one is ignored). The file appears under its name only in `finish`, complete and synced to the disk; a
+/// writer that is destroyed before leaves nothing behind.
 class ShardWriter {
  public:
   /// `vocabulary` is Tokenizer::fingerprint(). Throws Error when the file cannot be created.
@@ -49,7 +49,8 @@ class ShardWriter {
   uint64_t count() const;
   uint64_t documents() const;
 
-  /// Completes the header, syncs and renames. Throws Error when the disk refuses (full, read-only).
+  /// Completes the header, syncs and renames. Throws Error if the disk refuses, for example because it is
+  /// full.
   void finish();
 
  private:

@@ -14,7 +14,8 @@ namespace cladtorch::data {
 /// The grammar of one story, separator included (its source is data/stories/words.cpp and plots.cpp).
 const Grammar& story_grammar();
 
-/// Whole stories, one after another, until at least `bytes` bytes are there. The same on every machine.
+/// Whole stories, one after another, until there are at least `bytes` bytes. They are the same on every
+/// machine.
 std::string generate_stories(size_t bytes, uint64_t seed);
 
 /// Every character that a story can contain, ascending; all are ASCII.

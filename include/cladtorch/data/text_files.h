@@ -13,15 +13,15 @@ namespace cladtorch::data {
 
 /// How the lines of JSON Lines become text.
 struct TextOptions {
-  /// The key that holds the text. Where it is given, every file is read as JSON Lines; where it is not, files
-  /// named .jsonl or .ndjson are, and each line says by its keys what it is (docs/data.md).
+  /// The key that holds the text. If it is given, every file is read as JSON Lines. Otherwise only files
+  /// named .jsonl or .ndjson are, and the keys of each line say how it is read (docs/data.md).
   std::string field{};
-  /// Passes over lines that cannot be used, and counts them, instead of throwing.
+  /// Skips and counts invalid lines instead of throwing.
   bool skip_invalid = false;
 };
 
 /// The files of a text, in the order in which they are read: a single file, or every regular file below a
-/// folder sorted by path. Names that begin with a dot are passed over. Names that end in .gz and .zst are
+/// folder sorted by path. Names that begin with a dot are skipped. Files whose names end in .gz or .zst are
 /// decompressed.
 class TextFiles {
  public:
@@ -37,10 +37,10 @@ class TextFiles {
   /// Bytes of all files on disk.
   uint64_t bytes() const { return bytes_; }
 
-  /// Gives the whole text to `visit` in pieces: of a plain file at most `piece_bytes` each, of JSON Lines the
-  /// texts of the lines. A newline is put between two documents (files, lines) where the first does not end
-  /// with one. With `utf8`, each piece holds whole characters, and a file that is not UTF-8 throws Error
-  /// naming it and the byte offset. `piece_bytes` must be at least 4.
+  /// Passes the whole text to `visit` in pieces: at most `piece_bytes` of a plain file, or the text of a line
+  /// of JSON Lines. A newline is put between two documents (files, lines) if the first does not end with one.
+  /// With `utf8`, each piece holds whole characters, and a file that is not UTF-8 throws Error naming it and
+  /// the byte offset. `piece_bytes` must be at least 4.
   void read(bool utf8, const std::function<void(std::string_view)>& visit,
             size_t piece_bytes = size_t{1} << 20) const;
 

@@ -1,4 +1,4 @@
-// The tokens of a text, which may lie in several shards, with what is known about them.
+// The tokens of a text, which may lie in several shards, with their documents and marks.
 #pragma once
 
 #include <cstddef>
@@ -31,17 +31,17 @@ class TokenSequence {
 
   /// Token `i`; `i` must be below size().
   int32_t operator[](size_t i) const;
-  /// Whether token `i` is never to be predicted: the prompt of an example.
+  /// Whether token `i` is never predicted, as in the prompt of an example.
   bool ignored(size_t i) const;
   /// Whether any token is.
   bool has_ignored() const;
 
   /// Tokens [first, first + out.size()), which must lie inside the sequence. Allocates nothing.
   void copy(size_t first, std::span<int32_t> out) const;
-  /// The same as targets: ignored_target where a token is ignored.
+  /// The same tokens as targets, with ignored_target where a token is ignored.
   void copy_targets(size_t first, std::span<int32_t> out) const;
 
-  /// Where documents begin, ascending, from 0 on; empty when that was never recorded.
+  /// The first tokens of documents, ascending from 0; empty if they were not recorded.
   std::vector<uint64_t> documents() const;
 
   /// `count` tokens from `first` on; the range must lie inside the sequence.
@@ -67,12 +67,12 @@ class TokenSink {
   virtual ~TokenSink() = default;
   /// The next token begins a document.
   virtual void begin_document() = 0;
-  /// `ignored`: these tokens are never targets.
+  /// If `ignored`, these tokens are never targets.
   virtual void append(std::span<const int32_t> tokens, bool ignored) = 0;
 };
 
-/// Gives all of `from` to `to`, in bounded memory but for 8 bytes per document. `continues`: the first token
-/// goes on with the last document of `to` instead of beginning one.
+/// Writes all of `from` to `to`, in bounded memory except for 8 bytes per document. If `continues`, the first
+/// token continues the last document of `to` instead of beginning one.
 void copy_tokens(const TokenSequence& from, TokenSink& to, bool continues = false);
 
 }  // namespace cladtorch::data

@@ -1,4 +1,4 @@
-// A text that comes in pieces, encoded as if it came whole.
+// Encodes a text that arrives in pieces as if it were whole.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 namespace cladtorch::data {
 
 /// Collects text until a part of it can be encoded whatever follows (Tokenizer::whole_length), so the tokens
-/// do not depend on where the pieces end. Holds little more than one piece, unless the text has no place to
-/// cut it, such as a megabyte without a space.
+/// do not depend on where the pieces end. It holds little more than one piece, unless the text cannot be cut,
+/// as a megabyte without a space.
 class TokenStream {
  public:
   /// `tokenizer` must outlive the stream.
@@ -21,7 +21,7 @@ class TokenStream {
   /// The tokens that are certain after `piece`; valid until the next call.
   const std::vector<int32_t>& append(std::string_view piece);
 
-  /// The tokens of what is left. The next text begins after this.
+  /// The tokens of the remaining text. The next text begins after this.
   const std::vector<int32_t>& finish();
 
  private:

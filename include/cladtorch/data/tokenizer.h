@@ -1,5 +1,5 @@
-// Text to tokens and back: bytes, Unicode characters, and what every vocabulary can do. Vocabularies of
-// pretrained models: bpe_tokenizer.h and sentencepiece_tokenizer.h.
+// Text to tokens and back: the interface of every vocabulary, and vocabularies of bytes and of characters.
+// Vocabularies of pretrained models are in bpe_tokenizer.h and sentencepiece_tokenizer.h.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ namespace cladtorch::data {
 
 /// Tokens with a meaning of their own.
 struct SpecialTokens {
-  std::vector<int32_t> before;         ///< what a model of this vocabulary wants before a text: <s> of Llama
+  std::vector<int32_t> before;         ///< tokens that a model expects before a text, such as Llama's <s>
   std::vector<int32_t> after;          ///< and after it
-  std::optional<int32_t> end_of_text;  ///< what stands between two documents: <|endoftext|> of GPT-2
-  std::optional<int32_t> begin_of_text = {};  ///< what a text from nothing begins with
+  std::optional<int32_t> end_of_text;  ///< the token between two documents, such as GPT-2's <|endoftext|>
+  std::optional<int32_t> begin_of_text = {};  ///< begins a text that has no prompt
   std::optional<int32_t> padding = {};        ///< fills up sequences of a batch
 };
 
-/// Tokens with a role by their names, "</s>"; empty where nothing says which it is.
+/// The names of tokens with a role, such as "</s>"; empty if no file names one.
 struct SpecialNames {
   std::string begin, end, padding;
 };
@@ -44,14 +44,14 @@ class Tokenizer {
   /// offset when the vocabulary lacks it.
   std::vector<int32_t> encode(std::string_view text) const;
 
-  /// Appends the tokens of `text` to `tokens`. With `begins` false the text goes on where another one ended
+  /// Appends the tokens of `text` to `tokens`. If `begins` is false, the text continues one that ended
   /// at its whole_length.
   virtual void append_tokens(std::string_view text, std::vector<int32_t>& tokens,
                              bool begins = true) const = 0;
 
-  /// How much of the beginning of `text` can be encoded before its continuation is known: the tokens of that
-  /// part and those of the rest (with `begins` false) are the tokens of the whole. May be 0. TokenStream
-  /// (token_stream.h) encodes a text in pieces by it.
+  /// The length of the beginning of `text` that can be encoded before its continuation is known: the tokens
+  /// of that part and those of the rest (with `begins` false) are the tokens of the whole. It may be 0.
+  /// TokenStream (token_stream.h) uses it to encode a text in pieces.
   virtual size_t whole_length(std::string_view text) const { return text.size(); }
 
   /// Whether encode() refuses bytes that are not UTF-8.
@@ -61,27 +61,29 @@ class Tokenizer {
   /// range. One byte token may be a part of a character: a stream of them is valid UTF-8 only as a whole.
   virtual std::string_view token_bytes(int32_t token) const = 0;
 
-  /// The text of `tokens`: their bytes one after the other, less a space that encode() put before the text.
+  /// The text of `tokens`: their bytes one after the other, without a space that encode() put before the
+  /// text.
   virtual std::string decode(std::span<const int32_t> tokens) const;
 
   virtual const SpecialTokens& special_tokens() const;
-  /// Whether `token` stands for no text of its own, such as <|endoftext|>.
+  /// Whether `token` stands for no text, as <|endoftext|> does.
   virtual bool is_special(int32_t token) const;
 
-  /// What Hugging Face calls encode with special tokens: the text between special_tokens().before and .after.
+  /// Hugging Face's encode with special tokens: the text between special_tokens().before and .after.
   std::vector<int32_t> encode_whole(std::string_view text) const;
 
   /// The JSON object that tokenizer_from_json turns back into an equal tokenizer (format in docs/data.md).
   virtual nlohmann::json to_json() const = 0;
 
-  /// 64-bit hash of the vocabulary. Shards carry it, so tokens are never read with a foreign vocabulary.
+  /// 64-bit hash of the vocabulary. Shards carry it, so tokens are never read with another vocabulary.
   uint64_t fingerprint() const;
 
   /// Writes to_json() to `path` atomically.
   void save(const std::filesystem::path& path) const;
 
-  /// Content by name of the files that keep it in a folder of transformers, from which load_tokenizer() makes
-  /// an equal one: tokenizer.json or tokenizer.model, and tokenizer_config.json for the roles of tokens.
+  /// The content, by name, of the files that hold it in a Hugging Face folder, from which load_tokenizer()
+  /// makes an equal one: tokenizer.json or tokenizer.model, and tokenizer_config.json for the roles of
+  /// tokens.
   virtual std::map<std::string, std::string> files() const;
 };
 
@@ -119,12 +121,12 @@ class CharTokenizer final : public Tokenizer {
  private:
   std::vector<char32_t> code_points_;
   std::vector<std::string> bytes_;
-  std::vector<int32_t> ascii_;  // token of each code point below 128, -1 where there is none
+  std::vector<int32_t> ascii_;  // token of each code point below 128, or -1
   std::unordered_map<char32_t, int32_t> others_;
 };
 
-/// The tokenizer that `json` describes: of Tokenizer::to_json, or a tokenizer.json of Hugging Face's
-/// tokenizers whose model is BPE. Throws Error naming what is wrong or not supported.
+/// The tokenizer that `json` describes, which is the result of Tokenizer::to_json, or a tokenizer.json of
+/// Hugging Face's tokenizers whose model is BPE. Throws Error naming what is wrong or not supported.
 TokenizerPtr tokenizer_from_json(const nlohmann::json& json);
 
 /// The tokenizer in `path`:

@@ -7,19 +7,19 @@
 
 namespace cladtorch::data {
 
-/// "char" or "byte", made from the text, or a tokenizer that exists already, named by its path.
+/// "char" (made from the text), "byte", or an existing tokenizer, named by its path.
 class Vocabulary {
  public:
   static const Vocabulary characters, bytes;
 
-  /// `name`: char, byte, or a path that load_tokenizer takes. Throws Error when it is none of them.
+  /// `name` is char, byte, or a path that load_tokenizer takes. Throws Error for anything else.
   explicit Vocabulary(std::string name);
 
   const std::string& name() const { return name_; }
   /// Whether the name is a path.
   bool is_file() const { return is_file_; }
 
-  /// The tokenizer, where no text is needed to make it: Error for char.
+  /// The tokenizer, if it can be made without a text. Throws Error for char.
   TokenizerPtr tokenizer() const;
 
  private:

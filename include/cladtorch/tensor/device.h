@@ -9,11 +9,11 @@
 
 namespace cladtorch {
 
-/// "cpu", "cuda" for the first CUDA device, or "cuda:N". Throws Error for anything else, whether or not there
-/// is such a device.
+/// "cpu", "cuda" for the first CUDA device, or "cuda:N". Throws Error for any other name. The device need not
+/// exist.
 Device device_from_string(std::string_view name);
 
-/// CUDA devices that this program can use: 0 in a build without their code, or without a driver.
+/// The number of CUDA devices that this program can use: 0 in a build without CUDA code, or without a driver.
 int cuda_device_count();
 
 /// Throws Error unless the device can be used.
@@ -28,10 +28,10 @@ struct DeviceCapacity {
 };
 DeviceCapacity device_capacity(Device device);
 
-/// The most bytes that this process has had from a CUDA device's driver at one time, for tensors.
+/// The most bytes that this process has held from a CUDA device's driver at one time, for tensors.
 size_t most_device_memory(Device device);
 
-/// Waits for all that was given to the device. Throws Error if a kernel failed.
+/// Waits for all work that was given to the device. Throws Error if a kernel failed.
 void synchronize(Device device);
 
 }  // namespace cladtorch

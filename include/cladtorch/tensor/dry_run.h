@@ -1,17 +1,18 @@
-// Running a step without its work, to learn what memory it takes.
+// Runs a step without its work, to find how much memory it takes.
 #pragma once
 
 namespace cladtorch {
 
-/// While one lives on this thread, nothing happens on devices other than the CPU: no kernel runs, nothing is
-/// copied to or from them, and what a Workspace::Step allocates there has addresses but no memory. So a step
-/// plans its memory before any is taken, and for sizes that would not fit:
+/// While an object of this class lives on this thread, nothing happens on devices other than the CPU: no
+/// kernel runs, nothing is copied to or from them, and tensors that a Workspace::Step allocates there have
+/// addresses but no memory. So a step can plan its memory before it takes any, even for sizes that would not
+/// fit:
 ///
 ///     Workspace workspace;
 ///     {
 ///       const DryRun dry;
 ///       const Workspace::Step step(workspace);
-///       loss_and_gradient(model, tokens, targets, &gradient);   // the number that comes back says nothing
+///       loss_and_gradient(model, tokens, targets, &gradient);   // the returned number means nothing
 ///     }
 ///     workspace.statistics(device).planned_bytes;
 ///

@@ -7,7 +7,7 @@
 
 namespace cladtorch {
 
-/// Threads used by operations; at first what OpenMP offers.
+/// The number of threads that operations use, at first OpenMP's default.
 int num_threads();
 /// Throws Error unless count >= 1.
 void set_num_threads(int count);
@@ -38,13 +38,12 @@ using ThreadBody = CallableRef<>;
 }  // namespace detail
 
 /// Calls body(begin, end) for consecutive pieces of [0, n) of `grain` each (the last may be smaller), on any
-/// thread in any order. The pieces depend on n and grain only. The body must not throw. Nested calls run on
+/// thread in any order. The pieces depend only on n and grain. The body must not throw. Nested calls run on
 /// one thread.
 void parallel_for(int64_t n, int64_t grain, detail::RangeBody body);
 
-/// The same, but every thread calls prepare() first, even one that then finds no piece left. That is the
-/// place to take memory that the thread keeps: which thread gets a piece is chance, and a later call must
-/// find it.
+/// The same, but every thread calls prepare() first, even one that then finds no piece left. Take memory that
+/// the thread keeps in prepare(): which thread gets a piece is random, and a later call must find the memory.
 void parallel_for(int64_t n, int64_t grain, detail::ThreadBody prepare, detail::RangeBody body);
 
 }  // namespace cladtorch

@@ -1,4 +1,4 @@
-// The extents of a tensor, stored inline: no heap.
+// The extents of a tensor, stored inline without heap memory.
 #pragma once
 
 #include <array>

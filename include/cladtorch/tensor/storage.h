@@ -18,7 +18,7 @@ struct Float8Scaling;
 namespace detail {
 
 /// One block of memory and its bookkeeping. Headers come from a process-wide pool, so a recycled one costs no
-/// heap.
+/// heap allocation.
 struct Storage {
   static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
@@ -26,14 +26,14 @@ struct Storage {
   Device device;
   bool gradient_buffer = false;  ///< contributions are added in place even when handles are shared
   bool zero = false;             ///< stands for zero whatever the bytes say; the first contribution is stored
-  bool frozen = false;           ///< nobody wants derivatives with respect to it: see Tensor::set_frozen
+  bool frozen = false;           ///< has no derivatives; see Tensor::set_frozen
   bool sink = false;             ///< a gradient buffer without memory that drops what is added
-  bool squares_wanted = false;   ///< of those who write a gradient buffer: see Tensor::want_squares
-  double squares = unknown;      ///< sum of the squares of all elements, if the last writer left it
+  bool squares_wanted = false;   ///< writers should sum squares; see Tensor::want_squares
+  double squares = unknown;      ///< sum of the squares of all elements, if the last writer stored it
   std::shared_ptr<const Float8Scaling> float8;  ///< see Tensor::set_float8_scaling
   std::byte* data = nullptr;
   size_t bytes = 0;
-  Workspace* workspace = nullptr;  ///< told when the block is released; null once the block is on its own
+  Workspace* workspace = nullptr;  ///< notified when the block is released; null once the block left it
   int64_t sequence = -1;           ///< number of this allocation within the workspace's step
   bool in_arena = false;           ///< data belongs to the workspace's arena, not to the heap
   Storage* owner = nullptr;        ///< data is a part of this one's, which it keeps alive
@@ -43,9 +43,9 @@ struct Storage {
 /// A block of at least `bytes` (64-byte aligned, contents undefined) with one reference, from the thread's
 /// open workspace step or else from the heap.
 Storage* allocate_storage(size_t bytes, Device device);
-/// No memory: the storage of a gradient sink.
+/// The storage of a gradient sink, which has no memory.
 Storage* sink_storage(Device device);
-/// The `bytes` at `data`, which lie in `owner` and keep it alive, as a block with marks of its own.
+/// The `bytes` at `data`, which lie in `owner` and keep it alive, as a block with its own marks.
 Storage* part_of_storage(Storage* owner, std::byte* data, size_t bytes);
 void free_storage(Storage* storage) noexcept;
 

@@ -66,7 +66,7 @@ class CLAD_OPAQUE Tensor {
   }
   const void* data() const { return const_cast<Tensor*>(this)->raw_data(dtype_, DeviceType::cpu); }
 
-  /// The same for kernels, of a tensor on a CUDA device.
+  /// The same for kernels, for a tensor on a CUDA device.
   template <class T>
   T* device_data() {
     return static_cast<T*>(raw_data(dtype_of<T>::value, DeviceType::cuda));
@@ -109,27 +109,27 @@ class CLAD_OPAQUE Tensor {
   /// Itself if it is there already, else a dense copy. Throws Error if the device is not there.
   Tensor to(Device device) const;
 
-  // In place; of constants alone in differentiated code.
+  // These work in place; in differentiated code they are for constants only.
   void fill_(double value);
   void zero_() { fill_(0); }
   /// Copies the elements of `source` (same shape; any device, dtype converted) into this tensor's storage.
   void copy_from(const Tensor& source);
-  /// Lets linear() multiply by this weight, and all that shares its storage, in 8 bits: see ops/float8.h.
-  /// Null ends that. Throws Error if the tensor is undefined.
+  /// Lets linear() multiply by this weight, and by all tensors that share its storage, in 8 bits (see
+  /// ops/float8.h). Null ends that. Throws Error if the tensor is undefined.
   void set_float8_scaling(std::shared_ptr<const Float8Scaling> scaling);
   const Float8Scaling* float8_scaling() const { return defined() ? storage_->float8.get() : nullptr; }
-  /// What the elements are now, for restore(): the reverse sweep gives constants that were changed in place
-  /// the values that they had.
+  /// The current elements, for restore(): the reverse sweep gives constants that were changed in place their
+  /// old values.
   Tensor snapshot() const { return clone(); }
   void restore(const Tensor& snapshot) {
     if (defined() && snapshot.defined()) copy_from(snapshot);
   }
 
   // Gradients.
-  /// Makes all that shares this storage a constant for derivatives: a parameter that is not trained. Its
-  /// gradient buffer is a sink. What operations compute from frozen tensors alone is frozen too, so that the
-  /// backward pass ends there; the epsilon of a norm counts as a part of its frozen layer. Throws Error if
-  /// the tensor is undefined.
+  /// Makes all tensors that share this storage constants for derivatives, as a parameter that is not trained.
+  /// Its gradient buffer is a sink. The result of an operation on frozen tensors alone is frozen too, so that
+  /// the backward pass ends there; the epsilon of a norm counts as a part of its frozen layer. Throws Error
+  /// if the tensor is undefined.
   void set_frozen(bool frozen);
   bool is_frozen() const { return defined() && storage_->frozen; }
   /// this += d, where an undefined `this` is zero and takes d, and an undefined d adds nothing. Writes in
@@ -141,12 +141,13 @@ class CLAD_OPAQUE Tensor {
   bool is_gradient_buffer() const { return defined() && storage_->gradient_buffer; }
   /// Whether the storage stands for zero without having been written.
   bool is_marked_zero() const { return defined() && storage_->zero; }
-  /// Makes the whole storage stand for zero: no memory pass. Gradient buffers only, else throws Error.
+  /// Makes the whole storage stand for zero without writing it. Throws Error unless this is a gradient
+  /// buffer.
   void mark_zero();
-  /// Asks operations that write this gradient buffer from now on to sum the squares of its elements on the
-  /// way, while they are in registers: for the norm. Gradient buffers only, else throws Error.
+  /// Asks operations that write this gradient buffer from now on to sum the squares of its elements for the
+  /// norm, while the elements are in registers. Throws Error unless this is a gradient buffer.
   void want_squares(bool wanted);
-  /// The sum of the squares of all elements, if the last operation that wrote them left it.
+  /// The sum of the squares of all elements, if the last operation that wrote them computed it.
   std::optional<double> squares() const;
 
   /// Whether both handles share one storage.
@@ -183,17 +184,17 @@ std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 /// Writes the tensor and a newline to standard output.
 void print(const Tensor& tensor);
 
-/// A gradient that nobody wants: it has a shape and a dtype but no memory, stands for zero, and drops what is
-/// added. Operations leave out the work for it (see wanted() in gradient_target.h). Reading it throws Error.
+/// A gradient that is not needed. It has a shape and a dtype but no memory, stands for zero, and drops what
+/// is added. Operations skip the work for it (see wanted() in gradient_target.h). Reading it throws Error.
 Tensor gradient_sink(const Shape& shape, DType dtype = DType::float32, Device device = {});
 
 /// A buffer of `parameter`'s shape, dtype and device, marked zero, to which gradients are added in place;
 /// float32 for a bfloat16 parameter. A sink if `parameter` is frozen, undefined if it is undefined.
 Tensor gradient_buffer_like(const Tensor& parameter);
 
-/// The same with the memory of a dense tensor, from its element `offset` on, for as long as either lives.
-/// What is marked in the buffer says nothing about `memory`. Throws Error if it does not fit or if `memory`
-/// was made in an open Workspace::Step.
+/// The same in the memory of a dense tensor, from its element `offset` on, which lives as long as either. The
+/// mark of the buffer does not change `memory`. Throws Error if it does not fit or if `memory` was made in an
+/// open Workspace::Step.
 Tensor gradient_buffer_in(const Tensor& memory, int64_t offset, const Shape& shape);
 
 }  // namespace cladtorch

@@ -1,4 +1,4 @@
-// Memory planned once and replayed: from the second step on, tensors of a training step cost no heap
+// Memory that is planned once and replayed: from the second step on, tensors of a training step cost no heap
 // allocation.
 #pragma once
 
@@ -12,15 +12,15 @@ namespace cladtorch {
 
 struct WorkspaceStatistics {
   size_t planned_bytes = 0;           ///< memory that the last step's plan needs
-  size_t live_bytes = 0;              ///< most bytes alive at once in it: no plan can be smaller
-  size_t naive_bytes = 0;             ///< sum of all allocations of a step: what no reuse would need
+  size_t live_bytes = 0;              ///< most bytes alive at once; no plan can be smaller
+  size_t naive_bytes = 0;             ///< sum of all allocations of a step, which memory without reuse needs
   size_t arena_bytes = 0;             ///< memory held now
   int64_t steps = 0;                  ///< closed steps
-  int64_t plans = 0;                  ///< how often a plan was made: 1 in steady state
+  int64_t plans = 0;                  ///< how often a plan was made; 1 in steady state
   int64_t allocations = 0;            ///< tensor allocations of the last step
-  int64_t unplanned_allocations = 0;  ///< those of them that the plan did not foresee
-  int64_t heap_allocations = 0;       ///< those that went to the heap: tensors that outlive their step
-  int64_t moves = 0;                  ///< how often the arena took its memory elsewhere: never on the CPU
+  int64_t unplanned_allocations = 0;  ///< allocations that the plan did not foresee
+  int64_t heap_allocations = 0;       ///< allocations on the heap, for tensors that outlive their step
+  int64_t moves = 0;                  ///< how often the arena moved to other memory; never on the CPU
 };
 
 /// Storage for the tensors made while a Step is open on this thread.
@@ -32,16 +32,16 @@ struct WorkspaceStatistics {
 ///     }
 ///
 /// The first step takes any free place of an arena and records the sequence of allocations and frees. At its
-/// end offsets are planned from the lifetimes; later steps replay them by sequence number. An event that
-/// differs from the plan (another shape, a tensor kept longer) lets the rest of the step take free places
-/// again, and its end makes another plan. The last eight are kept and found by their events, so that steps of
-/// different shapes may alternate. The arena is a range of reserved addresses: only what is touched takes
-/// memory. A tensor that is still alive when its step closes stays valid: it is moved to storage of its own.
+/// end offsets are planned from the lifetimes; later steps replay them by sequence number. If an
+/// event differs from the plan (another shape, a tensor kept longer), the rest of the step takes free places
+/// again, and its end makes another plan. The last eight plans are kept and found by their events, so that
+/// steps of different shapes may alternate. The arena is a range of reserved addresses, of which only touched
+/// pages take memory. A tensor that is still alive when its step closes stays valid, in its own storage.
 /// Steps of different workspaces may nest; a workspace is used by one thread at a time.
 ///
-/// Each device has an arena and plans of its own. That of a device other than the CPU is one allocation of
-/// what the plan needs, made when a step begins to follow it; until then, and where a step deviates, tensors
-/// there are allocated one by one. A step in a DryRun plans without any memory.
+/// Each device has its own arena and plans. The arena of a device other than the CPU is one allocation of the
+/// size that the plan needs, made when a step begins to follow the plan. Until then, and after a step
+/// deviates, tensors there are allocated one by one. A step in a DryRun plans without any memory.
 class Workspace {
  public:
   Workspace();
@@ -61,9 +61,9 @@ class Workspace {
     Workspace* outer_;
   };
 
-  /// Of the memory of one device.
+  /// The statistics of the memory of one device.
   WorkspaceStatistics statistics(Device device = {}) const;
-  /// Forgets the plan and returns the arena to the system. Not while a step is open.
+  /// Forgets the plan and returns the arena to the system. Do not call it while a step is open.
   void reset();
 
  private:
