@@ -134,9 +134,9 @@ TokenizerPtr tokenizer_from_json(const nlohmann::json& json);
 /// - vocab.json or encoder.json with merges.txt or vocab.bpe beside it, or one of the latter (GPT-2's files);
 /// - a SentencePiece model (*.model);
 /// - a folder that holds one of these, looked for in this order. There, tokenizer_config.json,
-///   special_tokens_map.json and added_tokens.json count as for transformers: they add tokens and say which
-///   one begins, ends and pads a text; where no tokenizer.json of transformers says what goes around a text,
-///   add_bos_token and add_eos_token do.
+///   special_tokens_map.json and added_tokens.json are read as transformers reads them: they add tokens and
+///   say which ones begin, end and pad a text. If no tokenizer.json of transformers says which tokens go
+///   around a text, add_bos_token and add_eos_token do.
 /// Throws Error naming the file and what is wrong with it.
 TokenizerPtr load_tokenizer(const std::filesystem::path& path);
 

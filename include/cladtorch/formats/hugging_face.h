@@ -1,4 +1,4 @@
-// Models as Hugging Face's transformers keeps them: a folder with config.json and model.safetensors.
+// Models in Hugging Face folders, with config.json and model.safetensors.
 #pragma once
 
 #include <filesystem>
@@ -14,10 +14,10 @@
 
 namespace cladtorch::formats {
 
-/// Whether `folder` holds the files of a model, or of an adapter (peft.h), as far as their names tell.
+/// Whether `folder` holds the files of a model, or of an adapter (peft.h), judged by their names.
 bool holds_model(const std::filesystem::path& folder);
 
-/// `folder`, or where it holds an adapter the folder of the model that this was trained on. Throws Error if
+/// `folder`, or if it holds an adapter, the folder of the model on which this was trained. Throws Error if
 /// there is no such folder.
 std::filesystem::path base_folder(const std::filesystem::path& folder);
 
@@ -28,28 +28,28 @@ std::filesystem::path base_folder(const std::filesystem::path& folder);
 /// does not implement.
 std::unique_ptr<LanguageModel> load_model(const std::filesystem::path& folder, DType dtype = DType::float32);
 
-/// How config.json in `folder` and `model` differ, as "n_embd is 8, but the model has 16"; empty where they
-/// describe the same model. dtype and dropout do not count.
+/// How config.json in `folder` and `model` differ, as "n_embd is 8, but the model has 16"; empty if they
+/// describe the same model. dtype and dropout are not compared.
 std::string difference(const std::filesystem::path& folder, const LanguageModel& model);
 
 /// Reads the parameters in `folder` into those that `model` has. Throws Error, and reads nothing, if
 /// difference() finds one.
 void load_parameters(const std::filesystem::path& folder, LanguageModel& model);
 
-/// What such a folder holds beside the model: it goes along unchanged wherever the model is written.
+/// The other content of such a folder, which is copied unchanged when the model is written.
 struct FolderExtras {
-  /// config.json as it was: its keys stay, but for those that describe the model that is written.
+  /// The original config.json. Its keys are kept, except for those that describe the model that is written.
   io::Json config = io::Json::object();
-  /// Content by name: the files of the tokenizer, generation_config.json, chat_template.jinja.
+  /// The content by name of the tokenizer's files, generation_config.json and chat_template.jinja.
   std::map<std::string, std::string> files = {};
 };
 
-/// Empty for a folder that has none of it. Throws Error for a file that cannot be read.
+/// Empty if the folder has none of these. Throws Error for a file that cannot be read.
 FolderExtras read_extras(const std::filesystem::path& folder);
 
-/// Tokens that generating needs, by generation_config.json or, where that does not name them, config.json.
+/// Tokens for generation, from generation_config.json or, if that does not name them, config.json.
 struct GenerationTokens {
-  std::optional<int32_t> begin = {};  ///< before a text from nothing
+  std::optional<int32_t> begin = {};  ///< begins a text that has no prompt
   std::vector<int32_t> end = {};      ///< each of them ends a text
 };
 
@@ -57,28 +57,27 @@ struct GenerationTokens {
 GenerationTokens read_generation_tokens(const std::filesystem::path& folder);
 
 struct SaveOptions {
-  /// f32, f16, bf16 or f64; by default that of the model.
+  /// f32, f16, bf16 or f64; the default is the model's type.
   std::optional<io::StoredType> type = {};
-  /// Tensors, by their names in the file, that are stored otherwise.
+  /// Other types for single tensors, by their names in the file.
   std::map<std::string, io::StoredType> types = {};
   uint64_t shard_bytes = io::default_shard_bytes;  ///< see io::write_safetensors_folder
-  const FolderExtras* extras = nullptr;            ///< what goes along, if anything
+  const FolderExtras* extras = nullptr;            ///< other files to copy, or null
 };
 
-/// Writes config.json, the weights and what goes along into `folder`, which must exist: names and layouts are
-/// those that transformers writes. Throws Error for a model that has adapters, which save_adapter() writes
-/// alone.
+/// Writes config.json, the weights and the other files into `folder`, which must exist. Names and layouts are
+/// those of transformers. Throws Error for a model that has adapters, which save_adapter() writes.
 void save_model(const LanguageModel& model, const std::filesystem::path& folder,
                 const SaveOptions& options = {});
 
-/// The file of save_model() without the config: also for a gradient, whose tensors then carry the names of
-/// their parameters, adapters those of PEFT.
+/// Writes the file of save_model() without the config. It also writes a gradient, whose tensors then have the
+/// names of their parameters, and adapters with the names of PEFT.
 void save_parameters(const LanguageModel& model, const std::filesystem::path& file);
 
 /// The name in such a folder of a model's parameter: "transformer.wte.weight" of "wte.weight".
 std::string stored_name(const LanguageModel& model, const std::string& parameter);
 
-/// What save_model() writes into config.json where nothing goes along.
+/// The config.json that save_model() writes if there are no other files to copy.
 io::Json config_json(const LanguageModel& model);
 
 }  // namespace cladtorch::formats

@@ -1,4 +1,4 @@
-// GPT-2 as llm.c keeps it: one .bin file with a header of 256 int32 and the parameters.
+// GPT-2 in llm.c's format: one .bin file with a header of 256 int32 and the parameters.
 // Source: https://github.com/karpathy/llm.c, train_gpt2.py and dev/eval/export_hf.py.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace cladtorch::formats {
 
-/// Whether `file` begins as a model file of llm.c does.
+/// Whether `file` begins like a model file of llm.c.
 bool is_llmc_model(const std::filesystem::path& file);
 
 /// The element type of the file's numbers: f32 or bf16. Throws Error as load_llmc() does.
@@ -21,8 +21,8 @@ io::StoredType llmc_stored_type(const std::filesystem::path& file);
 std::unique_ptr<LanguageModel> load_llmc(const std::filesystem::path& file, DType dtype = DType::float32);
 
 /// Writes version 3 for f32 and version 5 for bf16, atomically; the vocabulary is padded to a multiple of 128
-/// with zeros. Throws Error for a model that llm.c does not have: anything but a GPT-2 with biases, tied
-/// embeddings and a layer_norm_epsilon of 1e-5.
+/// with zeros. Throws Error for a model that llm.c cannot express, which is anything but a GPT-2 with biases,
+/// tied embeddings and a layer_norm_epsilon of 1e-5.
 void save_llmc(const LanguageModel& model, const std::filesystem::path& file,
                io::StoredType type = io::StoredType::f32);
 

@@ -1,4 +1,4 @@
-// Adapters of low rank as Hugging Face's PEFT keeps them: a folder with adapter_config.json and
+// Low-rank adapters in the format of Hugging Face's PEFT: a folder with adapter_config.json and
 // adapter_model.safetensors.
 #pragma once
 
@@ -9,14 +9,14 @@
 
 namespace cladtorch::formats {
 
-/// Whether `folder` holds an adapter, as far as its names tell.
+/// Whether `folder` holds an adapter, judged by the names of its files.
 bool holds_adapter(const std::filesystem::path& folder);
 
-/// Where adapter_config.json says that the model lies which the adapter was trained on; empty where it does
-/// not say. A name that PEFT would look up on a server stays that name.
+/// The path in adapter_config.json of the model on which the adapter was trained; empty if the file does not
+/// say. A name that PEFT would look up on a server is returned as it is.
 std::string adapter_base(const std::filesystem::path& folder);
 
-/// Gives `model` the adapter in `folder`, its numbers converted to the model's dtype, and returns its
+/// Gives `model` the adapter in `folder`, converted to the model's dtype, and returns its
 /// configuration, whose targets are the names of the adapted layers. Throws Error, and leaves the model as it
 /// was, for a model that has adapters, for layers or shapes that the model does not have, and for anything in
 /// the configuration that this library does not implement: DoRA, trained biases, modules_to_save, ranks of
@@ -24,7 +24,7 @@ std::string adapter_base(const std::filesystem::path& folder);
 LoRAConfig load_adapter(const std::filesystem::path& folder, LanguageModel& model);
 
 /// Writes the adapters of `model` into `folder`, which must exist. `base` is the folder of the model without
-/// them, for adapter_base(). Throws Error where the ranks are not config.rank, or there is no adapter.
+/// them, for adapter_base(). Throws Error if a rank is not config.rank, or if there is no adapter.
 void save_adapter(const LanguageModel& model, const LoRAConfig& config, const std::string& base,
                   const std::filesystem::path& folder);
 

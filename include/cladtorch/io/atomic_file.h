@@ -1,4 +1,4 @@
-// Files that appear under their name only when complete.
+// Files that appear under their names only when they are complete.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class AtomicFile {
   void write(const void* data, size_t bytes);
   void write(std::string_view text) { write(text.data(), text.size()); }
 
-  /// Flushes to disk, renames to `path` and flushes the folder. Call once, last.
+  /// Flushes to disk, renames to `path` and flushes the folder. Call it once, as the last function.
   void commit();
 
  private:
@@ -38,7 +38,7 @@ class AtomicFile {
 /// Writes the whole of `text` to `path` through an AtomicFile.
 void write_file(const std::filesystem::path& path, std::string_view text);
 
-/// The whole content of `path`; throws cladtorch::Error when it cannot be read, or is a pipe or device that
+/// The whole content of `path`; throws cladtorch::Error if it cannot be read, or is a pipe or device that
 /// gives more than 256 MB.
 std::string read_file(const std::filesystem::path& path);
 
@@ -48,19 +48,19 @@ void create_writable_folder(const std::filesystem::path& path);
 /// Flushes a folder's entries to disk, so that a rename inside it survives a power cut.
 void sync_folder(const std::filesystem::path& path);
 
-/// Puts the finished folder `fresh` in the place of `target` (both in the same parent). Where the file system
-/// can exchange two names, `target` is complete at every instant; elsewhere the old folder waits as
-/// `target.old` between two renames, where recover_folder() finds it.
+/// Replaces `target` with the finished folder `fresh` (both in the same parent). If the file system can
+/// exchange two names, `target` is complete at every instant; otherwise the old folder is `target.old`
+/// between two renames, where recover_folder() finds it.
 void replace_folder(const std::filesystem::path& fresh, const std::filesystem::path& target);
 
-/// Undoes what an interrupted replace_folder(`target`) or its preparation left: brings `target.old` back when
+/// Cleans up after an interrupted replace_folder(`target`) or its preparation: restores `target.old` if
 /// `target` is missing, and removes what remove_temporaries() removes.
 void recover_folder(const std::filesystem::path& target);
 
 /// Removes `target.tmp-<number>`, the file or folder that a process killed while writing `target` left.
 void remove_temporaries(const std::filesystem::path& target);
 
-/// One line for a failed system call on `path`: what was tried, the reason, and what to do about it.
+/// One line for a failed system call on `path`, with the action, the reason, and the way out.
 std::string describe_failure(std::string_view action, const std::filesystem::path& path, int error_number);
 
 }  // namespace cladtorch::io

@@ -1,4 +1,4 @@
-// Folders that appear under their name only when complete.
+// Folders that appear under their names only when they are complete.
 #pragma once
 
 #include <filesystem>
@@ -7,23 +7,23 @@
 
 namespace cladtorch::io {
 
-/// A folder filled under a temporary name beside its final one and renamed by commit(): whoever opens
-/// `target` sees what was there before or all of the new one, also after a crash. Destroyed without commit(),
-/// it removes what was written, and a signal that ends the process waits for that. Every failure throws
+/// A folder filled under a temporary name beside its final one and renamed by commit(): a reader of
+/// `target` sees the old folder or all of the new one, also after a crash. Destroyed without commit(),
+/// it removes its files, and a signal that ends the process waits for that. Every failure throws
 /// cladtorch::Error with one line that names the path.
 class AtomicFolder {
  public:
-  /// Creates `target.tmp-<pid>`, and removes what a process that was killed left of such a folder. The parent
-  /// must exist.
+  /// Creates `target.tmp-<pid>`, and removes such folders of processes that were killed. The parent must
+  /// exist.
   explicit AtomicFolder(const std::filesystem::path& target);
   ~AtomicFolder();
   AtomicFolder(const AtomicFolder&) = delete;
   AtomicFolder& operator=(const AtomicFolder&) = delete;
 
-  /// Where to write until commit().
+  /// The folder to write into until commit().
   const std::filesystem::path& path() const { return fresh_; }
 
-  /// Puts the folder in the place of `target`. Call once, last.
+  /// Replaces `target` with the folder. Call it once, as the last function.
   void commit();
 
  private:
@@ -31,7 +31,7 @@ class AtomicFolder {
   std::filesystem::path target_, fresh_;
 };
 
-/// Throws Error unless `path` is free to become a folder: missing, or an empty folder. Makes its parents.
+/// Throws Error unless `path` is missing or an empty folder. Creates its parents.
 void require_new_folder(const std::filesystem::path& path);
 
 }  // namespace cladtorch::io

@@ -1,4 +1,4 @@
-// One process at a time in a folder.
+// A lock that admits one process at a time to a folder.
 #pragma once
 
 #include <filesystem>
@@ -6,11 +6,11 @@
 
 namespace cladtorch::io {
 
-/// Held until the object or the process ends, however it ends. Leaves no file behind.
+/// A lock that is held until the object or the process ends, however it ends. It leaves no file behind.
 class FolderLock {
  public:
   /// The lock on the folder `path`, or nothing while another holds it. Throws cladtorch::Error when there is
-  /// no such folder. On a file system without locks everybody gets it.
+  /// no such folder. On a file system without locks every process gets it.
   static std::optional<FolderLock> try_lock(const std::filesystem::path& path);
 
   ~FolderLock();

@@ -16,18 +16,17 @@ namespace cladtorch::io {
 
 using Json = nlohmann::ordered_json;
 
-/// The object in `path`. Throws cladtorch::Error when the file cannot be read or does not hold one JSON
-/// object, or one that is nested more than a hundred deep.
+/// The object in `path`. Throws cladtorch::Error if the file cannot be read, does not hold one JSON
+/// object, or is nested more than a hundred levels deep.
 Json read_json(const std::filesystem::path& path);
 
-/// The same for files of any number of keys, which are sorted: io::Json looks for a key by comparing with all
-/// others.
+/// The same for files with many keys. The keys are sorted, whereas io::Json compares a key with all others.
 nlohmann::json read_large_json(const std::filesystem::path& path);
 
 /// Writes `value` to `path` atomically, indented, with a final newline.
 void write_json(const std::filesystem::path& path, const Json& value);
 
-/// `value` for a message: a number or a truth value as it stands, the name of its type for anything else.
+/// `value` for a message: the text of a number or a truth value, or the name of its type for anything else.
 std::string describe_json(const Json& value);
 
 /// Whether `value` is a whole number that a T can hold.
@@ -37,8 +36,8 @@ bool is_whole_number(const Json& value) {
   return value.is_number_integer() && std::in_range<T>(value.get<int64_t>());
 }
 
-/// The value of `key` in `object` as a T; `where` names the file in the message when it is absent, of another
-/// type, or a number that a T cannot hold.
+/// The value of `key` in `object` as a T. Throws an error with `where`, the name of the file, if the key is
+/// absent, of another type, or a number that a T cannot hold.
 template <class T>
 T json_field(const Json& object, const std::string& key, const std::string& where) {
   const auto found = object.find(key);
@@ -61,7 +60,7 @@ T json_field(const Json& object, const std::string& key, const std::string& wher
   return found->template get<T>();
 }
 
-/// The same, or `absent` where there is no such key.
+/// The same, or `absent` if there is no such key.
 template <class T>
 T json_field_or(const Json& object, const std::string& key, const std::string& where, T absent) {
   return object.contains(key) ? json_field<T>(object, key, where) : absent;

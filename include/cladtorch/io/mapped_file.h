@@ -7,7 +7,7 @@
 
 namespace cladtorch::io {
 
-/// A whole file mapped read-only; the pages stay valid as long as the object lives, also when the name is
+/// A whole file mapped read-only; the pages stay valid as long as the object lives, even if the file is
 /// replaced.
 class MappedFile {
  public:

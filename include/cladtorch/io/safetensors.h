@@ -17,16 +17,16 @@
 
 namespace cladtorch::io {
 
-/// Named tensors that were found in one file or several.
+/// Named tensors of one or several files.
 class StoredTensors {
  public:
   const std::map<std::string, StoredTensor>& tensors() const { return tensors_; }
-  /// The strings that the file keeps beside the tensors.
+  /// The strings that the file holds beside the tensors.
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
   bool contains(const std::string& name) const { return tensors_.contains(name); }
-  /// Throws cladtorch::Error naming the file when there is no such tensor.
+  /// Throws cladtorch::Error naming the file if there is no such tensor.
   const StoredTensor& at(const std::string& name) const;
-  /// The file that was opened: for messages.
+  /// The path of the file, for messages.
   const std::filesystem::path& path() const { return path_; }
 
  protected:
@@ -43,8 +43,8 @@ class StoredTensors {
 /// An opened file. The tensors' data live in the map and stay valid as long as this object.
 class SafetensorsFile : public StoredTensors {
  public:
-  /// Maps `path` and checks all of it: header length (at most 100 MB) and JSON, duplicate names, types, that
-  /// each byte range fits its shape, and that the ranges fill the data without overlap or hole. Throws
+  /// Maps `path` and checks all of it: the header's length (at most 100 MB) and JSON, duplicate names, types,
+  /// that each byte range fits its shape, and that the ranges fill the data without overlap or hole. Throws
   /// cladtorch::Error.
   explicit SafetensorsFile(const std::filesystem::path& path);
 
@@ -52,15 +52,15 @@ class SafetensorsFile : public StoredTensors {
   MappedFile file_;
 };
 
-/// What a file says of a tensor.
+/// The description of a tensor in a file.
 struct TensorEntry {
   std::string name;
   StoredType type = StoredType::f32;
   std::vector<int64_t> shape;
 };
 
-/// Gives the data of entry `index`; they stay valid until the next call. Called once for each entry, in
-/// order, so that one tensor at a time may be converted.
+/// Returns the data of entry `index`, which stay valid until the next call. It is called once for each entry,
+/// in order, so that it can convert one tensor at a time.
 using TensorData = std::function<std::span<const std::byte>(size_t index)>;
 
 /// Writes the tensors in the given order, atomically. Throws on duplicate names or data that does not fit its

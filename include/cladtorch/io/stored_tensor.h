@@ -1,5 +1,4 @@
-// Tensors as files hold them: any of the element types of the safetensors format, in memory that somebody
-// else owns.
+// Tensors of files, with any element type of the safetensors format, in memory that they do not own.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +9,9 @@
 
 namespace cladtorch::io {
 
-/// The element types of safetensors 0.8. F8 are the OCP formats, `fnuz` those without infinities and negative
-/// zero; f8_e8m0 is a power of two; f4 and f6 are packed without gaps; c64 is two float32.
+/// The element types of safetensors 0.8. The f8 types are the OCP formats, and `fnuz` those without
+/// infinities and negative zero; f8_e8m0 is a power of two; f4 and f6 are packed without gaps; c64 is two
+/// float32.
 enum class StoredType : uint8_t {
   f4,
   f6_e2m3,
@@ -42,7 +42,7 @@ size_t stored_bits(StoredType type);
 /// The format's own spelling: "F32", "BF16", ...
 const char* stored_name(StoredType type);
 
-/// One tensor of a file: row-major, little-endian. `data` points to memory that somebody else keeps alive, at
+/// One tensor of a file: row-major, little-endian. `data` points to memory that the tensor does not own, at
 /// any alignment.
 struct StoredTensor {
   StoredType type = StoredType::f32;
@@ -50,11 +50,11 @@ struct StoredTensor {
   std::span<const std::byte> data;
 };
 
-/// Number of elements; of a tensor that was read from a file it is known not to overflow.
+/// The number of elements, which does not overflow for a tensor that was read from a file.
 int64_t element_count(const StoredTensor& tensor);
 
-/// Bytes that `shape` of `type` takes. Throws cladtorch::Error that names `name` when a dimension is
-/// negative, the number overflows, or the last element of a packed type ends within a byte.
+/// The number of bytes that `shape` of `type` takes. Throws cladtorch::Error that names `name` if a dimension
+/// is negative, the number overflows, or the last element of a packed type ends within a byte.
 size_t stored_bytes(const std::string& name, StoredType type, std::span<const int64_t> shape);
 
 }  // namespace cladtorch::io

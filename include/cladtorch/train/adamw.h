@@ -14,9 +14,9 @@ struct AdamWOptions {
   double beta1 = 0.9;
   double beta2 = 0.999;
   double eps = 1e-8;
-  double weight_decay = 0.01;  ///< of matrices (rank 2 and up) only: biases and norms are not decayed
-  /// On CUDA devices: bfloat16 copies of masters are rounded up or down at random, so that on average they
-  /// are the masters. Elsewhere, and else, to the nearest.
+  double weight_decay = 0.01;  ///< only of matrices (rank 2 and up), not of biases and norms
+  /// On CUDA devices, rounds bfloat16 copies of masters up or down at random, so that on average they
+  /// equal the masters. On the CPU, and by default, they are rounded to nearest.
   bool stochastic_rounding = false;
 };
 
@@ -39,7 +39,7 @@ class AdamW {
   template <class Model>
     requires(!std::is_same_v<Model, TensorList>)
   AdamW(Model& model, AdamWOptions options) : AdamW(TensorList(model), options) {}
-  /// The same with masters of the caller's, whose storage is updated too: float32 tensors that match the
+  /// The same with the caller's masters, whose storage is updated too: float32 tensors that match the
   /// bfloat16 `parameters`, which become their rounded copies. For parameters of another dtype the masters
   /// are the parameters themselves, and must share their storage. Throws Error if the lists do not fit.
   AdamW(TensorList parameters, TensorList masters, AdamWOptions options);
@@ -54,13 +54,14 @@ class AdamW {
     step(list, gradient_scale);
   }
 
-  /// The same on a CUDA device, with numbers that lie there (train/optimizer_on_device.h): nobody waits.
+  /// The same on a CUDA device, with numbers in its memory (train/optimizer_on_device.h); the host does not
+  /// wait.
   void step_on_device(TensorList& gradients, const Tensor& input, const Tensor& output);
 
   const AdamWOptions& options() const { return options_; }
   void set_lr(double lr) { options_.lr = lr; }
 
-  /// What the updates are applied to: the parameters themselves, unless those are bfloat16.
+  /// The tensors that updates change: the parameters themselves, unless those are bfloat16.
   const TensorList& masters() const { return masters_; }
 
   // The state, for checkpoints: the moments carry the parameters' names.
@@ -75,7 +76,7 @@ class AdamW {
   void check(const TensorList& gradients) const;
 
   TensorList parameters_, masters_, first_, second_;
-  std::shared_ptr<train::OptimizerTables> tables_;  // of the gradients of the last step on a device
+  std::shared_ptr<train::OptimizerTables> tables_;  // for the gradients of the last step on a device
   std::vector<char> fresh_;                         // per parameter: the moments are zero and not written yet
   AdamWOptions options_;
   int64_t steps_ = 0;

@@ -1,4 +1,4 @@
-// `cladtorch bench`: how long a training step takes.
+// `cladtorch bench`, which measures how long a training step takes.
 #pragma once
 
 #include <cstdint>
@@ -28,12 +28,12 @@ struct BenchOptions {
   std::filesystem::path load{};
 };
 
-/// Medians over the timed steps. On a CUDA device steps follow each other without waiting: step_ms is their
-/// mean, and what a backward pass or the optimizer takes is not known apart.
+/// Medians over the timed steps. On a CUDA device steps follow each other without waiting, so step_ms is
+/// their mean, and the backward pass and the optimizer are not measured separately.
 struct BenchResult {
   double forward_ms = 0;           ///< loss alone
   double forward_backward_ms = 0;  ///< loss and gradient
-  double backward_ms = 0;          ///< the difference of the two, step by step
+  double backward_ms = 0;          ///< the difference of these two, step by step
   double optimizer_ms = 0;
   double step_ms = 0;        ///< loss, gradient and optimizer
   double first_step_ms = 0;  ///< from the start of the process to the end of the first step
@@ -43,37 +43,35 @@ struct BenchResult {
   double arena_mb = 0;
   double allocations_per_step = 0;  ///< from the heap
   double loss = 0;                  ///< of the first step: near ln(vocabulary)
-  double flops = 0;                 ///< arithmetic of forward and backward; 0 where not all is trained
+  double flops = 0;                 ///< arithmetic of forward and backward; 0 if not all is trained
 };
 
 /// The float32 model that the options name, with random weights, or the one of `options.load`.
 std::unique_ptr<LanguageModel> bench_model(const BenchOptions& options);
 
-/// Times training steps of `model` on random tokens. Throws Error when the loss of the
-/// untrained model is not near ln(vocabulary) or is not finite at the end: a wrong step is not worth timing.
+/// Times training steps of `model` on random tokens. Throws Error if the loss of the untrained model is not
+/// near ln(vocabulary), or is not finite at the end.
 BenchResult run_bench(const BenchOptions& options, std::unique_ptr<LanguageModel> model);
 
 nlohmann::ordered_json bench_json(const BenchResult& result);
-/// The same for people, with what the machine could do at best.
+/// The same as a table, with the machine's peak.
 std::string bench_table(const BenchOptions& options, const BenchResult& result);
 
-/// Writes what another implementation needs to compute the same: `folder`/weights (see formats::save_model),
-/// the int32
-/// [B, T] tensors "tokens" and "targets" in batch.safetensors; and what it must then find: the float64 scalar
-/// "loss" beside them and the gradient in `folder`/gradient, with the names and the layout of the weights.
-/// Times nothing.
+/// Writes the inputs that another implementation needs: `folder`/weights (see formats::save_model), and the
+/// int32 [B, T] tensors "tokens" and "targets" in batch.safetensors. Also writes the results that it must
+/// find: the float64 scalar "loss" in the same file, and the gradient in `folder`/gradient, with the names
+/// and the layout of the weights. Times nothing.
 void dump_bench(const BenchOptions& options, std::unique_ptr<LanguageModel> model,
                 const std::filesystem::path& folder);
 
-/// Takes turns with other programs. Runs one step and answers {"loss": ...}. Then reads a line at a time from
-/// `in` until its end, a phase and a count, runs the phase that often and answers one JSON line on `out`:
+/// Takes turns with other programs. Runs one step and answers {"loss": ...}. Then, until the end of `in`,
+/// reads a line with a phase and a count, runs the phase that often and answers with one JSON line on `out`:
 ///
 ///     forward_backward 3   ->   {"ms": [12.1, 12.0, 12.2], "loss": 10.82}
 ///
 /// Phases: forward, forward_backward, step (with the optimizer), and generate, whose times are those of
-/// single tokens, the prompt left out. Of steps on a CUDA device, which follow each other without waiting,
-/// the answer is their mean alone, and it has the memory taken from the driver as "device_mb". Throws Error
-/// for any other line.
+/// single tokens without the prompt. Steps on a CUDA device follow each other without waiting, so the answer
+/// has only their mean, and the memory taken from the driver as "device_mb". Throws Error for any other line.
 void serve_bench(const BenchOptions& options, std::unique_ptr<LanguageModel> model, std::istream& in,
                  std::ostream& out);
 

@@ -1,4 +1,4 @@
-// All that decides a training run, as TOML on disk and key=value on the command line.
+// The configuration of a training run, as TOML on disk and key=value on the command line.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ struct TrainConfig {
     bool tied = true;
     double dropout = 0.0;
     bool gradient_checkpointing = false;
-    std::string from = {};  // folder of a model to go on from; "" means a new one
+    std::string from = {};  // folder of a model to start from; "" means a new one
   } model;
   struct Lora {
     int64_t rank = 0;  // 0 means that the model itself is trained
@@ -98,12 +98,12 @@ struct TrainConfig {
   } sample;
 };
 
-/// The defaults of `cladtorch finetune`: small steps from weights that are good already; larger ones for an
-/// adapter, which begins at zero.
+/// The defaults of `cladtorch finetune`: small steps, because the weights are good already, and larger ones
+/// for an adapter, which starts at zero.
 TrainConfig finetune_defaults(bool adapter = false);
 
-/// One key: its dotted name, one line of help, where its value lives in a TrainConfig, and what a number may
-/// be.
+/// One key: its dotted name, one line of help, where its value lives in a TrainConfig, and the range of a
+/// number.
 struct ConfigField {
   std::string key;
   std::string help;
@@ -122,31 +122,31 @@ std::vector<std::string> read_config(TrainConfig& config, const std::filesystem:
 /// Applies "section.key=value" as it comes from --set. Throws UsageError like read_config.
 void set_config(TrainConfig& config, const std::string& assignment);
 
-/// Throws UsageError naming the key whose value cannot work: heads that do not divide channels, no steps, a
-/// number out of its range, a name that is not UTF-8 ...
+/// Throws UsageError naming a key whose value is invalid: heads that do not divide channels, no steps, a
+/// number out of its range, a name that is not UTF-8, and so on.
 void check_config(const TrainConfig& config);
 
 /// The parts of a value between commas, without spaces around them; empty parts are left out.
 std::vector<std::string> split_list(const std::string& list);
 
-/// Width of the MLP: model.hidden, or where that is 0 four times the channels for GPT-2 and two thirds of
+/// Width of the MLP: model.hidden, or if that is 0, four times the channels for GPT-2, and two thirds of
 /// that, rounded up to a multiple of 32, for the others, whose MLP has three matrices.
 int64_t hidden_size(const TrainConfig::Model& model);
 
 /// float32 for "fp32", bfloat16 for "bf16". Throws UsageError naming both, and `where`, for anything else.
 DType dtype_from_string(const std::string& name, const std::string& where = "run.dtype");
 
-/// The numbers that a run computes with.
+/// The number formats of a run.
 struct Precision {
   DType dtype = DType::float32;  ///< of parameters and activations
   bool float8 = false;           ///< whether linear layers multiply in 8 bits
 };
-/// What dtype_from_string() knows, and for "fp8" bfloat16 with linear layers in 8 bits. Throws UsageError for
-/// anything else.
+/// The formats of dtype_from_string(), and for "fp8" bfloat16 with linear layers in 8 bits. Throws UsageError
+/// for any other name.
 Precision precision_from_string(const std::string& name, const std::string& where = "run.dtype");
 
-/// "cpu", "cuda" or "cuda:N". Throws UsageError, with `where`, for anything else and for a device that is not
-/// there.
+/// "cpu", "cuda" or "cuda:N". Throws UsageError, with `where`, for any other name and for a device that does
+/// not exist.
 Device device_from_name(const std::string& name, const std::string& where = "run.device");
 
 /// The file that read_config reads back into an equal config.

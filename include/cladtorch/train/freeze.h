@@ -1,4 +1,4 @@
-// Which parameters of a model a run trains.
+// Selects the parameters of a model that a run trains.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace cladtorch::train {
 
-/// Globs, separated by commas, of names of parameters or of what holds them: "transformer.wte*",
+/// Globs, separated by commas, of names of parameters or of prefixes of names: "transformer.wte*",
 /// "transformer.h.[0-5]", "*.ln_1.bias". Names are those of the model's file; a GPT-2's may lack
 /// "transformer.". `*` also stands for dots.
 struct TrainedParameters {
@@ -15,8 +15,8 @@ struct TrainedParameters {
   std::string train_only = {};  ///< nothing else is trained; empty: all
 };
 
-/// Freezes the parameters that are not to be trained; what is frozen already stays so. Throws UsageError for
-/// a pattern that matches none, with the closest name, and when nothing would be left to train.
+/// Freezes the parameters that are not trained; frozen parameters stay frozen. Throws UsageError for a
+/// pattern that matches none, with the closest name, and if nothing would be left to train.
 void freeze_parameters(LanguageModel& model, const TrainedParameters& which);
 
 }  // namespace cladtorch::train

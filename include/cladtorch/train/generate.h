@@ -1,4 +1,4 @@
-// Text from a trained model, token by token.
+// Generates text with a trained model, token by token.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@ struct SamplingOptions {
   double top_p = 1.0;        ///< only the most likely tokens that together reach this probability
   uint64_t seed = 1;
   std::vector<int32_t> stop = {};  ///< tokens that end the text; none of them is passed on
-  /// Only tokens below it are drawn: a model may have rows for more than its tokenizer knows. 0: all.
+  /// Only tokens below this number are drawn, because a model may have rows for more tokens than its
+  /// tokenizer has. 0 means all.
   int64_t vocab_size = 0;
 };
 
@@ -44,7 +45,7 @@ class Utf8Stream {
  public:
   explicit Utf8Stream(std::function<void(std::string_view)> sink) : sink_(std::move(sink)) {}
   void write(std::string_view bytes);
-  /// Passes on what is left, complete or not.
+  /// Passes on the remaining bytes, complete or not.
   void finish();
 
  private:
@@ -58,8 +59,9 @@ class Utf8Stream {
 void generate(const LanguageModel& model, std::span<const int32_t> prompt, int64_t tokens,
               const SamplingOptions& options, const std::function<void(int32_t)>& emit);
 
-/// The prompt behind what the vocabulary puts before a text. Where both are empty, it is `begin` or the token
-/// that begins a text, and in a vocabulary without one an empty line, after which a text may begin.
+/// The prompt after the tokens that the vocabulary puts before a text. If both are empty, the result is
+/// `begin` or the token that begins a text, or in a vocabulary without one an empty line, after which a text
+/// may begin.
 std::vector<int32_t> encode_prompt(const data::Tokenizer& tokenizer, std::string_view prompt,
                                    std::optional<int32_t> begin = {});
 

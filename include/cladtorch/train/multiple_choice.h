@@ -1,4 +1,4 @@
-// Which of several endings a model finds most likely: HellaSwag and what is made like it.
+// Finds which of several endings a model considers most likely, for HellaSwag and similar data sets.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,17 @@
 
 namespace cladtorch::train {
 
-/// Tokens that are read, and those after them that are predicted.
+/// Tokens that are read, and continuations that are predicted.
 struct Continuation {
   std::vector<int32_t> context, tokens;
 };
 
 struct ScoreOptions {
-  /// Told the part that is done, from 0 to 1.
+  /// Called with the part that is done, from 0 to 1.
   std::function<void(double)> progress{};
 };
 
-/// Of each continuation, the sum over its tokens of the logarithm of their probability, in nats. Where both
+/// For each continuation, the sum over its tokens of the logarithm of their probability, in nats. If both
 /// parts do not fit into the model, the beginning of the context is left out. Throws Error for a continuation
 /// that is empty or longer than the model takes, or a context that is empty.
 std::vector<double> log_likelihoods(const LanguageModel& model, std::span<const Continuation> continuations,

@@ -1,5 +1,5 @@
-// What this machine can do at best, measured now, on these threads. Virtual machines share cores and change
-// clocks, so a percentage means little without the ceilings of the same run.
+// Measures the peak performance of this machine, now and on these threads. Virtual machines share cores and
+// change clocks, so a percentage means little without the ceilings of the same run.
 #pragma once
 
 #include "cladtorch/tensor/dtype.h"
@@ -14,21 +14,21 @@ double measure_peak_flops(int threads);
 /// operations); 0 on a processor without that instruction.
 double measure_peak_bf16_flops(int threads);
 
-/// What products of `dtype` can reach: the larger of the two for bfloat16, which may be widened as well.
+/// The peak of products of `dtype`. For bfloat16, which may be widened too, it is the larger of the two.
 double measure_peak_flops(int threads, DType dtype);
 
-/// What products of `dtype` reach on a CUDA device through the library that multiplies there: large square
-/// matrices, as often as fit a fifth of a second.
+/// The peak of products of `dtype` on a CUDA device through cuBLASLt, measured with large square matrices for
+/// a fifth of a second.
 double measure_peak_flops(Device device, DType dtype);
 
 /// Bytes per second between the cores and memory, for arrays that no cache holds.
 struct Bandwidth {
   double read = 0;   ///< sums an array
   double fill = 0;   ///< writes an array with stores that pass the caches by
-  double mixed = 0;  ///< the traffic of AdamW: four arrays read, three of them written back
+  double mixed = 0;  ///< the traffic of AdamW, which reads four arrays and writes three of them
 };
 
-/// Takes about a second and, meanwhile, 1 GiB of memory.
+/// Takes about a second and 1 GiB of memory.
 Bandwidth measure_bandwidth(int threads);
 
 }  // namespace cladtorch::train

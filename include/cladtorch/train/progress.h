@@ -1,4 +1,4 @@
-// The line that tells a person how training goes.
+// The progress line of training.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ struct ProgressState {
   double eta_seconds = 0;
 };
 
-/// The text of one progress line, at most `width` columns: parts that do not fit are left out, the last ones
-/// first.
+/// The text of one progress line, of at most `width` columns. Parts that do not fit are left out, the last
+/// ones first.
 std::string progress_line(const StepRecord& record, const ProgressState& state, int width);
 
 /// "61k", "850", "1.2M".
@@ -32,14 +32,14 @@ std::string short_duration(double seconds);
 /// "850 B", "3.2 MB" (1 MB is 10^6 bytes).
 std::string short_bytes(double bytes);
 
-/// Writes progress to a stream: on a terminal one line that is overwritten, at most ten times a second, and
-/// kept at evaluations; elsewhere a plain line every `log_every` steps.
+/// Writes progress to a stream. A terminal gets one line that is overwritten, at most ten times a second, and
+/// kept at evaluations; other streams get a plain line every `log_every` steps.
 class ProgressDisplay {
  public:
   ProgressDisplay(std::FILE* stream, int64_t log_every) : line_(stream), log_every_(log_every) {}
 
   void show(const StepRecord& record, const ProgressState& state);
-  /// A line of its own, above the progress line.
+  /// Writes a separate line above the progress line.
   void message(const std::string& text) { line_.message(text); }
 
  private:

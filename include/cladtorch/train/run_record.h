@@ -1,4 +1,4 @@
-// A run as its folder tells it: for reports, while it goes on and after its end.
+// Reads a run from its folder, for reports during the run and after its end.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct ReportSample {
   std::string prompt, text;  ///< the text continues the prompt
 };
 
-/// What neither the configuration nor the log of a run says: its run.json.
+/// The facts about a run that are neither in its configuration nor in its log, from its run.json.
 struct RunFacts {
   std::string version;   ///< of the program
   std::string model;     ///< in a few words
@@ -27,8 +27,8 @@ struct RunFacts {
   int64_t vocab_size = 0;
   std::string tokenizer;                    ///< its kind
   double flops_per_token = 0;               ///< forward and backward
-  double peak_flops = 0;                    ///< measured on this hardware; 0 where it was not
-  std::optional<double> first_val{};        ///< before the first update, where weights were there already
+  double peak_flops = 0;                    ///< measured on this hardware; 0 if it was not
+  std::optional<double> first_val{};        ///< before the first update, if the run started from a model
   std::optional<double> floor{};            ///< nats per token that no model can beat
   std::optional<double> bytes_per_token{};  ///< of the validation text
   std::vector<ReportSample> samples{};      ///< drawn at the end
@@ -40,22 +40,22 @@ void write_run_facts(const std::filesystem::path& path, const RunFacts& facts);
 RunFacts read_run_facts(const std::filesystem::path& path);
 
 struct RunRecord {
-  std::filesystem::path path;     ///< as it was asked for
+  std::filesystem::path path;     ///< as it was given
   std::string name;               ///< of its folder
   nlohmann::ordered_json config;  ///< sections of keys, defaults filled in
   RunFacts facts;
   std::vector<StepRecord> records;  ///< none before the first step
   int64_t steps = 0;                ///< of the whole run
-  std::string warning;              ///< what is missing in the log, in one line; empty where nothing is
+  std::string warning;              ///< says in one line what the log lacks; empty if nothing
 
   /// The evaluation with the lowest loss, and the latest one; null before the first evaluation.
   const StepRecord* best() const;
   const StepRecord* last_evaluated() const;
 };
 
-/// Reads config.toml, run.json, log.jsonl and, where there is one, the state of last/. A line that a kill cut
-/// off at the end of the log is left out. Throws Error that names the file, and the line of the log, where it
-/// is missing or damaged.
+/// Reads config.toml, run.json, log.jsonl and, if it exists, the state of last/. Ignores a last line of the
+/// log that a kill truncated. Throws Error that names a missing or damaged file, and the damaged line of a
+/// log.
 RunRecord read_run(const std::filesystem::path& folder);
 
 }  // namespace cladtorch::train

@@ -10,7 +10,7 @@ enum class ScheduleKind {
   constant,  ///< the peak after the warm-up
   linear,    ///< a straight line from the peak to the minimum
   cosine,    ///< half a cosine from the peak to the minimum
-  wsd,       ///< warm-up, stable, decay: the peak, then a straight line to the minimum over the last part
+  wsd,       ///< warm-up, stable, decay: the peak, then a straight line to the minimum at the end
 };
 
 /// "constant", "linear", "cosine" or "wsd", and back; throws Error on another name.

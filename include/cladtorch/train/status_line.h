@@ -1,4 +1,4 @@
-// A line of text that is overwritten while it changes, where the stream is a terminal.
+// A line of text that is overwritten when it changes, if the stream is a terminal.
 #pragma once
 
 #include <chrono>
@@ -9,8 +9,8 @@
 
 namespace cladtorch::train {
 
-/// No escape sequences when NO_COLOR is set or the terminal is a dumb one. A stream that takes no more is no
-/// error.
+/// Writes no escape sequences if NO_COLOR is set or the terminal is a dumb one. A stream that takes no more
+/// output is not an error.
 class StatusLine {
  public:
   explicit StatusLine(std::FILE* stream);
@@ -19,13 +19,13 @@ class StatusLine {
   StatusLine& operator=(const StatusLine&) = delete;
 
   bool terminal() const { return terminal_; }
-  /// Columns that a line may take.
+  /// The number of columns that a line may take.
   int width() const;
   /// Whether the line has been on the screen long enough to be replaced.
   bool due() const;
-  /// Replaces the line. `keep`: it stays on the screen and the next one comes below.
+  /// Replaces the line. If `keep`, it stays on the screen and the next one appears below.
   void show(const std::string& line, bool keep);
-  /// A line of its own, above the changing one.
+  /// Writes a separate line above the changing one.
   void message(const std::string& text);
 
  private:

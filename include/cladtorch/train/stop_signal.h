@@ -1,4 +1,4 @@
-// Ctrl-C, SIGTERM and a terminal that closes, as a polite request.
+// Turns Ctrl-C, SIGTERM and a closed terminal into a request to stop.
 #pragma once
 
 #include <signal.h>
@@ -7,9 +7,10 @@
 
 namespace cladtorch::train {
 
-/// While one is alive, the first SIGINT, SIGTERM or SIGHUP only sets a flag, so that the training loop can
-/// finish its step and save; a second one ends the process as if nobody had asked. A signal that the process
-/// was started to ignore (nohup, a script's background job) stays ignored. At most one at a time.
+/// While an object of this class lives, the first SIGINT, SIGTERM or SIGHUP only sets a flag, so that the
+/// training loop can finish its step and save; a second one ends the process at once. A signal that the
+/// process was started to ignore (nohup, a script's background job) stays ignored. There may be only one
+/// object at a time.
 class StopSignal {
  public:
   StopSignal();
@@ -23,7 +24,7 @@ class StopSignal {
   std::array<struct sigaction, 3> before_{};
 };
 
-/// What shells expect of a program that stopped on Ctrl-C.
+/// The exit code that shells expect of a program that stopped on Ctrl-C.
 inline constexpr int interrupted_exit_code = 130;
 
 }  // namespace cladtorch::train

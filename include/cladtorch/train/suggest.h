@@ -8,7 +8,7 @@
 namespace cladtorch::train {
 
 /// " (did you mean 'x'?)" with the element of `known` that differs from `word` by the fewest edits, or ""
-/// when none is close.
+/// if none is close.
 std::string suggestion(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace cladtorch::train

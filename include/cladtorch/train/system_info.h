@@ -1,4 +1,4 @@
-// What is running where.
+// Describes the program and the machine.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@ namespace cladtorch::train {
 
 /// "0.1.0".
 std::string version();
-/// Compiler, build type and whether the plugin is in.
+/// The compiler, the build type, and whether the plugin is included.
 std::string build_description();
 /// The processor's own name, or "unknown processor".
 std::string cpu_name();

@@ -6,10 +6,10 @@
 
 namespace cladtorch::train {
 
-/// Rows of equal length, the first one the heading.
+/// Rows of equal length, of which the first is the heading.
 using Table = std::vector<std::vector<std::string>>;
 
-/// In columns: the first one to the left, the others to the right.
+/// Writes columns, the first aligned left and the others aligned right.
 std::string to_text(const Table& table);
 
 }  // namespace cladtorch::train

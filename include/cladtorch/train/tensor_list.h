@@ -1,4 +1,4 @@
-// All trained tensors of a model, or of its gradient, in one list that threads share out evenly.
+// All trained tensors of a model, or of its gradient, in one list that threads divide evenly.
 #pragma once
 
 #include <cstdint>
@@ -43,8 +43,9 @@ class TensorList {
   /// Euclidean norm over all elements. Sums each piece in double and then the pieces in order: the same bits
   /// on any number of threads. A buffer marked zero counts as zero and is not touched.
   double norm() const;
-  /// Asks the operations that write these gradient buffers from now on to sum squares on the way. The next
-  /// norm() then reads only the tensors for which none did. For the last of several micro-batches.
+  /// Asks the operations that write these gradient buffers from now on to sum squares while they write. The
+  /// next norm() then reads only the tensors for which none did. Call it for the last of several
+  /// micro-batches.
   void prepare_norm();
   /// Multiplies every element. Throws Error for bfloat16: gradients are float32.
   void scale(double factor);
@@ -58,7 +59,7 @@ class TensorList {
   DType dtype_ = DType::float32;
 };
 
-/// Scales the gradients so that their common norm is at most `max_norm`; returns the norm before.
+/// Scales the gradients so that their common norm is at most `max_norm`; returns the norm before scaling.
 /// Source: Pascanu et al., "On the difficulty of training recurrent neural networks", 2013.
 double clip_grad_norm(TensorList& gradients, double max_norm);
 template <class Model>

@@ -15,14 +15,14 @@
 
 namespace cladtorch::train {
 
-/// How many numbers lie where, in buckets that grow by a tenth from 1e-12 to 1e20 on both sides of zero:
-/// those of TensorFlow's and PyTorch's summaries, so that histograms can be compared with theirs.
+/// A histogram with buckets that grow by a tenth from 1e-12 to 1e20 on both sides of zero. TensorFlow and
+/// PyTorch have the same buckets, so that histograms can be compared.
 class Histogram {
  public:
   Histogram();
 
   /// Counts every element of a dense floating tensor, times `scale`; a gradient buffer that is marked zero
-  /// counts as zeros. Elements that are not finite are left out.
+  /// counts as zeros. Elements that are not finite are ignored.
   void add(const Tensor& values, double scale = 1.0);
   void add(double value);
 
@@ -41,17 +41,17 @@ class Histogram {
   int64_t count_ = 0;
 };
 
-/// One event file of a run, in TFRecord framing. What is added reaches the file with flush(). Failures throw
+/// One event file of a run, in TFRecord framing. Added events reach the file with flush(). Failures throw
 /// Error with one line that names the file.
 /// Source: tensorboard/compat/proto/event.proto and summary.proto.
 class EventFile {
  public:
   /// Creates events.out.tfevents.<seconds>.<host>.<process>.0 in `folder`, named so that it sorts behind
-  /// every event file already there. TensorBoard is then told that this file takes over: it forgets what the
-  /// others say about `first_step` and later.
+  /// every event file already there. The file tells TensorBoard to forget what the others say about
+  /// `first_step` and later.
   EventFile(const std::filesystem::path& folder, int64_t first_step);
 
-  /// Tags are grouped by what stands before their first '/'. Scalars are stored in float32.
+  /// Tags are grouped by the part before their first '/'. Scalars are stored in float32.
   void add_scalar(std::string_view tag, double value, int64_t step);
   /// `text` is shown as Markdown. Invalid UTF-8 is replaced by U+FFFD.
   void add_text(std::string_view tag, std::string_view text, int64_t step);
@@ -66,7 +66,7 @@ class EventFile {
   std::string pending_;
 };
 
-/// Whether `path` is named as an event file.
+/// Whether `path` has the name of an event file.
 bool is_event_file(const std::filesystem::path& path);
 
 }  // namespace cladtorch::train

@@ -1,4 +1,5 @@
-// One training run: model, optimizer, data and their state, step by step. Prints nothing and decides nothing.
+// One training run: model, optimizer, data and their state, step by step. It prints nothing and decides
+// nothing.
 #pragma once
 
 #include <chrono>
@@ -19,7 +20,7 @@
 
 namespace cladtorch::train {
 
-/// Thrown when the loss, the gradient or the weights are no numbers any more.
+/// Thrown when the loss, the gradient or the weights are no longer finite.
 class Diverged : public Error {
  public:
   using Error::Error;
@@ -31,8 +32,8 @@ struct MemoryUse {
   size_t peak() const { return parameters + masters + gradients + optimizer + activations; }
 };
 
-/// Sees a step's gradient before it is clipped and applied: that of the mean loss over all targets of the
-/// step is `gradients` times `scale`.
+/// Called with a step's gradient before it is clipped and applied. The gradient of the mean loss over all
+/// targets of the step is `gradients` times `scale`.
 using GradientObserver = std::function<void(const TensorList& gradients, double scale)>;
 
 class DeviceStep;
@@ -40,12 +41,12 @@ class DeviceStep;
 class Trainer {
  public:
   /// A run of the float32 `model`, from its first step, that trains the parameters which are not frozen.
-  /// `data` and its tokens must outlive the trainer. With `adapter`, the model gets adapters, and they alone
+  /// `data` and its tokens must outlive the trainer. With `adapter`, the model gets adapters, and only they
   /// are trained and saved.
   Trainer(const TrainConfig& config, const data::Dataset& data, std::unique_ptr<LanguageModel> model,
           std::optional<AdapterRun> adapter = {});
 
-  /// Continues from `checkpoint`, reading its weights into the model; throws Error when it belongs to another
+  /// Continues from `checkpoint`, reading its weights into the model; throws Error if it belongs to another
   /// model, text or seed, or is damaged.
   void restore(const std::filesystem::path& checkpoint);
   ~Trainer();
@@ -55,57 +56,57 @@ class Trainer {
   /// Runs a step and an evaluation that change nothing, so that all memory is planned before training starts.
   MemoryUse plan_memory();
 
-  /// Bytes of activations that a step with other micro-batches, or with recomputation, would take; on a CUDA
-  /// device nothing runs.
+  /// Bytes of activations that a step with other micro-batches, or with recomputation, would take. On a CUDA
+  /// device this runs nothing.
   size_t plan_activations(int64_t batch, bool gradient_checkpointing);
 
-  /// One update. Throws Diverged, and updates nothing, when the loss or the gradient is not finite.
+  /// One update. Throws Diverged, and updates nothing, if the loss or the gradient is not finite.
   StepRecord step(const GradientObserver& observe = {});
 
-  /// The two halves of it. On a CUDA device a step may begin before the one before it is finished, so that
-  /// the device never waits for the host; not when something between the two needs the model or its state.
+  /// The two halves of an update. On a CUDA device a step may begin before the previous one is finished, so
+  /// that the device never waits for the host, unless something between the two needs the model or its state.
   void begin_step(const GradientObserver& observe = {});
   StepRecord finish_step();
   bool runs_ahead() const { return device_step_ != nullptr; }
-  /// Steps that have begun and are not finished.
+  /// The number of steps that have begun and are not finished.
   size_t steps_ahead() const { return begun_.size(); }
 
-  /// Mean loss over the fixed validation batches; remembers the best. Throws Diverged when it is not finite.
+  /// Mean loss over the fixed validation batches; remembers the best. Throws Diverged if it is not finite.
   double evaluate();
 
   const TrainerState& state() const { return state_; }
   /// Changes the length of the run, and with it the learning rates still to come.
   void set_steps(int64_t steps) { state_.steps = steps; }
-  /// The model that computes: of run.dtype.
+  /// The model that computes, in run.dtype.
   const LanguageModel& model() const { return *model_; }
-  /// The float32 weights that updates are applied to and checkpoints hold: those of model(), unless that is
-  /// bfloat16.
+  /// The float32 weights to which updates are applied and which checkpoints hold: those of model(), unless
+  /// that is bfloat16.
   const LanguageModel& master() const { return *master_; }
   /// The float32 weights by name.
   const TensorList& weights() const { return optimizer_->masters(); }
-  /// What checkpoints hold beside the model: at first that of the data's tokenizer. A model of others keeps
-  /// its own.
+  /// The other files of checkpoints, at first those of the data's tokenizer. A model that was read from a
+  /// folder keeps its own.
   void set_extras(formats::FolderExtras extras) { extras_ = std::move(extras); }
   const data::EvalBatches& eval_batches() const { return eval_batches_; }
   int64_t tokens_per_step() const;
-  /// Numbers that updates change: those of parameters that are not frozen.
+  /// The number of elements that updates change, those of parameters that are not frozen.
   int64_t trained_parameters() const { return gradients_->numel(); }
-  /// Arithmetic of one token in forward and backward, without the products with matrices that freezing saves.
+  /// Arithmetic operations for one token in forward and backward, without the products that freezing saves.
   double flops_per_token() const;
 
  private:
   void build(std::unique_ptr<LanguageModel> master);
   void restore_weights(const std::filesystem::path& checkpoint, const TrainerState& state);
-  /// Over several batches.
+  /// Sums over several batches.
   struct Sum {
     double loss = 0;  ///< of each batch, times its weight
     double weight = 0;
   };
-  /// A step's: each micro-batch, and its gradient, weighs as much as the part of its positions that have a
-  /// target.
+  /// The sums of a step, in which each micro-batch and its gradient are weighted by the share of its
+  /// positions that have a target.
   Sum micro_batches(uint64_t step);
   double micro_batch(uint64_t number, double weight);
-  /// Of a step that has begun.
+  /// The state of a step that has begun.
   struct Begun {
     StepRecord record;
     double weight = 1;
@@ -133,7 +134,7 @@ class Trainer {
   std::deque<Begun> begun_;
   std::chrono::steady_clock::time_point finished_;  // the last step
   TrainerState state_;
-  formats::FolderExtras extras_;  // what checkpoints hold beside the model
+  formats::FolderExtras extras_;  // the other files of checkpoints
 };
 
 /// The untrained model of a configuration, with the weights that run.seed draws.

@@ -1,4 +1,4 @@
-// `cladtorch train`: from a configuration to a folder with checkpoints, a log and a report.
+// `cladtorch train`, which turns a configuration into a folder with checkpoints, a log and a report.
 #pragma once
 
 #include <cstdio>
@@ -12,7 +12,7 @@
 
 namespace cladtorch::train {
 
-/// What the command line asks for.
+/// The options of the command line.
 struct TrainRequest {
   std::vector<std::string> set;                 ///< "section.key=value", applied last and in order
   std::optional<std::filesystem::path> config;  ///< TOML file
@@ -21,14 +21,13 @@ struct TrainRequest {
   std::optional<std::filesystem::path> resume;  ///< run folder; its own config.toml comes before `config`
 };
 
-/// The configuration of a request, checked, with the name of the run filled in; `run.out` stays empty where
-/// the user left the folder to the program. Throws Error or UsageError; touches nothing.
+/// The configuration of a request, checked, with the name of the run filled in; `run.out` stays empty if
+/// the user left the choice of the folder to the program. Throws Error or UsageError; touches nothing.
 TrainConfig resolve_config(const TrainRequest& request);
 
-/// Trains until the end, Ctrl-C or an error, telling a person about it on `out`. The folder config.run.out
-/// receives
+/// Trains until the end, Ctrl-C or an error, and reports progress on `out`. The folder config.run.out gets
 ///     config.toml  log.jsonl  report.html  last/  best/
-/// Returns the exit code: 0, or 130 after Ctrl-C. Throws Error; what last/ and best/ held stays complete.
+/// Returns the exit code: 0, or 130 after Ctrl-C. Throws Error; last/ and best/ then stay complete.
 int run_training(const TrainRequest& request, std::FILE* out);
 
 }  // namespace cladtorch::train

@@ -5,7 +5,7 @@
 
 namespace cladtorch::train {
 
-/// The program ends with exit code 2 on this one and with 1 on any other Error.
+/// The program ends with exit code 2 for this error and with 1 for any other Error.
 class UsageError : public Error {
  public:
   using Error::Error;
