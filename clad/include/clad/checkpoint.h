@@ -1,5 +1,5 @@
-// Less memory for more time: calls and loops that run again in the reverse sweep instead of keeping what it
-// needs.
+// Less memory for more time: calls and loops that run again in the reverse sweep instead of keeping the
+// values that it needs.
 //
 //   x = clad::checkpoint(block.forward(x));            // this call
 //   CLAD_CHECKPOINT Tensor forward(const Tensor& x);   // every call of this function
@@ -8,10 +8,10 @@
 //     u = step(u);
 //   }
 //
-// Of such a call only the arguments are kept, and what it changes in them. When the reverse sweep comes to
-// it, it runs a second time, now keeping what its derivative needs, which dies with the derivative of the
-// call. What it does besides (printing, changing a global variable) happens twice. Numbers that a library
-// draws by itself, and does not take as an argument, are drawn again if their source is a clad::replayed.
+// Such a call keeps only its arguments and the values that it changes in them. When the reverse sweep reaches
+// it, it runs a second time and keeps what its derivative needs, which is freed after the derivative of the
+// call. Other effects (printing, changing a global variable) happen twice. Random numbers that a library
+// draws, and does not take as an argument, are drawn again if their source is a clad::replayed.
 #pragma once
 
 #include "clad/Differentiator/Standard.h"
@@ -30,8 +30,8 @@
 
 namespace clad {
 
-/// The value of a call, which is marked as a checkpoint by the way. Where nothing is differentiated it is the
-/// identity.
+/// Returns the value of a call and marks the call as a checkpoint. In code that is not differentiated it is
+/// the identity.
 template <class T>
 constexpr T checkpoint(T&& value) {
   return std::forward<T>(value);
@@ -39,9 +39,9 @@ constexpr T checkpoint(T&& value) {
 
 /// Marks the loop whose body it is the first statement of: the reverse sweep starts from at most this many
 /// snapshots of the variables that the iterations change, and runs the iterations between them again, in the
-/// order that repeats the fewest. Without a number (which is what `#pragma clad checkpoint loop` before the
-/// loop says too) as many snapshots are taken as keep the repeats of an iteration at three. `arrays` says how
-/// much of the memory behind a pointer the iterations change: checkpoint_loop(8, std::span(p, n)).
+/// order that repeats the fewest. Without a number, or with `#pragma clad checkpoint loop` before
+/// the loop, it takes as few snapshots as repeat no iteration more than three times. `arrays` says how much
+/// of the memory behind a pointer the iterations change: checkpoint_loop(8, std::span(p, n)).
 inline void checkpoint_loop() {}
 template <class... Arrays>
 void checkpoint_loop(std::size_t snapshots, const Arrays&... arrays) {
@@ -53,8 +53,8 @@ void checkpoint_bytes(std::size_t bytes, const Arrays&... arrays) {
   (static_cast<void>(bytes), ..., static_cast<void>(arrays));
 }
 
-/// A stream that functions read from beside their arguments: random numbers, a counter. Its place is one
-/// integer, that of the calling thread. One object with static storage duration per stream makes it known:
+/// A stream that functions read in addition to their arguments, such as random numbers or a counter. Its
+/// place is one integer per thread. Declare the stream with one object of static storage duration:
 ///
 ///   const clad::replayed masks([] { return calls; }, [](std::uint64_t place) { calls = place; });
 class replayed {
@@ -98,7 +98,7 @@ inline moment now() {
   return m;
 }
 
-/// Runs what ran at that moment, and leaves the streams as they are.
+/// Runs code that ran at that moment again, and then restores the streams.
 template <class F>
 void replay(const moment& then, F&& run) {
   struct Back {
@@ -109,7 +109,7 @@ void replay(const moment& then, F&& run) {
   run();
 }
 
-/// A state that nobody reads.
+/// A state that is not read.
 template <class T>
 struct discarded {
   T state;

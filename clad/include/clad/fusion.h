@@ -1,4 +1,4 @@
-// Fusion rules: what the compiler may write in place of what, in the functions that it differentiates.
+// Fusion rules, which say what the compiler may replace in the functions that it differentiates.
 //
 //   CLAD_PATTERN(linear_gelu)
 //   inline Tensor gelu_of_linear(const Tensor& x, const Tensor& weight) { return gelu(linear(x, weight)); }
@@ -9,11 +9,11 @@
 // same parameters and the same result, found from its namespace outwards; where a differentiated function
 // computes what the pattern does, that function is called instead, before derivatives are taken. A parameter
 // of the pattern stands for any value of its type, a literal for itself. Functions that a pattern calls must
-// depend on their arguments alone. A pattern that returns a class of several values stands for all of them,
-// also where the program uses each one elsewhere.
+// depend only on their arguments. A pattern that returns a class of several values stands for all of them,
+// even if the program uses each one elsewhere.
 //
-// The operands of + and * of numbers match in either order, and the first two arguments of a function that a
-// declaration marks:
+// The operands of + and * of numbers match in either order, and so do the first two arguments of a function
+// that a declaration marks:
 //
 //   CLAD_COMMUTATIVE Tensor add(const Tensor& a, const Tensor& b);
 #pragma once

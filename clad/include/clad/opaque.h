@@ -1,5 +1,5 @@
-// What a library says about its types and pullbacks so that the compiler plugin can differentiate programs
-// that use them.
+// Marks on a library's types and pullbacks, with which the compiler plugin can differentiate programs that
+// use them.
 #pragma once
 
 #include "clad/Differentiator/Standard.h"
@@ -7,17 +7,17 @@
 #if defined(__clang__)
 /// Put on a class: an opaque differentiable value. The plugin never looks inside it: copy, move and
 /// assignment are primitive, and its adjoint has the same type. A default-constructed object is the symbolic
-/// zero of any shape, and `void accumulate(const T& d)` adds a cotangent. A class of which copies share what
-/// they hold says with `T snapshot() const` and `void restore(const T& snapshot)` how the reverse sweep puts
-/// back what a call has changed in place.
+/// zero of any shape, and `void accumulate(const T& d)` adds a cotangent. If copies of the class share their
+/// contents, `T snapshot() const` and `void restore(const T& snapshot)` let the reverse sweep restore
+/// contents that a call has changed in place.
 #define CLAD_OPAQUE [[clang::annotate("clad::opaque")]]
-/// Put on a primal parameter of a pullback that the pullback does not read: the value need not be kept until
-/// the reverse sweep, and a default-constructed one is passed.
+/// Put on a primal parameter that the pullback does not read: the value is not kept until the reverse sweep,
+/// and a default-constructed one is passed.
 #define CLAD_UNUSED [[clang::annotate("clad::unused")]]
-/// Put on a member of a class: no derivative flows through it, as through the epsilon of a normalization. Its
+/// Put on a member of a class through which no derivative flows, such as the epsilon of a normalization. Its
 /// place in an adjoint or tangent means nothing.
 #define CLAD_CONSTANT [[clang::annotate("clad::constant")]]
-/// Put on a class, a member or a function: likewise, by Clad's name.
+/// The same for a class, a member or a function, with Clad's name.
 #define CLAD_NONDIFFERENTIABLE __attribute__((annotate("non_differentiable")))
 #else
 #define CLAD_OPAQUE
@@ -28,12 +28,12 @@
 
 namespace clad {
 
-/// Names a class: `clad::custom_derivatives::nondifferentiable(clad::Tag<T>)`, declared before its use, says
-/// that objects of class T carry no derivative.
+/// Names a class. If `clad::custom_derivatives::nondifferentiable(clad::Tag<T>)` is declared before its use,
+/// objects of class T carry no derivative.
 template <class T>
 struct Tag {};
 
-/// Carries what `f_reverse_forw` computed to `f_pullback`: the reverse sweep owns one per executed call.
+/// Carries the results of `f_reverse_forw` to `f_pullback`; the reverse sweep owns one per executed call.
 template <class S>
 struct pullback_state {
   S data{};

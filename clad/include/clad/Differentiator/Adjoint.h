@@ -1,4 +1,4 @@
-// Operations on adjoints of any supported type: zero, accumulate, take the shape of a primal.
+// Operations on adjoints of any supported type: make a zero, accumulate, take the shape of a primal.
 //
 // They work on floating-point numbers, opaque values (CLAD_OPAQUE: `accumulate`, default-constructed is
 // zero), arrays, std::array, std::vector, std::pair, std::tuple, std::complex, std::optional, and on classes,
@@ -21,8 +21,8 @@
 
 namespace clad {
 
-/// How zeros of the class are made where the user says it, by overloads of zero_like and zero_init: generated
-/// code gives it members `like` and `init`.
+/// The user's overloads of zero_like and zero_init for a class: generated code specializes it with members
+/// `like` and `init`.
 template <class T>
 struct own_zero {};
 
@@ -30,7 +30,7 @@ namespace detail {
 
 template <class T>
 concept opaque = std::is_class_v<T> && requires(T d, T v) { d.accumulate(std::move(v)); };
-// Known by their members, since <complex> and <optional> are not included for everyone.
+// Recognized by their members, so that not every program includes <complex> and <optional>.
 template <class T>
 concept complex = std::is_class_v<T> && requires(T z, const T& c) {
   { c.real() } -> std::same_as<typename T::value_type>;
@@ -65,25 +65,24 @@ concept enumerated = requires(T& a, const T& b) { clad_fields(a, b, any_visit{})
 
 }  // namespace detail
 
-/// Whether objects of the class carry no derivative: said by generated code of those it meets in pairs and
-/// tuples.
+/// Whether objects of the class carry no derivative. Generated code says so for classes in pairs and tuples.
 template <class T>
 inline constexpr bool constant_class = false;
 
-/// What forward mode computes of a function: its value and the tangent of the value.
+/// The result of a function in forward mode: its value and the tangent of the value.
 template <class T, class U>
 struct ValueAndPushforward {
   T value;
   U pushforward;
 };
-/// The first argument of a constructor's custom pushforward, which says whose it is; that of what runs in the
-/// constructor's place in the forward sweep.
+/// The first argument of a constructor's custom pushforward, which names the class, and that of the function
+/// that the forward sweep calls instead of the constructor.
 template <class T>
 struct ConstructorPushforwardTag {};
 template <class T>
 struct ConstructorReverseForwTag {};
-/// What a custom `f_reverse_forw` gives: what f returns and, of a reference or a pointer, the adjoint of what
-/// that names.
+/// The result of a custom `f_reverse_forw`: the result of f and, if that is a reference or a pointer, the
+/// adjoint of the object to which it refers.
 template <class T, class U = T>
 struct ValueAndAdjoint {
   T value;
@@ -137,7 +136,7 @@ template <class T>
   requires(detail::owner<T> || !std::is_copy_constructible_v<T>)
 void shape_like(std::vector<T>& d, const std::vector<T>& primal);
 
-/// What derivatives make of constants is never const itself.
+/// The type of a constant in derivatives, which is never const itself.
 template <class T>
 T& as_mutable(const T& object) {
   return const_cast<T&>(object);
@@ -209,7 +208,7 @@ void accumulate(std::vector<T>& d, const std::vector<T>& v) {
   }
   for (std::size_t i = 0; i < v.size(); ++i) clad::accumulate(d[i], v[i]);
 }
-/// Objects that are owned are not made here: they are to be there, of the same classes.
+/// Owned objects are not made here: they must exist already and have the same classes.
 [[noreturn]] inline void no_owned_adjoint() {
   throw std::invalid_argument(
       "clad: the adjoint of a vector of owners must own as many objects, of the same classes");
@@ -300,8 +299,8 @@ constexpr void accumulate(T& d, const T& v) {
   }
 }
 
-/// Gives the vectors inside `d` the lengths they have in `primal`, and its optionals a value where they have
-/// one there; what is new is zero.
+/// Gives the vectors inside `d` the lengths that they have in `primal`, and its optionals a value if they
+/// have one there; new elements are zero.
 template <class T>
 constexpr void shape_like(T& d, const T& primal) {
   if constexpr (std::is_array_v<T>) {
@@ -332,13 +331,13 @@ constexpr T zero_like(const T& primal) {
   }
 }
 
-/// A zero for an object that there may not be.
+/// A zero for an object that may not exist.
 template <class Slot, class T>
 void make_zero(Slot& d, const T* primal) {
   if (primal) d.emplace(clad::zero_like(*primal));
 }
 
-/// A zero of a class, whatever its objects start with.
+/// A zero of a class, whatever its constructors do.
 template <class T>
 constexpr T zero_of() {
   T d{};
@@ -389,7 +388,7 @@ bool is(const T& object) {
   }
 }
 #ifdef __cpp_rtti
-/// Whether an object is of class D, and of none that derives from it.
+/// Whether an object is exactly of class D.
 template <class D, class T>
 bool exactly(const T& object) {
   return typeid(object) == typeid(D);
@@ -401,7 +400,7 @@ bool exactly(const T& object) {
 }
 
 #ifdef __cpp_rtti
-/// Throws where the object is of none of these classes.
+/// Throws if the object is of none of these classes.
 template <class... D, class T>
 void known_class(const T& object) {
   const std::type_info& own = typeid(object);
@@ -412,8 +411,8 @@ void known_class(const T& object) {
 }
 #endif
 
-/// A zero like the object, of the class that it is of: T, or one of those that derive from T, each before its
-/// bases. Null if objects of that class cannot be made.
+/// A zero of the object's own class: T, or one of the derived classes, which are listed before their bases.
+/// Null if objects of that class cannot be made.
 template <class T, class... Derived>
 std::shared_ptr<T> zero_of_class_of(const T& primal) {
   std::shared_ptr<T> zero;
@@ -432,7 +431,7 @@ std::shared_ptr<T> make_zero_of_class_of(const T& primal) {
   if (!zero) clad::unknown_class();
   return zero;
 }
-/// shape_like() of all members, as the class that both objects are of.
+/// shape_like() of all members, for the class of both objects.
 template <class T, class... Derived>
 void shape_like_class_of(T& d, const T& primal) {
   bool done = false;
@@ -447,7 +446,7 @@ void shape_like_class_of(T& d, const T& primal) {
   if (!done) clad::shape_like(d, primal);
 }
 
-/// An object as its base class, or as the class derived from it that it is of; const if the object is.
+/// An object as its base class, or as the derived class that it has; const if the object is.
 template <class Base, class T>
 auto& base(T& object) {
   using Class = std::remove_const_t<T>;
@@ -465,7 +464,7 @@ auto& base(T& object) {
     return static_cast<Base&>(object);
 }
 
-/// Value-initializes, element by element where it is an array.
+/// Value-initializes, element by element if it is an array.
 template <class T>
 void clear(T& object) {
   if constexpr (std::is_array_v<T>) {
@@ -475,7 +474,7 @@ void clear(T& object) {
   }
 }
 
-/// to = from, element by element where they are arrays.
+/// to = from, element by element if they are arrays.
 template <class T>
 void assign(T& to, const T& from) {
   if constexpr (std::is_array_v<T>) {
@@ -485,8 +484,8 @@ void assign(T& to, const T& from) {
   }
 }
 
-/// what = kept, in the memory that `what` has: a reference to an element of a container stays one, as the
-/// program's own references do while its sizes change. Elements of maps stay at their keys.
+/// what = kept, in the memory of `what`: a reference to an element of a container stays valid, as the
+/// program's own references do while sizes change. Elements of maps stay at their keys.
 template <class T>
 constexpr void put_back(T& what, T& kept) {
   if constexpr (detail::map<T>) {
@@ -502,7 +501,7 @@ constexpr void put_back(T& what, T& kept) {
   }
 }
 
-/// a and b change places.
+/// Swaps a and b.
 template <class T>
 void exchange(T& a, T& b) {
   using std::swap;
@@ -511,14 +510,14 @@ void exchange(T& a, T& b) {
 
 namespace detail {
 
-/// set_zero of what the program itself makes zero. The plugin defines it, at the end of the file: only there
-/// the fields of classes are known.
+/// set_zero for objects that the program itself makes zero. The plugin defines it at the end of the file,
+/// because only there the fields of classes are known.
 template <class T>
 void set_zero_later(T& d);
 
 }  // namespace detail
 
-/// Clad's spelling: makes `d` zero, whatever it was.
+/// Clad's name for making `d` zero.
 template <class T>
 void zero_init(T& d) {
   if constexpr (std::is_arithmetic_v<T>)
@@ -527,7 +526,7 @@ void zero_init(T& d) {
     detail::set_zero_later(d);
 }
 
-/// The cotangent in `d`, which becomes zero.
+/// Returns the cotangent in `d` and makes `d` zero.
 template <class T>
 T take(T& d) {
   if constexpr (detail::opaque<T>) {

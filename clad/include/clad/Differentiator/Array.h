@@ -1,5 +1,4 @@
-// Arrays whose length is known when the program runs: what derivatives are written to, and arithmetic on
-// them.
+// Arrays whose length is known at run time, to which derivatives are written, and arithmetic on them.
 #pragma once
 
 #include <cstddef>
@@ -57,7 +56,7 @@ auto element(const A& a, [[maybe_unused]] std::size_t i) {
     return a;
 }
 
-/// Applies `op` to the elements of two operands, of which one may be a number. Throws std::invalid_argument
+/// Applies `op` to the elements of two operands, one of which may be a number. Throws std::invalid_argument
 /// if they are arrays of different lengths.
 template <clad_operand A, clad_operand B, class Op>
 auto elementwise(const A& a, const B& b, Op op) {

@@ -1,4 +1,4 @@
-// A pointer and a length: how the caller hands over where the derivatives of an array go.
+// A pointer and a length, with which the caller says where the derivatives of an array go.
 #pragma once
 
 #include <concepts>
@@ -15,7 +15,7 @@ class array_ref {
  public:
   array_ref() = default;
   array_ref(T* data, std::size_t size) : data_(data), size_(size) {}
-  /// One number; an array that has a length is taken whole.
+  /// One number, or an array of known length as a whole.
   template <std::same_as<T*> P>
   array_ref(const P& number) : data_(number), size_(1) {}
   template <std::size_t N>

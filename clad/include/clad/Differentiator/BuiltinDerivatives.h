@@ -1,7 +1,7 @@
 // Pullbacks of <cmath> and of the scalar functions of <algorithm>.
 //
-// They live in clad::builtin_derivatives and not in a nested namespace `std`, which would hide ::std in
-// users' pullbacks. A user's own `clad::custom_derivatives::std::f_pullback` goes first.
+// They are in clad::builtin_derivatives and not in a nested namespace `std`, which would hide ::std in users'
+// pullbacks. A user's own `clad::custom_derivatives::std::f_pullback` takes precedence.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace clad::builtin_derivatives {
 template <class T>
 concept real = std::is_floating_point_v<T>;
 
-// y = f(x). The derivative is written in x, so that nothing but the argument need be kept.
+// y = f(x). The derivative is written in x, so that only the argument must be kept.
 template <real T>
 constexpr void sin_pullback(T x, T d_y, T* d_x) {
   *d_x += d_y * std::cos(x);
@@ -271,9 +271,9 @@ constexpr void clamp_pullback(const T& v, const T& lo, const T& hi, T d_r, T* d_
     *d_v += d_r;
 }
 
-/// The derivatives of a function of numbers whose body nobody can see, by differences: the five-point
-/// formula, with a step in proportion to the argument. About ten digits are right where the function is
-/// smooth. An argument whose adjoint is null stays where it is: the function may not be defined beside it.
+/// The derivatives of a function of numbers whose body is not visible, by the five-point difference formula
+/// with a step in proportion to the argument. About ten digits are right where the function is smooth. An
+/// argument whose adjoint is null does not move, because the function may not be defined beside it.
 template <auto Function>
 struct by_differences;
 template <class R, class... A, R (*Function)(A...)>

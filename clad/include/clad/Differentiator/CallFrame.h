@@ -1,4 +1,4 @@
-// What execute() and the generated code hand each other: arguments, and where derivatives go.
+// The interface between execute() and the generated code: arguments, and the places of derivatives.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,8 @@ namespace clad {
 
 namespace detail {
 
-/// One address per type: tells whether an adjoint argument points to what the derivative writes.
+/// One address per type, which tells whether an adjoint argument points to the type that the derivative
+/// writes.
 template <class T>
 inline constexpr char type_tag = 0;
 
@@ -31,11 +32,11 @@ inline constexpr char type_tag = 0;
 struct adjoint_argument {
   void* pointer;
   const void* tag;         ///< null: a null pointer literal
-  std::size_t size = 0;    ///< of an array, if the caller says it
-  bool of_object = false;  ///< its type is that of the object, and of no parameter
+  std::size_t size = 0;    ///< of an array, if the caller gives it
+  bool of_object = false;  ///< its type is that of the object and of no parameter
 };
 
-/// How execute() hands its arguments to the generated code.
+/// The arguments that execute() passes to the generated code.
 struct call_frame {
   void* const* primals;
   const adjoint_argument* adjoints;
@@ -69,8 +70,8 @@ inline void check_adjoints(const call_frame& frame, std::size_t wanted, bool has
                               std::to_string(frame.n_adjoints));
 }
 
-/// How an error estimate weighs the rounding of a stored number: to first order it adds adjoint * value *
-/// epsilon to the result, where epsilon is that of float, as if the program were to be run in it.
+/// The weight of the rounding of a stored number in an error estimate. To first order it adds adjoint * value
+/// * epsilon to the result, with the epsilon of float, as if the program ran in float.
 inline double rounding_error(double adjoint, double value) {
   return std::fabs(adjoint * value) * std::numeric_limits<float>::epsilon();
 }
@@ -91,8 +92,8 @@ inline call_frame without_last(const call_frame& frame) {
 
 namespace detail {
 
-/// How many of the adjoint arguments are that of the object itself, which comes first. That it is given is
-/// seen from their number, or, where others are left out, from its type.
+/// Whether (1) or not (0) the first adjoint argument is that of the object itself. This follows from the
+/// number of arguments or, if others are left out, from its type.
 inline std::size_t object_adjoints(const call_frame& frame, std::size_t wanted) {
   return frame.n_adjoints > wanted || (frame.n_adjoints > 0 && frame.adjoints[0].of_object) ? 1 : 0;
 }
@@ -135,9 +136,9 @@ T* capture(void* closure, std::size_t offset) {
 
 }  // namespace detail
 
-/// Where the adjoint of one parameter stands among the adjoint arguments.
+/// The place of one parameter's adjoint among the adjoint arguments.
 struct adjoint_place {
-  std::pair<const void*, const void*> tags;  ///< of what may be given
+  std::pair<const void*, const void*> tags;  ///< of the types that may be given
   bool active;                               ///< whether the parameter carries a derivative
   const char* name;
 };
@@ -145,7 +146,7 @@ template <class T>
 constexpr adjoint_place place_of(const T& primal, bool active, const char* name) {
   return {detail::tags_of(primal), active, name};
 }
-/// Whether the argument may stand in the place of a parameter without derivative: nothing is added to it.
+/// Whether the argument may have the place of a parameter without a derivative, to which nothing is added.
 inline bool fits(const adjoint_argument& a, const adjoint_place& place) {
   return !a.pointer || a.tag == place.tags.first || a.tag == place.tags.second;
 }
@@ -160,9 +161,9 @@ inline void check_adjoint_of_object(const call_frame& frame, std::size_t wanted,
   if (a && !fits(*a, place)) misplaced(place, "");
 }
 
-/// The adjoint arguments of a function of which some parameters carry no derivative. Their places are to be
-/// given nullptr, or a pointer to their own type, which is not touched. Where that is not so, but as many
-/// adjoints are given as there are parameters that carry one, they are taken for those.
+/// The adjoint arguments of a function some of whose parameters carry no derivative. The caller gives these
+/// places nullptr or a pointer to their own type, which is not used. Otherwise, if there are as many adjoints
+/// as parameters with a derivative, they belong to those.
 template <std::size_t N>
 class placed_adjoints {
  public:
@@ -190,7 +191,7 @@ class placed_adjoints {
   adjoint_argument own_[N + 1] = {};
 };
 
-/// The adjoint the caller gave, or a zero of our own where none is wanted.
+/// The adjoint that the caller gave, or our own zero if none is wanted.
 template <class T>
 class adjoint_holder {
  public:
@@ -212,7 +213,7 @@ inline bool gives_adjoint(const call_frame& frame, std::size_t index, std::size_
   const adjoint_argument* a = detail::find_adjoint(frame, index, wanted);
   return a && a->pointer;
 }
-/// The adjoint of what holds pointers: a zero of our own would hold those that the primal holds.
+/// The adjoint of an object that holds pointers. Our own zero would hold the pointers of the primal.
 template <class T, class... Derived, class P>
 T* given_adjoint(const call_frame& frame, std::size_t index, std::size_t wanted, const char* name,
                  P& primal) {
@@ -275,14 +276,14 @@ T* adjoint_pointer(const call_frame& frame, std::size_t index, std::size_t wante
   return p;
 }
 
-/// Which elements of a parameter are named; of a pointer, how many the function reaches.
+/// The named elements of a parameter and, for a pointer, how many the function reaches.
 struct named_elements {
   std::size_t first, count, length = 0;
 };
-/// What hand_over() does to the caller's elements. A tangent also begins with them.
+/// How hand_over() changes the caller's elements. A tangent also starts with them.
 enum class handed_over { added, replaced, tangent };
-/// The adjoint (or tangent) of an array of which some elements are named: one of our own for all of it, of
-/// which the caller's array, as long as it has to be for the named ones, gets those.
+/// The adjoint (or tangent) of an array some of whose elements are named. It covers the whole array; the
+/// caller's array, which must reach to the last named element, gets the named ones.
 template <class T>
 class named_part {
  public:
@@ -313,7 +314,7 @@ class named_part {
   named_elements named_;
   handed_over how_;
 };
-/// What a pointer points to.
+/// The object that a pointer points to.
 template <class T>
 class named_part<T*> {
  public:
@@ -339,7 +340,7 @@ class named_part<T*> {
   handed_over how_;
 };
 
-/// Before a derivative that replaces what its target holds: the caller must say how long the array is.
+/// Called before a derivative that overwrites its target: the caller must say how long the array is.
 template <class T>
 void set_array_to_zero(const call_frame& frame, std::size_t index, std::size_t wanted, const char* name,
                        T* adjoint) {

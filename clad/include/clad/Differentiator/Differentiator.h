@@ -50,18 +50,18 @@ namespace clad {
 
 namespace detail {
 
-/// No constant expression may call it: docs/differentiating.md says which derivatives they can execute.
+/// No constant expression may call it; docs/differentiating.md says which derivatives they can execute.
 inline void no_derivative_for_constant_expressions() {}
 
 }  // namespace detail
 
 enum class derivative_kind { gradient, value_and_gradient, error_estimate, pushforward, derivative };
 
-/// The order of a derivative, and options, given together: differentiate<clad::order::second>(f, "x").
+/// The order of a derivative and options, combined: differentiate<clad::order::second>(f, "x").
 enum order : unsigned { first = 1, second = 2, third = 3 };
 enum opts : unsigned {
-  vector_mode = 1U << 9,  ///< of forward mode: all parameters in one run
-  enable_tbr = 1U << 10,  ///< this and those of the same kind change nothing: the analyses are always on
+  vector_mode = 1U << 9,  ///< for forward mode: all parameters in one run
+  enable_tbr = 1U << 10,  ///< this and similar options change nothing, because the analyses are always on
   disable_tbr = 1U << 11,
   enable_va = 1U << 14,
   disable_va = 1U << 15,
@@ -75,22 +75,22 @@ enum opts : unsigned {
   disable_activity_analysis = disable_va,
   enable_useful_analysis = enable_ua,
   disable_useful_analysis = disable_ua,
-  diagonal_only = 1U << 13,  ///< of a Hessian, only the diagonal
+  diagonal_only = 1U << 13,  ///< for a Hessian: only the diagonal
 };
-/// Changes nothing: whether a derivative is taken while the program is compiled is seen from where it is
-/// asked for.
+/// Changes nothing: the place of a call decides whether its derivative is executed while the program is
+/// compiled.
 inline constexpr unsigned immediate_mode = 1U << 20;
 
 /// The derivative of one function. execute() takes the function's arguments (for a member function the object
 /// first), then one pointer per differentiated parameter, in the order they were named, to which the
 /// derivative is added. A member function may be given a pointer to the object's adjoint before the others;
 /// after setObject() the object is left out.
-/// Trailing pointers may be left out; a first one that is of the object's class then stands for the object,
-/// unless the first parameter may be meant (with a list, any parameter). Afterwards every argument is what it
-/// was before: what the function changes through references and pointers is put back. Globals, and objects
-/// that cannot be copied, are not. In a constant expression, execute() works where docs/differentiating.md
-/// says; it then takes all pointers. Throws std::logic_error if the program was compiled without the plugin,
-/// std::invalid_argument if an adjoint argument has the wrong type.
+/// Trailing pointers may be left out; a first one of the object's class is then the object's adjoint, unless
+/// the first parameter could be meant (with a list, any parameter). Afterwards every argument has its old
+/// value: changes that the function makes through references and pointers are undone. Globals, and objects
+/// that cannot be copied, are not restored. In a constant expression, execute() works where
+/// docs/differentiating.md says; it then takes all pointers. Throws std::logic_error if the program was
+/// compiled without the plugin, std::invalid_argument if an adjoint argument has the wrong type.
 template <class F, derivative_kind Kind>
 class derivative {
   using object = typename detail::pointee<F>::type;
@@ -116,7 +116,7 @@ class derivative {
     using type = typename S::plain;
   };
   using primals = typename primal_types<signature>::type;
-  /// What execute() returns.
+  /// The result of execute().
   template <class R, derivative_kind K>
   struct returned {
     using type = void;
@@ -135,7 +135,7 @@ class derivative {
     using type = ValueAndPushforward<std::remove_cvref_t<R>, std::remove_cvref_t<R>>;
   };
   using result = typename returned<result_type, Kind>::type;
-  /// The generated function itself, as it is called in constant expressions: objects are passed by reference.
+  /// The generated function itself, as constant expressions call it, with objects passed by reference.
   template <class A>
   using passed = std::conditional_t<std::is_class_v<A>, const A&, A>;
   template <class A>
@@ -163,11 +163,11 @@ class derivative {
   struct object_of<S> {
     using type = typename S::object;
   };
-  /// The class whose object is differentiated; of a plain function unused.
+  /// The class whose object is differentiated; unused for a plain function.
   using object_class = typename object_of<signature>::type;
   template <class First = void, class...>
   static constexpr bool kBeginsWithObject = std::is_convertible_v<First, const volatile object_class&>;
-  /// Of a function object, whether another one is given before the arguments: one that operator() could not
+  /// For a function object, whether another one is given before the arguments, which operator() could not
   /// take as its first argument.
   template <class First>
   static constexpr bool takes_first() {
@@ -193,15 +193,16 @@ class derivative {
  public:
   using direct_function = typename called_directly<primals, Kind>::type;
 
-  /// The value of a variable may be computed before the plugin gives `entry`: only `direct` makes a constant.
+  /// The value of a variable may be computed before the plugin sets `entry`, so only `direct` makes a
+  /// constant.
   constexpr derivative(F f, entry_point entry, const request& asked, direct_function direct = nullptr)
       : function_(f), entry_(entry), direct_(direct), asked_(asked) {
     if constexpr (kFunctor && std::is_pointer_v<F>) object_ = const_cast<object_class*>(f);
     if (!direct) detail::no_derivative_for_constant_expressions();
   }
 
-  /// Executes for this object from now on: a member function's execute() is then given its arguments alone.
-  /// A function object is set from the start, the one that was asked about.
+  /// Executes for this object from now on, and the execute() of a member function then takes only its
+  /// arguments. For a function object, the object that was differentiated is set from the start.
   void setObject(object_class* object)
     requires(kMember || kFunctor)
   {
@@ -235,7 +236,7 @@ class derivative {
       return execute_all(nullptr, std::forward<A>(args)...);
     }
   }
-  /// What calls execute(), to be kept apart from this object.
+  /// A callable that runs execute() and can outlive this object.
   auto getFunctionPtr() const {
     return [kept = *this](auto&&... args) { return kept.execute(std::forward<decltype(args)>(args)...); };
   }
@@ -252,14 +253,14 @@ class derivative {
   /// A derivative may be made before the entries of an exported file are known.
   entry_point find() const { return entry_ ? entry_ : find_exported(function_, asked_); }
 
-  /// Whether a reference to P binds to what an A is or refers to, and not to a value that A is converted to.
+  /// Whether a reference to P binds to an A itself, and not to a value to which A is converted.
   template <class P, class A>
   static constexpr bool kRefersTo = std::is_convertible_v<std::remove_reference_t<A>*, P*> ||
                                     std::is_convertible_v<A, std::remove_const_t<P>&> ||
                                     requires(A&& a) { std::forward<A>(a).operator P&(); };
 
   /// A primal argument of type A as the function takes it: by reference, or converted to the parameter's
-  /// type. What is converted is kept here, as a temporary would end before the derivative begins.
+  /// type. A converted value is kept here, because a temporary would end before the derivative begins.
   template <class P, class A>
   struct held {
     explicit held(A&& a) : value(static_cast<P>(std::forward<A>(a))) {}
@@ -288,7 +289,7 @@ class derivative {
     const volatile object_class& given = object;
     return execute_all(const_cast<const object_class*>(&given), std::forward<A>(args)...);
   }
-  /// `self` is the function object, null of a function.
+  /// `self` is the function object, or null for a function.
   template <class... A>
   result execute_all(const void* self, A&&... args) const {
     static_assert(sizeof...(A) >= kPrimals,
@@ -296,7 +297,7 @@ class derivative {
     return run(self, std::index_sequence_for<A...>{}, std::forward<A>(args)...);
   }
 
-  /// An adjoint is given by a pointer, the error of an estimate by the variable itself.
+  /// An adjoint is passed as a pointer, the error of an estimate as the variable itself.
   template <class A>
   static adjoint_argument given(A& argument) {
     if constexpr (Kind == derivative_kind::error_estimate && std::is_floating_point_v<A>)
@@ -305,7 +306,7 @@ class derivative {
       return detail::as_adjoint(argument);
   }
 
-  /// Whether the first adjoint argument, of type A, can only be that of the object.
+  /// Whether the first adjoint argument, of type A, can only belong to the object.
   template <class A>
   bool only_of_object() const {
     if constexpr ((kMember || kFunctor) && detail::points_to<object_class, A>) {
@@ -330,7 +331,7 @@ class derivative {
     void put(void**, adjoint_argument* adjoints) { adjoints[I - kPrimals] = adjoint; }
     adjoint_argument adjoint;
   };
-  /// All of them. There may be hundreds: std::tuple, and folds, are made for few.
+  /// All arguments. There may be hundreds, for which std::tuple and folds are not made.
   template <class Indices, class... A>
   struct all_arguments;
   template <std::size_t... I, class... A>
@@ -384,7 +385,7 @@ class derivative {
   request asked_;
 };
 
-/// Of an object whose operator() is a template, overloaded or missing: the plugin reports it.
+/// For an object whose operator() is a template, overloaded or missing, which the plugin reports.
 template <class F, derivative_kind Kind>
   requires(std::is_class_v<typename detail::pointee<F>::type> &&
            !detail::function_object<typename detail::pointee<F>::type>)
@@ -401,12 +402,12 @@ class derivative<F, Kind> {
   explicit operator bool() const { return false; }
 };
 
-/// By Clad's name: `clad::CladFunction d = clad::gradient(f);`
+/// Clad's name: `clad::CladFunction d = clad::gradient(f);`
 template <class F, derivative_kind Kind = derivative_kind::gradient>
 using CladFunction = derivative<F, Kind>;
 
-// A function object that has a name is kept by its address: it is to live as long as its derivative is
-// executed, and its derivative is that of what it is then.
+// A named function object is kept by its address: it must live as long as its derivative is executed, and the
+// derivative uses its state at that time.
 
 /// The gradient of `f` with respect to the named parameters ("x, y", or the index of one; without a list,
 /// all).
@@ -420,7 +421,7 @@ constexpr auto gradient(
       request::of("clad::gradient", parameters, (Options | ... | 0U)), direct);
 }
 
-/// Likewise; execute() returns the value of `f` too, at no second evaluation.
+/// The same, but execute() also returns the value of `f`, without a second evaluation.
 template <class F>
 CLAD_REQUEST("clad::value_and_gradient")
 inline auto value_and_gradient(F&& f, const char* parameters = "", entry_point entry = nullptr) {
@@ -428,9 +429,9 @@ inline auto value_and_gradient(F&& f, const char* parameters = "", entry_point e
       detail::callable(std::forward<F>(f)), entry, request::of("clad::value_and_gradient", parameters));
 }
 
-/// The gradient of `f`, and to first order the error that rounding brings into its value: execute() takes
-/// what that of the gradient takes, and after it a double, to which the estimate is added. Each number that
-/// is stored counts as if it were rounded to float.
+/// The gradient of `f`, and to first order the rounding error of its value: execute() takes the arguments of
+/// a gradient, and then a double, to which the estimate is added. Each number that is stored counts as if
+/// it were rounded to float.
 template <class F>
 CLAD_REQUEST("clad::estimate_error")
 inline auto estimate_error(F&& f, const char* parameters = "", entry_point entry = nullptr) {
@@ -440,8 +441,8 @@ inline auto estimate_error(F&& f, const char* parameters = "", entry_point entry
 
 /// The directional derivative of `f`, by forward mode. execute() takes the function's arguments, then for
 /// each named parameter a pointer to its tangent, the direction; it returns {value, pushforward}, the value
-/// and its derivative in that direction. The tangents of what `f` changes through references and pointers are
-/// changed with it. A parameter whose tangent is left out has the tangent zero.
+/// and its derivative in that direction. If `f` changes values through references and pointers, their
+/// tangents change too. A parameter whose tangent is left out has the tangent zero.
 template <class F>
 CLAD_REQUEST("clad::pushforward")
 inline auto pushforward(F&& f, const char* parameters = "", entry_point entry = nullptr) {
@@ -451,7 +452,7 @@ inline auto pushforward(F&& f, const char* parameters = "", entry_point entry = 
 
 namespace detail {
 
-/// What clad::differentiate returns: with vector_mode the derivatives go where those of a gradient go.
+/// The result of clad::differentiate. With vector_mode the derivatives go to the places of a gradient.
 template <class F, unsigned... Options>
 using forward =
     derivative<callable_t<F>, ((Options & opts::vector_mode) | ... | 0U) != 0 ? derivative_kind::gradient
@@ -475,9 +476,9 @@ constexpr auto differentiate(F&& f, P parameter = {}, entry_point entry = nullpt
                                         direct);
 }
 
-/// The matrix of first derivatives of what `f` writes through pointers and references, and of what it
-/// returns: a row for each output, a column for each of the named parameters and elements (without a list,
-/// all numbers that `f` only reads, or, if there are none, those that it changes). execute() takes the
+/// The matrix of first derivatives of the values that `f` writes through pointers and references, and of its
+/// result. It has a row for each output and a column for each of the named parameters and elements (without a
+/// list, all numbers that `f` only reads or, if there are none, those that it changes). execute() takes the
 /// function's arguments, then a pointer to a clad::matrix or to the first of as many numbers.
 template <unsigned... Options, class F, class P = const char*>
 CLAD_REQUEST("clad::jacobian")
@@ -489,7 +490,7 @@ inline auto jacobian(F&& f, P parameters = {}, entry_point entry = nullptr) {
 
 /// The matrix of second derivatives of `f` with respect to the named parameters and elements ("x, p[0:2]";
 /// without a list, all numbers). execute() takes the function's arguments, then a pointer to the n * n
-/// numbers, row after row; or to n numbers, the diagonal, with hessian<clad::opts::diagonal_only>(f).
+/// numbers, row by row, or to n numbers, the diagonal, with hessian<clad::opts::diagonal_only>(f).
 template <unsigned... Options, class F, class P = const char*>
 CLAD_REQUEST("clad::hessian")
 inline auto hessian(F&& f, P parameters = {}, entry_point entry = nullptr) {

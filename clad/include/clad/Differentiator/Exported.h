@@ -1,5 +1,5 @@
-// How a program finds derivatives that the plugin wrote to a file (docs/export.md): the file says, before
-// main(), which entry belongs to which request.
+// Finds derivatives that the plugin wrote to a file (docs/export.md): before main(), the file registers the
+// entry for each request.
 #pragma once
 
 #include <concepts>
@@ -10,13 +10,12 @@
 
 namespace clad {
 
-/// What is asked for, besides the function: "clad::gradient", the parameters as they are written, the
-/// options.
+/// A request besides its function: "clad::gradient", the parameters as written, and the options.
 struct request {
   std::string_view kind;
   std::string_view parameters;
   unsigned options = 0;
-  int index = -1;  ///< the parameter, where a number says which
+  int index = -1;  ///< the parameter, if it is given by its index
 
   bool operator==(const request&) const = default;
   static constexpr request of(std::string_view kind, const char* parameters, unsigned options = 0) {
@@ -29,7 +28,7 @@ struct request {
   }
 };
 
-/// One entry of an exported file, of a function of type F; these form a list for each F.
+/// One entry of an exported file, for a function of type F; the entries for each F form a list.
 template <class F>
 class exported {
  public:
@@ -54,7 +53,7 @@ class exported {
   inline static const exported* first_ = nullptr;
 };
 
-/// Of function objects, the type says which function it is.
+/// For function objects, the type tells which function it is.
 template <class F>
 struct object_type {};
 

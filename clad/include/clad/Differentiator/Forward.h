@@ -1,5 +1,5 @@
-// What forward mode computes with: tangents in several directions, tangents of arrays whose length only the
-// caller knows, and the rows of a Jacobian.
+// Types of forward mode: tangents in several directions, tangents of arrays whose length only the caller
+// knows, and the rows of a Jacobian.
 #pragma once
 
 #include <array>
@@ -52,7 +52,7 @@ struct moving {
 };
 
 /// The tangent of an array whose element `index` is the independent variable, as a pointer to the first
-/// element: 1 there, 0 elsewhere, however long the array is. Of an array without an independent element
+/// element: 1 there, 0 elsewhere, however long the array is. For an array without an independent element
 /// (`present` is false) all are 0.
 template <class T>
 class one_hot : public moving<one_hot<T>, T, T> {
@@ -72,8 +72,8 @@ class one_hot : public moving<one_hot<T>, T, T> {
   bool present_;
 };
 
-/// The tangent of an array, as a pointer into it. What is named beyond the end is made, and is zero;
-/// references stay valid.
+/// The tangent of an array, as a pointer into it. Elements beyond the end are made when they are used, and
+/// are zero; references stay valid.
 template <class T>
 class growing : public moving<growing<T>, T, T&> {
  public:
@@ -102,7 +102,7 @@ template <class T, std::size_t N>
 class directions {
  public:
   directions() = default;
-  /// Only from the literal 0, the zero tangent: no number becomes a tangent by itself.
+  /// Converts only from the literal 0, the zero tangent: no other number becomes a tangent implicitly.
   consteval directions(int zero) {
     if (zero != 0) throw std::invalid_argument("clad: a tangent is made of the literal 0 only");
   }

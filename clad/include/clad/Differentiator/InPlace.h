@@ -1,5 +1,5 @@
-// What the reverse sweep puts back where a call has changed values in place that are shared by copies: opaque
-// values with `T snapshot() const` and `void restore(const T& snapshot)`.
+// Lets the reverse sweep restore values that a call has changed in place and that copies share: opaque values
+// with `T snapshot() const` and `void restore(const T& snapshot)`.
 #pragma once
 
 #include <concepts>
@@ -21,13 +21,13 @@ concept shared_contents = opaque<T> && requires(T t, const T& c) {
 template <class T>
 concept tuple_like = std::is_class_v<T> && requires { std::tuple_size<T>::value; };
 
-/// Calls `visit` with the values of the two objects of one structure that have contents to share.
+/// Calls `visit` with the values in two objects of one structure that share contents with their copies.
 template <class T, class Visit>
 void with_contents(T& a, T& b, Visit&& visit) {
   if constexpr (shared_contents<T>) {
     visit(a, b);
   } else if constexpr (opaque<T>) {
-    // the copy is all there is
+    // the copy holds everything
   } else if constexpr (optional<T>) {
     if (a.has_value() && b.has_value()) detail::with_contents(*a, *b, visit);
   } else if constexpr (std::is_array_v<T> || requires { a.resize(0), std::begin(a); }) {
@@ -50,13 +50,13 @@ void with_contents(T& a, T& b, Visit&& visit) {
 
 }  // namespace detail
 
-/// Gives a copy contents of its own.
+/// Gives a copy its own contents.
 template <class T>
 void unshare(T& copy) {
   detail::with_contents(copy, copy, [](auto& value, auto&) { value = value.snapshot(); });
 }
 
-/// Gives what `object` and its copies share the contents that `kept` holds.
+/// Restores the contents that `object` shares with its copies to those of `kept`.
 template <class T>
 void restore(T& object, T& kept) {
   detail::with_contents(object, kept, [](auto& value, auto& before) { value.restore(before); });

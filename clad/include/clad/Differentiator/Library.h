@@ -1,7 +1,7 @@
-// Functions of the standard library as plain code. Where a differentiated function calls std::accumulate on
+// Functions of the standard library as plain code. If a differentiated function calls std::accumulate on
 // numbers that carry derivatives, the plugin differentiates the function of the same name in clad::library.
 //
-// An algorithm that returns an iterator returns here how far it is from the argument that the annotation
+// An algorithm that returns an iterator returns here its distance from the argument that the annotation
 // names.
 #pragma once
 
@@ -25,7 +25,7 @@ using std::ptrdiff_t;
 template <class It>
 using element = std::iter_value_t<It>;
 
-// What std::min, std::max and std::clamp name, where it matters that it is one of their arguments.
+// std::min, std::max and std::clamp, for uses that refer to one of their arguments.
 template <class T>
 const T& min_object(const T& a, const T& b) {
   return b < a ? b : a;
@@ -101,8 +101,8 @@ T transform_reduce(It first, It last, T init, Op op, F f) {
   return init;
 }
 
-// Calls of what is passed.
-/// What a call gives: a reference only where what it names may be changed.
+// Calls of functions that are passed as arguments.
+/// The result of a call, which is a reference only if its object may be changed.
 template <class T>
 using given =
     std::conditional_t<std::is_lvalue_reference_v<T> && !std::is_const_v<std::remove_reference_t<T>>, T,
@@ -160,7 +160,7 @@ auto tuple_cat(const A& a, const B& b, const More&... more) {
   return library::tuple_cat(library::tuple_cat(a, b), more...);
 }
 
-// Functions of the C library that give two numbers.
+// Functions of the C library with two results.
 template <class T>
 void sincos(T x, T* sine, T* cosine) {
   *sine = std::sin(x);
@@ -177,13 +177,13 @@ T frexp(T x, int* exponent) {
   return std::ldexp(x, -*exponent);
 }
 
-// Ranges that are written.
+// Algorithms that write ranges.
 template <class It, class F>
 void for_each(It first, It last, F f) {
   for (; first != last; ++first) f(*first);
 }
 template <class It, class F>
-F for_each_object(It first, It last, F f) {  // which may have changed
+F for_each_object(It first, It last, F f) {  // f may have changed
   for (; first != last; ++first) f(*first);
   return f;
 }

@@ -1,5 +1,5 @@
-// std::valarray as plain code. Where a derivative is taken, a valarray and what is computed of valarrays are
-// std::vectors of the same numbers; these are its operators and functions.
+// std::valarray as plain code. In derivatives, a valarray and an expression of valarrays are std::vectors of
+// the same numbers; these are their operators and functions.
 #pragma once
 
 #include <cmath>

@@ -88,7 +88,7 @@ template <detail::complex Z>
 real_of<Z> arg(const Z& z) {
   return std::atan2(z.imag(), z.real());
 }
-/// Of the type of its first argument, which std::polar does not have.
+/// The result has the type of the first argument, unlike that of std::polar.
 template <detail::complex Z>
 Z polar(const Z&, const real_of<Z>& r, const real_of<Z>& angle) {
   return Z(r * std::cos(angle), r * std::sin(angle));
@@ -166,8 +166,7 @@ template <detail::complex Z>
 Z log10(const Z& z) {
   return library::operator_slash(library::log(z), std::log(real_of<Z>(10)));
 }
-/// As std::acosh, std::asinh and std::atanh choose their branches, on the cuts as well: by the signs of
-/// zeros.
+/// Chooses the branch as std::acosh, std::asinh and std::atanh do, even on the cuts, by the signs of zeros.
 template <detail::complex Z>
 Z asinh(const Z& z) {
   const Z s = library::sqrt(Z(1 + z.imag(), -z.real())), t = library::sqrt(Z(1 - z.imag(), z.real()));

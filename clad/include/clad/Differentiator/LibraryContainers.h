@@ -1,4 +1,4 @@
-// Member functions of containers as plain code, with the container as their first argument. Where a
+// Member functions of containers as plain code, with the container as their first argument. If a
 // differentiated function calls v.insert(at, x), the plugin differentiates clad::library::member_insert(v,
 // at, x).
 #pragma once

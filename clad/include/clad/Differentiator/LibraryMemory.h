@@ -1,5 +1,5 @@
-// Copies and clears of memory as plain code: more of Library.h. They go object by object, so that what
-// carries derivatives is seen.
+// Copies and clears of memory as plain code: more of Library.h. They go object by object, so that
+// the plugin sees which objects carry derivatives.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ struct bools : std::valarray<bool> {
 
 template <class T>
 concept plain_memory = std::is_trivially_copyable_v<std::remove_all_extents_t<T>>;
-/// How many objects the bytes are; of a class, no part of one.
+/// The number of objects in the bytes, which may not end within an object of a class.
 template <class T>
 std::size_t objects_in(std::size_t bytes) {
   if constexpr (std::is_class_v<T>)
@@ -28,7 +28,7 @@ std::size_t objects_in(std::size_t bytes) {
       throw std::invalid_argument("clad: a part of an object is copied or cleared as memory");
   return bytes / sizeof(T);
 }
-/// The bytes of row `i` of an array of arrays: the last row may be named in part.
+/// The bytes of row `i` of an array of arrays; the last row may be partial.
 template <class Row>
 std::size_t row_bytes(std::size_t i, std::size_t bytes) {
   return bytes - i * sizeof(Row) < sizeof(Row) ? bytes - i * sizeof(Row) : sizeof(Row);
@@ -60,7 +60,7 @@ void memmove(T* to, const T* from, std::size_t bytes) {
       for (std::size_t i = 0; i < n; ++i) to[i] = from[i];
   }
 }
-/// The object whose bytes are all this, whatever its class starts objects with.
+/// An object whose bytes all have this value, whatever its constructors do.
 template <class T>
 T of_bytes(int byte) {
   std::array<unsigned char, sizeof(T)> all;

@@ -1,5 +1,5 @@
-// Sorting and searching as plain code: more of Library.h. Which element is where does not depend on the
-// numbers, but for a null set of them.
+// Sorting and searching as plain code: more of Library.h. Except on a null set, the order of the elements
+// does not depend on small changes of the numbers.
 #pragma once
 
 #include <cstddef>
@@ -53,7 +53,7 @@ template <class It, class Less>
 void sort(It first, It last, Less less) {
   library::stable_sort(first, last, less);
 }
-// The order of what these leave unordered is any.
+// These may leave unordered elements in any order.
 template <class It, class... Less>
 void partial_sort(It first, It, It last, Less... less) {
   library::stable_sort(first, last, less...);
@@ -62,7 +62,7 @@ template <class It, class... Less>
 void nth_element(It first, It, It last, Less... less) {
   library::stable_sort(first, last, less...);
 }
-/// Changes places as the library does with iterators that can go backwards.
+/// Swaps elements as the library does with bidirectional iterators.
 template <class It, class Predicate>
 CLAD_FROM_ARGUMENT(0)
 ptrdiff_t partition(It first, It last, Predicate wanted) {

@@ -1,4 +1,4 @@
-// A matrix whose size is known when the program runs: what a Jacobian is written to.
+// A matrix whose size is known at run time, to which a Jacobian is written.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace clad {
 
-/// A matrix of numbers, row after row.
+/// A matrix of numbers, row by row.
 template <class T>
 class matrix {
  public:

@@ -1,10 +1,10 @@
-// Derivatives by differences, for what cannot be differentiated: the five-point formula.
+// Derivatives by the five-point difference formula, for functions that cannot be differentiated.
 //
 //   double f(double x, double y);
 //   double f_x = numerical_diff::forward_central_difference(f, 3.0, 0, false, 3.0, 4.0);
 //
-// The function may not change arrays that it is given. A class that is no number says what a step is by an
-// updateIndexParamValue() of its own, in its namespace.
+// The function may not change array arguments. A class that is not a number defines a step in its own
+// updateIndexParamValue(), in its namespace.
 #pragma once
 
 #include <algorithm>
@@ -19,10 +19,10 @@
 
 namespace numerical_diff {
 
-/// Of steps and derivatives.
+/// The type of steps and derivatives.
 using precision = double;
 
-/// A step in proportion to x, by which about ten digits of a derivative are right.
+/// A step in proportion to x, with which about ten digits of a derivative are right.
 template <class T>
 T step_at(T x) {
   const T unit = std::max(std::fabs(x), T(1)) * std::pow(std::numeric_limits<T>::epsilon(), T(0.2));
@@ -30,15 +30,15 @@ T step_at(T x) {
   return above - x;
 }
 
-/// The derivative of what `value(n)` is n steps of size h away.
+/// The derivative of a function whose value n steps of size h away is `value(n)`.
 template <class T, class Value>
 T five_point(const Value& value, T h) {
   return (8 * (value(1) - value(-1)) - (value(2) - value(-2))) / (12 * h);
 }
 
-/// The argument number `index`, moved by `multiplier` steps if it is the one to move, number `moved`, and the
-/// size of a step, chosen here while it is 0. An overload for a class is found by the class. Of an array of
-/// `length` elements, `arg` is the one at `element`.
+/// The argument number `index`, moved by `multiplier` steps if it is number `moved`, and the size of a step,
+/// which is chosen here while it is 0. Argument-dependent lookup finds the overload for a class. For an array
+/// of `length` elements, `arg` is the one at `element`.
 template <class T>
 T updateIndexParamValue(T arg, std::size_t index, std::size_t moved, int multiplier, precision& step,
                         [[maybe_unused]] std::size_t length = 0, [[maybe_unused]] std::size_t element = 0) {
@@ -56,7 +56,7 @@ T updateIndexParamValue(T arg, std::size_t index, std::size_t moved, int multipl
 
 namespace detail {
 
-/// The derivative with respect to argument I; of an array, with respect to one of its `length` elements.
+/// The derivative with respect to argument I or, for an array, to one of its `length` elements.
 template <std::size_t I, class F, class... A>
 precision partial(F& f, const std::tuple<A...>& args, std::size_t length, std::size_t element,
                   bool print_errors) {
@@ -94,7 +94,7 @@ precision partial(F& f, const std::tuple<A...>& args, std::size_t length, std::s
 
 }  // namespace detail
 
-/// The derivative of f(args...) with respect to the argument number `n`, which is `arg`; of a pointer, with
+/// The derivative of f(args...) with respect to the argument number `n`, which is `arg`; for a pointer, with
 /// respect to the first element.
 template <class F, class T, class... Args>
 precision forward_central_difference(F f, const T&, std::size_t n, bool printErrors, Args&&... args) {

@@ -1,4 +1,4 @@
-// What the reverse sweep of a parallel loop asks before it starts: whether arrays of the caller overlap.
+// Finds whether arrays of the caller overlap, before the reverse sweep of a parallel loop starts.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace clad {
 
-/// The integers from `low` to `high`, both included, and what arithmetic makes of them.
+/// The integers from `low` to `high`, both included, and the results of arithmetic on them.
 struct interval {
   std::ptrdiff_t low, high;
   template <class I, std::enable_if_t<std::is_integral_v<I>, int> = 0>
@@ -25,13 +25,13 @@ struct interval {
     return {*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4)};
   }
 };
-/// What a counter takes that runs from the lowest `first` to before the highest `end`.
+/// The values of a counter that runs from the lowest `first` to before the highest `end`.
 constexpr interval between(interval first, interval end) {
   return {first.low, std::max(first.low, end.high - 1)};
 }
 constexpr interval both(interval a, interval b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
 
-/// Memory that a loop adds to, and the object or array it counts from.
+/// Memory to which a loop adds, and the object or array from which it counts.
 struct memory {
   const char *begin, *end;
   const void* origin;

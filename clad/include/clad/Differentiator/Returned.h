@@ -1,5 +1,6 @@
-// What a function returned a reference or a pointer to: which of its arguments, or which part of one, has the
-// address. And what is handed to a custom `f_reverse_forw` in place of adjoints, which do not exist yet.
+// Finds the object to which a function returned a reference or a pointer: the argument, or the part of one,
+// that has the address. Also makes the arguments that a custom `f_reverse_forw` gets instead of adjoints,
+// which do not exist yet.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,7 @@ template <class T>
 std::uintptr_t address_in(const T* pointer) {
   return reinterpret_cast<std::uintptr_t>(pointer);
 }
-/// Of what a function returned by reference.
+/// The address of an object that a function returned by reference.
 template <class T, class U>
 std::uintptr_t address(const ValueAndAdjoint<T&, U>& returned) {
   return address(returned.value);
@@ -40,20 +41,20 @@ std::uintptr_t address_in(const ValueAndPushforward<T*, U>& returned) {
   return address_in(returned.value);
 }
 
-/// The index of the element, of an array that begins at the pointer, which has the address in it.
+/// The index of the element that contains the address, in an array that begins at the pointer.
 template <class T>
 std::ptrdiff_t index_from(std::uintptr_t at, const T* begin) {
   constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(T));
   const auto bytes = static_cast<std::ptrdiff_t>(at - address_in(begin));
   return bytes >= 0 ? bytes / size : -((-bytes + size - 1) / size);
 }
-/// The index of the element that has the address in it; -1 if none has.
+/// The index of the element that contains the address, or -1.
 template <class C>
 std::ptrdiff_t index_in(std::uintptr_t at, const C& container) {
   const std::ptrdiff_t i = index_from(at, std::data(container));
   return i >= 0 && static_cast<std::size_t>(i) < std::size(container) ? i : -1;
 }
-/// Which pointer is the last one before the address, whose memory it then is.
+/// The pointer that is the last one before the address, in whose memory the address then is.
 template <class... T>
 int nearest(std::uintptr_t at, const T*... pointers) {
   int best = -1, k = 0;
@@ -73,13 +74,13 @@ int nearest(std::uintptr_t at, const T*... pointers) {
                          "' returned is none of its arguments and no part of one: it has no adjoint");
 }
 
-/// An array of zeros, whatever the class of the elements starts its objects with.
+/// An array of zeros, whatever the constructors of its elements do.
 template <class T>
 struct zeros {
   T value{};
   zeros() { clad::set_zero(value); }
 };
-/// A temporary, for as long as the call that is handed it.
+/// A temporary that lives as long as the call to which it is passed.
 template <class T>
 T& lend(T&& object) {
   return object;

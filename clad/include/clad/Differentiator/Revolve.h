@@ -1,7 +1,7 @@
-// Binomial checkpointing of loops: a few snapshots of what the iterations carry instead of a tape of all of
-// them. From its snapshot a segment of the loop is run again, once for the next snapshot and in the end once
-// for each iteration, which is reversed then and there. A. Griewank and A. Walther, "Algorithm 799: Revolve",
-// ACM Transactions on Mathematical Software 26 (2000).
+// Binomial checkpointing of loops: a few snapshots of the variables that iterations change, instead of a tape
+// of all iterations. A segment of the loop runs again from its snapshot, once for the next snapshot and
+// finally once for each iteration, which is then reversed. A. Griewank and A. Walther, "Algorithm 799:
+// Revolve", ACM Transactions on Mathematical Software 26 (2000).
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 namespace clad {
 namespace revolve {
 
-/// The number of a loop's iterations, where only running it tells.
+/// The number of a loop's iterations if it is known only after running the loop.
 inline constexpr std::size_t unknown = std::numeric_limits<std::size_t>::max();
 
 /// The longest loop that `snapshots` reverse without running any iteration more than `repeats` times before
@@ -44,16 +44,16 @@ constexpr std::size_t repeats(std::size_t n, std::size_t snapshots) {
   return r;
 }
 
-/// How many iterations are run, besides each one's own reversal, to reverse n >= 1 iterations in the best
-/// order. The first of the snapshots is that of the start. Of a loop in a program whose rest is run, and
-/// reversed, before the loop is, the rest counts as one more iteration: it takes runs(n + 1, snapshots).
+/// The number of iterations that run, besides each one's own reversal, to reverse n >= 1 iterations in the
+/// best order. The first snapshot is that of the start. If the rest of the program runs, and is reversed,
+/// before the loop is reversed, it counts as one more iteration, so the loop takes runs(n + 1, snapshots).
 constexpr std::size_t runs(std::size_t n, std::size_t snapshots) {
   const std::size_t r = repeats(n, snapshots);
   return r == 0 ? 0 : r * n - reach(snapshots + 1, r - 1);
 }
 
-/// How many iterations after the snapshot of the start of n >= 2 iterations the next one is taken, of which
-/// with that one there are `snapshots` >= 2 left.
+/// The number of iterations between the snapshot of the start of n >= 2 iterations and the next snapshot, if
+/// including the former `snapshots` >= 2 are left.
 constexpr std::size_t advance(std::size_t n, std::size_t snapshots) {
   const std::size_t r = repeats(n, snapshots);
   return std::min(reach(snapshots, r - 1), n - reach(snapshots - 1, r - 1));
@@ -69,8 +69,8 @@ constexpr std::size_t three_repeats(std::size_t n) {
 
 }  // namespace revolve
 
-/// How many snapshots a loop may take: a number of them, as many as fit into a number of bytes, or, of
-/// neither, revolve::three_repeats.
+/// How many snapshots a loop may take: a given number, as many as fit into a number of bytes, or, if neither
+/// is given, revolve::three_repeats.
 struct checkpoint_budget {
   std::size_t snapshots = 0;
   std::size_t bytes = 0;
@@ -78,7 +78,7 @@ struct checkpoint_budget {
 inline checkpoint_budget at_most(std::size_t snapshots) { return {snapshots != 0 ? snapshots : 1, 0}; }
 inline checkpoint_budget at_most_bytes(std::size_t bytes) { return {0, bytes != 0 ? bytes : 1}; }
 
-/// How often `for (T i = first; i < end; i += step)` runs; of `i > end`, with a negative step.
+/// How often `for (T i = first; i < end; i += step)` runs, or with `i > end` and a negative step.
 template <class T>
 constexpr std::size_t trips(T first, std::type_identity_t<T> end, long long step) {
   if (step > 0 ? !(first < end) : !(end < first)) return 0;
@@ -96,7 +96,7 @@ struct elements {
   std::size_t size;
 };
 
-/// What the iterations carry: references to variables, and `elements`.
+/// The variables that iterations change: references to variables, and `elements`.
 template <class... T>
 std::tuple<T...> carried(T&&... variables) {
   return std::tuple<T...>(std::forward<T>(variables)...);
@@ -108,7 +108,7 @@ namespace detail {
 template <class T>
 struct kept {
   explicit kept(const T& from) : value(from) {}
-  void restore(T& to) const { to = value; }  // what points into `to` stays valid
+  void restore(T& to) const { to = value; }  // pointers into `to` stay valid
   T value;
 };
 template <class T, std::size_t n>
@@ -124,7 +124,7 @@ struct kept<elements<T>> {
   std::vector<T> value;
 };
 
-/// What a copy takes in memory, as far as its class says.
+/// The memory that a copy takes, as far as its class tells.
 template <class T>
 std::size_t bytes_of(const T& x) {
   if constexpr (std::is_array_v<T> || requires { x.begin(), x.end(); }) {
@@ -149,12 +149,12 @@ std::size_t bytes_of(const elements<T>& x) {
 
 }  // namespace detail
 
-/// The snapshots of one run of a loop, whose iterations carry variables of these types.
+/// The snapshots of one run of a loop whose iterations change variables of these types.
 template <class... T>
 class snapshots {
  public:
-  /// Runs the loop: `step` is one iteration, `more` says whether there is another one, `n` how many there
-  /// will be, or revolve::unknown. `first` is whether there is a first one.
+  /// Runs the loop. `step` runs one iteration, `more` says whether there is another one, `n` is the number of
+  /// iterations or revolve::unknown, and `first` says whether there is a first one.
   template <class State, class More, class Step>
   void forward(checkpoint_budget budget, std::size_t n, const State& state, bool first, const More& more,
                const Step& step) {
@@ -235,7 +235,7 @@ class snapshots {
     return budget.snapshots != 0 ? budget.snapshots : revolve::three_repeats(n);
   }
 
-  /// Takes a snapshot, and says where the next one is due.
+  /// Takes a snapshot, and decides where the next one is due.
   template <class State>
   std::size_t take(const checkpoint_budget& budget, std::size_t n, const State& state) {
     kept_.push_back(std::make_unique<snapshot>(end_, state));
@@ -244,7 +244,7 @@ class snapshots {
     return end_ + revolve::advance(n + 1 - end_, most - kept_.size() + 1);
   }
 
-  /// Nobody knows where the loop ends: the snapshots lie `stride` iterations apart, and every second one is
+  /// The end of the loop is not known: the snapshots are `stride` iterations apart, and every second one is
   /// dropped when there are too many.
   template <class State>
   std::size_t take_online(const checkpoint_budget& budget, std::size_t& stride, const State& state) {

@@ -56,7 +56,7 @@ void clear_pullback(std::vector<T>* v, std::vector<T>* d_v, pullback_state<remov
 
 template <class T>
 struct resized {
-  std::vector<T> tail;  ///< what a shorter length cut off
+  std::vector<T> tail;  ///< elements that a shorter length cut off
   std::size_t before = 0;
 };
 

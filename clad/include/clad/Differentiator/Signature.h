@@ -1,4 +1,5 @@
-// What is known of a function from its type: the result, and the arguments as execute() takes them.
+// The properties of a function that follow from its type: its result, and its arguments as execute() takes
+// them.
 #pragma once
 
 #include <memory>
@@ -8,9 +9,9 @@
 
 namespace clad::detail {
 
-/// Of a function type, however it is qualified. `called_for<C>`: the arguments of a member function of class
-/// C, the object first. `&&` and C's ellipsis change nothing: execute() is given an object that stays, and no
-/// more arguments than there are parameters.
+/// The properties of a function type with any qualifiers. `called_for<C>` is the arguments of a member
+/// function of class C, the object first. `&&` and C's ellipsis change nothing: the object of execute()
+/// outlives the call, and there are no more arguments than parameters.
 template <class F>
 struct function_type;
 #define CLAD_FUNCTION_TYPE(CV, QUALIFIERS, ...)                                           \
@@ -52,7 +53,7 @@ struct signature<F C::*> {
 
 template <class F>
 concept function_object = std::is_class_v<F> && requires { &F::operator(); };
-/// Of a pointer to a function object, the object's class.
+/// For a pointer to a function object, the object's class.
 template <class F>
 struct pointee {
   using type = F;
@@ -62,8 +63,8 @@ template <class F>
 struct pointee<F*> {
   using type = std::remove_cv_t<F>;
 };
-/// What a derivative keeps of the function it is of: a function object that has a name by its address, as
-/// changes of it are to be seen, all others as they are.
+/// What a derivative keeps of its function: the address of a named function object, so that it sees later
+/// changes, and a copy of anything else.
 template <class F>
 constexpr auto callable(F&& f) {
   if constexpr (std::is_lvalue_reference_v<F> && std::is_class_v<std::remove_cvref_t<F>>)

@@ -1,5 +1,6 @@
-// Pullbacks of the gamma function and its like, of Bessel functions, orthogonal polynomials and elliptic
-// integrals. Each derivative is written in functions that have one too, so that it can be taken again.
+// Pullbacks of the gamma function and related functions, of Bessel functions, orthogonal polynomials and
+// elliptic integrals. Each derivative uses only functions that have derivatives too, so that it can be
+// differentiated again.
 #pragma once
 
 #include <algorithm>

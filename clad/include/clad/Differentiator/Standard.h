@@ -1,5 +1,4 @@
-// Says which C++ the headers need, and lets the compiler end there: what follows would be errors without
-// number.
+// Reports which C++ the headers need, and ends the compilation there, because countless errors would follow.
 #pragma once
 
 #if __cplusplus < 201709L

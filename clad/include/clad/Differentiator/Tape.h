@@ -59,7 +59,7 @@ class block_cache {
 
 }  // namespace detail
 
-/// What the counter is after `for (T i = first; i < end; i += step)`; of `i > end`, with a negative step.
+/// The counter after `for (T i = first; i < end; i += step)`, or with `i > end` and a negative step.
 template <class T>
 constexpr T count_end(T first, T end, long long step) {
   const auto size = static_cast<T>(step < 0 ? -step : step);
@@ -134,7 +134,7 @@ class tape {
     std::size_t room = reinterpret_cast<std::size_t>(b) + b->bytes - reinterpret_cast<std::size_t>(first(b));
     return first(b) + room / sizeof(T);
   }
-  // The slow paths are handed values, never the tape: what it lies in may then be kept in registers.
+  // The slow paths get values, never the tape, so that the tape's members can stay in registers.
   void grow() {
     below_ += static_cast<std::size_t>(end_ - begin_);
     chunk_ = longer(chunk_);
@@ -168,8 +168,8 @@ class tape {
   std::size_t below_ = 0;
 };
 
-/// One record per iteration of a loop that says before it starts how often it will run: flat memory, of which
-/// nothing is initialized.
+/// One record per iteration of a loop whose number of iterations is known before it starts, in flat memory
+/// that is not initialized.
 template <class T>
 class flat_tape {
   static_assert(std::is_trivially_default_constructible_v<T> && std::is_trivially_destructible_v<T>);
@@ -207,7 +207,7 @@ class flat_tape {
   T* records_ = nullptr;
 };
 
-/// The same of any records, which the threads of a parallel loop write at the same time.
+/// The same for records of any type, which the threads of a parallel loop write at the same time.
 template <class T>
 class indexed_tape {
  public:
@@ -224,7 +224,7 @@ class indexed_tape {
   std::unique_ptr<T[]> records_;
 };
 
-/// Clad's names of a tape and of its operations.
+/// Clad's names for a tape and its operations.
 template <class T>
 using tape_impl = tape<T>;
 template <class T>
@@ -282,14 +282,14 @@ void construct(T& member, V&& value) {
 }
 
 /// Zeroed memory for an object whose bases and members are constructed one by one, as its constructor does.
-/// It ends the object, or those of its parts that there are if the constructor was left by an exception.
+/// It destroys the object, or the constructed parts if the constructor was left by an exception.
 template <class T>
 class storage {
   static constexpr bool ends = !std::is_trivially_destructible_v<T>;
   struct none {};
   struct some {
     bool whole = false;
-    std::vector<std::pair<const void*, void (*)(const void*)>> parts;  ///< while it is not whole
+    std::vector<std::pair<const void*, void (*)(const void*)>> parts;  ///< until it is complete
   };
 
  public:
@@ -299,7 +299,7 @@ class storage {
   ~storage() {
     if constexpr (ends) {
       if (there_.whole)
-        (**this).T::~T();  // not by a table of virtual functions, which nothing has set
+        (**this).T::~T();  // not through the table of virtual functions, which is not set
       else
         for (auto p = there_.parts.rbegin(); p != there_.parts.rend(); ++p) p->second(p->first);
     }
