@@ -234,7 +234,7 @@ void Frontend::leave_empty(const clang::Expr* moved) {
 bool Frontend::asks_moved(const clang::Expr* pointer) {
   const auto* ref = dyn_cast<DeclRefExpr>(strip(pointer));
   if (!ref || !maybe_moved_.count(ref->getDecl())) return false;
-  fail(pointer->getExprLoc(), "cannot differentiate a question to '" + ref->getDecl()->getNameAsString() +
+  fail(pointer->getExprLoc(), "cannot differentiate a test of '" + ref->getDecl()->getNameAsString() +
                                   "', a pointer that a branch or a loop has moved from; keep a flag");
   return true;
 }

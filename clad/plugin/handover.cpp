@@ -294,7 +294,8 @@ class Check {
       for (const CXXForRangeStmt* loop : found_.ranges)
         if (within(handover.at, loop->getBody()) && meet(walked(loop->getRangeInit()), of))
           return report(handover.at,
-                        "cannot differentiate a range-for whose range hands over its elements in the body");
+                        "cannot differentiate a range-for over a vector whose elements another one gets in "
+                        "the body; take an index");
     }
   }
 

@@ -152,6 +152,16 @@ double reference_into_exchanged(double x, double y) {
   // expected-error@-1 {{cannot differentiate through 'e' after this call}}
   return s;
 }
+double range_exchanged(double x, double y) {
+  std::vector<double> v{x, x * x}, w{y, y};
+  double s = 0;
+  for (const double e : v) {
+    s += e;
+    v.swap(w);
+    // expected-error@-1 {{cannot differentiate a range-for over a vector whose elements another one gets in the body; take an index}}
+  }
+  return s;
+}
 double pointer_into_moved(double x, double y) {
   std::vector<double> v{x, x * x}, w;
   double* p;
@@ -309,6 +319,7 @@ void use() {
   clad::gradient(swapped_arrays);
   clad::gradient(iterator_into_exchanged);
   clad::gradient(reference_into_exchanged);
+  clad::gradient(range_exchanged);
   clad::gradient(pointer_into_moved);
   clad::gradient(exchanged_by_callee);
   clad::gradient(exchanged_by_other_name);

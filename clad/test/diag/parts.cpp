@@ -108,7 +108,7 @@ double asked(double x) {
   std::unique_ptr<double> q;
   if (x > 0) q = std::move(p);
   return p ? 1 : *q;
-  // expected-error@-1 {{cannot differentiate a question to 'p', a pointer that a branch or a loop has moved from; keep a flag}}
+  // expected-error@-1 {{cannot differentiate a test of 'p', a pointer that a branch or a loop has moved from; keep a flag}}
 }
 
 struct Rule {
