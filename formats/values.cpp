@@ -40,8 +40,16 @@ Tensor values_to_store(const Tensor& parameter, bool transposed) {
 }  // namespace
 
 io::StoredType stored_type(DType dtype) {
-  if (dtype == DType::bfloat16) return io::StoredType::bf16;
-  return dtype == DType::float64 ? io::StoredType::f64 : io::StoredType::f32;
+  switch (dtype) {
+    case DType::bfloat16:
+      return io::StoredType::bf16;
+    case DType::float64:
+      return io::StoredType::f64;
+    case DType::int32:
+      return io::StoredType::i32;
+    default:
+      return io::StoredType::f32;
+  }
 }
 
 void read_values(const io::StoredTensor& stored, bool transposed, Tensor& parameter,

@@ -11,7 +11,7 @@
 
 namespace cladtorch::formats {
 
-/// The type that files have for float32, float64 or bfloat16.
+/// The type that files have for a dtype.
 io::StoredType stored_type(DType dtype);
 
 /// Copies the stored numbers into `parameter`, converted to its dtype. `transposed` says that the file has

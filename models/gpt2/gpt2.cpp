@@ -92,9 +92,7 @@ GPT2 GPT2::to(DType dtype) const {
   GPT2 converted = *this;
   converted.config.dtype = dtype;
   validate(converted.config);
-  for_each_parameter(converted,
-                     [&](const std::string&, Tensor& parameter) { parameter = parameter.to(dtype); });
-  return converted;
+  return with_dtype(converted, dtype);
 }
 
 int64_t GPT2::checked_length(const Tensor& ids) const {

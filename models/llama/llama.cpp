@@ -182,9 +182,7 @@ Llama Llama::to(DType dtype) const {
   Llama converted = *this;
   converted.config.dtype = dtype;
   validate(converted.config);
-  for_each_parameter(converted,
-                     [&](const std::string&, Tensor& parameter) { parameter = parameter.to(dtype); });
-  return converted;
+  return with_dtype(converted, dtype);
 }
 
 int64_t Llama::checked_length(const Tensor& ids) const {

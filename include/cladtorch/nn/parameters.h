@@ -124,6 +124,15 @@ Model like(const Model& model) {
   return gradient;
 }
 
+/// The same model with its parameters in another dtype; shares those that have it already.
+template <class Model>
+Model with_dtype(const Model& model, DType dtype) {
+  Model converted = model;
+  for_each_parameter(converted,
+                     [dtype](const std::string&, Tensor& parameter) { parameter = parameter.to(dtype); });
+  return converted;
+}
+
 /// The same model with its parameters on another device; shares those that are there already.
 template <class Model>
 Model on_device(const Model& model, Device device) {
