@@ -2,6 +2,7 @@
 // kernels on raw memory, optimizers, schedules, batches, gradient checks, saving and loading.
 #pragma once
 
+#include "clad/Differentiator/Differentiator.h"
 #include "cladtorch/data/tensor_loader.h"
 #include "cladtorch/formats/state_dict.h"
 #include "cladtorch/kernels/kernels.h"

@@ -232,6 +232,34 @@ TEST(Migrating, Modules) {
   EXPECT_EQ(TensorList(gradient).size(), parameters.size() - 1);
 }
 
+TEST(Migrating, FilesBatchesAndChecks) {
+  const io::TemporaryFolder folder;
+  const fs::path path = folder / "model.safetensors";
+  Random random(42);
+  const uint64_t seed = 1;
+  Classifier model(random), other(random);
+  ASSERT_NE(values(model.in.weight), values(other.in.weight));
+  {
+    const Classifier& model = other;
+    save(model, path);
+  }
+  load(path, model);
+  EXPECT_EQ(values(model.in.weight), values(other.in.weight));
+  EXPECT_EQ(with_dtype(model, DType::float64).in.weight.dtype(), DType::float64);
+
+  const Tensor x = randn({12, 2}, random), labels = random_tokens({12}, 3, 1);
+  data::TensorLoader batches({x, labels}, 4, seed);
+  EXPECT_EQ(batches.next()[1].shape(), (Shape{4}));
+
+  const Classifier& net = model;
+  const Tensor precise = x.to(DType::float64);
+  const auto value = [&](const Classifier& net) { return loss(net, precise, labels); };
+  const auto derivative = [&](const Classifier& net, Classifier* d_net) {
+    loss_and_gradient(net, precise, labels, d_net);
+  };
+  EXPECT_TRUE(gradcheck(net, value, derivative));
+}
+
 TEST(Migrating, Checkpoints) {
   Random random(42);
   Deep model;
