@@ -233,6 +233,7 @@ TEST(Migrating, Modules) {
 }
 
 TEST(Migrating, FilesBatchesAndChecks) {
+  using own::Classifier;
   const io::TemporaryFolder folder;
   const fs::path path = folder / "model.safetensors";
   Random random(42);
