@@ -9,12 +9,12 @@
 // The kinds of node that some visitor asks for, each as the class Clang has for it.
 #define CLAD_VISITED_STATEMENTS(X)                                                                         \
   X(Stmt)                                                                                                  \
-  X(ArraySubscriptExpr) X(BinaryOperator) X(CXXBindTemporaryExpr) X(CXXConstructExpr) X(CXXDefaultArgExpr) \
-      X(CXXDefaultInitExpr) X(CXXDeleteExpr) X(CXXForRangeStmt) X(CXXMemberCallExpr) X(CXXNewExpr)         \
-          X(CXXOperatorCallExpr) X(CXXThisExpr) X(CXXThrowExpr) X(CallExpr) X(CastExpr) X(CompoundStmt)    \
-              X(ConditionalOperator) X(DeclRefExpr) X(ExplicitCastExpr) X(ForStmt) X(IfStmt)               \
-                  X(ImplicitCastExpr) X(LambdaExpr) X(MemberExpr) X(ReturnStmt) X(UnaryOperator)           \
-                      X(WhileStmt)
+  X(ArraySubscriptExpr)                                                                                    \
+  X(BinaryOperator) X(CXXBindTemporaryExpr) X(CXXConstructExpr) X(CXXDefaultArgExpr) X(CXXDefaultInitExpr) \
+      X(CXXDeleteExpr) X(CXXForRangeStmt) X(CXXMemberCallExpr) X(CXXNewExpr) X(CXXOperatorCallExpr)        \
+          X(CXXThisExpr) X(CXXThrowExpr) X(CallExpr) X(CastExpr) X(CompoundStmt) X(ConditionalOperator)    \
+              X(DeclRefExpr) X(ExplicitCastExpr) X(ForStmt) X(IfStmt) X(ImplicitCastExpr) X(LambdaExpr)    \
+                  X(MemberExpr) X(ReturnStmt) X(UnaryOperator) X(WhileStmt)
 #define CLAD_VISITED_DECLARATIONS(X) X(CXXRecordDecl) X(FieldDecl) X(FunctionDecl) X(VarDecl)
 
 namespace clad {
