@@ -14,6 +14,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <stdexcept>
 #include <tuple>
 #include <type_traits>
@@ -269,7 +270,6 @@ class derivative {
   };
   template <class P, class A>
   struct held<P&, A> : held<P, A> {
-    static_assert(std::is_convertible_v<A, P>, "an argument of execute() is not one that the function takes");
     using held<P, A>::held;
   };
   template <class P, class A>
@@ -289,12 +289,79 @@ class derivative {
     const volatile object_class& given = object;
     return execute_all(const_cast<const object_class*>(&given), std::forward<A>(args)...);
   }
-  /// `self` is the function object, or null for a function.
+  /// Whether a parameter of type P can be given an A, as above: by reference, or converted.
+  template <class P, class A>
+  static constexpr bool takes() {
+    using plain = std::remove_reference_t<P>;
+    if constexpr (!std::is_lvalue_reference_v<P>)
+      return requires(A&& a) { static_cast<std::remove_cv_t<plain>>(std::forward<A>(a)); };
+    else if constexpr (!std::is_const_v<plain> || kRefersTo<plain, A>)
+      return requires(A&& a) { static_cast<P>(a); };
+    else
+      return std::is_convertible_v<A, plain>;
+  }
+
+  /// Whether an object of class T may be the adjoint of a parameter, or of the object, or all derivatives.
+  template <class T, class... P>
+  static constexpr bool may_be_adjoint(std::type_identity<std::tuple<P...>>) {
+    const bool is[] = {std::is_same_v<T, detail::plain_class<P>>..., std::is_base_of_v<object_class, T>,
+                       detail::is_matrix<T>};
+    for (const bool one : is)
+      if (one) return true;
+    return false;
+  }
+
+  enum class mistake { none, argument, not_pointer, other_class };
+  template <std::size_t I, class A>
+  static constexpr mistake mistake_of() {
+    using plain = std::remove_cvref_t<A>;
+    using target = std::remove_cv_t<std::remove_pointer_t<plain>>;
+    if constexpr (I < kPrimals)
+      return takes<std::tuple_element_t<I, primals>, A>() ? mistake::none : mistake::argument;
+    else if constexpr (Kind == derivative_kind::error_estimate && std::is_floating_point_v<plain>)
+      return mistake::none;
+    else if constexpr (!requires(plain& a) { detail::as_adjoint(a); })
+      return mistake::not_pointer;
+    else if constexpr (std::is_pointer_v<plain> && std::is_class_v<target>)
+      return may_be_adjoint<target>(std::type_identity<primals>{}) ? mistake::none : mistake::other_class;
+    else
+      return mistake::none;
+  }
+  template <class... A, std::size_t... I>
+  static constexpr mistake first_mistake(std::index_sequence<I...>) {
+    const mistake found[] = {mistake_of<I, A>()..., mistake::none};
+    for (const mistake one : found)
+      if (one != mistake::none) return one;
+    return mistake::none;
+  }
+
+  /// `self` is the function object, or null for a function. A wrong argument is reported in one sentence,
+  /// without the errors that would follow from it.
   template <class... A>
   result execute_all(const void* self, A&&... args) const {
-    static_assert(sizeof...(A) >= kPrimals,
-                  "execute() takes all arguments of the function, then pointers to adjoints");
-    return run(self, std::index_sequence_for<A...>{}, std::forward<A>(args)...);
+    constexpr bool all_given = sizeof...(A) >= kPrimals;
+    constexpr mistake found =
+        all_given ? first_mistake<A&&...>(std::index_sequence_for<A...>{}) : mistake::none;
+    constexpr bool arguments_fit = found != mistake::argument, by_pointer = found != mistake::not_pointer,
+                   of_that_class = found != mistake::other_class;
+    static_assert(
+        all_given,
+        "execute() takes all arguments of the function, and then a pointer for each derivative that "
+        "is asked for");
+    static_assert(
+        arguments_fit,
+        "an argument of execute() is not one that the function takes: the arguments of the function "
+        "come first, in their order, and then the pointers to the derivatives");
+    static_assert(by_pointer,
+                  "execute() takes a pointer to what a derivative is added to: write &d_x for d_x");
+    static_assert(
+        of_that_class,
+        "execute() is given a pointer to an object of another class: the derivative with respect to "
+        "a parameter is an object of the parameter's class");
+    if constexpr (all_given && found == mistake::none)
+      return run(self, std::index_sequence_for<A...>{}, std::forward<A>(args)...);
+    else
+      std::abort();
   }
 
   /// An adjoint is passed as a pointer, the error of an estimate as the variable itself.

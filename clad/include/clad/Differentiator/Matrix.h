@@ -23,4 +23,11 @@ class matrix {
   std::vector<T> values_;
 };
 
+namespace detail {
+template <class T>
+inline constexpr bool is_matrix = false;
+template <class T>
+inline constexpr bool is_matrix<matrix<T>> = true;
+}  // namespace detail
+
 }  // namespace clad

@@ -75,13 +75,16 @@ constexpr auto callable(F&& f) {
 template <class F>
 using callable_t = decltype(callable(std::declval<F>()));
 
+/// Of what a parameter of type P is, refers or points to.
+template <class P>
+using plain_class =
+    std::remove_cv_t<std::remove_all_extents_t<std::remove_pointer_t<std::remove_cvref_t<P>>>>;
 /// Whether an adjoint argument of type A is a pointer to an object of class C or of one derived from it, and
 /// whether one for a parameter of type P could be too.
 template <class C, class A>
 inline constexpr bool points_to = std::is_pointer_v<std::remove_cvref_t<A>> &&
                                   std::is_base_of_v<C, std::remove_pointer_t<std::remove_cvref_t<A>>>;
 template <class C, class P>
-inline constexpr bool is_or_points_to =
-    std::is_base_of_v<C, std::remove_all_extents_t<std::remove_pointer_t<std::remove_cvref_t<P>>>>;
+inline constexpr bool is_or_points_to = std::is_base_of_v<C, plain_class<P>>;
 
 }  // namespace clad::detail
