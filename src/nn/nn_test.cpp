@@ -35,6 +35,20 @@ TEST(Parameters, NamesFollowTheStructureInDeclarationOrder) {
   EXPECT_EQ(parameter_count(model), 6 + 3 + 6 + 8 + 1);
 }
 
+struct Gated {
+  std::optional<nn::Linear> gate;
+  std::vector<std::optional<Tensor>> scales;
+  CLADTORCH_PARAMETERS(gate, scales)
+};
+
+TEST(Parameters, AnOptionalLayerHasTheNameOfTheMember) {
+  Random random(1);
+  const Gated with{nn::Linear(2, 3, random), {std::nullopt, ones({})}}, without;
+  EXPECT_THAT(names_of(with), ElementsAre("gate.weight", "gate.bias", "scales.1"));
+  EXPECT_THAT(names_of(without), ElementsAre());
+  EXPECT_TRUE(like(with).gate->weight.is_marked_zero());
+}
+
 TEST(Parameters, ABlockHasTheNamesOfHuggingFaceCheckpoints) {
   Random random(1);
   const nn::Block block(nn::BlockConfig{.channels = 8, .heads = 2}, random);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -11,7 +12,7 @@
 #include "cladtorch/tensor/tensor.h"
 
 /// Lists the members of a struct that are parameters (Tensor), layers (structs with this line), or
-/// std::vector or std::array of those: CLADTORCH_PARAMETERS(weight, bias).
+/// std::vector, std::array or std::optional of those: CLADTORCH_PARAMETERS(weight, bias).
 #define CLADTORCH_PARAMETERS(...)                                                   \
   template <class Visitor>                                                          \
   void visit_parameters(Visitor&& visitor, const std::string& prefix) {             \
@@ -31,6 +32,32 @@ template <class T>
 struct is_sequence<std::vector<T>> : std::true_type {};
 template <class T, size_t N>
 struct is_sequence<std::array<T, N>> : std::true_type {};
+
+template <class T>
+struct is_optional : std::false_type {};
+template <class T>
+struct is_optional<std::optional<T>> : std::true_type {};
+
+/// Whether the class has the line CLADTORCH_PARAMETERS, or a member function that does the same.
+template <class Model>
+concept HasParameters = requires(Model& model, void (&visit)(const std::string&, const Tensor&)) {
+  model.visit_parameters(visit, std::string());
+};
+// These are never complete. As classes, they are reported once, however often parameters are walked.
+template <class Member>
+struct NoParameter {
+  static_assert(
+      HasParameters<Member>,
+      "CLADTORCH_PARAMETERS names a member that holds no parameters: a Tensor, a struct with a public "
+      "CLADTORCH_PARAMETERS line of its own, or a std::vector, std::array or std::optional of those "
+      "can be named; keep layers in one of these, not in a std::map, a std::list or behind a pointer");
+};
+template <class Model>
+struct NoModel {
+  static_assert(HasParameters<Model>,
+                "this class has no parameters to walk: write CLADTORCH_PARAMETERS(first, second) with the "
+                "names of its members into the public part of the class");
+};
 
 inline std::string joined(const std::string& prefix, std::string_view name) {
   return prefix.empty() ? std::string(name) : prefix + "." + std::string(name);
@@ -58,9 +85,21 @@ void visit_member(Visitor& visitor, const std::string& name, Member& member) {
   } else if constexpr (is_sequence<Plain>::value) {
     for (size_t i = 0; i < member.size(); ++i)
       visit_member(visitor, joined(name, std::to_string(i)), member[i]);
-  } else {
+  } else if constexpr (is_optional<Plain>::value) {
+    if (member) visit_member(visitor, name, *member);
+  } else if constexpr (HasParameters<Plain>) {
     member.visit_parameters(visitor, name);
+  } else {
+    NoParameter<Plain>();
   }
+}
+
+template <class Model, class Visitor>
+void visit_model(Model& model, Visitor&& visitor) {
+  if constexpr (HasParameters<Model>)
+    model.visit_parameters(visitor, std::string());
+  else
+    NoModel<std::remove_const_t<Model>>();
 }
 
 /// `names` is the macro's argument text: "a, b, c".
@@ -82,14 +121,14 @@ void visit_members(std::string_view names, Visitor& visitor, const std::string& 
 /// is. Names are dotted paths: "h.0.attn.c_attn.weight".
 template <class Model, class Visit>
 void for_each_parameter(Model& model, Visit&& visit) {
-  model.visit_parameters(visit, std::string());
+  detail::visit_model(model, visit);
 }
 
 /// Calls visit(name, layer) for every layer of the type `Layer`, in declaration order, including those
 /// without parameters; `layer` is const if `model` is. Names are dotted paths: "h.0.attn.c_attn".
 template <class Layer, class Model, class Visit>
 void for_each_layer(Model& model, Visit&& visit) {
-  model.visit_parameters(detail::LayerVisitor<Layer, std::remove_reference_t<Visit>>{visit}, std::string());
+  detail::visit_model(model, detail::LayerVisitor<Layer, std::remove_reference_t<Visit>>{visit});
 }
 
 struct NamedTensor {
