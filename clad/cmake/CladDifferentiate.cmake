@@ -1,8 +1,28 @@
+# clad_compiler_problem(<variable>): why the compiler of this project cannot load the plugin, and the way out; empty if it can.
+function(clad_compiler_problem result)
+  set(plugin_target clad::plugin)
+  if(TARGET clad_plugin)
+    set(plugin_target clad_plugin)
+  endif()
+  get_target_property(major ${plugin_target} CLAD_LLVM_MAJOR)
+  string(REGEX MATCH "^[0-9]+" own_major "${CMAKE_CXX_COMPILER_VERSION}")
+  set(problem "")
+  if(CMAKE_CXX_COMPILER_ID AND NOT (CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND own_major EQUAL major))
+    set(problem "the plugin is for Clang ${major}, the compiler is ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+    string(APPEND problem "; configure in a new build folder with -DCMAKE_CXX_COMPILER=clang++-${major}")
+  endif()
+  set(${result} "${problem}" PARENT_SCOPE)
+endfunction()
+
 # clad_differentiate(<target>)
 #
 # Compiles the target's C++ sources with the clad plugin, so that clad::gradient and its relatives work in them. Inside
 # this project the plugin is the target `clad`; a project that uses an installed clad gets it from find_package(clad).
 function(clad_differentiate target)
+  clad_compiler_problem(problem)
+  if(problem)
+    message(FATAL_ERROR "clad_differentiate(${target}): ${problem}, or use clad_export(), which serves any compiler")
+  endif()
   if(TARGET clad_plugin)
     set(plugin $<TARGET_FILE:clad_plugin>)
     add_dependencies(${target} clad_plugin)
