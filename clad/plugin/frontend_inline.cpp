@@ -5,6 +5,8 @@
 #include "ast_visitor.h"
 #include "compat.h"
 #include "frontend.h"
+#include "instead.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace clang;
 
@@ -92,6 +94,15 @@ std::optional<llvm::ArrayRef<clang::Stmt*>> before_last_return(const CompoundStm
   return llvm::ArrayRef(body->body_begin(), body->body_end() - 1);
 }
 
+/// "Tensor::data<float>", with the arguments of a template.
+std::string full_name(const CXXMethodDecl* method) {
+  std::string name;
+  llvm::raw_string_ostream out(name);
+  out << method->getParent()->getNameAsString() << "::";
+  method->getNameForDiagnostic(out, method->getASTContext().getPrintingPolicy(), /*Qualified=*/false);
+  return name;
+}
+
 }  // namespace
 
 bool returns_early(const FunctionDecl* f) { return returns_in(f->getBody()) != 0; }
@@ -153,6 +164,18 @@ ir::Expr* Frontend::inline_call(const clang::Expr* call, const FunctionDecl* cal
   const bool can = can_inline(callee, call, always);
   if (again) inlining_.insert(callee);
   if (!can) return nullptr;
+  if (const auto* method = dyn_cast<CXXMethodDecl>(callee); method && types_.is_opaque(method->getParent())) {
+    const QualType inside = callee->getReturnType()->getPointeeType();
+    if (inside.isNull()) return nullptr;
+    if (inside->isArithmeticType()) {
+      std::string way_out = instead_of(method->getParent());
+      if (way_out.empty())
+        way_out =
+            "it leads into an opaque value, which is never looked into; use functions that have "
+            "derivatives, or give the one that this stands in a pullback in clad::custom_derivatives";
+      return fail(call->getExprLoc(), "cannot differentiate call to '" + full_name(method) + "': " + way_out);
+    }
+  }
   const auto names = again ? std::optional(std::tuple(cursors_, views_, closures_)) : std::nullopt;
   const clang::Expr* returned = only_return(callee);
   const QualType result = callee->getReturnType();

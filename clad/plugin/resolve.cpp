@@ -4,6 +4,7 @@
 #include "clang/Lex/Preprocessor.h"
 #include "compat.h"
 #include "frontend.h"
+#include "instead.h"
 #include "module.h"
 
 using namespace clang;
@@ -30,6 +31,12 @@ bool has_partials(const ir::CallInfo& call, const ir::Stmt* s) {
     const ir::Type::Kind kind = a.expr->type->kind;
     return !a.mutable_ && (kind == ir::Type::Real || kind == ir::Type::Scalar);
   });
+}
+
+/// std::function and its like.
+bool is_function_wrapper(const CXXRecordDecl* record) {
+  return record->getIdentifier() &&
+         (record->getName() == "function" || record->getName() == "move_only_function");
 }
 
 /// A member of a library container that changes it.
@@ -67,24 +74,44 @@ bool Module::resolve_calls(ir::Body& body, Instance& in, Resolve resolve) {
 bool Module::has_derivative(const ir::CallInfo& call, SourceLocation at, const FunctionDecl*& definition,
                             const std::string& wanted) {
   const auto* callee = static_cast<const FunctionDecl*>(call.callee);
-  std::string why;
-  if (!call.problem.empty())
+  const auto* member = dyn_cast<CXXMethodDecl>(callee);
+  const bool active = is_active(call), opaque = member && active && types_.is_opaque(member->getParent());
+  const bool of_library = compat::in_std(callee);
+  const std::string instead = active ? instead_of(callee) : "";
+  std::string why,
+      note = "define it in this translation unit or give it a pullback in clad::custom_derivatives";
+  if (!call.problem.empty()) {
     why = call.problem;
-  else if (const auto* member = dyn_cast<CXXMethodDecl>(callee);
-           member && is_active(call) && types_.is_opaque(member->getParent()))
+  } else if (!instead.empty()) {
+    why = instead;
+    note = "";
+  } else if (opaque) {
     why = "'" + member->getParent()->getNameAsString() + "' is an opaque value, which is never looked into,";
-  else if (compat::in_std(callee))
+    note =
+        "use a function that has a derivative, or give this one a pullback in "
+        "clad::custom_derivatives::class_functions";
+  } else if (of_library && member && is_function_wrapper(member->getParent())) {
+    why = "which function it holds is not known here";
+    note =
+        "hold an object of a class with an operator() in its place, or one behind a base class with a "
+        "virtual function";
+  } else if (of_library) {
     why = "no derivative of this library function is known";
-  else if (!callee->hasBody(definition) && !instantiate(callee, at, definition))
+    note =
+        "write what it does with what is differentiated (docs/differentiating.md lists it), or give it a "
+        "pullback in clad::custom_derivatives::std";
+  } else if (!callee->hasBody(definition) && !instantiate(callee, at, definition)) {
     why = "no definition is visible";
+  }
   if (why.empty()) return true;
   diagnose_.error(at, "cannot differentiate call to '" + display_name(callee) + "': " + why +
-                          " and no matching " + wanted);
-  for (const auto& note : lookup_.notes()) diagnose_.note(note.at, note.text);
-  if (lookup_.notes().empty() && !sema_.getSourceManager().isInSystemHeader(callee->getLocation()))
-    diagnose_.note(callee->getLocation(),
-                   "declared here; define it in this translation unit or give it a pullback in "
-                   "clad::custom_derivatives");
+                          (why == instead ? "" : " and no matching " + wanted));
+  for (const auto& n : lookup_.notes()) diagnose_.note(n.at, n.text);
+  if (!lookup_.notes().empty()) return false;
+  if (of_library)
+    diagnose_.note(at, note);
+  else if (!sema_.getSourceManager().isInSystemHeader(callee->getLocation()))
+    diagnose_.note(callee->getLocation(), "declared here" + (note.empty() ? "" : "; " + note));
   return false;
 }
 

@@ -19,8 +19,13 @@
 #define CLAD_CONSTANT [[clang::annotate("clad::constant")]]
 /// The same for a class, a member or a function, with Clad's name.
 #define CLAD_NONDIFFERENTIABLE __attribute__((annotate("non_differentiable")))
+/// Put on a function that has no derivative: what the plugin tells those who call it in differentiated code,
+/// as in CLAD_INSTEAD("it changes x in place; assign full(x.shape(), 1)"). Put on an opaque class: the same
+/// for calls of its functions that return a pointer or a reference to numbers in it.
+#define CLAD_INSTEAD(way_out) [[clang::annotate("clad::instead", way_out)]]
 #else
 #define CLAD_OPAQUE
+#define CLAD_INSTEAD(way_out)
 #define CLAD_CONSTANT
 #define CLAD_NONDIFFERENTIABLE
 #define CLAD_UNUSED [[maybe_unused]]

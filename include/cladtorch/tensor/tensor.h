@@ -28,7 +28,10 @@ namespace cladtorch {
 ///
 /// A *gradient sink* (see gradient_sink) is the gradient of a parameter that is not trained: a shape without
 /// memory that drops what is added to it.
-class CLAD_OPAQUE Tensor {
+class CLAD_OPAQUE CLAD_INSTEAD(
+    "the plugin does not see the elements of a tensor; use operations on tensors, make the loop over the "
+    "elements an operation of its own with a pullback (docs/adding-an-op.md), or read one number by "
+    "x.select(0, i).item()") Tensor {
  public:
   Tensor() = default;
 
@@ -110,9 +113,12 @@ class CLAD_OPAQUE Tensor {
   Tensor to(Device device) const;
 
   // These work in place; in differentiated code they are for constants only.
+  CLAD_INSTEAD("it changes a tensor in place; assign a new one: x = full(x.shape(), value)")
   void fill_(double value);
+  CLAD_INSTEAD("it changes a tensor in place; assign a new one: x = zeros(x.shape())")
   void zero_() { fill_(0); }
   /// Copies the elements of `source` (same shape; any device, dtype converted) into this tensor's storage.
+  CLAD_INSTEAD("it changes a tensor in place; assign the other one: x = source")
   void copy_from(const Tensor& source);
   /// Lets linear() multiply by this weight, and by all tensors that share its storage, in 8 bits (see
   /// ops/float8.h). Null ends that. Throws Error if the tensor is undefined.
@@ -135,7 +141,9 @@ class CLAD_OPAQUE Tensor {
   /// this += d, where an undefined `this` is zero and takes d, and an undefined d adds nothing. Writes in
   /// place only into storage that no other handle shares or into a gradient buffer. Throws Error if shapes or
   /// dtypes differ, except that float32 takes bfloat16.
+  CLAD_INSTEAD("it changes a tensor in place; assign a new one: x = add(x, d)")
   void accumulate(const Tensor& d);
+  CLAD_INSTEAD("it changes a tensor in place; assign a new one: x = add(x, d)")
   void accumulate(Tensor&& d);
   bool is_gradient_sink() const { return defined() && storage_->sink; }
   bool is_gradient_buffer() const { return defined() && storage_->gradient_buffer; }
