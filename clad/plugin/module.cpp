@@ -243,8 +243,9 @@ void Module::add(const Request& request) {
                        return p != Request::object && is_whole(definition->getParamDecl(p)->getType());
                      });
   if (result->kind != ir::Type::Real && !none && !any && !whole) {
-    diagnose_.error(request.at, "cannot differentiate '" + display_name(f) + "': it returns '" +
-                                    result->name + "'; a gradient is taken of a floating-point value");
+    diagnose_.error(request.at,
+                    "cannot differentiate '" + display_name(f) + "': it returns '" + result->name +
+                        "'; a gradient is taken of a floating-point value, so let it return a double");
     return;
   }
   if (f->getReturnType()->isReferenceType() && result->differentiable) {
@@ -318,8 +319,9 @@ std::optional<Mask> Module::mask_of(const Request& request, const FunctionDecl* 
         const CXXRecordDecl* r = var ? var->getType()->getAsCXXRecordDecl() : nullptr;
         if (!var || (r && r->isLambda())) {
           diagnose_.error(request.at,
-                          "cannot differentiate a lambda that captures 'this' or another lambda here; take "
-                          "the gradient of a function that calls it");
+                          "cannot differentiate a lambda that captures 'this' or another lambda here; let it "
+                          "capture the members that it uses, as in [&x = x], or take the gradient of a "
+                          "function that calls it");
           return std::nullopt;
         }
       }

@@ -221,6 +221,15 @@ static bool follow_members(Sema& sema, TypeTable& types, QualType type, StringRe
   return true;
 }
 
+/// Whether the function sees a variable of this name that is no parameter: a global, or a static member.
+static bool is_variable_around(const FunctionDecl* f, StringRef name) {
+  const IdentifierInfo* id = &f->getASTContext().Idents.get(name);
+  for (const DeclContext* c = f->getDeclContext(); c; c = c->getParent())
+    for (const NamedDecl* d : c->lookup(id))
+      if (isa<VarDecl>(d)) return true;
+  return false;
+}
+
 /// The parameter list of a request: names in a string, or the index of one parameter.
 static bool find_parameters(Sema& sema, TypeTable& types, const CallExpr* call, Request& request) {
   const auto error = [&](SourceLocation at, const std::string& message) {
@@ -303,7 +312,10 @@ static bool find_parameters(Sema& sema, TypeTable& types, const CallExpr* call, 
     std::string known;
     for (const ParmVarDecl* p : f->parameters()) known += (known.empty() ? "" : ", ") + p->getNameAsString();
     error(arg->getExprLoc(), asked(request) + ": '" + f->getNameAsString() + "' has no parameter named '" +
-                                 name.str() + "'; its parameters are: " + known);
+                                 name.str() + "'; its parameters are: " + known +
+                                 (is_variable_around(f, name)
+                                      ? "; the variable of that name is a constant here: make it a parameter"
+                                      : ""));
     return false;
   }
   return true;

@@ -29,15 +29,15 @@ struct Shape {
 };
 void use() {
   clad::gradient(rounded);
-  // expected-error@-1 {{cannot differentiate 'rounded': it returns 'int'; a gradient is taken of a floating-point value}}
+  // expected-error@-1 {{cannot differentiate 'rounded': it returns 'int'; a gradient is taken of a floating-point value, so let it return a double}}
   clad::differentiate(rounded, 0);
-  // expected-error@-1 {{cannot differentiate 'rounded': it returns 'int'; a gradient is taken of a floating-point value}}
+  // expected-error@-1 {{cannot differentiate 'rounded': it returns 'int'; a gradient is taken of a floating-point value, so let it return a double}}
   clad::differentiate<2>(rounded, "x");
-  // expected-error@-1 {{cannot differentiate 'rounded': it returns 'int'; a gradient is taken of a floating-point value}}
+  // expected-error@-1 {{cannot differentiate 'rounded': it returns 'int'; a gradient is taken of a floating-point value, so let it return a double}}
   clad::differentiate<clad::opts::vector_mode>(rounded);
-  // expected-error@-1 {{cannot differentiate 'rounded': it returns 'int'; a gradient is taken of a floating-point value}}
+  // expected-error@-1 {{cannot differentiate 'rounded': it returns 'int'; a gradient is taken of a floating-point value, so let it return a double}}
   clad::differentiate(positive, 0);
-  // expected-error@-1 {{cannot differentiate 'positive': it returns 'bool'; a gradient is taken of a floating-point value}}
+  // expected-error@-1 {{cannot differentiate 'positive': it returns 'bool'; a gradient is taken of a floating-point value, so let it return a double}}
   clad::differentiate(half, 0);
   clad::gradient(power, "n");
   // expected-error@-1 {{cannot differentiate with respect to 'n': its type 'int' carries no derivative}}
@@ -48,9 +48,9 @@ void use() {
   clad::gradient(power);
   clad::gradient(open);
   clad::gradient(point);
-  // expected-error@-1 {{cannot differentiate 'point': it returns 'Point'; a gradient is taken of a floating-point value}}
+  // expected-error@-1 {{cannot differentiate 'point': it returns 'Point'; a gradient is taken of a floating-point value, so let it return a double}}
   clad::value_and_gradient(nothing);
-  // expected-error@-1 {{cannot differentiate 'nothing': it returns 'void'; a gradient is taken of a floating-point value}}
+  // expected-error@-1 {{cannot differentiate 'nothing': it returns 'void'; a gradient is taken of a floating-point value, so let it return a double}}
   clad::gradient(declared);
   // expected-error@-1 {{cannot differentiate 'declared': no definition is visible in this translation unit}}
   clad::gradient(&Shape::area);

@@ -87,9 +87,9 @@ void use() {
   Object o{2};
   auto l = o.closure();
   clad::gradient(l);
-  // expected-error@-1 {{cannot differentiate a lambda that captures 'this' or another lambda here; take the gradient of a function that calls it}}
+  // expected-error@-1 {{cannot differentiate a lambda that captures 'this' or another lambda here; let it capture the members that it uses, as in [&x = x], or take the gradient of a function that calls it}}
   auto inner = [](double x) { return x; };
   auto outer = [inner](double x) { return inner(x) * x; };
   clad::gradient(outer);
-  // expected-error@-1 {{cannot differentiate a lambda that captures 'this' or another lambda here; take the gradient of a function that calls it}}
+  // expected-error@-1 {{cannot differentiate a lambda that captures 'this' or another lambda here; let it capture the members that it uses, as in [&x = x], or take the gradient of a function that calls it}}
 }

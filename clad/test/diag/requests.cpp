@@ -1,6 +1,7 @@
 // What clad::gradient's arguments must be.
 #include "clad/Differentiator/Differentiator.h"
 
+double scale = 1;
 double f(double x, double y) { return x * y; }
 double g(double x, double y) { return x + y; }
 struct Overloaded {
@@ -24,6 +25,8 @@ struct Boxed : decltype([](double x) { return x; }) {};
 void use(const char* names, double (*pointer)(double), int index) {
   clad::gradient(f, "z");
   // expected-error@-1 {{clad::gradient: 'f' has no parameter named 'z'; its parameters are: x, y}}
+  clad::gradient(f, "scale");
+  // expected-error@-1 {{clad::gradient: 'f' has no parameter named 'scale'; its parameters are: x, y; the variable of that name is a constant here: make it a parameter}}
   clad::gradient(f, "x, ");
   // expected-error@-1 {{clad::gradient: 'f' has no parameter named ''; its parameters are: x, y}}
   clad::gradient(f, "x, x");
