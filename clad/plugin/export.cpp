@@ -84,6 +84,13 @@ constexpr llvm::StringLiteral quiet =
     "#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n"
     "#pragma GCC diagnostic ignored \"-Wuninitialized\"\n";
 
+/// Other files of the program may ask for what is exported here: that is looked up when it is executed.
+constexpr llvm::StringLiteral linked_without_plugin =
+    "__attribute__((weak)) clad::entry_point clad::this_file_was_compiled_without_the_clad_plugin::\n"
+    "    call_clad_differentiate_for_its_target_in_CMake_or_compile_with_fplugin() {\n"
+    "  return nullptr;\n"
+    "}\n";
+
 }  // namespace
 
 std::string export_requests(const std::vector<Request>& requests, TypeTable& types) {
@@ -150,7 +157,7 @@ bool write_export(CompilerInstance& compiler, const std::string& file, const std
       << relative_source(compiler.getSourceManager(), file) << "\"\n";
   for (const std::string& name : macros_in(text, compiler.getPreprocessor()))
     out << "#undef " << name << "\n";
-  if (!text.empty()) out << quiet << text << "#pragma GCC diagnostic pop\n";
+  if (!text.empty()) out << linked_without_plugin << quiet << text << "#pragma GCC diagnostic pop\n";
   out.close();
   return true;
 }

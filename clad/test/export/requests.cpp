@@ -11,6 +11,8 @@
 #define t second thoughts
 #define scale(x) (2 * (x))
 
+double cube_slope_elsewhere(double x);
+
 namespace {
 
 double product(double x, double y) { return x * y * std::sin(x); }
@@ -117,6 +119,7 @@ int main() {
   clad::gradient(&q).execute(4, &d_p);
   show("objects", {d_q, d_p});
   show("headers", {cube_slope(2), power_slope(2.0, 5), static_cast<double>(power_slope(3.0f, 2))});
+  show("a file that is not exported", {cube_slope_elsewhere(2)});
   double d_curved = 0;
   clad::gradient(curvature, "x").execute(1.5, 2, &d_curved);
   show("derivative of a derivative", {d_curved});

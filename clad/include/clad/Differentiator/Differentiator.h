@@ -5,8 +5,8 @@
 //   double dx = 0, dy = 0;
 //   g.execute(3, 4, &dx, &dy);             // adds df/dx to dx, df/dy to dy
 //
-// Without the plugin the calls compile, and execute() throws, unless the derivative was exported
-// (docs/export.md).
+// Without the plugin the calls compile, for tools that read the source, and the program does not link, unless
+// derivatives were exported (docs/export.md).
 #pragma once
 
 #include "clad/Differentiator/Standard.h"
@@ -49,8 +49,19 @@
 
 namespace clad {
 
+/// Only exported files define it. Where it is missing, the linker reports it: its name is the message.
+namespace this_file_was_compiled_without_the_clad_plugin {
+entry_point call_clad_differentiate_for_its_target_in_CMake_or_compile_with_fplugin();
+}
+
 namespace detail {
 
+/// The plugin puts its function in this place. Without the plugin the program does not link.
+constexpr entry_point written_by_plugin() {
+  if (std::is_constant_evaluated()) return nullptr;
+  return this_file_was_compiled_without_the_clad_plugin::
+      call_clad_differentiate_for_its_target_in_CMake_or_compile_with_fplugin();
+}
 /// No constant expression may call it; docs/differentiating.md says which derivatives they can execute.
 inline void no_derivative_for_constant_expressions() {}
 
@@ -90,8 +101,8 @@ inline constexpr unsigned immediate_mode = 1U << 20;
 /// the first parameter could be meant (with a list, any parameter). Afterwards every argument has its old
 /// value: changes that the function makes through references and pointers are undone. Globals, and objects
 /// that cannot be copied, are not restored. In a constant expression, execute() works where
-/// docs/differentiating.md says; it then takes all pointers. Throws std::logic_error if the program was
-/// compiled without the plugin, std::invalid_argument if an adjoint argument has the wrong type.
+/// docs/differentiating.md says; it then takes all pointers. Throws std::logic_error if there is
+/// no derivative (docs/export.md), std::invalid_argument if an adjoint argument has the wrong type.
 template <class F, derivative_kind Kind>
 class derivative {
   using object = typename detail::pointee<F>::type;
@@ -414,7 +425,9 @@ class derivative {
     const entry_point entry = find();
     if (!entry)
       throw std::logic_error(
-          "clad: this program was compiled without the clad plugin, so no derivative exists");
+          "clad: there is no derivative: the file that asks for it was compiled without the clad plugin; "
+          "call "
+          "clad_differentiate(<target>) in CMake, or export it (docs/export.md)");
     constexpr std::size_t given_adjoints = sizeof...(A) - kPrimals;
     all_arguments<Indices, A&&...> values(std::forward<A>(args)...);
     void* addresses[kPrimals + 2] = {const_cast<void*>(self)};
@@ -481,7 +494,7 @@ using CladFunction = derivative<F, Kind>;
 template <unsigned... Options, class F, class P = const char*>
 CLAD_REQUEST("clad::gradient")
 constexpr auto gradient(
-    F&& f, P parameters = {}, entry_point entry = nullptr,
+    F&& f, P parameters = {}, entry_point entry = detail::written_by_plugin(),
     typename derivative<detail::callable_t<F>, derivative_kind::gradient>::direct_function direct = nullptr) {
   return derivative<detail::callable_t<F>, derivative_kind::gradient>(
       detail::callable(std::forward<F>(f)), entry,
@@ -491,7 +504,8 @@ constexpr auto gradient(
 /// The same, but execute() also returns the value of `f`, without a second evaluation.
 template <class F>
 CLAD_REQUEST("clad::value_and_gradient")
-inline auto value_and_gradient(F&& f, const char* parameters = "", entry_point entry = nullptr) {
+inline auto value_and_gradient(F&& f, const char* parameters = "",
+                               entry_point entry = detail::written_by_plugin()) {
   return derivative<detail::callable_t<F>, derivative_kind::value_and_gradient>(
       detail::callable(std::forward<F>(f)), entry, request::of("clad::value_and_gradient", parameters));
 }
@@ -501,7 +515,8 @@ inline auto value_and_gradient(F&& f, const char* parameters = "", entry_point e
 /// it were rounded to float.
 template <class F>
 CLAD_REQUEST("clad::estimate_error")
-inline auto estimate_error(F&& f, const char* parameters = "", entry_point entry = nullptr) {
+inline auto estimate_error(F&& f, const char* parameters = "",
+                           entry_point entry = detail::written_by_plugin()) {
   return derivative<detail::callable_t<F>, derivative_kind::error_estimate>(
       detail::callable(std::forward<F>(f)), entry, request::of("clad::estimate_error", parameters));
 }
@@ -512,7 +527,7 @@ inline auto estimate_error(F&& f, const char* parameters = "", entry_point entry
 /// tangents change too. A parameter whose tangent is left out has the tangent zero.
 template <class F>
 CLAD_REQUEST("clad::pushforward")
-inline auto pushforward(F&& f, const char* parameters = "", entry_point entry = nullptr) {
+inline auto pushforward(F&& f, const char* parameters = "", entry_point entry = detail::written_by_plugin()) {
   return derivative<detail::callable_t<F>, derivative_kind::pushforward>(
       detail::callable(std::forward<F>(f)), entry, request::of("clad::pushforward", parameters));
 }
@@ -533,7 +548,7 @@ using forward =
 /// numbers; its execute() takes the arguments and then a pointer for each, which receive the derivatives.
 template <unsigned... Options, class F, class P = const char*>
 CLAD_REQUEST("clad::differentiate")
-constexpr auto differentiate(F&& f, P parameter = {}, entry_point entry = nullptr,
+constexpr auto differentiate(F&& f, P parameter = {}, entry_point entry = detail::written_by_plugin(),
                              typename detail::forward<F, Options...>::direct_function direct = nullptr) {
   static_assert(
       ((Options != 0) && ...),
@@ -549,7 +564,7 @@ constexpr auto differentiate(F&& f, P parameter = {}, entry_point entry = nullpt
 /// function's arguments, then a pointer to a clad::matrix or to the first of as many numbers.
 template <unsigned... Options, class F, class P = const char*>
 CLAD_REQUEST("clad::jacobian")
-inline auto jacobian(F&& f, P parameters = {}, entry_point entry = nullptr) {
+inline auto jacobian(F&& f, P parameters = {}, entry_point entry = detail::written_by_plugin()) {
   return derivative<detail::callable_t<F>, derivative_kind::gradient>(
       detail::callable(std::forward<F>(f)), entry,
       request::of("clad::jacobian", parameters, (Options | ... | 0U)));
@@ -560,7 +575,7 @@ inline auto jacobian(F&& f, P parameters = {}, entry_point entry = nullptr) {
 /// numbers, row by row, or to n numbers, the diagonal, with hessian<clad::opts::diagonal_only>(f).
 template <unsigned... Options, class F, class P = const char*>
 CLAD_REQUEST("clad::hessian")
-inline auto hessian(F&& f, P parameters = {}, entry_point entry = nullptr) {
+inline auto hessian(F&& f, P parameters = {}, entry_point entry = detail::written_by_plugin()) {
   return derivative<detail::callable_t<F>, derivative_kind::gradient>(
       detail::callable(std::forward<F>(f)), entry,
       request::of("clad::hessian", parameters, (Options | ... | 0U)));
@@ -571,7 +586,8 @@ inline auto hessian(F&& f, P parameters = {}, entry_point entry = nullptr) {
 /// to which its part of the product is added.
 template <class F>
 CLAD_REQUEST("clad::hessian_vector_product")
-inline auto hessian_vector_product(F&& f, const char* parameters = "", entry_point entry = nullptr) {
+inline auto hessian_vector_product(F&& f, const char* parameters = "",
+                                   entry_point entry = detail::written_by_plugin()) {
   return derivative<detail::callable_t<F>, derivative_kind::gradient>(
       detail::callable(std::forward<F>(f)), entry, request::of("clad::hessian_vector_product", parameters));
 }
