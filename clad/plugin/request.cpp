@@ -256,7 +256,8 @@ static bool find_parameters(Sema& sema, TypeTable& types, const CallExpr* call, 
     request.ranges.emplace_back();
     return true;
   } else if (arg && !isa<CXXDefaultArgExpr>(arg)) {
-    error(arg->getExprLoc(), asked(request) + ": the parameter list must be a string literal or constexpr");
+    error(arg->getExprLoc(),
+          asked(request) + ": the parameter list must be a string literal or constexpr, as in \"x, y\"");
     return false;
   }
   // The definition's names, where it is visible: a declaration may spell others or none.

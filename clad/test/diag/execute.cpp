@@ -1,4 +1,4 @@
-// What execute() is given: one sentence for each mistake, from the header.
+// What execute() and clad::gradient are given: one sentence for each mistake, from the headers.
 #include "clad/Differentiator/Differentiator.h"
 
 struct Model {
@@ -29,4 +29,15 @@ void use(Model model, Model d_model, Other other, double x, double d_x) {
   of_lambda.execute(x, &d_x);
   of_lambda.execute(x, d_x);
   // expected-error@clad/Differentiator/Differentiator.h:* {{execute() takes a pointer to what a derivative is added to: write &d_x for d_x}}
+}
+
+void ask(Model model, double x) {
+  clad::gradient(loss, model);
+  // expected-error@-1 {{clad::gradient: the parameter list must be a string literal or constexpr}}
+  clad::gradient(loss(model, x), "model").execute(model, x, &model);
+  // expected-error@-1 {{clad::gradient: the first argument must name a function, a member function or a function object}}
+  clad::gradient("loss");
+  // expected-error@-1 {{clad::gradient: the first argument must name a function, a member function or a function object}}
+  clad::gradient(&Model::scale);
+  // expected-error@-1 {{clad::gradient: the first argument must name a function, a member function or a function object}}
 }

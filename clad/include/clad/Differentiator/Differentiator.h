@@ -465,17 +465,18 @@ class derivative {
   request asked_;
 };
 
-/// For an object whose operator() is a template, overloaded or missing, which the plugin reports.
+/// For what is no function, and for an object whose operator() is a template, overloaded or missing, which the
+/// plugin reports.
 template <class F, derivative_kind Kind>
-  requires(std::is_class_v<typename detail::pointee<F>::type> &&
-           !detail::function_object<typename detail::pointee<F>::type>)
+  requires(!detail::function_like<F>)
 class derivative<F, Kind> {
  public:
   using direct_function = void (*)();
   derivative(const F&, entry_point, const request&, direct_function = nullptr) {}
   template <class... A>
   std::conditional_t<Kind == derivative_kind::gradient, void, double> execute(A&&...) const {
-    throw std::logic_error("clad: no derivative exists of an object without exactly one operator()");
+    throw std::logic_error(
+        "clad: no derivative exists of what is no function, or has not exactly one operator()");
   }
   const char* getCode() const { return ""; }
   void dump() const {}

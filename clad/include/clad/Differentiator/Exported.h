@@ -26,6 +26,12 @@ struct request {
   static constexpr request of(std::string_view kind, I parameter, unsigned options = 0) {
     return {kind, "", options, static_cast<int>(parameter)};
   }
+  /// The plugin reports it.
+  template <class T>
+    requires(!std::is_convertible_v<T, const char*> && !std::is_convertible_v<T, int>)
+  static constexpr request of(std::string_view kind, const T&, unsigned = 0) {
+    return {kind, ""};
+  }
 };
 
 /// One entry of an exported file, for a function of type F; the entries for each F form a list.

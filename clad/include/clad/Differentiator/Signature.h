@@ -63,6 +63,10 @@ template <class F>
 struct pointee<F*> {
   using type = std::remove_cv_t<F>;
 };
+/// Whether derivatives of an F can be taken.
+template <class F>
+concept function_like = function_object<typename pointee<F>::type> || std::is_member_function_pointer_v<F> ||
+                        std::is_function_v<std::remove_pointer_t<F>>;
 /// What a derivative keeps of its function: the address of a named function object, so that it sees later
 /// changes, and a copy of anything else.
 template <class F>
@@ -75,7 +79,7 @@ constexpr auto callable(F&& f) {
 template <class F>
 using callable_t = decltype(callable(std::declval<F>()));
 
-/// Of what a parameter of type P is, refers or points to.
+/// The class that a parameter of type P is of, refers to or points to.
 template <class P>
 using plain_class =
     std::remove_cv_t<std::remove_all_extents_t<std::remove_pointer_t<std::remove_cvref_t<P>>>>;
