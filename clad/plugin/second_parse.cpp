@@ -15,7 +15,7 @@ using namespace clang;
 namespace clad {
 namespace {
 
-/// Drops warnings in generated text; repeats an error there as a note at the statement it comes from.
+/// Drops warnings in generated text; an error there is reported at the statement it comes from, too.
 class GeneratedDiagnostics : public DiagnosticConsumer {
  public:
   GeneratedDiagnostics(DiagnosticConsumer* next, SourceManager& manager, FileID file,
@@ -249,7 +249,10 @@ bool parse_generated(CompilerInstance& compiler, Sema& sema, Module& module, con
   else
     engine.setClient(client, /*ShouldOwnClient=*/false);
   for (const auto& p : filter.pending)
-    module.diagnose().note(p.at, "in the derivative code generated for this statement: " + p.message);
+    if (!how.early)
+      module.diagnose().error(
+          p.at, "cannot differentiate this statement: its derivative by clad does not compile (" + p.message +
+                    "); write it another way, or give the function it stands in a pullback");
   for (const auto& [message, at] : filter.inaccessible)
     module.diagnose().error(
         at, "cannot export this derivative: " + message +

@@ -163,25 +163,23 @@ def _compile(programs, left, toolchain, folder):
         assertion = re.search(r'Assertion .*|^#\d+ .*clad::.*', done.stderr, re.M)
         return {left[0]: Outcome('compiler', 'crash', assertion.group(0) if assertion else done.stderr[-2000:])}
     found = {}
-    pending = None  # an error in generated text, until its note names the program
+    pending = None  # an error in generated text, until another one names the program
     for line in done.stderr.splitlines():
-        m = re.match(r'(.*?):(\d+):\d+: (?:fatal )?(error|note): (.*)', line)
+        m = re.match(r'(.*?):(\d+):\d+: (?:fatal )?error: (.*)', line)
         if not m:
             continue
-        file, number, level, message = m.group(1), int(m.group(2)), m.group(3), m.group(4)
+        file, number, message = m.group(1), int(m.group(2)), m.group(3)
         at = next((left[k] for k, end in enumerate(ends) if number <= end), None) if file == str(source) else None
-        if level == 'error':
-            pending = None
-            if at is None:
-                pending = message
-            elif re.match(r'cannot |clad::|in the derivative', message):
-                found.setdefault(at, Outcome('refused', normalized(message), message))
-            else:
-                found.setdefault(at, Outcome('invalid', normalized(message), message))
-        elif at is not None and 'derivative code generated' in message:
-            said = message.split('statement: ')[-1]
+        written = re.match(r'cannot differentiate this statement: its derivative by clad does not compile \((.*)\);', message)
+        if at is None:
+            pending = message
+        elif written:
             if at not in found or found[at].kind == 'invalid':
-                found[at] = Outcome('generated', normalized(said), said)
+                found[at] = Outcome('generated', normalized(written[1]), written[1])
+        elif re.match(r'cannot |clad::|in the derivative', message):
+            found.setdefault(at, Outcome('refused', normalized(message), message))
+        else:
+            found.setdefault(at, Outcome('invalid', normalized(message), message))
     if not found and len(left) == 1:
         return {left[0]: Outcome('generated', normalized(pending or 'unknown'), done.stderr[:2000])}
     return found
