@@ -353,7 +353,8 @@ std::optional<Mask> Module::mask_of(const Request& request, const FunctionDecl* 
       diagnose_.error(definition->getParamDecl(i)->getLocation(),
                       "cannot differentiate with respect to '" +
                           definition->getParamDecl(i)->getNameAsString() + "' of type '" + type +
-                          "': derivatives of that type are not supported; name the other "
+                          "': derivatives of that type are not supported; keep the numbers in "
+                          "members, a std::vector or a std::array, or name the other "
                           "parameters in the request");
       return std::nullopt;
     }

@@ -39,6 +39,17 @@ bool is_function_wrapper(const CXXRecordDecl* record) {
          (record->getName() == "function" || record->getName() == "move_only_function");
 }
 
+/// The namespace that a user puts the function's pullback in.
+std::string home_of_pullback(const FunctionDecl* f) {
+  if (isa<CXXMethodDecl>(f)) return "clad::custom_derivatives::class_functions";
+  if (compat::in_std(f)) return "clad::custom_derivatives::std";
+  std::string path;
+  for (const DeclContext* c = f->getDeclContext(); c; c = c->getParent())
+    if (const auto* n = dyn_cast<NamespaceDecl>(c); n && !n->isInline() && !n->isAnonymousNamespace())
+      path = "::" + n->getNameAsString() + path;
+  return "clad::custom_derivatives" + path;
+}
+
 /// A member of a library container that changes it.
 bool changes_container(const ir::CallInfo& call, const ir::Stmt* s, const FunctionDecl* callee) {
   if (call.args.empty() || !call.args[0].object || !call.args[0].mutable_ || s->var) return false;
@@ -78,37 +89,31 @@ bool Module::has_derivative(const ir::CallInfo& call, SourceLocation at, const F
   const bool active = is_active(call), opaque = member && active && types_.is_opaque(member->getParent());
   const bool of_library = compat::in_std(callee);
   const std::string instead = active ? instead_of(callee) : "";
-  std::string why,
-      note = "define it in this translation unit or give it a pullback in clad::custom_derivatives";
+  const std::string pullback = "give this function a pullback in " + home_of_pullback(callee);
+  std::string why, note;
   if (!call.problem.empty()) {
     why = call.problem;
   } else if (!instead.empty()) {
     why = instead;
-    note = "";
   } else if (opaque) {
     why = "'" + member->getParent()->getNameAsString() + "' is an opaque value, which is never looked into,";
-    note =
-        "use a function that has a derivative, or give this one a pullback in "
-        "clad::custom_derivatives::class_functions";
+    note = "use a function that has a derivative, or " + pullback;
   } else if (of_library && member && is_function_wrapper(member->getParent())) {
     why = "which function it holds is not known here";
-    note =
-        "hold an object of a class with an operator() in its place, or one behind a base class with a "
-        "virtual function";
+    note = "replace it with a class that has an operator(), or with a base class that has a virtual function";
   } else if (of_library) {
     why = "no derivative of this library function is known";
-    note =
-        "write what it does with what is differentiated (docs/differentiating.md lists it), or give it a "
-        "pullback in clad::custom_derivatives::std";
+    note = "rewrite the call with supported operations (docs/differentiating.md lists them), or " + pullback;
   } else if (!callee->hasBody(definition) && !instantiate(callee, at, definition)) {
     why = "no definition is visible";
+    note = "define it in this translation unit or " + pullback;
   }
   if (why.empty()) return true;
   diagnose_.error(at, "cannot differentiate call to '" + display_name(callee) + "': " + why +
                           (why == instead ? "" : " and no matching " + wanted));
   for (const auto& n : lookup_.notes()) diagnose_.note(n.at, n.text);
   if (!lookup_.notes().empty()) return false;
-  if (of_library)
+  if (of_library && !note.empty())
     diagnose_.note(at, note);
   else if (!sema_.getSourceManager().isInSystemHeader(callee->getLocation()))
     diagnose_.note(callee->getLocation(), "declared here" + (note.empty() ? "" : "; " + note));

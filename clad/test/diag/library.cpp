@@ -121,7 +121,7 @@ double map(double x) {
   return m[1];
 }
 double map_parameter(const std::map<int, double>& m) { return m.at(1); }
-// expected-error@-1 {{cannot differentiate}}
+// expected-error@-1 {{derivatives of that type are not supported; keep the numbers in members, a std::vector or a std::array, or name the other parameters in the request}}
 double map_range(const std::map<int, double>& m, double x) {
   // expected-error@-1 {{cannot differentiate with respect to 'm' of type}}
   for (const auto& [k, v] : m) x += v;

@@ -8,7 +8,7 @@ class CLAD_OPAQUE Matrix {
  public:
   void accumulate(const Matrix& d);
   double trace() const;
-  // expected-note@-1 {{declared here; use a function that has a derivative, or give this one a pullback in clad::custom_derivatives::class_functions}}
+  // expected-note@-1 {{declared here; use a function that has a derivative, or give this function a pullback in clad::custom_derivatives::class_functions}}
   CLAD_INSTEAD("it changes a matrix in place; assign what scaled() returns") void scale(double k);
   // expected-note@-1 {{declared here}}
 };
@@ -21,7 +21,7 @@ double of_matrix(Matrix m) {
 
 double of_zeta(double x) { return std::riemann_zeta(x); }
 // expected-error@-1 {{cannot differentiate call to 'riemann_zeta': no derivative of this library function is known and no matching 'riemann_zeta_pullback'}}
-// expected-note@-2 {{write what it does with what is differentiated (docs/differentiating.md lists it), or give it a pullback in clad::custom_derivatives::std}}
+// expected-note@-2 {{rewrite the call with supported operations (docs/differentiating.md lists them), or give this function a pullback in clad::custom_derivatives::std}}
 
 struct Layer {
   double weight;
@@ -30,12 +30,14 @@ struct Layer {
 double of_function(const Layer& layer, double x) {
   return layer.activation(layer.weight * x);
   // expected-error@-1 {{cannot differentiate call to 'function::operator()': which function it holds is not known here and no matching 'operator_call_pullback'}}
-  // expected-note@-2 {{hold an object of a class with an operator() in its place, or one behind a base class with a virtual function}}
+  // expected-note@-2 {{replace it with a class that has an operator(), or with a base class that has a virtual function}}
 }
 
+namespace a::b {
 double unseen(double x);
-// expected-note@-1 {{declared here; define it in this translation unit or give it a pullback in clad::custom_derivatives}}
-double of_unseen(double x) { return unseen(x); }
+// expected-note@-1 {{declared here; define it in this translation unit or give this function a pullback in clad::custom_derivatives::a::b}}
+}  // namespace a::b
+double of_unseen(double x) { return a::b::unseen(x); }
 // expected-error@-1 {{cannot differentiate call to 'unseen': no definition is visible and no matching 'unseen_pullback'}}
 
 void use() {
