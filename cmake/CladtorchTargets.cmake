@@ -41,12 +41,12 @@ function(cladtorch_target target)
   endif()
 endfunction()
 
-# cladtorch_add_test(<name> SOURCES <file>... [LIBS <target>...] [OWN_PRECOMPILED_HEADERS])
+# cladtorch_add_test(<name> SOURCES <file>... [LIBS <target>...])
 #
 # A GoogleTest executable. ctest learns its cases when it runs, so that building starts no test, and each carries the
 # folder it lies in as label: `ctest -L src/ops`.
 function(cladtorch_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "OWN_PRECOMPILED_HEADERS" "" "SOURCES;LIBS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBS")
   if(NOT arg_SOURCES OR arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "cladtorch_add_test(${name}): expected SOURCES <file>... [LIBS <target>...], got '${ARGN}'")
   endif()
@@ -56,9 +56,7 @@ function(cladtorch_add_test name)
   add_executable(${name} ${arg_SOURCES})
   cladtorch_target(${name})
   target_link_libraries(${name} PRIVATE ${arg_LIBS} GTest::gmock GTest::gtest GTest::gtest_main)
-  if(NOT arg_OWN_PRECOMPILED_HEADERS)
-    _cladtorch_precompile_test_headers(${name} "${arg_LIBS}")
-  endif()
+  _cladtorch_precompile_test_headers(${name} "${arg_LIBS}")
   file(RELATIVE_PATH label ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS "${label}")
   # A list as property does not survive gtest_discover_tests, so ctest sets it when it knows the cases. Tests run side by
@@ -71,27 +69,23 @@ endif()
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${script})
 endfunction()
 
-# Lets a test use the precompiled headers of GoogleTest, which take longer to read than most tests to compile. There are two of
-# them: a precompiled header fits one setting of OpenMP, which tests of the library have and tests of the plugin have not.
+# Lets a test of the library use the precompiled headers of GoogleTest, which take longer to read than many a test to compile.
+# Tests of the plugin alone gain nothing: it looks at every declaration, also at those that are precompiled.
 function(_cladtorch_precompile_test_headers name libs)
-  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang" OR NOT libs MATCHES "cladtorch::")
     return()
   endif()
-  set(headers cladtorch_test_headers)
-  set(openmp OpenMP::OpenMP_CXX)
-  if(NOT libs MATCHES "cladtorch::|fusion_steps")
-    set(headers clad_test_headers)
-    set(openmp "")
+  if(NOT TARGET cladtorch_test_headers)
+    file(WRITE ${PROJECT_BINARY_DIR}/test_headers.cpp "int main() {}\n")
+    add_executable(cladtorch_test_headers EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/test_headers.cpp)
+    cladtorch_target(cladtorch_test_headers)
+    target_link_libraries(cladtorch_test_headers PRIVATE OpenMP::OpenMP_CXX GTest::gmock GTest::gtest)
+    target_precompile_headers(cladtorch_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <cmath> <functional> <map> <string>
+                                                             <vector>)
   endif()
-  if(NOT TARGET ${headers})
-    file(WRITE ${PROJECT_BINARY_DIR}/${headers}.cpp "int main() {}\n")
-    add_executable(${headers} EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/${headers}.cpp)
-    cladtorch_target(${headers})
-    target_link_libraries(${headers} PRIVATE ${openmp} GTest::gmock GTest::gtest)
-    target_precompile_headers(${headers} PRIVATE <gmock/gmock.h> <gtest/gtest.h> <cmath> <functional> <map> <string> <vector>)
-  endif()
-  target_link_libraries(${name} PRIVATE ${openmp})
-  target_precompile_headers(${name} REUSE_FROM ${headers})
+  # A precompiled header fits one setting of OpenMP, which most layers have.
+  target_link_libraries(${name} PRIVATE OpenMP::OpenMP_CXX)
+  target_precompile_headers(${name} REUSE_FROM cladtorch_test_headers)
 endfunction()
 
 # Notes a library for CladtorchInstall.cmake, unless it only serves this project's own checks.

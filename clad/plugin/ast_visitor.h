@@ -7,15 +7,15 @@
 #include "clang/AST/Type.h"
 
 // The kinds of node that some visitor asks for, each as the class Clang has for it.
-#define CLAD_VISITED_STATEMENTS(X)                                                                         \
-  X(Stmt)                                                                                                  \
-  X(ArraySubscriptExpr)                                                                                    \
-  X(BinaryOperator) X(CXXBindTemporaryExpr) X(CXXConstructExpr) X(CXXDefaultArgExpr) X(CXXDefaultInitExpr) \
-      X(CXXDeleteExpr) X(CXXForRangeStmt) X(CXXMemberCallExpr) X(CXXNewExpr) X(CXXOperatorCallExpr)        \
-          X(CXXThisExpr) X(CXXThrowExpr) X(CallExpr) X(CastExpr) X(CompoundStmt) X(ConditionalOperator)    \
-              X(DeclRefExpr) X(ExplicitCastExpr) X(ForStmt) X(IfStmt) X(ImplicitCastExpr) X(LambdaExpr)    \
-                  X(MemberExpr) X(ReturnStmt) X(UnaryOperator) X(WhileStmt)
+// clang-format off
+#define CLAD_VISITED_STATEMENTS(X)                                                                    \
+  X(Stmt) X(ArraySubscriptExpr) X(BinaryOperator) X(CXXBindTemporaryExpr) X(CXXConstructExpr)         \
+  X(CXXDefaultArgExpr) X(CXXDefaultInitExpr) X(CXXDeleteExpr) X(CXXForRangeStmt) X(CXXMemberCallExpr) \
+  X(CXXNewExpr) X(CXXOperatorCallExpr) X(CXXThisExpr) X(CXXThrowExpr) X(CallExpr) X(CastExpr)         \
+  X(CompoundStmt) X(ConditionalOperator) X(DeclRefExpr) X(ExplicitCastExpr) X(ForStmt) X(IfStmt)      \
+  X(ImplicitCastExpr) X(LambdaExpr) X(MemberExpr) X(ReturnStmt) X(UnaryOperator) X(WhileStmt)
 #define CLAD_VISITED_DECLARATIONS(X) X(CXXRecordDecl) X(FieldDecl) X(FunctionDecl) X(VarDecl)
+// clang-format on
 
 namespace clad {
 
