@@ -8,6 +8,9 @@ BUILD := build/$(PRESET)
 JOBS ?= $(shell awk -v cores=$$(nproc) '/MemAvailable/ { n = int($$2 / 1500000); if (n > cores) n = cores; \
                                          print n < 1 ? 1 : n }' /proc/meminfo)
 
+# Where `make install` puts the library, the plugin and the program.
+PREFIX ?= /usr/local
+
 # A text file or folder to train on; without one, the built-in stories. ARGS goes to the command as it stands.
 TEXT ?=
 ARGS ?=
@@ -15,7 +18,7 @@ ARGS ?=
 # What each command needs is built and no more: $(call build,TARGETS,WHAT FOLLOWS).
 build = tools/build $(BUILD) $(JOBS) "$(1)" "$(2)"
 
-.PHONY: build train test test-cuda bench bench-cuda format clean setup help
+.PHONY: build train test test-cuda bench bench-cuda install format clean setup help
 
 build: setup $(BUILD)/build.ninja
 	@$(call build,all,the end)
@@ -44,6 +47,10 @@ bench-cuda: setup
 	@cmake --build build/$(CUDA_PRESET) -j $(JOBS) --target cladtorch_cli cuda_bench
 	@python3 bench/compare --device cuda --build build/$(CUDA_PRESET) $(ARGS)
 
+install: setup $(BUILD)/build.ninja
+	@$(call build,cladtorch_installed,the installation)
+	@cmake --install $(BUILD) --prefix "$(PREFIX)"
+
 format: setup
 	@git ls-files -z '*.h' '*.cpp' '*.cu' '*.cuh' | xargs -0 -r clang-format-19 -i
 
@@ -64,6 +71,7 @@ help:
 	@echo "make test-cuda        build the code for NVIDIA GPUs and run its tests on one"
 	@echo "make bench            GPT-2 124M beside PyTorch and JAX, into docs/benchmarks.md; ARGS=--quick for a glance"
 	@echo "make bench-cuda       GPT-2 124M and 1558M beside PyTorch on an NVIDIA GPU, into docs/benchmarks.md"
+	@echo "make install          build what is installed, and install it into PREFIX (default: $(PREFIX))"
 	@echo "make format           format the C++ sources"
 	@echo "make clean            remove $(BUILD)"
 	@echo "Variables: PRESET=release|dev|asan|tsan|gcc|cuda, CUDA_PRESET=cuda-90a|..., JOBS=n, ARGS='further arguments of the command'"

@@ -35,6 +35,15 @@ foreach(folder IN LISTS headers)
 endforeach()
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
+# All that is installed, without the tests.
+add_custom_target(cladtorch_installed)
+add_dependencies(cladtorch_installed ${layers})
+foreach(target clad_plugin cladtorch_cli)
+  if(TARGET ${target})
+    add_dependencies(cladtorch_installed ${target})
+  endif()
+endforeach()
+
 # install_package(<name>): its config, version and target files, from cmake/<name>Config.cmake.in.
 function(install_package name)
   configure_package_config_file(cmake/${name}Config.cmake.in ${PROJECT_BINARY_DIR}/package/${name}Config.cmake
