@@ -41,6 +41,21 @@ function(cladtorch_target target)
   endif()
 endfunction()
 
+# cladtorch_precompile(<target> <header>... | REUSE_FROM <target>)
+#
+# Precompiles headers that take longer to read than the sources to compile. Not for g++, which warns about what it inlines from
+# system headers once they are precompiled.
+function(cladtorch_precompile target)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    return()
+  endif()
+  if(ARGV1 STREQUAL "REUSE_FROM")
+    target_precompile_headers(${target} ${ARGN})
+  else()
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  endif()
+endfunction()
+
 # cladtorch_add_test(<name> SOURCES <file>... [LIBS <target>...])
 #
 # A GoogleTest executable. ctest learns its cases when it runs, so that building starts no test, and each carries the
@@ -72,7 +87,7 @@ endfunction()
 # Lets a test of the library use the precompiled headers of GoogleTest, which take longer to read than many a test to compile.
 # Tests of the plugin alone gain nothing: it looks at every declaration, also at those that are precompiled.
 function(_cladtorch_precompile_test_headers name libs)
-  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang" OR NOT libs MATCHES "cladtorch::")
+  if(NOT libs MATCHES "cladtorch::")
     return()
   endif()
   if(NOT TARGET cladtorch_test_headers)
@@ -80,12 +95,11 @@ function(_cladtorch_precompile_test_headers name libs)
     add_executable(cladtorch_test_headers EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/test_headers.cpp)
     cladtorch_target(cladtorch_test_headers)
     target_link_libraries(cladtorch_test_headers PRIVATE OpenMP::OpenMP_CXX GTest::gmock GTest::gtest)
-    target_precompile_headers(cladtorch_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <cmath> <functional> <map> <string>
-                                                             <vector>)
+    cladtorch_precompile(cladtorch_test_headers <gmock/gmock.h> <gtest/gtest.h> <cmath> <functional> <map> <string> <vector>)
   endif()
   # A precompiled header fits one setting of OpenMP, which most layers have.
   target_link_libraries(${name} PRIVATE OpenMP::OpenMP_CXX)
-  target_precompile_headers(${name} REUSE_FROM cladtorch_test_headers)
+  cladtorch_precompile(${name} REUSE_FROM cladtorch_test_headers)
 endfunction()
 
 # Notes a library for CladtorchInstall.cmake, unless it only serves this project's own checks.

@@ -67,8 +67,9 @@ TEST_F(StateDict, ComesBackBitForBitInEveryDtype) {
 
 TEST_F(StateDict, HasTheNamesOfTheMacro) {
   save(net(1), file);
+  const io::SafetensorsFile saved(file);
   std::vector<std::string> names;
-  for (const auto& [name, tensor] : io::SafetensorsFile(file).tensors()) names.push_back(name);
+  for (const auto& [name, tensor] : saved.tensors()) names.push_back(name);
   EXPECT_THAT(names, ElementsAre("counts", "h.0.weight", "h.1.weight", "in.bias", "in.weight"));
 }
 
