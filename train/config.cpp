@@ -14,9 +14,9 @@
 #include "cladtorch/nn/transformer.h"
 #include "cladtorch/tensor/device.h"
 #include "cladtorch/train/schedule.h"
-#include "cladtorch/train/suggest.h"
 #include "cladtorch/train/usage_error.h"
 #include "data/text/utf8.h"
+#include "train/unknown_key.h"
 
 namespace cladtorch::train {
 namespace {
@@ -24,14 +24,18 @@ namespace {
 /// Far beyond any run, and small enough that products of the numbers of a configuration do not overflow.
 constexpr int64_t most_steps = 1'000'000'000'000;
 
+std::vector<std::string> keys_of(const std::vector<ConfigField>& fields) {
+  std::vector<std::string> keys;
+  for (const ConfigField& field : fields) keys.push_back(field.key);
+  return keys;
+}
+
 const ConfigField& find_field(const std::vector<ConfigField>& fields, const std::string& key,
                               const std::string& where) {
-  std::vector<std::string> known;
   for (const ConfigField& field : fields) {
     if (field.key == key) return field;
-    known.push_back(field.key);
   }
-  throw UsageError(fmt::format("{}: unknown key '{}'{}", where, key, suggestion(key, known)));
+  throw UsageError(fmt::format("{}: unknown key '{}'{}", where, key, unknown_key_hint(key, keys_of(fields))));
 }
 
 [[noreturn]] void wrong_type(const ConfigField& field, const std::string& where, const std::string& got) {
@@ -200,6 +204,11 @@ std::vector<ConfigField> config_fields(TrainConfig& c) {
       {"sample.top_k", "sample among the k most likely; 0: all", &c.sample.top_k},
       {"sample.top_p", "sample among the most likely that reach this probability", &c.sample.top_p},
   };
+}
+
+std::string meant_config_key(std::string_view name) {
+  TrainConfig config;
+  return meant_key(name, keys_of(config_fields(config)));
 }
 
 TrainConfig finetune_defaults(bool adapter) {

@@ -3,10 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <regex>
+#include <set>
+
 #include "cladtorch/error.h"
 #include "cladtorch/io/atomic_file.h"
 #include "cladtorch/random.h"
 #include "io/temporary_folder.h"
+#include "train/foreign_keys.h"
 
 namespace cladtorch::train {
 namespace {
@@ -84,7 +88,56 @@ TEST(Config, SuggestsTheKeyThatWasMeant) {
   EXPECT_THAT(error_of_file("steps = 5\n"), HasSubstr("did you mean 'train.steps'?"));
   EXPECT_THAT(error_of_set("train.step=5"),
               HasSubstr("unknown key 'train.step' (did you mean 'train.steps'?)"));
-  EXPECT_THAT(error_of_set("zzzzzzz=5"), testing::Not(HasSubstr("did you mean")));
+  EXPECT_THAT(error_of_set("Optimizer.LR=5"),
+              HasSubstr("unknown key 'Optimizer.LR' (did you mean 'optimizer.lr'?)"));
+  EXPECT_THAT(error_of_set("weigth_decay=5"), HasSubstr("did you mean 'optimizer.weight_decay'?"));
+  EXPECT_THAT(error_of_set("dropout=0.1"), HasSubstr("did you mean 'model.dropout'?"));
+  EXPECT_THAT(error_of_set("laro.dropout=0.1"), HasSubstr("did you mean 'lora.dropout'?"));
+}
+
+TEST(Config, KnowsTheNamesOfOtherPrograms) {
+  EXPECT_THAT(error_of_set("model.block_size=5"),
+              HasSubstr("unknown key 'model.block_size' (did you mean 'model.context'?)"));
+  for (const char* name : {"Optimizer.learning_rate", "optimizer.learning_rate", "train.Learning-Rate",
+                           "learning_rate", "learning_rat"}) {
+    EXPECT_THAT(error_of_set(std::string(name) + "=1"), HasSubstr("(did you mean 'optimizer.lr'?)")) << name;
+  }
+  EXPECT_THAT(error_of_file("n_embd = 64\n"), HasSubstr("(did you mean 'model.channels'?)"));
+  EXPECT_THAT(error_of_file("[TrainingArguments]\nmax_steps = 64\n"),
+              HasSubstr("(did you mean 'train.steps'?)"));
+  EXPECT_THAT(error_of_set("num_train_epochs=3"),
+              HasSubstr("(did you mean 'train.steps', which counts updates, not epochs?)"));
+  EXPECT_THAT(error_of_set("train.compile=true"),
+              HasSubstr("unknown key 'train.compile': the model is compiled with the program; leave it out"));
+}
+
+TEST(Config, ListsTheKeysOfTheSectionWhereNoneIsNear) {
+  EXPECT_THAT(error_of_set("schedule.zzzzzzz=5"),
+              HasSubstr("'schedule.zzzzzzz'; [schedule] has kind, warmup, min_lr and decay_fraction"));
+  for (const char* key : {"zzzzzzz", "zzzzzzz.lrlrlrlr"}) {
+    EXPECT_THAT(
+        error_of_set(std::string(key) + "=5"),
+        HasSubstr("; the sections are run, data, model, lora, optimizer, schedule, train, log and sample"));
+  }
+}
+
+TEST(ForeignKeys, AreAnsweredWithKeysThatExist) {
+  TrainConfig config;
+  std::set<std::string> keys, names, seen;
+  for (const ConfigField& field : config_fields(config)) {
+    keys.insert(field.key);
+    names.insert(field.key.substr(field.key.find('.') + 1));
+  }
+  const std::regex dotted("\\b[a-z]+\\.[a-z][a-z_0-9]+");
+  for (const ForeignKey& foreign : foreign_keys) {
+    const std::string name(foreign.name), note(foreign.note);
+    EXPECT_TRUE(seen.insert(name).second) << name << " is there twice";
+    EXPECT_FALSE(names.contains(name)) << name << " is a key of ours, so it is never looked up";
+    EXPECT_TRUE(foreign.key.empty() ? !note.empty() : keys.contains(std::string(foreign.key))) << name;
+    for (std::sregex_iterator key(note.begin(), note.end(), dotted), end; key != end; ++key)
+      EXPECT_TRUE(keys.contains(key->str())) << note;
+    EXPECT_THAT(error_of_set(name + "=1"), HasSubstr(foreign.key.empty() ? note : std::string(foreign.key)));
+  }
 }
 
 TEST(Config, RefusesAKeyInQuotesOutsideItsSection) {

@@ -24,19 +24,33 @@ size_t edits(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
+std::string closest(std::string_view word, const std::vector<std::string>& known) {
   size_t best = word.size() / 4 + 2;  // as many edits make another word, not a slip
   std::string found;
   for (const std::string& candidate : known) {
     // The last part alone also counts: 'lr' means 'optimizer.lr'.
     const std::string_view last = std::string_view(candidate).substr(candidate.rfind('.') + 1);
-    const size_t distance = last == word ? 0 : edits(word, candidate);
+    const size_t distance = std::min(edits(word, last), edits(word, candidate));
     if (distance < best) {
       best = distance;
       found = candidate;
     }
   }
+  return found;
+}
+
+std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
+  const std::string found = closest(word, known);
   return found.empty() ? "" : " (did you mean '" + found + "'?)";
+}
+
+std::string enumeration(const std::vector<std::string>& words, std::string_view conjunction) {
+  std::string text;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 < words.size() ? ", " : " " + std::string(conjunction) + " ";
+    text += words[i];
+  }
+  return text;
 }
 
 }  // namespace cladtorch::train

@@ -43,8 +43,8 @@ std::vector<std::string> code_spans(const std::string& text) {
   return spans;
 }
 
-/// The second cell of a row of a table.
-std::string second_cell(const std::string& row) {
+/// The cells of a row of a table.
+std::vector<std::string> cells_of(const std::string& row) {
   std::vector<std::string> cells;
   bool in_code = false;
   for (const char c : row) {
@@ -55,7 +55,8 @@ std::string second_cell(const std::string& row) {
       cells.back() += c;
     }
   }
-  return cells.size() > 1 ? cells[1] : "";
+  cells.resize(std::max<size_t>(cells.size(), 2));
+  return cells;
 }
 
 /// The guide's code, by the heading of the column in which it stands; blocks of C++ count as "cladtorch".
@@ -73,7 +74,7 @@ std::multimap<std::string, std::string> guide() {
     } else if (in_cpp) {
       block += line + "\n";
     } else if (!in_other && line.starts_with("|")) {
-      const std::string cell = second_cell(line);
+      const std::string cell = cells_of(line)[1];
       if (cell == " cladtorch " || cell == " command " || cell == " key " || cell == " would be ") {
         heading = without_space(cell);
       } else {
@@ -127,6 +128,43 @@ TEST(MigrationGuide, HasOnlyKeysThatExist) {
       EXPECT_NO_THROW(train::set_config(config, assignment)) << key->second;
       EXPECT_NO_THROW(train::check_config(config)) << key->second;
     }
+  }
+}
+
+/// The names in the first column of the table of keys, each with the keys beside it.
+std::vector<std::pair<std::string, std::vector<std::string>>> foreign_names() {
+  const std::regex name("([a-z_0-9]+)(=.*)?"), argument(".*\\(([a-z_0-9]+)=.*");
+  std::vector<std::pair<std::string, std::vector<std::string>>> names;
+  std::istringstream lines(read(CLADTORCH_GUIDE));
+  bool in_table = false;
+  for (std::string line; std::getline(lines, line);) {
+    const auto cells = cells_of(line);
+    in_table = line.starts_with("|") && (in_table || cells[1] == " key ");
+    if (!in_table) continue;
+    const std::vector<std::string> spans = code_spans(cells[0]), keys = code_spans(cells[1]);
+    for (size_t i = 0; i < spans.size(); ++i) {
+      std::smatch match;
+      if (!std::regex_match(spans[i], match, name) && !std::regex_match(spans[i], match, argument)) continue;
+      names.emplace_back(match[1], spans.size() == keys.size() ? std::vector{keys[i]} : keys);
+    }
+  }
+  return names;
+}
+
+TEST(MigrationGuide, NamesWhatTheProgramAnswersWithTheSameKeys) {
+  const io::TemporaryFolder folder;
+  const auto names = foreign_names();
+  EXPECT_GT(names.size(), 25u);
+  for (const auto& [name, keys] : names) {
+    const integration::Outcome outcome =
+        integration::run({"train", "--set", name + "=1"}, {.folder = folder.path()});
+    EXPECT_EQ(outcome.code, 2) << name;
+    const bool answered = std::any_of(keys.begin(), keys.end(), [&](const std::string& key) {
+      return outcome.err.find("(did you mean '" + key.substr(0, key.find(' ')) + "'") != std::string::npos;
+    });
+    EXPECT_TRUE(answered ||
+                (keys.empty() && outcome.err.find("unknown key '" + name + "': ") != std::string::npos))
+        << name << ": " << outcome.err;
   }
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -115,8 +116,13 @@ struct ConfigField {
 /// Every key of `config`, in the order of the file. The pointers live as long as `config`.
 std::vector<ConfigField> config_fields(TrainConfig& config);
 
+/// The key that `name` stands for, whatever its section and case: 'lr', or as another program calls it
+/// 'learning_rate' and 'learning-rate'. "" if there is none.
+std::string meant_config_key(std::string_view name);
+
 /// Overwrites what the TOML file `path` names, and returns the keys that it names. Throws UsageError on bad
-/// syntax (with line), an unknown key (with the closest known one) or a value of the wrong type.
+/// syntax (with line), an unknown key (with the one that was meant, or those of its section) or a value of
+/// the wrong type.
 std::vector<std::string> read_config(TrainConfig& config, const std::filesystem::path& path);
 
 /// Applies "section.key=value" as it comes from --set. Throws UsageError like read_config.
