@@ -8,27 +8,44 @@
 #include <vector>
 
 #include "apps/command.h"
+#include "cladtorch/train/config.h"
 
 namespace cladtorch::apps {
+namespace {
+
+/// "gpt2|toy|...".
+std::string model_names() {
+  std::string names = "gpt2|gpt2-medium|gpt2-large|gpt2-xl|toy";
+  for (const std::string& name : train::split_list(llama_preset_names())) names += "|" + name;
+  return names;
+}
+
+}  // namespace
 
 void add_bench(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("bench", "Time training steps on random weights and tokens");
   auto options = std::make_shared<train::BenchOptions>();
   auto json = std::make_shared<bool>(false), worker = std::make_shared<bool>(false);
   auto dump = std::make_shared<std::filesystem::path>();
-  command
-      ->add_option("--model", options->model,
-                   "gpt2, gpt2-medium, gpt2-large, gpt2-xl, toy, " + llama_preset_names())
+  const auto add = [&](const char* names, auto& value, const std::string& type, const char* help) {
+    return command->add_option(names, value, help)->type_name(type);
+  };
+  add("--model", options->model, model_names(), "model to time")->capture_default_str();
+  add("--batch", options->batch, "N", "sequences per step")->check(whole_number(1))->capture_default_str();
+  add("--context,--seq", options->seq, "N", "tokens per sequence")
+      ->check(whole_number(1))
       ->capture_default_str();
-  command->add_option("--batch", options->batch, "sequences")->capture_default_str();
-  command->add_option("--seq", options->seq, "tokens per sequence")->capture_default_str();
-  command->add_option("--dtype", options->dtype, "fp32, bf16, or fp8 in linear layers")
+  add("--dtype", options->dtype, "fp32|bf16|fp8",
+      "number format of the computation; fp8: bf16, with linear layers in 8 bits")
       ->capture_default_str();
-  command->add_option("--device", options->device, "cpu, cuda or cuda:N")->capture_default_str();
-  command->add_option("--threads", options->threads, "threads (default: all cores)");
-  command->add_option("--iters", options->iters, "timed steps; medians are shown")->capture_default_str();
+  add("--device", options->device, "cpu|cuda|cuda:N", "where to compute")->capture_default_str();
+  add("--threads", options->threads, "N", "threads (default: all cores)")
+      ->check(whole_number(0, most_threads));
+  add("--steps,--iters", options->iters, "N", "steps to time; their medians are shown")
+      ->check(whole_number(1))
+      ->capture_default_str();
   command->add_flag("--gradient-checkpointing", options->gradient_checkpointing,
-                    "compute each block again in the backward pass: less memory");
+                    "compute each block again in the backward pass, which takes less memory");
   command
       ->add_option_function<int64_t>(
           "--lora-rank",
@@ -37,6 +54,7 @@ void add_bench(CLI::App& app, Action& action) {
             options->lora->rank = rank;
           },
           "train LoRA adapters of this rank instead of the model")
+      ->type_name("N")
       ->check(whole_number(1, 1 << 20));
   command
       ->add_option_function<std::vector<std::string>>(
@@ -48,11 +66,11 @@ void add_bench(CLI::App& app, Action& action) {
           "layers that get an adapter: c_attn,c_fc or all-linear (default: PEFT's)")
       ->delimiter(',')
       ->type_name("NAMES");
-  command->add_flag("--json", *json, "one JSON object instead of a table");
-  command->add_option("--load", options->load, "use the weights and tokens of a folder that --dump wrote");
-  command->add_option("--dump", *dump,
-                      "write weights, tokens, loss and gradient into this folder; time nothing");
-  command->add_flag("--worker", *worker, "run what standard input asks for: lines like 'forward_backward 3'");
+  command->add_flag("--json", *json, "print one JSON object instead of a table");
+  add("--load", options->load, "FOLDER", "use the weights and tokens that --dump wrote into this folder");
+  add("--dump", *dump, "FOLDER", "write weights, tokens, loss and gradient into this folder; time nothing");
+  command->add_flag("--worker", *worker,
+                    "run what lines of standard input ask for, such as 'forward_backward 3'");
   command->callback([=, &action] {
     action = [=] {
       if (!dump->empty()) {

@@ -22,14 +22,15 @@ inline constexpr int64_t most_story_bytes = 1'000'000'000;
 /// For options of whole numbers: CLI11 would take -1 for a large unsigned number and cut off what is too
 /// large.
 inline CLI::Validator whole_number(int64_t least = 0, int64_t most = std::numeric_limits<int64_t>::max()) {
+  const std::string range = most == std::numeric_limits<int64_t>::max()
+                                ? fmt::format("of at least {}", least)
+                                : fmt::format("from {} to {}", least, most);
   return {[=](const std::string& text) {
             int64_t value = 0;
             const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
             const bool fits =
                 error == std::errc{} && end == text.data() + text.size() && value >= least && value <= most;
-            return fits ? std::string()
-                        : "'" + text + "' is no whole number from " + std::to_string(least) + " to " +
-                              std::to_string(most);
+            return fits ? std::string() : fmt::format("'{}' is not a whole number {}", text, range);
           },
           ""};
 }
@@ -42,7 +43,7 @@ inline CLI::Validator number_between(double least, double most) {
             const bool fits =
                 error == std::errc{} && end == text.data() + text.size() && value >= least && value <= most;
             return fits ? std::string()
-                        : fmt::format("'{}' is no number from {:g} to {:g}", text, least, most);
+                        : fmt::format("'{}' is not a number from {:g} to {:g}", text, least, most);
           },
           ""};
 }
@@ -54,7 +55,7 @@ CLI::Validator name_of(std::map<std::string, Value> names) {
             if (names.contains(text)) return std::string();
             std::string known;
             for (const auto& [name, value] : names) known += (known.empty() ? "" : ", ") + name;
-            return "'" + text + "' is none of " + known;
+            return "'" + text + "' is not one of " + known;
           },
           ""};
 }

@@ -44,7 +44,8 @@ int run(const Options& options) {
   fmt::print("{}: {}, {} parameters\n", options.out.string(), converted.model, converted.parameters);
   if (convert.format == formats::ModelFormat::gguf && !converted.vocabulary) {
     fmt::print(
-        "no vocabulary: llama.cpp needs a BPE, byte-level or of SentencePiece (tokenizer.json or "
+        "the file holds no vocabulary: llama.cpp needs a BPE, byte-level or of SentencePiece (tokenizer.json "
+        "or "
         "tokenizer.model)\n");
   }
   return 0;
@@ -53,8 +54,8 @@ int run(const Options& options) {
 CLI::App* add(CLI::App& app, Action& action, const char* name, const char* help,
               const std::shared_ptr<Options>& options) {
   CLI::App* command = app.add_subcommand(name, help);
-  command->add_option("--dtype", options->type, "fp32, fp16 or bf16 (default: as it is stored)")
-      ->type_name("NAME")
+  command->add_option("--dtype", options->type, "number format of the weights (default: as stored)")
+      ->type_name("fp32|fp16|bf16")
       ->check(name_of(type_names));
   command->callback([=, &action] { action = [=] { return run(*options); }; });
   return command;
@@ -62,6 +63,7 @@ CLI::App* add(CLI::App& app, Action& action, const char* name, const char* help,
 
 void add_shards(CLI::App* command, const std::shared_ptr<Options>& options) {
   command->add_option("--shard-gb", options->shard_gigabytes, "largest file of a Hugging Face folder, in GB")
+      ->type_name("NUMBER")
       ->check(number_between(1e-6, 1e9))
       ->capture_default_str();
 }
@@ -71,8 +73,9 @@ void add_shards(CLI::App* command, const std::shared_ptr<Options>& options) {
 void add_import(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
-      add(app, action, "import", "Turn a model of another program into a folder to work with", options);
-  command->add_option("--from", options->from, "folder of transformers, or .bin file of llm.c")
+      add(app, action, "import",
+          "Convert a model from llm.c or transformers into a folder that the other commands take", options);
+  command->add_option("--from", options->from, "folder of a transformers model, or .bin file of llm.c")
       ->type_name("PATH")
       ->required();
   command->add_option("--out", options->out, "new folder")->type_name("FOLDER")->required();
@@ -82,14 +85,15 @@ void add_import(CLI::App& app, Action& action) {
 void add_export(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
   CLI::App* command = add(app, action, "export", "Write a model for another program", options);
-  command->add_option("--from", options->from, "folder of a run, of a checkpoint or of transformers")
+  command->add_option("--from", options->from, "folder of a run, a checkpoint, or a Hugging Face model")
       ->type_name("FOLDER")
       ->required();
   command->add_option("--out", options->out, "new folder (hf) or file (llmc, gguf)")
       ->type_name("PATH")
       ->required();
-  command->add_option("--format", options->format, "hf: transformers; llmc: .bin of llm.c; gguf: llama.cpp")
-      ->type_name("NAME")
+  command
+      ->add_option("--format", options->format, "hf: transformers; llmc: .bin file of llm.c; gguf: llama.cpp")
+      ->type_name("hf|llmc|gguf")
       ->check(name_of(format_names))
       ->required();
   add_shards(command, options);
@@ -100,11 +104,11 @@ void add_merge(CLI::App& app, Action& action) {
   options->merge = true;
   CLI::App* command =
       add(app, action, "merge", "Write a model with a LoRA adapter added to its weights", options);
-  command->add_option("--from", options->from, "folder of the model, or of an adapter that names its model")
+  command->add_option("--from", options->from, "folder of the model, or of an adapter, which names its model")
       ->type_name("FOLDER")
       ->required();
   add_adapter(command, options->adapter);
-  command->add_option("--out", options->out, "new folder, as transformers writes it")
+  command->add_option("--out", options->out, "new folder, in the format of transformers")
       ->type_name("FOLDER")
       ->required();
   add_shards(command, options);

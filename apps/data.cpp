@@ -136,7 +136,7 @@ void check(const Options& options) {
 
 void add_data(CLI::App& app, Action& action) {
   CLI::App* command =
-      app.add_subcommand("data", "Look at text, turn it into token files, write built-in stories");
+      app.add_subcommand("data", "Inspect a text, turn it into tokens, or write the built-in stories");
   command->require_subcommand(1);
   auto options = std::make_shared<Options>();
   const auto add = [&](const char* name, const char* help, int (*run)(const Options&)) {
@@ -149,31 +149,37 @@ void add_data(CLI::App& app, Action& action) {
     });
     return sub;
   };
-  CLI::App* sub_show = add("show", "statistics of a text", show);
+  CLI::App* sub_show = add("show", "Print statistics of a text", show);
   add_data_prepare(*command, action);
-  CLI::App* sub_export = add("export", "write the tokens of a text as token files of llm.c", export_tokens);
-  CLI::App* sub_stories = add("stories", "write built-in stories as text", stories);
+  CLI::App* sub_export = add("export", "Write the tokens of a text as token files of llm.c", export_tokens);
+  CLI::App* sub_stories = add("stories", "Write the built-in stories as text", stories);
   for (CLI::App* sub : {sub_show, sub_export}) {
-    sub->add_option("--text", options->text, "text, folder, prepared tokens or llm.c's (default: stories)")
+    sub->add_option(
+           "--text", options->text,
+           "text file, folder of text files, prepared tokens or token files of llm.c (default: stories)")
         ->type_name("PATH");
-    sub->add_option("--tokenizer", options->vocabulary, "char, byte, or the file or folder of a tokenizer")
-        ->type_name("NAME|PATH")
+    sub->add_option("--tokenizer", options->vocabulary,
+                    "characters, bytes, or the file or folder of a tokenizer")
+        ->type_name("char|byte|PATH")
         ->capture_default_str();
   }
   sub_export->add_option("--out", options->out, "new folder")->type_name("FOLDER")->required();
-  sub_export->add_option("--shard-tokens", options->file_tokens, "most tokens of a file")
+  sub_export->add_option("--shard-tokens", options->file_tokens, "largest number of tokens in a file")
       ->type_name("N")
       ->check(whole_number(1))
       ->capture_default_str();
   for (CLI::App* sub : {sub_show, sub_export, sub_stories}) {
     sub->add_option("--bytes", options->bytes, "size of the built-in stories")
+        ->type_name("N")
         ->check(whole_number(1, most_story_bytes))
         ->capture_default_str();
     sub->add_option("--seed", options->seed, "seed of the built-in stories")
+        ->type_name("N")
         ->check(whole_number())
         ->capture_default_str();
   }
-  sub_stories->add_option("--out", options->out, "file (default: standard output)")->type_name("FILE");
+  sub_stories->add_option("--out", options->out, "file to write (default: standard output)")
+      ->type_name("FILE");
 }
 
 }  // namespace cladtorch::apps

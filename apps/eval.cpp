@@ -44,14 +44,17 @@ struct Options {
 
 void check(const Options& options) {
   const bool ids = !options.ids.empty(), texts = !options.texts.empty(), choices = !options.hellaswag.empty();
-  if (ids == (texts || choices))
-    throw train::UsageError("eval: expected either --ids, or --text or --hellaswag or both");
+  if (!ids && !texts && !choices)
+    throw train::UsageError("eval: there is nothing to evaluate; give --text, --hellaswag or --ids");
+  if (ids && (texts || choices))
+    throw train::UsageError(
+        "eval: --ids does not go with --text and --hellaswag; evaluate them in another run");
   if (!ids && !(options.logits.empty() && options.grads.empty()))
-    throw train::UsageError("eval: --logits and --grads go with --ids");
+    throw train::UsageError("eval: --logits and --grads need --ids");
   if (!texts && (options.context > 0 || options.stride > 0))
-    throw train::UsageError("eval: --context and --stride go with --text");
+    throw train::UsageError("eval: --context and --stride need --text");
   if (!choices && (options.limit || !options.style.empty()))
-    throw train::UsageError("eval: --limit and --hellaswag-style go with --hellaswag");
+    throw train::UsageError("eval: --limit and --hellaswag-style need --hellaswag");
   check(options.model, "eval");
   if (!options.style.empty() && options.style != "harness" && options.style != "llmc")
     throw train::UsageError(
@@ -76,7 +79,7 @@ Tensor read_ids(const fs::path& path, int64_t vocab_size) {
   const io::SafetensorsFile file(path);
   const io::StoredTensor& stored = file.at("input_ids");
   const std::string where = "read '" + path.string() + "': 'input_ids'";
-  require(stored.shape.size() == 2 && !stored.data.empty(), where, " is no matrix [B, T] of token ids");
+  require(stored.shape.size() == 2 && !stored.data.empty(), where, " is not a matrix [B, T] of token ids");
   if (stored.type == io::StoredType::i64) return narrowed<int64_t>(stored, vocab_size, where);
   if (stored.type == io::StoredType::i32) return narrowed<int32_t>(stored, vocab_size, where);
   fail(where, " is ", io::stored_name(stored.type), ", expected I64 or I32");
@@ -180,29 +183,38 @@ int run(const Options& options) {
 
 void add_eval(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand(
-      "eval", "Loss and perplexity of a model on texts, its accuracy on HellaSwag; its scores and gradients");
+      "eval",
+      "Measure loss and perplexity on texts and accuracy on HellaSwag, or write logits and gradients");
   auto options = std::make_shared<Options>();
   add_model(command, options->model);
-  command->add_option("--ids", options->ids, "safetensors file with the matrix 'input_ids' [B, T], int64")
+  command->add_option("--ids", options->ids, "safetensors file of token ids, the matrix 'input_ids' [B, T]")
       ->type_name("FILE");
-  command->add_option("--logits", options->logits, "write the scores 'logits' [B, T, V] into this file")
+  command->add_option("--logits", options->logits, "with --ids: file to write 'logits' [B, T, V] into")
       ->type_name("FILE");
   command
-      ->add_option("--grads", options->grads,
-                   "write the loss's gradient of every parameter, named as in the model's file")
+      ->add_option(
+          "--grads", options->grads,
+          "with --ids: file to write the gradient of the loss into, under the names of the parameters")
       ->type_name("FILE");
   command
       ->add_option("--text", options->texts,
-                   "texts: files, folders of them, or prepared tokens, of which the validation part counts")
+                   "text files, folders of them, or prepared tokens, whose validation part is used")
       ->type_name("PATH")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--context", options->context, "--text: tokens in a window; 0: at most 1024")
+  command
+      ->add_option("--context", options->context,
+                   "with --text: tokens per window; 0: the model's, at most 1024")
+      ->type_name("N")
       ->check(whole_number())
       ->capture_default_str();
-  command->add_option("--stride", options->stride, "--text: tokens between windows; 0: half a window")
+  command
+      ->add_option("--stride", options->stride,
+                   "with --text: tokens from one window to the next; 0: half a window")
+      ->type_name("N")
       ->check(whole_number())
       ->capture_default_str();
-  command->add_option("--batch", options->batch, "--text: windows at a time")
+  command->add_option("--batch", options->batch, "with --text: windows at a time")
+      ->type_name("N")
       ->check(whole_number(1, 100'000))
       ->capture_default_str();
   command
@@ -212,15 +224,17 @@ void add_eval(CLI::App& app, Action& action) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command
       ->add_option("--hellaswag-style", options->style,
-                   "prompts and normalized accuracy of lm-evaluation-harness (harness, the default) "
-                   "or llm.c (llmc)")
-      ->type_name("NAME");
-  command->add_option("--limit", options->limit, "--hellaswag: only the first so many examples")
+                   "with --hellaswag: prompt and score as lm-evaluation-harness or llm.c does "
+                   "(default: harness)")
+      ->type_name("harness|llmc");
+  command->add_option("--limit", options->limit, "with --hellaswag: only the first N examples")
+      ->type_name("N")
       ->check(whole_number(1));
   add_arithmetic(command, options->model);
   command->add_option("--threads", options->threads, "threads (default: all cores)")
+      ->type_name("N")
       ->check(whole_number(0, most_threads));
-  command->add_flag("--json", options->json, "one JSON object");
+  command->add_flag("--json", options->json, "print one JSON object instead of tables");
   command->callback([=, &action] { action = [=] { return run(*options); }; });
 }
 

@@ -79,27 +79,36 @@ int run(const Options& options) {
 }  // namespace
 
 void add_generate(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("generate", "Write text with a trained model");
+  CLI::App* command = app.add_subcommand("generate", "Generate text with a trained model");
   auto options = std::make_shared<Options>();
   add_model(command, options->model);
-  command->add_option("--prompt", options->prompt, "text to continue");
-  command->add_option("--tokens", options->tokens, "most tokens to write")
+  command->add_option("--prompt", options->prompt, "text to continue")->type_name("TEXT");
+  command->add_option("--tokens", options->tokens, "largest number of tokens to generate")
+      ->type_name("N")
       ->check(whole_number())
       ->capture_default_str();
-  command->add_flag("--ignore-eos", options->ignore_end, "go on after the token that ends a text");
-  command->add_option("--temperature", options->sampling.temperature, "0: always the most likely token")
+  command->add_flag("--ignore-eos", options->ignore_end, "continue past the token that ends a text");
+  command
+      ->add_option("--temperature", options->sampling.temperature,
+                   "randomness of the choice of tokens; 0: always the most likely")
+      ->type_name("NUMBER")
       ->capture_default_str();
-  command->add_option("--top-k", options->sampling.top_k, "only the k most likely tokens; 0: all")
+  command->add_option("--top-k", options->sampling.top_k, "choose among the k most likely tokens; 0: all")
+      ->type_name("N")
       ->check(whole_number())
       ->capture_default_str();
   command
-      ->add_option("--top-p", options->sampling.top_p, "only the most likely tokens up to this probability")
+      ->add_option("--top-p", options->sampling.top_p,
+                   "choose among the most likely tokens that together reach this probability")
+      ->type_name("NUMBER")
       ->capture_default_str();
-  command->add_option("--seed", options->sampling.seed, "seed of the draws")
+  command->add_option("--seed", options->sampling.seed, "seed of the random choices")
+      ->type_name("N")
       ->check(whole_number())
       ->capture_default_str();
   add_arithmetic(command, options->model);
   command->add_option("--threads", options->threads, "threads (default: all cores)")
+      ->type_name("N")
       ->check(whole_number(0, most_threads));
   command->callback([=, &action] { action = [=] { return run(*options); }; });
 }

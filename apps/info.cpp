@@ -59,7 +59,8 @@ void describe_checkpoint(const std::filesystem::path& path) {
 void add_info(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("info", "Describe this program and machine, or a checkpoint");
   auto path = std::make_shared<std::filesystem::path>();
-  command->add_option("checkpoint", *path, "folder of a run or checkpoint");
+  command->add_option("checkpoint", *path, "folder of a run or checkpoint (default: describe the program)")
+      ->type_name("FOLDER");
   command->callback([=, &action] {
     action = [=] {
       if (path->empty()) {

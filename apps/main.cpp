@@ -6,11 +6,11 @@
 #include <exception>
 #include <new>
 #include <string>
-#include <vector>
 
 #include "apps/command.h"
+#include "apps/explain.h"
+#include "apps/help.h"
 #include "cladtorch/io/atomic_file.h"
-#include "cladtorch/train/suggest.h"
 #include "cladtorch/train/system_info.h"
 #include "cladtorch/train/usage_error.h"
 
@@ -28,34 +28,9 @@ int report(int code, std::string message) {
   return code;
 }
 
-/// The command that the user chose, or the program itself.
-const CLI::App* chosen(const CLI::App* app) {
-  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
-  return app;
-}
-
-/// What CLI11 found wrong, with the closest word that would have been right.
-std::string explain(const CLI::App& app, const CLI::ParseError& error) {
-  const CLI::App* command = chosen(&app);
-  const std::vector<std::string> extras = app.remaining(true);
-  if (extras.empty()) return error.what();
-  const std::string& word = extras.front();
-  std::vector<std::string> known;
-  if (word.starts_with("-")) {
-    for (const CLI::Option* option : command->get_options()) {
-      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-    }
-  } else {
-    for (const CLI::App* sub : command->get_subcommands({})) known.push_back(sub->get_name());
-  }
-  const std::string what = word.starts_with("-") ? "option" : known.empty() ? "argument" : "command";
-  return fmt::format("unknown {} '{}'{}; see {} --help", what, word.substr(0, word.find('=')),
-                     cladtorch::train::suggestion(word.substr(0, word.find('=')), known),
-                     command == &app ? "cladtorch" : "cladtorch " + command->get_name());
-}
-
 int run(int argc, char** argv) {
-  CLI::App app("Train language models whose backward pass the compiler wrote.", "cladtorch");
+  CLI::App app("Train, finetune and run language models whose backward pass is written by the compiler.",
+               "cladtorch");
   app.set_version_flag("--version", "cladtorch " + cladtorch::train::version());
   app.require_subcommand(1);
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
@@ -72,6 +47,7 @@ int run(int argc, char** argv) {
   cladtorch::apps::add_info(app, action);
   cladtorch::apps::add_report(app, action);
   cladtorch::apps::add_bench(app, action);
+  cladtorch::apps::format_help(app);
   if (argc == 1) {
     fmt::print("{}", app.help());
     return usage_error_code;
@@ -80,7 +56,7 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
-    return report(usage_error_code, explain(app, error));
+    return report(usage_error_code, cladtorch::apps::explain(app, error));
   }
   const int code = action();
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {

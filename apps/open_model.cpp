@@ -11,7 +11,7 @@
 namespace cladtorch::apps {
 
 void add_adapter(CLI::App* command, std::filesystem::path& adapter) {
-  command->add_option("--adapter", adapter, "folder of a LoRA adapter, as PEFT saves it, for this model")
+  command->add_option("--adapter", adapter, "folder of a LoRA adapter for this model, in the format of PEFT")
       ->type_name("FOLDER")
       // A script's variable that was never set; the model without an adapter would be the worse answer.
       ->check([](const std::string& value) { return value.empty() ? "the value is empty" : ""; });
@@ -25,11 +25,11 @@ void add_model(CLI::App* command, ModelOptions& options) {
 }
 
 void add_arithmetic(CLI::App* command, ModelOptions& options) {
-  command->add_option("--dtype", options.dtype, "numbers that the model computes with: fp32 or bf16")
-      ->type_name("NAME")
+  command->add_option("--dtype", options.dtype, "number format of the computation")
+      ->type_name("fp32|bf16")
       ->capture_default_str();
-  command->add_option("--device", options.device, "where it computes: cpu, cuda or cuda:N")
-      ->type_name("NAME")
+  command->add_option("--device", options.device, "where to compute")
+      ->type_name("cpu|cuda|cuda:N")
       ->capture_default_str();
 }
 

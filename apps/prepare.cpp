@@ -125,7 +125,7 @@ void check(const Options& options) {
     throw train::UsageError(std::string("data prepare: ") + error.what());
   }
   if (!options.prepare.validation.empty() && !options.split.empty()) {
-    throw train::UsageError("data prepare: --split and --validation exclude each other");
+    throw train::UsageError("data prepare: give either --split or --validation, not both");
   }
 }
 
@@ -133,7 +133,7 @@ void check(const Options& options) {
 
 void add_data_prepare(CLI::App& data, Action& action) {
   CLI::App* command =
-      data.add_subcommand("prepare", "write a text as memory-mapped token shards for train --text");
+      data.add_subcommand("prepare", "Turn a text into token shards, which train --text maps into memory");
   auto options = std::make_shared<Options>();
   data::PrepareOptions& prepare_options = options->prepare;
   prepare_options.threads = 0;
@@ -141,21 +141,23 @@ void add_data_prepare(CLI::App& data, Action& action) {
     return command->add_option(flags, value, help)->type_name(type);
   };
   add("--text", options->text, "PATH",
-      "text or JSON Lines, a folder of such files, also .gz and .zst (default: stories)");
-  add("--out", options->out, "FOLDER", "folder for the token shards")->required();
-  add("--tokenizer", options->vocabulary, "NAME|PATH", "char, byte, or the file or folder of a tokenizer")
+      "text or JSON Lines, also .gz and .zst, or a folder of such files (default: stories)");
+  add("--out", options->out, "FOLDER", "new folder for the token shards")->required();
+  add("--tokenizer", options->vocabulary, "char|byte|PATH",
+      "characters, bytes, or the file or folder of a tokenizer")
       ->capture_default_str();
   add("--field", prepare_options.text.field, "KEY",
-      "key of the text in each line of JSON (default: by the keys of the line)");
+      "key of the text in each line of JSON (default: found by the keys of the line)");
   command->add_flag("--skip-invalid", prepare_options.text.skip_invalid,
-                    "count lines that cannot be used instead of stopping");
-  add("--validation", prepare_options.validation, "PATH", "a text of its own for validation");
-  add("--validation-share", prepare_options.validation_share, "SHARE", "part of the text for validation")
+                    "skip and count lines that cannot be used instead of stopping");
+  add("--validation", prepare_options.validation, "PATH", "another text to use for validation");
+  add("--validation-share", prepare_options.validation_share, "SHARE",
+      "share of the text that is kept for validation")
       ->check(number_between(0, 0.99))
       ->capture_default_str();
-  add("--split", options->split, "NAME",
-      "which part: tail (the end) or documents (chosen by the seed); default: documents for JSON Lines");
-  add("--shard-tokens", prepare_options.shard_tokens, "N", "most tokens of a shard")
+  add("--split", options->split, "tail|documents",
+      "which part that is: the end, or documents chosen by the seed (default: documents for JSON Lines)");
+  add("--shard-tokens", prepare_options.shard_tokens, "N", "largest number of tokens in a shard")
       ->check(whole_number(1))
       ->capture_default_str();
   add("--threads", prepare_options.threads, "N", "threads (default: all cores)")

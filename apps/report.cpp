@@ -35,7 +35,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_report(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("report", "Show what runs reached, and compare them in one page");
+  CLI::App* command = app.add_subcommand("report", "Show what runs reached, and compare them on one page");
   auto options = std::make_shared<Options>();
   command->add_option("runs", options->runs, "folders of runs, finished or not")
       ->type_name("RUN")
@@ -43,7 +43,7 @@ void add_report(CLI::App& app, Action& action) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command
       ->add_option("--out", options->out,
-                   "page to write (default: report.html of a single run; none for several)")
+                   "HTML page to write (default: report.html in the folder of a single run)")
       ->type_name("FILE");
   command->callback([=, &action] { action = [=] { return run(*options); }; });
 }

@@ -2,76 +2,130 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+#include <span>
+
+#include "apps/examples.h"
+#include "cladtorch/train/training_run.h"
 #include "cladtorch/train/usage_error.h"
 
 namespace cladtorch::apps {
 namespace {
 
-/// The keys that --config and --set take, with their defaults.
-std::string describe_keys(train::TrainConfig defaults) {
-  std::string text = "Keys of --config and --set:\n";
-  for (const train::ConfigField& field : train::config_fields(defaults)) {
-    const std::string value =
-        std::visit([](auto* pointer) { return fmt::format("{}", *pointer); }, field.value);
-    text += fmt::format("  {:<28} {:<18} {}\n", field.key, value.empty() ? "-" : value, field.help);
-  }
-  return text;
+/// An option that is a short name of a key.
+struct Shorthand {
+  const char *option, *type, *key, *help;
+};
+
+/// Of all commands that train.
+constexpr Shorthand shared[] = {
+    {"--text", "PATH", "data.text", "text file, folder of text files, or folder of prepared tokens"},
+    {"--tokenizer", "char|byte|PATH", "data.vocabulary",
+     "characters, bytes, or the file or folder of a tokenizer"},
+    {"--out", "FOLDER", "run.out", "folder for checkpoints, log and report (default: runs/<name>)"},
+    {"--steps", "N", "train.steps", "optimizer updates"},
+    {"--batch", "N", "train.batch", "sequences per micro-batch"},
+    {"--context", "N", "model.context", "tokens per sequence, and how far back the model looks"},
+    {"--lr", "RATE", "optimizer.lr", "peak learning rate"},
+    {"--patience", "N", "train.patience", "stop after this many evaluations without a lower loss; 0: never"},
+    {"--freeze", "PATTERNS", "train.freeze", "parameters that are not trained: \"transformer.wte*,*.bias\""},
+    {"--train-only", "PATTERNS", "train.train_only", "the only parameters that are trained"},
+    {"--threads", "N", "run.threads", "threads (default: all cores)"},
+    {"--seed", "N", "run.seed", "seed of everything that is random"},
+    {"--device", "cpu|cuda|cuda:N", "run.device", "where to compute"},
+    {"--dtype", "fp32|bf16|fp8", "run.dtype",
+     "number format of the computation; fp8: bf16, with linear layers in 8 bits"},
+};
+
+/// Of finetune.
+constexpr Shorthand adapters[] = {
+    {"--lora-rank", "N", "lora.rank", "train LoRA adapters of this rank instead of the model"},
+    {"--lora-alpha", "NUMBER", "lora.alpha", "scale adapters by alpha / rank (default: twice the rank)"},
+    {"--lora-dropout", "NUMBER", "lora.dropout", "probability of dropping an input of an adapter"},
+    {"--lora-targets", "NAMES", "lora.targets",
+     "layers that get an adapter: c_attn,c_fc or all-linear (default: PEFT's)"},
+};
+
+struct Given {
+  train::TrainRequest request;
+  std::vector<std::string> settings;  ///< "key=value"
+};
+
+void add(CLI::App* command, const Shorthand& shorthand, const std::shared_ptr<Given>& given) {
+  command
+      ->add_option_function<std::string>(
+          shorthand.option,
+          [=](const std::string& value) {
+            // A script's variable that was never set; training on something else would be the worse answer.
+            if (value.empty()) {
+              throw train::UsageError(
+                  fmt::format("{}: the value of {} is empty", command->get_name(), shorthand.option));
+            }
+            given->settings.push_back(fmt::format("{}={}", shorthand.key, value));
+          },
+          shorthand.help)
+      ->type_name(shorthand.type);
 }
 
 }  // namespace
 
-RunOptions::RunOptions(CLI::App* command, Action& action, const train::TrainConfig& defaults)
-    : command_(command) {
-  command->add_option("--config", given_->request.config, "TOML file of keys (see below)")->type_name("FILE");
+std::optional<train::TrainConfig> default_config(const std::string& path) {
+  if (path == "train") return train::TrainConfig{};
+  if (path == "finetune") return train::finetune_defaults();
+  return std::nullopt;
+}
+
+std::vector<KeyHelp> describe_keys(train::TrainConfig defaults) {
+  std::vector<KeyHelp> keys;
+  for (const train::ConfigField& field : train::config_fields(defaults)) {
+    const std::string value =
+        std::visit([](auto* pointer) { return fmt::format("{}", *pointer); }, field.value);
+    keys.push_back({field.key, value.empty() ? "-" : value, field.help});
+  }
+  return keys;
+}
+
+std::string option_of_key(const CLI::App& command, const std::string& key) {
+  for (const std::span<const Shorthand> list : {std::span<const Shorthand>(shared), {adapters}}) {
+    for (const Shorthand& shorthand : list) {
+      if (shorthand.key == key && command.get_option_no_throw(shorthand.option) != nullptr)
+        return shorthand.option;
+    }
+  }
+  return "--set " + key + "=VALUE";
+}
+
+void add_run_options(CLI::App* command, Action& action, bool finetune) {
+  const auto given = std::make_shared<Given>();
+  if (finetune) {
+    command
+        ->add_option("--from", given->request.from,
+                     "folder of the model to begin with: a Hugging Face model, a run or a checkpoint")
+        ->type_name("FOLDER");
+  }
+  command->add_option("--config", given->request.config, "TOML file that sets keys, which are listed below")
+      ->type_name("FILE");
   command
-      ->add_option("--resume", given_->request.resume, "folder of a run to continue exactly where it stopped")
+      ->add_option("--resume", given->request.resume, "folder of a run to continue exactly where it stopped")
       ->type_name("FOLDER");
-  add_flag("--text", "PATH", "data.text", "text file, folder of text files, or folder of prepared tokens");
-  add_flag("--tokenizer", "NAME|PATH", "data.vocabulary", "char, byte, or the file or folder of a tokenizer");
-  add_flag("--out", "FOLDER", "run.out", "folder for checkpoints, log and report (default runs/<name>)");
-  add_flag("--steps", "N", "train.steps", "optimizer updates");
-  add_flag("--freeze", "PATTERNS", "train.freeze",
-           "parameters that are not trained: \"transformer.wte*,*.bias\"");
-  add_flag("--train-only", "PATTERNS", "train.train_only", "the only parameters that are trained");
-  add_flag("--threads", "N", "run.threads", "threads (default: all cores)");
-  add_flag("--seed", "N", "run.seed", "seed of everything that is random");
-  add_flag("--device", "NAME", "run.device", "where to compute: cpu, cuda or cuda:N");
-  add_flag("--dtype", "NAME", "run.dtype",
-           "numbers that the model computes with: fp32, bf16, or fp8 in linear layers");
-  command
-      ->add_option("--set", given_->request.set, "override a key: --set optimizer.lr=1e-3 (may be repeated)")
+  for (const Shorthand& shorthand : shared) add(command, shorthand, given);
+  if (finetune) {
+    for (const Shorthand& shorthand : adapters) add(command, shorthand, given);
+    command->get_option("--context")->description("tokens per sequence (default: the model's, at most 256)");
+  }
+  command->add_option("--set", given->request.set, "set a key: --set optimizer.lr=1e-3 (may be repeated)")
       ->type_name("KEY=VALUE")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->footer(describe_keys(defaults));
-  command->callback([given = given_, name = command->get_name(), &action] {
-    train::TrainRequest& request = given->request;
-    if (given->needs_from && !request.from && !request.resume)
-      throw train::UsageError(name + ": --from is missing: the folder of the model to begin with");
-    request.set.insert(request.set.end(), given->flags.begin(), given->flags.end());
+  command->callback([=, &action] {
+    train::TrainRequest request = given->request;
+    if (finetune && !request.from && !request.resume) {
+      throw train::UsageError(fmt::format(
+          "finetune: --from FOLDER is missing (folder of the model to begin with), for example: {}",
+          examples_of(*command).front()));
+    }
+    request.set.insert(request.set.end(), given->settings.begin(), given->settings.end());
     action = [request] { return train::run_training(request, stdout); };
   });
-}
-
-void RunOptions::add_flag(const char* flag, const char* value_name, const char* key, const char* help) {
-  const std::string command = command_->get_name();
-  command_
-      ->add_option_function<std::string>(
-          flag,
-          [=, given = given_](const std::string& value) {
-            // A script's variable that was never set; training on something else would be the worse answer.
-            if (value.empty()) throw train::UsageError(command + ": the value of " + flag + " is empty");
-            given->flags.push_back(std::string(key) + "=" + value);
-          },
-          help)
-      ->type_name(value_name);
-}
-
-void RunOptions::add_from() {
-  command_
-      ->add_option("--from", given_->request.from,
-                   "folder of the model to begin with: a Hugging Face model, a run or a checkpoint")
-      ->type_name("FOLDER");
-  given_->needs_from = true;
 }
 
 }  // namespace cladtorch::apps

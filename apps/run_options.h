@@ -2,35 +2,30 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "apps/command.h"
-#include "cladtorch/train/training_run.h"
+#include "cladtorch/train/config.h"
 
 namespace cladtorch::apps {
 
-/// Fills a TrainRequest from the options of one command; it is the command's action.
-class RunOptions {
- public:
-  /// --config, --resume, --set, the flags that all of them have, and the list of keys with these defaults.
-  RunOptions(CLI::App* command, Action& action, const train::TrainConfig& defaults);
+/// The defaults of the command at `path` if it takes --config and --set.
+std::optional<train::TrainConfig> default_config(const std::string& path);
 
-  /// A flag that is a short name of a key.
-  void add_flag(const char* flag, const char* value_name, const char* key, const char* help);
-  /// --from, which the command then needs unless it resumes.
-  void add_from();
-
- private:
-  struct Given {
-    train::TrainRequest request;
-    std::vector<std::string> flags;  ///< "key=value"
-    bool needs_from = false;
-  };
-
-  CLI::App* command_;
-  std::shared_ptr<Given> given_ = std::make_shared<Given>();
+/// A line of the list of keys that --help ends with.
+struct KeyHelp {
+  std::string name, value, help;
 };
+std::vector<KeyHelp> describe_keys(train::TrainConfig defaults);
+
+/// "--batch", or for a key that has no option of its own "--set train.accumulate=VALUE".
+std::string option_of_key(const CLI::App& command, const std::string& key);
+
+/// --config, --resume, --set and the short names of keys; with `finetune` also --from, which the command then
+/// needs unless it resumes, and the short names of what adapters have. Running the TrainRequest that they
+/// make is the command's action.
+void add_run_options(CLI::App* command, Action& action, bool finetune);
 
 }  // namespace cladtorch::apps

@@ -123,7 +123,7 @@ int32_t token_number(const std::string& word) {
   int32_t number = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
   require(error == std::errc{} && end == word.data() + word.size(), "tokenizer decode: '", word.substr(0, 60),
-          "' is no number of a token");
+          "' is not a token id");
   return number;
 }
 
@@ -156,7 +156,7 @@ int show(const Options& options) {
 
 void add_tokenizer(CLI::App& app, Action& action) {
   CLI::App* command =
-      app.add_subcommand("tokenizer", "Learn a vocabulary, or look at what one does to a text");
+      app.add_subcommand("tokenizer", "Learn a vocabulary, or encode and decode text with one");
   command->require_subcommand(1);
   auto options = std::make_shared<Options>();
   const auto add = [&](const char* name, const char* help, int (*run)(const Options&)) {
@@ -164,34 +164,42 @@ void add_tokenizer(CLI::App& app, Action& action) {
     sub->callback([=, &action] { action = [=] { return run(*options); }; });
     return sub;
   };
-  CLI::App* sub_train = add("train", "learn a byte-level BPE vocabulary from text", train);
-  CLI::App* sub_encode = add("encode", "text to token numbers", encode);
-  CLI::App* sub_decode = add("decode", "token numbers to text", decode);
-  CLI::App* sub_show = add("show", "what a vocabulary is", show);
+  CLI::App* sub_train = add("train", "Learn a byte-level BPE vocabulary from text", train);
+  CLI::App* sub_encode = add("encode", "Turn text into token ids", encode);
+  CLI::App* sub_decode = add("decode", "Turn token ids into text", decode);
+  CLI::App* sub_show = add("show", "Describe a vocabulary", show);
   data::BpeTrainingOptions& training = options->training;
 
   sub_train->add_option("--text", options->text, "text file or folder of them")
       ->type_name("PATH")
       ->required();
-  sub_train->add_option("--out", options->out, "file to write, a tokenizer.json of Hugging Face's format")
+  sub_train
+      ->add_option("--out", options->out, "file to write, a tokenizer.json in the format of Hugging Face")
       ->type_name("FILE")
       ->required();
   sub_train
-      ->add_option("--vocab-size", training.vocab_size, "tokens of the vocabulary, special ones included")
+      ->add_option("--vocab-size", training.vocab_size,
+                   "number of tokens in the vocabulary, special ones included")
+      ->type_name("N")
       ->check(whole_number(256, 10'000'000))
       ->capture_default_str();
-  sub_train->add_option("--pattern", training.pattern, "pattern that cuts text into words: gpt2 or gpt4")
-      ->check(CLI::IsMember({"gpt2", "gpt4"}))
+  sub_train->add_option("--pattern", training.pattern, "pattern that cuts text into words")
+      ->type_name("gpt2|gpt4")
+      ->check(name_of<int>({{"gpt2", 2}, {"gpt4", 4}}))
       ->capture_default_str();
   sub_train
-      ->add_option("--special-tokens", training.special_tokens, "special tokens, which get the first numbers")
+      ->add_option("--special-tokens", training.special_tokens, "special tokens, which get the first ids")
       ->type_name("TOKEN ...")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->capture_default_str();
-  sub_train->add_option("--min-frequency", training.min_frequency, "pairs seen less often are not merged")
+  sub_train
+      ->add_option("--min-frequency", training.min_frequency,
+                   "least number of times that a pair is seen to be merged")
+      ->type_name("N")
       ->check(whole_number(1))
       ->capture_default_str();
   sub_train->add_option("--threads", options->threads, "threads (default: all cores)")
+      ->type_name("N")
       ->check(whole_number(0, most_threads));
 
   for (CLI::App* sub : {sub_encode, sub_decode, sub_show}) {
@@ -201,10 +209,12 @@ void add_tokenizer(CLI::App& app, Action& action) {
   }
   CLI::Option* file =
       sub_encode->add_option("--text", options->text, "text file or folder of them")->type_name("PATH");
-  sub_encode->add_option("words", options->words, "the text (default: standard input)")->excludes(file);
+  sub_encode->add_option("words", options->words, "the text (default: standard input)")
+      ->type_name("TEXT")
+      ->excludes(file);
   sub_encode->add_flag("--add-special-tokens", options->around,
-                       "with the tokens that a model wants around a text");
-  sub_decode->add_option("tokens", options->tokens, "numbers (default: standard input)");
+                       "add the tokens that a model expects around a text");
+  sub_decode->add_option("tokens", options->tokens, "token ids (default: standard input)")->type_name("ID");
 }
 
 }  // namespace cladtorch::apps

@@ -21,7 +21,7 @@ constexpr uint64_t dropout_seed = 1;
 
 const BenchOptions& checked(const BenchOptions& options) {
   for (const auto& [name, value] :
-       {std::pair{"--batch", options.batch}, {"--seq", options.seq}, {"--iters", options.iters}}) {
+       {std::pair{"--batch", options.batch}, {"--context", options.seq}, {"--steps", options.iters}}) {
     if (value < 1) throw UsageError(fmt::format("bench: {} is {}, expected 1 or more", name, value));
   }
   if (options.threads < 0 || options.threads > most_threads)
@@ -64,8 +64,8 @@ Tensor corner(const io::SafetensorsFile& file, const std::string& name, const Be
   const io::StoredTensor& stored = file.at(name);
   require(stored.type == io::StoredType::i32 && stored.shape.size() == 2 &&
               stored.shape[0] >= options.batch && stored.shape[1] >= options.seq,
-          "bench: '", name, "' of '", file.path().string(), "' is no int32 matrix of at least ",
-          options.batch, " by ", options.seq, "; write it with --dump and a larger --batch and --seq");
+          "bench: '", name, "' of '", file.path().string(), "' is not an int32 matrix of at least ",
+          options.batch, " by ", options.seq, "; write it with --dump and a larger --batch and --context");
   Tensor values = empty({options.batch, options.seq}, DType::int32);
   const size_t row = static_cast<size_t>(options.seq) * sizeof(int32_t);
   for (int64_t i = 0; i < options.batch; ++i) {

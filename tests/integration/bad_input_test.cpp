@@ -34,12 +34,59 @@ TEST_F(BadInput, UnknownWordsOnTheCommandLineGetASuggestion) {
   expect_error({"trian"}, usage_error_code, "unknown command 'trian' (did you mean 'train'?)");
   expect_error({"generate", "--from", "x", "--temprature", "1"}, usage_error_code,
                "did you mean '--temperature'?");
-  expect_error({"generate"}, usage_error_code, "--from");
-  expect_error({"bench", "--iters", "many"}, usage_error_code, "--iters");
+  expect_error({"train", "--batch_size=4"}, usage_error_code,
+               "unknown option '--batch_size' (did you mean '--batch'?)");
+  expect_error({"train", "--grad-clip", "1"}, usage_error_code,
+               "(did you mean '--set optimizer.clip=VALUE'?)");
+  expect_error({"train", "--lora-rank", "1"}, usage_error_code, "(did you mean '--set lora.rank=VALUE'?)");
+  expect_error({"info", "--prompt", "x"}, usage_error_code,
+               "info: unknown option '--prompt' (an option of generate); see cladtorch info --help");
+  expect_error({"prepare"}, usage_error_code, "unknown command 'prepare' (did you mean 'data prepare'?)");
+  expect_error({"data", "shwo"}, usage_error_code, "data: unknown command 'shwo' (did you mean 'show'?)");
+  expect_error({"info", "a", "b"}, usage_error_code,
+               "info: unexpected argument 'b'; see cladtorch info --help");
+}
+
+TEST_F(BadInput, WhatIsMissingOnTheCommandLineComesWithAnExample) {
+  expect_error({"report"}, usage_error_code,
+               "report: RUN is missing (folders of runs, finished or not), for example: cladtorch report "
+               "runs/stories; see cladtorch report --help");
+  expect_error({"generate"}, usage_error_code,
+               "generate: --from FOLDER is missing (folder of a run, a checkpoint, or a Hugging Face model), "
+               "for example: cladtorch generate --from runs/stories --prompt \"The fox\"");
+  expect_error({"finetune", "--text", "x"}, usage_error_code,
+               "finetune: --from FOLDER is missing (folder of the model to begin with");
+  expect_error({"export", "--from", "a", "--out", "b"}, usage_error_code,
+               "export: --format hf|llmc|gguf is missing");
+  expect_error({"tokenizer"}, usage_error_code,
+               "tokenizer: a command is missing: train, encode, decode or show, for example: cladtorch "
+               "tokenizer train");
+  expect_error({"data", "--"}, usage_error_code,
+               "data: a command is missing: show, prepare, export or stories");
+  expect_error({"train", "--out"}, usage_error_code,
+               "train: --out FOLDER needs a value: folder for checkpoints, log and report");
+  expect_error(
+      {"tokenizer", "encode", "--tokenizer", "t", "--text", "a", "b"}, usage_error_code,
+      "tokenizer encode: give either --text or words, not both; see cladtorch tokenizer encode --help");
+}
+
+TEST_F(BadInput, ValuesThatAnOptionDoesNotTakeAreNamed) {
+  expect_error({"bench", "--steps", "many"}, usage_error_code,
+               "bench: --steps: 'many' is not a whole number of at least 1; see cladtorch bench --help");
+  expect_error({"generate", "--from", "x", "--temperature", "hot"}, usage_error_code,
+               "generate: --temperature: 'hot' is not a number");
+  expect_error({"export", "--from", "a", "--out", "b", "--format", "onnx"}, usage_error_code,
+               "export: --format: 'onnx' is not one of gguf, hf, llmc");
+  expect_error({"bench", "--json=perhaps"}, usage_error_code,
+               "bench: --json: it takes no value, got 'perhaps'");
 }
 
 TEST_F(BadInput, WrongConfigurationNamesTheKey) {
-  expect_error(small_train({"--set", "optimizer.learning_rate=1"}), usage_error_code, "unknown key");
+  expect_error(small_train({"--set", "optimizer.learning_rate=1"}), usage_error_code,
+               "unknown key 'optimizer.learning_rate' (did you mean 'optimizer.lr'?)");
+  write(folder_ / "nanogpt.toml", "block_size = 64\n");
+  expect_error(small_train({"--config", "nanogpt.toml"}), usage_error_code,
+               "nanogpt.toml: unknown key 'block_size' (did you mean 'model.context'?)");
   expect_error(small_train({"--set", "train.step=5"}), usage_error_code, "did you mean 'train.steps'?");
   expect_error(small_train({"--set", "train.steps=many"}), usage_error_code,
                "train.steps expects an integer");
@@ -171,7 +218,6 @@ TEST_F(BadInput, TwoProcessesDoNotTrainInOneFolder) {
 }
 
 TEST_F(BadInput, ARunThatCannotBeReportedIsNamed) {
-  expect_error({"report"}, usage_error_code, "runs");
   expect_error({"report", "missing"}, runtime_error_code, "open 'missing': there is no such folder");
   fs::create_directory(folder_ / "empty");
   expect_error({"report", "empty"}, runtime_error_code, "there is no config.toml in it");
@@ -180,7 +226,7 @@ TEST_F(BadInput, ARunThatCannotBeReportedIsNamed) {
                "no/such/page.html");
   expect_error({"report", "run", "--out", "empty"}, runtime_error_code, "it is no regular file");
   write(folder_ / "run" / "log.jsonl", "{\"step\": 1\n{}\n");
-  expect_error({"report", "run"}, runtime_error_code, "log.jsonl:1': this line is no JSON object");
+  expect_error({"report", "run"}, runtime_error_code, "log.jsonl:1': this line is not a JSON object");
 }
 
 TEST_F(BadInput, AFolderThatVanishesStopsTheRun) {
@@ -251,7 +297,7 @@ TEST_F(BadInput, TokenizersNameTheFileAndWhatIsWrongWithIt) {
   write(folder_ / "byte.json", R"({"format":"cladtorch-tokenizer","version":1,"kind":"byte"})");
   for (const char* number : {"99999999999", "1.5", "x"}) {
     expect_error({"tokenizer", "decode", "--tokenizer", "byte.json", number}, runtime_error_code,
-                 "'" + std::string(number) + "' is no number of a token");
+                 "'" + std::string(number) + "' is not a token id");
   }
   expect_error({"tokenizer", "decode", "--tokenizer", "byte.json", "256"}, runtime_error_code, "token 256");
   expect_error({"tokenizer", "train", "--text", "none", "--out", "t.json"}, runtime_error_code,

@@ -58,7 +58,7 @@ TEST_F(ConvertProgram, MistakesAreNamed) {
   expect_error({"export", "--from", "run", "--out", "x", "--format", "hf", "--dtype", "int8"}, 2, "int8");
   for (const char* size : {"0", "nan", "-1", "5GB"}) {
     expect_error({"export", "--from", "run", "--out", "x", "--format", "hf", "--shard-gb", size}, 2,
-                 "--shard-gb: '" + std::string(size) + "' is no number from");
+                 "--shard-gb: '" + std::string(size) + "' is not a number from");
   }
   expect_error({"export", "--from", "missing", "--out", "x", "--format", "hf"}, 1, "missing");
   expect_error({"export", "--from", "run", "--out", "run", "--format", "hf"}, 1, "name a new folder");

@@ -162,14 +162,13 @@ TEST_F(EvalTest, PutsHellaSwagBelowTheTexts) {
 TEST_F(EvalTest, RefusesWhatItCannotRead) {
   constexpr int usage = 2, runtime = 1;
   write_ids<int64_t>("ids", io::StoredType::i64, {1, 2}, {3, 1});
-  expect_error({}, usage, "expected either --ids, or --text or --hellaswag");
-  expect_error({"--ids", "ids", "--text", "ids"}, usage, "expected either --ids, or --text or --hellaswag");
-  expect_error({"--ids", "ids", "--hellaswag", "h"}, usage,
-               "expected either --ids, or --text or --hellaswag");
-  expect_error({"--text", "ids", "--grads", "g"}, usage, "--logits and --grads go with --ids");
-  expect_error({"--ids", "ids", "--stride", "4"}, usage, "go with --text");
+  expect_error({}, usage, "there is nothing to evaluate; give --text, --hellaswag or --ids");
+  expect_error({"--ids", "ids", "--text", "ids"}, usage, "--ids does not go with --text and --hellaswag");
+  expect_error({"--ids", "ids", "--hellaswag", "h"}, usage, "--ids does not go with --text and --hellaswag");
+  expect_error({"--text", "ids", "--grads", "g"}, usage, "--logits and --grads need --ids");
+  expect_error({"--ids", "ids", "--stride", "4"}, usage, "--context and --stride need --text");
   expect_error({"--ids", "ids", "--dtype", "fp8"}, usage, "--dtype");
-  expect_error({"--text", "ids", "--limit", "4"}, usage, "--limit and --hellaswag-style go with --hellaswag");
+  expect_error({"--text", "ids", "--limit", "4"}, usage, "--limit and --hellaswag-style need --hellaswag");
   expect_error({"--hellaswag", "h", "--hellaswag-style", "x"}, usage, "expected harness or llmc");
   expect_error({"--hellaswag", "h", "--limit", "0"}, usage, "--limit");
   expect_error({"--ids", "missing"}, runtime, "missing");
@@ -183,9 +182,9 @@ TEST_F(EvalTest, RefusesWhatItCannotRead) {
   write_ids<int64_t>("negative", io::StoredType::i64, {1, 2}, {3, -1});
   expect_error({"--ids", "negative"}, runtime, "holds the id -1");
   write_ids<int64_t>("flat", io::StoredType::i64, {2}, {3, 1});
-  expect_error({"--ids", "flat"}, runtime, "no matrix [B, T]");
+  expect_error({"--ids", "flat"}, runtime, "is not a matrix [B, T]");
   write_ids<int64_t>("empty", io::StoredType::i64, {2, 0}, {});
-  expect_error({"--ids", "empty"}, runtime, "no matrix [B, T]");
+  expect_error({"--ids", "empty"}, runtime, "is not a matrix [B, T]");
   write_ids<float>("float", io::StoredType::f32, {1, 2}, {3, 1});
   expect_error({"--ids", "float"}, runtime, "is F32, expected I64 or I32");
   write_ids<int64_t>("long", io::StoredType::i64, {1, 4000}, std::vector<int64_t>(4000, 1));

@@ -182,7 +182,7 @@ TEST_F(FinetuneTest, TakesPreparedTokens) {
 
 TEST_F(FinetuneTest, SaysWhatDoesNotFit) {
   const int usage = usage_error_code;
-  expect_error({"finetune", "--text", "text.txt"}, usage, "finetune: --from is missing");
+  expect_error({"finetune", "--text", "text.txt"}, usage, "finetune: --from FOLDER is missing");
   expect_error({"finetune", "--from", "gpt2"}, usage, "finetune: there is no text to train on");
   expect_error({"finetune", "--from", "nowhere", "--text", "text.txt"}, runtime_error_code,
                "there is no such folder");

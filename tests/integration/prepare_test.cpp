@@ -121,7 +121,7 @@ TEST_F(PrepareTest, WhatIsWrongIsSaidInOneLine) {
                "'none' does not exist");
   expect_error(prepare({"--text", "t.jsonl", "--split", "middle"}), usage_error_code, "got 'middle'");
   expect_error(prepare({"--text", "t.jsonl", "--split", "tail", "--validation", "t.jsonl"}), usage_error_code,
-               "exclude each other");
+               "give either --split or --validation, not both");
   expect_error(prepare({"--text", "t.jsonl", "--validation-share", "1.5"}), usage_error_code,
                "--validation-share");
   expect_error(prepare({"--text", "t.jsonl", "--shard-tokens", "0"}), usage_error_code, "--shard-tokens");

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <functional>
+#include <iomanip>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -59,12 +61,79 @@ std::vector<std::string> steady_run(const std::string& steps, const std::vector<
 }
 const std::string endless = "100000000";
 
-TEST_F(ProgramTest, HelpAndVersionAreThere) {
-  for (const char* command : {"train", "generate", "eval", "data", "tokenizer", "info", "report", "bench"}) {
-    EXPECT_THAT(succeed({command, "--help"}), HasSubstr("--help")) << command;
+/// The words of a command line as a shell splits it, up to a redirection.
+std::vector<std::string> shell_words(const std::string& line) {
+  std::vector<std::string> words;
+  std::istringstream in(line.substr(0, line.find(" > ")));
+  for (std::string word; in >> std::quoted(word);) words.push_back(word);
+  return words;
+}
+
+/// The lines of `text` from `heading` to the next empty line.
+std::vector<std::string> section(const std::string& text, const std::string& heading) {
+  std::vector<std::string> lines;
+  const size_t begin = text.find("\n" + heading + "\n");
+  if (begin == std::string::npos) return lines;
+  std::istringstream in(text.substr(begin + heading.size() + 2));
+  for (std::string line; std::getline(in, line) && !line.empty();) lines.push_back(line);
+  return lines;
+}
+
+/// `command` and all commands below it, by the lists that --help prints.
+void visit_commands(const std::vector<std::string>& command, const std::string& help,
+                    const std::function<std::string(const std::vector<std::string>&)>& help_of,
+                    const std::function<void(const std::vector<std::string>&, const std::string&)>& visit) {
+  visit(command, help);
+  for (const std::string& line : section(help, "Subcommands:")) {
+    std::vector<std::string> below = command;
+    std::istringstream(line) >> below.emplace_back();
+    if (line.starts_with("  ") && line[2] != ' ') visit_commands(below, help_of(below), help_of, visit);
   }
-  EXPECT_THAT(succeed({"--help"}), AllOf(HasSubstr("train"), HasSubstr("generate"), HasSubstr("bench")));
-  EXPECT_THAT(succeed({"--version"}), StartsWith("cladtorch 0."));
+}
+
+TEST_F(ProgramTest, TheHelpOfEveryCommandEndsWithExamplesThatItTakes) {
+  const auto help_of = [&](std::vector<std::string> command) {
+    command.push_back("--help");
+    return succeed(command);
+  };
+  int commands = 0;
+  visit_commands(
+      {}, help_of({}), help_of, [&](const std::vector<std::string>& command, const std::string& help) {
+        ++commands;
+        const std::vector<std::string> examples = section(help, "Examples:");
+        ASSERT_THAT(examples.size(), AllOf(testing::Ge(1u), testing::Le(3u))) << help;
+        EXPECT_TRUE(help.find(examples.back()) + examples.back().size() + 1 >= help.size() - 1) << help;
+        for (const std::string& example : examples) {
+          std::vector<std::string> words = shell_words(example);
+          ASSERT_EQ(words[0], "cladtorch");
+          words.erase(words.begin());
+          ASSERT_GE(words.size(), command.size()) << example;
+          EXPECT_TRUE(std::equal(command.begin(), command.end(), words.begin())) << example;
+          // All of the line is parsed, and nothing is run, if the last word is what is wrong.
+          words.emplace_back("--zzzzzzzz");
+          expect_error(words, usage_error_code, "unknown option '--zzzzzzzz'");
+        }
+      });
+  EXPECT_GT(commands, 20);
+}
+
+TEST_F(ProgramTest, CommandsThatTrainHaveTheSameShortNamesOfKeys) {
+  const std::vector<std::string> names = {"--lr", "3e-3",    "--batch", "3",          "--context",
+                                          "16",   "--steps", "4",       "--patience", "2"};
+  const auto expect_taken = [&](const std::string& run) {
+    for (const char* line :
+         {"\nlr = 0.003 ", "\nbatch = 3 ", "\ncontext = 16 ", "\nsteps = 4 ", "\npatience = 2 "})
+      EXPECT_THAT(content(folder_ / run / "config.toml"), HasSubstr(line));
+  };
+  succeed(small_train(names));
+  expect_taken("run");
+  folder_.write("t.txt", succeed({"data", "stories", "--bytes", "20000"}));
+  succeed(with({"finetune", "--from", "run", "--text", "t.txt", "--out", "fine", "--set", "sample.count=0"},
+               names));
+  expect_taken("fine");
+  const auto json = nlohmann::json::parse(
+      succeed({"bench", "--model", "toy", "--batch", "1", "--context", "8", "--steps", "2", "--json"}));
+  EXPECT_GT(json["step_ms"].get<double>(), 0);
 }
 
 TEST_F(ProgramTest, TrainingLeavesAllThatItPromises) {
