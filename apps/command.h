@@ -77,5 +77,7 @@ void add_export(CLI::App& app, Action& action);
 void add_merge(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_eval(CLI::App& app, Action& action);
+void add_completion(CLI::App& app, Action& action);
+void add_man(CLI::App& app, Action& action);
 
 }  // namespace cladtorch::apps

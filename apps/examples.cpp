@@ -55,6 +55,10 @@ const std::map<std::string, std::vector<std::string>> examples = {
     {"bench",
      {"cladtorch bench --model gpt2 --batch 4 --context 64",
       "cladtorch bench --model gpt2 --device cuda --dtype bf16 --json"}},
+    {"completion",
+     {"cladtorch completion bash > ~/.local/share/bash-completion/completions/cladtorch",
+      "cladtorch completion zsh > ~/.zfunc/_cladtorch",
+      "cladtorch completion fish > ~/.config/fish/completions/cladtorch.fish"}},
 };
 
 }  // namespace

@@ -47,6 +47,8 @@ int run(int argc, char** argv) {
   cladtorch::apps::add_info(app, action);
   cladtorch::apps::add_report(app, action);
   cladtorch::apps::add_bench(app, action);
+  cladtorch::apps::add_completion(app, action);
+  cladtorch::apps::add_man(app, action);
   cladtorch::apps::format_help(app);
   if (argc == 1) {
     fmt::print("{}", app.help());

@@ -58,6 +58,7 @@ TEST_F(BadInput, WhatIsMissingOnTheCommandLineComesWithAnExample) {
                "finetune: --from FOLDER is missing (folder of the model to begin with");
   expect_error({"export", "--from", "a", "--out", "b"}, usage_error_code,
                "export: --format hf|llmc|gguf is missing");
+  expect_error({"completion"}, usage_error_code, "completion: bash|zsh|fish is missing");
   expect_error({"tokenizer"}, usage_error_code,
                "tokenizer: a command is missing: train, encode, decode or show, for example: cladtorch "
                "tokenizer train");
@@ -77,8 +78,10 @@ TEST_F(BadInput, ValuesThatAnOptionDoesNotTakeAreNamed) {
                "generate: --temperature: 'hot' is not a number");
   expect_error({"export", "--from", "a", "--out", "b", "--format", "onnx"}, usage_error_code,
                "export: --format: 'onnx' is not one of gguf, hf, llmc");
+  expect_error({"completion", "tcsh"}, usage_error_code, "'tcsh' is not one of bash, fish, zsh");
   expect_error({"bench", "--json=perhaps"}, usage_error_code,
                "bench: --json: it takes no value, got 'perhaps'");
+  expect_error({"man", "trian"}, usage_error_code, "there is no command 'trian'");
 }
 
 TEST_F(BadInput, WrongConfigurationNamesTheKey) {

@@ -136,6 +136,17 @@ TEST_F(ProgramTest, CommandsThatTrainHaveTheSameShortNamesOfKeys) {
   EXPECT_GT(json["step_ms"].get<double>(), 0);
 }
 
+TEST_F(ProgramTest, ManualPagesAreThoseOfAllCommands) {
+  EXPECT_EQ(succeed({"man", "--out", "pages"}), "");
+  EXPECT_THAT(content(folder_ / "pages" / "cladtorch.1"), HasSubstr("\\fBcladtorch\\-train\\fR(1)"));
+  const std::string page = content(folder_ / "pages" / "cladtorch-data-prepare.1");
+  EXPECT_THAT(page, AllOf(HasSubstr("\n.SH NAME\n"), HasSubstr("\\fB\\-\\-shard\\-tokens\\fR \\fIN\\fR"),
+                          HasSubstr("(default: 100000000)"), HasSubstr("\n.SH EXAMPLES\n")));
+  EXPECT_EQ(succeed({"man", "data", "prepare"}), page);
+  EXPECT_THAT(succeed({"man", "finetune"}),
+              AllOf(HasSubstr("\\fBoptimizer.lr\\fR"), HasSubstr("(default: 5e\\-05)")));
+}
+
 TEST_F(ProgramTest, TrainingLeavesAllThatItPromises) {
   const std::string out = succeed(small_train());
   EXPECT_THAT(out, AllOf(HasSubstr("gpt2 (1 layers, 2 heads, 16 channels"), HasSubstr("memory  parameters"),
