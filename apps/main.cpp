@@ -31,7 +31,8 @@ int report(int code, std::string message) {
 int run(int argc, char** argv) {
   CLI::App app("Train, finetune and run language models whose backward pass is written by the compiler.",
                "cladtorch");
-  app.set_version_flag("--version", "cladtorch " + cladtorch::train::version());
+  app.set_version_flag("--version", cladtorch::train::version_text,
+                       "Print the version and what it was built with");
   app.require_subcommand(1);
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   cladtorch::apps::Action action;

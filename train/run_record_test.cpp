@@ -14,7 +14,7 @@ using io::error_of;
 using testing::HasSubstr;
 
 RunFacts some_facts() {
-  return {.version = "0.1.0",
+  return {.version = "1.2.3",
           .model = "gpt2 (1 layer)",
           .hardware = "a processor, 2 threads",
           .memory = "parameters 1 MB",

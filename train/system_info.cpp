@@ -4,30 +4,58 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
+
+#include "cladtorch/tensor/device.h"
+#include "simd/kernels.h"
+#include "tensor/device_memory.h"
 
 namespace cladtorch::train {
 
 std::string version() { return CLADTORCH_VERSION; }
 
-std::string build_description() {
+namespace {
+
+std::string compiler() {
 #if defined(__clang__)
-  const std::string compiler = "clang " __clang_version__;
+  std::string text = "clang " __clang_version__;
 #else
-  const std::string compiler = "g++ " __VERSION__;
+  std::string text = "g++ " __VERSION__;
 #endif
-  std::string text = compiler;
+  text.erase(text.find_last_not_of(' ') + 1);  // some end so
 #if defined(NDEBUG)
-  text += ", release";
+  return text + ", release";
 #else
-  text += ", with assertions";
+  return text + ", with assertions";
 #endif
+}
+
+/// A plugin runs in the compiler that loads it, so it was built for the one that compiled this file.
+std::string plugin() {
 #if defined(CLADTORCH_WITH_CLAD)
-  text += ", gradients by the clad plugin";
+  return fmt::format("clad for Clang {}", __clang_major__);
+#else
+  return "none";
 #endif
-  return text;
+}
+
+std::string cuda() {
+  if (!detail::built_with_cuda()) return "no";
+  const int devices = cuda_device_count();
+  return fmt::format("yes, {} device{} found", devices, devices == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::string build_description() { return compiler() + ", plugin: " + plugin(); }
+
+std::string version_text() {
+  return fmt::format("cladtorch {}\ncompiler: {}\nplugin: {}\nSIMD: {}\nCUDA: {}", version(), compiler(),
+                     plugin(), simd::kernels().name, cuda());
 }
 
 std::string cpu_name() {

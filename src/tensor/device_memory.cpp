@@ -28,6 +28,8 @@ const std::byte* bytes(const void* data) { return static_cast<const std::byte*>(
 
 void register_cuda_memory(DeviceMemory* memory) { cuda_memory = memory; }
 
+bool built_with_cuda() { return cuda_memory != nullptr; }
+
 std::byte* allocate_on(Device device, size_t bytes) {
   DeviceMemory& memory = memory_of(device);
   require(!DryRun::active(), "allocate: a dry run takes no memory of ", device,

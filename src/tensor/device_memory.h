@@ -37,6 +37,9 @@ class DeviceMemory {
 /// Called by the library of CUDA devices before main().
 void register_cuda_memory(DeviceMemory* memory);
 
+/// Whether the code of CUDA devices is in this program, whether or not there is such a device.
+bool built_with_cuda();
+
 // What the layers above call. Each throws Error if the device is not there; in a DryRun they do nothing, and
 // what is allocated has no memory.
 std::byte* allocate_on(Device device, size_t bytes);

@@ -61,6 +61,14 @@ std::vector<std::string> steady_run(const std::string& steps, const std::vector<
 }
 const std::string endless = "100000000";
 
+TEST_F(ProgramTest, TheVersionComesWithWhatTheProgramWasBuiltWith) {
+  ::setenv("CLADTORCH_SIMD", "portable", 1);
+  const std::string out = succeed({"--version"});
+  ::unsetenv("CLADTORCH_SIMD");
+  EXPECT_THAT(out, StartsWith("cladtorch " CLADTORCH_VERSION "\ncompiler: clang "));
+  EXPECT_THAT(out, testing::ContainsRegex("\nplugin: clad for Clang [0-9]+\nSIMD: portable\nCUDA: (no|yes)"));
+}
+
 /// The words of a command line as a shell splits it, up to a redirection.
 std::vector<std::string> shell_words(const std::string& line) {
   std::vector<std::string> words;

@@ -6,10 +6,13 @@
 
 namespace cladtorch::train {
 
-/// "0.1.0".
+/// Of the project: "1.2.3".
 std::string version();
 /// The compiler, the build type, and whether the plugin is included.
 std::string build_description();
+/// For --version: a line "cladtorch 1.2.3", then what the program was built with and which instructions it
+/// chose on this processor.
+std::string version_text();
 /// The processor's own name, or "unknown processor".
 std::string cpu_name();
 /// The vector extensions that matter here and that this processor has: "avx2", "fma", "avx512f", ...
