@@ -121,7 +121,7 @@ DatasetWriter::DatasetWriter(fs::path folder, const Tokenizer& tokenizer, uint64
   require(shard_tokens > 0, "prepare: a shard must hold at least 1 token");
   io::create_writable_folder(folder_);
   lock_ = io::FolderLock::try_lock(folder_);
-  require(lock_.has_value(), "prepare: another process prepares a text in '", folder_.string(), "'");
+  require(lock_.has_value(), "prepare: another process is preparing a text in '", folder_.string(), "'");
   if (staged(folder_)) move_staged(folder_);
   fs::remove_all(staging_);
   io::create_writable_folder(staging_);

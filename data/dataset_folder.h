@@ -33,7 +33,7 @@ class MissingFolders {
 /// is complete: killed at any moment, it leaves the dataset that was there before, or this one.
 class DatasetWriter {
  public:
-  /// Throws Error when the folder cannot be written, or another process prepares a text in it.
+  /// Throws Error when the folder cannot be written, or another process is preparing a text in it.
   DatasetWriter(std::filesystem::path folder, const Tokenizer& tokenizer, uint64_t shard_tokens);
   /// Removes what was written, also the folder if it is new, unless the dataset is complete.
   ~DatasetWriter();

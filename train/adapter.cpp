@@ -76,7 +76,7 @@ void restore_adapter(const std::filesystem::path& checkpoint, const LoRAConfig& 
           "': its adapter has rank ", found.rank, " and scale ", found.scale(), ", the configuration ",
           lora.rank, " and ", lora.scale());
   require(adapter_names(model) == expected, "resume '", checkpoint.string(),
-          "': its adapter is of other layers than those of the configuration");
+          "': its adapter belongs to other layers than the configuration names");
   for (const NamedLinear& linear : model.linear_layers())
     linear.layer->lora_dropout.probability = lora.dropout;
 }

@@ -211,7 +211,7 @@ TEST_P(AdapterTraining, RefusesACheckpointThatIsNotItsOwn) {
   EXPECT_THAT(restore(adapter({.rank = 2, .alpha = 4, .targets = {"all-linear"}})),
               HasSubstr("its adapter has rank 4 and scale 2, the configuration 2 and 2"));
   EXPECT_THAT(restore(adapter({.rank = 4, .alpha = 4, .targets = {"all-linear"}})), HasSubstr("scale 2"));
-  EXPECT_THAT(restore(adapter({.rank = 4, .alpha = 8})), HasSubstr("of other layers"));
+  EXPECT_THAT(restore(adapter({.rank = 4, .alpha = 8})), HasSubstr("belongs to other layers"));
   trainer(small_config(), {}).save(folder_ / "whole");
   Trainer run = trainer();
   EXPECT_THAT(error_of([&] { run.restore(folder_ / "whole"); }), HasSubstr("it holds a whole model"));
@@ -219,7 +219,7 @@ TEST_P(AdapterTraining, RefusesACheckpointThatIsNotItsOwn) {
   const auto changed = base_model(llama_);
   changed->parameters()[3].tensor.data<float>()[1] += 1e-3f;
   formats::save_model(*changed, base_);
-  EXPECT_THAT(restore(adapter()), HasSubstr("it is an adapter of another model than that in"));
+  EXPECT_THAT(restore(adapter()), HasSubstr("its adapter belongs to another model than the one in"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, AdapterTraining, testing::Bool(),

@@ -127,7 +127,7 @@ TrainerState load_trainer_state(const fs::path& checkpoint) {
   state.configured_steps = io::json_field<int64_t>(json, "configured_steps", where);
   state.best_step = io::json_field<int64_t>(json, "best_step", where);
   require(state.step >= 0 && state.steps >= 0, "read '", where, "': step ", state.step, " of ", state.steps,
-          ", expected no negative number");
+          ", expected numbers of at least 0");
   state.tokens = io::json_field_or<int64_t>(json, "tokens", where, 0);
   state.seconds = io::json_field<double>(json, "seconds", where);
   state.train_tokens = io::json_field<uint64_t>(json, "train_tokens", where);

@@ -31,7 +31,7 @@ std::string file_in(const fs::path& folder) {
 bool is_free(const fs::path& folder) { return !holds_checkpoint(folder) && file_in(folder).empty(); }
 
 [[noreturn]] void fail_in_use(const fs::path& path) {
-  fail("train: '", path.string(), "' is in use by another training process; wait for its end");
+  fail("train: '", path.string(), "' is in use by another training process; wait until it ends");
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ RunFolder RunFolder::of_run(const fs::path& path) {
   for (const char* name : checkpoints) io::recover_folder(path / name);
   for (const char* name : files) io::remove_temporaries(path / name);
   require(fs::exists(path / "last"), "train: --resume '", path.string(),
-          "' holds no last/: the run was stopped before its first checkpoint; begin it anew");
+          "' holds no last/: the run was stopped before its first checkpoint; start it again");
   return folder;
 }
 

@@ -49,7 +49,7 @@ TEST_F(RunFolderTest, NothingThatARunWouldOverwriteMayBeThere) {
   folder_.write("begun/log.jsonl", "");
   EXPECT_THAT(error_of([] { RunFolder::for_new_run(config("begun")); }),
               HasSubstr("'begun' holds a log.jsonl but no checkpoint"));
-  EXPECT_THAT(error_of([] { RunFolder::of_run("begun"); }), HasSubstr("begin it anew"));
+  EXPECT_THAT(error_of([] { RunFolder::of_run("begun"); }), HasSubstr("start it again"));
   folder_.write("saved/last/model.safetensors", "");
   EXPECT_THAT(error_of([] { RunFolder::for_new_run(config("saved")); }),
               HasSubstr("continue it with --resume saved"));

@@ -48,7 +48,7 @@ std::vector<StepRecord> read_run_log(const std::filesystem::path& path) {
     const io::Json json = io::Json::parse(line, nullptr, /*allow_exceptions=*/false);
     const bool cut_off = lines.eof();
     if (!json.is_object() && cut_off) break;
-    require(json.is_object(), "read '", where, "': this line is no JSON object; was the file edited?");
+    require(json.is_object(), "read '", where, "': this line is not a JSON object; was the file edited?");
     const StepRecord record = from_json(json, where);
     const int64_t before = records.empty() ? 0 : records.back().step;
     require(record.step > before, "read '", where, "': step ", record.step, " does not come after step ",

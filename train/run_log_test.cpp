@@ -75,7 +75,7 @@ TEST(ReadRunLog, NamesTheLineThatIsWrong) {
     return io::error_of([&] { read_run_log(folder / "log.jsonl"); });
   };
   EXPECT_EQ(error_with(""), "");
-  EXPECT_THAT(error_with("{\"step\": 4, \"lo\n"), HasSubstr("log.jsonl:4': this line is no JSON object"));
+  EXPECT_THAT(error_with("{\"step\": 4, \"lo\n"), HasSubstr("log.jsonl:4': this line is not a JSON object"));
   EXPECT_THAT(error_with("[]\n"), HasSubstr("log.jsonl:4'"));
   EXPECT_THAT(error_with("{\"step\": 4}\n"), HasSubstr("log.jsonl:4': key 'loss' is missing"));
   EXPECT_THAT(error_with(whole), HasSubstr("log.jsonl:4': step 1 does not come after step 3"));

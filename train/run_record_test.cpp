@@ -83,7 +83,7 @@ TEST_F(RunRecordTest, MissingStepsAreSaid) {
 
 TEST_F(RunRecordTest, WhatIsMissingOrDamagedIsNamed) {
   append("nonsense\n");
-  EXPECT_THAT(error_of([&] { read(); }), HasSubstr("log.jsonl:5': this line is no JSON object"));
+  EXPECT_THAT(error_of([&] { read(); }), HasSubstr("log.jsonl:5': this line is not a JSON object"));
   const std::string facts = folder_.read("run/run.json");
   folder_.write("run/run.json", facts.substr(0, facts.size() / 2));
   EXPECT_THAT(error_of([&] { read(); }), HasSubstr("run.json': not JSON"));

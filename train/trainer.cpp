@@ -154,7 +154,7 @@ void Trainer::restore(const std::filesystem::path& checkpoint) {
   require(state.train_tokens == data_.train.size(), "resume '", checkpoint.string(), "': it was trained on ",
           state.train_tokens, " tokens, the text has ", data_.train.size(), " now; has the text changed?");
   require(state.loader.seed == static_cast<uint64_t>(config_.run.seed), "resume '", checkpoint.string(),
-          "': it was begun with run.seed = ", state.loader.seed, ", not ", config_.run.seed,
+          "': it was started with run.seed = ", state.loader.seed, ", not ", config_.run.seed,
           "; a run keeps its seed");
   const data::TokenizerPtr tokenizer = data::load_tokenizer(checkpoint);
   require(tokenizer->fingerprint() == data_.tokenizer->fingerprint(), "resume '", checkpoint.string(),
@@ -183,7 +183,7 @@ void Trainer::restore_weights(const std::filesystem::path& checkpoint, const Tra
           adapter_ ? "an adapter" : "a whole model");
   if (adapter_) {
     require(state.base_fingerprint == state_.base_fingerprint, "resume '", checkpoint.string(),
-            "': it is an adapter of another model than that in '", adapter_->base.string(),
+            "': its adapter belongs to another model than the one in '", adapter_->base.string(),
             "'; have its weights changed?");
     return restore_adapter(checkpoint, adapter_->lora, *master_);
   }

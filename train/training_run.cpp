@@ -83,10 +83,10 @@ class Session {
       keep_extras();
     }
     require(trainer_.state().step < trainer_.state().steps, "train: '", folder_.path().string(),
-            "' has done its ", trainer_.state().step, " steps; train longer with --set train.steps=N");
+            "' has done its ", trainer_.state().step, " steps; train longer with --steps N");
     require(!stopped_early(), "train: '", folder_.path().string(),
             "' stopped early: ", trainer_.state().evaluations_since_best,
-            " evaluations had no lower validation loss; wait for more with --set train.patience=N, or 0");
+            " evaluations had no lower validation loss; go on with --patience N, or 0 for no limit");
     check_prompt();
   }
 

@@ -41,7 +41,7 @@ std::string context_of(const json& line, HellaSwagStyle style) {
 std::vector<std::string> endings_of(const json& line, HellaSwagStyle style) {
   const auto found = line.find("endings");
   require(found != line.end(), "there is no key 'endings'");
-  require(found->is_array() && found->size() >= 2, "'endings' is no list of at least two");
+  require(found->is_array() && found->size() >= 2, "'endings' is not a list of at least two");
   std::vector<std::string> endings;
   for (const json& value : *found) {
     const std::string& ending = text_of(value, "'endings'");

@@ -92,7 +92,7 @@ TEST(HellaSwag, NamesTheLineThatDoesNotFit) {
   EXPECT_THAT(message(R"({"ctx": 1})"), HasSubstr("'ctx' is of type number, expected a string"));
   const auto with = [&](const std::string& rest) { return message(R"({"ctx": "a", )" + rest + "}"); };
   EXPECT_THAT(with(R"("label": 0)"), HasSubstr("no key 'endings'"));
-  EXPECT_THAT(with(R"("endings": ["a"], "label": 0)"), HasSubstr("no list of at least two"));
+  EXPECT_THAT(with(R"("endings": ["a"], "label": 0)"), HasSubstr("is not a list of at least two"));
   EXPECT_THAT(with(R"("endings": ["a", 1], "label": 0)"), HasSubstr("'endings' is of type number"));
   EXPECT_THAT(with(R"("endings": ["a", "[b]"], "label": 0)"), HasSubstr("ending 1 is empty"));
   EXPECT_THAT(with(R"("endings": ["a", "b"])"), HasSubstr("no 'label'"));

@@ -110,8 +110,8 @@ class ZstdSource final : public ByteSource {
       const size_t before = output.pos, input_before = input_.pos;
       const size_t left = ::ZSTD_decompressStream(stream_, &output, &input_);
       if (::ZSTD_isError(left) != 0) {
-        fail(action, ": '", path_.string(), "' is damaged zstd, or no zstd (", ::ZSTD_getErrorName(left),
-             ")");
+        fail(action, ": '", path_.string(), "' is damaged, or not in zstd's format (",
+             ::ZSTD_getErrorName(left), ")");
       }
       // Between two frames, a call that does nothing asks for the next one.
       if (output.pos > before || input_.pos > input_before) inside_frame_ = left != 0;

@@ -73,7 +73,7 @@ TEST(ByteSource, NamesAFileThatIsCutDamagedOrSomethingElse) {
     EXPECT_THAT(error(name, damaged), HasSubstr("' is damaged")) << name;
   }
   EXPECT_THAT(error("t.gz", "plain text"), HasSubstr("' is not gzip"));
-  EXPECT_THAT(error("t.zst", "plain text"), HasSubstr("no zstd"));
+  EXPECT_THAT(error("t.zst", "plain text"), HasSubstr("or not in zstd's format"));
   EXPECT_THAT(error_of([&] { ByteSource::open(folder / "none.gz"); }), HasSubstr("none.gz'"));
   EXPECT_THAT(error_of([&] { ByteSource::open(folder / "none.zst"); }), HasSubstr("none.zst'"));
 }

@@ -55,7 +55,7 @@ class FieldReader {
   }
 
  private:
-  [[noreturn]] static void damaged() { fail("expected a SentencePiece model, and this is none"); }
+  [[noreturn]] static void damaged() { fail("expected a SentencePiece model, which this is not"); }
 
   uint64_t varint() {
     uint64_t value = 0;

@@ -48,7 +48,7 @@ int64_t number_of(const std::string& text) {
   int64_t number = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   require(error == std::errc{} && end == text.data() + text.size() && number >= 0 && number <= INT32_MAX,
-          "tokenizer: '", text.substr(0, 60), "' in added_tokens_decoder is no number of a token");
+          "tokenizer: '", text.substr(0, 60), "' in added_tokens_decoder is not a token id");
   return number;
 }
 

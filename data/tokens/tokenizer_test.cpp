@@ -153,7 +153,7 @@ TEST(SentencePieceModel, RulesThatLeadOutsideOfTheirTableAreRefused) {
   EXPECT_EQ(refused(model_with_rule({}, "")), damaged);
   std::string cut = model_with_rule();
   cut.resize(cut.size() - 1);
-  EXPECT_EQ(refused(cut), "expected a SentencePiece model, and this is none");
+  EXPECT_EQ(refused(cut), "expected a SentencePiece model, which this is not");
 }
 
 TEST(SentencePieceModel, APieceWithAZeroByteIsRefused) {

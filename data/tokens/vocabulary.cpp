@@ -14,7 +14,7 @@ Vocabulary::Vocabulary(std::string name) : name_(std::move(name)) {
 }
 
 TokenizerPtr Vocabulary::tokenizer() const {
-  require(name_ != "char", "vocabulary: char is made from a text, and there is none");
+  require(name_ != "char", "vocabulary: char is learned from a text, but there is none");
   if (name_ == "byte") return std::make_shared<ByteTokenizer>();
   return load_tokenizer(name_);
 }

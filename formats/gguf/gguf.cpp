@@ -130,7 +130,7 @@ std::string size_label(int64_t parameters) {
 /// Format and programs that read it take these for granted.
 void check_gpt2(const GPT2Config& config) {
   require(config.activation == nn::Activation::gelu_tanh,
-          "export: llama.cpp's gpt2 has the activation gelu_new, this model has ",
+          "export: llama.cpp's gpt2 has the activation gelu_new, but this model has ",
           nn::name_of(config.activation));
   require(
       config.scale_attn_weights && !config.scale_attn_by_inverse_layer_idx,

@@ -92,7 +92,7 @@ TEST_F(Gguf, RefusesAGpt2ThatLlamaCppDoesNotHave) {
     return error_of([&] { exported(io::StoredType::f32); });
   };
   EXPECT_THAT(refusal([](GPT2Config& c) { c.activation = nn::Activation::gelu_erf; }),
-              HasSubstr("has the activation gelu_new, this model has gelu"));
+              HasSubstr("has the activation gelu_new, but this model has gelu"));
   EXPECT_THAT(refusal([](GPT2Config& c) { c.scale_attn_weights = false; }),
               HasSubstr("no scale_attn_weights"));
   EXPECT_THAT(refusal([](GPT2Config& c) { c.scale_attn_by_inverse_layer_idx = true; }),

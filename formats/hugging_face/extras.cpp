@@ -34,7 +34,7 @@ std::vector<int32_t> token_numbers(const io::Json& json, const char* key, const 
   if (found == json.end() || found->is_null()) return numbers;
   for (const io::Json& number : found->is_array() ? *found : io::Json::array({*found})) {
     require(io::is_whole_number<int32_t>(number), "read '", where.string(), "': ", key, " is ",
-            io::describe_json(number), ", expected the number of a token");
+            io::describe_json(number), ", expected a token id");
     if (number.get<int32_t>() >= 0) numbers.push_back(number.get<int32_t>());
   }
   return numbers;

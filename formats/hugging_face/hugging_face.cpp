@@ -222,7 +222,7 @@ fs::path base_folder(const fs::path& folder) {
   if (!holds_adapter(folder)) return folder;
   const std::string base = adapter_base(folder);
   require(io::SafetensorsFolder::exists(base), "read '", folder.string(), "': it holds an adapter of '", base,
-          "', which is no folder with a model.safetensors; name that with --from and this with --adapter");
+          "', which is not a folder with a model.safetensors; name that with --from and this with --adapter");
   return base;
 }
 

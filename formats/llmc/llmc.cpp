@@ -64,7 +64,7 @@ class LlmcFile {
       if (version.number == header_.version) type_ = version.type;
     }
     require(type_ != io::StoredType::u8, where_, "version ", header_.version,
-            ", expected 3 (float32) or 5 (bfloat16); write it anew with a current llm.c");
+            ", expected 3 (float32) or 5 (bfloat16); write it again with a current llm.c");
     check_length();
   }
 
@@ -125,11 +125,12 @@ const GPT2Config& checked_config(const LanguageModel& model, const fs::path& fil
   const std::string where = "write '" + file.string() + "': llm.c's format has ";
   require(gpt2 != nullptr, where, "no place for a ", model.type(), ", only for gpt2");
   const GPT2Config& config = gpt2->config;
-  require(config.bias && config.tie_word_embeddings, where, "biases and tied embeddings, this model has not");
-  require(config.inner_size() == 4 * config.n_embd, where, "an MLP of four times n_embd, this one has ",
+  require(config.bias && config.tie_word_embeddings, where,
+          "biases and tied embeddings, which this model lacks");
+  require(config.inner_size() == 4 * config.n_embd, where, "an MLP of four times n_embd, but this one has ",
           config.inner_size());
   require(config.activation == nn::Activation::gelu_tanh, where,
-          "no activation but gelu_new, this model has ", nn::name_of(config.activation));
+          "no activation but gelu_new, and this model has ", nn::name_of(config.activation));
   require(config.scale_attn_weights && !config.scale_attn_by_inverse_layer_idx, where,
           "no place for another scale of attention: this model has ",
           config.scale_attn_weights ? "scale_attn_by_inverse_layer_idx" : "no scale_attn_weights");

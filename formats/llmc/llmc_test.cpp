@@ -121,7 +121,7 @@ TEST(Llmc, RefusesModelsThatLlmcDoesNotHave) {
   EXPECT_THAT(refusal(config), HasSubstr("biases"));
   config = small();
   config.activation = nn::Activation::gelu_erf;
-  EXPECT_THAT(refusal(config), HasSubstr("no activation but gelu_new, this model has gelu"));
+  EXPECT_THAT(refusal(config), HasSubstr("no activation but gelu_new, and this model has gelu"));
   config = small();
   config.scale_attn_weights = false;
   EXPECT_THAT(refusal(config), HasSubstr("no scale_attn_weights"));

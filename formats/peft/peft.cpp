@@ -40,7 +40,7 @@ class Adapter {
         where_("read '" + file.path().string() + "': ") {
     for (const NamedLinear& linear : model.linear_layers()) match(linear);
     for (const auto& [name, stored] : file.tensors()) {
-      require(used_.contains(name), where_, "it holds the tensor '", name, "', which is no adapter of a ",
+      require(used_.contains(name), where_, "it holds the tensor '", name, "', which is not an adapter of a ",
               model.type(), "'s linear layers; is it for another model?");
     }
     require(!matches_.empty(), where_, "it holds no adapter");
@@ -53,7 +53,7 @@ class Adapter {
     const std::string layer = stored_layer_name(architecture_, linear.name);
     const auto *a = find(layer + ".lora_A.weight"), *b = find(layer + ".lora_B.weight");
     require((a == nullptr) == (b == nullptr), where_, "of '", layer,
-            "' it holds lora_A or lora_B, expected both");
+            "' it holds only one of lora_A and lora_B, expected both");
     require(a != nullptr || !config_.expects(layer), where_, "'", layer,
             "' is one of target_modules, but has no lora_A and lora_B");
     if (a == nullptr) return;

@@ -214,10 +214,11 @@ TEST_F(PeftFolder, RefusesAnotherModelsOrADamagedAdapter) {
             }),
             "")
       << "of a model without its head";
-  EXPECT_THAT(error_after([](Tensors& out, const std::string& name, const auto& t) {
-                if (!name.ends_with("h.1.attn.c_attn.lora_B.weight")) out.emplace_back(name, t);
-              }),
-              HasSubstr("of 'transformer.h.1.attn.c_attn' it holds lora_A or lora_B, expected both"));
+  EXPECT_THAT(
+      error_after([](Tensors& out, const std::string& name, const auto& t) {
+        if (!name.ends_with("h.1.attn.c_attn.lora_B.weight")) out.emplace_back(name, t);
+      }),
+      HasSubstr("of 'transformer.h.1.attn.c_attn' it holds only one of lora_A and lora_B, expected both"));
   EXPECT_THAT(error_after([](Tensors& out, const std::string& name, const auto& t) {
                 if (name.find("h.1.attn") == std::string::npos) out.emplace_back(name, t);
               }),
@@ -236,7 +237,7 @@ TEST_F(PeftFolder, RefusesAnotherModelsOrADamagedAdapter) {
                 out.emplace_back(name, t);
                 out.emplace_back(name + "2", t);
               }),
-              HasSubstr("c_attn.lora_A.weight2', which is no adapter of a gpt2's linear layers"));
+              HasSubstr("c_attn.lora_A.weight2', which is not an adapter of a gpt2's linear layers"));
   EXPECT_THAT(error_after([](Tensors&, const auto&, const auto&) {}), HasSubstr("target_modules"));
   const auto llama = as_language_model(Llama(llama_preset("llama-toy")));
   EXPECT_THAT(error_of([&] { load_adapter(adapter, *llama); }), HasSubstr("is it for another model?"));

@@ -102,7 +102,7 @@ TEST_F(AdapterFinetuneTest, GoesOnWithTheModelThatItBeganWithOnly) {
   const std::string before = weights;
   weights[weights.size() - 2] = static_cast<char>(weights[weights.size() - 2] ^ 1);
   std::ofstream(folder_ / "gpt2/model.safetensors", std::ios::binary) << weights;
-  expect_error(resume, runtime_error_code, "it is an adapter of another model than that in");
+  expect_error(resume, runtime_error_code, "its adapter belongs to another model than the one in");
   fs::rename(folder_ / "gpt2/model.safetensors", folder_ / "gpt2/elsewhere");
   expect_error(resume, runtime_error_code, "gpt2");
   std::ofstream(folder_ / "gpt2/model.safetensors", std::ios::binary) << before;
@@ -122,7 +122,7 @@ TEST_F(AdapterFinetuneTest, SaysWhatDoesNotFit) {
   expect_error({"train", "--set", "lora.rank=4"}, usage_error_code, "lora.rank needs a model to adapt");
   for (const char* setting : {"lora.alpha=8", "lora.dropout=0.1", "lora.targets=c_attn"})
     expect_error(finetune("gpt2", {"--lora-rank", "0", "--set", "lora.targets=", "--set", setting}),
-                 usage_error_code, "are of an adapter; give its lora.rank");
+                 usage_error_code, "belong to an adapter; set lora.rank too");
   expect_error(finetune("gpt2", {"--freeze", "*.bias"}), usage_error_code, "leave out train.freeze");
   expect_error(finetune("gpt2", {"--lora-rank", "-1"}), usage_error_code, "lora.rank is -1");
   expect_error(finetune("gpt2", {"--lora-dropout", "1"}), usage_error_code, "lora.dropout is 1");

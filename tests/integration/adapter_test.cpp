@@ -99,7 +99,7 @@ TEST_F(AdapterProgram, MistakesAreNamed) {
   const std::string base = models / "llama-grouped", adapter = models / "adapters" / "llama-default";
   const std::string ids = models / "llama-grouped" / "reference.safetensors";
   expect_error({"eval", "--from", adapter, "--ids", ids}, 1,
-               "it holds an adapter of 'llama-grouped', which is no folder with a model.safetensors");
+               "it holds an adapter of 'llama-grouped', which is not a folder with a model.safetensors");
   expect_error({"eval", "--from", base, "--adapter", "missing", "--ids", ids}, 1, "missing");
   expect_error({"eval", "--from", base, "--adapter", base, "--ids", ids}, 1, "adapter_config.json");
   expect_error({"eval", "--from", models / "gpt2-tied", "--adapter", adapter, "--ids", ids}, 1,

@@ -142,7 +142,7 @@ TEST(TokenizerFolder, SaysWhatIsWrongWithTheFilesBesideIt) {
   EXPECT_THAT(error_with(config, R"({"eos_token": ""})"), HasSubstr("'eos_token' has no content"));
   EXPECT_THAT(error_with(config, R"({"add_bos_token": "yes"})"), HasSubstr("'add_bos_token' is \"yes\""));
   EXPECT_THAT(error_with(config, R"({"added_tokens_decoder": {"x": {"content": "a"}}})"),
-              HasSubstr("'x' in added_tokens_decoder is no number"));
+              HasSubstr("'x' in added_tokens_decoder is not a token id"));
   EXPECT_THAT(error_with(config, R"({"added_tokens_decoder": []})"), HasSubstr("expected an object"));
   EXPECT_THAT(error_with("special_tokens_map.json", R"({"bos_token": {"lstrip": true}})"),
               HasSubstr("'bos_token' has no content"));

@@ -135,7 +135,7 @@ TEST(BpeTokenizer, NamesPartsThatItDoesNotSupport) {
 }
 
 TEST(BpeTokenizer, SaysWhatIsWrongWithAVocabulary) {
-  EXPECT_THAT(refused({{"model", {{"merges", {"l"}}}}}), HasSubstr("\"l\" is no pair of tokens"));
+  EXPECT_THAT(refused({{"model", {{"merges", {"l"}}}}}), HasSubstr("\"l\" is not a pair of tokens"));
   EXPECT_THAT(refused({{"model", {{"merges", {"l q"}}}}}), HasSubstr("needs the token 'lq'"));
   EXPECT_THAT(refused({{"model", {{"merges", 1}}}}), HasSubstr("'merges' must be a list"));
   EXPECT_THAT(refused({{"model", {{"vocab", {{"x", 2000000000}}}}}}),

@@ -31,7 +31,7 @@ std::pair<std::string, std::string> parts_of_merge(const Json& json) {
   const size_t space = text.find(' ');
   require(space != std::string::npos && space > 0 && space + 1 < text.size() &&
               text.find(' ', space + 1) == std::string::npos,
-          "tokenizer: the merge ", shown(json), " is no pair of tokens with one space between them");
+          "tokenizer: the merge ", shown(json), " is not a pair of tokens with one space between them");
   return {text.substr(0, space), text.substr(space + 1)};
 }
 

@@ -94,7 +94,7 @@ Regex::Regex(const std::string& pattern) : pattern_(pattern) {
       PCRE2_UTF | PCRE2_UCP | PCRE2_MATCH_INVALID_UTF | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C, &error,
       &offset, nullptr);
   require(code != nullptr, "tokenizer: the pattern '", pattern,
-          "' is no regular expression that PCRE2 reads: ", message_of(error));
+          "' is not a regular expression that PCRE2 can read: ", message_of(error));
   code_ = std::shared_ptr<void>(code, [](void* c) { pcre2_code_free(static_cast<pcre2_code*>(c)); });
   looks_behind_ = looks_behind(code, pattern);
   // Where it cannot, PCRE2 interprets.
