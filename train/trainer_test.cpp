@@ -390,7 +390,7 @@ TEST(Trainer, RefusesADamagedCheckpointAndAnotherSeed) {
   const auto restore = [&] { return error_of([&] { trainer_of(config).restore(folder / "c"); }); };
   EXPECT_EQ(restore(), "");
   config.run.seed = 5;
-  EXPECT_THAT(restore(), HasSubstr("begun with run.seed = 1, not 5"));
+  EXPECT_THAT(restore(), HasSubstr("started with run.seed = 1, not 5"));
   config.run.seed = 1;
 
   io::Json state = io::read_json(folder / "c" / "trainer_state.json");
