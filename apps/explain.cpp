@@ -8,6 +8,7 @@
 #include "apps/command_tree.h"
 #include "apps/examples.h"
 #include "apps/run_options.h"
+#include "cladtorch/quote.h"
 #include "cladtorch/train/config.h"
 #include "cladtorch/train/suggest.h"
 
@@ -56,9 +57,9 @@ std::string suggest_command(const CLI::App& command, const std::string& word) {
 std::string explain_unknown(const CLI::App& program, const CLI::App& command, const std::string& argument) {
   const std::string word = argument.substr(0, argument.find('='));
   if (word.starts_with("-"))
-    return fmt::format("unknown option '{}'{}", word, suggest_option(program, command, word));
-  if (subcommands_of(command).empty()) return fmt::format("unexpected argument '{}'", argument);
-  return fmt::format("unknown command '{}'{}", argument, suggest_command(command, argument));
+    return fmt::format("unknown option {}{}", in_quotes(word), suggest_option(program, command, word));
+  if (subcommands_of(command).empty()) return fmt::format("unexpected argument {}", in_quotes(argument));
+  return fmt::format("unknown command {}{}", in_quotes(argument), suggest_command(command, argument));
 }
 
 /// As --help shows it: "--from FOLDER", or the name of an argument.
@@ -108,9 +109,9 @@ std::string explain_known(const CLI::App& command, const CLI::ParseError& error)
     for (const CLI::Option* option : command.get_options({})) {
       const std::string before = "Could not convert: " + option->get_name() + " = ";
       if (message.starts_with(before))
-        return fmt::format("{}: {}'{}'{}", option->get_name(),
-                           values_of(*option).none ? "it takes no value, got " : "",
-                           message.substr(before.size()), values_of(*option).none ? "" : " is not a number");
+        return fmt::format(
+            "{}: {}{}{}", option->get_name(), values_of(*option).none ? "it takes no value, got " : "",
+            in_quotes(message.substr(before.size())), values_of(*option).none ? "" : " is not a number");
     }
   }
   return message;

@@ -18,6 +18,7 @@
 #include "cladtorch/data/tokenizer.h"
 #include "cladtorch/error.h"
 #include "cladtorch/io/atomic_file.h"
+#include "cladtorch/quote.h"
 #include "cladtorch/train/usage_error.h"
 
 namespace cladtorch::apps {
@@ -122,8 +123,8 @@ int encode(const Options& options) {
 int32_t token_number(const std::string& word) {
   int32_t number = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  require(error == std::errc{} && end == word.data() + word.size(), "tokenizer decode: '", word.substr(0, 60),
-          "' is not a token id");
+  require(error == std::errc{} && end == word.data() + word.size(), "tokenizer decode: ", in_quotes(word),
+          " is not a token id");
   return number;
 }
 

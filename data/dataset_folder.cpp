@@ -6,6 +6,7 @@
 #include "cladtorch/error.h"
 #include "cladtorch/io/atomic_file.h"
 #include "cladtorch/io/json.h"
+#include "cladtorch/quote.h"
 #include "data/tokens/tokenizer_settings.h"
 
 namespace cladtorch::data {
@@ -38,8 +39,8 @@ std::vector<ShardEntry> listed_shards(const io::Json& description, const std::st
     ShardEntry shard{io::json_field<std::string>(entry, "file", where),
                      io::json_field<uint64_t>(entry, "tokens", where),
                      io::json_field<uint64_t>(entry, "documents", where)};
-    require(fs::path(shard.file).filename() == shard.file, "read '", where, "': the shard '", shard.file,
-            "' must lie beside it");
+    require(fs::path(shard.file).filename() == shard.file, "read '", where, "': the shard ",
+            in_quotes(shard.file), " must lie beside it");
     shards.push_back(std::move(shard));
   }
   return shards;

@@ -7,6 +7,7 @@
 #include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/io/safetensors.h"
 #include "cladtorch/ops/dropout.h"
+#include "cladtorch/quote.h"
 #include "cladtorch/tensor/device.h"
 #include "cladtorch/tensor/parallel.h"
 #include "cladtorch/train/adapter.h"
@@ -43,8 +44,8 @@ std::unique_ptr<LanguageModel> made_or_loaded(const BenchOptions& options) {
   const std::string known = llama_preset_names();
   if ((", " + known + ",").find(", " + options.model + ",") == std::string::npos)
     throw UsageError(
-        fmt::format("bench: --model is '{}', expected gpt2, gpt2-medium, gpt2-large, gpt2-xl, toy, {}",
-                    options.model, known));
+        fmt::format("bench: --model is {}, expected gpt2, gpt2-medium, gpt2-large, gpt2-xl, toy, {}",
+                    in_quotes(options.model), known));
   LlamaConfig config = llama_preset(options.model);
   config.max_position_embeddings = std::max(config.max_position_embeddings, options.seq);
   return as_language_model(Llama(config));

@@ -2,6 +2,7 @@
 #include <ostream>
 #include <sstream>
 
+#include "cladtorch/quote.h"
 #include "cladtorch/tensor/device.h"
 #include "cladtorch/train/generate.h"
 #include "train/bench_step.h"
@@ -55,7 +56,7 @@ void serve_bench(const BenchOptions& options, std::unique_ptr<LanguageModel> mod
     } else if (phase == "generate") {
       times = time_generation(step, count);
     } else {
-      fail("bench: phase '", phase, "', expected forward, forward_backward, step or generate");
+      fail("bench: phase ", in_quotes(phase), ", expected forward, forward_backward, step or generate");
     }
     nlohmann::ordered_json answer = {{"ms", times}, {"loss", loss}};
     if (!step.is_on_cpu()) answer["device_mb"] = static_cast<double>(most_device_memory(step.device())) / 1e6;

@@ -8,6 +8,7 @@
 #include "cladtorch/io/atomic_folder.h"
 #include "cladtorch/io/json.h"
 #include "cladtorch/io/safetensors.h"
+#include "cladtorch/quote.h"
 
 namespace cladtorch::train {
 namespace fs = std::filesystem;
@@ -41,7 +42,8 @@ void read_state(const io::SafetensorsFile& file, const std::string& name, Tensor
   const io::StoredTensor& stored = file.at(name);
   const Shape shape(std::span<const int64_t>(stored.shape));
   require(stored.type == io::StoredType::f32 && shape == values.shape(), "read '", file.path().string(),
-          "': '", name, "' is ", io::stored_name(stored.type), " ", shape, ", expected F32 ", values.shape());
+          "': ", in_quotes(name), " is ", io::stored_name(stored.type), " ", shape, ", expected F32 ",
+          values.shape());
   Tensor read = Tensor::empty(shape, DType::float32);
   std::memcpy(read.data(), stored.data.data(), stored.data.size());
   values.copy_from(read);

@@ -12,6 +12,7 @@
 #include "cladtorch/data/loader.h"
 #include "cladtorch/io/atomic_file.h"
 #include "cladtorch/nn/transformer.h"
+#include "cladtorch/quote.h"
 #include "cladtorch/tensor/device.h"
 #include "cladtorch/train/schedule.h"
 #include "cladtorch/train/usage_error.h"
@@ -35,7 +36,8 @@ const ConfigField& find_field(const std::vector<ConfigField>& fields, const std:
   for (const ConfigField& field : fields) {
     if (field.key == key) return field;
   }
-  throw UsageError(fmt::format("{}: unknown key '{}'{}", where, key, unknown_key_hint(key, keys_of(fields))));
+  throw UsageError(
+      fmt::format("{}: unknown key {}{}", where, in_quotes(key), unknown_key_hint(key, keys_of(fields))));
 }
 
 [[noreturn]] void wrong_type(const ConfigField& field, const std::string& where, const std::string& got) {
@@ -48,16 +50,16 @@ void assign(const ConfigField& field, const toml::node& node, const std::string&
   std::ostringstream shown;
   node.visit([&](const auto& value) { shown << value; });
   if (auto* const* integer = std::get_if<int64_t*>(&field.value)) {
-    if (!node.is_integer()) wrong_type(field, where + ": ", shown.str());
+    if (!node.is_integer()) wrong_type(field, where + ": ", shortened(shown.str()));
     **integer = *node.value<int64_t>();
   } else if (auto* const* number = std::get_if<double*>(&field.value)) {
-    if (!node.is_number()) wrong_type(field, where + ": ", shown.str());
+    if (!node.is_number()) wrong_type(field, where + ": ", shortened(shown.str()));
     **number = *node.value<double>();
   } else if (auto* const* choice = std::get_if<bool*>(&field.value)) {
-    if (!node.is_boolean()) wrong_type(field, where + ": ", shown.str());
+    if (!node.is_boolean()) wrong_type(field, where + ": ", shortened(shown.str()));
     **choice = *node.value<bool>();
   } else {
-    if (!node.is_string()) wrong_type(field, where + ": ", shown.str());
+    if (!node.is_string()) wrong_type(field, where + ": ", shortened(shown.str()));
     *std::get<std::string*>(field.value) = *node.value<std::string>();
   }
 }
@@ -66,7 +68,7 @@ template <class T>
 void parse(const ConfigField& field, const std::string& text, T& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) {
-    wrong_type(field, "", "'" + text + "'");
+    wrong_type(field, "", in_quotes(text));
   }
 }
 
@@ -246,7 +248,8 @@ std::vector<std::string> read_config(TrainConfig& config, const std::filesystem:
   try {
     parsed = toml::parse(io::read_file(path), where);
   } catch (const toml::parse_error& error) {
-    throw UsageError(fmt::format("{}:{}: {}", where, error.source().begin.line, error.description()));
+    throw UsageError(
+        fmt::format("{}:{}: {}", where, error.source().begin.line, shortened(error.description(), 200)));
   }
   const auto fields = config_fields(config);
   std::vector<std::string> keys;
@@ -255,7 +258,8 @@ std::vector<std::string> read_config(TrainConfig& config, const std::filesystem:
     const auto* table = content.as_table();
     if (table == nullptr) {
       find_field(fields, name, where);
-      throw UsageError(fmt::format("{}: '{}' must stand in its section, not in quotes", where, name));
+      throw UsageError(
+          fmt::format("{}: {} must stand in its section, not in quotes", where, in_quotes(name)));
     }
     for (const auto& [key, value] : *table) {
       const std::string at = fmt::format("{}:{}", where, value.source().begin.line);
@@ -269,7 +273,7 @@ std::vector<std::string> read_config(TrainConfig& config, const std::filesystem:
 void set_config(TrainConfig& config, const std::string& assignment) {
   const auto equals = assignment.find('=');
   if (equals == std::string::npos) {
-    throw UsageError(fmt::format("--set expects section.key=value, got '{}'", assignment));
+    throw UsageError(fmt::format("--set expects section.key=value, got {}", in_quotes(assignment)));
   }
   const auto fields = config_fields(config);
   const ConfigField& field = find_field(fields, assignment.substr(0, equals), "--set");
@@ -279,7 +283,7 @@ void set_config(TrainConfig& config, const std::string& assignment) {
   } else if (auto* const* number = std::get_if<double*>(&field.value)) {
     parse(field, text, **number);
   } else if (auto* const* choice = std::get_if<bool*>(&field.value)) {
-    if (text != "true" && text != "false") wrong_type(field, "", "'" + text + "'");
+    if (text != "true" && text != "false") wrong_type(field, "", in_quotes(text));
     **choice = text == "true";
   } else {
     *std::get<std::string*>(field.value) = text;
@@ -298,7 +302,7 @@ namespace {
 /// The keys of [model] that not every kind of model has.
 void check_model(const TrainConfig::Model& model) {
   expect(model.kind == "gpt2" || model.kind == "llama" || model.kind == "mistral",
-         fmt::format("model.kind is '{}', expected gpt2, llama or mistral", model.kind));
+         fmt::format("model.kind is {}, expected gpt2, llama or mistral", in_quotes(model.kind)));
   expect(model.channels % model.heads == 0,
          fmt::format("model.heads = {} does not divide model.channels = {}", model.heads, model.channels));
   expect(model.window == 0 || model.kind == "mistral",
@@ -309,7 +313,8 @@ void check_model(const TrainConfig::Model& model) {
            fmt::format("model.kv_heads is {}, but in a gpt2 each head has its own keys; expected 0",
                        model.kv_heads));
     expect(nn::activation_named(model.activation).has_value(),
-           fmt::format("model.activation is '{}', expected gelu_new, gelu, relu or silu", model.activation));
+           fmt::format("model.activation is {}, expected gelu_new, gelu, relu or silu",
+                       in_quotes(model.activation)));
     return;
   }
   expect(model.kv_heads == 0 || model.heads % model.kv_heads == 0,
@@ -319,8 +324,8 @@ void check_model(const TrainConfig::Model& model) {
              "model.channels / model.heads is {}, expected an even number, as rotary embeddings rotate pairs",
              model.channels / model.heads));
   expect(model.activation == TrainConfig::Model{}.activation,
-         fmt::format("model.activation is '{}', but the MLP of a {} has its own, silu; leave it out",
-                     model.activation, model.kind));
+         fmt::format("model.activation is {}, but the MLP of a {} has its own, silu; leave it out",
+                     in_quotes(model.activation), model.kind));
   expect(model.rope_theta > 0, "model.rope_theta is 0, expected a positive number");
   expect(model.dropout == 0,
          fmt::format("model.dropout is {}, but a {} has no dropout; expected 0", model.dropout, model.kind));
@@ -394,14 +399,14 @@ Device device_from_name(const std::string& name, const std::string& where) {
 DType dtype_from_string(const std::string& name, const std::string& where) {
   if (name == "fp32") return DType::float32;
   if (name == "bf16") return DType::bfloat16;
-  throw UsageError(fmt::format("{} is '{}', expected fp32 or bf16", where, name));
+  throw UsageError(fmt::format("{} is {}, expected fp32 or bf16", where, in_quotes(name)));
 }
 
 Precision precision_from_string(const std::string& name, const std::string& where) {
   if (name == "fp32") return {DType::float32};
   if (name == "bf16") return {DType::bfloat16};
   if (name == "fp8") return {DType::bfloat16, true};
-  throw UsageError(fmt::format("{} is '{}', expected fp32, bf16 or fp8", where, name));
+  throw UsageError(fmt::format("{} is {}, expected fp32, bf16 or fp8", where, in_quotes(name)));
 }
 
 std::string config_toml(const TrainConfig& config) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cladtorch/formats/hugging_face.h"
+#include "cladtorch/quote.h"
 #include "cladtorch/train/config.h"
 #include "cladtorch/train/suggest.h"
 #include "cladtorch/train/usage_error.h"
@@ -52,8 +53,9 @@ bool matches(const std::string& pattern, const std::string& name) {
   }
   std::string hint = suggestion(pattern, known);
   if (hint.empty())
-    hint = fmt::format("; names are like '{}' and '{}'", candidates.front().stored, candidates.back().stored);
-  throw UsageError(fmt::format("{}: no parameter matches '{}'{}", key, pattern, hint));
+    hint = fmt::format("; names are like {} and {}", in_quotes(candidates.front().stored),
+                       in_quotes(candidates.back().stored));
+  throw UsageError(fmt::format("{}: no parameter matches {}{}", key, in_quotes(pattern), hint));
 }
 
 /// Calls found(tensor) for every parameter that one of `patterns` means.
@@ -77,7 +79,8 @@ void freeze_parameters(LanguageModel& model, const TrainedParameters& which) {
   std::vector<Candidate> candidates = candidates_of(model);
   if (!which.train_only.empty()) {
     if (split_list(which.train_only).empty())
-      throw UsageError(fmt::format("train.train_only is '{}', which names no parameter", which.train_only));
+      throw UsageError(
+          fmt::format("train.train_only is {}, which names no parameter", in_quotes(which.train_only)));
     std::vector<Tensor> kept;
     for_each_match("train.train_only", which.train_only, candidates, [&](Tensor& tensor) {
       if (!tensor.is_frozen()) kept.push_back(tensor);

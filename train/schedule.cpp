@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "cladtorch/error.h"
+#include "cladtorch/quote.h"
 
 namespace cladtorch {
 
@@ -27,7 +28,7 @@ ScheduleKind schedule_kind_from_string(const std::string& name) {
        {ScheduleKind::constant, ScheduleKind::linear, ScheduleKind::cosine, ScheduleKind::wsd}) {
     if (to_string(kind) == name) return kind;
   }
-  fail("schedule.kind: expected constant, linear, cosine or wsd, got '", name, "'");
+  fail("schedule.kind: expected constant, linear, cosine or wsd, got ", in_quotes(name));
 }
 
 double Schedule::at(int64_t step, int64_t steps) const {

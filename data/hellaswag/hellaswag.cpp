@@ -7,6 +7,7 @@
 
 #include "cladtorch/data/text_files.h"
 #include "cladtorch/error.h"
+#include "cladtorch/quote.h"
 #include "data/hellaswag/prompt.h"
 #include "data/text/chunks.h"
 
@@ -61,8 +62,8 @@ size_t answer_of(const json& line, size_t endings) {
   for (size_t answer = 0; answer < endings; ++answer) {
     if (text == std::to_string(answer)) return answer;
   }
-  fail("'label' is ", simple ? "'" + text.substr(0, 20) + "'" : found->type_name(),
-       ", expected a whole number from 0 to ", endings - 1);
+  fail("'label' is ", simple ? in_quotes(text) : found->type_name(), ", expected a whole number from 0 to ",
+       endings - 1);
 }
 
 ChoiceQuestion parse(std::string_view text, HellaSwagStyle style) {
@@ -79,7 +80,7 @@ ChoiceQuestion parse(std::string_view text, HellaSwagStyle style) {
 HellaSwagStyle hellaswag_style(const std::string& name) {
   if (name == "harness") return HellaSwagStyle::harness;
   if (name == "llmc") return HellaSwagStyle::llmc;
-  fail("the style of HellaSwag is '", name, "', expected harness or llmc");
+  fail("the style of HellaSwag is ", in_quotes(name), ", expected harness or llmc");
 }
 
 std::vector<ChoiceQuestion> read_hellaswag(const std::filesystem::path& path, HellaSwagStyle style,

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cladtorch/error.h"
+#include "cladtorch/quote.h"
 #include "cladtorch/random.h"
 #include "data/loader/document_windows.h"
 #include "data/loader/window.h"
@@ -24,7 +25,7 @@ std::string to_string(Sampling sampling) {
 Sampling sampling_from_string(const std::string& name) {
   if (name == "shuffled_windows") return Sampling::shuffled_windows;
   if (name == "random_offsets") return Sampling::random_offsets;
-  fail("sampling: expected shuffled_windows or random_offsets, got '", name, "'");
+  fail("sampling: expected shuffled_windows or random_offsets, got ", in_quotes(name));
 }
 
 std::string to_string(Packing packing) { return packing == Packing::packed ? "packed" : "documents"; }
@@ -32,7 +33,7 @@ std::string to_string(Packing packing) { return packing == Packing::packed ? "pa
 Packing packing_from_string(const std::string& name) {
   if (name == "packed") return Packing::packed;
   if (name == "documents") return Packing::documents;
-  fail("packing: expected packed or documents, got '", name, "'");
+  fail("packing: expected packed or documents, got ", in_quotes(name));
 }
 
 void to_json(nlohmann::json& json, const LoaderState& state) {

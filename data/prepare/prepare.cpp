@@ -2,6 +2,7 @@
 
 #include "cladtorch/data/dataset.h"
 #include "cladtorch/error.h"
+#include "cladtorch/quote.h"
 #include "data/dataset_folder.h"
 #include "data/prepare/encode.h"
 
@@ -23,7 +24,7 @@ std::string to_string(Split split) { return split == Split::tail ? "tail" : "doc
 Split split_from_string(const std::string& name) {
   if (name == "tail") return Split::tail;
   if (name == "documents") return Split::documents;
-  fail("split: expected tail or documents, got '", name, "'");
+  fail("split: expected tail or documents, got ", in_quotes(name));
 }
 
 PrepareSummary prepare_text(const fs::path& path, const fs::path& folder, const PrepareOptions& options) {

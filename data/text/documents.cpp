@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cladtorch/error.h"
+#include "cladtorch/quote.h"
 #include "data/text/utf8.h"
 
 namespace cladtorch::data {
@@ -22,8 +23,8 @@ struct Part {
 
 const std::string& text_of(const json& object, const std::string& key, const std::string& advice = {}) {
   const auto found = object.find(key);
-  require(found != object.end(), "there is no key '", key, "'", advice);
-  require(found->is_string(), "the value of '", key, "' is of type ", found->type_name(),
+  require(found != object.end(), "there is no key ", in_quotes(key), advice);
+  require(found->is_string(), "the value of ", in_quotes(key), " is of type ", found->type_name(),
           ", expected a string");
   return found->get_ref<const std::string&>();
 }

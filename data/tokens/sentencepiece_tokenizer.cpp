@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cladtorch/error.h"
+#include "cladtorch/quote.h"
 #include "data/tokens/base64.h"
 #include "data/tokens/bpe/added_tokens.h"
 #include "data/tokens/bpe/fields.h"
@@ -106,10 +107,11 @@ struct SentencePieceTokenizer::Parts {
     added = bpe::AddedTokens(list, {});
     for (const bpe::AddedToken& token : added.all()) {
       const auto number = static_cast<size_t>(token.number);
-      require(number <= 2 * (bytes.size() + added.all().size()) + 1024, "tokenizer: the added token '",
-              token.content, "' has the number ", number, ", far beyond the vocabulary of ", pieces);
+      require(number <= 2 * (bytes.size() + added.all().size()) + 1024, "tokenizer: the added token ",
+              in_quotes(token.content), " has the number ", number, ", far beyond the vocabulary of ",
+              pieces);
       require(number >= static_cast<size_t>(pieces) || processor.IdToPiece(token.number) == token.content,
-              "tokenizer: the added token '", token.content, "' has the number ", number,
+              "tokenizer: the added token ", in_quotes(token.content), " has the number ", number,
               " of another piece of the model");
       if (number >= bytes.size()) bytes.resize(number + 1);
       bytes[number] = token.content;
@@ -141,7 +143,7 @@ struct SentencePieceTokenizer::Parts {
     const auto known = std::find_if(added.all().begin(), added.all().end(),
                                     [&](const bpe::AddedToken& token) { return token.content == name; });
     number = known != added.all().end() ? known->number : piece_number(name);
-    require(*number >= 0, "tokenizer: the vocabulary lacks the special token '", name, "'");
+    require(*number >= 0, "tokenizer: the vocabulary lacks the special token ", in_quotes(name));
   }
 
   std::string bytes_of(int id) const {

@@ -9,22 +9,19 @@
 #include "cladtorch/error.h"
 #include "cladtorch/io/atomic_file.h"
 #include "data/text/utf8.h"
+#include "data/tokens/bpe/fields.h"
 #include "data/tokens/character_set.h"
 
 namespace cladtorch::data {
 namespace {
+
+using bpe::shown;
 
 constexpr const char* format_name = "cladtorch-tokenizer";
 constexpr int format_version = 1;
 
 nlohmann::json header(const std::string& kind) {
   return {{"format", format_name}, {"version", format_version}, {"kind", kind}};
-}
-
-/// A value for a message: the name of its type where it could be long.
-std::string shown(const nlohmann::json& value) {
-  return value.is_primitive() ? value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)
-                              : value.type_name();
 }
 
 void check_token(int32_t token, int64_t vocab_size) {

@@ -6,6 +6,7 @@
 
 #include "cladtorch/error.h"
 #include "cladtorch/io/json.h"
+#include "cladtorch/quote.h"
 #include "data/tokens/bpe/fields.h"
 
 namespace cladtorch::data {
@@ -30,11 +31,11 @@ Json read_object(const fs::path& folder, const char* name) {
 
 /// An entry for added_tokens from a token as these files write one: its text, or an object.
 Json entry_of(const Json& token, const std::string& key, bool special) {
-  require(token.is_string() || token.is_object(), "tokenizer: '", key, "' is ", shown(token),
+  require(token.is_string() || token.is_object(), "tokenizer: ", in_quotes(key), " is ", shown(token),
           ", expected a token");
   Json entry = {{"content", token.is_string() ? token : token.value("content", Json())}};
   require(entry["content"].is_string() && !entry["content"].get_ref<const std::string&>().empty(),
-          "tokenizer: '", key, "' has no content");
+          "tokenizer: ", in_quotes(key), " has no content");
   entry["special"] = special;
   if (token.is_string()) return entry;
   entry["special"] = field_or(token, "special", special);
@@ -48,7 +49,7 @@ int64_t number_of(const std::string& text) {
   int64_t number = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   require(error == std::errc{} && end == text.data() + text.size() && number >= 0 && number <= INT32_MAX,
-          "tokenizer: '", text.substr(0, 60), "' in added_tokens_decoder is not a token id");
+          "tokenizer: ", in_quotes(text), " in added_tokens_decoder is not a token id");
   return number;
 }
 
@@ -69,8 +70,8 @@ Json decoder_entries(const Json& decoder) {
 Json numbered_entries(const Json& numbers, const std::set<std::string>& special) {
   Json entries = Json::array();
   for (const auto& [content, number] : numbers.items()) {
-    require(number.is_number_integer() && number >= 0 && number <= INT32_MAX, "tokenizer: the added token '",
-            content, "' has the number ", shown(number));
+    require(number.is_number_integer() && number >= 0 && number <= INT32_MAX, "tokenizer: the added token ",
+            in_quotes(content), " has the number ", shown(number));
     Json entry = entry_of(content, "added_tokens.json", special.contains(content));
     entry["id"] = number;
     entries.push_back(std::move(entry));

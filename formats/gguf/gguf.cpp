@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cladtorch/formats/hugging_face.h"
+#include "cladtorch/quote.h"
 #include "cladtorch/tensor/factories.h"
 #include "formats/gguf/vocabulary.h"
 #include "formats/values.h"
@@ -60,7 +61,7 @@ std::string gguf_name(Names names, std::string name) {
   for (const auto& [ours, theirs] : names) {
     if (name.substr(0, dot) == ours) return block + theirs + name.substr(dot);
   }
-  fail("export: llama.cpp has no name for the parameter '", name, "'");
+  fail("export: llama.cpp has no name for the parameter ", in_quotes(name));
 }
 
 /// Rows of a query or key weight: of each head those of both halves in turn.

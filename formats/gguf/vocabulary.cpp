@@ -11,6 +11,7 @@
 #include "cladtorch/data/sentencepiece_tokenizer.h"
 #include "cladtorch/error.h"
 #include "cladtorch/io/json.h"
+#include "cladtorch/quote.h"
 
 namespace cladtorch::formats {
 namespace fs = std::filesystem;
@@ -66,9 +67,10 @@ struct Vocabulary {
 
   void set(const json& id, const std::string& text, TokenType type, const std::string& file) {
     const auto size = static_cast<int64_t>(tokens.size());
-    require(id.is_number_integer() && id >= 0 && id < size, "read '", file, "': the token '", text,
-            "' has the number ", id.is_number() ? id.dump() : std::string(id.type_name()),
-            ", but the model has ", size, " tokens");
+    if (!id.is_number_integer() || id < 0 || id >= size) {
+      fail("read '", file, "': the token ", in_quotes(text), " has the number ",
+           id.is_number() ? id.dump() : std::string(id.type_name()), ", but the model has ", size, " tokens");
+    }
     tokens[id.get<size_t>()] = text;
     types[id.get<size_t>()] = type;
   }

@@ -7,6 +7,7 @@
 
 #include "cladtorch/io/json.h"
 #include "cladtorch/models/language_model.h"
+#include "cladtorch/quote.h"
 
 namespace cladtorch::formats {
 
@@ -47,7 +48,7 @@ void expect_value(const io::Json& config, const char* key, const std::string& wh
   const auto found = config.find(key);
   if (found == config.end() || found->is_null() || *found == expected) return;
   throw Error(fmt::format("read '{}': {} is {}, which is not implemented; expected {}", where, key,
-                          found->dump(-1, ' ', true, io::Json::error_handler_t::replace),
+                          shortened(found->dump(-1, ' ', true, io::Json::error_handler_t::replace)),
                           io::Json(expected).dump()));
 }
 

@@ -1,5 +1,7 @@
 #include "formats/hugging_face/architecture.h"
 
+#include "cladtorch/quote.h"
+
 namespace cladtorch::formats {
 namespace {
 
@@ -13,8 +15,8 @@ bool ends_with_any(const std::string& name, std::initializer_list<const char*> e
 nn::Activation read_activation(const io::Json& json, const std::string& where) {
   const auto name = field_or<std::string>(json, "activation_function", where, "gelu_new");
   const std::optional<nn::Activation> activation = nn::activation_named(name);
-  require(activation.has_value(), "read '", where, "': activation_function is '", name,
-          "', which is not implemented; known are gelu_new, gelu, relu and silu");
+  require(activation.has_value(), "read '", where, "': activation_function is ", in_quotes(name),
+          ", which is not implemented; known are gelu_new, gelu, relu and silu");
   return *activation;
 }
 

@@ -8,6 +8,7 @@
 #include "cladtorch/formats/peft.h"
 #include "cladtorch/io/atomic_file.h"
 #include "cladtorch/io/safetensors_folder.h"
+#include "cladtorch/quote.h"
 #include "formats/hugging_face/architecture.h"
 #include "formats/hugging_face/extras.h"
 #include "formats/peft/names.h"
@@ -82,8 +83,8 @@ class Parameters {
     const auto* found = find(stored_name);
     // A tied tensor may have been stored under its other name only.
     if (found == nullptr && tied && parameter.name == architecture_.embedding) found = find(head_name);
-    require(found != nullptr, "read '", file_.path().string(), "': there is no tensor '", stored_name,
-            "'; is it another model's file?");
+    require(found != nullptr, "read '", file_.path().string(), "': there is no tensor ",
+            in_quotes(stored_name), "; is it another model's file?");
     Tensor values = parameter.tensor;
     read_values(found->second, architecture_.stored_transposed(parameter.name), values,
                 "read '" + file_.path().string() + "': '" + found->first + "'");
@@ -94,8 +95,8 @@ class Parameters {
     if (tied) check_tied();
     for (const auto& [name, stored] : file_.tensors()) {
       require(used_.contains(name) || architecture_.redundant(name), "read '", file_.path().string(),
-              "': it holds the tensor '", name, "', which a ", model.type(), " of ", describe(model.sizes()),
-              " does not have; is it another model's file?");
+              "': it holds the tensor ", in_quotes(name), ", which a ", model.type(), " of ",
+              describe(model.sizes()), " does not have; is it another model's file?");
     }
   }
 
@@ -211,7 +212,8 @@ const Architecture& architecture_of(const std::string& type, const std::string& 
       names += (names.empty() ? "" : ", ") + known;
     }
   }
-  fail("read '", where, "': model_type is '", type, "', which is not implemented; known are ", names);
+  fail("read '", where, "': model_type is ", in_quotes(type), ", which is not implemented; known are ",
+       names);
 }
 
 bool holds_model(const fs::path& folder) {
@@ -221,8 +223,9 @@ bool holds_model(const fs::path& folder) {
 fs::path base_folder(const fs::path& folder) {
   if (!holds_adapter(folder)) return folder;
   const std::string base = adapter_base(folder);
-  require(io::SafetensorsFolder::exists(base), "read '", folder.string(), "': it holds an adapter of '", base,
-          "', which is not a folder with a model.safetensors; name that with --from and this with --adapter");
+  require(io::SafetensorsFolder::exists(base), "read '", folder.string(), "': it holds an adapter of ",
+          in_quotes(base),
+          ", which is not a folder with a model.safetensors; name that with --from and this with --adapter");
   return base;
 }
 

@@ -1,5 +1,6 @@
 #include "cladtorch/models/llama.h"
 
+#include "cladtorch/quote.h"
 #include "formats/hugging_face/architecture.h"
 
 namespace cladtorch::formats {
@@ -21,8 +22,8 @@ RotaryScaling scaling_of(const std::string& type, const std::string& where) {
   if (type == "dynamic") return RotaryScaling::dynamic;
   if (type == "llama3") return RotaryScaling::llama3;
   if (type == "yarn") return RotaryScaling::yarn;
-  fail("read '", where, "': rope_type is '", type,
-       "', which is not implemented; known are default, linear, dynamic, llama3 and yarn");
+  fail("read '", where, "': rope_type is ", in_quotes(type),
+       ", which is not implemented; known are default, linear, dynamic, llama3 and yarn");
 }
 
 /// The object of the rotary parameters: rope_scaling of older versions, which has no theta, or
@@ -94,8 +95,8 @@ LlamaConfig read_config(const io::Json& json, const std::string& where) {
   const auto type = io::json_field<std::string>(json, "model_type", where);
   const Defaults defaults = defaults_of(type);
   const auto activation = field_or<std::string>(json, "hidden_act", where, "silu");
-  require(activation == "silu" || activation == "swish", "read '", where, "': hidden_act is '", activation,
-          "', which is not implemented; expected silu");
+  require(activation == "silu" || activation == "swish", "read '", where, "': hidden_act is ",
+          in_quotes(activation), ", which is not implemented; expected silu");
   expect_value(json, "is_causal", where, true);
   LlamaConfig config;
   config.vocab_size = io::json_field<int64_t>(json, "vocab_size", where);

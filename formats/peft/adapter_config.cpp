@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cladtorch/quote.h"
 #include "formats/hugging_face/architecture.h"
 
 namespace cladtorch::formats {
@@ -43,9 +44,9 @@ bool is_off(const io::Json& value) {
 }
 
 [[noreturn]] void refuse(const std::string& where, const std::string& key, const io::Json& value) {
-  std::string text = value.dump(-1, ' ', true, io::Json::error_handler_t::replace);
-  if (text.size() > 60) text = text.substr(0, 57) + "...";
-  throw Error(fmt::format("read '{}': {} is {}, which is not implemented", where, key, text));
+  const std::string text = value.dump(-1, ' ', true, io::Json::error_handler_t::replace);
+  throw Error(
+      fmt::format("read '{}': {} is {}, which is not implemented", where, shortened(key), shortened(text)));
 }
 
 void check_keys(const io::Json& json, const std::string& where) {

@@ -6,6 +6,7 @@
 
 #include "cladtorch/io/conversion.h"
 #include "cladtorch/io/safetensors.h"
+#include "cladtorch/quote.h"
 #include "formats/peft/adapter_config.h"
 #include "formats/peft/names.h"
 #include "formats/values.h"
@@ -40,8 +41,8 @@ class Adapter {
         where_("read '" + file.path().string() + "': ") {
     for (const NamedLinear& linear : model.linear_layers()) match(linear);
     for (const auto& [name, stored] : file.tensors()) {
-      require(used_.contains(name), where_, "it holds the tensor '", name, "', which is not an adapter of a ",
-              model.type(), "'s linear layers; is it for another model?");
+      require(used_.contains(name), where_, "it holds the tensor ", in_quotes(name),
+              ", which is not an adapter of a ", model.type(), "'s linear layers; is it for another model?");
     }
     require(!matches_.empty(), where_, "it holds no adapter");
   }
@@ -52,10 +53,10 @@ class Adapter {
   void match(const NamedLinear& linear) {
     const std::string layer = stored_layer_name(architecture_, linear.name);
     const auto *a = find(layer + ".lora_A.weight"), *b = find(layer + ".lora_B.weight");
-    require((a == nullptr) == (b == nullptr), where_, "of '", layer,
-            "' it holds only one of lora_A and lora_B, expected both");
-    require(a != nullptr || !config_.expects(layer), where_, "'", layer,
-            "' is one of target_modules, but has no lora_A and lora_B");
+    require((a == nullptr) == (b == nullptr), where_, "of ", in_quotes(layer),
+            " it holds only one of lora_A and lora_B, expected both");
+    require(a != nullptr || !config_.expects(layer), where_, in_quotes(layer),
+            " is one of target_modules, but has no lora_A and lora_B");
     if (a == nullptr) return;
     const int64_t out = linear.layer->weight.size(0), in = linear.layer->weight.size(1);
     check_shape(*a, {config_.lora.rank, in}, layer + ".lora_A.weight");
@@ -78,10 +79,10 @@ class Adapter {
 
   void check_shape(const io::StoredTensor& stored, const Shape& expected, const std::string& name) const {
     const Shape found(std::span<const int64_t>(stored.shape));
-    require(found == expected, where_, "'", name, "' is ", found, ", expected ", expected,
+    require(found == expected, where_, in_quotes(name), " is ", found, ", expected ", expected,
             " for the model and r = ", config_.lora.rank);
-    require(io::converts_to_float32(stored.type), where_, "'", name, "' is ", io::stored_name(stored.type),
-            ", expected a floating type such as F32, F16 or BF16");
+    require(io::converts_to_float32(stored.type), where_, in_quotes(name), " is ",
+            io::stored_name(stored.type), ", expected a floating type such as F32, F16 or BF16");
   }
 
   const io::SafetensorsFile& file_;
@@ -176,7 +177,8 @@ void save_adapter(const LanguageModel& model, const LoRAConfig& config, const st
   for (const auto& [name, tensor] : model.parameters()) {
     if (!is_lora_parameter(name)) continue;
     const int64_t rank = tensor.size(name.ends_with(".lora_A") ? 0 : 1);
-    require(rank == config.rank, "save: '", name, "' has rank ", rank, ", the configuration ", config.rank);
+    require(rank == config.rank, "save: ", in_quotes(name), " has rank ", rank, ", the configuration ",
+            config.rank);
     entries.push_back({stored_adapter_name(architecture, name),
                        stored_type(tensor.dtype()),
                        {tensor.shape().begin(), tensor.shape().end()}});

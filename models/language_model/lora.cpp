@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cladtorch/quote.h"
+
 namespace cladtorch {
 namespace {
 
@@ -33,7 +35,8 @@ std::vector<NamedLinear> chosen(const std::vector<NamedLinear>& layers,
     const bool found = std::any_of(result.begin(), result.end(), [&](const NamedLinear& linear) {
       return is_lora_target(linear.name, {target});
     });
-    require(found, "lora: no linear layer is called '", target, "'; there are ", short_names(layers));
+    require(found, "lora: no linear layer is called ", in_quotes(target), "; there are ",
+            short_names(layers));
   }
   return result;
 }

@@ -10,6 +10,7 @@
 #include "cladtorch/error.h"
 #include "cladtorch/io/atomic_file.h"
 #include "cladtorch/io/json.h"
+#include "cladtorch/quote.h"
 #include "io/safetensors_header.h"
 
 namespace cladtorch::io {
@@ -43,7 +44,8 @@ std::string make_header(std::span<const TensorEntry> entries,
   if (!metadata.empty()) append(metadata_key, metadata);
   size_t offset = 0;
   for (const TensorEntry& entry : entries) {
-    if (!names.insert(entry.name).second) throw Error(fmt::format("two tensors are named '{}'", entry.name));
+    if (!names.insert(entry.name).second)
+      throw Error(fmt::format("two tensors are named {}", in_quotes(entry.name)));
     const size_t bytes = stored_bytes(entry.name, entry.type, entry.shape);
     append(entry.name, {{"dtype", stored_name(entry.type)},
                         {"shape", entry.shape},
@@ -60,8 +62,8 @@ std::string make_header(std::span<const TensorEntry> entries,
 const StoredTensor& StoredTensors::at(const std::string& name) const {
   const auto found = tensors_.find(name);
   if (found == tensors_.end()) {
-    throw Error(fmt::format("read '{}': there is no tensor '{}' among its {}; is it another model's file?",
-                            path_.string(), name, tensors_.size()));
+    throw Error(fmt::format("read '{}': there is no tensor {} among its {}; is it another model's file?",
+                            path_.string(), in_quotes(name), tensors_.size()));
   }
   return found->second;
 }
@@ -102,7 +104,7 @@ void write_safetensors(const std::filesystem::path& path, std::span<const Tensor
     const std::span<const std::byte> bytes = data(i);
     const size_t expected = stored_bytes(entries[i].name, entries[i].type, entries[i].shape);
     if (bytes.size() != expected) {
-      refuse(fmt::format("'{}' of shape [{}] needs {} bytes, got {}", entries[i].name,
+      refuse(fmt::format("{} of shape [{}] needs {} bytes, got {}", in_quotes(entries[i].name),
                          fmt::join(entries[i].shape, ","), expected, bytes.size()));
     }
     file.write(bytes.data(), bytes.size());

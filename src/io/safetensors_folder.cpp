@@ -7,6 +7,7 @@
 
 #include "cladtorch/error.h"
 #include "cladtorch/io/atomic_file.h"
+#include "cladtorch/quote.h"
 
 namespace cladtorch::io {
 namespace fs = std::filesystem;
@@ -41,8 +42,8 @@ class IndexReader : public nlohmann::json_sax<nlohmann::json> {
   bool string(string_t& text) override {
     if (!in_map()) return other();
     if (text.empty() || text.find('/') != std::string::npos || !text.ends_with(extension)) {
-      refuse(index_, fmt::format("'{}' is said to be in '{}', which is no .safetensors file of this folder",
-                                 tensor_, text));
+      refuse(index_, fmt::format("{} is said to be in {}, which is no .safetensors file of this folder",
+                                 in_quotes(tensor_), in_quotes(text)));
     }
     weight_map.emplace(std::move(tensor_), std::move(text));
     return true;
@@ -77,14 +78,14 @@ class IndexReader : public nlohmann::json_sax<nlohmann::json> {
  private:
   bool in_map() const { return depth_ == 2 && field_ == "weight_map"; }
   void set_tensor(std::string name) {
-    if (weight_map.contains(name)) refuse(index_, fmt::format("'{}' appears twice", name));
+    if (weight_map.contains(name)) refuse(index_, fmt::format("{} appears twice", in_quotes(name)));
     tensor_ = std::move(name);
   }
   /// A value that is not the name of a file.
   bool other() const {
     if (depth_ == 0) refuse(index_, "it is not a JSON object");
     if (depth_ == 1 && field_ == "weight_map") refuse(index_, "weight_map is not an object");
-    if (in_map()) refuse(index_, fmt::format("the file of '{}' is not a string", tensor_));
+    if (in_map()) refuse(index_, fmt::format("the file of {} is not a string", in_quotes(tensor_)));
     return true;
   }
 
@@ -148,7 +149,8 @@ SafetensorsFolder::SafetensorsFolder(const fs::path& folder, const std::string& 
     const auto [shard, is_new] = shards.emplace(file, files_.size());
     if (is_new) files_.emplace_back(folder / file);
     const SafetensorsFile& holder = files_[shard->second];
-    if (!holder.contains(tensor)) refuse(index, fmt::format("'{}' is not in '{}'", tensor, file));
+    if (!holder.contains(tensor))
+      refuse(index, fmt::format("{} is not in {}", in_quotes(tensor), in_quotes(file)));
     tensors_.emplace_hint(tensors_.end(), tensor, holder.at(tensor));
   }
   if (!files_.empty()) metadata_ = files_.front().metadata();

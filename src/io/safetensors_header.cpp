@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cladtorch/error.h"
+#include "cladtorch/quote.h"
 #include "io/stored_types.h"
 
 namespace cladtorch::io {
@@ -51,7 +52,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 
   bool start_object(size_t) override {
     if (skipped_ > 0) return skip();
-    if (depth_ == 3) refuse("{} of '{}' holds an object", key_, name_);
+    if (depth_ == 3) refuse("{} of {} holds an object", key_, in_quotes(name_));
     if (depth_ == 2) return open_field("an object");
     if (depth_ == 1) {
       in_metadata_ = name_ == metadata_key;
@@ -66,7 +67,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     if (skipped_ > 0) return skip();
     if (depth_ == 0) refuse("the header is not a JSON object");
     if (depth_ == 1) return scalar("an array");
-    if (depth_ == 3) refuse("{} of '{}' holds an array", key_, name_);
+    if (depth_ == 3) refuse("{} of {} holds an array", key_, in_quotes(name_));
     return open_field("an array");
   }
 
@@ -75,13 +76,13 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     if (depth_ == 1) {
       name_ = std::move(text);
       if (header.tensors.contains(name_) || (name_ == metadata_key && std::exchange(has_metadata_, true))) {
-        refuse("'{}' appears twice in the header", name_);
+        refuse("{} appears twice in the header", in_quotes(name_));
       }
       return true;
     }
     key_ = std::move(text);
     if (in_metadata_ ? header.metadata.contains(key_) : is_known(key_) && contains(fields_, key_)) {
-      refuse("'{}' appears twice in the header, in '{}'", key_, name_);
+      refuse("{} appears twice in the header, in {}", in_quotes(key_), in_quotes(name_));
     }
     if (!in_metadata_ && is_known(key_)) fields_.push_back(key_);
     return true;
@@ -99,7 +100,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     if (key_ == "shape") {
       description_.shape.assign(numbers_.begin(), numbers_.end());
     } else if (numbers_.size() != 2) {
-      refuse("data_offsets of '{}' are [{}], expected two", name_, fmt::join(numbers_, ","));
+      refuse("data_offsets of {} are [{}], expected two", in_quotes(name_), fmt::join(numbers_, ","));
     } else {
       description_.begin = static_cast<uint64_t>(numbers_[0]);
       description_.end = static_cast<uint64_t>(numbers_[1]);
@@ -122,14 +123,15 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   bool skip() { return ++skipped_, true; }
 
   /// A value other than the one that belongs at this place.
-  bool scalar(const std::string& value) {
+  bool scalar(std::string value) {
     if (skipped_ > 0) return true;
+    value = shortened(value);
     if (depth_ == 0) refuse("the header is not a JSON object");
     if (depth_ == 1 && name_ == metadata_key) refuse("__metadata__ is not an object");
-    if (depth_ == 1) refuse("'{}' is not described by an object", name_);
-    if (depth_ == 3) refuse("{} of '{}' holds {}", key_, name_, value);
-    if (in_metadata_) refuse("__metadata__ '{}' is not a string", key_);
-    if (is_known(key_)) refuse("{} of '{}' is {}", key_, name_, value);
+    if (depth_ == 1) refuse("{} is not described by an object", in_quotes(name_));
+    if (depth_ == 3) refuse("{} of {} holds {}", key_, in_quotes(name_), value);
+    if (in_metadata_) refuse("__metadata__ {} is not a string", in_quotes(key_));
+    if (is_known(key_)) refuse("{} of {} is {}", key_, in_quotes(name_), value);
     return true;
   }
 
@@ -137,17 +139,17 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   bool number(Number value, bool out_of_range) {
     if (skipped_ > 0 || depth_ != 3 || out_of_range) return scalar(fmt::format("{}", value));
     if (numbers_.size() == most_dimensions)
-      refuse("{} of '{}' is longer than {}", key_, name_, most_dimensions);
+      refuse("{} of {} is longer than {}", key_, in_quotes(name_), most_dimensions);
     numbers_.push_back(static_cast<int64_t>(value));
     return true;
   }
 
   /// An object or array as the value of a field: numbers follow, or it is left out.
   bool open_field(const char* kind) {
-    if (in_metadata_) refuse("__metadata__ '{}' is not a string", key_);
+    if (in_metadata_) refuse("__metadata__ {} is not a string", in_quotes(key_));
     if (!is_known(key_)) return skip();
     if (key_ == "dtype" || std::string_view(kind) == "an object")
-      refuse("{} of '{}' is {}", key_, name_, kind);
+      refuse("{} of {} is {}", key_, in_quotes(name_), kind);
     numbers_.clear();
     ++depth_;
     return true;
@@ -156,13 +158,13 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   void set_type(const std::string& text) {
     const auto known = std::find_if(stored_types.begin(), stored_types.end(),
                                     [&](const StoredTypeEntry& entry) { return text == entry.name; });
-    if (known == stored_types.end()) refuse("'{}' has unknown dtype '{}'", name_, text);
+    if (known == stored_types.end()) refuse("{} has unknown dtype {}", in_quotes(name_), in_quotes(text));
     description_.type = known->type;
   }
 
   void finish_tensor() {
     for (const char* field : {"dtype", "shape", "data_offsets"}) {
-      if (!contains(fields_, field)) refuse("'{}' has no {}", name_, field);
+      if (!contains(fields_, field)) refuse("{} has no {}", in_quotes(name_), field);
     }
     header.tensors.emplace(std::move(name_), std::move(description_));
   }
@@ -178,12 +180,12 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 
 void check_size(const std::string& name, const TensorDescription& tensor, uint64_t data_bytes) {
   if (tensor.begin > tensor.end || tensor.end > data_bytes) {
-    refuse("'{}' lies at bytes [{},{}] of {} data bytes; was the file cut off?", name, tensor.begin,
+    refuse("{} lies at bytes [{},{}] of {} data bytes; was the file cut off?", in_quotes(name), tensor.begin,
            tensor.end, data_bytes);
   }
   const uint64_t bytes = stored_bytes(name, tensor.type, tensor.shape);
   if (tensor.end - tensor.begin != bytes) {
-    refuse("'{}' is {} [{}] = {} bytes, but its range holds {}", name, stored_name(tensor.type),
+    refuse("{} is {} [{}] = {} bytes, but its range holds {}", in_quotes(name), stored_name(tensor.type),
            fmt::join(tensor.shape, ","), bytes, tensor.end - tensor.begin);
   }
 }
@@ -196,8 +198,8 @@ void check_ranges(const std::map<std::string, TensorDescription>& tensors, uint6
   });
   uint64_t end = 0;
   for (const auto& [tensor, name] : ranges) {
-    if (tensor->begin < end) refuse("'{}' overlaps another tensor", *name);
-    if (tensor->begin > end) refuse("there is a hole before '{}'", *name);
+    if (tensor->begin < end) refuse("{} overlaps another tensor", in_quotes(*name));
+    if (tensor->begin > end) refuse("there is a hole before {}", in_quotes(*name));
     end = tensor->end;
   }
   if (end != data_bytes) refuse("there are bytes after the last tensor");

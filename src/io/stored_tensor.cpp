@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "cladtorch/error.h"
+#include "cladtorch/quote.h"
 #include "io/stored_types.h"
 
 namespace cladtorch::io {
@@ -25,18 +26,18 @@ size_t stored_bytes(const std::string& name, StoredType type, std::span<const in
   int64_t elements = 1;
   bool empty = false;
   for (const int64_t dimension : shape) {
-    if (dimension < 0) throw Error(fmt::format("'{}' has a dimension of {}", name, dimension));
+    if (dimension < 0) throw Error(fmt::format("{} has a dimension of {}", in_quotes(name), dimension));
     if (dimension == 0) {
       empty = true;
     } else if (elements > most / dimension) {
-      throw Error(fmt::format("the shape [{}] of '{}' overflows", fmt::join(shape, ","), name));
+      throw Error(fmt::format("the shape [{}] of {} overflows", fmt::join(shape, ","), in_quotes(name)));
     } else {
       elements *= dimension;
     }
   }
   const size_t bits = empty ? 0 : static_cast<size_t>(elements) * stored_bits(type);
   if (bits % 8 != 0) {
-    throw Error(fmt::format("'{}' is {} [{}], which ends within a byte", name, stored_name(type),
+    throw Error(fmt::format("{} is {} [{}], which ends within a byte", in_quotes(name), stored_name(type),
                             fmt::join(shape, ",")));
   }
   return bits / 8;

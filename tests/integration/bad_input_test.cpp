@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "tensor/sanitizers.h"
 #include "tests/integration/program_test_base.h"
@@ -308,6 +309,45 @@ TEST_F(BadInput, TokenizersNameTheFileAndWhatIsWrongWithIt) {
   expect_error({"tokenizer", "train", "--text", "t.txt", "--out", "t.json", "--vocab-size", "9"},
                usage_error_code, "--vocab-size");
   EXPECT_FALSE(fs::exists(folder_ / "t.json"));
+}
+
+TEST_F(BadInput, NoErrorQuotesAWholeFile) {
+  const std::string name(70'000, 'x');
+  const auto expect_short = [&](const std::vector<std::string>& arguments) {
+    const Outcome outcome = program(arguments);
+    expect_one_line(outcome, outcome.code, std::string(60, 'x'));
+    EXPECT_LT(outcome.err.size(), 1000u);
+    EXPECT_NE(outcome.code, 0);
+  };
+  for (const std::string& json :
+       {R"({"model":{"type":")" + name + R"("}})",
+        R"({"model":{"type":"BPE","vocab":{"a":0},"merges":[")" + name + R"("]}})",
+        R"({"model":{"type":"BPE","vocab":{")" + name + R"(":-1},"merges":[]}})",
+        R"({"format":"cladtorch-tokenizer","version":1,"kind":")" + name + R"("})",
+        R"({"format":"cladtorch-tokenizer","version":1,"kind":"char","characters":[")" + name + R"("]})"}) {
+    write(folder_ / "t.json", json);
+    expect_short({"tokenizer", "show", "--tokenizer", "t.json"});
+  }
+  for (const std::string& toml :
+       {"[train]\n" + name + " = 1\n", "[train]\nsteps = \"" + name + "\"\n",
+        "[model]\nkind = \"" + name + "\"\n", name + " = 1\n", "[" + name + "]\n[" + name + "]\n"}) {
+    write(folder_ / "c.toml", toml);
+    expect_short(small_train({"--config", "c.toml"}));
+  }
+  train();
+  const std::string config = content(folder_ / "run" / "best" / "config.json");
+  for (const char* key : {"model_type", "activation_function", "is_causal"}) {
+    auto json = nlohmann::json::parse(config);
+    json[key] = name;
+    write(folder_ / "run" / "best" / "config.json", json.dump());
+    expect_short({"info", "run"});
+  }
+  const std::string header = R"({")" + name + R"(":{"dtype":"F32","shape":[1],"data_offsets":[0,8]}})";
+  const uint64_t length = header.size();
+  std::string file(reinterpret_cast<const char*>(&length), sizeof length);
+  write(folder_ / "ids", file + header + std::string(8, '\0'));
+  write(folder_ / "run" / "best" / "config.json", config);
+  expect_short({"eval", "--from", "run", "--ids", "ids"});
 }
 
 }  // namespace

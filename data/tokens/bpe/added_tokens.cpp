@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cladtorch/quote.h"
 #include "data/tokens/bpe/fields.h"
 #include "data/tokens/bpe/unicode.h"
 
@@ -54,8 +55,8 @@ AddedToken read_token(const Json& json) {
   token.content = field<std::string>(json, "content");
   const int64_t number = field<int64_t>(json, "id");
   require(!token.content.empty(), "tokenizer: the added token with number ", number, " is empty");
-  require(number >= 0 && number <= INT32_MAX, "tokenizer: the added token '", token.content,
-          "' has the number ", number);
+  require(number >= 0 && number <= INT32_MAX, "tokenizer: the added token ", in_quotes(token.content),
+          " has the number ", number);
   token.number = static_cast<int32_t>(number);
   token.single_word = field_or(json, "single_word", false);
   token.lstrip = field_or(json, "lstrip", false);
@@ -125,8 +126,8 @@ AddedTokens::AddedTokens(const Json& json, const Normalizer& normalizer) {
     const auto index = static_cast<int32_t>(tokens_.size());
     const std::string content =
         token.normalized ? normalizer.apply(token.content, Place::text) : token.content;
-    require(!content.empty(), "tokenizer: the added token '", token.content,
-            "' is empty when it is normalized");
+    require(!content.empty(), "tokenizer: the added token ", in_quotes(token.content),
+            " is empty when it is normalized");
     (token.normalized ? normalized_ : raw_).add(content, index);
     tokens_.push_back(token);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cladtorch/quote.h"
 #include "data/tokens/bpe/added_tokens.h"
 #include "data/tokens/bpe/decoder.h"
 #include "data/tokens/bpe/fields.h"
@@ -70,7 +71,7 @@ struct BpeTokenizer::Parts {
 
   int32_t number_of(const std::string& name) const {
     const std::optional<int32_t> number = find(name);
-    require(number.has_value(), "tokenizer: the vocabulary lacks the special token '", name, "'");
+    require(number.has_value(), "tokenizer: the vocabulary lacks the special token ", in_quotes(name));
     return *number;
   }
 
@@ -78,8 +79,8 @@ struct BpeTokenizer::Parts {
     int64_t size = model.size();
     for (const bpe::AddedToken& token : added.all()) {
       const int32_t known = model.find(token.content);
-      require(known < 0 || known == token.number, "tokenizer: the added token '", token.content,
-              "' has the number ", token.number, ", but the vocabulary has it as ", known);
+      require(known < 0 || known == token.number, "tokenizer: the added token ", in_quotes(token.content),
+              " has the number ", token.number, ", but the vocabulary has it as ", known);
       size = std::max<int64_t>(size, int64_t{token.number} + 1);
     }
     require(size <= 2 * (model.size() + static_cast<int64_t>(added.all().size())) + 1024,
@@ -93,8 +94,8 @@ struct BpeTokenizer::Parts {
       const auto place = static_cast<size_t>(token.number);
       require(token.number >= model.size() || model.name(token.number).empty() ||
                   model.name(token.number) == token.content,
-              "tokenizer: the added token '", token.content, "' has the number ", token.number, " of '",
-              token.number < model.size() ? model.name(token.number) : "", "'");
+              "tokenizer: the added token ", in_quotes(token.content), " has the number ", token.number,
+              " of ", in_quotes(token.number < model.size() ? model.name(token.number) : ""));
       bytes[place] = token.content;
       is_special[place] = token.special;
     }

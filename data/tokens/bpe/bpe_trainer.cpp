@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cladtorch/error.h"
+#include "cladtorch/quote.h"
 #include "data/text/utf8.h"
 #include "data/tokens/bpe/byte_alphabet.h"
 #include "data/tokens/bpe/fields.h"
@@ -40,8 +41,8 @@ void check(const BpeTrainingOptions& options) {
     const bool twice = std::count(options.special_tokens.begin(), options.special_tokens.end(), token) > 1;
     require(utf8::is_valid(token) && utf8::decode_first(token).bytes < token.size() &&
                 token.find_first_of(" \t\r\n") == std::string::npos && !twice,
-            "train tokenizer: the special token '", token,
-            "' must be UTF-8, longer than a character, without white space, and different from the others");
+            "train tokenizer: the special token ", in_quotes(token),
+            " must be UTF-8, longer than a character, without white space, and different from the others");
   }
 }
 

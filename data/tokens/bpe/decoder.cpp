@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "cladtorch/quote.h"
 #include "data/tokens/bpe/byte_alphabet.h"
 #include "data/tokens/bpe/fields.h"
 
@@ -23,9 +24,8 @@ void Decoder::add(const Json& json, int depth) {
     for (const Json& part : list_field(json, "decoders")) add(part, depth + 1);
     return;
   }
-  require((type == "ByteLevel") == byte_level_ || type == "Fuse", "tokenizer: the decoder '",
-          type.substr(0, 60), "' does not go with a pre_tokenizer that is ", byte_level_ ? "" : "not ",
-          "ByteLevel");
+  require((type == "ByteLevel") == byte_level_ || type == "Fuse", "tokenizer: the decoder ", in_quotes(type),
+          " does not go with a pre_tokenizer that is ", byte_level_ ? "" : "not ", "ByteLevel");
   if (type == "ByteLevel" || type == "Fuse") return;
   if (type == "ByteFallback") {
     bytes_by_name_ = true;

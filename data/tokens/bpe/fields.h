@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cladtorch/error.h"
+#include "cladtorch/quote.h"
 
 namespace cladtorch::data::bpe {
 
@@ -12,7 +13,7 @@ using Json = nlohmann::json;
 
 /// A value for a message: short, whatever it is.
 inline std::string shown(const Json& value) {
-  return value.is_primitive() ? value.dump(-1, ' ', true, Json::error_handler_t::replace).substr(0, 60)
+  return value.is_primitive() ? shortened(value.dump(-1, ' ', true, Json::error_handler_t::replace))
                               : value.type_name();
 }
 
@@ -28,7 +29,7 @@ T field_or(const Json& object, const char* key, T absent) {
     fits = found->is_number_integer() &&
            (!found->is_number_unsigned() || found->get<uint64_t>() <= uint64_t{INT64_MAX});
   }
-  require(fits, "tokenizer: '", key, "' is ", shown(*found), ", expected ",
+  require(fits, "tokenizer: ", in_quotes(key), " is ", shown(*found), ", expected ",
           std::is_same_v<T, bool>          ? "true or false"
           : std::is_same_v<T, std::string> ? "a string"
                                            : "a whole number");
@@ -39,7 +40,7 @@ T field_or(const Json& object, const char* key, T absent) {
 template <class T>
 T field(const Json& object, const char* key) {
   const auto found = object.find(key);
-  require(found != object.end() && !found->is_null(), "tokenizer: '", key, "' is missing");
+  require(found != object.end() && !found->is_null(), "tokenizer: ", in_quotes(key), " is missing");
   return field_or<T>(object, key, T{});
 }
 
@@ -50,13 +51,13 @@ inline std::string type_of(const Json& part, const char* what) {
 }
 
 [[noreturn]] inline void not_supported(const char* what, const std::string& type, const char* supported) {
-  fail("tokenizer: the ", what, " '", type.substr(0, 60), "' is not supported; supported are ", supported);
+  fail("tokenizer: the ", what, " ", in_quotes(type), " is not supported; supported are ", supported);
 }
 
 /// A list under `key`.
 inline const Json& list_field(const Json& object, const char* key) {
   const auto found = object.find(key);
-  require(found != object.end() && found->is_array(), "tokenizer: '", key, "' must be a list");
+  require(found != object.end() && found->is_array(), "tokenizer: ", in_quotes(key), " must be a list");
   return *found;
 }
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <utility>
 
+#include "cladtorch/quote.h"
 #include "data/text/utf8.h"
 #include "data/tokens/bpe/byte_alphabet.h"
 #include "data/tokens/bpe/fields.h"
@@ -39,8 +40,8 @@ void check_options(const Json& json) {
   const std::string type = field_or<std::string>(json, "type", "BPE");
   if (type != "BPE") not_supported("model", type, "BPE, and SentencePiece models as tokenizer.model");
   for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
-    require(field_or<std::string>(json, key, "").empty(), "tokenizer: '", key,
-            "' of the model is not supported");
+    require(field_or<std::string>(json, key, "").empty(), "tokenizer: ", in_quotes(key),
+            " of the model is not supported");
   }
   const auto dropout = json.find("dropout");
   require(dropout == json.end() || dropout->is_null() || *dropout == 0,
@@ -69,7 +70,8 @@ Model::Model(const Json& json, bool byte_level) : byte_level_(byte_level), owner
   unknown_name_ = field_or<std::string>(json, "unk_token", "");
   if (!unknown_name_.empty()) {
     unknown_ = find(unknown_name_);
-    require(unknown_ >= 0, "tokenizer: the unk_token '", unknown_name_, "' is not in the vocabulary");
+    require(unknown_ >= 0, "tokenizer: the unk_token ", in_quotes(unknown_name_),
+            " is not in the vocabulary");
   }
   if (ignore_merges_) {
     for (const std::string& name : names_) {
@@ -87,16 +89,19 @@ void Model::read_vocabulary(const Json& json) {
   const uint64_t most = 2 * vocabulary->size() + 1024;
   uint64_t largest = 0;
   for (const auto& [name, number] : vocabulary->items()) {
-    require(number.is_number_integer() && number.get<int64_t>() >= 0 && number.get<uint64_t>() < most,
-            "tokenizer: the number of the token '", name, "' is ", shown(number), ", expected one from 0 to ",
-            most - 1, ", as there are ", vocabulary->size(), " tokens");
+    if (!number.is_number_integer() || number.get<int64_t>() < 0 || number.get<uint64_t>() >= most) {
+      fail("tokenizer: the number of the token ", in_quotes(name), " is ", shown(number),
+           ", expected one from 0 to ", most - 1, ", as there are ", vocabulary->size(), " tokens");
+    }
     largest = std::max(largest, number.get<uint64_t>());
   }
   names_.resize(largest + 1);
   for (const auto& [name, number] : vocabulary->items()) {
     std::string& place = names_[number.get<size_t>()];
-    require(place.empty() && !name.empty(), "tokenizer: the number ", shown(number), " stands for '", place,
-            "' and '", name, "'");
+    if (!place.empty() || name.empty()) {
+      fail("tokenizer: the number ", shown(number), " stands for ", in_quotes(place), " and ",
+           in_quotes(name));
+    }
     place = name;
   }
   numbers_.reserve(vocabulary->size());
@@ -115,8 +120,10 @@ void Model::read_merge(const Json& json) {
   const auto [left, right] = parts_of_merge(json);
   const auto number = [&](const std::string& name) {
     const int32_t found = find(name);
-    require(found >= 0, "tokenizer: the merge of '", left, "' and '", right, "' needs the token '", name,
-            "', which the vocabulary lacks");
+    if (found < 0) {
+      fail("tokenizer: the merge of ", in_quotes(left), " and ", in_quotes(right), " needs the token ",
+           in_quotes(name), ", which the vocabulary lacks");
+    }
     return found;
   };
   merges_.push_back({number(left), number(right), number(left + right)});

@@ -1,5 +1,6 @@
 #include "data/tokens/bpe/post_processor.h"
 
+#include "cladtorch/quote.h"
 #include "data/tokens/bpe/fields.h"
 
 namespace cladtorch::data::bpe {
@@ -16,7 +17,7 @@ int32_t token_number(const Json& json, int64_t vocab_size) {
 std::vector<int32_t> numbers_of(const Json& json, const std::string& name, int64_t vocab_size) {
   const auto all = json.find("special_tokens");
   require(all != json.end() && all->is_object() && all->contains(name) && (*all)[name].is_object(),
-          "tokenizer: the post_processor names '", name, "', which its 'special_tokens' lack");
+          "tokenizer: the post_processor names ", in_quotes(name), ", which its 'special_tokens' lack");
   std::vector<int32_t> numbers;
   for (const Json& number : list_field((*all)[name], "ids"))
     numbers.push_back(token_number(number, vocab_size));
@@ -48,7 +49,8 @@ SpecialTokens read_template(const Json& json, int64_t vocab_size) {
 /// ["</s>", 2]
 int32_t named_token(const Json& json, const char* key, int64_t vocab_size) {
   const Json& pair = list_field(json, key);
-  require(pair.size() == 2, "tokenizer: '", key, "' of the post_processor must be a token and its number");
+  require(pair.size() == 2, "tokenizer: ", in_quotes(key),
+          " of the post_processor must be a token and its number");
   return token_number(pair[1], vocab_size);
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "cladtorch/quote.h"
 #include "data/tokens/bpe/fields.h"
 #include "data/tokens/bpe/regex.h"
 #include "data/tokens/bpe/scanner.h"
@@ -238,8 +239,8 @@ PreTokenizer::PreTokenizer(const Json& json) {
 void PreTokenizer::add(const Json& json, int depth) {
   check_depth(depth);
   const std::string type = type_of(json, "pre_tokenizer");
-  require(!byte_level_, "tokenizer: the pre_tokenizer '", type.substr(0, 60),
-          "' stands behind ByteLevel, which is only supported as the last one");
+  require(!byte_level_, "tokenizer: the pre_tokenizer ", in_quotes(type),
+          " stands behind ByteLevel, which is only supported as the last one");
   if (type == "Sequence") {
     for (const Json& part : list_field(json, "pretokenizers")) add(part, depth + 1);
     return;

@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "cladtorch/error.h"
+#include "cladtorch/quote.h"
 #include "data/text/utf8.h"
 
 namespace cladtorch::data::bpe {
@@ -93,8 +94,8 @@ Regex::Regex(const std::string& pattern) : pattern_(pattern) {
       reinterpret_cast<PCRE2_SPTR>(translated.data()), translated.size(),
       PCRE2_UTF | PCRE2_UCP | PCRE2_MATCH_INVALID_UTF | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C, &error,
       &offset, nullptr);
-  require(code != nullptr, "tokenizer: the pattern '", pattern,
-          "' is not a regular expression that PCRE2 can read: ", message_of(error));
+  require(code != nullptr, "tokenizer: the pattern ", in_quotes(pattern),
+          " is not a regular expression that PCRE2 can read: ", message_of(error));
   code_ = std::shared_ptr<void>(code, [](void* c) { pcre2_code_free(static_cast<pcre2_code*>(c)); });
   looks_behind_ = looks_behind(code, pattern);
   // Where it cannot, PCRE2 interprets.
@@ -120,7 +121,7 @@ void Regex::search(std::string_view text, bool partial, const std::function<void
     // The interpreter takes its stack from the heap.
     if (count == PCRE2_ERROR_JIT_STACKLIMIT) count = attempt(PCRE2_NO_JIT);
     if (count == PCRE2_ERROR_NOMATCH || count == PCRE2_ERROR_PARTIAL) break;
-    require(count >= 0, "encode: the pattern '", pattern_.substr(0, 200), "' failed at byte ", at, ": ",
+    require(count >= 0, "encode: the pattern ", in_quotes(pattern_), " failed at byte ", at, ": ",
             message_of(count));
     const PCRE2_SIZE* range = pcre2_get_ovector_pointer(match.data);
     if (range[1] > range[0]) visit({range[0], range[1]});

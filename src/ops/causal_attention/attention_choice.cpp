@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cladtorch/error.h"
+#include "cladtorch/quote.h"
 #include "cladtorch/tensor/dry_run.h"
 #include "cuda/choice_file.h"
 #include "cuda/tuning.h"
@@ -41,7 +42,7 @@ AttentionCandidate named(const std::string& name, const AttentionProblem& proble
   if (one == nullptr) {
     std::string names = "auto";
     for (const AttentionImplementation* other : attention_implementations()) names += ", " + other->name();
-    fail("causal_attention: CLADTORCH_CUDA_ATTENTION is '", name, "', expected one of: ", names);
+    fail("causal_attention: CLADTORCH_CUDA_ATTENTION is ", in_quotes(name), ", expected one of: ", names);
   }
   const std::string lack = one->unavailable();
   require(lack.empty(), "causal_attention: CLADTORCH_CUDA_ATTENTION is '", name, "': ", lack);
