@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <string>
 
@@ -77,6 +78,9 @@ int main(int argc, char** argv) {
     return report(usage_error_code, error.what());
   } catch (const std::bad_alloc&) {
     return report(runtime_error_code, "out of memory; choose a smaller model, batch or context");
+  } catch (const std::filesystem::filesystem_error& error) {
+    return report(runtime_error_code,
+                  cladtorch::io::describe_failure("open", error.path1(), error.code().value()));
   } catch (const std::exception& error) {
     return report(runtime_error_code, error.what());
   }

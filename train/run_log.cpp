@@ -1,7 +1,6 @@
 #include "cladtorch/train/run_log.h"
 
 #include <cerrno>
-#include <fstream>
 #include <sstream>
 
 #include "cladtorch/error.h"
@@ -39,8 +38,7 @@ StepRecord from_json(const io::Json& json, const std::string& where) {
 }  // namespace
 
 std::vector<StepRecord> read_run_log(const std::filesystem::path& path) {
-  std::ifstream lines(path, std::ios::binary);
-  if (!lines) throw Error(io::describe_failure("read", path, errno));
+  std::istringstream lines(io::read_file(path));
   std::vector<StepRecord> records;
   int64_t number = 0;
   for (std::string line; std::getline(lines, line);) {

@@ -67,6 +67,8 @@ LlmcTokens LlmcTokens::open(const std::filesystem::path& path) {
 }
 
 bool LlmcTokens::is_one(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return false;
   int32_t magic = 0;
   std::ifstream file(path, std::ios::binary);
   return file.read(reinterpret_cast<char*>(&magic), sizeof magic) && kind_of(magic) != nullptr;

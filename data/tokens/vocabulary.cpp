@@ -1,6 +1,7 @@
 #include "cladtorch/data/vocabulary.h"
 
 #include "cladtorch/error.h"
+#include "cladtorch/io/atomic_file.h"
 #include "cladtorch/quote.h"
 
 namespace cladtorch::data {
@@ -8,8 +9,9 @@ namespace cladtorch::data {
 Vocabulary::Vocabulary(std::string name) : name_(std::move(name)) {
   if (name_ == "char" || name_ == "byte") return;
   std::error_code error;
-  require(std::filesystem::exists(name_, error),
-          "vocabulary: expected char, byte, or the file or folder of a tokenizer; ", in_quotes(name_),
+  const bool exists = std::filesystem::exists(name_, error);
+  if (error) throw Error(io::describe_failure("read", name_, error.value()));
+  require(exists, "vocabulary: expected char, byte, or the file or folder of a tokenizer; ", in_quotes(name_),
           " does not exist");
   is_file_ = true;
 }

@@ -142,6 +142,8 @@ const GPT2Config& checked_config(const LanguageModel& model, const fs::path& fil
 }  // namespace
 
 bool is_llmc_model(const fs::path& file) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) return false;
   int32_t first = 0;
   std::ifstream stream(file, std::ios::binary);
   return stream.read(reinterpret_cast<char*>(&first), sizeof first) && first == magic;

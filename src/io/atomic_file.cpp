@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +16,7 @@
 #include <vector>
 
 #include "cladtorch/error.h"
+#include "cladtorch/quote.h"
 
 namespace cladtorch::io {
 namespace fs = std::filesystem;
@@ -25,7 +28,8 @@ constexpr size_t largest_write = size_t{64} << 20;
 /// What is read of a pipe or a device, which may have no end.
 constexpr size_t longest_stream = size_t{256} << 20;
 
-std::string_view way_out(int error_number) {
+std::string_view way_out(std::string_view action, int error_number) {
+  const bool reads = action.starts_with("read") || action.starts_with("open");
   switch (error_number) {
     case ENOSPC:
     case EDQUOT:
@@ -35,11 +39,14 @@ std::string_view way_out(int error_number) {
     case EACCES:
     case EPERM:
     case EROFS:
-      return "choose a folder that you may write to";
+      return reads ? "name one that you may read" : "choose a folder that you may write to";
     case ENOENT:
       return "check the path";
     case ENOTDIR:
-      return "a part of this path is a file: choose another folder";
+      return reads ? "a part of this path is a file: check the path"
+                   : "a part of this path is a file: choose another folder";
+    case ELOOP:
+      return "its symbolic links lead in a circle: check the path";
     case EISDIR:
       return "this is a folder: name a file";
     case EPIPE:
@@ -65,7 +72,8 @@ fs::path folder_of(const fs::path& path) {
 std::string describe_failure(std::string_view action, const fs::path& path, int error_number) {
   std::string reason = std::strerror(error_number);
   if (!reason.empty()) reason[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(reason[0])));
-  return fmt::format("cannot {} '{}': {}; {}", action, path.string(), reason, way_out(error_number));
+  const std::string name = error_number == ENAMETOOLONG ? shortened(path.string()) : path.string();
+  return fmt::format("cannot {} '{}': {}; {}", action, name, reason, way_out(action, error_number));
 }
 
 AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
@@ -118,9 +126,25 @@ void write_file(const fs::path& path, std::string_view text) {
   file.commit();
 }
 
-std::string read_file(const fs::path& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+int open_to_read(const fs::path& path) {
+  // Without O_NONBLOCK, opening a pipe waits for somebody to write into it.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) fail("read", path, errno);
+  struct stat file{};
+  struct statfs system{};
+  const bool pipe = ::fstat(descriptor, &file) == 0 && S_ISFIFO(file.st_mode);
+  // One of the shell's, <(...) or |, has somebody.
+  const bool of_shell = pipe && ::fstatfs(descriptor, &system) == 0 && system.f_type == PIPEFS_MAGIC;
+  if (pipe && !of_shell) {
+    ::close(descriptor);
+    throw Error(fmt::format("cannot read '{}': it is a named pipe; name a file", path.string()));
+  }
+  ::fcntl(descriptor, F_SETFL, 0);
+  return descriptor;
+}
+
+std::string read_file(const fs::path& path) {
+  const int descriptor = open_to_read(path);
   struct stat info{};
   const bool ends = ::fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode);
   std::string content;

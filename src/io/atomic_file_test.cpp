@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 
 #include "cladtorch/error.h"
 #include "cladtorch/io/atomic_folder.h"
+#include "cladtorch/io/mapped_file.h"
 #include "io/temporary_folder.h"
 
 namespace cladtorch::io {
@@ -131,6 +133,38 @@ TEST(AtomicFile, LeavesSignalsAloneThatAreHandledOrIgnored) {
 TEST(DescribeFailure, TellsWhatToDoOnAFullDisk) {
   EXPECT_EQ(describe_failure("write", "a/b", ENOSPC),
             "cannot write 'a/b': no space left on device; free some space or choose another folder");
+}
+
+TEST(DescribeFailure, TellsWhatToDoWhereAFileCannotBeRead) {
+  EXPECT_EQ(describe_failure("read", "x", EACCES),
+            "cannot read 'x': permission denied; name one that you may read");
+  EXPECT_EQ(describe_failure("open folder", "x", EACCES),
+            "cannot open folder 'x': permission denied; name one that you may read");
+  EXPECT_EQ(describe_failure("write", "x", EACCES),
+            "cannot write 'x': permission denied; choose a folder that you may write to");
+  EXPECT_EQ(
+      describe_failure("read", "x", ELOOP),
+      "cannot read 'x': too many levels of symbolic links; its symbolic links lead in a circle: check the "
+      "path");
+  EXPECT_LT(describe_failure("read", std::string(70'000, 'x'), ENAMETOOLONG).size(), 200u);
+}
+
+TEST(ReadFile, RefusesANamedPipeInsteadOfWaitingForAWriter) {
+  TemporaryFolder folder;
+  const std::filesystem::path pipe = folder / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const std::string expected = "cannot read '" + pipe.string() + "': it is a named pipe; name a file";
+  EXPECT_EQ(error_of([&] { read_file(pipe); }), expected);
+  EXPECT_EQ(error_of([&] { MappedFile{pipe}; }), expected);
+}
+
+TEST(ReadFile, ReadsWhatAShellPipesIn) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  ASSERT_EQ(::write(ends[1], "text", 4), 4);
+  ::close(ends[1]);
+  EXPECT_EQ(read_file("/dev/fd/" + std::to_string(ends[0])), "text");
+  ::close(ends[0]);
 }
 
 TEST(ReadFile, NamesTheMissingPath) {

@@ -14,8 +14,7 @@
 namespace cladtorch::io {
 
 MappedFile::MappedFile(const std::filesystem::path& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) throw Error(describe_failure("read", path, errno));
+  const int descriptor = open_to_read(path);
   struct stat info{};
   int error_number = ::fstat(descriptor, &info) != 0 ? errno : 0;
   if (error_number == 0 && S_ISDIR(info.st_mode)) error_number = EISDIR;

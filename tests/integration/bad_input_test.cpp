@@ -1,7 +1,10 @@
 // Every mistake gives its exit code and exactly one line that says what is wrong.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/capability.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -348,6 +351,63 @@ TEST_F(BadInput, NoErrorQuotesAWholeFile) {
   write(folder_ / "ids", file + header + std::string(8, '\0'));
   write(folder_ / "run" / "best" / "config.json", config);
   expect_short({"eval", "--from", "run", "--ids", "ids"});
+}
+
+TEST_F(BadInput, NamedPipesAreNotWaitedFor) {
+  train();
+  const std::string pipe = (folder_ / "pipe").string();
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const std::string refused = "it is a named pipe";
+  expect_error({"tokenizer", "encode", "--tokenizer", "pipe", "a"}, runtime_error_code, refused);
+  expect_error(small_train({"--out", "new", "--tokenizer", "pipe"}), runtime_error_code, refused);
+  expect_error(small_train({"--out", "new", "--config", "pipe"}), runtime_error_code, refused);
+  expect_error({"eval", "--from", "run", "--ids", "pipe"}, runtime_error_code, refused);
+  expect_error({"import", "--from", "pipe", "--out", "model"}, runtime_error_code, "neither a folder");
+  expect_error({"eval", "--from", "run", "--text", "pipe"}, runtime_error_code,
+               "neither a file nor a folder");
+  for (const char* file : {"log.jsonl", "run.json", "config.toml"}) {
+    fs::rename(folder_ / "run" / file, folder_ / "kept");
+    fs::create_symlink(pipe, folder_ / "run" / file);
+    expect_error({"report", "run"}, runtime_error_code, refused);
+    fs::rename(folder_ / "kept", folder_ / "run" / file);
+  }
+}
+
+TEST_F(BadInput, LinksThatLeadInACircleAreNamed) {
+  fs::create_symlink("loop", folder_ / "loop");
+  const std::vector<std::vector<std::string>> commands = {{"info", "loop"},
+                                                          {"report", "loop"},
+                                                          {"train", "--resume", "loop"},
+                                                          small_train({"--out", "loop"}),
+                                                          small_train({"--config", "loop"}),
+                                                          small_train({"--text", "loop"}),
+                                                          {"tokenizer", "show", "--tokenizer", "loop"},
+                                                          {"eval", "--from", "loop", "--text", "x"},
+                                                          {"import", "--from", "loop", "--out", "model"}};
+  for (const std::vector<std::string>& command : commands) {
+    const Outcome outcome = program(command);
+    expect_one_line(outcome, runtime_error_code, "loop");
+    EXPECT_THAT(outcome.err, HasSubstr("oo many levels of symbolic links")) << command.front();
+    EXPECT_THAT(outcome.err, testing::Not(HasSubstr("filesystem error"))) << command.front();
+  }
+}
+
+TEST_F(BadInput, AFileThatMayNotBeReadIsNamed) {
+  write(folder_ / "closed", "{}");
+  fs::permissions(folder_ / "closed", fs::perms::none);
+  const auto without_privileges = [&](const std::vector<std::string>& arguments) {
+    return run(arguments, {.folder = folder_.path(), .before = [] {
+                             for (const int capability : {CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH})
+                               ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
+                           }});
+  };
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"tokenizer", "show", "--tokenizer", "closed"},
+        small_train({"--config", "closed"}),
+        {"data", "show", "--text", "closed"}}) {
+    expect_one_line(without_privileges(command), runtime_error_code,
+                    "'closed': permission denied; name one that you may read");
+  }
 }
 
 }  // namespace

@@ -46,6 +46,7 @@ Program::Program(const std::vector<std::string>& arguments, const Options& optio
     ::signal(SIGXFSZ, SIG_IGN);
   }
   if (!options.folder.empty() && ::chdir(options.folder.c_str()) != 0) ::_exit(126);
+  if (options.before) options.before();
   ::execv(CLADTORCH_PROGRAM, const_cast<char* const*>(argv.data()));
   ::_exit(127);
 }

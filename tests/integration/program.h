@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,7 +22,8 @@ class Program {
   struct Options {
     std::filesystem::path folder;             ///< working directory
     std::filesystem::path standard_output{};  ///< instead of a file that Outcome::out is read from
-    std::optional<size_t> file_size_limit{};  ///< bytes; a write beyond it fails as on a full disk
+    std::optional<size_t> file_size_limit{};  ///< bytes, as by ulimit -f
+    std::function<void()> before{};  ///< called in the new process before the program takes its place
   };
 
   Program(const std::vector<std::string>& arguments, const Options& options);

@@ -38,8 +38,12 @@ class AtomicFile {
 /// Writes the whole of `text` to `path` through an AtomicFile.
 void write_file(const std::filesystem::path& path, std::string_view text);
 
-/// The whole content of `path`; throws cladtorch::Error if it cannot be read, or is a pipe or device that
-/// gives more than 256 MB.
+/// A descriptor to read `path` by. Throws cladtorch::Error if it cannot be opened, or is a named pipe,
+/// which might never give anything.
+int open_to_read(const std::filesystem::path& path);
+
+/// The whole content of `path`; throws cladtorch::Error if open_to_read() does, if it cannot be read, or
+/// is a shell's pipe or a device that gives more than 256 MB.
 std::string read_file(const std::filesystem::path& path);
 
 /// Creates `path` and its parents, and checks that a file can be made in it.
