@@ -124,21 +124,35 @@ TrainerState load_trainer_state(const fs::path& checkpoint) {
   const std::string where = (checkpoint / state_file).string();
   const io::Json json = io::read_json(where);
   TrainerState state;
-  state.step = io::json_field<int64_t>(json, "step", where);
-  state.steps = io::json_field<int64_t>(json, "steps", where);
-  state.configured_steps = io::json_field<int64_t>(json, "configured_steps", where);
-  state.best_step = io::json_field<int64_t>(json, "best_step", where);
-  require(state.step >= 0 && state.steps >= 0, "read '", where, "': step ", state.step, " of ", state.steps,
-          ", expected numbers of at least 0");
-  state.tokens = io::json_field_or<int64_t>(json, "tokens", where, 0);
+  const auto count = [&](const char* key) {
+    const auto value = io::json_field<int64_t>(json, key, where);
+    require(value >= 0, "read '", where, "': key '", key, "' is ", value,
+            ", expected a number of at least 0");
+    return value;
+  };
+  const auto count_if_there = [&](const char* key) { return json.contains(key) ? count(key) : 0; };
+  state.step = count("step");
+  state.steps = count("steps");
+  state.configured_steps = count("configured_steps");
+  state.best_step = count("best_step");
+  require(state.best_step <= state.step, "read '", where, "': the best step ", state.best_step,
+          " lies beyond step ", state.step);
+  state.tokens = count_if_there("tokens");
+  state.evaluations_since_best = count_if_there("evaluations_since_best");
   state.seconds = io::json_field<double>(json, "seconds", where);
+  require(state.seconds >= 0, "read '", where, "': key 'seconds' is ", state.seconds,
+          ", expected a number of at least 0");
   state.train_tokens = io::json_field<uint64_t>(json, "train_tokens", where);
   state.base_fingerprint = io::json_field_or<std::string>(json, "base_fingerprint", where, "");
   if (json.contains("best_val")) state.best_val = io::json_field<double>(json, "best_val", where);
   if (json.contains("val_loss")) state.val_loss = io::json_field<double>(json, "val_loss", where);
   if (json.contains("first_val")) state.first_val = io::json_field<double>(json, "first_val", where);
-  state.evaluations_since_best = io::json_field_or<int64_t>(json, "evaluations_since_best", where, 0);
-  state.loader = nlohmann::json(io::json_field<io::Json>(json, "loader", where)).get<data::LoaderState>();
+  const nlohmann::json loader = io::json_field<io::Json>(json, "loader", where);
+  try {
+    state.loader = loader.get<data::LoaderState>();
+  } catch (const Error& error) {
+    fail("read '", where, "': ", error.what());
+  }
   return state;
 }
 

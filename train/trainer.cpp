@@ -163,12 +163,19 @@ void Trainer::restore(const std::filesystem::path& checkpoint) {
   restore_weights(checkpoint, state);
   build(std::move(master_));
   load_optimizer(checkpoint, *optimizer_);
+  require(optimizer_->steps() == state.step, "resume '", checkpoint.string(), "': it is of step ", state.step,
+          ", but its optimizer has done ", optimizer_->steps(), "; was trainer_state.json edited?");
   if (float8_) load_float8(checkpoint, *float8_);
   require(std::isfinite(TensorList(master_->parameters()).norm()) &&
               std::isfinite(optimizer_->first_moments().norm()) &&
               std::isfinite(optimizer_->second_moments().norm()),
           "resume '", checkpoint.string(), "': it holds numbers that are not finite; it cannot be continued");
   loader_.restore(state.loader);
+  // Checkpoints of long ago do not say how many tokens.
+  require(state.tokens == 0 || loader_.may_have_given(static_cast<uint64_t>(state.tokens)), "resume '",
+          checkpoint.string(), "': ", state.tokens, " tokens do not lead to sequence ", state.loader.position,
+          " of epoch ", state.loader.epoch,
+          "; has the sequence length or the sampling changed, or was trainer_state.json edited?");
   extras_ = formats::read_extras(checkpoint);
   state_ = state;
   // The length that a time limit chose holds until the user asks for another one.

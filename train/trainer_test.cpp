@@ -394,8 +394,18 @@ TEST(Trainer, RefusesADamagedCheckpointAndAnotherSeed) {
   config.run.seed = 1;
 
   io::Json state = io::read_json(folder / "c" / "trainer_state.json");
-  for (const auto& [key, value] :
-       {std::pair<const char*, io::Json>{"step", -1}, {"step", 2.5}, {"steps", "x"}}) {
+  for (const auto& [key, value] : {std::pair<const char*, io::Json>{"step", -1},
+                                   {"step", 2.5},
+                                   {"steps", "x"},
+                                   {"steps", -1},
+                                   {"configured_steps", -1},
+                                   {"best_step", -1},
+                                   {"evaluations_since_best", -1},
+                                   {"tokens", -16},
+                                   {"seconds", -0.5},
+                                   {"best_step", 1},
+                                   {"loader", 1},
+                                   {"loader", {{"seed", 1}}}}) {
     io::Json odd = state;
     odd[key] = value;
     io::write_json(folder / "c" / "trainer_state.json", odd);
@@ -405,6 +415,14 @@ TEST(Trainer, RefusesADamagedCheckpointAndAnotherSeed) {
   odd["loader"]["position"] = 1'000'000'000;
   io::write_json(folder / "c" / "trainer_state.json", odd);
   EXPECT_THAT(restore(), HasSubstr("position 1000000000 lies beyond"));
+  odd = state;
+  odd["step"] = 3;
+  io::write_json(folder / "c" / "trainer_state.json", odd);
+  EXPECT_THAT(restore(), HasSubstr("it is of step 3, but its optimizer has done 0"));
+  odd = state;
+  odd["tokens"] = 1'600'000;
+  io::write_json(folder / "c" / "trainer_state.json", odd);
+  EXPECT_THAT(restore(), HasSubstr("1600000 tokens do not lead to sequence 0 of epoch 0"));
   io::write_json(folder / "c" / "trainer_state.json", state);
 
   const auto poisoned = formats::load_model(folder / "c");

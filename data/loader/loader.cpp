@@ -72,6 +72,17 @@ void Loader::restore(const LoaderState& state) {
           " sequences of an epoch; has the text, the sequence length or the sampling changed?");
 }
 
+bool Loader::may_have_given(uint64_t tokens) const {
+  const auto time = static_cast<uint64_t>(shape_.time);
+  if (tokens % time != 0 || tokens / time < state_.position) return false;
+  const uint64_t before = tokens / time - state_.position, epochs = state_.epoch;  // sequences, in `epochs`
+  if (epochs == 0 || sampling_ == Sampling::random_offsets) return epochs == 0 && before == 0;
+  if (documents_) return before % epochs == 0 && before / epochs == order_.size();
+  const uint64_t starts = tokens_.size() - time;
+  const uint64_t fewest = (starts - std::min(time, starts)) / time + 1, most = (starts - 1) / time + 1;
+  return before / epochs >= fewest && (before - 1) / epochs + 1 <= most;
+}
+
 void Loader::begin_epoch() {
   const auto stream = order_stream + state_.epoch;
   if (documents_) {

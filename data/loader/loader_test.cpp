@@ -165,6 +165,20 @@ TEST(Loader, ATextOfOneSequenceIsEnoughAndAShorterOneIsNot) {
   EXPECT_THAT(error_of([&] { Loader(text.span(), {0, 8}, 1); }), HasSubstr("must be at least 1"));
 }
 
+TEST(Loader, KnowsWhetherItsStateComesAfterSoManyTokens) {
+  const Counting text(101);
+  for (const Sampling sampling : {Sampling::shuffled_windows, Sampling::random_offsets}) {
+    Loader loader(text.span(), {3, 8}, 1, sampling);
+    for (uint64_t tokens = 0; tokens < 3000; tokens += 24) {
+      EXPECT_TRUE(loader.may_have_given(tokens)) << tokens;
+      EXPECT_FALSE(loader.may_have_given(tokens + 1)) << tokens;
+      EXPECT_FALSE(loader.may_have_given(2 * tokens + 240)) << tokens;
+      EXPECT_FALSE(loader.may_have_given(tokens / 2 - tokens / 2 % 8 - 8)) << tokens;
+      next(loader);
+    }
+  }
+}
+
 TEST(Loader, RefusesBuffersOfAnotherSizeAndForeignStates) {
   const Counting text(100);
   Loader loader(text.span(), {2, 8}, 1);

@@ -74,6 +74,8 @@ class Loader {
   /// Continues exactly where a loader over the same tokens, shape and sampling was in `state`. Throws Error
   /// for a place that this loader never reaches.
   void restore(const LoaderState& state);
+  /// Whether it can be in its state after so many tokens.
+  bool may_have_given(uint64_t tokens) const;
 
   /// Tokens that one epoch visits (random offsets: the size of the text), for "epochs seen" displays.
   uint64_t epoch_tokens() const;
