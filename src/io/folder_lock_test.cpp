@@ -3,10 +3,24 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 #include "io/temporary_folder.h"
+
+namespace {
+bool has_locks = true;
+}
+
+/// Takes the place of the C library's.
+extern "C" int flock(int descriptor, int operation) {
+  if (has_locks) return static_cast<int>(::syscall(SYS_flock, descriptor, operation));
+  errno = ENOLCK;
+  return -1;
+}
 
 namespace cladtorch::io {
 namespace {
@@ -44,6 +58,18 @@ TEST(FolderLock, EndsWithAProcessThatIsKilled) {
 TEST(FolderLock, NamesAFolderThatIsNotThere) {
   EXPECT_THAT(error_of([] { FolderLock::try_lock("no/such/folder"); }),
               testing::HasSubstr("'no/such/folder'"));
+}
+
+TEST(FolderLock, WarnsOnceWhereTheFileSystemHasNoLocks) {
+  const TemporaryFolder folder;
+  has_locks = false;
+  testing::internal::CaptureStderr();
+  EXPECT_TRUE(FolderLock::try_lock(folder.path()).has_value());
+  EXPECT_TRUE(FolderLock::try_lock(folder.path()).has_value());
+  has_locks = true;
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "cladtorch: warning: cannot lock '" + folder.path().string() +
+                "': No locks available; take care that nobody else trains there\n");
 }
 
 }  // namespace

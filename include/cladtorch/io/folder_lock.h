@@ -10,7 +10,8 @@ namespace cladtorch::io {
 class FolderLock {
  public:
   /// The lock on the folder `path`, or nothing while another holds it. Throws cladtorch::Error when there is
-  /// no such folder. On a file system without locks every process gets it.
+  /// no such folder. On a file system without locks every process gets it, and the first
+  /// time a warning goes to standard error.
   static std::optional<FolderLock> try_lock(const std::filesystem::path& path);
 
   ~FolderLock();
