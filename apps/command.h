@@ -12,10 +12,10 @@
 #include <string>
 #include <utility>
 
+#include "cladtorch/tensor/parallel.h"
+
 namespace cladtorch::apps {
 
-/// Most threads that a command takes.
-inline constexpr int64_t most_threads = 1024;
 /// Stories are made in memory.
 inline constexpr int64_t most_story_bytes = 1'000'000'000;
 

@@ -16,7 +16,6 @@
 namespace cladtorch::train {
 namespace {
 
-constexpr int64_t most_threads = 1024;
 constexpr AdamWOptions adamw = {.lr = 1e-4, .weight_decay = 0.1};
 constexpr uint64_t dropout_seed = 1;
 

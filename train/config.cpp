@@ -14,6 +14,7 @@
 #include "cladtorch/nn/transformer.h"
 #include "cladtorch/quote.h"
 #include "cladtorch/tensor/device.h"
+#include "cladtorch/tensor/parallel.h"
 #include "cladtorch/train/schedule.h"
 #include "cladtorch/train/usage_error.h"
 #include "data/text/utf8.h"
@@ -127,7 +128,7 @@ std::vector<ConfigField> config_fields(TrainConfig& c) {
       {"run.name", "name of the run; empty: stories, or the name of the text", &c.run.name},
       {"run.out", "folder of the run; empty: runs/<name>", &c.run.out},
       {"run.seed", "seed of initialization, shuffling, dropout and samples", &c.run.seed},
-      {"run.threads", "threads; 0: all cores", &c.run.threads, 0, 1024},
+      {"run.threads", "threads; 0: all cores", &c.run.threads, 0, most_threads},
       {"run.device", "where to compute: cpu, cuda or cuda:N", &c.run.device},
       {"run.dtype",
        "number format of the computation: fp32, bf16, or fp8 (bf16, with linear layers in 8 bits)",

@@ -1,25 +1,19 @@
 #include "train/device_step.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
-#include <string_view>
 #include <utility>
 
 #include "cladtorch/ops/dropout.h"
 #include "cladtorch/tensor/dry_run.h"
 #include "cladtorch/tensor/gradient_target.h"
+#include "tensor/switch.h"
 
 namespace cladtorch::train {
 namespace {
 
 /// The first run plans the memory, the second follows the plan, and both find out how to multiply.
 constexpr int runs_before_capture = 2;
-
-bool graphs_are_on() {
-  const char* const setting = std::getenv("CLADTORCH_CUDA_GRAPHS");
-  return setting == nullptr || std::string_view(setting) != "off";
-}
 
 }  // namespace
 
@@ -102,7 +96,8 @@ bool DeviceStep::is_planned() const {
 
 void DeviceStep::run(Part& part, detail::ThreadBody work) {
   if (part.graph && part.moves != workspace_.statistics(device_).moves) part = {};
-  if (!part.graph && part.runs >= runs_before_capture && graphs_are_on()) capture(part, work);
+  if (!part.graph && part.runs >= runs_before_capture && detail::is_switched_on("CLADTORCH_CUDA_GRAPHS"))
+    capture(part, work);
   if (!part.graph) {
     work();
     if (is_planned()) ++part.runs;

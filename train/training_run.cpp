@@ -76,7 +76,7 @@ class Session {
         data_(open_data(config_, checkpoint_of(request))),
         model_(begin_model(request)),
         trainer_(config_, data_, std::move(model_), adapter_run(config_)) {
-    set_num_threads(config_.run.threads > 0 ? static_cast<int>(config_.run.threads) : num_threads());
+    if (config_.run.threads > 0) set_num_threads(static_cast<int>(config_.run.threads));
     if (request.resume) {
       trainer_.restore(file("last"));
     } else if (!config_.model.from.empty()) {

@@ -1,17 +1,12 @@
 #include "cuda/tuning.h"
 
-#include <cstdlib>
-#include <string_view>
-
 #include "cuda/check.h"
 #include "cuda/stream.h"
+#include "tensor/switch.h"
 
 namespace cladtorch::cuda {
 
-bool tuning_is_on() {
-  const char* const setting = std::getenv("CLADTORCH_CUDA_TUNING");
-  return setting == nullptr || std::string_view(setting) != "off";
-}
+bool tuning_is_on() { return detail::is_switched_on("CLADTORCH_CUDA_TUNING"); }
 
 bool is_capturing(Device device) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;

@@ -1,7 +1,12 @@
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <iterator>
+#include <string_view>
 
+#include "cladtorch/error.h"
+#include "cladtorch/quote.h"
 #include "simd/kernels.h"
 #include "tensor/instruction_sets.h"
 
@@ -50,21 +55,26 @@ const Kernels* find_kernels(const char* name) {
   return std::strcmp(name, "portable") ? nullptr : &portable::table;
 }
 
-const Kernels& kernels() {
-  static const Kernels& chosen = []() -> const Kernels& {
-    if (const char* wanted = std::getenv("CLADTORCH_SIMD")) {
-      if (const Kernels* found = find_kernels(wanted)) return *found;
-    }
+const Kernels& choose_kernels(const char* wanted) {
+  if (wanted != nullptr && *wanted != '\0') {
+    constexpr std::string_view names[] = {"portable", "avx2", "avx512", "avx512bf16"};
+    require(std::ranges::find(names, wanted) != std::end(names), "CLADTORCH_SIMD is ", in_quotes(wanted),
+            ", expected portable, avx2, avx512 or avx512bf16");
+    if (const Kernels* found = find_kernels(wanted)) return *found;
+  }
 #if defined(CLADTORCH_X86)
-    if (avx512bf16::is_fast()) {
-      if (const Kernels* found = find_kernels("avx512bf16")) return *found;
-    }
+  if (avx512bf16::is_fast()) {
+    if (const Kernels* found = find_kernels("avx512bf16")) return *found;
+  }
 #endif
-    for (const char* name : {"avx512", "avx2"}) {
-      if (const Kernels* found = find_kernels(name)) return *found;
-    }
-    return portable::table;
-  }();
+  for (const char* name : {"avx512", "avx2"}) {
+    if (const Kernels* found = find_kernels(name)) return *found;
+  }
+  return portable::table;
+}
+
+const Kernels& kernels() {
+  static const Kernels& chosen = choose_kernels(std::getenv("CLADTORCH_SIMD"));
   return chosen;
 }
 

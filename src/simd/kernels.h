@@ -162,8 +162,11 @@ struct Kernels {
 };
 
 /// The widest set that this processor runs, or the one named by the environment variable CLADTORCH_SIMD
-/// (portable, avx2, avx512, avx512bf16) if it runs here.
+/// (portable, avx2, avx512, avx512bf16) if it runs here. Throws Error where that is no name of a set.
 const Kernels& kernels();
+
+/// The same for `wanted` in the place of the variable; null or empty: the widest.
+const Kernels& choose_kernels(const char* wanted);
 
 /// By name, or null if unknown or not supported by this processor: for tests and benchmarks.
 const Kernels* find_kernels(const char* name);

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <vector>
 
+#include "cladtorch/error.h"
+#include "cladtorch/quote.h"
 #include "cladtorch/random.h"
 #include "simd/kernels.h"
 
@@ -479,6 +481,29 @@ TEST_P(Simd, PartsOfVectorsReachNoFurtherThanTheirElements) {
     if (n % 2 == 0) kernels_->rotate(1, n / 2, x, y, false, d, true);
     EXPECT_EQ(kernels_->sum(n, x), 0);
     EXPECT_EQ(kernels_->dot(n, x, x), 0);
+  }
+}
+
+TEST(Choice, IsTheSetThatIsWantedIfItRunsHere) {
+  EXPECT_STREQ(choose_kernels("portable").name, "portable");
+  EXPECT_STREQ(choose_kernels("").name, choose_kernels(nullptr).name);
+  for (const char* set : {"avx2", "avx512", "avx512bf16"}) {
+    if (find_kernels(set))
+      EXPECT_STREQ(choose_kernels(set).name, set);
+    else
+      EXPECT_STREQ(choose_kernels(set).name, choose_kernels(nullptr).name);
+  }
+}
+
+TEST(Choice, RefusesWhatIsNoSet) {
+  for (const char* set : {"garbage", "AVX2", "avx", " avx2"}) {
+    try {
+      choose_kernels(set);
+      ADD_FAILURE() << set;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.what(),
+                "CLADTORCH_SIMD is " + in_quotes(set) + ", expected portable, avx2, avx512 or avx512bf16");
+    }
   }
 }
 

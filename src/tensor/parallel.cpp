@@ -12,7 +12,8 @@ namespace cladtorch {
 int num_threads() { return omp_get_max_threads(); }
 
 void set_num_threads(int count) {
-  require(count >= 1, "set_num_threads: expected at least 1, got ", count);
+  require(count >= 1 && count <= most_threads, "set_num_threads: expected 1 to ", most_threads, ", got ",
+          count);
   omp_set_num_threads(count);
 }
 

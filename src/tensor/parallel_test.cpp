@@ -5,6 +5,8 @@
 #include <array>
 #include <atomic>
 
+#include "cladtorch/error.h"
+
 namespace cladtorch {
 namespace {
 
@@ -38,6 +40,12 @@ TEST_F(ParallelFor, PreparesTheCallerWhenThereIsOnePiece) {
   parallel_for(5, 10, [&] { ++prepared; }, [&](int64_t, int64_t) { ++pieces; });
   EXPECT_EQ(prepared, 1);
   EXPECT_EQ(pieces, 1);
+}
+
+TEST(Threads, AreAsManyAsASystemMayServe) {
+  const int before = num_threads();
+  for (const int count : {-1, 0, most_threads + 1, 2147483647}) EXPECT_THROW(set_num_threads(count), Error);
+  EXPECT_EQ(num_threads(), before);
 }
 
 }  // namespace

@@ -7,9 +7,12 @@
 
 namespace cladtorch {
 
+/// The most threads that a caller may ask for.
+inline constexpr int most_threads = 1024;
+
 /// The number of threads that operations use, at first OpenMP's default.
 int num_threads();
-/// Throws Error unless count >= 1.
+/// Throws Error unless 1 <= count <= most_threads.
 void set_num_threads(int count);
 
 namespace detail {
