@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/command.h"
+#include "apps/process.h"
 #include "cladtorch/data/dataset.h"
 #include "cladtorch/data/llmc_tokens.h"
 #include "cladtorch/data/stories.h"
@@ -115,7 +116,7 @@ int export_tokens(const Options& options) {
 int stories(const Options& options) {
   const std::string text = data::generate_stories(static_cast<size_t>(options.bytes), options.seed);
   if (options.out.empty()) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
+    print_output(text);
   } else {
     io::write_file(options.out, text);
     fmt::print("{}: {}, entropy {:.6f} nats per byte (exact)\n", options.out.string(),

@@ -1,15 +1,13 @@
 #include "cladtorch/train/generate.h"
 
-#include <cerrno>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 
 #include "apps/command.h"
 #include "apps/open_model.h"
+#include "apps/process.h"
 #include "cladtorch/data/tokenizer.h"
 #include "cladtorch/formats/hugging_face.h"
-#include "cladtorch/io/atomic_file.h"
 #include "cladtorch/tensor/parallel.h"
 #include "cladtorch/train/checkpoint.h"
 #include "cladtorch/train/config.h"
@@ -38,9 +36,8 @@ void check(const Options& options) {
 }
 
 void write(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    throw Error(io::describe_failure("write", "standard output", errno));
-  }
+  print_output(text);
+  check_output();  // a reader sees each token when it is there
 }
 
 /// What the folder says ends a text, or else the tokenizer.

@@ -1,16 +1,16 @@
 // cladtorch: train, sample and measure models from the shell.
-#include <fmt/format.h>
-
-#include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <new>
+#include <sstream>
 #include <string>
+#include <system_error>
 
 #include "apps/command.h"
 #include "apps/explain.h"
 #include "apps/help.h"
+#include "apps/process.h"
 #include "cladtorch/io/atomic_file.h"
 #include "cladtorch/train/system_info.h"
 #include "cladtorch/train/usage_error.h"
@@ -25,7 +25,7 @@ int report(int code, std::string message) {
   for (char& c : message) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
   }
-  fmt::print(stderr, "cladtorch: error: {}\n", message);
+  cladtorch::apps::print_error("cladtorch: error: " + message + "\n");
   return code;
 }
 
@@ -53,27 +53,40 @@ int run(int argc, char** argv) {
   cladtorch::apps::add_man(app, action);
   cladtorch::apps::format_help(app);
   if (argc == 1) {
-    fmt::print("{}", app.help());
+    cladtorch::apps::print_output(app.help());
     return usage_error_code;
   }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
+    if (error.get_exit_code() == 0) {  // --help and --version
+      std::ostringstream text;
+      app.exit(error, text, text);
+      cladtorch::apps::print_output(text.str());
+      return 0;
+    }
     return report(usage_error_code, cladtorch::apps::explain(app, error));
   }
-  const int code = action();
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    return report(runtime_error_code, cladtorch::io::describe_failure("write", "standard output", errno));
+  return action();
+}
+
+int run_and_check_output(int argc, char** argv) {
+  try {
+    const int code = run(argc, argv);
+    cladtorch::apps::check_output();
+    return code;
+  } catch (const std::system_error& error) {  // of fmt::print
+    if (std::ferror(stdout) == 0) throw;
+    cladtorch::apps::fail_output(error.code().value());
   }
-  return code;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
-    return run(argc, argv);
+    cladtorch::apps::prepare_process();
+    return run_and_check_output(argc, argv);
   } catch (const cladtorch::train::UsageError& error) {
     return report(usage_error_code, error.what());
   } catch (const std::bad_alloc&) {

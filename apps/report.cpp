@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apps/command.h"
+#include "apps/process.h"
 
 namespace cladtorch::apps {
 namespace {
@@ -20,7 +21,7 @@ int run(const Options& options) {
   std::vector<train::RunRecord> runs;
   for (const std::filesystem::path& path : options.runs) runs.push_back(train::read_run(path));
   for (const train::RunRecord& record : runs) {
-    if (!record.warning.empty()) fmt::print(stderr, "cladtorch: warning: {}\n", record.warning);
+    if (!record.warning.empty()) print_error("cladtorch: warning: " + record.warning + "\n");
   }
   const bool one = runs.size() == 1;
   fmt::print("{}", train::report_text(runs));

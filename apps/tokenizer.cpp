@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "apps/command.h"
+#include "apps/process.h"
 #include "cladtorch/data/bpe_trainer.h"
 #include "cladtorch/data/text_files.h"
 #include "cladtorch/data/token_stream.h"
@@ -33,12 +34,6 @@ struct Options {
   data::BpeTrainingOptions training;
 };
 
-void write(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
-    throw Error(io::describe_failure("write", "standard output", errno));
-  }
-}
-
 /// What is being done, on one line of a terminal; nothing elsewhere.
 class Progress {
  public:
@@ -47,11 +42,10 @@ class Progress {
     if (!terminal_ || (phase == phase_ && percent == percent_)) return;
     phase_ = phase;
     percent_ = percent;
-    fmt::print(stderr, "\r{} {:3} % ", phase, percent);
-    std::fflush(stderr);
+    print_error(fmt::format("\r{} {:3} % ", phase, percent));
   }
   ~Progress() {
-    if (!phase_.empty()) fmt::print(stderr, "\r{:40}\r", "");
+    if (!phase_.empty()) print_error(fmt::format("\r{:40}\r", ""));
   }
 
  private:
@@ -86,7 +80,7 @@ class NumberWriter {
       first_ = false;
       line_ += std::to_string(number);
     }
-    apps::write(line_);
+    print_output(line_);
     line_.clear();
   }
 
@@ -116,7 +110,7 @@ int encode(const Options& options) {
   }
   out.write(stream.finish());
   if (options.around) out.write(special.after);
-  write("\n");
+  print_output("\n");
   return 0;
 }
 
@@ -135,7 +129,7 @@ int decode(const Options& options) {
   if (options.tokens.empty()) {
     for (std::string word; std::cin >> std::setw(64) >> word;) tokens.push_back(token_number(word));
   }
-  write(tokenizer->decode(tokens));
+  print_output(tokenizer->decode(tokens));
   return 0;
 }
 

@@ -43,7 +43,6 @@ Program::Program(const std::vector<std::string>& arguments, const Options& optio
   if (options.file_size_limit) {
     const rlimit limit{*options.file_size_limit, *options.file_size_limit};
     ::setrlimit(RLIMIT_FSIZE, &limit);
-    ::signal(SIGXFSZ, SIG_IGN);
   }
   if (!options.folder.empty() && ::chdir(options.folder.c_str()) != 0) ::_exit(126);
   if (options.before) options.before();
