@@ -59,7 +59,8 @@ class ChunkEncoder {
   Encoded operator()(const Chunk& chunk) const {
     if (tokenizer_.needs_utf8()) check_utf8(files_, chunk);
     Encoded encoded{.consumed = chunk.consumed};
-    encoded.tokens.reserve(chunk.text.size() / 2);
+    // As many as there can be: memory that is not written is not taken, and growing would take it twice.
+    encoded.tokens.reserve(chunk.text.size() + 16);
     encoded.skipped =
         read_documents(files_, chunk, [&](const Segment& segment) { add(segment, chunk, encoded); });
     return encoded;

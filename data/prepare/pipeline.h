@@ -117,7 +117,8 @@ class OrderedPipeline {
       lock.unlock();
       try {
         slot.result = work(std::move(*slot.unit));
-      } catch (...) {  // the same
+        slot.unit.reset();  // its memory, while the result waits for its turn
+      } catch (...) {       // the same
         slot.error = std::current_exception();
       }
       lock.lock();

@@ -21,22 +21,23 @@ struct Part {
   bool ends_turn = false;
 };
 
-const std::string& text_of(const json& object, const std::string& key, const std::string& advice = {}) {
+/// The text of `key`, moved out: it may be most of the memory there is.
+std::string take_text(json& object, const std::string& key, const std::string& advice = {}) {
   const auto found = object.find(key);
-  require(found != object.end(), "there is no key ", in_quotes(key), advice);
-  require(found->is_string(), "the value of ", in_quotes(key), " is of type ", found->type_name(),
-          ", expected a string");
-  return found->get_ref<const std::string&>();
+  if (found == object.end()) fail("there is no key ", in_quotes(key), advice);
+  if (!found->is_string())
+    fail("the value of ", in_quotes(key), " is of type ", found->type_name(), ", expected a string");
+  return std::move(found->get_ref<std::string&>());
 }
 
 /// The template: "<|role|>\n", the content and a newline per message; what the assistant says is learned.
-std::vector<Part> read_messages(const json& messages) {
+std::vector<Part> read_messages(json& messages) {
   require(messages.is_array() && !messages.empty(), "'messages' must be a list of objects");
   std::vector<Part> parts;
   bool answered = false;
-  for (const json& message : messages) {
+  for (json& message : messages) {
     require(message.is_object(), "'messages' must be a list of objects");
-    const std::string &role = text_of(message, "role"), &content = text_of(message, "content");
+    const std::string role = take_text(message, "role"), content = take_text(message, "content");
     const bool answer = role == "assistant";
     const std::string head = "<|" + role + "|>\n";
     // The newline after an answer belongs to the next prompt: the answer ends with its end of text.
@@ -48,14 +49,21 @@ std::vector<Part> read_messages(const json& messages) {
   return parts;
 }
 
-std::vector<Part> read_line(const json& line, const std::string& field) {
+std::vector<Part> read_line(json& line, const std::string& field) {
   require(line.is_object(), "expected a JSON object, found ", line.type_name());
-  if (!field.empty()) return {{text_of(line, field)}};
+  std::vector<Part> parts;  // a list in braces would be copied
+  if (!field.empty()) {
+    parts.push_back({take_text(line, field)});
+    return parts;
+  }
   if (const auto messages = line.find("messages"); messages != line.end()) return read_messages(*messages);
   if (line.contains("prompt") && line.contains("completion")) {
-    return {{text_of(line, "prompt"), true}, {text_of(line, "completion"), false, true}};
+    parts.push_back({take_text(line, "prompt"), true});
+    parts.push_back({take_text(line, "completion"), false, true});
+    return parts;
   }
-  return {{text_of(line, "text", "; 'cladtorch data prepare' takes another one with --field")}};
+  parts.push_back({take_text(line, "text", "; 'cladtorch data prepare' takes another one with --field")});
+  return parts;
 }
 
 /// Merges neighbours of one kind and drops empty ones, so that the text does not depend on how it was cut.
@@ -73,7 +81,7 @@ std::vector<Part> joined(std::vector<Part> parts) {
 }
 
 std::vector<Part> parse_line(std::string_view text, const std::string& field) {
-  const json line = json::parse(text.begin(), text.end(), nullptr, false);
+  json line = json::parse(text.begin(), text.end(), nullptr, false);
   require(!line.is_discarded(), "this is not JSON");
   return joined(read_line(line, field));
 }

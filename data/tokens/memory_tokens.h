@@ -29,6 +29,8 @@ class MemoryTokens final : public TokenSink {
     std::visit(
         [&](auto& list) {
           using Token = typename std::remove_reference_t<decltype(list)>::value_type;
+          // Many at once get what they need, not twice as much.
+          if (more.size() > list.capacity()) list.reserve(list.size() + more.size());
           for (int32_t token : more) list.push_back(static_cast<Token>(token));
         },
         tokens_);

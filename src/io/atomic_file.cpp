@@ -148,6 +148,7 @@ std::string read_file(const fs::path& path) {
   struct stat info{};
   const bool ends = ::fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode);
   std::string content;
+  if (ends) content.reserve(static_cast<size_t>(info.st_size));
   char buffer[1 << 16];
   for (;;) {
     if (!ends && content.size() > longest_stream) {

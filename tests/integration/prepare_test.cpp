@@ -131,5 +131,29 @@ TEST_F(PrepareTest, WhatIsWrongIsSaidInOneLine) {
   EXPECT_FALSE(fs::exists(folder_ / "out/dataset.json"));
 }
 
+TEST_F(PrepareTest, ALineOrAWordWithoutEndTakesAFewTimesItsOwnMemory) {
+  if (CLADTORCH_ADDRESS_SANITIZER || CLADTORCH_THREAD_SANITIZER) GTEST_SKIP() << "sanitizers take memory";
+  constexpr size_t bytes = 30'000'000;
+  const auto write = [&](const char* name, const std::string& begin, const std::string& end) {
+    std::ofstream file(folder_ / name, std::ios::binary);
+    file << begin;
+    const std::string piece(1000, 'a');
+    for (size_t at = 0; at < bytes; at += piece.size()) file << piece;
+    file << end;
+  };
+  write("line.jsonl", "{\"text\":\"", "\"}\n");
+  write("word.txt", "", "");
+  folder_.write("small.txt", std::string(1000, 'a') + " " + std::string(1000, 'a'));
+  ASSERT_EQ(
+      program({"tokenizer", "train", "--text", "small.txt", "--vocab-size", "260", "--out", "t.json"}).code,
+      0);
+  // All of the text as numbers of four bytes, the text itself, and a part of it that was read ahead.
+  EXPECT_LT(program({"data", "show", "--text", "line.jsonl", "--tokenizer", "byte"}).peak_bytes,
+            15 * bytes / 2);
+  const Outcome word = program({"tokenizer", "encode", "--tokenizer", "t.json", "--text", "word.txt"});
+  EXPECT_EQ(word.code, 0) << word.err;
+  EXPECT_LT(word.peak_bytes, 10 * bytes);
+}
+
 }  // namespace
 }  // namespace cladtorch::integration

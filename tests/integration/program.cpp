@@ -67,7 +67,7 @@ std::string Program::output() const { return content(out_); }
 bool Program::running() {
   if (status_) return false;
   int status = 0;
-  if (::waitpid(pid_, &status, WNOHANG) == 0) return true;
+  if (::wait4(pid_, &status, WNOHANG, &usage_) == 0) return true;
   status_ = status;
   return false;
 }
@@ -75,11 +75,11 @@ bool Program::running() {
 Outcome Program::wait() {
   if (!status_) {
     int status = 0;
-    ::waitpid(pid_, &status, 0);
+    ::wait4(pid_, &status, 0, &usage_);
     status_ = status;
   }
   const int code = WIFEXITED(*status_) ? WEXITSTATUS(*status_) : 128 + WTERMSIG(*status_);
-  return {code, content(out_), content(err_)};
+  return {code, content(out_), content(err_), static_cast<size_t>(usage_.ru_maxrss) * 1024};
 }
 
 Outcome run(const std::vector<std::string>& arguments, const Program::Options& options) {

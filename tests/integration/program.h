@@ -1,6 +1,7 @@
 // Runs the built program as a user does.
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <filesystem>
@@ -14,6 +15,7 @@ namespace cladtorch::integration {
 struct Outcome {
   int code = -1;  ///< exit code, or 128 + signal
   std::string out, err;
+  size_t peak_bytes = 0;  ///< most memory that it had at a time
 };
 
 /// A running program. Its output goes to files, so that it never waits for a reader.
@@ -40,6 +42,7 @@ class Program {
  private:
   pid_t pid_ = -1;
   std::optional<int> status_;
+  rusage usage_{};
   std::filesystem::path out_, err_;
 };
 

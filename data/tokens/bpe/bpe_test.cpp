@@ -95,6 +95,45 @@ TEST(MergeTable, GivesTheSameForShortAndForLongRows) {
   }
 }
 
+/// The definition: the pair learned first, everywhere from left to right, until none is left. Right where the
+/// result of a merge is part of later merges only.
+std::vector<int32_t> merged_one_by_one(std::vector<int32_t> row, const std::vector<bpe::Merge>& merges) {
+  for (const bpe::Merge& merge : merges) {
+    size_t count = 0;
+    for (size_t i = 0; i < row.size(); ++count) {
+      const bool pair = i + 1 < row.size() && row[i] == merge.left && row[i + 1] == merge.right;
+      row[count] = pair ? merge.result : row[i];
+      i += pair ? 2 : 1;
+    }
+    row.resize(count);
+  }
+  return row;
+}
+
+TEST(MergeTable, GivesTheSameForRowsThatAreTooLongForOneQueue) {
+  Random random(3);
+  std::vector<bpe::Merge> merges;
+  for (int32_t result = 4; result < 40; ++result) {
+    const auto part = [&] { return static_cast<int32_t>(random.below(static_cast<uint64_t>(result))); };
+    const int32_t left = part(), right = part();
+    const bool known = std::any_of(merges.begin(), merges.end(), [&](const bpe::Merge& merge) {
+      return merge.left == left && merge.right == right;
+    });
+    merges.push_back(known ? bpe::Merge{result - 1, result - 1, result} : bpe::Merge{left, right, result});
+  }
+  std::vector<int32_t> mixed(1'300'000), same(1'300'001, 1);
+  for (int32_t& symbol : mixed) symbol = static_cast<int32_t>(random.below(4));
+  std::vector<bpe::Merge> doubling;
+  for (const auto& [left, result] : {std::pair{1, 4}, {4, 5}, {5, 6}})
+    doubling.push_back({left, left, result});
+  for (const auto& [row, list] : {std::pair{&mixed, &merges}, {&same, &doubling}}) {
+    std::vector<int32_t> joined = *row;
+    bpe::MergeTable(*list).apply(joined);
+    EXPECT_TRUE(joined == merged_one_by_one(*row, *list));
+    EXPECT_LT(joined.size(), row->size());
+  }
+}
+
 TEST(ByteAlphabet, GoesBothWays) {
   std::string all;
   for (int byte = 0; byte < 256; ++byte) all += static_cast<char>(byte);

@@ -24,9 +24,10 @@ namespace {
 /// Places to cut that are tried before the text is taken for one that has none.
 constexpr int most_tries = 64;
 
-Json part_of(const Json& json, const char* key) {
+const Json& part_of(const Json& json, const char* key) {
+  static const Json none;
   const auto found = json.find(key);
-  return found == json.end() ? Json() : *found;
+  return found == json.end() ? none : *found;
 }
 
 }  // namespace

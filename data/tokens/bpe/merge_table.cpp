@@ -11,9 +11,40 @@ namespace {
 /// Symbols up to which looking at every pair for each merge is faster than a heap.
 constexpr size_t most_for_short = 128;
 
+/// Symbols up to which all pairs stand in one queue. It takes eight bytes for each pair, so of longer rows
+/// the smallest ranks are joined first, an eighth of the pairs at a time.
+constexpr size_t most_for_one_queue = size_t{1} << 20;
+
+/// A row of tokens, joined in place. Of a token that stands where several stood before, the first place holds
+/// the token, the second and the last hold its length, negative, and those between are negative too.
+class Row {
+ public:
+  explicit Row(std::vector<int32_t>& places) : places_(places) {}
+
+  size_t size() const { return places_.size(); }
+  bool begins_token(size_t i) const { return places_[i] >= 0; }
+  int32_t token(size_t i) const { return places_[i]; }
+  size_t next(size_t i) const {
+    return i + 1 < size() && places_[i + 1] < 0 ? i + static_cast<size_t>(-places_[i + 1]) : i + 1;
+  }
+  size_t previous(size_t i) const {
+    return places_[i - 1] < 0 ? i - static_cast<size_t>(-places_[i - 1]) : i - 1;
+  }
+  /// Makes the token at `i` and the next one `token`.
+  void join(size_t i, int32_t token) {
+    const size_t right = next(i), end = next(right);
+    places_[i] = token;
+    places_[right] = -1;
+    places_[i + 1] = places_[end - 1] = -static_cast<int32_t>(end - i);
+  }
+
+ private:
+  std::vector<int32_t>& places_;
+};
+
 }  // namespace
 
-MergeTable::MergeTable(const std::vector<Merge>& merges) {
+MergeTable::MergeTable(const std::vector<Merge>& merges) : ranks_(merges.size()) {
   const size_t size = std::bit_ceil(2 * merges.size() + 2);
   slots_.assign(size, Slot{});
   mask_ = size - 1;
@@ -65,36 +96,98 @@ void MergeTable::apply_short(std::vector<int32_t>& symbols) const {
   symbols.resize(count);
 }
 
+/// Joins what is in a queue, smallest rank first, then the leftmost place, as far as `last`: pairs of higher
+/// ranks, also new ones, stay out.
+class MergeTable::Joiner {
+ public:
+  /// With `remember`, four bytes for each symbol save looking for pairs that have changed.
+  Joiner(const MergeTable& table, std::vector<int32_t>& symbols, bool remember)
+      : table_(table), row_(symbols), ranks_(remember ? symbols.size() : 0, no_rank) {}
+
+  void join_up_to(uint32_t last) {
+    last_ = last;
+    for (size_t i = 0; i < row_.size(); i = row_.next(i)) look(i);
+    join_queued();
+  }
+
+  /// The same for pairs of one rank below which there are none: each is joined where it is found, so that the
+  /// queue does not hold them all.
+  void join_rank(uint32_t rank) {
+    last_ = rank;
+    for (size_t i = 0; i < row_.size(); i = row_.next(i)) {
+      look(i);
+      if (queue_.empty()) continue;
+      join_queued();
+      while (!row_.begins_token(i)) --i;  // the token before may have taken it
+    }
+  }
+
+  /// How many pairs there are of each rank below `ranks`.
+  std::vector<uint32_t> count_ranks(size_t ranks) const {
+    std::vector<uint32_t> counts(ranks);
+    for (size_t i = 0; i < row_.size(); i = row_.next(i)) {
+      if (const uint32_t rank = pair_at(i).rank; rank != no_rank) ++counts[rank];
+    }
+    return counts;
+  }
+
+ private:
+  const Slot& pair_at(size_t i) const {
+    static constexpr Slot none{};
+    const size_t next = row_.next(i);
+    return next < row_.size() ? table_.find(row_.token(i), row_.token(next)) : none;
+  }
+
+  void look(size_t i) {
+    const uint32_t rank = pair_at(i).rank;
+    if (!ranks_.empty()) ranks_[i] = rank;
+    if (rank <= last_) queue_.push(uint64_t{rank} << 32 | i);
+  }
+
+  void join_queued() {
+    while (!queue_.empty()) {
+      const auto i = static_cast<size_t>(queue_.top() & 0xffffffffu);
+      const auto rank = static_cast<uint32_t>(queue_.top() >> 32);
+      queue_.pop();
+      if (ranks_.empty() ? !row_.begins_token(i) : ranks_[i] != rank) continue;
+      const Slot& pair = pair_at(i);
+      if (pair.rank != rank) continue;  // one of the two has changed since
+      if (!ranks_.empty()) ranks_[row_.next(i)] = no_rank;
+      row_.join(i, pair.result);
+      look(i);
+      if (i > 0) look(row_.previous(i));
+    }
+  }
+
+  const MergeTable& table_;
+  Row row_;
+  std::vector<uint32_t> ranks_;  // of the pair that begins at each place, or nothing
+  uint32_t last_ = 0;
+  std::priority_queue<uint64_t, std::vector<uint64_t>, std::greater<>> queue_;
+};
+
 void MergeTable::apply_long(std::vector<int32_t>& symbols) const {
-  constexpr uint32_t none = no_rank;
-  const auto count = static_cast<uint32_t>(symbols.size());
-  std::vector<uint32_t> next(count), previous(count), ranks(count, none);
-  // Smallest rank first, then the leftmost place. An entry counts only while `ranks` still says the same.
-  std::priority_queue<uint64_t, std::vector<uint64_t>, std::greater<>> queue;
-  const auto look = [&](uint32_t i) {
-    ranks[i] = next[i] == none ? none : find(symbols[i], symbols[next[i]]).rank;
-    if (ranks[i] != none) queue.push(uint64_t{ranks[i]} << 32 | i);
-  };
-  for (uint32_t i = 0; i < count; ++i) {
-    next[i] = i + 1 < count ? i + 1 : none;
-    previous[i] = i > 0 ? i - 1 : none;
+  const bool one_queue = symbols.size() <= most_for_one_queue;
+  Joiner joiner(*this, symbols, one_queue);
+  if (one_queue) {
+    joiner.join_up_to(no_rank - 1);
+  } else {
+    const uint64_t most = symbols.size() / 8;
+    for (;;) {
+      const std::vector<uint32_t> counts = joiner.count_ranks(ranks_);
+      const auto first = std::ranges::find_if(counts, [](uint32_t count) { return count > 0; });
+      if (first == counts.end()) break;
+      auto end = first;
+      for (uint64_t pairs = 0; end != counts.end() && (pairs += *end) <= most;) ++end;
+      const auto rank = static_cast<uint32_t>(first - counts.begin());
+      if (end == first) {
+        joiner.join_rank(rank);
+      } else {
+        joiner.join_up_to(static_cast<uint32_t>(end - counts.begin()) - 1);
+      }
+    }
   }
-  for (uint32_t i = 0; i < count; ++i) look(i);
-  while (!queue.empty()) {
-    const auto i = static_cast<uint32_t>(queue.top());
-    const auto rank = static_cast<uint32_t>(queue.top() >> 32);
-    queue.pop();
-    if (ranks[i] != rank) continue;
-    const uint32_t right = next[i];
-    symbols[i] = find(symbols[i], symbols[right]).result;
-    ranks[right] = none;
-    next[i] = next[right];
-    if (next[i] != none) previous[next[i]] = i;
-    symbols[right] = -1;
-    look(i);
-    if (previous[i] != none) look(previous[i]);
-  }
-  std::erase(symbols, -1);
+  std::erase_if(symbols, [](int32_t symbol) { return symbol < 0; });
 }
 
 }  // namespace cladtorch::data::bpe

@@ -20,7 +20,8 @@ class MergeTable {
   explicit MergeTable(const std::vector<Merge>& merges);
 
   /// Joins the pair learned first, the leftmost of them, until none is left (Sennrich et al. 2016,
-  /// https://arxiv.org/abs/1508.07909). O(n log n) for a long row.
+  /// https://arxiv.org/abs/1508.07909). O(n log n) for a long row, in
+  /// little more memory than its own.
   void apply(std::vector<int32_t>& symbols) const;
 
  private:
@@ -44,7 +45,9 @@ class MergeTable {
   }
   void apply_short(std::vector<int32_t>& symbols) const;
   void apply_long(std::vector<int32_t>& symbols) const;
+  class Joiner;
 
+  size_t ranks_ = 0;
   std::vector<Slot> slots_ = std::vector<Slot>(2);
   size_t mask_ = 1;
   int shift_ = 63;

@@ -14,6 +14,9 @@
 namespace cladtorch::data::bpe {
 namespace {
 
+/// Symbols that a thread keeps room for from one word to the next.
+constexpr size_t most_kept = size_t{1} << 20;
+
 uint32_t next_owner() {
   static std::atomic<uint32_t> last{0};
   return ++last;
@@ -153,6 +156,7 @@ void Model::encode_word(std::string_view word, std::vector<int32_t>& tokens) con
   if (word.size() > WordCache::most_bytes) {
     compute(word, symbols);
     tokens.insert(tokens.end(), symbols.begin(), symbols.end());
+    if (symbols.capacity() > most_kept) symbols = std::vector<int32_t>();
     return;
   }
   const WordCache::Key key = WordCache::key(word, owner_);
@@ -174,6 +178,7 @@ void Model::encode_word(std::string_view word, std::vector<int32_t>& tokens) con
 
 void Model::compute(std::string_view word, std::vector<int32_t>& symbols) const {
   symbols.clear();
+  symbols.reserve(word.size());
   if (ignore_merges_) {
     if (const auto found = whole_.find(word); found != whole_.end()) {
       symbols.push_back(found->second);
