@@ -1,9 +1,11 @@
 // The arena model against the object style: the same bits.
 #include "cladtorch/models/gpt2_arena.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <regex>
 #include <sstream>
 
 #include "cladtorch/tensor/parallel.h"
@@ -114,6 +116,23 @@ TEST(GPT2Arena, MicroBatchesAddUpAsInTheObjectStyle) {
     pair.tokens.data<int32_t>()[0] ^= 1;
   }
   EXPECT_EQ(pair.differences(), "");
+}
+
+/// Generated code without comments, namespaces and white space.
+std::string essence(const std::string& code) {
+  const std::regex ignored(R"(//[^\n]*|clad::custom_derivatives::cladtorch::kernels::|\s)");
+  return std::regex_replace(code, ignored, "");
+}
+
+TEST(GPT2Arena, GoesBackwardThroughTheCallsOfABlock) {
+  const char* last_three = R"(
+residual_forward_pullback(static_cast<float *>(nullptr), static_cast<float *>(nullptr), static_cast<float *>(nullptr),
+                          s.N * s.C, d_a.out, d_a.middle, d_a.mlp_proj);
+matmul_forward_pullback(static_cast<float *>(nullptr), a.gelu, w.mlp_proj_weight, w.mlp_proj_bias, s.N, 4 * s.C, s.C,
+                        d_a.mlp_proj, d_a.gelu, d_w.mlp_proj_weight, d_w.mlp_proj_bias);
+gelu_forward_pullback(static_cast<float *>(nullptr), a.fc, s.N * 4 * s.C, d_a.gelu, d_a.fc);
+)";
+  EXPECT_THAT(essence(arena::loss_gradient_code()), ::testing::HasSubstr(essence(last_three)));
 }
 
 }  // namespace
