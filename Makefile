@@ -18,7 +18,7 @@ ARGS ?=
 # What each command needs is built and no more: $(call build,TARGETS,WHAT FOLLOWS).
 build = tools/build $(BUILD) $(JOBS) "$(1)" "$(2)"
 
-.PHONY: build train test test-cuda bench bench-cuda install format clean setup help
+.PHONY: build train test test-cuda bench bench-cuda install docs format clean setup help
 
 build: setup $(BUILD)/build.ninja
 	@$(call build,all,the end)
@@ -51,6 +51,11 @@ install: setup $(BUILD)/build.ninja
 	@$(call build,cladtorch_installed,the installation)
 	@cmake --install $(BUILD) --prefix "$(PREFIX)"
 
+# The pages and the reference of the public headers; fails on a link that leads nowhere.
+docs:
+	@tools/setup --quiet --docs
+	@docs/site/build build/docs
+
 format: setup
 	@git ls-files -z '*.h' '*.cpp' '*.cu' '*.cuh' | xargs -0 -r clang-format-19 -i
 
@@ -72,6 +77,7 @@ help:
 	@echo "make bench            GPT-2 124M beside PyTorch and JAX, into docs/benchmarks.md; ARGS=--quick for a glance"
 	@echo "make bench-cuda       GPT-2 124M and 1558M beside PyTorch on an NVIDIA GPU, into docs/benchmarks.md"
 	@echo "make install          build what is installed, and install it into PREFIX (default: $(PREFIX))"
+	@echo "make docs             the pages and the reference of the headers as a site, into build/docs/html"
 	@echo "make format           format the C++ sources"
 	@echo "make clean            remove $(BUILD)"
 	@echo "Variables: PRESET=release|dev|asan|tsan|gcc|cuda, CUDA_PRESET=cuda-90a|..., JOBS=n, ARGS='further arguments of the command'"

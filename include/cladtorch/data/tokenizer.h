@@ -18,14 +18,14 @@ namespace cladtorch::data {
 
 /// Tokens with a meaning of their own.
 struct SpecialTokens {
-  std::vector<int32_t> before;         ///< tokens that a model expects before a text, such as Llama's <s>
+  std::vector<int32_t> before;         ///< tokens that a model expects before a text, such as Llama's `<s>`
   std::vector<int32_t> after;          ///< and after it
-  std::optional<int32_t> end_of_text;  ///< the token between two documents, such as GPT-2's <|endoftext|>
+  std::optional<int32_t> end_of_text;  ///< the token between two documents, such as GPT-2's `<|endoftext|>`
   std::optional<int32_t> begin_of_text = {};  ///< begins a text that has no prompt
   std::optional<int32_t> padding = {};        ///< fills up sequences of a batch
 };
 
-/// The names of tokens with a role, such as "</s>"; empty if no file names one.
+/// The names of tokens with a role, such as `</s>`; empty if no file names one.
 struct SpecialNames {
   std::string begin, end, padding;
 };

@@ -46,7 +46,7 @@ class Histogram {
 /// Source: tensorboard/compat/proto/event.proto and summary.proto.
 class EventFile {
  public:
-  /// Creates events.out.tfevents.<seconds>.<host>.<process>.0 in `folder`, named so that it sorts behind
+  /// Creates events.out.tfevents.SECONDS.HOST.PROCESS.0 in `folder`, named so that it sorts behind
   /// every event file already there. The file tells TensorBoard to forget what the others say about
   /// `first_step` and later.
   EventFile(const std::filesystem::path& folder, int64_t first_step);

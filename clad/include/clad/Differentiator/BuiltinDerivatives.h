@@ -1,4 +1,4 @@
-// Pullbacks of <cmath> and of the scalar functions of <algorithm>.
+// Pullbacks of `<cmath>` and of the scalar functions of `<algorithm>`.
 //
 // They are in clad::builtin_derivatives and not in a nested namespace `std`, which would hide ::std in users'
 // pullbacks. A user's own `clad::custom_derivatives::std::f_pullback` takes precedence.
