@@ -35,6 +35,7 @@ function(cladtorch_add_fuzzed_sources)
   add_library(cladtorch_fuzzed STATIC ${arg_UNPARSED_ARGUMENTS})
   cladtorch_target(cladtorch_fuzzed)
   _cladtorch_instrument(cladtorch_fuzzed)
+  cladtorch_precompile(cladtorch_fuzzed <fmt/format.h> <nlohmann/json.hpp> <filesystem> <map> <string> <vector>)
   target_link_libraries(cladtorch_fuzzed PUBLIC ${arg_LIBS})
 endfunction()
 

@@ -171,7 +171,7 @@ TEST(Dataset, RefusesAShardWithTokensBeyondItsVocabulary) {
 
 TEST(Dataset, AVocabularyHasANameOrAFile) {
   EXPECT_EQ(Vocabulary("byte").tokenizer()->kind(), "byte");
-  EXPECT_THAT(error_of([] { Vocabulary("char").tokenizer(); }), HasSubstr("made from a text"));
+  EXPECT_THAT(error_of([] { Vocabulary("char").tokenizer(); }), HasSubstr("learned from a text"));
   EXPECT_THAT(error_of([] { Vocabulary("none"); }), HasSubstr("'none' does not exist"));
   const TemporaryFolder folder;
   folder.write("t.txt", "abcabcabcabc");

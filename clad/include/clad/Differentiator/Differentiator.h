@@ -465,8 +465,8 @@ class derivative {
   request asked_;
 };
 
-/// For what is no function, and for an object whose operator() is a template, overloaded or missing, which the
-/// plugin reports.
+/// For what is no function, and for an object whose operator() is a template, overloaded or missing, which
+/// the plugin reports.
 template <class F, derivative_kind Kind>
   requires(!detail::function_like<F>)
 class derivative<F, Kind> {
