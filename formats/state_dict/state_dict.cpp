@@ -5,6 +5,7 @@
 
 #include "cladtorch/io/conversion.h"
 #include "cladtorch/io/safetensors.h"
+#include "cladtorch/quote.h"
 #include "cladtorch/tensor/factories.h"
 #include "formats/values.h"
 
@@ -15,7 +16,7 @@ namespace {
 std::string listed(const std::vector<std::string>& names) {
   constexpr size_t most = 8;
   std::string text;
-  for (size_t i = 0; i < names.size() && i < most; ++i) text += (i ? ", " : "") + names[i];
+  for (size_t i = 0; i < names.size() && i < most; ++i) text += (i ? ", " : "") + shortened(names[i]);
   if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
   return text;
 }

@@ -128,6 +128,14 @@ TEST_F(StateDict, RefusesAnotherShapeBeforeItWrites) {
   EXPECT_TRUE(same_bits(loaded, net(2)));
 }
 
+TEST_F(StateDict, QuotesNoLongNameOfAFile) {
+  Net loaded = net(2);
+  std::vector<NamedTensor> parameters = named_parameters(loaded);
+  parameters.push_back({std::string(70'000, 'x'), zeros({1})});
+  save(parameters, file);
+  EXPECT_LT(error_of([&] { load(file, loaded); }).size(), file.string().size() + 300);
+}
+
 TEST_F(StateDict, RefusesIntegersForNumbers) {
   Net integers = net(1), loaded = net(2);
   integers.in.bias = arange(3);
