@@ -233,6 +233,9 @@ Module::EntryArguments Module::write_arguments(const Request& request, ir::Funct
                              : request.assign ? "replaced"
                                               : "added"});
     if (!elements.empty()) continue;
+    if (!tangent)
+      line("clad::check_apart(" + out.adjoints.back() + ", " + out.primals[i] + ", \"" +
+           fn.params[i].var->name + "\");");
     if (request.assign && out.pointers.back())
       line("clad::set_array_to_zero(" + out.adjoint_frame + ", " + which + ", " + wanted + ", \"" +
            fn.params[i].var->name + "\", " + out.adjoints.back() + ");");

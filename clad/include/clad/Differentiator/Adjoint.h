@@ -13,6 +13,7 @@
 #include <iterator>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <typeinfo>
@@ -30,6 +31,25 @@ namespace detail {
 
 template <class T>
 concept opaque = std::is_class_v<T> && requires(T d, T v) { d.accumulate(std::move(v)); };
+template <class T>
+struct is_real : std::bool_constant<std::is_floating_point_v<T>> {};
+// Of those the standard's trait may not know.
+#ifdef __FLT16_MANT_DIG__
+template <>
+struct is_real<_Float16> : std::true_type {};
+#endif
+#ifdef __clang__
+#ifdef __SIZEOF_FLOAT128__
+template <>
+struct is_real<__float128> : std::true_type {};
+#endif
+#ifdef __SSE2__
+template <>
+struct is_real<__bf16> : std::true_type {};
+#endif
+#endif
+template <class T>
+concept real_number = is_real<std::remove_cv_t<T>>::value;
 // Recognized by their members, so that not every program includes <complex> and <optional>.
 template <class T>
 concept complex = std::is_class_v<T> && requires(T z, const T& c) {
@@ -126,15 +146,15 @@ template <class T, std::size_t N>
 void accumulate(std::array<T, N>& d, const std::array<T, N>& v);
 template <class T, std::size_t N>
 void shape_like(std::array<T, N>& d, const std::array<T, N>& primal);
-template <class T>
-void set_zero(std::vector<T>& d);
-template <class T>
-void accumulate(std::vector<T>& d, const std::vector<T>& v);
-template <class T>
-void shape_like(std::vector<T>& d, const std::vector<T>& primal);
-template <class T>
+template <class T, class Allocator>
+void set_zero(std::vector<T, Allocator>& d);
+template <class T, class Allocator>
+void accumulate(std::vector<T, Allocator>& d, const std::vector<T, Allocator>& v);
+template <class T, class Allocator>
+void shape_like(std::vector<T, Allocator>& d, const std::vector<T, Allocator>& primal);
+template <class T, class Allocator>
   requires(detail::owner<T> || !std::is_copy_constructible_v<T>)
-void shape_like(std::vector<T>& d, const std::vector<T>& primal);
+void shape_like(std::vector<T, Allocator>& d, const std::vector<T, Allocator>& primal);
 
 /// The type of a constant in derivatives, which is never const itself.
 template <class T>
@@ -193,13 +213,13 @@ template <class T, std::size_t N>
 void shape_like(std::array<T, N>& d, const std::array<T, N>& primal) {
   for (std::size_t i = 0; i < N; ++i) clad::shape_like(d[i], primal[i]);
 }
-template <class T>
-void set_zero(std::vector<T>& d) {
+template <class T, class Allocator>
+void set_zero(std::vector<T, Allocator>& d) {
   for (T& e : d) clad::set_zero(e);
 }
 /// An empty adjoint is a zero of any length.
-template <class T>
-void accumulate(std::vector<T>& d, const std::vector<T>& v) {
+template <class T, class Allocator>
+void accumulate(std::vector<T, Allocator>& d, const std::vector<T, Allocator>& v) {
   if (d.size() < v.size()) {
     std::size_t old = d.size();
     d.insert(d.end(), v.begin() + static_cast<std::ptrdiff_t>(old), v.end());
@@ -226,9 +246,9 @@ void shape_like_owned(T& d, const T& primal) {
 #endif
   if constexpr (!std::is_const_v<object>) clad::shape_like(*d, *primal);
 }
-template <class T>
+template <class T, class Allocator>
   requires(detail::owner<T> || !std::is_copy_constructible_v<T>)
-void shape_like(std::vector<T>& d, const std::vector<T>& primal) {
+void shape_like(std::vector<T, Allocator>& d, const std::vector<T, Allocator>& primal) {
   if (d.size() != primal.size()) clad::no_owned_adjoint();
   for (std::size_t i = 0; i < d.size(); ++i) {
     if constexpr (detail::owner<T>)
@@ -237,8 +257,8 @@ void shape_like(std::vector<T>& d, const std::vector<T>& primal) {
       clad::shape_like(d[i], primal[i]);
   }
 }
-template <class T>
-void shape_like(std::vector<T>& d, const std::vector<T>& primal) {
+template <class T, class Allocator>
+void shape_like(std::vector<T, Allocator>& d, const std::vector<T, Allocator>& primal) {
   if (d.size() == primal.size()) {
     for (std::size_t i = 0; i < d.size(); ++i) clad::shape_like(d[i], primal[i]);
     return;
@@ -255,7 +275,7 @@ void shape_like(std::vector<T>& d, const std::vector<T>& primal) {
 /// d = 0, keeping its shape.
 template <class T>
 constexpr void set_zero(T& d) {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (detail::real_number<T>) {
     d = 0;
   } else if constexpr (detail::becomes_zero<T>) {
     own_zero<T>::init(d);
@@ -278,7 +298,7 @@ constexpr void set_zero(T& d) {
 /// d += v.
 template <class T>
 constexpr void accumulate(T& d, const T& v) {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (detail::real_number<T>) {
     d += v;
   } else if constexpr (std::is_array_v<T>) {
     for (std::size_t i = 0; i < std::extent_v<T>; ++i) clad::accumulate(d[i], v[i]);
@@ -312,17 +332,77 @@ constexpr void shape_like(T& d, const T& primal) {
       clad::shape_like(*d, *primal);
     else
       clad::set_zero(d.emplace(*primal));
-  } else if constexpr (!std::is_floating_point_v<T> && !detail::opaque<T> && detail::enumerated<T>) {
+  } else if constexpr (!detail::real_number<T> && !detail::opaque<T> && detail::enumerated<T>) {
     clad_fields(d, primal, [](auto& field, const auto& other) { clad::shape_like(field, other); });
   }
 }
+
+namespace detail {
+
+/// A value that may lead to memory that another one leads to as well.
+template <class T>
+concept sharing = requires(const T& a, const T& b) { a.shares_storage_with(b); } || std::is_pointer_v<T> ||
+                  owner<T> || (enumerated<T> && !opaque<T>);
+template <class T>
+concept sequence = std::is_class_v<T> && requires(T& v) {
+  { v[0] } -> std::same_as<typename T::value_type&>;
+  { v.size() } -> std::same_as<std::size_t>;
+};
+/// Whether adding to the adjoint would change the argument.
+template <class T>
+bool shares(T& d, const T& primal) {
+  if constexpr (requires { d.shares_storage_with(primal); }) {
+    return d.shares_storage_with(primal);
+  } else if constexpr (std::is_pointer_v<T>) {
+    return d && d == primal;
+  } else if constexpr (owner<T>) {
+    return d && d.get() == primal.get();
+  } else if constexpr (std::is_array_v<T>) {
+    if constexpr (sharing<std::remove_all_extents_t<T>>)
+      for (std::size_t i = 0; i < std::extent_v<T>; ++i)
+        if (detail::shares(d[i], primal[i])) return true;
+  } else if constexpr (sequence<T>) {
+    if constexpr (sharing<typename T::value_type> || sequence<typename T::value_type>)
+      for (std::size_t i = 0; i < d.size() && i < primal.size(); ++i)
+        if (detail::shares(d[i], primal[i])) return true;
+  } else if constexpr (optional<T>) {
+    if constexpr (sharing<typename T::value_type>)
+      return d.has_value() && primal.has_value() && detail::shares(*d, *primal);
+  } else if constexpr (!opaque<T> && enumerated<T>) {
+    bool found = false;
+    clad_fields(d, primal,
+                [&](auto& field, const auto& other) { found = found || detail::shares(field, other); });
+    return found;
+  }
+  return false;
+}
+
+}  // namespace detail
+
+[[noreturn]] inline void not_apart(const char* name) {
+  throw std::invalid_argument(
+      "clad: the adjoint of parameter '" + std::string(name) +
+      "' shares memory with the argument, to which the derivative would be added: give it "
+      "memory of its own, as with a model's like(model)");
+}
+/// Throws if an adjoint is the argument itself, or a copy of it that leads to the same memory.
+template <class T>
+void check_apart(T* d, const T& primal, const char* name) {
+  if (d == std::addressof(primal) || detail::shares(*d, primal)) not_apart(name);
+}
+template <class T>
+void check_apart(T* d, const T* primal, const char* name) {
+  if (d && d == primal) not_apart(name);
+}
+template <class D, class T>
+void check_apart(const D&, const T&, const char*) {}  // of other types
 
 /// A zero with the shape of `primal`.
 template <class T>
 constexpr T zero_like(const T& primal) {
   if constexpr (detail::makes_zero<T>) {
     return own_zero<T>::like(primal);
-  } else if constexpr (detail::opaque<T> || std::is_floating_point_v<T>) {
+  } else if constexpr (detail::opaque<T> || detail::real_number<T>) {
     return T{};
   } else {
     T d = primal;
@@ -553,13 +633,13 @@ void transfer(T& d, T& from) {
 }
 
 /// d += sum of v: the derivative of a vector filled with one value.
-template <class T>
-void accumulate_sum(T& d, const std::vector<T>& v) {
+template <class T, class Allocator>
+void accumulate_sum(T& d, const std::vector<T, Allocator>& v) {
   for (const T& e : v) clad::accumulate(d, e);
 }
 /// d[i] += v[i]: the derivative of a vector copied from memory.
-template <class T>
-void accumulate_range(T* d, const std::vector<T>& v) {
+template <class T, class Allocator>
+void accumulate_range(T* d, const std::vector<T, Allocator>& v) {
   for (std::size_t i = 0; i < v.size(); ++i) clad::accumulate(d[i], v[i]);
 }
 

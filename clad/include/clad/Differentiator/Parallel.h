@@ -45,8 +45,8 @@ memory touched(const T& object) {
   const auto* p = reinterpret_cast<const char*>(std::addressof(object));
   return {p, p + sizeof(T), p};
 }
-template <class T>
-memory touched(const std::vector<T>& v) {
+template <class T, class Allocator>
+memory touched(const std::vector<T, Allocator>& v) {
   return {reinterpret_cast<const char*>(v.data()), reinterpret_cast<const char*>(v.data() + v.size()),
           v.data()};
 }
