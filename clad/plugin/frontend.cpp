@@ -393,7 +393,7 @@ void Frontend::lower_initializers(const CXXConstructorDecl* ctor) {
       initialize_member(as_base(base), init->getInit(), init);
       continue;
     }
-    const FieldDecl* field = init->getAnyMember();
+    const FieldDecl* field = first_name(init->getAnyMember());
     if (field->getType()->isReferenceType()) {
       fail(init->getSourceLocation(),
            "cannot differentiate this constructor: member '" + field->getNameAsString() + "' is a reference");

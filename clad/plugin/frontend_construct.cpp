@@ -31,6 +31,30 @@ ir::Expr* Frontend::elements(const clang::Expr* e) {
   return list;
 }
 
+/// The values of the members of a class, those in unnamed unions and structs among them; whether all are
+/// given.
+static bool flatten(const InitListExpr* e, std::vector<const clang::Expr*>& into) {
+  const auto* record = e->getType()->getAsCXXRecordDecl();
+  unsigned k = record->getNumBases();
+  if (k > 0 || (record->isUnion() && !names_one_member(record))) return false;
+  if (record->isUnion()) {
+    if (e->getNumInits() != 1) return false;
+    into.push_back(e->getInit(0));
+    return true;
+  }
+  for (const FieldDecl* field : record->fields()) {
+    if (field->isUnnamedBitField()) continue;
+    if (k >= e->getNumInits()) return false;
+    const clang::Expr* init = e->getInit(k++);
+    const auto* inner = dyn_cast<InitListExpr>(init->IgnoreImplicit());
+    if (!field->isAnonymousStructOrUnion())
+      into.push_back(init);
+    else if (!is_transparent(field) || !inner || !flatten(inner, into))
+      return false;
+  }
+  return true;
+}
+
 ir::Expr* Frontend::init_list(const InitListExpr* e) {
   if (e->isSemanticForm() == false && e->getSemanticForm()) e = e->getSemanticForm();
   if (e->isTransparent() && e->getNumInits() == 1) return elements(e->getInit(0));
@@ -40,7 +64,16 @@ ir::Expr* Frontend::init_list(const InitListExpr* e) {
   if (e->getNumInits() == 0 && !type->is_class() && type->kind != ir::Type::Array)
     return fn_.make(ir::Expr::Construct, type);
   std::vector<const clang::Expr*> inits;
-  for (const clang::Expr* init : e->inits()) inits.push_back(init);
+  const auto* record = e->getType()->getAsCXXRecordDecl();
+  const auto hides = [](const FieldDecl* f) { return f->isAnonymousStructOrUnion(); };
+  if (record && !record->isUnion() && llvm::any_of(record->fields(), hides)) {
+    if (!flatten(e, inits))
+      return fail(e->getExprLoc(),
+                  "cannot differentiate this list of values for a class with an unnamed union or struct; "
+                  "assign its members");
+  } else {
+    for (const clang::Expr* init : e->inits()) inits.push_back(init);
+  }
   if (in_parts(e->getType())) return aggregate_parts(e->getType(), inits);
   ir::Expr* list = aggregate(type, inits);
   // std::array's one member is an array: its elements are the elements.

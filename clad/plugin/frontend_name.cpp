@@ -342,6 +342,7 @@ ir::Expr* Frontend::member(const MemberExpr* e) {
     if (ir::Expr* c = constant(e)) return c;
     return global(decl);
   }
+  if (const auto* field = dyn_cast<FieldDecl>(decl)) decl = first_name(field);
   const clang::Expr* base = e->getBase();
   // An inherited member is named through the derived object unless a derived class hides it.
   while (const auto* c = dyn_cast<ImplicitCastExpr>(base->IgnoreParens())) {
@@ -354,7 +355,8 @@ ir::Expr* Frontend::member(const MemberExpr* e) {
   }
   ir::Expr* object = value(base);
   if (e->isArrow()) object = deref(object);
-  if (!decl->getDeclName()) return object;  // anonymous member: its fields are reached directly
+  if (const auto* field = dyn_cast<FieldDecl>(decl); field && !decl->getDeclName())
+    return object;  // anonymous member: its fields are reached directly
   QualType type = decl->getType();
   if (is_parts(object))
     return through(object, [&](ir::Expr* one) { return part_of(one, cast<FieldDecl>(decl)); });

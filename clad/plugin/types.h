@@ -23,6 +23,13 @@ bool copyable(const clang::CXXRecordDecl* record);
 /// copied, whatever its elements are.
 bool all_copyable(clang::QualType type);
 
+/// Whether a class is an unnamed union whose members have one type, so that each is another name of the
+/// first; an unnamed struct, whose members are those of the class around it.
+bool names_one_member(const clang::CXXRecordDecl* record);
+bool is_transparent(const clang::FieldDecl* field);
+/// The member of which the union's member is another name; any other as it is.
+const clang::FieldDecl* first_name(const clang::FieldDecl* field);
+
 class TypeTable {
  public:
   explicit TypeTable(clang::Sema& sema);

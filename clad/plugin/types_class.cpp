@@ -123,6 +123,25 @@ bool TypeTable::is_opaque(const CXXRecordDecl* record) const {
   return compat::annotated(record, "clad::opaque");
 }
 
+bool names_one_member(const CXXRecordDecl* record) {
+  if (!record->isUnion() || !record->isAnonymousStructOrUnion() || record->field_empty()) return false;
+  const QualType first = record->field_begin()->getType();
+  return llvm::all_of(record->fields(), [&](const FieldDecl* f) {
+    return f->getDeclName() && record->getASTContext().hasSameType(f->getType(), first);
+  });
+}
+
+bool is_transparent(const FieldDecl* field) {
+  const CXXRecordDecl* inside =
+      field->isAnonymousStructOrUnion() ? field->getType()->getAsCXXRecordDecl() : nullptr;
+  return inside && (names_one_member(inside) || !inside->isUnion());
+}
+
+const FieldDecl* first_name(const FieldDecl* field) {
+  const auto* record = dyn_cast<CXXRecordDecl>(field->getParent());
+  return record && names_one_member(record) ? *record->field_begin() : field;
+}
+
 void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType type) {
   t.decl = record;
   t.kind = ir::Type::Other;
@@ -178,8 +197,8 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
     }
     if (fill_parts(t, spec)) return;
   }
-  // Other library classes and unions cannot be reversed; what may hold differentiable data in them is
-  // diagnosed where it would carry a derivative.
+  // Other library classes cannot be reversed; what may hold differentiable data in them is diagnosed where it
+  // would carry a derivative. Of what is in a union it is not known: what is read there again, Leaks reports.
   const bool library = compat::in_std(record);
   if (library && record->isEmpty()) return;  // std::plus<double>, an allocator
   if (library || record->isUnion()) {
@@ -198,9 +217,7 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
       t.differentiable = false;
       t.element = get(context_.DoubleTy);
     }
-    if (record->isUnion())
-      for (const FieldDecl* field : record->fields())
-        t.differentiable |= get(field->getType())->differentiable;
+    if (record->isUnion()) t.differentiable = false;
     return;
   }
   if (record->getNumVBases() > 0) {  // no field-by-field walk of a virtual base: diagnosed where it is active
@@ -229,16 +246,17 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
     t.changes_through |= ft->changes_through;
   };
   for (const CXXBaseSpecifier& base : record->bases()) add("", base.getType());
-  for (const FieldDecl* field : record->fields())
-    if (!field->getDeclName() && !field->isBitField())
-      t.kind = ir::Type::Other;  // members of an anonymous union or struct
-  for (const FieldDecl* field : record->fields()) {
-    if (!field->getDeclName()) continue;
-    if (is_numeric_array(field->getType())) t.kind = ir::Type::Other;
-    const bool reference = field->getType()->isReferenceType();  // has no adjoint, but a place in a list
-    add(field->getNameAsString(), reference ? context_.VoidTy : field->getType(),
-        compat::annotated(field, "clad::constant") || compat::annotated(field, "non_differentiable"));
-  }
+  const std::function<void(const CXXRecordDecl*)> add_fields = [&](const CXXRecordDecl* of) {
+    for (const FieldDecl* field : of->fields()) {
+      if (is_transparent(field)) add_fields(field->getType()->getAsCXXRecordDecl());
+      if (!field->getDeclName() || first_name(field) != field) continue;
+      if (is_numeric_array(field->getType())) t.kind = ir::Type::Other;
+      const bool reference = field->getType()->isReferenceType();  // has no adjoint, but a place in a list
+      add(field->getNameAsString(), reference ? context_.VoidTy : field->getType(),
+          compat::annotated(field, "clad::constant") || compat::annotated(field, "non_differentiable"));
+    }
+  };
+  add_fields(record);
   add_derived(t, record);
   if (record->isAbstract()) t.copyable = false;
   enlist(t);
