@@ -72,6 +72,26 @@ TEST(Parameters, LikeMakesGradientBuffersMarkedZero) {
   EXPECT_EQ(gradient.weight.data<float>()[5], 0);
 }
 
+/// As users of libtorch write it.
+struct Shared {
+  nn::Linear first;
+  std::shared_ptr<nn::Linear> second;
+  CLADTORCH_PARAMETERS(first, second)
+};
+TEST(Parameters, BehindSharedPointersHaveGradientsOfTheirOwn) {
+  Random random(3);
+  Shared model{nn::Linear(2, 3, random), std::make_shared<nn::Linear>(3, 1, random)};
+  ASSERT_EQ(named_parameters(model).size(), 4U);
+  EXPECT_EQ(named_parameters(model)[2].name, "second.weight");
+  const Shared gradient = like(model);
+  EXPECT_NE(gradient.second, model.second);
+  EXPECT_FALSE(gradient.second->weight.shares_storage_with(model.second->weight));
+  EXPECT_TRUE(gradient.second->weight.is_marked_zero());
+  const Shared doubled = with_dtype(model, DType::float64);
+  EXPECT_EQ(doubled.second->weight.dtype(), DType::float64);
+  EXPECT_EQ(model.second->weight.dtype(), DType::float32);
+}
+
 TEST(Parameters, LayersOfOneKindAreFoundByName) {
   Random random(1);
   nn::Block block(nn::BlockConfig{.channels = 8, .heads = 2}, random);

@@ -105,7 +105,35 @@ class CLAD_OPAQUE NoZero {
 };
 double incomplete(const NoAccumulate&, const NoZero&, double x) { return x; }
 
+struct Layer {
+  Tensor weight;
+  double scale = 1;
+  template <class V>
+  CLAD_MEMBERS("PARAMETERS")
+  void visit(V&& v) {
+    v(weight);
+  }
+};
+struct Model {
+  Layer first;
+  std::shared_ptr<Layer> second;
+  std::shared_ptr<Layer> shared;
+  // expected-error@-1 {{cannot differentiate with respect to 'Model': its member 'shared' is not named in PARAMETERS, so it would not be trained; name it there, or mark it CLAD_CONSTANT}}
+  Tensor forgotten;
+  // expected-error@-1 {{cannot differentiate with respect to 'Model': its member 'forgotten' is not named in PARAMETERS}}
+  CLAD_CONSTANT Tensor mask;
+  int count = 0;
+  template <class V>
+  CLAD_MEMBERS("PARAMETERS")
+  void visit(V&& v) {
+    v(first);
+    v(second);
+  }
+};
+double of_model(const Model& m) { return m.first.weight.item() * m.first.scale; }
+
 void use() {
+  clad::gradient(of_model);
   clad::gradient(incomplete, "x");
   clad::gradient(composition);
   clad::gradient(without_pullback);

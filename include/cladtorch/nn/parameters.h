@@ -3,18 +3,23 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "cladtorch/tensor/tensor.h"
 
 /// Lists the members of a struct that are parameters (Tensor), layers (structs with this line), or
-/// std::vector, std::array or std::optional of those: CLADTORCH_PARAMETERS(weight, bias).
+/// std::vector, std::array, std::optional or smart pointers of those: CLADTORCH_PARAMETERS(weight, bias). A
+/// member that holds tensors and is not listed is an error in a derivative, unless it is marked
+/// CLAD_CONSTANT.
 #define CLADTORCH_PARAMETERS(...)                                                   \
   template <class Visitor>                                                          \
+  CLAD_MEMBERS("CLADTORCH_PARAMETERS")                                              \
   void visit_parameters(Visitor&& visitor, const std::string& prefix) {             \
     ::cladtorch::detail::visit_members(#__VA_ARGS__, visitor, prefix, __VA_ARGS__); \
   }                                                                                 \
@@ -38,6 +43,13 @@ struct is_optional : std::false_type {};
 template <class T>
 struct is_optional<std::optional<T>> : std::true_type {};
 
+template <class T>
+struct is_owner : std::false_type {};
+template <class T>
+struct is_owner<std::unique_ptr<T>> : std::true_type {};
+template <class T>
+struct is_owner<std::shared_ptr<T>> : std::true_type {};
+
 /// Whether the class has the line CLADTORCH_PARAMETERS, or a member function that does the same.
 template <class Model>
 concept HasParameters = requires(Model& model, void (&visit)(const std::string&, const Tensor&)) {
@@ -49,8 +61,9 @@ struct NoParameter {
   static_assert(
       HasParameters<Member>,
       "CLADTORCH_PARAMETERS names a member that holds no parameters: a Tensor, a struct with a public "
-      "CLADTORCH_PARAMETERS line of its own, or a std::vector, std::array or std::optional of those "
-      "can be named; keep layers in one of these, not in a std::map, a std::list or behind a pointer");
+      "CLADTORCH_PARAMETERS line of its own, or a std::vector, std::array, std::optional, std::shared_ptr or "
+      "std::unique_ptr of those can be named; keep layers in one of these, not in a std::map, a std::list or "
+      "behind a pointer that owns nothing");
 };
 template <class Model>
 struct NoModel {
@@ -71,6 +84,12 @@ struct LayerVisitor {
   void operator()(const std::string&, const Tensor&) const {}
 };
 
+/// Gives each smart pointer an object of its own, a copy.
+struct OwnCopies {
+  using Owns = void;
+  void operator()(const std::string&, const Tensor&) const {}
+};
+
 template <class Visitor, class Member>
 concept VisitsLayer = requires { typename Visitor::Layer; } &&
                       std::is_same_v<typename Visitor::Layer, std::remove_const_t<Member>>;
@@ -87,6 +106,14 @@ void visit_member(Visitor& visitor, const std::string& name, Member& member) {
       visit_member(visitor, joined(name, std::to_string(i)), member[i]);
   } else if constexpr (is_optional<Plain>::value) {
     if (member) visit_member(visitor, name, *member);
+  } else if constexpr (is_owner<Plain>::value) {
+    if (!member) return;
+    if constexpr (requires { typename std::remove_cvref_t<Visitor>::Owns; })
+      member = std::make_shared<typename Plain::element_type>(*member);
+    if constexpr (std::is_const_v<Member>)
+      visit_member(visitor, name, std::as_const(*member));
+    else
+      visit_member(visitor, name, *member);
   } else if constexpr (HasParameters<Plain>) {
     member.visit_parameters(visitor, name);
   } else {
@@ -113,6 +140,21 @@ void visit_members(std::string_view names, Visitor& visitor, const std::string& 
     return name.substr(0, name.find_last_not_of(" \t\n") + 1);
   };
   (visit_member(visitor, joined(prefix, next_name()), members), ...);
+}
+
+}  // namespace detail
+
+namespace detail {
+
+/// A copy of the model whose tensors share their storage with the model's, and which shares no layer with it.
+template <class Model>
+Model copy_of(const Model& model) {
+  static_assert(std::is_copy_constructible_v<Model>,
+                "this model cannot be copied, and a gradient is a copy of it: hold layers by value, or by "
+                "std::shared_ptr in place of std::unique_ptr");
+  Model copy = model;
+  visit_model(copy, OwnCopies());
+  return copy;
 }
 
 }  // namespace detail
@@ -157,7 +199,7 @@ int64_t parameter_count(const Model& model) {
 /// parameters.
 template <class Model>
 Model like(const Model& model) {
-  Model gradient = model;
+  Model gradient = detail::copy_of(model);
   for_each_parameter(
       gradient, [](const std::string&, Tensor& parameter) { parameter = gradient_buffer_like(parameter); });
   return gradient;
@@ -166,7 +208,7 @@ Model like(const Model& model) {
 /// The same model with its parameters in another dtype; shares those that have it already.
 template <class Model>
 Model with_dtype(const Model& model, DType dtype) {
-  Model converted = model;
+  Model converted = detail::copy_of(model);
   for_each_parameter(converted,
                      [dtype](const std::string&, Tensor& parameter) { parameter = parameter.to(dtype); });
   return converted;
@@ -175,7 +217,7 @@ Model with_dtype(const Model& model, DType dtype) {
 /// The same model with its parameters on another device; shares those that are there already.
 template <class Model>
 Model on_device(const Model& model, Device device) {
-  Model moved = model;
+  Model moved = detail::copy_of(model);
   for_each_parameter(moved,
                      [device](const std::string&, Tensor& parameter) { parameter = parameter.to(device); });
   return moved;
