@@ -16,6 +16,21 @@ void Frontend::block(const clang::Stmt* s, ir::Body& into) {
   out_ = saved;
 }
 
+/// Whether a statement never ends but with the exception that is being handled, or with the program.
+static bool ends_outside(const clang::Stmt* s) {
+  if (const auto* block = dyn_cast<CompoundStmt>(s))
+    return !block->body_empty() && ends_outside(block->body_back());
+  if (const auto* either = dyn_cast<IfStmt>(s))
+    return either->getElse() && ends_outside(either->getThen()) && ends_outside(either->getElse());
+  const auto* e = dyn_cast<clang::Expr>(s);
+  if (!e) return false;
+  e = strip(e);
+  const auto* call = dyn_cast<CallExpr>(e);
+  const auto* thrown = dyn_cast<CXXThrowExpr>(e);
+  return (thrown && !thrown->getSubExpr()) ||
+         (call && call->getDirectCallee() && call->getDirectCallee()->isNoReturn());
+}
+
 void Frontend::stmt(const clang::Stmt* s) {
   tainted_ = false;
   if (const auto* e = dyn_cast<clang::Expr>(s)) {
@@ -88,8 +103,18 @@ void Frontend::stmt(const clang::Stmt* s) {
     case clang::Stmt::IndirectGotoStmtClass:
       fail(s->getBeginLoc(), "cannot differentiate 'goto'; use a loop or an early return");
       return;
-    case clang::Stmt::CXXTryStmtClass:  // without its handlers: what they would catch leaves the derivative
-      return stmt(cast<CXXTryStmt>(s)->getTryBlock());
+    case clang::Stmt::CXXTryStmtClass: {  // without its handlers: what they would catch leaves the derivative
+      const auto* whole = cast<CXXTryStmt>(s);
+      for (unsigned i = 0; i < whole->getNumHandlers(); ++i)
+        if (!ends_outside(whole->getHandler(i)->getHandlerBlock())) {
+          fail(whole->getHandler(i)->getBeginLoc(),
+               "cannot differentiate a function that goes on after this handler: what ran before the "
+               "exception is not "
+               "known; let the handler throw the exception again, or return a status in place of it");
+          return;
+        }
+      return stmt(whole->getTryBlock());
+    }
     default:
       if (const auto* d = dyn_cast<OMPExecutableDirective>(s)) return lower_directive(d);
       fail(s->getBeginLoc(), cannot("statement", s->getStmtClassName()));
