@@ -123,6 +123,12 @@ class Activity {
   }
   /// Whether an expression is, or names a part of, such an object.
   static bool holds(const ir::Expr* e) { return ir::keeps_numbers(e); }
+  /// Whether a path leads through no pointer at all.
+  static bool is_null(const ir::Expr* e) {
+    while (!e->args.empty() || (e->kind == ir::Expr::VarRef && e->var->kind == ir::Var::Alias))
+      e = e->args.empty() ? e->var->path : e->args[0];
+    return e->kind == ir::Expr::Literal && e->text == "nullptr";
+  }
   static bool is_active(const ir::CallInfo& call) {
     return !call.constant &&
            std::any_of(call.args.begin(), call.args.end(), [](const auto& a) { return ir::active(a.expr); });
@@ -134,9 +140,12 @@ class Activity {
       mark(s->other);
       if (s->kind == Stmt::Assign && s->lhs->type->differentiable && ir::active(s->expr) &&
           ir::is_global(s->lhs))
-        diagnose_.error(
-            s->loc,
-            "cannot differentiate an assignment to a global or static variable; pass it as a parameter");
+        diagnose_.error(s->loc,
+                        is_null(s->lhs)
+                            ? "cannot differentiate an assignment behind a null pointer, which the caller "
+                              "passes here; test the pointer before it is used"
+                            : "cannot differentiate an assignment to a global or static variable; pass it "
+                              "as a parameter");
       if (puts_away(s))
         diagnose_.error(s->loc,
                         "cannot differentiate what puts a number that depends on the parameters into a "

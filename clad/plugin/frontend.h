@@ -309,6 +309,8 @@ class Frontend {
   bool declare_callable(const clang::VarDecl* decl);
   bool add_null(ir::CallInfo& info, const clang::Expr* e, const clang::FunctionDecl* callee,
                 unsigned position);
+  bool may_be_null(const clang::FunctionDecl* callee, unsigned position);
+  void drop_nulls(ir::CallInfo& info, const clang::FunctionDecl* callee);
   bool is_null_here(const clang::Expr* e);
   bool is_object_here(const clang::Expr* e);
   bool is_null_function(const clang::Expr* e);

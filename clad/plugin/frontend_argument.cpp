@@ -36,6 +36,9 @@ void Frontend::add_arguments(ir::CallInfo& info, const FunctionDecl* callee,
       ir::CallInfo::Arg a;
       a.expr = value(given);
       a.param_type = a.expr->type;
+      const QualType type = given->IgnoreParenImpCasts()->getType();
+      a.mutable_ =
+          a.expr->type->differentiable && type->isPointerType() && !type->getPointeeType().isConstQualified();
       info.args.push_back(a);
     } else if (isa<CXXDefaultArgExpr>(given) && library) {
       continue;
@@ -215,6 +218,7 @@ ir::Expr* Frontend::call_either(const ir::CallInfo& info, const ir::Expr* test, 
   for (int i = 0; i < 2; ++i) {
     auto one = std::make_unique<ir::CallInfo>(info);
     for (ir::CallInfo::Arg& a : one->args) a.expr = decided(a.expr, test, /*outcome=*/i == 0);
+    drop_nulls(*one, callee);
     out_ = &bodies[i];
     returned[i] = finish_call(std::move(one), callee, result, at, object_mutable);
   }

@@ -88,7 +88,7 @@ ir::Expr* Frontend::as_overload(ir::Expr* e, const ir::CallInfo& info, const Fun
       differs_in_const(callee, object ? std::nullopt : std::optional<unsigned>(i))) {
     if (!object && param->isPointerType()) {
       e = fn_.cast(e->type, types_.spell(param), e);
-    } else if (ir::names_object(e)) {
+    } else if (ir::names_object(e) && e->kind != ir::Expr::Literal) {
       e = fn_.make(ir::Expr::Call, e->type, "std::as_const", {e});
     }
   }

@@ -205,6 +205,10 @@ ir::Expr* Frontend::deallocate(const clang::Expr* pointer, SourceLocation at) {
 ir::Expr* Frontend::argument_value(const clang::Expr* e, QualType param) {
   const clang::Expr* memory = of_memory(e);
   if (memory == e->IgnoreParens() || !param->isPointerType() || !is_pointer(memory)) return value(e);
+  if (memory->getType()->isPointerType() && types_.get(memory->getType())->differentiable &&
+      !param->isVoidPointerType() &&
+      !context_.hasSameUnqualifiedType(param->getPointeeType(), memory->getType()->getPointeeType()))
+    return value(e);
   ir::Expr* pointer = value(memory);
   if (param->isVoidPointerType() || pointer->type->differentiable) return pointer;
   for (const QualType type : {QualType(context_.VoidPtrTy), param.getUnqualifiedType()}) {

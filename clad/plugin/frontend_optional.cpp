@@ -168,13 +168,39 @@ bool Frontend::add_null(ir::CallInfo& info, const clang::Expr* e, const Function
   const bool function = computes(type) && is_null_function(e);
   const bool numbers = type->isPointerType() && !type->getPointeeType().isConstQualified() &&
                        types_.get(type)->differentiable && is_null_here(e);
-  const FunctionDecl* definition = nullptr;
-  if ((!function && !numbers) || !callee->hasBody(definition) || lookup_.named(callee)) return false;
-  if (changes_of(definition).modified.count(definition->getParamDecl(position))) return false;
+  if ((!function && !numbers) || !may_be_null(callee, position)) return false;
   info.targets.resize(callee->getNumParams());
   info.targets[position] = p;
   info.lifted = true;
   return true;
+}
+
+/// Whether the function can be differentiated for no pointer in the parameter's place.
+bool Frontend::may_be_null(const FunctionDecl* callee, unsigned position) {
+  const FunctionDecl* definition = nullptr;
+  return callee->hasBody(definition) && !lookup_.named(callee) &&
+         !changes_of(definition).modified.count(definition->getParamDecl(position));
+}
+
+/// Likewise of a call whose arguments are known to be null only now.
+void Frontend::drop_nulls(ir::CallInfo& info, const FunctionDecl* callee) {
+  const auto* method = dyn_cast<CXXMethodDecl>(callee);
+  const std::size_t first = info.is_method ? 1 : 0;
+  if (compat::in_std(callee) || (method && method->isVirtual()) ||
+      info.args.size() != first + callee->getNumParams())
+    return;
+  for (std::size_t i = callee->getNumParams(); i-- > 0;) {
+    const ir::Expr* e = info.args[first + i].expr;
+    const ParmVarDecl* p = callee->getCanonicalDecl()->getParamDecl(static_cast<unsigned>(i));
+    if (e->kind != ir::Expr::Literal || e->text != "nullptr" || !p->getType()->isPointerType() ||
+        p->getType()->getPointeeType().isConstQualified() || !types_.get(p->getType())->differentiable ||
+        !may_be_null(callee, static_cast<unsigned>(i)))
+      continue;
+    info.targets.resize(callee->getNumParams());
+    info.targets[i] = p;
+    info.lifted = true;
+    info.args.erase(info.args.begin() + static_cast<std::ptrdiff_t>(first + i));
+  }
 }
 
 }  // namespace clad

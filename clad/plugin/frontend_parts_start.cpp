@@ -69,8 +69,8 @@ ir::Expr* Frontend::new_parts(QualType type) {
       end && end->isUserProvided() && (!end->hasBody(definition) || !only_frees(definition->getBody())))
     fail(SourceLocation::getFromRawEncoding(at_),
          "cannot differentiate through an object of '" + record->getNameAsString() +
-             "', which holds pointers: its destructor does more than free memory; call a function that does "
-             "so instead");
+             "', which holds pointers: its destructor does more than free memory, member by member; hold a "
+             "std::vector where it frees in a loop, and call a function for what else it does");
   ir::Expr* parts = fn_.make(ir::Expr::Parts, types_.get(compat::record_type(context_, record)));
   parts->args.resize(record->getNumBases() + named_fields(record).size(), literal("0", context_.IntTy));
   homes_[parts] = out_;

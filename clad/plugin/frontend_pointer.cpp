@@ -363,6 +363,12 @@ bool Frontend::declare_cursor(const ValueDecl* decl, ir::Expr* start, bool optio
         return refuse(
             decl->getLocation(),
             "which is changed through a reference or pointer to it; return the new pointer's index instead");
+      const auto* other = dyn_cast<DeclRefExpr>(strip(to));
+      const auto* owner = other ? dyn_cast<VarDecl>(other->getDecl()) : nullptr;
+      if (owner && owner->getInit() && isa<CXXNewExpr>(strip(owner->getInit())) && !bindings_.count(owner))
+        return refuse(to->getExprLoc(), "which takes turns with '" + owner->getNameAsString() +
+                                            "', and both own memory; swap two std::vector, or let two other "
+                                            "pointers take turns");
       if (!add_origins(cursor, to, seen))
         return refuse(to->getExprLoc(),
                       "which is assigned an address in something that is declared later or changes; declare "

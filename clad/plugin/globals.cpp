@@ -49,17 +49,16 @@ void global_roots(const clang::Expr* e, llvm::function_ref<void(const VarDecl*)>
   }
 }
 
-/// Whether something may be changed through a value of the type.
-bool gives_access(QualType type) {
-  return (type->isPointerType() || type->isReferenceType()) && !type->getPointeeType().isConstQualified() &&
-         !type->getPointeeType()->isFunctionType();
-}
-
 QualType pointee_of(const clang::Expr* e) {
   return e->getType()->isPointerType() ? e->getType()->getPointeeType() : e->getType();
 }
 
 }  // namespace
+
+bool gives_access(QualType type) {
+  return (type->isPointerType() || type->isReferenceType()) && !type->getPointeeType().isConstQualified() &&
+         !type->getPointeeType()->isFunctionType();
+}
 
 const ExplicitCastExpr* unconst_in(const clang::Expr* e) {
   for (;;) {

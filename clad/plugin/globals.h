@@ -25,6 +25,12 @@ class Globals {
 
   /// Looks at a function to differentiate, and at all that it reaches.
   void reach(const clang::FunctionDecl* function);
+  /// The function, and all that it reaches.
+  std::set<const clang::FunctionDecl*> reached_from(const clang::FunctionDecl* function) {
+    std::set<const clang::FunctionDecl*> seen;
+    collect(function, seen);
+    return seen;
+  }
   /// A differentiated function names the variable. Whether it is treated as memory of the caller.
   bool name(const clang::VarDecl* var);
   /// From now on those named are treated so; whether there are more of them than before.
@@ -65,6 +71,8 @@ class Globals {
   bool unknown_ = false;
 };
 
+/// Whether something may be changed through a value of the type.
+bool gives_access(clang::QualType type);
 /// The cast that an address or lvalue is computed from by indices and members, if it takes away a const.
 const clang::ExplicitCastExpr* unconst_in(const clang::Expr* e);
 

@@ -14,7 +14,9 @@
 #include "compat.h"
 #include "export.h"
 #include "frontend.h"
+#include "leaks.h"
 #include "llvm/Support/FileSystem.h"
+#include "members.h"
 #include "module.h"
 #include "options.h"
 #include "predeclared.h"
@@ -276,6 +278,9 @@ Consumer::Lowered Consumer::lower(const std::vector<Request>& requests, TypeTabl
   Lowered out;
   out.globals = std::make_unique<Globals>(types);
   for (const Request& request : requests) out.globals->reach(request.function);
+  CustomLookup lookup(*sema_, types);
+  const auto known = [&](const FunctionDecl* f) { return lookup.named(f); };
+  std::map<const Request*, std::unique_ptr<Leaks>> leaks;
   const std::set<std::string> names = types.names();
   const auto lower = [&](bool quiet) {
     types.set_names(names);
@@ -285,8 +290,6 @@ Consumer::Lowered Consumer::lower(const std::vector<Request>& requests, TypeTabl
     out.module->set_constants(constants);
     if (options_.remarks) out.module->diagnose().show_remarks();
     out.module->set_patterns(patterns_);
-    CustomLookup lookup(*sema_, types);
-    const auto known = [&](const FunctionDecl* f) { return lookup.named(f); };
     for (const auto& [function, at, member] : out.globals->unconst(known))
       out.module->diagnose().error(
           at->getBeginLoc(),
@@ -295,7 +298,15 @@ Consumer::Lowered Consumer::lower(const std::vector<Request>& requests, TypeTabl
                       : "this cast takes away a const, and what is changed through it is") +
               (member ? " in an object that is constant to the caller; let the function be without const"
                       : " constant to the caller; let the parameter be without const"));
-    for (const Request& request : requests) out.module->add(request);
+    for (const Request& request : requests) {
+      const unsigned errors = out.module->diagnose().errors();
+      check_members(request, out.module->diagnose());
+      out.module->add(request);
+      if (out.module->diagnose().errors() != errors) continue;
+      std::unique_ptr<Leaks>& of = leaks[&request];
+      if (!of) of = std::make_unique<Leaks>(request, out.globals->reached_from(request.function), known);
+      of->report(out.module->diagnose());
+    }
     out.module->check_opaques();
   };
   do lower(/*quiet=*/true);

@@ -134,8 +134,10 @@ bool Module::by_differences(const ir::Stmt* s) {
   const SourceLocation at = SourceLocation::getFromRawEncoding(s->loc);
   if (sema_.getPreprocessor().isMacroDefined("CLAD_NO_NUM_DIFF") || !call.problem.empty() || call.lifted)
     return false;
+  const bool is_builtin =
+      callee->getIdentifier() && callee->getName().starts_with("__builtin_");  // has no address
   if (!s->var || !callee->getReturnType()->isRealFloatingType() || isa<CXXMethodDecl>(callee) ||
-      callee->isVariadic() || call.args.size() != callee->getNumParams())
+      callee->isVariadic() || is_builtin || call.args.size() != callee->getNumParams())
     return false;
   const FunctionDecl* definition = nullptr;
   if (!compat::in_std(callee) && (callee->hasBody(definition) || instantiate(callee, at, definition)))

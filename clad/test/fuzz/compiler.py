@@ -72,7 +72,7 @@ class Toolchain:
 
 
 def harness(number, program):
-    """The program, and the class through which it is checked."""
+    """A program of the generator, and the class through which it is checked."""
     args = [(f'a{i}', *a.tag) for i, a in enumerate(program.arguments.parts)]
     reals = [name for name, mode, _, _ in args if mode != 'int']
     passed = lambda of: [f'{of}.{name}' + ('.values.data()' if mode == 'pointer' else '') for name, mode, _, _ in args]
@@ -106,11 +106,11 @@ def harness(number, program):
     return '\n'.join(lines + ['};', '}']) + '\n'
 
 
-def source_of(programs):
+def source_of(programs, head):
     """The text of a translation unit, and the last line of each program."""
-    out, ends = HEAD, []
+    out, ends = head, []
     for i, p in enumerate(programs):
-        out += harness(i, p)
+        out += p.unit(i)
         ends.append(out.count('\n'))
     table = ', '.join(f'{{{i}, {p.seed % 1000000}, check<program_{i}::Case>}}' for i, p in enumerate(programs))
     out += f'static const Check checks[]{{{table}}};\n' + MAIN
@@ -121,12 +121,12 @@ def normalized(message):
     return re.sub(r"'[^']*'", "'...'", message)
 
 
-def classify(programs, toolchain, folder):
+def classify(programs, toolchain, folder, head=HEAD):
     """The outcome of each program. Those that do not compile are taken out one after the other."""
     outcomes = [Outcome('ok')] * len(programs)
     left = list(range(len(programs)))
     while left:
-        found = _compile(programs, left, toolchain, folder)
+        found = _compile(programs, left, toolchain, folder, head)
         if found is None:
             if toolchain.run:
                 _run(left, outcomes, folder)
@@ -137,7 +137,7 @@ def classify(programs, toolchain, folder):
                 break
             half = len(left) // 2
             for part in (left[:half], left[half:]):
-                for i, o in zip(part, classify([programs[i] for i in part], toolchain, folder)):
+                for i, o in zip(part, classify([programs[i] for i in part], toolchain, folder, head)):
                     outcomes[i] = o
             break
         for i, o in found.items():
@@ -146,10 +146,10 @@ def classify(programs, toolchain, folder):
     return outcomes
 
 
-def _compile(programs, left, toolchain, folder):
+def _compile(programs, left, toolchain, folder, head):
     """None if all is well; else the outcomes of those to blame, which may be none."""
     source, binary = folder / 'programs.cpp', folder / 'programs'
-    text, ends = source_of([programs[i] for i in left])
+    text, ends = source_of([programs[i] for i in left], head)
     source.write_text(text)
     try:
         done = subprocess.run(toolchain.command(source, binary), capture_output=True, text=True, timeout=toolchain.timeout)

@@ -2,6 +2,7 @@
 
 import random
 
+from compiler import harness
 from expressions import Expressions
 from functions import Functions
 from library import Library
@@ -20,6 +21,10 @@ class Program:
 
     def source(self):
         return str(self.root)
+
+    def unit(self, number):
+        """`program_NUMBER::Case`, through which the program is checked."""
+        return harness(number, self)
 
 
 class Generator(Expressions, Statements, Functions, Library):

@@ -1,0 +1,110 @@
+// Where a number that depends on the parameters is put into something that carries no derivative, and read
+// back.
+#pragma once
+
+#include <compare>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "clang/AST/DeclCXX.h"
+#include "clang/AST/ExprCXX.h"
+#include "diagnose.h"
+#include "request.h"
+
+namespace clad {
+
+/// The gate that no number passes without its derivative. A value that depends on the parameters may be
+/// turned into text, bytes, an element of a std::map or a global: the program prints it, counts it, keeps it
+/// for later. But a number that is made from those again has lost its derivative, and that is an error where
+/// it is made.
+///
+/// The program is seen as a graph: its variables, members, and results of functions are the nodes, and an
+/// edge leads from one to another that is given its value. It says nothing about order, about which of two
+/// objects of a class is meant, or which call of a function.
+class Leaks {
+ public:
+  using Functions = std::set<const clang::FunctionDecl*>;
+
+  /// `known`: whether a function is not looked into, as its derivative is given.
+  /// `reached`: the functions that the request's may call.
+  Leaks(const Request& request, Functions reached,
+        llvm::function_ref<bool(const clang::FunctionDecl*)> known);
+  /// Reports each number that is made from what lost its derivative.
+  void report(Diagnose& diagnose);
+
+ private:
+  using Node = clang::Decl;  ///< a variable, a member, or a function, which is its result
+  struct Item {
+    const Node* node;
+    bool lost;  ///< on the way from there it was something without a derivative
+    auto operator<=>(const Item&) const = default;
+  };
+  using Items = std::set<Item>;
+  /// A node; of a parameter by way of which its argument is changed also what is written to it, so that the
+  /// arguments of one call are not those of another.
+  using Place = std::pair<const Node*, bool>;
+  struct Reading {
+    clang::SourceLocation at;
+    bool lost;
+  };
+
+  void depend(const Request& request);  ///< marks what is differentiated with respect to
+  std::string described(const Item& item) const;
+  bool carries(clang::QualType type) const;
+  bool carries(const Node* node) const;
+  bool loses(const Item& item) const;
+  static Items lost(Items items);
+  static void add(Items& to, const Items& from) { to.insert(from.begin(), from.end()); }
+
+  // Walks over functions, which make the graph.
+  void build(const clang::FunctionDecl* function);
+  void walk(const clang::Stmt* s);
+  void declare(const clang::VarDecl* var);
+  void initialize(const Node* to, clang::QualType type, const clang::Expr* init);
+  void parts(clang::QualType type, Items& to, std::set<const clang::CXXRecordDecl*>& seen);
+  // What the value of an expression depends on; edges for what it changes are made on the way.
+  Items whole(const clang::Expr* e);
+  const Items& items(const clang::Expr* e);
+  Items find(const clang::Expr* e);
+  Items of_member(const clang::MemberExpr* e);
+  Items of_cast(const clang::CastExpr* e);
+  Items of_binary(const clang::BinaryOperator* e);
+  Items of_list(const clang::InitListExpr* e);
+  Items of_children(const clang::Expr* e);
+  Items of_new(const clang::CXXNewExpr* e);
+  Items of_call(const clang::CallExpr* e);
+  Items of_construction(const clang::CXXConstructExpr* e);
+  Items of_visible(const clang::FunctionDecl* callee, llvm::ArrayRef<const clang::Expr*> args,
+                   const clang::Expr* object);
+  Items of_unknown(const clang::Expr* e, const clang::FunctionDecl* callee,
+                   llvm::ArrayRef<const clang::Expr*> args, const clang::Expr* object);
+  Items of_indirect(llvm::ArrayRef<const clang::Expr*> args, clang::SourceLocation at);
+  Items elsewhere(const clang::Expr* object);
+  std::vector<const clang::FunctionDecl*> callables(const clang::Expr* e);
+  Items places(const clang::Expr* e);
+  // Edges, and the places where numbers are made.
+  void read(const Items& from, clang::SourceLocation at);
+  Place written(const Node* node);
+  void flow(const Items& from, const Items& to, clang::SourceLocation at);
+  void bind(const Items& from, const Node* to, bool access, clang::SourceLocation at);
+  void check(const Item& from, const Node* to, clang::SourceLocation at);
+  void connect(const clang::FunctionDecl* callee, const Items& given, clang::SourceLocation at);
+
+  const clang::SourceLocation at_;
+  const Functions reached_;
+  llvm::function_ref<bool(const clang::FunctionDecl*)> known_;
+  mutable std::map<const clang::Type*, bool> carries_;
+  const clang::FunctionDecl* within_ = nullptr;  ///< the function that is being looked at
+  Functions built_;
+  std::map<const clang::Expr*, Items> items_;
+  std::map<Place, std::set<Place>> edges_;
+  std::map<const Node*, std::vector<Reading>> readings_;
+  std::set<const Node*> global_;  ///< functions that return references to globals
+  std::set<const Node*> depends_;
+  Functions escaped_;  ///< those that somebody else may call
+};
+
+}  // namespace clad

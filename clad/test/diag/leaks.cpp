@@ -1,0 +1,127 @@
+// A number that depends on the parameters may be put into what carries no derivative. What is made from it
+// again is an error, where it is made.
+#include <any>
+#include <cstring>
+#include <map>
+#include <sstream>
+#include <string>
+
+#include "clad/Differentiator/Differentiator.h"
+
+double text(double x) {
+  const std::string s = std::to_string(x);
+  return std::stod(s);
+  // expected-error@-1 {{cannot differentiate this number: it comes from 's' of type 'std::string', which holds no derivative, and depends on the parameters; keep it in a number, an array, a std::vector or a class of these, or say that a constant is meant: clad::stop_gradient(x)}}
+}
+double only_shown(double x) {
+  std::ostringstream out;
+  out << "x = " << x;
+  std::puts(out.str().c_str());
+  return x * x;
+}
+
+double stored;
+void store(double x) { stored = x; }
+double global(double x) {
+  store(x);
+  return stored;
+  // expected-error@-1 {{cannot differentiate this number: it comes from the global or static variable 'stored', without its derivative, and depends on the parameters}}
+}
+double never_read;
+void keep(double x) { never_read = x; }
+double only_kept(double x) {
+  keep(x * x);
+  return x;
+}
+
+double& slot() {
+  static double s;
+  return s;
+}
+void set(double v) { slot() = v; }
+double last() {
+  return slot();
+  // expected-error@-1 {{cannot differentiate this number: it comes from what 'slot' returns, without its derivative}}
+}
+double singleton(double x) {
+  set(x * x);
+  return last();
+}
+
+double of_bytes(const unsigned char* bytes) {
+  double y;
+  std::memcpy(&y, bytes, sizeof y);
+  // expected-error@-1 {{cannot differentiate this number: it comes from 'bytes' of type 'const unsigned char *', which holds no derivative}}
+  return y;
+}
+double bytes(double x) {
+  unsigned char b[8];
+  std::memcpy(b, &x, 8);
+  return of_bytes(b);
+}
+
+double target(double t, void* context) {
+  return t * *static_cast<double*>(context);
+  // expected-error@-1 {{cannot differentiate this number: it comes from 'context' of type 'void *', which holds no derivative}}
+}
+double call(void* context) { return target(2, context); }
+double callback(double x) { return call(&x); }
+
+union Bits {
+  double number;
+  long bits;
+};
+double tagged(double x) {
+  Bits b;
+  b.number = x;
+  return b.number * x;
+  // expected-error@-1 {{cannot differentiate this number: it comes from 'number', a member of a union, without its derivative}}
+}
+
+struct Settings {
+  std::map<std::string, double> values;
+  double factor;
+};
+double in_a_map(const Settings& s, double x) {
+  return s.values.at("k") * s.factor * x;
+  // expected-error@-1 {{cannot differentiate this number: it comes from 'values' of type 'std::map<std::string, double>', which holds no derivative}}
+}
+double of_settings(const Settings& s, double x) { return s.values.at("k") * s.factor * x; }
+
+typedef double two __attribute__((vector_size(16)));
+double lanes(double x) {
+  two a = {x, 2}, b = a * a;
+  return b[0];
+  // expected-error@-1 {{cannot differentiate this number: it comes from 'b' of type 'two', which holds no derivative}}
+}
+
+double meant(double x) {
+  const std::string s = std::to_string(x);
+  return x * clad::stop_gradient(std::stod(s)) + std::stod(std::to_string(clad::stop_gradient(x)));
+}
+
+double goes_on(double x) {
+  try {
+    return std::stod("1") * x;
+  } catch (const std::exception&) {
+    // expected-error@-1 {{cannot differentiate a function that goes on after this handler: what ran before the exception is not known; let the handler throw the exception again, or return a status in place of it}}
+    return 0;
+  }
+}
+
+void use() {
+  clad::gradient(text);
+  clad::differentiate(text, "x");
+  clad::gradient(only_shown);
+  clad::gradient(global);
+  clad::gradient(only_kept);
+  clad::gradient(singleton);
+  clad::gradient(bytes);
+  clad::gradient(callback);
+  clad::gradient(tagged);
+  clad::gradient(in_a_map, "s");
+  clad::gradient(of_settings, "x");
+  clad::gradient(lanes);
+  clad::gradient(meant);
+  clad::gradient(goes_on);
+}

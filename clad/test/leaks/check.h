@@ -1,0 +1,41 @@
+// Whether a derivative is that of the function: differences of the function say what it is.
+#pragma once
+
+#include <cmath>
+#include <cstdio>
+#include <string>
+
+#include "clad/test/fuzz/check.h"
+
+namespace clad::test {
+
+/// Compares `Case::derivative` with differences of `Case::primal` at several points; of the second
+/// derivative, where it is one.
+template <class Case>
+Verdict check_leak() {
+  for (double x : {1.37, 0.83, 2.21}) {
+    const double is = Case::derivative(x);
+    const auto difference = [&](double h) {
+      const auto f = [&](double by) { return Case::primal(x + by); };
+      if (!Case::second) return (8 * (f(h) - f(-h)) - (f(2 * h) - f(-2 * h))) / (12 * h);
+      return (16 * (f(h) + f(-h)) - (f(2 * h) + f(-2 * h)) - 30 * f(0)) / (12 * h * h);
+    };
+    const double h = Case::second ? 4e-3 : 1e-3;
+    double expected = difference(h);
+    const double other = difference(0.6 * h), scale = std::fabs(expected) + std::fabs(is) + 1;
+    if (!(std::fabs(expected - other) <= 1e-4 * scale)) {  // a float somewhere: larger steps
+      if (Case::second) continue;
+      expected = difference(32 * h);
+      if (!(std::fabs(expected - difference(20 * h)) <= 3e-2 * scale)) continue;  // not smooth here
+      if (std::fabs(is - expected) <= 1e-1 * scale) continue;
+    }
+    if (!(std::fabs(is - expected) <= 1e-3 * scale)) {
+      char text[80];
+      std::snprintf(text, sizeof text, "%.12g, expected %.12g", is, expected);
+      return {"wrong", text};
+    }
+  }
+  return {"ok", ""};
+}
+
+}  // namespace clad::test
