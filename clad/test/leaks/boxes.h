@@ -1,5 +1,5 @@
-// What a number can be put into and taken out of again. Each class has put() and get(); leaks.py builds programs around
-// them, and checks that their derivatives are right or refused.
+// What a number can be put into and taken out of again. Each class has put() and get(); leaks.py builds
+// programs around them, and checks that their derivatives are right or refused.
 
 //- number follow
 struct number {
@@ -62,7 +62,8 @@ struct aligned_vector_allocator {
   friend bool operator==(const aligned_vector_allocator&, const aligned_vector_allocator&) { return true; }
 };
 struct aligned_vector {
-  std::vector<double, aligned_vector_allocator<double>> v = std::vector<double, aligned_vector_allocator<double>>(2);
+  std::vector<double, aligned_vector_allocator<double>> v =
+      std::vector<double, aligned_vector_allocator<double>>(2);
   void put(double x) { v[1] = x; }
   double get() const { return v[1]; }
 };
@@ -875,7 +876,10 @@ struct slice {
 #include <span>
 struct span {
   double store[2] = {};
-  void put(double x) { std::span<double> v(store); v[1] = x; }
+  void put(double x) {
+    std::span<double> v(store);
+    v[1] = x;
+  }
   double get() const { return store[1]; }
 };
 //- list_in_struct refuse
@@ -961,7 +965,8 @@ struct flexible_array_value {
   double v[];
 };
 struct flexible_array {
-  flexible_array_value* p = static_cast<flexible_array_value*>(std::calloc(1, sizeof(flexible_array_value) + 16));
+  flexible_array_value* p =
+      static_cast<flexible_array_value*>(std::calloc(1, sizeof(flexible_array_value) + 16));
   void put(double x) { p->v[1] = x; }
   double get() const { return p->v[1]; }
 };
@@ -976,7 +981,7 @@ struct __attribute__((packed)) packed {
 namespace own_malloc_pool {
 inline double buffer[100];
 inline void* malloc(unsigned long) { return buffer; }
-}
+}  // namespace own_malloc_pool
 struct own_malloc {
   void put(double x) { static_cast<double*>(own_malloc_pool::malloc(8))[0] = x; }
   double get() const { return static_cast<double*>(own_malloc_pool::malloc(8))[0]; }

@@ -1,5 +1,5 @@
-// Ways along which a number can travel: functions of a number that are smooth and not constant. leaks.py builds programs
-// around them, and checks that their derivatives are right or refused.
+// Ways along which a number can travel: functions of a number that are smooth and not constant. leaks.py
+// builds programs around them, and checks that their derivatives are right or refused.
 
 //- c_callback refuse
 double c_callback_target(double t, void* p) { return t * *(double*)p; }
@@ -11,7 +11,9 @@ double c_callback_twice(double x) { return c_callback_twice_call(&x); }
 //- c_callback_by_function refuse
 double c_callback_by_function_target(double t, void* p) { return t * *static_cast<double*>(p); }
 double c_callback_by_function_integrate(double (*g)(double, void*), void* p) { return g(1, p) + g(2, p); }
-double c_callback_by_function(double x) { return c_callback_by_function_integrate(c_callback_by_function_target, &x); }
+double c_callback_by_function(double x) {
+  return c_callback_by_function_integrate(c_callback_by_function_target, &x);
+}
 //- c_callback_struct refuse
 struct c_callback_struct_context {
   double a, b;
@@ -42,7 +44,9 @@ struct c_callback_params_function {
   void* params;
 };
 double c_callback_params_target(double t, void* p) { return t * *static_cast<double*>(p); }
-double c_callback_params_eval(const c_callback_params_function* f, double t) { return f->function(t, f->params); }
+double c_callback_params_eval(const c_callback_params_function* f, double t) {
+  return f->function(t, f->params);
+}
 double c_callback_params(double x) {
   c_callback_params_function f{c_callback_params_target, &x};
   return c_callback_params_eval(&f, 3);
@@ -286,7 +290,9 @@ double thread(double x) {
 }
 //- task refuse
 #include <future>
-double task(double x) { return std::async(std::launch::deferred, [x] { return x * x; }).get(); }
+double task(double x) {
+  return std::async(std::launch::deferred, [x] { return x * x; }).get();
+}
 //- packaged refuse
 #include <future>
 double packaged(double x) {
@@ -299,7 +305,9 @@ double packaged(double x) {
 struct coroutine_generator {
   struct promise_type {
     double value = 0;
-    coroutine_generator get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+    coroutine_generator get_return_object() {
+      return {std::coroutine_handle<promise_type>::from_promise(*this)};
+    }
     std::suspend_always initial_suspend() { return {}; }
     std::suspend_always final_suspend() noexcept { return {}; }
     std::suspend_always yield_value(double v) {
@@ -476,7 +484,9 @@ struct scope_guard_writer {
 };
 double scope_guard(double x) {
   double y = 0;
-  { scope_guard_writer w{y, x}; }
+  {
+    scope_guard_writer w{y, x};
+  }
   return y;
 }
 //- temporary_destructor refuse
@@ -531,7 +541,9 @@ double recursive_lambda(double x) {
 //- recursive_function refuse
 #include <functional>
 double recursive_function(double x) {
-  std::function<double(double, int)> power = [&](double y, int n) { return n == 0 ? 1. : y * power(y, n - 1); };
+  std::function<double(double, int)> power = [&](double y, int n) {
+    return n == 0 ? 1. : y * power(y, n - 1);
+  };
   return power(x, 3);
 }
 //- function_table follow
@@ -578,14 +590,14 @@ double cast_to_struct(double x) {
 #include <complex>
 double cast_of_complex(double x) {
   std::complex<double> z(1, x);
-  return reinterpret_cast<double (&)[2]>(z)[1];
+  return reinterpret_cast<double(&)[2]>(z)[1];
 }
 //- cast_of_complexes refuse
 #include <complex>
 #include <vector>
 double cast_of_complexes(double x) {
   std::vector<std::complex<double>> z{{1, x}, {2, 3}};
-  auto* p = reinterpret_cast<double (*)[2]>(z.data());
+  auto* p = reinterpret_cast<double(*)[2]>(z.data());
   return p[0][1];
 }
 //- copied_struct follow
@@ -646,7 +658,9 @@ double fast_inverse(double x) { return fast_inverse_root(static_cast<float>(x));
 //- sign_by_bits refuse
 #include <bit>
 #include <cstdint>
-double sign_by_bits(double x) { return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) ^ (1ull << 63)); }
+double sign_by_bits(double x) {
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) ^ (1ull << 63));
+}
 //- extrema refuse
 #include <algorithm>
 double extrema(double x) {
@@ -864,7 +878,9 @@ double sorted_pairs(double x) {
 }
 //- polynomial_special follow
 #include <cmath>
-double polynomial_special(double x) { return std::legendre(2, x / 10) + std::hermite(2, x) + std::assoc_laguerre(1, 1, x); }
+double polynomial_special(double x) {
+  return std::legendre(2, x / 10) + std::hermite(2, x) + std::assoc_laguerre(1, 1, x);
+}
 //- hashed follow
 #include <functional>
 double hashed(double x) { return std::hash<double>()(x) ? x * x : x * x; }
@@ -919,7 +935,9 @@ struct container_of_node {
   int link;
 };
 double container_of_read(int* link) {
-  return reinterpret_cast<container_of_node*>(reinterpret_cast<char*>(link) - offsetof(container_of_node, link))->v;
+  return reinterpret_cast<container_of_node*>(reinterpret_cast<char*>(link) -
+                                              offsetof(container_of_node, link))
+      ->v;
 }
 double container_of(double x) {
   container_of_node n{x, 1};
