@@ -133,8 +133,12 @@ bool is_iterator(QualType type) {
   return record && record->getIdentifier() && record->getName().contains("iterator");
 }
 
-/// A generator of random numbers, which depends on nothing but its seed.
-bool is_generator(QualType type) { return TypeTable::is_random(behind(type)->getAsCXXRecordDecl()); }
+/// A generator of random numbers, which depends on nothing but its seed; not a distribution, which is made
+/// from numbers.
+bool is_generator(QualType type) {
+  const CXXRecordDecl* record = behind(type)->getAsCXXRecordDecl();
+  return TypeTable::is_random(record) && !record->getName().ends_with("_distribution");
+}
 
 }  // namespace
 
@@ -456,7 +460,8 @@ Leaks::Items Leaks::of_member(const MemberExpr* e) {
   if (!field) return items(e->getBase());
   field = first_name(field);
   if (is_constant(field) || is_constant(field->getParent())) return {};
-  Items out = elsewhere(e->getBase());
+  // Members of the library's classes, as of a std::pair, are changed by functions that are not looked into.
+  Items out = compat::in_std(field->getParent()) ? items(e->getBase()) : elsewhere(e->getBase());
   if (!is_empty(field->getType()) && !is_generator(field->getType()))
     out.insert({field->getCanonicalDecl(), false});
   if (field->getParent()->isUnion() && !names_one_member(cast<CXXRecordDecl>(field->getParent())))

@@ -290,7 +290,8 @@ void TypeTable::settle() {
     for (auto& [type, owned] : table_) {
       ir::Type& t = *owned;
       const bool was = t.differentiable;
-      if (t.element && t.kind != ir::Type::Pointer)
+      if (t.element && t.kind != ir::Type::Pointer &&
+          t.kind != ir::Type::Other)  // of which it names constants
         changed |= take(t, *t.element, t.element->kind == ir::Type::Pointer);
       if (t.kind == ir::Type::Record)
         for (const ir::Field& f : t.fields)

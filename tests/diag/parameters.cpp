@@ -21,7 +21,7 @@ struct InList {
   CLADTORCH_PARAMETERS(layers)
 };
 struct BehindPointer {
-  std::unique_ptr<nn::Linear> layer;
+  nn::Linear* layer;
   CLADTORCH_PARAMETERS(layer)
 };
 struct Bare {
@@ -38,7 +38,8 @@ class Hidden {
 struct Walked {
   Tensor weight;
   std::vector<std::optional<nn::Linear>> layers;
-  CLADTORCH_PARAMETERS(weight, layers)
+  std::shared_ptr<nn::Linear> shared;
+  CLADTORCH_PARAMETERS(weight, layers, shared)
 };
 
 void walk(InMap& in_map, InList& in_list, BehindPointer& pointer, HoldsBare& holds, Walked& walked) {
@@ -49,6 +50,15 @@ void walk(InMap& in_map, InList& in_list, BehindPointer& pointer, HoldsBare& hol
   for_each_parameter(holds, visit);
   for_each_parameter(walked, visit);
   like(walked);
+}
+struct Unique {
+  std::unique_ptr<nn::Linear> layer;
+  CLADTORCH_PARAMETERS(layer)
+};
+void copied(Unique& unique) {
+  for_each_parameter(unique, [](const std::string&, const Tensor&) {});
+  like(unique);
+  // expected-error@cladtorch/nn/parameters.h:* {{this model cannot be copied, and a gradient is a copy of it}}
 }
 void whole(Bare& bare, Hidden& hidden) {
   like(bare);

@@ -3,8 +3,11 @@
 #include <any>
 #include <cstring>
 #include <map>
+#include <memory>
+#include <random>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "clad/Differentiator/Differentiator.h"
 
@@ -95,6 +98,37 @@ double lanes(double x) {
   // expected-error@-1 {{cannot differentiate this number: it comes from 'b' of type 'two', which holds no derivative}}
 }
 
+double of_pairs(double x) {
+  std::pair<double, int> p{x, 1};
+  p.first *= x;
+  return std::stod(std::to_string(p.first));
+  // expected-error@-1 {{cannot differentiate this number: it comes from 'p' by way of text, bytes or another type without derivatives}}
+}
+
+// A class that leads to itself, which once made maps and distributions pass for followed.
+struct Node {
+  double value = 0;
+  std::unique_ptr<Node> next;
+};
+double of_node(double x) {
+  Node head;
+  head.next = std::make_unique<Node>();
+  head.next->value = x;
+  return head.next->value;
+}
+struct Noise {
+  std::normal_distribution<double> around;
+  void put(double x) { around = std::normal_distribution<double>(x, 1); }
+  double mean() const { return around.mean(); }
+};
+void fill(Noise* n, double x) { n->put(2 * x); }
+double of_noise(double x) {
+  Noise n;
+  fill(&n, x);
+  // expected-error@-1 {{cannot differentiate what puts a number that depends on the parameters into a container or a random distribution}}
+  return n.mean() * x;
+}
+
 double meant(double x) {
   const std::string s = std::to_string(x);
   return x * clad::stop_gradient(std::stod(s)) + std::stod(std::to_string(clad::stop_gradient(x)));
@@ -122,6 +156,9 @@ void use() {
   clad::gradient(in_a_map, "s");
   clad::gradient(of_settings, "x");
   clad::gradient(lanes);
+  clad::gradient(of_pairs);
+  clad::gradient(of_node);
+  clad::gradient(of_noise);
   clad::gradient(meant);
   clad::gradient(goes_on);
 }

@@ -938,7 +938,7 @@ struct node {
   }
   double get() const { return head.next->v; }
 };
-//- raw_owner follow
+//- raw_owner either
 struct raw_owner {
   double* v = new double[2]();
   raw_owner() = default;

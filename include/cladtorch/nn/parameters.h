@@ -109,7 +109,7 @@ void visit_member(Visitor& visitor, const std::string& name, Member& member) {
   } else if constexpr (is_owner<Plain>::value) {
     if (!member) return;
     if constexpr (requires { typename std::remove_cvref_t<Visitor>::Owns; })
-      member = std::make_shared<typename Plain::element_type>(*member);
+      member = Plain(new typename Plain::element_type(*member));
     if constexpr (std::is_const_v<Member>)
       visit_member(visitor, name, std::as_const(*member));
     else
@@ -146,15 +146,25 @@ void visit_members(std::string_view names, Visitor& visitor, const std::string& 
 
 namespace detail {
 
-/// A copy of the model whose tensors share their storage with the model's, and which shares no layer with it.
+/// Never complete, so that it is reported once.
 template <class Model>
-Model copy_of(const Model& model) {
+struct NoCopy {
   static_assert(std::is_copy_constructible_v<Model>,
                 "this model cannot be copied, and a gradient is a copy of it: hold layers by value, or by "
                 "std::shared_ptr in place of std::unique_ptr");
-  Model copy = model;
-  visit_model(copy, OwnCopies());
-  return copy;
+};
+
+/// A copy of the model whose tensors share their storage with the model's, and which shares no layer with it.
+template <class Model>
+Model copy_of(const Model& model) {
+  if constexpr (std::is_copy_constructible_v<Model>) {
+    Model copy = model;
+    visit_model(copy, OwnCopies());
+    return copy;
+  } else {
+    NoCopy<Model>();
+    return std::move(const_cast<Model&>(model));
+  }
 }
 
 }  // namespace detail
