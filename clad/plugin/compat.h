@@ -85,6 +85,11 @@ inline bool annotated(const clang::Decl* decl, llvm::StringRef with) {
   return false;
 }
 
+/// Whether the user marked a member or a class as one through which no derivative flows.
+inline bool is_constant(const clang::Decl* decl) {
+  return annotated(decl, "clad::constant") || annotated(decl, "non_differentiable");
+}
+
 /// Overload resolution with candidates that live in a namespace of ours, by qualified name.
 inline void add_template_candidate(clang::Sema& sema, clang::FunctionTemplateDecl* decl,
                                    clang::DeclAccessPair found, llvm::ArrayRef<clang::Expr*> args,

@@ -78,7 +78,7 @@ bool Frontend::in_parts(QualType type) const {
   bool out = false;
   for (const CXXBaseSpecifier& base : record->getDefinition()->bases()) out |= in_parts(base.getType());
   for (const FieldDecl* f : record->getDefinition()->fields()) {
-    if (compat::annotated(f, "clad::constant") || compat::annotated(f, "non_differentiable")) continue;
+    if (compat::is_constant(f)) continue;
     // An object with derivatives is kept for the reverse sweep: what it points to must be there as well.
     const ir::Type* part = types_.get(f->getType());
     const bool state = t->differentiable && f->getType()->isPointerType() && part->is_followed();

@@ -51,6 +51,9 @@ class Leaks {
     bool lost;
   };
 
+  static clang::QualType type_of(const Node* node);
+  /// The standard library, and what headers of C define: these functions are not looked into.
+  static bool is_of_library(const clang::Decl* decl);
   void depend(const Request& request);  ///< marks what is differentiated with respect to
   std::string described(const Item& item) const;
   bool carries(clang::QualType type) const;

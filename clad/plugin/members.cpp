@@ -13,10 +13,6 @@ using namespace clang;
 namespace clad {
 namespace {
 
-bool is_marked(const Decl* decl) {
-  return compat::annotated(decl, "clad::constant") || compat::annotated(decl, "non_differentiable");
-}
-
 /// The classes in a value of the type: its own, those behind pointers, and those that templates of the
 /// library hold.
 void each_class(QualType type, llvm::function_ref<void(const CXXRecordDecl*)> visit) {
@@ -36,10 +32,10 @@ bool holds_opaque(QualType type, std::set<const CXXRecordDecl*>& seen) {
   bool found = false;
   each_class(type, [&](const CXXRecordDecl* record) {
     if (compat::annotated(record, "clad::opaque")) found = true;
-    if (found || is_marked(record) || !seen.insert(record).second) return;
+    if (found || compat::is_constant(record) || !seen.insert(record).second) return;
     for (const CXXBaseSpecifier& base : record->bases()) found |= holds_opaque(base.getType(), seen);
     for (const FieldDecl* field : record->fields())
-      if (!is_marked(field)) found |= holds_opaque(field->getType(), seen);
+      if (!compat::is_constant(field)) found |= holds_opaque(field->getType(), seen);
   });
   return found;
 }
@@ -57,7 +53,8 @@ struct Names : AstVisitor {
 };
 
 void check(const CXXRecordDecl* record, std::set<const CXXRecordDecl*>& seen, Diagnose& diagnose) {
-  if (!seen.insert(record).second || compat::annotated(record, "clad::opaque") || is_marked(record)) return;
+  if (!seen.insert(record).second || compat::annotated(record, "clad::opaque") || compat::is_constant(record))
+    return;
   const FunctionTemplateDecl* list = nullptr;
   std::string macro;
   for (const Decl* d : record->decls())
@@ -71,7 +68,7 @@ void check(const CXXRecordDecl* record, std::set<const CXXRecordDecl*>& seen, Di
     each_class(base.getType(), [&](const CXXRecordDecl* r) { check(r, seen, diagnose); });
   for (const FieldDecl* field : record->fields()) {
     std::set<const CXXRecordDecl*> inside;
-    if (is_marked(field)) continue;
+    if (compat::is_constant(field)) continue;
     if (list && !names.found.count(field->getNameAsString()) && holds_opaque(field->getType(), inside)) {
       diagnose.error(field->getLocation(),
                      "cannot differentiate with respect to '" + record->getNameAsString() +

@@ -203,9 +203,7 @@ static bool follow_members(Sema& sema, TypeTable& types, QualType type, StringRe
     found.suppressDiagnostics();
     sema.LookupQualifiedName(found, record);
     const auto* field = found.isSingleResult() ? dyn_cast<FieldDecl>(found.getFoundDecl()) : nullptr;
-    if (!field || compat::annotated(field, "clad::constant") ||
-        compat::annotated(field, "non_differentiable"))
-      return false;
+    if (!field || compat::is_constant(field)) return false;
     type = field->getType();
     range.member += "." + name.trim().str();
   }

@@ -23,6 +23,9 @@ bool copyable(const clang::CXXRecordDecl* record);
 /// copied, whatever its elements are.
 bool all_copyable(clang::QualType type);
 
+/// Whether this is a container of the library of which no derivative is known, an iterator into one, or a
+/// random distribution.
+bool is_constant_class(const clang::CXXRecordDecl* record);
 /// Whether a class is an unnamed union whose members have one type, so that each is another name of the
 /// first; an unnamed struct, whose members are those of the class around it.
 bool names_one_member(const clang::CXXRecordDecl* record);

@@ -36,18 +36,6 @@ bool keeps_constants(const CXXRecordDecl* record) {
          });
 }
 
-/// Whether this is a container of the library of which no derivative is known, an iterator into one, or a
-/// random distribution.
-bool is_constant_class(const CXXRecordDecl* record) {
-  if (!record->getIdentifier()) return false;
-  if (record->getName().contains("iterator") || record->getName().ends_with("_distribution")) return true;
-  for (llvm::StringRef name : {"map", "multimap", "unordered_map", "unordered_multimap", "set", "multiset",
-                               "unordered_set", "unordered_multiset", "list", "forward_list", "deque", "any"})
-    if (record->getName() == name) return true;
-  const auto* around = dyn_cast<ClassTemplateSpecializationDecl>(record->getDeclContext());
-  return around && around->getName().ends_with("_distribution");
-}
-
 bool default_constructible(const CXXRecordDecl* record) {
   if (record->isLambda() || keeps_constants(record)) return false;
   if (!record->hasDefaultConstructor()) return false;
@@ -109,6 +97,16 @@ bool declared_constant(const CXXRecordDecl* record) {
 }
 
 }  // namespace
+
+bool is_constant_class(const CXXRecordDecl* record) {
+  if (!record->getIdentifier()) return false;
+  if (record->getName().contains("iterator") || record->getName().ends_with("_distribution")) return true;
+  for (llvm::StringRef name : {"map", "multimap", "unordered_map", "unordered_multimap", "set", "multiset",
+                               "unordered_set", "unordered_multiset", "list", "forward_list", "deque", "any"})
+    if (record->getName() == name) return true;
+  const auto* around = dyn_cast<ClassTemplateSpecializationDecl>(record->getDeclContext());
+  return around && around->getName().ends_with("_distribution");
+}
 
 bool copyable(const CXXRecordDecl* record) {
   // What is not declared is deleted where objects move in a way of their own.
@@ -253,7 +251,7 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
       if (is_numeric_array(field->getType())) t.kind = ir::Type::Other;
       const bool reference = field->getType()->isReferenceType();  // has no adjoint, but a place in a list
       add(field->getNameAsString(), reference ? context_.VoidTy : field->getType(),
-          compat::annotated(field, "clad::constant") || compat::annotated(field, "non_differentiable"));
+          compat::is_constant(field));
     }
   };
   add_fields(record);

@@ -5,6 +5,12 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+CHECK = '''struct Check {
+  int number;
+  unsigned seed;
+  clad::test::Verdict (*run)(unsigned);
+};
+'''
 MAIN = '''
 int main(int argc, char** argv) {
   const int first = argc > 1 ? std::atoi(argv[1]) : 0;
@@ -39,12 +45,24 @@ clad::test::Verdict check(unsigned seed) {
   Case program;
   return clad::test::Checker(program, seed).run();
 }
-struct Check {
-  int number;
-  unsigned seed;
-  clad::test::Verdict (*run)(unsigned);
-};
 '''
+
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def add_options(parser, batch):
+    """How programs are compiled, on the command line."""
+    parser.add_argument('--jobs', type=int, default=1)
+    parser.add_argument('--batch', type=int, default=batch, help='how many programs are compiled at once')
+    parser.add_argument('--compiler', default='clang++-19')
+    parser.add_argument('--plugin', default=str(ROOT / 'build/release/lib/clad.so'))
+    parser.add_argument('--flags', default='-O0', help='of the compiler, e.g. "-O1 -fsanitize=address,undefined"')
+    parser.add_argument('--show', action='store_true', help='print the programs and do nothing else')
+
+
+def toolchain_of(options):
+    return Toolchain(options.compiler, options.plugin, ROOT, tuple(options.flags.split()))
 
 
 @dataclass(frozen=True)
@@ -108,7 +126,7 @@ def harness(number, program):
 
 def source_of(programs, head):
     """The text of a translation unit, and the last line of each program."""
-    out, ends = head, []
+    out, ends = head + CHECK, []
     for i, p in enumerate(programs):
         out += p.unit(i)
         ends.append(out.count('\n'))

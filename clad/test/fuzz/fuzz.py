@@ -17,12 +17,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from compiler import Toolchain, classify, harness  # noqa: E402
+from compiler import add_options, classify, harness, toolchain_of  # noqa: E402
 from generator import Generator  # noqa: E402
 from shrink import shrink  # noqa: E402
 from tree import indented  # noqa: E402
 
-ROOT = Path(__file__).resolve().parents[3]
 # What the grammar writes and the plugin refuses, saying so.
 REFUSALS = [
     'of a class without default constructor; use std::array',
@@ -36,12 +35,7 @@ def arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument('--seed', type=int, default=1, help='the number of the first program')
     p.add_argument('--count', type=int, default=200, help='how many programs')
-    p.add_argument('--jobs', type=int, default=1)
-    p.add_argument('--batch', type=int, default=25, help='how many programs are compiled at once')
-    p.add_argument('--compiler', default='clang++-19')
-    p.add_argument('--plugin', default=str(ROOT / 'build/release/lib/clad.so'))
-    p.add_argument('--flags', default='-O0', help='of the compiler, e.g. "-O1 -fsanitize=address,undefined"')
-    p.add_argument('--show', action='store_true', help='print the programs and do nothing else')
+    add_options(p, batch=25)
     p.add_argument('--no-shrink', action='store_true')
     p.add_argument('--keep', type=Path, help='folder for the failing programs')
     p.add_argument('--each', type=int, default=3, help='how many failures of a kind are made smaller')
@@ -70,7 +64,7 @@ def main():
         for seed in range(options.seed, options.seed + options.count):
             print(indented(harness(seed, Generator(seed).program())))
         return 0
-    toolchain = Toolchain(options.compiler, options.plugin, ROOT, tuple(options.flags.split()))
+    toolchain = toolchain_of(options)
     last = options.seed + options.count
     batches = [range(s, min(s + options.batch, last)) for s in range(options.seed, last, options.batch)]
     counts, seen, start = collections.Counter(), collections.Counter(), time.time()

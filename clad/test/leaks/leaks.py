@@ -22,10 +22,9 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / 'fuzz'))
 
-from compiler import Toolchain, classify  # noqa: E402
+from compiler import add_options, classify, toolchain_of  # noqa: E402
 from tree import indented  # noqa: E402
 
-ROOT = HERE.parents[2]
 MODES = ['gradient', 'forward', 'hessian']
 
 
@@ -174,11 +173,6 @@ template <class Case>
 clad::test::Verdict check(unsigned) {
   return clad::test::check_leak<Case>();
 }
-struct Check {
-  int number;
-  unsigned seed;
-  clad::test::Verdict (*run)(unsigned);
-};
 '''
 
 
@@ -190,12 +184,7 @@ def arguments():
     p.add_argument('--use', help='the uses whose names match this regular expression; without --count')
     p.add_argument('--modes', default=','.join(MODES), help='the derivatives to ask for; without --count')
     p.add_argument('--part', help='I/N: the mechanisms with these numbers')
-    p.add_argument('--jobs', type=int, default=1)
-    p.add_argument('--batch', type=int, default=40, help='how many programs are compiled at once')
-    p.add_argument('--compiler', default='clang++-19')
-    p.add_argument('--plugin', default=str(ROOT / 'build/release/lib/clad.so'))
-    p.add_argument('--flags', default='-O0', help='of the compiler')
-    p.add_argument('--show', action='store_true', help='print the programs and do nothing else')
+    add_options(p, batch=100)
     p.add_argument('--list', action='store_true', help='say of each program what became of it')
     p.add_argument('--each', type=int, default=2, help='how many failures of a mechanism are printed in full')
     return p.parse_args()
@@ -229,7 +218,7 @@ def main():
         for p in programs:
             print(f'// {p.name()}\n{indented(p.unit(0))}')
         return 0
-    toolchain = Toolchain(options.compiler, options.plugin, ROOT, tuple(options.flags.split()))
+    toolchain = toolchain_of(options)
     batches = [programs[k:k + options.batch] for k in range(0, len(programs), options.batch)]
     counts, seen, start, failed = collections.Counter(), collections.Counter(), time.time(), False
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:

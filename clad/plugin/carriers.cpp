@@ -1,0 +1,97 @@
+#include "carriers.h"
+
+#include "clang/AST/DeclTemplate.h"
+#include "compat.h"
+#include "types.h"
+
+using namespace clang;
+
+namespace clad::carriers {
+namespace {
+
+/// Classes of the library whose numbers the derivatives follow. All others hold constants.
+bool is_followed(const CXXRecordDecl* record) {
+  if (!record->getIdentifier()) return false;
+  const llvm::StringRef name = record->getName();
+  return name.starts_with("_") || name.contains("iterator") ||
+         llvm::is_contained(
+             {"vector", "array", "initializer_list", "pair", "tuple", "optional", "complex", "span",
+              "valarray", "unique_ptr", "shared_ptr", "weak_ptr", "reference_wrapper", "allocator"},
+             name);
+}
+
+}  // namespace
+
+QualType behind(QualType type) {
+  type = type.getNonReferenceType().getCanonicalType();
+  for (;;) {
+    if (type->isPointerType())
+      type = type->getPointeeType();
+    else if (type->isArrayType())
+      type = QualType(type->getArrayElementTypeNoTypeQual(), 0);
+    else
+      return type.getCanonicalType().getUnqualifiedType();
+  }
+}
+
+bool is_void(QualType type) { return behind(type)->isVoidType(); }
+
+bool is_opaque(QualType type) {
+  const CXXRecordDecl* record = behind(type)->getAsCXXRecordDecl();
+  return record && record->hasDefinition() && compat::annotated(record->getDefinition(), "clad::opaque");
+}
+
+QualType held_in(QualType type) {
+  for (;;) {
+    type = behind(type);
+    const auto* spec = dyn_cast_or_null<ClassTemplateSpecializationDecl>(type->getAsCXXRecordDecl());
+    if (!spec || !compat::in_std(spec) || !is_followed(spec) || spec->getTemplateArgs().size() == 0 ||
+        spec->getTemplateArgs()[0].getKind() != TemplateArgument::Type)
+      return type;
+    type = spec->getTemplateArgs()[0].getAsType();
+  }
+}
+
+bool is_empty(QualType type) {
+  type = behind(type);
+  const CXXRecordDecl* record = type->getAsCXXRecordDecl();
+  return type->isFunctionType() || type->isMemberPointerType() ||
+         (record && record->hasDefinition() &&
+          (record->isLambda() || record->isEmpty() || compat::is_constant(record->getDefinition())));
+}
+
+bool is_iterator(QualType type) {
+  const CXXRecordDecl* record = type->getAsCXXRecordDecl();
+  return record && record->getIdentifier() && record->getName().contains("iterator");
+}
+
+bool is_generator(QualType type) {
+  const CXXRecordDecl* record = behind(type)->getAsCXXRecordDecl();
+  return TypeTable::is_random(record) && !record->getName().ends_with("_distribution");
+}
+
+bool holds_numbers(QualType type, std::set<const CXXRecordDecl*>& seen) {
+  type = behind(type);
+  if (type->isRealFloatingType()) return true;
+  const CXXRecordDecl* record = type->getAsCXXRecordDecl();
+  if (!record || !record->hasDefinition() || !seen.insert(record->getDefinition()).second) return false;
+  record = record->getDefinition();
+  if (compat::annotated(record, "clad::opaque")) return true;
+  if (compat::is_constant(record) || record->isLambda()) return false;
+  const auto holds = [&](QualType part) { return holds_numbers(part, seen); };
+  const auto argument = [&](const TemplateArgument& a) {
+    return a.getKind() == TemplateArgument::Type && holds(a.getAsType());
+  };
+  if (!compat::in_std(record))
+    return llvm::any_of(record->bases(),
+                        [&](const CXXBaseSpecifier& base) { return holds(base.getType()); }) ||
+           llvm::any_of(record->fields(), [&](const FieldDecl* field) { return holds(field->getType()); });
+  const auto* spec = dyn_cast<ClassTemplateSpecializationDecl>(record);
+  return spec && is_followed(record) &&
+         llvm::any_of(spec->getTemplateArgs().asArray(), [&](const TemplateArgument& a) {
+           return argument(a) ||
+                  (a.getKind() == TemplateArgument::Pack && llvm::any_of(a.getPackAsArray(), argument));
+         });
+}
+
+}  // namespace clad::carriers
