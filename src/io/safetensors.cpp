@@ -19,7 +19,6 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "safetensors data are mapped as little-endian");
 
 constexpr uint64_t largest_header = 100'000'000;
-constexpr const char* metadata_key = "__metadata__";
 
 /// The header's text and where the data begin.
 std::string_view header_text(std::span<const std::byte> file) {

@@ -15,7 +15,6 @@
 namespace cladtorch::io {
 namespace {
 
-constexpr const char* metadata_key = "__metadata__";
 constexpr size_t most_dimensions = 64;
 
 template <class... Arguments>

@@ -11,6 +11,9 @@
 
 namespace cladtorch::io {
 
+/// The key of the header that holds text of the writer's instead of a tensor.
+inline constexpr const char* metadata_key = "__metadata__";
+
 struct TensorDescription {
   StoredType type = StoredType::f32;
   std::vector<int64_t> shape;
