@@ -2,6 +2,7 @@
 
 #include "clang/AST/DeclTemplate.h"
 #include "compat.h"
+#include "globals.h"
 #include "types.h"
 
 using namespace clang;
@@ -63,6 +64,26 @@ bool is_empty(QualType type) {
 bool is_iterator(QualType type) {
   const CXXRecordDecl* record = type->getAsCXXRecordDecl();
   return record && record->getIdentifier() && record->getName().contains("iterator");
+}
+
+bool is_access(QualType type) {
+  while (type->isArrayType()) type = QualType(type->getArrayElementTypeNoTypeQual(), 0);
+  if (gives_access(type) || is_iterator(type)) return true;
+  const auto* spec = dyn_cast_or_null<ClassTemplateSpecializationDecl>(type->getAsCXXRecordDecl());
+  if (!spec || !compat::in_std(spec) || !spec->getIdentifier()) return false;
+  const llvm::StringRef name = spec->getName();
+  const llvm::ArrayRef<TemplateArgument> args = spec->getTemplateArgs().asArray();
+  if (llvm::is_contained({"span", "reference_wrapper", "shared_ptr", "weak_ptr", "mdspan"}, name))
+    return !args.empty() && args[0].getKind() == TemplateArgument::Type &&
+           !args[0].getAsType().isConstQualified();
+  if (name.ends_with("_view") || name.ends_with("_array") || name == "subrange") return true;
+  // As the std::tuple of references that std::tie makes, or a vector of pointers.
+  const auto part = [](const TemplateArgument& a) {
+    return a.getKind() == TemplateArgument::Type && is_access(a.getAsType());
+  };
+  return llvm::any_of(args, [&](const TemplateArgument& a) {
+    return part(a) || (a.getKind() == TemplateArgument::Pack && llvm::any_of(a.getPackAsArray(), part));
+  });
 }
 
 bool is_generator(QualType type) {

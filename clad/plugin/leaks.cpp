@@ -111,7 +111,7 @@ void Leaks::walk(const clang::Stmt* s) {
           loses(i) && carries(i.node))
         global_.insert(within_);
     if (!global_.count(within_)) {
-      bind(from, within_, gives_access(type), r->getRetValue()->getExprLoc());
+      bind(from, within_, is_access(type), r->getRetValue()->getExprLoc());
     } else {
       for (const Item& i : from) {
         edges_[{i.node, false}].insert({within_, false});
@@ -148,7 +148,7 @@ void Leaks::declare(const VarDecl* var) {
 
 void Leaks::initialize(const Node* to, QualType type, const clang::Expr* init) {
   if (is_constant(to)) return;
-  bind(items(init), to, gives_access(type), init->getExprLoc());
+  bind(items(init), to, is_access(type), init->getExprLoc());
 }
 
 /// A number is made from there.
@@ -159,7 +159,7 @@ void Leaks::read(const Items& from, SourceLocation at) {
 /// What is written to a parameter by way of which its argument is changed.
 Leaks::Place Leaks::written(const Node* node) {
   const auto* p = dyn_cast<ParmVarDecl>(node);
-  if (!p || !gives_access(p->getType())) return {node, false};
+  if (!p || !is_access(p->getType())) return {node, false};
   edges_[{node, true}].insert({node, false});
   return {node, true};
 }

@@ -73,6 +73,7 @@ class Leaks {
   const Items& items(const clang::Expr* e);
   Items find(const clang::Expr* e);
   Items of_member(const clang::MemberExpr* e);
+  Items of_member_pointed(const clang::BinaryOperator* e);
   Items of_cast(const clang::CastExpr* e);
   Items of_binary(const clang::BinaryOperator* e);
   Items of_list(const clang::InitListExpr* e);

@@ -66,7 +66,7 @@ Leaks::Items Leaks::places(const clang::Expr* e) {
   const clang::Expr* made = e->IgnoreParenImpCasts();
   if (const auto* temporary = dyn_cast<MaterializeTemporaryExpr>(made))
     made = temporary->getSubExpr()->IgnoreImplicit();
-  if (made->isPRValue() && made->getType()->isRecordType() && !is_iterator(made->getType())) return {};
+  if (made->isPRValue() && made->getType()->isRecordType() && !is_access(made->getType())) return {};
   for (const Item& i : items(e)) out.insert({i.node, false});
   for (e = e->IgnoreParenCasts();;) {
     const auto* member = dyn_cast<MemberExpr>(e);
@@ -147,6 +147,16 @@ Leaks::Items Leaks::of_children(const clang::Expr* e) {
   return carries(e->getType()) ? out : lost(out);
 }
 
+/// Whether objects of the class hold functions and no numbers: what the functions capture is followed where
+/// such an object is a variable, and not in a std::optional or std::pair of them.
+static bool holds_functions(const CXXRecordDecl* record) {
+  if (!record->hasDefinition() || compat::in_std(record)) return false;
+  return llvm::any_of(record->getDefinition()->fields(), [](const FieldDecl* f) {
+    const CXXRecordDecl* part = f->getType()->getAsCXXRecordDecl();  // not what a pointer leads to
+    return Frontend::is_callable(f->getType()) || (part && holds_functions(part));
+  });
+}
+
 /// Of what holds an object, that of which the object's members do not tell: a global, a container without
 /// derivatives.
 Leaks::Items Leaks::elsewhere(const clang::Expr* object) {
@@ -155,7 +165,11 @@ Leaks::Items Leaks::elsewhere(const clang::Expr* object) {
     const auto* var = dyn_cast<VarDecl>(i.node);
     const QualType type = type_of(i.node);
     const CXXRecordDecl* record = type.isNull() ? nullptr : held_in(type)->getAsCXXRecordDecl();
-    const bool in_program = record && !compat::in_std(record) &&
+    const CXXRecordDecl* holder = type.isNull() ? nullptr : type.getNonReferenceType()->getAsCXXRecordDecl();
+    const bool unseen = record && holder && record != holder && holder->getIdentifier() && !carries(type) &&
+                        holds_functions(record) &&
+                        llvm::is_contained({"optional", "pair", "tuple"}, holder->getName());
+    const bool in_program = record && !compat::in_std(record) && !unseen &&
                             !(var && (var->hasGlobalStorage() || var->isExceptionVariable()));
     if (isa<FunctionDecl>(i.node) || i.lost || (loses(i) && !in_program)) out.insert(i);
   }
@@ -180,6 +194,18 @@ Leaks::Items Leaks::of_member(const MemberExpr* e) {
         out.insert(
             {other->getCanonicalDecl(), !alike && carries(other->getType()) != carries(field->getType())});
       }
+  return out;
+}
+
+/// s.*m and p->*m: any member of the type.
+Leaks::Items Leaks::of_member_pointed(const clang::BinaryOperator* e) {
+  Items out = items(e->getLHS()), all;
+  std::set<const CXXRecordDecl*> seen;
+  const QualType object = e->getLHS()->getType();
+  parts(object->isPointerType() ? object->getPointeeType() : object, all, seen);
+  const ASTContext& context = within_->getASTContext();
+  for (const Item& i : all)
+    if (context.hasSameUnqualifiedType(type_of(i.node), e->getType())) out.insert(i);
   return out;
 }
 
@@ -232,15 +258,15 @@ Leaks::Items Leaks::of_binary(const clang::BinaryOperator* e) {
   if (e->isCommaOp()) return items(e->getRHS());
   if (e->isAssignmentOp()) {
     flow(items(e->getRHS()), places(e->getLHS()), e->getExprLoc());
-    if (gives_access(e->getLHS()->getType()))
+    if (is_access(e->getLHS()->getType()))
       for (const Item& i : items(e->getLHS())) bind(items(e->getRHS()), i.node, true, e->getExprLoc());
     return items(e->getLHS());
   }
   // An index says where something is, not what it is.
   if (e->getType()->isPointerType())
     return items(e->getLHS()->getType()->isPointerType() ? e->getLHS() : e->getRHS());
+  if (e->isPtrMemOp()) return of_member_pointed(e);
   Items out = items(e->getLHS());
-  if (e->isPtrMemOp()) return out;
   add(out, items(e->getRHS()));
   if (e->getOpcode() == BO_Sub && e->getLHS()->getType()->isPointerType() &&
       e->getRHS()->getType()->isPointerType())
@@ -304,7 +330,7 @@ void Leaks::connect(const FunctionDecl* callee, const Items& given, SourceLocati
   const FunctionDecl* definition = nullptr;
   if (callee->hasBody(definition)) callee = definition;
   for (const ParmVarDecl* p : callee->parameters())
-    bind(given, p->getCanonicalDecl(), gives_access(p->getType()), at);
+    bind(given, p->getCanonicalDecl(), is_access(p->getType()), at);
 }
 
 Leaks::Items Leaks::of_call(const CallExpr* e) {
@@ -363,7 +389,7 @@ Leaks::Items Leaks::of_visible(const FunctionDecl* callee, llvm::ArrayRef<const 
     if (target->hasBody(definition)) target = definition;
     for (unsigned i = 0; i < args.size() && i < target->getNumParams(); ++i) {
       const ParmVarDecl* p = target->getParamDecl(i);
-      bind(items(args[i]), p->getCanonicalDecl(), gives_access(p->getType()), args[i]->getExprLoc());
+      bind(items(args[i]), p->getCanonicalDecl(), is_access(p->getType()), args[i]->getExprLoc());
       if (method && !method->isConst()) flow(items(args[i]), elsewhere, args[i]->getExprLoc());
     }
     if (!target->getReturnType()->isVoidType()) out.insert({target->getCanonicalDecl(), false});
@@ -391,7 +417,7 @@ Leaks::Items Leaks::of_construction(const CXXConstructExpr* e) {
       (!ctor->isUserProvided() || compat::in_std(ctor)))
     return items(args[0]);
   const FunctionDecl* definition = nullptr;
-  if (!is_of_library(ctor) && ctor->isUserProvided() && ctor->hasBody(definition) && !known_(ctor))
+  if (!is_of_library(ctor) && ctor->hasBody(definition) && !known_(ctor))
     return of_visible(ctor, args, nullptr);
   return of_unknown(e, ctor, args, nullptr);
 }
@@ -428,15 +454,15 @@ Leaks::Items Leaks::of_unknown(const clang::Expr* e, const FunctionDecl* callee,
     if (!functions.empty()) continue;
     const QualType param = i < callee->getNumParams() ? callee->getParamDecl(i)->getType()
                                                       : given->IgnoreParenImpCasts()->getType();
-    all.push_back({given, whole(given), param, gives_access(param) || is_iterator(param)});
+    all.push_back({given, whole(given), param, is_access(param)});
   }
   Items out, given;
-  const bool names_place =
-      gives_access(result) || result->isReferenceType() || result->isPointerType() || is_iterator(result);
+  const bool names_place = is_access(result) || result->isReferenceType() || result->isPointerType();
   for (const Argument& a : all) {
     add(given, a.items);
     if (!names_place) add(out, a.items);
-    if (names_place && !a.param.getNonReferenceType()->isArithmeticType()) add(out, items(a.given));
+    if (names_place && !a.param.getNonReferenceType()->isIntegralOrEnumerationType())
+      add(out, items(a.given));
   }
   for (const FunctionDecl* f : called) {
     connect(f, given, e->getExprLoc());
@@ -491,7 +517,7 @@ Leaks::Items Leaks::of_indirect(llvm::ArrayRef<const clang::Expr*> args, SourceL
     const FunctionDecl* target = f->hasBody(definition) ? definition : f;
     for (unsigned i = 0; i < args.size(); ++i)
       bind(items(args[i]), target->getParamDecl(i)->getCanonicalDecl(),
-           gives_access(target->getParamDecl(i)->getType()), at);
+           is_access(target->getParamDecl(i)->getType()), at);
     if (!f->getReturnType()->isVoidType()) out.insert({f, false});
   }
   return out;

@@ -141,14 +141,15 @@ def uses_of(m):
     return list(BOX_USES if m.is_box else WAY_USES)
 
 
-def single(seed, mode, m, use):
-    return Program(seed, mode, [(m, use)], 'return leak_0(x);')
-
-
 BODIES = ['return leak_0(x) * x;', 'double y = leak_0(x); y *= y; return y + x;', 'return x > 1e6 ? x : leak_0(x);',
           'double s = 0; for (int i = 0; i < 2; ++i) s += leak_0(x + 0.2 * i) * x; return s;', 'return std::sin(leak_0(x)) + 2 * x;',
           'double v[2]; v[0] = leak_0(x); v[1] = x; return v[0] * v[1];']
-TWO = ['return leak_0(x) * leak_1(x);', 'return leak_0(0.3 * leak_1(x) + 0.5);', 'double y = leak_0(x); if (y > -1e9) y += leak_1(x); return y;']
+CHAIN = 'return leak_0(0.3 * leak_1(x) + 0.5);'
+TWO = ['return leak_0(x) * leak_1(x);', CHAIN, 'double y = leak_0(x); if (y > -1e9) y += leak_1(x); return y;']
+
+
+def body_of(chain):
+    return CHAIN if len(chain) == 2 else 'return leak_0(x);'
 
 
 def random_program(seed, all_mechanisms):
@@ -183,6 +184,7 @@ def arguments():
     p.add_argument('--only', help='mechanisms whose names match this regular expression')
     p.add_argument('--use', help='the uses whose names match this regular expression; without --count')
     p.add_argument('--modes', default=','.join(MODES), help='the derivatives to ask for; without --count')
+    p.add_argument('--beside', help='each mechanism before and after this one, as two that follow each other; without --count')
     p.add_argument('--part', help='I/N: the mechanisms with these numbers')
     add_options(p, batch=100)
     p.add_argument('--list', action='store_true', help='say of each program what became of it')
@@ -207,7 +209,11 @@ def chosen(options):
     programs = []
     for m in found:
         uses = [u for u in uses_of(m) if re.fullmatch(options.use, u)] if options.use else uses_of(m)[:1]
-        programs += [single(0, mode, m, use) for use in uses for mode in options.modes.split(',')]
+        chains = [[(m, use)] for use in uses]
+        if options.beside:
+            other = next((b, uses_of(b)[0]) for b in mechanisms() if b.name == options.beside)
+            chains = [pair for chain in chains for pair in ([other] + chain, chain + [other])]
+        programs += [Program(0, mode, chain, body_of(chain)) for chain in chains for mode in options.modes.split(',')]
     return programs
 
 
