@@ -323,6 +323,11 @@ class Frontend {
   std::optional<bool> known_condition(const clang::Expr* e);
   std::shared_ptr<Closure> passed_target(const clang::FunctionDecl* callee, unsigned position,
                                          const clang::Expr* e);
+  const clang::ParmVarDecl* context_named(const clang::Expr* e) const;
+  const clang::Expr* context_passed(const clang::FunctionDecl* callee, unsigned position,
+                                    const clang::Expr* e);
+  bool passes_context(const clang::FunctionDecl* callee, const std::vector<const clang::Expr*>& args);
+  ir::Expr* context_again(const clang::CastExpr* e);
   ir::Expr* address_of_target(const clang::ValueDecl* decl);
   bool carries_derivatives(const clang::FunctionDecl* f) const;
   bool add_target(ir::CallInfo& info, const clang::Expr* e, const clang::FunctionDecl* callee,
@@ -542,6 +547,7 @@ class Frontend {
   std::string source_;       ///< its text
   std::string record_name_;  ///< of the variable that denotes a loop iteration's record
   Frame bindings_;
+  std::map<const clang::ParmVarDecl*, clang::QualType> contexts_;  ///< what a `void*` points to in truth
   Closures closures_;
   std::vector<bool> asked_;                    ///< by parameter of the result
   std::set<const clang::ValueDecl*> numbers_;  ///< integers that the derivative takes for numbers

@@ -185,6 +185,51 @@ std::shared_ptr<Closure> Frontend::passed_target(const FunctionDecl* callee, uns
   return copied ? copy_closure(closure, at_) : closure;
 }
 
+/// The parameter of type `void*` that an expression names, if it stands for a pointer of the caller's.
+const ParmVarDecl* Frontend::context_named(const clang::Expr* e) const {
+  const auto* ref = dyn_cast<DeclRefExpr>(e->IgnoreParenImpCasts());
+  const auto* p = ref ? dyn_cast<ParmVarDecl>(ref->getDecl()) : nullptr;
+  return p && contexts_.count(p) && (bindings_.count(p) || closures_.count(p)) ? p : nullptr;
+}
+
+/// The pointer to numbers that a function is passed as `void*`, as it was before; null if it is none. This
+/// is how C's callbacks get what they work on.
+const clang::Expr* Frontend::context_passed(const FunctionDecl* callee, unsigned position,
+                                            const clang::Expr* e) {
+  const ParmVarDecl* p = callee->getParamDecl(position);
+  if (!p->getType()->isVoidPointerType() || !callee->hasBody() || compat::in_std(callee)) return nullptr;
+  if (changes_of(callee).modified.count(p)) return nullptr;
+  for (e = e->IgnoreParens(); e->getType()->isVoidPointerType();) {
+    if (context_named(e)) return e;
+    const auto* cast = dyn_cast<CastExpr>(e);
+    if (!cast || (cast->getCastKind() != CK_BitCast && cast->getCastKind() != CK_NoOp)) return nullptr;
+    e = cast->getSubExpr()->IgnoreParens();
+  }
+  const QualType type = e->getType();
+  if (type->isPointerType() && is_lambda(type->getPointeeType())) return e;
+  return type->isPointerType() && (types_.get(type)->differentiable || in_parts(type->getPointeeType()))
+             ? e
+             : nullptr;
+}
+
+bool Frontend::passes_context(const FunctionDecl* callee, const std::vector<const clang::Expr*>& args) {
+  for (unsigned i = 0; i < callee->getNumParams() && i < args.size(); ++i)
+    if (context_passed(callee, i, args[i])) return true;
+  return false;
+}
+
+/// A `void*` that becomes the pointer again that it was; null if the expression is something else.
+ir::Expr* Frontend::context_again(const CastExpr* e) {
+  const ParmVarDecl* p = e->getCastKind() == CK_BitCast && e->getType()->isPointerType()
+                             ? context_named(e->getSubExpr())
+                             : nullptr;
+  if (!p || !bindings_.count(p)) return nullptr;
+  const QualType was = contexts_.at(p), is = e->getType()->getPointeeType();
+  if (is->isVoidType() || context_.hasSameUnqualifiedType(was, is)) return bindings_.at(p);
+  return fail(e->getExprLoc(), "cannot differentiate this cast: '" + p->getNameAsString() + "' points to '" +
+                                   types_.spell(was.getUnqualifiedType()) + "' here");
+}
+
 /// The value of a pointer that stands for a function or a member, to compare or to test it; null of others.
 ir::Expr* Frontend::address_of_target(const ValueDecl* decl) {
   const auto it = closures_.find(decl);

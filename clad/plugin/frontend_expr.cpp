@@ -179,8 +179,19 @@ ir::Expr* Frontend::cast(const CastExpr* e) {
       return c;
     }
     default:
+      if (ir::Expr* pointer = context_again(e)) return pointer;
       if (type->is_followed())
         if (ir::Expr* memory = allocate(sub, e->getType())) return memory;
+      if (type->differentiable && sub->getType()->isVoidPointerType())
+        return fail(
+            e->getExprLoc(),
+            "cannot differentiate through this 'void*': what it points to is not seen here; it is followed "
+            "where it is a parameter of a function that is visible at its calls");
+      if (e->getType()->isVoidPointerType() && types_.get(sub->getType())->differentiable)
+        return fail(
+            e->getExprLoc(),
+            "cannot differentiate this conversion to 'void*': it is followed where a function whose "
+            "body is visible, and which is not recursive, takes it as a parameter; pass the pointer itself");
       if (type->differentiable || types_.get(sub->getType())->differentiable)
         return fail(e->getExprLoc(), cannot("cast", e->getCastKindName()));
       if (e->getCastKind() == CK_BitCast && is_pointer(sub) &&

@@ -151,6 +151,7 @@ ir::Expr* Frontend::inline_call(const clang::Expr* call, const FunctionDecl* cal
                                 const std::vector<const clang::Expr*>& args, const clang::Expr* object,
                                 const Closure* closure, ir::Expr* self) {
   const bool always = self || is_view(callee->getReturnType()) || handles_parts(callee, args, object) ||
+                      passes_context(callee, args) ||
                       (closure && (captures_parts(*closure) || moves_pointers(*closure))) ||
                       manages_memory(callee) ||
                       (!forward_ && !object && checkpoints_.count(call) == 0 && !is_checkpointed(callee) &&
@@ -294,7 +295,18 @@ bool Frontend::bind_parameters(Frame& frame, Closures& targets, ir::Expr** self,
       continue;
     }
     std::size_t position = out_->size();
-    ir::Expr* next = bound(args[i], p->getType(), changes);
+    const clang::Expr* context = context_passed(callee, i, args[i]);
+    if (context) {
+      contexts_[p] = context->getType()->getPointeeType();
+      if (const ParmVarDecl* from = context_named(context)) contexts_[p] = contexts_.at(from);
+      if (globals_) globals_->contexts.insert(p);
+      if (is_lambda(contexts_[p])) {
+        targets[p] = callable(context);
+        if (!targets[p]) return false;
+        continue;
+      }
+    }
+    ir::Expr* next = bound(context ? context : args[i], p->getType(), changes);
     if (const std::set<const ir::Var*> changed = changed_since(position); !changed.empty()) {
       if (self && *self) *self = settle_path(*self, position, changed);
       for (unsigned k = 0; k < i; ++k) {

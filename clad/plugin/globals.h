@@ -48,6 +48,9 @@ class Globals {
   /// it is not known which function is called.
   std::vector<const clang::VarDecl*> changed_by(const clang::FunctionDecl* function);
 
+  /// Parameters of type `void*` by way of which the pointers that callers pass are followed.
+  std::set<const clang::ParmVarDecl*> contexts;
+
   /// What the body of a function names, by itself.
   struct Function {
     std::set<const clang::FunctionDecl*> names;

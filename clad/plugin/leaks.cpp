@@ -31,6 +31,7 @@ bool Leaks::carries(QualType type) const {
 }
 
 bool Leaks::carries(const Node* node) const {
+  if (const auto* p = dyn_cast<ParmVarDecl>(node); p && contexts_.count(p)) return true;
   const QualType type = type_of(node);
   return !type.isNull() && carries(type);
 }
@@ -52,8 +53,9 @@ Leaks::Items Leaks::lost(Items items) {
   return out;
 }
 
-Leaks::Leaks(const Request& request, Functions reached, llvm::function_ref<bool(const FunctionDecl*)> known)
-    : at_(request.at), reached_(std::move(reached)), known_(known) {
+Leaks::Leaks(const Request& request, Functions reached, const std::set<const ParmVarDecl*>& contexts,
+             llvm::function_ref<bool(const FunctionDecl*)> known)
+    : at_(request.at), reached_(std::move(reached)), contexts_(contexts), known_(known) {
   depend(request);
   // Which functions are called through pointers and the like is known when all has been seen.
   for (int pass = 0; pass < 2; ++pass) {

@@ -30,7 +30,8 @@ class Leaks {
 
   /// `known`: whether a function is not looked into, as its derivative is given.
   /// `reached`: the functions that the request's may call.
-  Leaks(const Request& request, Functions reached,
+  /// `contexts`: parameters of type `void*` that are followed.
+  Leaks(const Request& request, Functions reached, const std::set<const clang::ParmVarDecl*>& contexts,
         llvm::function_ref<bool(const clang::FunctionDecl*)> known);
   /// Reports each number that is made from what lost its derivative.
   void report(Diagnose& diagnose);
@@ -99,6 +100,7 @@ class Leaks {
 
   const clang::SourceLocation at_;
   const Functions reached_;
+  const std::set<const clang::ParmVarDecl*>& contexts_;
   llvm::function_ref<bool(const clang::FunctionDecl*)> known_;
   mutable std::map<const clang::Type*, bool> carries_;
   const clang::FunctionDecl* within_ = nullptr;  ///< the function that is being looked at

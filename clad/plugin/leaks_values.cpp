@@ -52,6 +52,16 @@ void Leaks::parts(QualType type, Items& to, std::set<const CXXRecordDecl*>& seen
   }
 }
 
+/// A pointer as it was before it became a `void*`.
+static const clang::Expr* without_void(const clang::Expr* e) {
+  for (e = e->IgnoreParens(); e->getType()->isVoidPointerType();) {
+    const auto* cast = dyn_cast<CastExpr>(e);
+    if (!cast || (cast->getCastKind() != CK_BitCast && cast->getCastKind() != CK_NoOp)) break;
+    e = cast->getSubExpr()->IgnoreParens();
+  }
+  return e;
+}
+
 /// What an expression depends on with all that is in the object.
 Leaks::Items Leaks::whole(const clang::Expr* e) {
   Items out = items(e);
@@ -389,7 +399,8 @@ Leaks::Items Leaks::of_visible(const FunctionDecl* callee, llvm::ArrayRef<const 
     if (target->hasBody(definition)) target = definition;
     for (unsigned i = 0; i < args.size() && i < target->getNumParams(); ++i) {
       const ParmVarDecl* p = target->getParamDecl(i);
-      bind(items(args[i]), p->getCanonicalDecl(), is_access(p->getType()), args[i]->getExprLoc());
+      const clang::Expr* given = contexts_.count(p) ? without_void(args[i]) : args[i];
+      bind(items(given), p->getCanonicalDecl(), is_access(p->getType()), args[i]->getExprLoc());
       if (method && !method->isConst()) flow(items(args[i]), elsewhere, args[i]->getExprLoc());
     }
     if (!target->getReturnType()->isVoidType()) out.insert({target->getCanonicalDecl(), false});
@@ -515,9 +526,11 @@ Leaks::Items Leaks::of_indirect(llvm::ArrayRef<const clang::Expr*> args, SourceL
     if (f->getNumParams() != args.size()) continue;
     const FunctionDecl* definition = nullptr;
     const FunctionDecl* target = f->hasBody(definition) ? definition : f;
-    for (unsigned i = 0; i < args.size(); ++i)
-      bind(items(args[i]), target->getParamDecl(i)->getCanonicalDecl(),
-           is_access(target->getParamDecl(i)->getType()), at);
+    for (unsigned i = 0; i < args.size(); ++i) {
+      const ParmVarDecl* p = target->getParamDecl(i);
+      bind(items(contexts_.count(p) ? without_void(args[i]) : args[i]), p->getCanonicalDecl(),
+           is_access(p->getType()), at);
+    }
     if (!f->getReturnType()->isVoidType()) out.insert({f, false});
   }
   return out;

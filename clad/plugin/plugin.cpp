@@ -304,7 +304,9 @@ Consumer::Lowered Consumer::lower(const std::vector<Request>& requests, TypeTabl
       out.module->add(request);
       if (out.module->diagnose().errors() != errors) continue;
       std::unique_ptr<Leaks>& of = leaks[&request];
-      if (!of) of = std::make_unique<Leaks>(request, out.globals->reached_from(request.function), known);
+      if (!of)
+        of = std::make_unique<Leaks>(request, out.globals->reached_from(request.function),
+                                     out.globals->contexts, known);
       of->report(out.module->diagnose());
     }
     out.module->check_opaques();

@@ -64,11 +64,30 @@ double bytes(double x) {
 }
 
 double target(double t, void* context) {
-  return t * *static_cast<double*>(context);
-  // expected-error@-1 {{cannot differentiate this number: it comes from 'context' of type 'void *', which holds no derivative}}
+  return t * *static_cast<double*>(context);  // followed
 }
 double call(void* context) { return target(2, context); }
 double callback(double x) { return call(&x); }
+
+struct Integrand {
+  double (*f)(double, void*);
+  void* context;
+};
+double context_in_object(double x) {
+  Integrand i{target, &x};
+  // expected-error@-1 {{cannot differentiate this conversion to 'void*': it is followed where a function whose body is visible, and which is not recursive, takes it as a parameter; pass the pointer itself}}
+  return i.f(2, i.context);
+}
+double innermost(void* context, int n) {
+  return n == 0 ? *static_cast<double*>(context) : innermost(context, n - 1);
+  // expected-error@-1 {{cannot differentiate through this 'void*': what it points to is not seen here; it is followed where it is a parameter of a function that is visible at its calls}}
+}
+double recursive_context(double x) { return innermost(&x, 2); }
+double wrong_context(double x) {
+  const auto get = [](void* context) { return *static_cast<float*>(context); };
+  // expected-error@-1 {{cannot differentiate this cast: 'context' points to 'double' here}}
+  return get(&x);
+}
 
 union Bits {
   double number;
@@ -152,6 +171,9 @@ void use() {
   clad::gradient(singleton);
   clad::gradient(bytes);
   clad::gradient(callback);
+  clad::gradient(context_in_object);
+  clad::gradient(recursive_context);
+  clad::gradient(wrong_context);
   clad::gradient(tagged);
   clad::gradient(in_a_map, "s");
   clad::gradient(of_settings, "x");

@@ -1,20 +1,20 @@
 // Ways along which a number can travel: functions of a number that are smooth and not constant. leaks.py
 // builds programs around them, and checks that their derivatives are right or refused.
 
-//- c_callback refuse
+//- c_callback follow
 double c_callback_target(double t, void* p) { return t * *(double*)p; }
 double c_callback(double x) { return c_callback_target(2, &x); }
-//- c_callback_twice refuse
+//- c_callback_twice follow
 double c_callback_twice_target(double t, void* p) { return t * *(double*)p; }
 double c_callback_twice_call(void* p) { return c_callback_twice_target(2, p); }
 double c_callback_twice(double x) { return c_callback_twice_call(&x); }
-//- c_callback_by_function refuse
+//- c_callback_by_function follow
 double c_callback_by_function_target(double t, void* p) { return t * *static_cast<double*>(p); }
 double c_callback_by_function_integrate(double (*g)(double, void*), void* p) { return g(1, p) + g(2, p); }
 double c_callback_by_function(double x) {
   return c_callback_by_function_integrate(c_callback_by_function_target, &x);
 }
-//- c_callback_struct refuse
+//- c_callback_struct follow
 struct c_callback_struct_context {
   double a, b;
 };
@@ -27,7 +27,7 @@ double c_callback_struct(double x) {
   c_callback_struct_context c{x, 2};
   return c_callback_struct_integrate(c_callback_struct_target, &c);
 }
-//- c_callback_output refuse
+//- c_callback_output follow
 void c_callback_output_target(double t, void* p) { *static_cast<double*>(p) += t * t; }
 void c_callback_output_each(double t, void (*g)(double, void*), void* p) {
   g(t, p);
