@@ -197,7 +197,8 @@ void Leaks::bind(const Items& from, const Node* to, bool access, SourceLocation 
   const bool counts = type.getNonReferenceType()->isIntegralOrEnumerationType();
   for (const Item& f : from) {
     if (f.node == to) continue;
-    if (access) edges_[{to, is_parameter}].insert(written(f.node));
+    const bool is_value = isa<FunctionDecl>(f.node) && !is_access(type_of(f.node));
+    if (access && !is_value) edges_[{to, is_parameter}].insert(written(f.node));
     if (counts && !f.lost && carries(f.node)) continue;
     edges_[{f.node, false}].insert({to, false});
     check(f, to, at);

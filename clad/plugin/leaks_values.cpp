@@ -472,8 +472,10 @@ Leaks::Items Leaks::of_unknown(const clang::Expr* e, const FunctionDecl* callee,
   for (const Argument& a : all) {
     add(given, a.items);
     if (!names_place) add(out, a.items);
-    if (names_place && !a.param.getNonReferenceType()->isIntegralOrEnumerationType())
-      add(out, items(a.given));
+    // An index, or a number by value, is no place.
+    const bool is_number =
+        a.param->isArithmeticType() || a.param.getNonReferenceType()->isIntegralOrEnumerationType();
+    if (names_place && !is_number) add(out, items(a.given));
   }
   for (const FunctionDecl* f : called) {
     connect(f, given, e->getExprLoc());
