@@ -199,17 +199,11 @@ const clang::Expr* Frontend::context_passed(const FunctionDecl* callee, unsigned
   const ParmVarDecl* p = callee->getParamDecl(position);
   if (!p->getType()->isVoidPointerType() || !callee->hasBody() || compat::in_std(callee)) return nullptr;
   if (changes_of(callee).modified.count(p)) return nullptr;
-  for (e = e->IgnoreParens(); e->getType()->isVoidPointerType();) {
-    if (context_named(e)) return e;
-    const auto* cast = dyn_cast<CastExpr>(e);
-    if (!cast || (cast->getCastKind() != CK_BitCast && cast->getCastKind() != CK_NoOp)) return nullptr;
-    e = cast->getSubExpr()->IgnoreParens();
-  }
-  const QualType type = e->getType();
-  if (type->isPointerType() && is_lambda(type->getPointeeType())) return e;
-  return type->isPointerType() && (types_.get(type)->differentiable || in_parts(type->getPointeeType()))
-             ? e
-             : nullptr;
+  e = without_void(e);
+  const QualType to = e->getType()->getPointeeType();
+  const bool followed = context_named(e) || (!to.isNull() && (is_lambda(to) || in_parts(to))) ||
+                        types_.get(e->getType())->differentiable;
+  return followed ? e : nullptr;
 }
 
 bool Frontend::passes_context(const FunctionDecl* callee, const std::vector<const clang::Expr*>& args) {

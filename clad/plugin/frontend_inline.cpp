@@ -296,9 +296,10 @@ bool Frontend::bind_parameters(Frame& frame, Closures& targets, ir::Expr** self,
     }
     std::size_t position = out_->size();
     const clang::Expr* context = context_passed(callee, i, args[i]);
+    contexts_.erase(p);
     if (context) {
-      contexts_[p] = context->getType()->getPointeeType();
-      if (const ParmVarDecl* from = context_named(context)) contexts_[p] = contexts_.at(from);
+      const ParmVarDecl* from = context_named(context);
+      contexts_[p] = from ? contexts_.at(from) : context->getType()->getPointeeType();
       if (globals_) globals_->contexts.insert(p);
       if (is_lambda(contexts_[p])) {
         targets[p] = callable(context);

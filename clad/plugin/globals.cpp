@@ -60,6 +60,15 @@ bool gives_access(QualType type) {
          !type->getPointeeType()->isFunctionType();
 }
 
+const clang::Expr* without_void(const clang::Expr* e) {
+  for (e = e->IgnoreParens(); e->getType()->isVoidPointerType();) {
+    const auto* cast = dyn_cast<CastExpr>(e);
+    if (!cast || (cast->getCastKind() != CK_BitCast && cast->getCastKind() != CK_NoOp)) break;
+    e = cast->getSubExpr()->IgnoreParens();
+  }
+  return e;
+}
+
 const ExplicitCastExpr* unconst_in(const clang::Expr* e) {
   for (;;) {
     e = e->IgnoreParenImpCasts();

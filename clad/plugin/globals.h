@@ -76,6 +76,8 @@ class Globals {
 
 /// Whether something may be changed through a value of the type.
 bool gives_access(clang::QualType type);
+/// A pointer as it was before it became a `void*`.
+const clang::Expr* without_void(const clang::Expr* e);
 /// The cast that an address or lvalue is computed from by indices and members, if it takes away a const.
 const clang::ExplicitCastExpr* unconst_in(const clang::Expr* e);
 

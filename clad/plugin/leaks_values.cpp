@@ -52,16 +52,6 @@ void Leaks::parts(QualType type, Items& to, std::set<const CXXRecordDecl*>& seen
   }
 }
 
-/// A pointer as it was before it became a `void*`.
-static const clang::Expr* without_void(const clang::Expr* e) {
-  for (e = e->IgnoreParens(); e->getType()->isVoidPointerType();) {
-    const auto* cast = dyn_cast<CastExpr>(e);
-    if (!cast || (cast->getCastKind() != CK_BitCast && cast->getCastKind() != CK_NoOp)) break;
-    e = cast->getSubExpr()->IgnoreParens();
-  }
-  return e;
-}
-
 /// What an expression depends on with all that is in the object.
 Leaks::Items Leaks::whole(const clang::Expr* e) {
   Items out = items(e);
