@@ -2,6 +2,7 @@
 
 #include "clang/AST/DeclTemplate.h"
 #include "compat.h"
+#include "frontend.h"
 #include "globals.h"
 #include "types.h"
 
@@ -58,7 +59,8 @@ bool is_empty(QualType type) {
   const CXXRecordDecl* record = type->getAsCXXRecordDecl();
   return type->isFunctionType() || type->isMemberPointerType() ||
          (record && record->hasDefinition() &&
-          (record->isLambda() || record->isEmpty() || compat::is_constant(record->getDefinition())));
+          (record->isLambda() || record->isEmpty() || Frontend::is_bound(type) ||
+           compat::is_constant(record->getDefinition())));
 }
 
 bool is_iterator(QualType type) {

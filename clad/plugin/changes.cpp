@@ -185,7 +185,8 @@ struct ChangeFinder : AstVisitor, Changes {
       if (!element && !subscript && !keeps &&
           may_move_elements(compat::record_type(f->getASTContext(), method->getParent())))
         resizes = true;
-      if (!method->getParent()->isLambda() && !element && !subscript) {
+      const bool bound = first && Frontend::is_bound(without_base(e->getArg(0))->getType());
+      if (!method->getParent()->isLambda() && !element && !subscript && !bound) {
         const auto* member = dyn_cast<CXXMemberCallExpr>(e);
         if (member && !member->getImplicitObjectArgument()->getType()->isPointerType())
           mark(member->getImplicitObjectArgument());
@@ -193,6 +194,7 @@ struct ChangeFinder : AstVisitor, Changes {
           mark(e->getArg(0));
       }
     }
+    if (Frontend::is_bound(e->getType())) return true;  // std::bind, which copies what it is given
     for (unsigned i = first; i < e->getNumArgs() && i - first < f->getNumParams(); ++i) {
       QualType param = f->getParamDecl(i - first)->getType();
       if ((!param->isReferenceType() && !param->isPointerType()) ||

@@ -51,6 +51,8 @@ struct Closure {
 bool is_lambda(clang::QualType type);
 bool moves_pointers(const Closure& closure);
 bool returns_early(const clang::FunctionDecl* f);  ///< has a return statement
+/// Whether evaluating the expression may change anything: it assigns, or calls what is not an accessor.
+bool has_effects(const clang::Stmt* s);
 const clang::Expr* of_memory(const clang::Expr* e);
 bool manages_memory(const clang::FunctionDecl* f);  ///< allocates integers or frees what it is given
 bool calls_virtually(const clang::CXXMethodDecl* method);
@@ -83,6 +85,7 @@ class Frontend {
   const std::set<const clang::FunctionDecl*>& callees() const { return callees_; }
   /// Whether every return gives back the same parameter (`return *this`): the call's value is that argument.
   static std::optional<unsigned> returned_parameter(const clang::FunctionDecl* decl);
+  static bool is_bound(clang::QualType type);
   static bool is_callable(clang::QualType type);
 
  private:
@@ -514,7 +517,9 @@ class Frontend {
   ir::Expr* as_overload(ir::Expr* e, const ir::CallInfo& info, const clang::FunctionDecl* callee,
                         std::size_t k);
   void add_closure_arguments(ir::CallInfo& info, const Closure& closure);
-  std::shared_ptr<Closure> returned_closure(const clang::CallExpr* e);
+  std::shared_ptr<Closure> returned_closure(const clang::FunctionDecl* callee,
+                                            std::vector<const clang::Expr*> args);
+  static bool is_unnamed(const Closure::Capture& c);
   std::shared_ptr<Closure> closure_of(const clang::Expr* e);
   std::shared_ptr<Closure> copy_closure(std::shared_ptr<Closure> closure, ir::Loc at);
   static bool is_constant(const clang::LambdaCapture& c, const Changes& inside);

@@ -68,8 +68,8 @@ ir::Expr* Frontend::operator_call(const CXXOperatorCallExpr* e, const FunctionDe
   const auto* method = dyn_cast<CXXMethodDecl>(callee);
   const clang::Expr* first = e->getArg(0);
   if (e->getOperator() == OO_Call && method &&
-      (method->getParent()->isLambda() || is_callable(first->getType()))) {
-    auto closure = method->getParent()->isLambda() ? closure_of(first) : callable(first);
+      (method->getParent()->isLambda() || is_callable(without_base(first)->getType()))) {
+    auto closure = method->getParent()->isLambda() ? closure_of(first) : callable(without_base(first));
     if (!closure && method->getParent()->isLambda()) return literal("0", context_.IntTy);
     const std::vector<const clang::Expr*> rest(e->arg_begin() + 1, e->arg_end());
     if (!closure) return indirect_call(e);

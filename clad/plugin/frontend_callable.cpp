@@ -7,13 +7,22 @@ using namespace clang;
 
 namespace clad {
 
+/// Whether objects of the type are what std::bind and its like make: libstdc++'s names, then libc++'s.
+bool Frontend::is_bound(QualType type) {
+  const CXXRecordDecl* record = type.getNonReferenceType()->getAsCXXRecordDecl();
+  return record && record->getIdentifier() && compat::in_std(record) &&
+         llvm::is_contained({"_Bind", "_Bind_front", "_Mem_fn", "__bind", "__bind_front_t", "__mem_fn"},
+                            record->getName());
+}
+
 /// Whether a variable of the type stands for a function.
 bool Frontend::is_callable(QualType type) {
   type = type.getNonReferenceType();
   if (type->isFunctionType() || type->isFunctionPointerType() || type->isMemberFunctionPointerType())
     return true;
   const CXXRecordDecl* record = type->getAsCXXRecordDecl();
-  return record && record->getIdentifier() && record->getName() == "function" && record->isInStdNamespace();
+  return is_bound(type) ||
+         (record && record->getIdentifier() && record->getName() == "function" && record->isInStdNamespace());
 }
 
 /// The function or lambda that a variable is initialized with, as far as its declaration says.
@@ -94,7 +103,15 @@ std::shared_ptr<Closure> Frontend::callable(const clang::Expr* e) {
   if ((op && op->getOperator() == OO_Subscript && table_of(op->getArg(0))) ||
       (of && table_of(of->getImplicitObjectArgument())))
     return function_in(value(call));
-  return call ? returned_closure(call) : nullptr;
+  if (const FunctionDecl* f = call && is_bound(call->getType()) ? call->getDirectCallee() : nullptr;
+      f && compat::in_std(f) && named(f, {"bind", "bind_front", "mem_fn"})) {
+    const std::vector<const clang::Expr*> args(call->arg_begin(), call->arg_end());
+    const FunctionDecl* plain = lookup_.plain_definition(f->getName().str(), args);
+    return plain ? returned_closure(plain, args) : nullptr;
+  }
+  return call && call->getDirectCallee()
+             ? returned_closure(call->getDirectCallee(), {call->arg_begin(), call->arg_end()})
+             : nullptr;
 }
 
 /// What a member or an element stands for that is a function, or one of several.
@@ -264,10 +281,9 @@ ir::Expr* Frontend::call_closure(const CallExpr* e, const Closure& closure,
   if (closure.record) {
     const CXXMethodDecl* callee = closure.record->getLambdaCallOperator();
     if (closure.record->isGenericLambda()) {
-      if (const auto* op = dyn_cast<CXXOperatorCallExpr>(e);
-          op && cast<CXXMethodDecl>(e->getDirectCallee())->getParent()->isLambda())
-        callee = cast<CXXMethodDecl>(e->getDirectCallee());
-      else
+      const auto* named = isa<CXXOperatorCallExpr>(e) ? cast<CXXMethodDecl>(e->getDirectCallee()) : nullptr;
+      callee = named && named->getParent()->isLambda() ? named : lookup_.call_operator(closure.record, args);
+      if (!callee)
         return fail(e->getExprLoc(),
                     "cannot differentiate this call of a generic lambda; give its parameters types");
     }

@@ -44,22 +44,6 @@ bool is_arithmetic_functor(const FunctionDecl* f) {
   return false;
 }
 
-/// Whether evaluating the expression may change anything: it assigns, or calls what is not an accessor.
-bool has_effects(const clang::Stmt* s) {
-  if (const auto* op = dyn_cast<BinaryOperator>(s); op && op->isAssignmentOp()) return true;
-  if (const auto* op = dyn_cast<UnaryOperator>(s); op && op->isIncrementDecrementOp()) return true;
-  if (isa<LambdaExpr>(s)) return true;
-  if (const auto* call = dyn_cast<CallExpr>(s)) {
-    const FunctionDecl* callee = call->getDirectCallee();
-    const bool subscript = callee && callee->getOverloadedOperator() == OO_Subscript;
-    const bool accessor =
-        callee && (subscript || named(callee, {"at", "front", "back", "data", "size", "get"}));
-    if (!accessor || !compat::in_std(callee)) return true;
-  }
-  return std::any_of(s->child_begin(), s->child_end(),
-                     [](const clang::Stmt* child) { return child && has_effects(child); });
-}
-
 /// Whether a returned expression may change what a parameter stands for before it reads the parameter. What
 /// it passes to its outermost call is read before; only a reference is read within.
 bool changes_before_reading(const clang::Expr* returned) {
@@ -104,6 +88,21 @@ std::string full_name(const CXXMethodDecl* method) {
 }
 
 }  // namespace
+
+bool has_effects(const clang::Stmt* s) {
+  if (const auto* op = dyn_cast<BinaryOperator>(s); op && op->isAssignmentOp()) return true;
+  if (const auto* op = dyn_cast<UnaryOperator>(s); op && op->isIncrementDecrementOp()) return true;
+  if (isa<LambdaExpr>(s)) return true;
+  if (const auto* call = dyn_cast<CallExpr>(s)) {
+    const FunctionDecl* callee = call->getDirectCallee();
+    const bool subscript = callee && callee->getOverloadedOperator() == OO_Subscript;
+    const bool accessor = callee && (subscript || named(callee, {"at", "front", "back", "data", "size", "get",
+                                                                 "begin", "end", "cbegin", "cend"}));
+    if (!accessor || !compat::in_std(callee)) return true;
+  }
+  return std::any_of(s->child_begin(), s->child_end(),
+                     [](const clang::Stmt* child) { return child && has_effects(child); });
+}
 
 bool returns_early(const FunctionDecl* f) { return returns_in(f->getBody()) != 0; }
 
@@ -197,10 +196,13 @@ ir::Expr* Frontend::inline_call(const clang::Expr* call, const FunctionDecl* cal
   const FunctionDecl* definition = nullptr;
   const clang::Stmt* body = callee->getBody(definition);
   Frame frame;
+  Closures targets;
   if (closure) {
     for (const Closure::Capture& c : closure->captures) {
       if (!c.path && !c.closure) return nullptr;
-      if (!c.decl)
+      if (c.closure)
+        targets[c.decl] = c.closure;
+      else if (!c.decl)
         self = c.path;
       else if (c.size)
         views_[c.decl] = {c.path, c.size};
@@ -208,7 +210,6 @@ ir::Expr* Frontend::inline_call(const clang::Expr* call, const FunctionDecl* cal
         frame[c.decl] = c.path;
     }
   }
-  Closures targets;
   const bool changes = !returned || changes_before_reading(returned);
   if (!bind_parameters(frame, targets, &self, definition, args, changes)) return nullptr;
   exchange_targets(targets, definition);
@@ -260,12 +261,10 @@ ir::Expr* Frontend::inline_either(const clang::Expr* call, const FunctionDecl* c
 /// Lets parameters stand for the functions they are given, or for what they did before: an outer call may be
 /// of the same function.
 void Frontend::exchange_targets(Closures& targets, const FunctionDecl* callee) {
-  for (const ParmVarDecl* p : callee->parameters()) {
-    std::shared_ptr<Closure> other = std::exchange(targets[p], closures_[p]);
-    if (other)
-      closures_[p] = std::move(other);
-    else
-      closures_.erase(p);
+  for (const ParmVarDecl* p : callee->parameters()) targets[p];
+  for (auto& [decl, target] : targets) {
+    std::swap(target, closures_[decl]);
+    if (!closures_[decl]) closures_.erase(decl);
   }
 }
 
@@ -340,6 +339,7 @@ ir::Expr* Frontend::bound(const clang::Expr* e, QualType param, bool changes) {
   if (made && !by_value && arg->type->is_class()) return hoist(arg, at_);
   if (arg->type->is_class()) return by_value && changes && copies(arg, true) ? hoist(arg, at_) : arg;
   const bool literal = arg->kind == ir::Expr::Literal;
+  if (literal && param->isRValueReferenceType()) return hoist(arg, at_);  // which may name it
   return literal || (ir::is_atomic(arg) && !(by_value && changes)) ? arg : hoist(arg, at_);
 }
 

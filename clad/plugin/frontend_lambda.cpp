@@ -22,6 +22,12 @@ bool is_lambda(QualType type) {
   return record && record->isLambda();
 }
 
+/// Whether a lambda captures a function or a member of which its own text does not say which it is.
+bool Frontend::is_unnamed(const Closure::Capture& c) {
+  const auto* var = dyn_cast_or_null<VarDecl>(c.decl);
+  return c.closure && !c.closure->record && var && (c.closure->member || !fixed_target(var));
+}
+
 /// Whether the body moves pointers of the function that it stands in.
 bool moves_pointers(const Closure& closure) {
   if (closure.choice) return moves_pointers(*closure.yes) || moves_pointers(*closure.no);
@@ -71,13 +77,6 @@ std::shared_ptr<Closure> Frontend::make_closure(const LambdaExpr* e) {
         return nullptr;
       } else if (!init_capture && closures_.count(var)) {
         capture.closure = closures_[var];
-        const bool member = capture.closure->member != nullptr;
-        if (member || (is_callable(var->getType()) && !fixed_target(var))) {
-          fail(c.getLocation(), "cannot differentiate a lambda that captures '" + var->getNameAsString() +
-                                    "', a " + (member ? "member" : "function") +
-                                    " that is not known where the lambda stands; pass it as an argument");
-          return nullptr;
-        }
       } else if (!init_capture && bindings_.count(var) && is_parts(bindings_[var])) {
         capture.path =
             capture.by_reference
@@ -129,14 +128,13 @@ ir::Expr* Frontend::captured_pointer(const LambdaExpr* lambda, const VarDecl* va
 }
 
 /// The lambda, or the function, that a call of a function or lambda that does nothing else returns.
-std::shared_ptr<Closure> Frontend::returned_closure(const CallExpr* e) {
-  const FunctionDecl* callee = e->getDirectCallee();
-  const clang::Expr* returned = callee ? only_return(callee) : nullptr;
-  const auto* method = dyn_cast_or_null<CXXMethodDecl>(callee);
+std::shared_ptr<Closure> Frontend::returned_closure(const FunctionDecl* callee,
+                                                    std::vector<const clang::Expr*> args) {
+  const clang::Expr* returned = only_return(callee);
+  const auto* method = dyn_cast<CXXMethodDecl>(callee);
   const bool of_lambda = method && method->getParent()->isLambda();
   if (!returned || (method && !of_lambda) || inlining_.count(callee)) return nullptr;
   if (!is_callable(returned->getType()) && !is_lambda(returned->getType())) return nullptr;
-  std::vector<const clang::Expr*> args(e->arg_begin(), e->arg_end());
   Frame frame;
   Closures closures = closures_;
   ir::Expr* self = nullptr;
@@ -157,16 +155,18 @@ std::shared_ptr<Closure> Frontend::returned_closure(const CallExpr* e) {
   callee->getBody(definition);
   for (unsigned i = 0; i < definition->getNumParams() && i < args.size(); ++i) {
     const ParmVarDecl* p = definition->getParamDecl(i);
-    if (is_callable(p->getType()) || is_lambda(p->getType())) {
+    if (is_lambda(p->getType())) {
       std::shared_ptr<Closure> closure = callable(args[i]);
       if (!closure) return nullptr;
       closures[p] = p->getType()->isReferenceType() ? closure : copy_closure(closure, at_);
       continue;
     }
-    ir::Expr* arg = value(args[i]);
-    frame[p] = p->getType()->isReferenceType() && ir::is_path(arg)
-                   ? arg
-                   : hoist(arg, at_, p->getDeclName() ? p->getNameAsString().c_str() : "unnamed");
+    if (std::shared_ptr<Closure> closure = passed_target(definition, i, args[i])) {
+      closures[p] = std::move(closure);
+      continue;
+    }
+    if (is_callable(p->getType())) return nullptr;
+    frame[p] = bound(args[i], p->getType(), /*changes=*/true);
   }
   std::swap(frame, bindings_);
   std::swap(closures, closures_);
@@ -206,7 +206,13 @@ void Frontend::add_closure_arguments(ir::CallInfo& info, const Closure& closure)
       closure.record->getLambdaCallOperator() && !closure.record->getLambdaCallOperator()->isConst();
   for (const Closure::Capture& c : closure.captures) {
     if (c.closure) {
-      if (c.closure->record) add_closure_arguments(info, *c.closure);
+      if (is_unnamed(c))
+        fail(SourceLocation::getFromRawEncoding(at_),
+             "cannot differentiate this call with a lambda that captures '" + c.decl->getNameAsString() +
+                 "', a " + (c.closure->member ? "member" : "function") +
+                 " that is not known where the lambda stands; pass it as an argument");
+      else if (c.closure->record)
+        add_closure_arguments(info, *c.closure);
       continue;
     }
     if (c.size) {

@@ -84,7 +84,9 @@ ir::Expr* Frontend::library_call(const clang::Expr* at, const FunctionDecl* call
       if (a->getType()->isRecordType() && ir::keeps_numbers(types_.get(a->getType())))
         return fail(at->getExprLoc(), "cannot differentiate '" + name +
                                           "' on a container of which no derivative is known; write the loop");
-  if (name == "for_each" && at->getType()->isRecordType() && !is_lambda(at->getType())) name += "_object";
+  if (name == "for_each" && at->getType()->isRecordType() && !is_lambda(at->getType()) &&
+      !is_bound(at->getType()))
+    name += "_object";
   if (name == "polar")
     if (const ExprResult zero = construction(at->getType(), {}, at->getExprLoc()); zero.isUsable())
       args.insert(args.begin(), zero.get());
@@ -102,14 +104,21 @@ ir::Expr* Frontend::library_call(const clang::Expr* at, const FunctionDecl* call
 ir::Expr* Frontend::call_plain(const clang::Expr* at, const FunctionDecl* plain,
                                const std::vector<const clang::Expr*>& args) {
   const std::optional<unsigned> from = counted_from(plain);
-  if (!from && llvm::any_of(args, [&](const clang::Expr* a) { return captures_parts(a); }))
-    if (ir::Expr* inlined = inline_call(at, plain, args, nullptr)) return inlined;
-  auto info = std::make_unique<ir::CallInfo>();
-  info->name = spell_function(plain, types_);
-  add_arguments(*info, plain, args);
-  ir::Expr* const first = from ? info->args[*from].expr : nullptr;
-  ir::Expr* start = from && is_pointer(at) ? freeze(info->args[*from].expr, at_) : nullptr;
-  ir::Expr* result = finish_call(std::move(info), plain, plain->getReturnType(), at, false);
+  ir::Expr *first = nullptr, *start = nullptr, *result = nullptr;
+  if (llvm::any_of(args, [&](const clang::Expr* a) { return captures_parts(a); }) &&
+      (!from || (is_pointer(at) && !has_effects(args[*from])))) {
+    if (from) start = freeze(value(args[*from]), at_);
+    result = inline_call(at, plain, args, nullptr);
+    if (result && !from) return result;
+  }
+  if (!result) {
+    auto info = std::make_unique<ir::CallInfo>();
+    info->name = spell_function(plain, types_);
+    add_arguments(*info, plain, args);
+    if (from) first = info->args[*from].expr;
+    if (from && is_pointer(at)) start = freeze(first, at_);
+    result = finish_call(std::move(info), plain, plain->getReturnType(), at, false);
+  }
   if (start) return moved(start, TypeTable::is_reverse(args[*from]->getType()), result);
   const ir::Type* type = types_.get(at->getType());
   if (!from || (!type->is_class() && type->kind != ir::Type::Pointer)) return result;

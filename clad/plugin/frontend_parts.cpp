@@ -188,11 +188,11 @@ bool Frontend::names_parts(const clang::Expr* e) {
   return e->isPRValue() && !e->getType()->isPointerType();
 }
 
-/// Whether a lambda holds such an object, or refers to one.
+/// Whether a lambda holds such an object, or refers to one, or holds a function that it does not name.
 bool Frontend::captures_parts(const Closure& closure) {
   if (closure.choice) return captures_parts(*closure.yes) || captures_parts(*closure.no);
   return llvm::any_of(closure.captures, [](const Closure::Capture& c) {
-    return is_parts(c.path) || (c.closure && captures_parts(*c.closure));
+    return is_parts(c.path) || is_unnamed(c) || (c.closure && captures_parts(*c.closure));
   });
 }
 
@@ -207,6 +207,7 @@ bool Frontend::captures_parts(const clang::Expr* e) {
     if (const FunctionDecl* f = call->getDirectCallee();
         f && compat::in_std(f) && named(f, {"move", "forward", "ref", "cref"}))
       return captures_parts(call->getArg(0));
+  if (is_bound(e->getType())) return true;
   if (const auto* ref = dyn_cast<DeclRefExpr>(e)) {
     const auto it = closures_.find(ref->getDecl());
     return it != closures_.end() && it->second && captures_parts(*it->second);

@@ -111,6 +111,8 @@ class Leaks {
   std::set<const Node*> global_;  ///< functions that return references to globals
   std::set<const Node*> depends_;
   Functions escaped_;  ///< those that somebody else may call
+  Functions bound_;    ///< those of them that std::bind is given: they get other arguments than the call
+  std::set<const Node*> bound_fields_;  ///< members that it is given pointers to
 };
 
 }  // namespace clad

@@ -312,6 +312,7 @@ Leaks::Items Leaks::of_new(const CXXNewExpr* e) {
 /// The functions that a value stands for, where its type or its name says so.
 std::vector<const FunctionDecl*> Leaks::callables(const clang::Expr* e) {
   e = strip(e);
+  if (Frontend::is_bound(e->getType())) return {bound_.begin(), bound_.end()};
   if (const auto* u = dyn_cast<clang::UnaryOperator>(e); u && u->getOpcode() == UO_AddrOf)
     e = strip(u->getSubExpr());
   if (const auto* ref = dyn_cast<DeclRefExpr>(e))
@@ -471,6 +472,19 @@ Leaks::Items Leaks::of_unknown(const clang::Expr* e, const FunctionDecl* callee,
     connect(f, given, e->getExprLoc());
     if (!f->getReturnType()->isVoidType() && !makes_callable) out.insert({f->getCanonicalDecl(), false});
   }
+  if (Frontend::is_bound(result)) {
+    const std::vector<const FunctionDecl*> any{escaped_.begin(), escaped_.end()};
+    for (const FunctionDecl* f : called.empty() ? any : called) {
+      bound_.insert(f);
+      connect(f, given, e->getExprLoc());
+    }
+    for (const clang::Expr* a : args)
+      if (const auto* pointer = dyn_cast<clang::UnaryOperator>(strip(a));
+          pointer && a->getType()->isMemberDataPointerType())
+        if (const auto* member = dyn_cast<DeclRefExpr>(pointer->getSubExpr()->IgnoreParens()))
+          bound_fields_.insert(member->getDecl()->getCanonicalDecl());
+    return {};
+  }
   add(out, indirect);
   for (const Argument& a : all) {
     const Items to = a.changed ? places(a.given) : Items{};
@@ -514,8 +528,14 @@ Leaks::Items Leaks::of_unknown(const clang::Expr* e, const FunctionDecl* callee,
 /// A call through a pointer or a std::function: of any function that somebody else may call.
 Leaks::Items Leaks::of_indirect(llvm::ArrayRef<const clang::Expr*> args, SourceLocation at) {
   Items out;
+  for (const Node* field : bound_fields_) out.insert({field, false});
   for (const FunctionDecl* f : escaped_) {
-    if (f->getNumParams() != args.size()) continue;
+    const bool bound = bound_.count(f);
+    if (f->getNumParams() != args.size() && !bound) continue;
+    if (!f->getReturnType()->isVoidType()) out.insert({f, false});
+    if (bound)
+      for (const clang::Expr* a : args) connect(f, whole(a), at);
+    if (bound) continue;
     const FunctionDecl* definition = nullptr;
     const FunctionDecl* target = f->hasBody(definition) ? definition : f;
     for (unsigned i = 0; i < args.size(); ++i) {
@@ -523,7 +543,6 @@ Leaks::Items Leaks::of_indirect(llvm::ArrayRef<const clang::Expr*> args, SourceL
       bind(items(contexts_.count(p) ? without_void(args[i]) : args[i]), p->getCanonicalDecl(),
            is_access(p->getType()), at);
     }
-    if (!f->getReturnType()->isVoidType()) out.insert({f, false});
   }
   return out;
 }

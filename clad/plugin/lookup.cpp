@@ -85,13 +85,31 @@ const FunctionDecl* CustomLookup::plain_definition(const std::string& name,
   NamespaceDecl* clad = namespace_in(context_.getTranslationUnitDecl(), "clad");
   NamespaceDecl* library = clad ? namespace_in(clad, "library") : nullptr;
   if (!library) return nullptr;
-  std::vector<clang::Expr*> given;
+  return instantiated(resolve({library, "clad::library::"}, name, placeholders(args)), args[0]->getExprLoc());
+}
+
+const CXXMethodDecl* CustomLookup::call_operator(const CXXRecordDecl* lambda,
+                                                 llvm::ArrayRef<const clang::Expr*> args) {
+  FunctionTemplateDecl* generic = lambda->getDependentLambdaCallOperator();
+  clang::Expr* object = placeholder(compat::record_type(context_, lambda), VK_LValue);
+  OverloadCandidateSet set(SourceLocation(), OverloadCandidateSet::CSK_Normal);
+  sema_.AddMethodCandidate(DeclAccessPair::make(generic, AS_public), object->getType(),
+                           object->Classify(context_), placeholders(args), set);
+  return cast_or_null<CXXMethodDecl>(instantiated(best_of(set), lambda->getLocation()));
+}
+
+/// What stands for arguments in overload resolution.
+std::vector<clang::Expr*> CustomLookup::placeholders(llvm::ArrayRef<const clang::Expr*> args) {
+  std::vector<clang::Expr*> out;
   for (const clang::Expr* a : args)
-    given.push_back(isa<IntegerLiteral>(a) ? const_cast<clang::Expr*>(a)
-                                           : placeholder(types_.evaluated(a->getType()), a->getValueKind()));
-  FunctionDecl* f = resolve({library, "clad::library::"}, name, given);
-  if (f && f->isTemplateInstantiation())
-    sema_.InstantiateFunctionDefinition(args[0]->getExprLoc(), f, /*Recursive=*/true);
+    out.push_back(isa<IntegerLiteral>(a) ? const_cast<clang::Expr*>(a)
+                                         : placeholder(types_.evaluated(a->getType()), a->getValueKind()));
+  return out;
+}
+
+FunctionDecl* CustomLookup::instantiated(FunctionDecl* f, SourceLocation at) {
+  if (f && f->isTemplateInstantiation()) sema_.InstantiateFunctionDefinition(at, f, /*Recursive=*/true);
+  sema_.PerformPendingInstantiations();  // what it calls, if its body was made to find out what it returns
   return f;
 }
 
@@ -112,6 +130,10 @@ FunctionDecl* CustomLookup::resolve(const Scope& scope, const std::string& name,
     else if (auto* f = dyn_cast<FunctionDecl>(decl))
       sema_.AddOverloadCandidate(f, it.getPair(), args, set);
   }
+  return best_of(set);
+}
+
+FunctionDecl* CustomLookup::best_of(OverloadCandidateSet& set) {
   OverloadCandidateSet::iterator best;
   if (set.BestViableFunction(sema_, SourceLocation(), best) != OR_Success) return nullptr;
   complete_result(best->Function);

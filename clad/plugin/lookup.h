@@ -34,6 +34,10 @@ class CustomLookup {
   const clang::FunctionDecl* plain_definition(const std::string& name,
                                               llvm::ArrayRef<const clang::Expr*> args);
 
+  /// The call operator of a generic lambda for such arguments; null if it has none.
+  const clang::CXXMethodDecl* call_operator(const clang::CXXRecordDecl* lambda,
+                                            llvm::ArrayRef<const clang::Expr*> args);
+
   /// Fills what runs in place of `call` in the forward sweep, where that is in Clad's form:
   /// f_reverse_forw(arguments, adjoints), which returns a clad::ValueAndAdjoint. Rejected: there is one, but
   /// it does not match or returns something else.
@@ -68,6 +72,9 @@ class CustomLookup {
   clang::NamespaceDecl* namespace_in(clang::DeclContext* context, llvm::StringRef name);
   clang::FunctionDecl* resolve(const Scope& scope, const std::string& name,
                                llvm::ArrayRef<clang::Expr*> args);
+  clang::FunctionDecl* best_of(clang::OverloadCandidateSet& set);
+  std::vector<clang::Expr*> placeholders(llvm::ArrayRef<const clang::Expr*> args);
+  clang::FunctionDecl* instantiated(clang::FunctionDecl* f, clang::SourceLocation at);
   void complete_result(clang::FunctionDecl* f);
   clang::Expr* placeholder(clang::QualType type, clang::ExprValueKind kind);
   /// A function that takes the arguments of a call, and then for them, or for those that carry derivatives,

@@ -108,10 +108,13 @@ double stored_functor(double x) {
   // expected-error@-1 {{cannot differentiate a std::function that holds numbers which are not seen; give it a lambda or a function}}
   return f(2);
 }
+template <class F>
+double halved(F f, double x, int n) {
+  return n == 0 ? f(x) : halved(f, x / 2, n - 1);
+}
 double bound(double x) {
-  auto f = std::bind(square, x);
-  // expected-error@-1 {{cannot differentiate call to 'bind': no derivative of this library function is known and no matching 'bind_pullback'}}
-  return f();
+  return halved(std::bind(square, std::placeholders::_1), x, 2);
+  // expected-error@-1 {{cannot differentiate this call with a lambda that captures 'f', a function that is not known where the lambda stands; pass it as an argument}}
 }
 double variadic(int n, ...) { return n; }
 double calls_variadic(double x) { return variadic(1, x) * x; }

@@ -51,7 +51,7 @@ double c_callback_params(double x) {
   c_callback_params_function f{c_callback_params_target, &x};
   return c_callback_params_eval(&f, 3);
 }
-//- bind_member refuse
+//- bind_member follow
 #include <functional>
 struct bind_member_model {
   double k;
@@ -62,27 +62,27 @@ double bind_member(double x) {
   bind_member_model m{x};
   return bind_member_integrate(std::bind(&bind_member_model::density, &m, std::placeholders::_1));
 }
-//- bind_function refuse
+//- bind_function follow
 #include <functional>
 double bind_function_target(double a, double b) { return a * b; }
 double bind_function(double x) {
   auto g = std::bind(bind_function_target, std::placeholders::_1, x);
   return g(2.);
 }
-//- bind_reference refuse
+//- bind_reference follow
 #include <functional>
 double bind_reference_target(double a, const double& b) { return a * b; }
 double bind_reference_integrate(const std::function<double(double)>& g) { return g(1) + g(2); }
 double bind_reference(double x) {
   return bind_reference_integrate(std::bind(bind_reference_target, std::placeholders::_1, std::cref(x)));
 }
-//- bind_front refuse
+//- bind_front follow
 #include <functional>
 double bind_front(double x) {
   auto g = std::bind_front([](double a, double b) { return a * b; }, x);
   return g(3.);
 }
-//- member_function refuse
+//- member_function follow
 #include <functional>
 struct member_function_model {
   double k;

@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <iterator>
 #include <tuple>
 #include <type_traits>
@@ -116,6 +117,66 @@ template <class F, class... Args>
   requires std::is_class_v<std::remove_cvref_t<F>>
 auto invoke(F&& f, Args&&... args) -> given<decltype(f(std::forward<Args>(args)...))> {
   return f(std::forward<Args>(args)...);
+}
+/// The argument of a call with this number, from 1.
+template <int Number, class First, class... Rest>
+  requires(Number == 1)
+First& argument(First& first, Rest&...) {
+  return first;
+}
+template <int Number, class First, class... Rest>
+  requires(Number > 1)
+decltype(auto) argument(First&, Rest&... rest) {
+  return argument<Number - 1>(rest...);
+}
+/// What a function gets for a value that std::bind was given, where the result is called with `given`.
+template <class T, class... Given>
+T& bound(T& value, Given&...) {
+  return value;
+}
+template <class T, class... Given>
+  requires std::is_pointer_v<std::remove_const_t<T>>
+std::remove_const_t<T> bound(T& value, Given&...) {
+  return value;
+}
+template <class T, class... Given>
+  requires std::is_same_v<std::unwrap_reference_t<std::remove_const_t<T>>&,
+                          decltype(std::declval<T&>().get())>
+decltype(auto) bound(T& value, Given&...) {
+  return value.get();
+}
+template <class T, class... Given>
+  requires(std::is_placeholder_v<std::remove_const_t<T>> > 0)
+decltype(auto) bound(T&, Given&... given) {
+  return argument<std::is_placeholder_v<std::remove_const_t<T>>>(given...);
+}
+template <class T, class... Given>
+  requires std::is_bind_expression_v<std::remove_const_t<T>>
+decltype(auto) bound(T& value, Given&... given) {
+  return value(given...);
+}
+/// An argument as the functions below hand it on: what is not the caller's object cannot be changed.
+template <class T>
+using handed = std::conditional_t<std::is_lvalue_reference_v<T>, T, const std::remove_reference_t<T>&>;
+template <class F, class... Bound>
+auto bind(F f, Bound... values) {
+  return [f, values...](auto&&... given) -> decltype(auto)
+           requires requires {
+             std::invoke(f, library::bound(values, static_cast<handed<decltype(given)>>(given)...)...);
+           }
+  { return std::invoke(f, library::bound(values, static_cast<handed<decltype(given)>>(given)...)...); };
+}
+template <class F, class... Bound>
+auto bind_front(F f, Bound... values) {
+  return [f, values...](auto&&... given) -> decltype(auto)
+           requires requires { std::invoke(f, values..., static_cast<handed<decltype(given)>>(given)...); }
+  { return std::invoke(f, values..., static_cast<handed<decltype(given)>>(given)...); };
+}
+template <class F>
+auto mem_fn(F member) {
+  return [member](auto&&... given) -> decltype(auto)
+           requires requires { std::invoke(member, static_cast<handed<decltype(given)>>(given)...); }
+  { return std::invoke(member, static_cast<handed<decltype(given)>>(given)...); };
 }
 template <class F, class Tuple, std::size_t... I>
   requires std::is_pointer_v<F>
