@@ -70,6 +70,7 @@ function(cladtorch_add_test name)
   endif()
   add_executable(${name} ${arg_SOURCES})
   cladtorch_target(${name})
+  _cladtorch_compile_quickly(${name})
   target_link_libraries(${name} PRIVATE ${arg_LIBS} GTest::gmock GTest::gtest GTest::gtest_main)
   _cladtorch_precompile_test_headers(${name} "${arg_LIBS}")
   file(RELATIVE_PATH label ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
@@ -84,8 +85,15 @@ endif()
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${script})
 endfunction()
 
+# A test is compiled once and runs for a moment: optimizing it takes as long as all else. What it tests is optimized.
+function(_cladtorch_compile_quickly target)
+  if(NOT CLADTORCH_SANITIZE)
+    target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O0>)
+  endif()
+endfunction()
+
 # Lets a test of the library use the precompiled headers of GoogleTest, which take longer to read than many a test to compile.
-# Tests of the plugin alone gain nothing: it looks at every declaration, also at those that are precompiled.
+# Those of the plugin alone have their own.
 function(_cladtorch_precompile_test_headers name libs)
   if(NOT libs MATCHES "cladtorch::")
     return()
@@ -94,8 +102,10 @@ function(_cladtorch_precompile_test_headers name libs)
     file(WRITE ${PROJECT_BINARY_DIR}/test_headers.cpp "int main() {}\n")
     add_executable(cladtorch_test_headers EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/test_headers.cpp)
     cladtorch_target(cladtorch_test_headers)
+    _cladtorch_compile_quickly(cladtorch_test_headers)
     target_link_libraries(cladtorch_test_headers PRIVATE OpenMP::OpenMP_CXX GTest::gmock GTest::gtest)
-    cladtorch_precompile(cladtorch_test_headers <gmock/gmock.h> <gtest/gtest.h> <cmath> <functional> <map> <string> <vector>)
+    cladtorch_precompile(cladtorch_test_headers <gmock/gmock.h> <gtest/gtest.h> <nlohmann/json.hpp> <cmath> <filesystem> <functional> <map>
+                         <string> <vector>)
   endif()
   # A precompiled header fits one setting of OpenMP, which most layers have.
   target_link_libraries(${name} PRIVATE OpenMP::OpenMP_CXX)
