@@ -95,7 +95,7 @@ bool is_generator(QualType type) {
 
 bool holds_numbers(QualType type, std::set<const CXXRecordDecl*>& seen) {
   type = behind(type);
-  if (type->isRealFloatingType()) return true;
+  if (type->isRealFloatingType() || TypeTable::is_lanes(type)) return true;
   const CXXRecordDecl* record = type->getAsCXXRecordDecl();
   if (!record || !record->hasDefinition() || !seen.insert(record->getDefinition()).second) return false;
   record = record->getDefinition();

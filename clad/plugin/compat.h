@@ -29,6 +29,15 @@ inline bool is_pure(const clang::CXXMethodDecl* method) {
 #endif
 }
 
+/// Whether a vector type is one of the language's extension, not one of a processor's.
+inline bool is_generic(const clang::VectorType* type) {
+#if CLANG_VERSION_MAJOR >= 18
+  return type->getVectorKind() == clang::VectorKind::Generic;
+#else
+  return type->getVectorKind() == clang::VectorType::GenericVector;
+#endif
+}
+
 /// The array type of `count` elements.
 inline clang::QualType array_type(clang::ASTContext& context, clang::QualType element, unsigned count) {
   llvm::APInt size(64, count);

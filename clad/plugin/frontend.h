@@ -182,6 +182,24 @@ class Frontend {
   ir::Expr* raw(const clang::Expr* e);
   ir::Expr* condition(const clang::Expr* e);
 
+  // Vectors of the language's extension: frontend_lanes.cpp
+  std::vector<ir::Expr*> lanes(ir::Expr* whole);
+  ir::Expr* from_lanes(const ir::Type* type, std::vector<ir::Expr*> lanes);
+  ir::Expr* each_lane(const ir::Type* type, const std::vector<ir::Expr*>& operands,
+                      const std::function<ir::Expr*(const std::vector<ir::Expr*>&)>& operation);
+  ir::Expr* splat(const ir::Type* type, ir::Expr* number);
+  ir::Expr* lanes_binary(const clang::BinaryOperator* e);
+  ir::Expr* lanes_unary(const clang::UnaryOperator* e);
+  ir::Expr* lane(const clang::ArraySubscriptExpr* e);
+  ir::Expr* lanes_value(const clang::Expr* e);
+  ir::Expr* shuffled(const ir::Type* type, const std::vector<ir::Expr*>& operands,
+                     const std::vector<int>& which);
+  ir::Expr* lanes_conditional(const clang::AbstractConditionalOperator* e);
+  ir::Expr* chosen_lane(const std::string& op, const std::vector<ir::Expr*>& lane);
+  ir::Expr* intrinsic(const clang::CallExpr* e, const clang::FunctionDecl* callee);
+  ir::Expr* square_root(ir::Expr* number, const clang::CallExpr* at);
+  ir::Expr* shuffling_builtin(const clang::CallExpr* e, llvm::StringRef name);
+
   // Names: frontend_name.cpp
   ir::Expr* reference_to(const clang::DeclRefExpr* e);
   void find_numbers(const clang::FunctionDecl* decl);

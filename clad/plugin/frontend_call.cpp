@@ -195,6 +195,7 @@ ir::Expr* Frontend::call(const CallExpr* e) {
   if (callee->hasAttr<ReturnsTwiceAttr>())
     return fail(e->getExprLoc(), "cannot differentiate '" + callee->getNameAsString() +
                                      "', which returns again; return a status, or throw an exception");
+  if (ir::Expr* lanes = intrinsic(e, callee)) return lanes;
   if (ir::Expr* c = constant(e)) return c;  // std::numeric_limits<...>, constexpr integers
   if (compat::in_std(callee) && e->getNumArgs() == 2 && named(callee, {"swap"}))
     return swap(e->getArg(0), e->getArg(1), loc(static_cast<const clang::Expr*>(e)));

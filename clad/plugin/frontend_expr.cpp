@@ -117,9 +117,13 @@ ir::Expr* Frontend::cast(const CastExpr* e) {
   const auto* implicit = dyn_cast<ImplicitCastExpr>(e);
   bool is_explicit = !implicit || implicit->isPartOfExplicitCast();
   switch (e->getCastKind()) {
+    case CK_VectorSplat:
+      if (!TypeTable::is_lanes(e->getType())) break;
+      return splat(type, value(sub));
     case CK_LValueToRValue: {
       reading_ = sub->IgnoreParens();
       ir::Expr* v = read(sub);
+      if (sub->getObjectKind() == OK_VectorComponent && type->differentiable) return hoist(v, loc(e), "lane");
       return !type->is_class() && ir::constant_behind(v) ? hoist(v, loc(e)) : v;
     }
     case CK_FunctionToPointerDecay:
@@ -179,28 +183,28 @@ ir::Expr* Frontend::cast(const CastExpr* e) {
       return c;
     }
     default:
-      if (ir::Expr* pointer = context_again(e)) return pointer;
-      if (type->is_followed())
-        if (ir::Expr* memory = allocate(sub, e->getType())) return memory;
-      if (type->differentiable && sub->getType()->isVoidPointerType())
-        return fail(
-            e->getExprLoc(),
-            "cannot differentiate through this 'void*': what it points to is not seen here; it is followed "
-            "where it is a parameter of a function that is visible at its calls");
-      if (e->getType()->isVoidPointerType() && types_.get(sub->getType())->differentiable)
-        return fail(
-            e->getExprLoc(),
-            "cannot differentiate this conversion to 'void*': it is followed where a function whose "
-            "body is visible, and which is not recursive, takes it as a parameter; pass the pointer itself");
-      if (type->differentiable || types_.get(sub->getType())->differentiable)
-        return fail(e->getExprLoc(), cannot("cast", e->getCastKindName()));
-      if (e->getCastKind() == CK_BitCast && is_pointer(sub) &&
-          !e->getType()->getPointeeType().isConstQualified())
-        return fail(e->getExprLoc(),
-                    "cannot differentiate this conversion of a pointer: what is changed "
-                    "through it is not seen; convert to a pointer to const, or copy the bytes");
-      return raw(e);
+      break;
   }
+  if (ir::Expr* pointer = context_again(e)) return pointer;
+  if (type->is_followed())
+    if (ir::Expr* memory = allocate(sub, e->getType())) return memory;
+  if (type->differentiable && sub->getType()->isVoidPointerType())
+    return fail(
+        e->getExprLoc(),
+        "cannot differentiate through this 'void*': what it points to is not seen here; it is followed "
+        "where it is a parameter of a function that is visible at its calls");
+  if (e->getType()->isVoidPointerType() && types_.get(sub->getType())->differentiable)
+    return fail(
+        e->getExprLoc(),
+        "cannot differentiate this conversion to 'void*': it is followed where a function whose "
+        "body is visible, and which is not recursive, takes it as a parameter; pass the pointer itself");
+  if (type->differentiable || types_.get(sub->getType())->differentiable)
+    return fail(e->getExprLoc(), cannot("cast", e->getCastKindName()));
+  if (e->getCastKind() == CK_BitCast && is_pointer(sub) && !e->getType()->getPointeeType().isConstQualified())
+    return fail(e->getExprLoc(),
+                "cannot differentiate this conversion of a pointer: what is changed "
+                "through it is not seen; convert to a pointer to const, or copy the bytes");
+  return raw(e);
 }
 
 /// Whether the literal can be written as it prints: what stands for a template's parameter may be of a type
@@ -222,6 +226,8 @@ ir::Expr* Frontend::value(const clang::Expr* e) {
   if (const auto* c = dyn_cast<CallExpr>(e)) return call(c);
   if (const auto* c = dyn_cast<CXXConstructExpr>(e)) return construct(c);
   if (const auto* base = dyn_cast<CXXInheritedCtorInitExpr>(e)) return construct_inherited(base);
+  if (TypeTable::is_lanes(e->getType()))
+    if (ir::Expr* known = lanes_value(e)) return known;
   switch (e->getStmtClass()) {
     case clang::Stmt::ParenExprClass:
       return value(llvm::cast<ParenExpr>(e)->getSubExpr());
@@ -266,6 +272,7 @@ ir::Expr* Frontend::value(const clang::Expr* e) {
       return member(llvm::cast<MemberExpr>(e));
     case clang::Stmt::ArraySubscriptExprClass: {
       const auto* a = llvm::cast<ArraySubscriptExpr>(e);
+      if (TypeTable::is_lanes(a->getBase()->getType())) return lane(a);
       if (const auto* table = table_of(a->getBase())) return table_element(*table, value(a->getIdx()));
       ir::Expr* base = value(a->getBase());
       if (base->kind == ir::Expr::Cast && base->text.empty())

@@ -117,6 +117,10 @@ const clang::Expr* only_return(const FunctionDecl* f) {
 /// Whether a call of the function may be replaced by its body; `always`: there is no other way to call it.
 bool Frontend::can_inline(const FunctionDecl* callee, const clang::Expr* call, bool always) {
   if (compat::annotated(callee, "non_differentiable")) return false;
+  if (const auto* target = callee->getAttr<TargetAttr>(); target && !always) {
+    const auto* own = decl_->getAttr<TargetAttr>();
+    if (!own || own->getFeaturesStr() != target->getFeaturesStr()) return false;
+  }
   const QualType result = callee->getReturnType();
   const bool names_storage = result->isReferenceType() || result->isPointerType();
   // What a body returns a reference to has a tangent; a pullback says nothing of it.

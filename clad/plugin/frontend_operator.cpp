@@ -154,6 +154,8 @@ ir::Expr* Frontend::assign(ir::Expr* lhs, const std::string& op, ir::Expr* rhs, 
 
 ir::Expr* Frontend::unary(const UnaryOperator* e, bool used) {
   const ir::Type* type = types_.get(e->getType());
+  if (TypeTable::is_lanes(e->getType()))
+    if (ir::Expr* lanes = lanes_unary(e)) return lanes;
   switch (e->getOpcode()) {
     case UO_Deref:
       return deref(value(e->getSubExpr()));
@@ -244,6 +246,7 @@ ir::Expr* Frontend::binary(const BinaryOperator* e, bool used) {
   }
   if (e->isLogicalOp()) return logical(e);
   if (e->isPtrMemOp()) return pointed_member(e);
+  if (ir::Expr* lanes = lanes_binary(e)) return lanes;
   if (e->isAssignmentOp()) {
     const clang::Expr* left = e->getLHS();
     if (is_number(left)) return assign_number(e);
@@ -334,6 +337,8 @@ bool Frontend::outlives(ir::Expr* path, const ir::Body& body) {
 ir::Expr* Frontend::conditional(const AbstractConditionalOperator* e) {
   if (const std::optional<bool> known = known_condition(e->getCond()))
     return value(*known ? e->getTrueExpr() : e->getFalseExpr());
+  if (e->getCond()->getType()->isVectorType() && TypeTable::is_lanes(e->getType()))
+    return lanes_conditional(e);
   ir::Expr* cond = value(e->getCond());
   ir::Body* outer = out_;
   ir::Body bodies[2];

@@ -33,6 +33,7 @@ static QualType element_of(QualType type) {
 
 bool Frontend::is_table(QualType type) const {
   const ir::Type* t = types_.get(type);
+  if (TypeTable::is_lanes(type)) return false;
   if (t->kind != ir::Type::Array && t->kind != ir::Type::StdArray && t->kind != ir::Type::Vector)
     return false;
   return (is_cursor_type(t->element) && (t->element->differentiable || t->element->reaches_state)) ||

@@ -67,6 +67,7 @@ struct Type {
   bool reaches_state = false;  ///< a pointer to what has none and is not const, or a class with such pointers
   bool is_state = false;   ///< a class whose objects can be put back as they were: no handle of a C library
   bool constant = false;   ///< a class that the user marked: numbers in it carry no derivative
+  bool lanes = false;      ///< numbers side by side in a register: no function gives one back
   bool is_random = false;  ///< a generator of random numbers of the library: of these, what they gave is kept
   const void* decl = nullptr;  ///< the frontend's class declaration
 
@@ -333,11 +334,12 @@ struct Function {
   Var* return_slot = nullptr;
   bool recursive = false;
   bool is_constructor = false;
-  bool wants_value = true;     ///< not only the derivative
-  bool concurrent = false;     ///< other threads may add to the adjoints of its parameters meanwhile
-  Var* error = nullptr;        ///< where the reverse sweep adds up rounding errors, if it is to
-  bool is_tangent = false;     ///< only run forward: printed under its own name
-  bool is_constexpr = false;   ///< its derivative is run by the compiler
+  bool wants_value = true;    ///< not only the derivative
+  bool concurrent = false;    ///< other threads may add to the adjoints of its parameters meanwhile
+  Var* error = nullptr;       ///< where the reverse sweep adds up rounding errors, if it is to
+  bool is_tangent = false;    ///< only run forward: printed under its own name
+  bool is_constexpr = false;  ///< its derivative is run by the compiler
+  std::string attributes;  ///< of the user's function, which its derivatives must have: with a space after it
   Var* constructed = nullptr;  ///< of a constructor: the object under construction
   Loc loc = 0;
 
@@ -360,7 +362,7 @@ struct Function {
   std::function<bool(const std::string&)> names_type;  ///< a variable of that name would hide a type
 
   /// How the generated functions are declared.
-  std::string specifiers() const { return is_constexpr ? "static constexpr " : "static "; }
+  std::string specifiers() const { return attributes + (is_constexpr ? "static constexpr " : "static "); }
   std::string unique(std::string_view base);
   Var* make_var(Var::Kind kind, std::string_view name, const Type* type, Region* in);
   Expr* make(Expr::Kind kind, const Type* type, std::string_view text = {},

@@ -126,6 +126,8 @@ bool Module::lower(const DerivativeKey& key, SourceLocation use, Instance& in) {
   fn.name = types_.unique_global(base_name(key.function) + suffix);
   fn.primal_name = display_name(key.function);
   fn.is_constexpr = !constants_.empty();
+  if (const auto* target = key.function->getAttr<TargetAttr>())
+    fn.attributes = "__attribute__((target(\"" + target->getFeaturesStr().str() + "\"))) ";
   fn.names_type = [this](const std::string& name) { return types_.names_type(name); };
   Frontend frontend(sema_, types_, diagnose_, lookup_, fn, uses_, globals_);
   std::vector<const Decl*> targets;

@@ -337,7 +337,12 @@ void ReverseTransform::assign(const Stmt* s, List& out) {
     out.back().adds = {adjoint(s->expr)};
   } else {
     Var* v = fn_.make_var(Var::Param, "d", t, nullptr);
-    out.push_back(line({"auto " + v->name + " = clad::take(", d, ");"}));
+    if (t->lanes) {
+      out.push_back(line({"const " + t->name + " " + v->name + " = ", d, ";"}));
+      out.push_back(line({"clad::set_zero(", d, ");"}));
+    } else {
+      out.push_back(line({"auto " + v->name + " = clad::take(", d, ");"}));
+    }
     if (t->dynamic_shape) out.push_back(line({d, " = clad::zero_like(", lhs, ");"}));
     propagate(s->expr, fn_.ref(v), out);
     return;

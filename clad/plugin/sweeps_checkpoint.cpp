@@ -23,7 +23,7 @@ std::string with(const std::string& arguments, const std::string& more) {
 std::string ReverseTransform::plain_signature() const {
   std::string params;
   for (const ir::Parameter& p : fn_.params) params += (params.empty() ? "" : ", ") + p.type_text;
-  return "static " + fn_.result->name + " " + fn_.name + "(" + params + ")";
+  return fn_.attributes + "static " + fn_.result->name + " " + fn_.name + "(" + params + ")";
 }
 
 Text ReverseTransform::plain_text() const {

@@ -152,8 +152,23 @@ std::optional<std::string> TypeTable::spell_arguments(llvm::ArrayRef<TemplateArg
   return all;
 }
 
+bool TypeTable::is_lanes(QualType type) {
+  const auto* lanes = type.getNonReferenceType()->getAs<VectorType>();
+  return lanes && !isa<ExtVectorType>(lanes) && compat::is_generic(lanes) &&
+         lanes->getElementType()->isRealFloatingType();
+}
+
 std::string TypeTable::spell(QualType type) {
   type = type.getCanonicalType();
+  if (is_lanes(type)) {
+    const QualType value = type.getNonReferenceType();
+    const auto* lanes = value->castAs<VectorType>();
+    return std::string(value.isConstQualified() ? "const " : "") + "clad::lanes<" +
+           spell(lanes->getElementType()) + ", " + std::to_string(lanes->getNumElements()) + ">" +
+           (type->isLValueReferenceType()   ? "&"
+            : type->isRValueReferenceType() ? "&&"
+                                            : "");
+  }
   UnnameableFinder finder;
   finder.TraverseType(type);
   if (!finder.found && !finder.packed && !finder.rounded)
@@ -275,6 +290,15 @@ const ir::Type* TypeTable::get(QualType qualified) {
     t.changes_through = t.element->changes_through;
     t.zero_by_value_init = t.element->zero_by_value_init;
     t.dynamic_shape = t.element->dynamic_shape;
+  } else if (is_lanes(type)) {
+    const auto* lanes = type->castAs<VectorType>();
+    t.kind = ir::Type::StdArray;
+    t.name = spell(type);
+    t.element = get(lanes->getElementType());
+    t.extent = lanes->getNumElements();
+    t.lanes = true;
+    t.differentiable = true;
+    t.zero_by_value_init = true;
   } else if (const CXXRecordDecl* record = type->getAsCXXRecordDecl()) {
     in_progress_.insert(&t);
     fill_class(t, record, type);

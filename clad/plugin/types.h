@@ -59,6 +59,8 @@ class TypeTable {
   bool is_reseated(const clang::CXXRecordDecl* record);
   /// Whether the iterator counts downwards.
   static bool is_reverse(clang::QualType type);
+  /// Whether values of the type are numbers side by side, as `__attribute__((vector_size(16)))` makes them.
+  static bool is_lanes(clang::QualType type);
   /// The type without reference and top-level const; of an iterator, the pointer's.
   const ir::Type* get(clang::QualType type);
   /// Types that no declaration of the program need have: clad::ValueAndPushforward of a type and its

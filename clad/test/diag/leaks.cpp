@@ -112,9 +112,29 @@ double of_settings(const Settings& s, double x) { return s.values.at("k") * s.fa
 
 typedef double two __attribute__((vector_size(16)));
 double lanes(double x) {
-  two a = {x, 2}, b = a * a;
-  return b[0];
-  // expected-error@-1 {{cannot differentiate this number: it comes from 'b' of type 'two', which holds no derivative}}
+  two a = {x, 2};
+  const double* p = (const double*)&a;
+  // expected-error@-1 {{cannot differentiate this cast (BitCast)}}
+  return p[0];
+}
+double mask(double x) {
+  two a = {x, 2}, b = {2, x};
+  auto larger = a > b;
+  a = larger ? a : b;
+  // expected-error@-1 {{cannot differentiate a choice by a vector of bits; compare where it is chosen}}
+  return a[0];
+}
+double builtin_of_lanes(double x) {
+  two a = {x, 2};
+  a = __builtin_elementwise_max(a, a * a);
+  // expected-error@-1 {{cannot differentiate '__builtin_elementwise_max' of vectors; write it for each number, or with the vectors' operators}}
+  return a[0];
+}
+typedef double other_two __attribute__((ext_vector_type(2)));
+double other_lanes(double x) {
+  other_two a = {x, 2};
+  return a[0];
+  // expected-error@-1 {{cannot differentiate this number: it comes from 'a' of type 'other_two', which holds no derivative}}
 }
 
 double of_pairs(double x) {
@@ -178,6 +198,9 @@ void use() {
   clad::gradient(in_a_map, "s");
   clad::gradient(of_settings, "x");
   clad::gradient(lanes);
+  clad::gradient(mask);
+  clad::gradient(builtin_of_lanes);
+  clad::gradient(other_lanes);
   clad::gradient(of_pairs);
   clad::gradient(of_node);
   clad::gradient(of_noise);

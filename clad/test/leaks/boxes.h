@@ -580,7 +580,7 @@ struct union_in_member {
   void put(double x) { in.a = x; }
   double get() const { return in.b; }
 };
-//- vector_extension refuse
+//- vector_extension follow
 struct vector_extension {
   typedef double two __attribute__((vector_size(16)));
   two v = {0, 0};

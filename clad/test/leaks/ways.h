@@ -178,26 +178,26 @@ double variadic_sum(int n, ...) {
   return sum;
 }
 double variadic(double x) { return variadic_sum(2, x, x * x); }
-//- vector_arithmetic refuse
+//- vector_arithmetic follow
 double vector_arithmetic(double x) {
   typedef double two __attribute__((vector_size(16)));
   two a = {x, 2}, b = a * a;
   return b[0];
 }
-//- sse refuse
+//- sse follow
 #include <immintrin.h>
 double sse(double x) {
   __m128d a = _mm_set1_pd(x), b = _mm_mul_pd(a, a);
   return _mm_cvtsd_f64(b);
 }
-//- sse_store refuse
+//- sse_store follow
 #include <immintrin.h>
 double sse_store(double x) {
   double in[2] = {x, 2}, out[2];
   _mm_storeu_pd(out, _mm_add_pd(_mm_loadu_pd(in), _mm_loadu_pd(in)));
   return out[0];
 }
-//- sse_scalar refuse
+//- sse_scalar follow
 #include <immintrin.h>
 double sse_scalar(double x) { return _mm_cvtsd_f64(_mm_sqrt_sd(_mm_set_sd(x), _mm_set_sd(x))); }
 //- overload_vector refuse

@@ -148,14 +148,14 @@ double generic(double x, double y) {
   return integral(f, 0, x);
 }
 
-#define CHECK(f)                                                                  \
-  TEST(Binders, f) {                                                              \
-    EXPECT_GRADIENT(f, 1.3, 0.7);                                                 \
+#define CHECK(f)                                                                   \
+  TEST(Binders, f) {                                                               \
+    EXPECT_GRADIENT(f, 1.3, 0.7);                                                  \
     const auto by_x = clad::differentiate(f, 0), by_y = clad::differentiate(f, 1); \
-    double dx = 0, dy = 0;                                                        \
-    clad::gradient(f).execute(1.3, 0.7, &dx, &dy);                                \
-    EXPECT_NEAR(by_x.execute(1.3, 0.7), dx, 1e-12);                               \
-    EXPECT_NEAR(by_y.execute(1.3, 0.7), dy, 1e-12);                               \
+    double dx = 0, dy = 0;                                                         \
+    clad::gradient(f).execute(1.3, 0.7, &dx, &dy);                                 \
+    EXPECT_NEAR(by_x.execute(1.3, 0.7), dx, 1e-12);                                \
+    EXPECT_NEAR(by_y.execute(1.3, 0.7), dy, 1e-12);                                \
   }
 CHECK(variable)
 CHECK(swapped)

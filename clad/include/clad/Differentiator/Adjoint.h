@@ -76,6 +76,13 @@ concept owner = std::is_class_v<T> && requires(const T& p) {
   { p.get() } -> std::same_as<typename T::element_type*>;
   { *p } -> std::same_as<typename T::element_type&>;
 };
+// A vector of the language's extension: no class, and indexed all the same.
+template <class T>
+inline constexpr bool is_lanes =
+    !std::is_class_v<T> && !std::is_array_v<T> && !std::is_pointer_v<T> && requires(T& v, const T& c) {
+      v[0];
+      v = c + c;
+    };
 struct any_visit {
   template <class A, class B>
   void operator()(A&, const B&) const {}
@@ -84,6 +91,12 @@ template <class T>
 concept enumerated = requires(T& a, const T& b) { clad_fields(a, b, any_visit{}); };
 
 }  // namespace detail
+
+#if defined(__GNUC__)
+/// N numbers side by side, as the language's extension has them: __m256d is lanes<double, 4>.
+template <class T, int N>
+using lanes __attribute__((__vector_size__(N * sizeof(T)))) = T;
+#endif
 
 /// Whether objects of the class carry no derivative. Generated code says so for classes in pairs and tuples.
 template <class T>
@@ -283,7 +296,7 @@ constexpr void set_zero(T& d) {
     d = own_zero<T>::like(d);
   } else if constexpr (std::is_array_v<T>) {
     for (auto& e : d) clad::set_zero(e);
-  } else if constexpr (detail::opaque<T> || detail::complex<T>) {
+  } else if constexpr (detail::opaque<T> || detail::complex<T> || detail::is_lanes<T>) {
     d = T{};
   } else if constexpr (detail::optional<T>) {
     if (d.has_value()) clad::set_zero(*d);
@@ -304,7 +317,7 @@ constexpr void accumulate(T& d, const T& v) {
     for (std::size_t i = 0; i < std::extent_v<T>; ++i) clad::accumulate(d[i], v[i]);
   } else if constexpr (detail::opaque<T>) {
     d.accumulate(T(v));
-  } else if constexpr (detail::complex<T>) {
+  } else if constexpr (detail::complex<T> || detail::is_lanes<T>) {
     d += v;
   } else if constexpr (detail::optional<T>) {
     if (!v.has_value()) return;
@@ -332,7 +345,8 @@ constexpr void shape_like(T& d, const T& primal) {
       clad::shape_like(*d, *primal);
     else
       clad::set_zero(d.emplace(*primal));
-  } else if constexpr (!detail::real_number<T> && !detail::opaque<T> && detail::enumerated<T>) {
+  } else if constexpr (!detail::real_number<T> && !detail::opaque<T> && !detail::is_lanes<T> &&
+                       detail::enumerated<T>) {
     clad_fields(d, primal, [](auto& field, const auto& other) { clad::shape_like(field, other); });
   }
 }

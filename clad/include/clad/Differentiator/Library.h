@@ -102,6 +102,12 @@ T transform_reduce(It first, It last, T init, Op op, F f) {
   return init;
 }
 
+/// Of each number in a vector.
+template <class T>
+T lane_sqrt(T x) {
+  return std::sqrt(x);
+}
+
 // Calls of functions that are passed as arguments.
 /// The result of a call, which is a reference only if its object may be changed.
 template <class T>
