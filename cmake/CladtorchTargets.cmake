@@ -70,10 +70,18 @@ function(cladtorch_add_test name)
   endif()
   add_executable(${name} ${arg_SOURCES})
   cladtorch_target(${name})
-  _cladtorch_compile_quickly(${name})
-  target_link_libraries(${name} PRIVATE ${arg_LIBS} GTest::gmock GTest::gtest GTest::gtest_main)
-  _cladtorch_precompile_test_headers(${name} "${arg_LIBS}")
   file(RELATIVE_PATH label ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  set(headers cladtorch_test_headers)
+  if(label MATCHES "^(src/(kernels|ops|simd)|tests/cuda)(/|$)")
+    set(headers cladtorch_optimized_test_headers)
+  else()
+    _cladtorch_compile_quickly(${name})
+  endif()
+  target_link_libraries(${name} PRIVATE ${arg_LIBS} GTest::gmock GTest::gtest GTest::gtest_main)
+  # Tests of the plugin alone have headers of their own.
+  if(arg_LIBS MATCHES "cladtorch::")
+    _cladtorch_precompile_test_headers(${name} ${headers})
+  endif()
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS "${label}")
   # A list as property does not survive gtest_discover_tests, so ctest sets it when it knows the cases. Tests run side by
   # side: threads that spin while they wait would take the other test's core.
@@ -85,7 +93,8 @@ endif()
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${script})
 endfunction()
 
-# A test is compiled once and runs for a moment: optimizing it takes as long as all else. What it tests is optimized.
+# A test is compiled once and runs for a moment: optimizing it takes as long as all else. What it tests is optimized, and so are
+# tests that compare kernels with loops of their own.
 function(_cladtorch_compile_quickly target)
   if(NOT CLADTORCH_SANITIZE)
     target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O0>)
@@ -93,23 +102,20 @@ function(_cladtorch_compile_quickly target)
 endfunction()
 
 # Lets a test of the library use the precompiled headers of GoogleTest, which take longer to read than many a test to compile.
-# Those of the plugin alone have their own.
-function(_cladtorch_precompile_test_headers name libs)
-  if(NOT libs MATCHES "cladtorch::")
-    return()
-  endif()
-  if(NOT TARGET cladtorch_test_headers)
+function(_cladtorch_precompile_test_headers name headers)
+  if(NOT TARGET ${headers})
     file(WRITE ${PROJECT_BINARY_DIR}/test_headers.cpp "int main() {}\n")
-    add_executable(cladtorch_test_headers EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/test_headers.cpp)
-    cladtorch_target(cladtorch_test_headers)
-    _cladtorch_compile_quickly(cladtorch_test_headers)
-    target_link_libraries(cladtorch_test_headers PRIVATE OpenMP::OpenMP_CXX GTest::gmock GTest::gtest)
-    cladtorch_precompile(cladtorch_test_headers <gmock/gmock.h> <gtest/gtest.h> <nlohmann/json.hpp> <cmath> <filesystem> <functional> <map>
-                         <string> <vector>)
+    add_executable(${headers} EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/test_headers.cpp)
+    cladtorch_target(${headers})
+    if(headers STREQUAL "cladtorch_test_headers")
+      _cladtorch_compile_quickly(${headers})
+    endif()
+    target_link_libraries(${headers} PRIVATE OpenMP::OpenMP_CXX GTest::gmock GTest::gtest)
+    cladtorch_precompile(${headers} <gmock/gmock.h> <gtest/gtest.h> <nlohmann/json.hpp> <cmath> <filesystem> <functional> <map> <string> <vector>)
   endif()
   # A precompiled header fits one setting of OpenMP, which most layers have.
   target_link_libraries(${name} PRIVATE OpenMP::OpenMP_CXX)
-  cladtorch_precompile(${name} REUSE_FROM cladtorch_test_headers)
+  cladtorch_precompile(${name} REUSE_FROM ${headers})
 endfunction()
 
 # Notes a library for CladtorchInstall.cmake, unless it only serves this project's own checks.
