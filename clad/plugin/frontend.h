@@ -196,7 +196,12 @@ class Frontend {
                      const std::vector<int>& which);
   ir::Expr* lanes_conditional(const clang::AbstractConditionalOperator* e);
   ir::Expr* chosen_lane(const std::string& op, const std::vector<ir::Expr*>& lane);
+  struct Intrinsic;
   ir::Expr* intrinsic(const clang::CallExpr* e, const clang::FunctionDecl* callee);
+  ir::Expr* lanes_arithmetic(const clang::CallExpr* e, const Intrinsic& known);
+  ir::Expr* paired_lanes(const clang::CallExpr* e, const Intrinsic& known);
+  ir::Expr* made_lanes(const clang::CallExpr* e, const Intrinsic& known);
+  ir::Expr* stored_lanes(const clang::CallExpr* e, const Intrinsic& known);
   ir::Expr* square_root(ir::Expr* number, const clang::CallExpr* at);
   ir::Expr* shuffling_builtin(const clang::CallExpr* e, llvm::StringRef name);
 

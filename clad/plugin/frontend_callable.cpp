@@ -283,6 +283,10 @@ ir::Expr* Frontend::call_closure(const CallExpr* e, const Closure& closure,
     if (closure.record->isGenericLambda()) {
       const auto* named = isa<CXXOperatorCallExpr>(e) ? cast<CXXMethodDecl>(e->getDirectCallee()) : nullptr;
       callee = named && named->getParent()->isLambda() ? named : lookup_.call_operator(closure.record, args);
+      if (!callee && compat::within_clad(closure.record))
+        return fail(e->getExprLoc(),
+                    "cannot differentiate this call of what std::bind or its like made: the function changes "
+                    "its own copy of an argument, or takes other ones; use a lambda");
       if (!callee)
         return fail(e->getExprLoc(),
                     "cannot differentiate this call of a generic lambda; give its parameters types");

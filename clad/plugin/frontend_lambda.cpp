@@ -25,7 +25,7 @@ bool is_lambda(QualType type) {
 /// Whether a lambda captures a function or a member of which its own text does not say which it is.
 bool Frontend::is_unnamed(const Closure::Capture& c) {
   const auto* var = dyn_cast_or_null<VarDecl>(c.decl);
-  return c.closure && !c.closure->record && var && (c.closure->member || !fixed_target(var));
+  return c.closure && var && (c.closure->member || (is_callable(var->getType()) && !fixed_target(var)));
 }
 
 /// Whether the body moves pointers of the function that it stands in.

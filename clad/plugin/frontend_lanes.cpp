@@ -10,33 +10,34 @@
 using namespace clang;
 
 namespace clad {
-namespace {
-
-using Lanes = std::vector<ir::Expr*>;
 
 /// The name of an intrinsic in its parts: `_mm256_fmadd_pd` is fmadd of all lanes, `_mm_add_sd` is add of the
 /// lowest alone.
-struct Intrinsic {
+struct Frontend::Intrinsic {
   llvm::StringRef operation;
   bool lowest = false;
+
+  static std::optional<Intrinsic> named(const FunctionDecl* f) {
+    if (!f->getASTContext().getSourceManager().isInSystemHeader(f->getLocation())) return std::nullopt;
+    Intrinsic out{f->getName()};
+    llvm::StringRef& name = out.operation;
+    if (!name.consume_front("_mm256_") && !name.consume_front("_mm512_") && !name.consume_front("_mm_"))
+      return std::nullopt;
+    if (name.consume_back("_pd") || name.consume_back("_ps")) return out;
+    if (name.starts_with("cast") || name.starts_with("zext")) return out;
+    out.lowest = name.consume_back("_sd") || name.consume_back("_ss");
+    return out.lowest ? std::optional(out) : std::nullopt;
+  }
 };
-std::optional<Intrinsic> intrinsic_of(const FunctionDecl* f) {
-  if (!f || !f->getIdentifier() || !f->getASTContext().getSourceManager().isInSystemHeader(f->getLocation()))
-    return std::nullopt;
-  Intrinsic out{f->getName()};
-  if (!out.operation.consume_front("_mm256_") && !out.operation.consume_front("_mm512_") &&
-      !out.operation.consume_front("_mm_"))
-    return std::nullopt;
-  if (out.operation.consume_back("_pd") || out.operation.consume_back("_ps")) return out;
-  if (out.operation.starts_with("cast") || out.operation.starts_with("zext")) return out;
-  out.lowest = true;
-  if (out.operation.consume_back("_sd") || out.operation.consume_back("_ss")) return out;
-  return std::nullopt;
-}
+
+namespace {
+
+/// How many lanes 128 bits hold: what permutes lanes mostly stays within so many.
+int in_128_bits(const ir::Type* type) { return type->element->name == "double" ? 2 : 4; }
 
 /// The lanes that an intrinsic takes, by their numbers in its operands together; nothing of any other.
 std::optional<std::vector<int>> moved_lanes(llvm::StringRef name, const ir::Type* type) {
-  const int n = static_cast<int>(type->extent), group = type->element->name == "double" ? 2 : 4;
+  const int n = static_cast<int>(type->extent), group = in_128_bits(type);
   std::vector<int> out;
   for (int k = 0; k < n; ++k) {
     const int start = k / group * group, pair = k % group / 2 + start;
@@ -60,12 +61,6 @@ std::optional<std::vector<int>> moved_lanes(llvm::StringRef name, const ir::Type
   }
   return out;
 }
-
-const VectorType* lanes_type(QualType type) {
-  return TypeTable::is_lanes(type) ? type.getNonReferenceType()->castAs<VectorType>() : nullptr;
-}
-
-unsigned count_of(QualType type) { return lanes_type(type)->getNumElements(); }
 
 }  // namespace
 
@@ -211,110 +206,120 @@ ir::Expr* Frontend::intrinsic(const CallExpr* e, const FunctionDecl* callee) {
     return fail(e->getExprLoc(),
                 "cannot differentiate '" + callee->getName().str() +
                     "' of vectors; write it for each number, or with the vectors' operators");
-  const std::optional<Intrinsic> known = intrinsic_of(callee);
+  const std::optional<Intrinsic> known = Intrinsic::named(callee);
   if (!known || lookup_.derived_by_user(callee)) return nullptr;
-  const llvm::StringRef name = known->operation;
-  const bool makes = TypeTable::is_lanes(e->getType());
+  if (!TypeTable::is_lanes(e->getType())) return stored_lanes(e, *known);
+  for (const auto lower : {&Frontend::lanes_arithmetic, &Frontend::paired_lanes, &Frontend::made_lanes})
+    if (ir::Expr* out = (this->*lower)(e, *known)) return out;
   const ir::Type* type = types_.get(e->getType());
-  const auto number = [&](const char* text) { return fn_.make(ir::Expr::Literal, type->element, text); };
-  using Operation = std::function<ir::Expr*(const std::vector<ir::Expr*>&)>;
-  const auto binary = [&](const char* op) -> Operation {
-    return [this, op](const std::vector<ir::Expr*>& lane) {
-      return fn_.make(ir::Expr::Binary, lane[0]->type, op, {lane[0], lane[1]});
-    };
+  const std::optional<std::vector<int>> which = moved_lanes(known->operation, type);
+  return which ? shuffled(type, values({e->getArgs(), e->getNumArgs()}), *which) : nullptr;
+}
+
+/// What is done with each lane, or with the lowest alone.
+ir::Expr* Frontend::lanes_arithmetic(const CallExpr* e, const Intrinsic& known) {
+  using Lanes = std::vector<ir::Expr*>;
+  const auto make = [this](const char* op, ir::Expr* a, ir::Expr* b) {
+    return fn_.make(ir::Expr::Binary, a->type, op, {a, b});
   };
-  const auto fused = [&](bool negated, const char* op) -> Operation {
-    return [this, negated, op](const std::vector<ir::Expr*>& lane) {
-      ir::Expr* product = fn_.make(ir::Expr::Binary, lane[0]->type, "*", {lane[0], lane[1]});
-      if (negated) product = fn_.make(ir::Expr::Unary, product->type, "-", {product});
-      return fn_.make(ir::Expr::Binary, product->type, op, {product, lane[2]});
-    };
+  const auto fused = [&](const Lanes& lane, bool negated, const char* op) {
+    ir::Expr* product = make("*", lane[0], lane[1]);
+    if (negated) product = fn_.make(ir::Expr::Unary, product->type, "-", {product});
+    return make(op, product, lane[2]);
   };
-  const auto extreme = [&](const char* op) -> Operation {  // of a NaN and a number the second
-    return [this, op](const std::vector<ir::Expr*>& lane) {
-      return chosen_lane(op, {lane[0], lane[1], lane[0], lane[1]});
-    };
+  const auto extreme = [&](const Lanes& lane, const char* op) {  // of a NaN and a number the second
+    return chosen_lane(op, {lane[0], lane[1], lane[0], lane[1]});
   };
-  const std::pair<llvm::StringRef, Operation> operations[] = {
-      {"add", binary("+")},         {"sub", binary("-")},         {"mul", binary("*")},
-      {"div", binary("/")},         {"max", extreme(">")},        {"min", extreme("<")},
-      {"fmadd", fused(false, "+")}, {"fmsub", fused(false, "-")}, {"fnmadd", fused(true, "+")},
-      {"fnmsub", fused(true, "-")}};
-  for (const auto& [operation, of_lane] : operations) {
-    if (name != operation || !makes) continue;
-    std::vector<const clang::Expr*> args(e->arg_begin(), e->arg_end());
-    const std::vector<ir::Expr*> operands = values(args);
-    if (!known->lowest) return each_lane(type, operands, of_lane);
-    std::vector<ir::Expr*> lowest, out = lanes(operands[0]);
+  const std::pair<llvm::StringRef, std::function<ir::Expr*(const Lanes&)>> operations[] = {
+      {"add", [&](const Lanes& lane) { return make("+", lane[0], lane[1]); }},
+      {"sub", [&](const Lanes& lane) { return make("-", lane[0], lane[1]); }},
+      {"mul", [&](const Lanes& lane) { return make("*", lane[0], lane[1]); }},
+      {"div", [&](const Lanes& lane) { return make("/", lane[0], lane[1]); }},
+      {"max", [&](const Lanes& lane) { return extreme(lane, ">"); }},
+      {"min", [&](const Lanes& lane) { return extreme(lane, "<"); }},
+      {"fmadd", [&](const Lanes& lane) { return fused(lane, false, "+"); }},
+      {"fmsub", [&](const Lanes& lane) { return fused(lane, false, "-"); }},
+      {"fnmadd", [&](const Lanes& lane) { return fused(lane, true, "+"); }},
+      {"fnmsub", [&](const Lanes& lane) { return fused(lane, true, "-"); }},
+      {"sqrt", [&](const Lanes& lane) { return square_root(lane.back(), e); }}};
+  for (const auto& [name, of_lane] : operations) {
+    if (known.operation != name) continue;
+    const ir::Type* type = types_.get(e->getType());
+    const Lanes operands = values({e->getArgs(), e->getNumArgs()});
+    if (!known.lowest) return each_lane(type, operands, of_lane);
+    Lanes lowest, out = lanes(operands[0]);
     for (ir::Expr* o : operands) lowest.push_back(lanes(o)[0]);
     out[0] = of_lane(lowest);
     return from_lanes(type, std::move(out));
   }
-  if (const std::optional<std::vector<int>> which = makes ? moved_lanes(name, type) : std::nullopt)
-    return shuffled(type, values({e->getArgs(), e->getNumArgs()}), *which);
-  if (makes && (name == "hadd" || name == "hsub" || name == "addsub" || name == "cvtps" || name == "cvtpd")) {
-    const std::vector<ir::Expr*> operands = values({e->getArgs(), e->getNumArgs()});
-    const std::vector<ir::Expr*> a = lanes(operands[0]), b = lanes(operands.back());
-    std::vector<ir::Expr*> out;
-    const std::size_t n = type->extent, group = type->element->name == "double" ? 2 : 4;
-    for (std::size_t k = 0; k < n; ++k) {
-      if (name.starts_with("cvt")) {
-        out.push_back(k < a.size() ? fn_.cast(type->element, type->element->name, a[k]) : number("0"));
-        continue;
-      }
-      const std::vector<ir::Expr*>& of = k % group < group / 2 ? a : b;
-      const std::size_t first = k / group * group + k % (group / 2) * 2;
-      out.push_back(name == "addsub" ? binary(k % 2 ? "+" : "-")({a[k], b[k]})
-                                     : binary(name == "hadd" ? "+" : "-")({of[first], of[first + 1]}));
+  return nullptr;
+}
+
+/// Sums and differences of neighbours, and conversions, which may take another number of lanes.
+ir::Expr* Frontend::paired_lanes(const CallExpr* e, const Intrinsic& known) {
+  const llvm::StringRef name = known.operation;
+  if (name != "hadd" && name != "hsub" && name != "addsub" && name != "cvtps" && name != "cvtpd")
+    return nullptr;
+  const ir::Type* type = types_.get(e->getType());
+  const std::vector<ir::Expr*> operands = values({e->getArgs(), e->getNumArgs()});
+  const std::vector<ir::Expr*> a = lanes(operands[0]), b = lanes(operands.back());
+  const std::size_t group = in_128_bits(type);
+  std::vector<ir::Expr*> out;
+  for (std::size_t k = 0; k < type->extent; ++k) {
+    if (name.starts_with("cvt")) {
+      out.push_back(k < a.size() ? fn_.cast(type->element, type->element->name, a[k])
+                                 : fn_.make(ir::Expr::Literal, type->element, "0"));
+      continue;
     }
-    return from_lanes(type, std::move(out));
+    const std::vector<ir::Expr*>& of = k % group < group / 2 ? a : b;
+    const std::size_t first = k / group * group + k % (group / 2) * 2;
+    const bool plus = name == "hadd" || (name == "addsub" && k % 2 == 1);
+    out.push_back(fn_.make(ir::Expr::Binary, type->element, plus ? "+" : "-",
+                           name == "addsub" ? std::initializer_list<ir::Expr*>{a[k], b[k]}
+                                            : std::initializer_list<ir::Expr*>{of[first], of[first + 1]}));
   }
-  if (name == "sqrt" && makes) {
-    const std::vector<ir::Expr*> operands = values({e->getArgs(), e->getNumArgs()});
-    std::vector<ir::Expr*> out = lanes(operands[0]);
-    ir::Expr* only = known->lowest ? lanes(operands.back())[0] : nullptr;
-    for (ir::Expr*& lane : out) {
-      lane = square_root(only ? only : lane, e);
-      if (!lane) return nullptr;
-      if (only) break;
-    }
-    return from_lanes(type, std::move(out));
-  }
-  if (makes &&
-      (name == "set1" || name == "set_ps1" || name == "set" || name == "setr" || name == "setzero")) {
+  return from_lanes(type, std::move(out));
+}
+
+/// A vector of numbers that are given one by one, or that lie in memory.
+ir::Expr* Frontend::made_lanes(const CallExpr* e, const Intrinsic& known) {
+  const llvm::StringRef name = known.operation;
+  const ir::Type* type = types_.get(e->getType());
+  ir::Expr* zero = fn_.make(ir::Expr::Literal, type->element, "0");
+  if (name == "setzero") return splat(type, zero);
+  if (name == "set1" || name == "set" || name == "setr") {
     std::vector<ir::Expr*> given = values({e->getArgs(), e->getNumArgs()});
-    if (name == "setzero") return splat(type, number("0"));
     if (name == "set1") return splat(type, given[0]);
-    if (known->lowest && given.size() == 1) given.resize(type->extent, number("0"));
+    if (known.lowest && given.size() == 1) given.resize(type->extent, zero);
     if (given.size() != type->extent) return nullptr;
-    if (name == "set" && !known->lowest) std::reverse(given.begin(), given.end());
+    if (name == "set" && !known.lowest) std::reverse(given.begin(), given.end());
     return from_lanes(type, std::move(given));
   }
-  const bool loads = makes && (name == "load" || name == "loadu" || name == "load1");
-  if (loads && e->getNumArgs() == 1 && is_pointer(e->getArg(0))) {
-    ir::Expr* from = value(e->getArg(0));
-    if (name == "load1") return splat(type, element(from, literal("0", context_.IntTy)));
-    std::vector<ir::Expr*> out;
-    for (unsigned k = 0; k < type->extent; ++k)
-      out.push_back(known->lowest && k > 0 ? number("0")
-                                           : element(from, literal(std::to_string(k), context_.IntTy)));
-    return from_lanes(type, std::move(out));
-  }
-  if ((name == "store" || name == "storeu" || name == "stream") && e->getNumArgs() == 2 &&
-      is_pointer(e->getArg(0)) && TypeTable::is_lanes(e->getArg(1)->getType())) {
-    const std::vector<ir::Expr*> operands = values({e->getArg(0), e->getArg(1)});
-    const std::vector<ir::Expr*> from = lanes(hoist(operands[1], at_, "lanes"));
-    ir::Expr* to = freeze(operands[0], at_, /*pointer=*/true);
-    for (unsigned k = 0; k < (known->lowest ? 1 : count_of(e->getArg(1)->getType())); ++k)
-      assign(element(to, literal(std::to_string(k), context_.IntTy)), "=", from[k], loc(e));
-    return literal("0", context_.IntTy);
-  }
-  return nullptr;
+  if ((name != "load" && name != "loadu" && name != "load1") || !is_pointer(e->getArg(0))) return nullptr;
+  ir::Expr* from = value(e->getArg(0));
+  const auto at = [&](unsigned k) { return element(from, literal(std::to_string(k), context_.IntTy)); };
+  if (name == "load1") return splat(type, at(0));
+  std::vector<ir::Expr*> out;
+  for (unsigned k = 0; k < type->extent; ++k) out.push_back(known.lowest && k > 0 ? zero : at(k));
+  return from_lanes(type, std::move(out));
+}
+
+ir::Expr* Frontend::stored_lanes(const CallExpr* e, const Intrinsic& known) {
+  const llvm::StringRef name = known.operation;
+  if ((name != "store" && name != "storeu" && name != "stream") || e->getNumArgs() != 2 ||
+      !is_pointer(e->getArg(0)) || !TypeTable::is_lanes(e->getArg(1)->getType()))
+    return nullptr;
+  const std::vector<ir::Expr*> operands = values({e->getArg(0), e->getArg(1)});
+  const std::vector<ir::Expr*> from = lanes(hoist(operands[1], at_, "lanes"));
+  ir::Expr* to = freeze(operands[0], at_, /*pointer=*/true);
+  for (std::size_t k = 0; k < (known.lowest ? 1 : from.size()); ++k)
+    assign(element(to, literal(std::to_string(k), context_.IntTy)), "=", from[k], loc(e));
+  return literal("0", context_.IntTy);
 }
 
 /// The square root of a number, as a call of std::sqrt.
 ir::Expr* Frontend::square_root(ir::Expr* number, const CallExpr* at) {
-  const QualType type = lanes_type(at->getType())->getElementType();
+  const QualType type = at->getType()->castAs<VectorType>()->getElementType();
   const FunctionDecl* f = lookup_.plain_definition(
       "lane_sqrt", {new (context_) OpaqueValueExpr(at->getExprLoc(), type, VK_PRValue)});
   if (!f) return nullptr;
@@ -337,8 +342,7 @@ ir::Expr* Frontend::shuffling_builtin(const CallExpr* e, llvm::StringRef name) {
   const int bits = static_cast<int>(last->getExtValue());
   const ir::Type* type = types_.get(e->getType());
   const int n = static_cast<int>(type->extent);
-  const bool doubles = lanes_type(e->getType())->getElementType()->isSpecificBuiltinType(BuiltinType::Double);
-  const int group = doubles ? 2 : 4;  // the lanes of 128 bits
+  const int group = in_128_bits(type);
   std::vector<int> which;
   const auto choose = [&](const std::function<int(int)>& from) {
     for (int k = 0; k < n; ++k) which.push_back(from(k));

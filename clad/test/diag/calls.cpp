@@ -116,6 +116,14 @@ double bound(double x) {
   return halved(std::bind(square, std::placeholders::_1), x, 2);
   // expected-error@-1 {{cannot differentiate this call with a lambda that captures 'f', a function that is not known where the lambda stands; pass it as an argument}}
 }
+void store(double& to, double x) { to = x; }
+double bound_copy(double x) {
+  double y = 1;
+  auto f = std::bind(store, y, std::placeholders::_1);
+  f(x);
+  // expected-error@-1 {{cannot differentiate this call of what std::bind or its like made: the function changes its own copy of an argument, or takes other ones; use a lambda}}
+  return y;
+}
 double variadic(int n, ...) { return n; }
 double calls_variadic(double x) { return variadic(1, x) * x; }
 
@@ -154,6 +162,7 @@ void use() {
   clad::gradient(stored_function);
   clad::gradient(stored_functor);
   clad::gradient(bound);
+  clad::gradient(bound_copy);
   clad::gradient(calls_variadic);
   clad::gradient(outer);
 }

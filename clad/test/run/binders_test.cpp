@@ -101,6 +101,15 @@ double of_data(double x, double y) {
   return std::bind(&Model::scale, _1)(m) * std::bind(&Model::power, m)();
 }
 
+double by_owner(double x, double y) {
+  auto m = std::make_shared<Model>(Model{x, y});
+  return std::bind(&Model::density, m, _1)(2.) * std::mem_fn(&Model::density)(m, y);
+}
+double of_function(double x, double y) {
+  std::function<double(double, double)> g = [x](double a, double b) { return a * x + b; };
+  return integral(std::bind(g, _1, y), 0, 1);
+}
+
 double of_elements(double x, double y) {
   std::vector<double> v{x, y, x * y};
   std::transform(v.begin(), v.end(), v.begin(), std::bind(product, _1, y));
@@ -173,6 +182,8 @@ CHECK(of_copy)
 CHECK(changing)
 CHECK(of_member)
 CHECK(of_data)
+CHECK(by_owner)
+CHECK(of_function)
 CHECK(of_elements)
 CHECK(sum_of_scales)
 CHECK(of_solver)

@@ -124,6 +124,17 @@ template <class F, class... Args>
 auto invoke(F&& f, Args&&... args) -> given<decltype(f(std::forward<Args>(args)...))> {
   return f(std::forward<Args>(args)...);
 }
+/// Of a member by way of a smart pointer.
+template <class M, class P, class... Args>
+  requires(std::is_member_pointer_v<M> &&
+           requires(std::remove_const_t<P>& p) {
+             *p;
+             p.get();
+             p.reset();
+           })
+decltype(auto) invoke(M member, P& pointer, Args&&... args) {
+  return std::invoke(member, *pointer, std::forward<Args>(args)...);
+}
 /// The argument of a call with this number, from 1.
 template <int Number, class First, class... Rest>
   requires(Number == 1)
@@ -164,25 +175,25 @@ decltype(auto) bound(T& value, Given&... given) {
 /// An argument as the functions below hand it on: what is not the caller's object cannot be changed.
 template <class T>
 using handed = std::conditional_t<std::is_lvalue_reference_v<T>, T, const std::remove_reference_t<T>&>;
+template <class Bound, class... Given>
+using bound_result = decltype(library::bound(std::declval<const Bound&>(), std::declval<handed<Given>>()...));
 template <class F, class... Bound>
 auto bind(F f, Bound... values) {
-  return [f, values...](auto&&... given) -> decltype(auto)
-           requires requires {
-             std::invoke(f, library::bound(values, static_cast<handed<decltype(given)>>(given)...)...);
-           }
-  { return std::invoke(f, library::bound(values, static_cast<handed<decltype(given)>>(given)...)...); };
+  return [f, values...]<class... Given>(Given&&... given) -> decltype(auto)
+           requires std::is_invocable_v<const F&, bound_result<Bound, Given&&...>...>
+  { return std::invoke(f, library::bound(values, static_cast<handed<Given&&>>(given)...)...); };
 }
 template <class F, class... Bound>
 auto bind_front(F f, Bound... values) {
-  return [f, values...](auto&&... given) -> decltype(auto)
-           requires requires { std::invoke(f, values..., static_cast<handed<decltype(given)>>(given)...); }
-  { return std::invoke(f, values..., static_cast<handed<decltype(given)>>(given)...); };
+  return [f, values...]<class... Given>(Given&&... given) -> decltype(auto)
+           requires std::is_invocable_v<const F&, const Bound&..., handed<Given&&>...>
+  { return std::invoke(f, values..., static_cast<handed<Given&&>>(given)...); };
 }
 template <class F>
 auto mem_fn(F member) {
-  return [member](auto&&... given) -> decltype(auto)
-           requires requires { std::invoke(member, static_cast<handed<decltype(given)>>(given)...); }
-  { return std::invoke(member, static_cast<handed<decltype(given)>>(given)...); };
+  return [member]<class... Given>(Given&&... given) -> decltype(auto)
+           requires std::is_invocable_v<const F&, handed<Given&&>...>
+  { return std::invoke(member, static_cast<handed<Given&&>>(given)...); };
 }
 template <class F, class Tuple, std::size_t... I>
   requires std::is_pointer_v<F>
