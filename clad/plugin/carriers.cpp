@@ -22,6 +22,12 @@ bool is_followed(const CXXRecordDecl* record) {
              name);
 }
 
+/// Streams and their buffers.
+bool is_stream(const CXXRecordDecl* record) {
+  llvm::StringRef name = record->getName();
+  return name.consume_front("basic_") && (name.contains("stream") || name.ends_with("buf"));
+}
+
 }  // namespace
 
 QualType behind(QualType type) {
@@ -71,8 +77,19 @@ bool is_iterator(QualType type) {
 bool is_access(QualType type) {
   while (type->isArrayType()) type = QualType(type->getArrayElementTypeNoTypeQual(), 0);
   if (gives_access(type) || is_iterator(type)) return true;
-  const auto* spec = dyn_cast_or_null<ClassTemplateSpecializationDecl>(type->getAsCXXRecordDecl());
-  if (!spec || !compat::in_std(spec) || !spec->getIdentifier()) return false;
+  if (type->isReferenceType()) {
+    const QualType referred = type->getPointeeType().getUnqualifiedType();
+    return referred->isRecordType() && is_access(referred);
+  }
+  const CXXRecordDecl* record = type->getAsCXXRecordDecl();
+  if (!record || !compat::in_std(record) || !record->getIdentifier()) return false;
+  // A stream that is made on the buffer of another, what std::get_money makes, an element of a
+  // std::vector<bool>.
+  if (is_stream(record) ||
+      llvm::is_contained({"_Get_money", "_Get_time", "_Bit_reference", "__bit_reference"}, record->getName()))
+    return true;
+  const auto* spec = dyn_cast<ClassTemplateSpecializationDecl>(record);
+  if (!spec) return false;
   const llvm::StringRef name = spec->getName();
   const llvm::ArrayRef<TemplateArgument> args = spec->getTemplateArgs().asArray();
   if (llvm::is_contained({"span", "reference_wrapper", "shared_ptr", "weak_ptr", "mdspan"}, name))
@@ -86,6 +103,14 @@ bool is_access(QualType type) {
   return llvm::any_of(args, [&](const TemplateArgument& a) {
     return part(a) || (a.getKind() == TemplateArgument::Pack && llvm::any_of(a.getPackAsArray(), part));
   });
+}
+
+bool is_file(QualType type) {
+  const auto* record = behind(type)->getAsRecordDecl();
+  if (!record || !record->getIdentifier()) return false;
+  return llvm::is_contained({"basic_ofstream", "basic_ifstream", "basic_fstream", "basic_filebuf", "_IO_FILE",
+                             "directory_iterator", "recursive_directory_iterator"},
+                            record->getName());
 }
 
 bool is_generator(QualType type) {

@@ -15,6 +15,8 @@ bool is_iterator(clang::QualType type);
 /// Whether a copy of a value of the type leads to the same numbers, which are changed by way of it: a
 /// non-const pointer or reference, an iterator, a view.
 bool is_access(clang::QualType type);
+/// What is written to a file, or to a folder, is read by way of its name from another such object.
+bool is_file(clang::QualType type);
 /// What smart pointers, vectors and the like hold in the end.
 clang::QualType held_in(clang::QualType type);
 /// Whether nothing that matters is in an object of the type itself: what a lambda captures has names of its

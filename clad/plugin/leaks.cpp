@@ -232,7 +232,7 @@ void Leaks::depend(const Request& request) {
 /// What a number comes from, in words.
 std::string Leaks::described(const Item& item) const {
   const auto* named = dyn_cast<NamedDecl>(item.node);
-  if (!named || isa<TranslationUnitDecl>(item.node)) return "an exception or the environment";
+  if (!named || isa<TranslationUnitDecl>(item.node)) return "an exception, a file or the environment";
   const std::string name = "'" + named->getNameAsString() + "'";
   const auto* var = dyn_cast<VarDecl>(item.node);
   if (const auto* field = dyn_cast<FieldDecl>(item.node); field && field->getParent()->isUnion())

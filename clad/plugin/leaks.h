@@ -84,6 +84,7 @@ class Leaks {
   Items of_construction(const clang::CXXConstructExpr* e);
   Items of_visible(const clang::FunctionDecl* callee, llvm::ArrayRef<const clang::Expr*> args,
                    const clang::Expr* object);
+  Items of_ellipsis(const clang::FunctionDecl* callee, llvm::ArrayRef<const clang::Expr*> args);
   Items of_unknown(const clang::Expr* e, const clang::FunctionDecl* callee,
                    llvm::ArrayRef<const clang::Expr*> args, const clang::Expr* object);
   Items of_indirect(llvm::ArrayRef<const clang::Expr*> args, clang::SourceLocation at);

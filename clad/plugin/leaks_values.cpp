@@ -215,12 +215,16 @@ Leaks::Items Leaks::of_cast(const CastExpr* e) {
   switch (e->getCastKind()) {
     case CK_FloatingToIntegral:
     case CK_FloatingToBoolean:
-    case CK_IntegralToBoolean:
     case CK_PointerToBoolean:
     case CK_MemberPointerToBoolean:
     case CK_ToVoid:
     case CK_NullToPointer:
       return {};
+    case CK_IntegralToBoolean: {  // a bit of a number may be put back
+      Items out = items(sub);
+      std::erase_if(out, [](const Item& i) { return !i.lost; });
+      return out;
+    }
     case CK_LValueToRValue:
     case CK_IntegralToFloating:
       if (type->isRealFloatingType()) read(items(sub), e->getExprLoc());
@@ -395,6 +399,7 @@ Leaks::Items Leaks::of_visible(const FunctionDecl* callee, llvm::ArrayRef<const 
       if (method && !method->isConst()) flow(items(args[i]), elsewhere, args[i]->getExprLoc());
     }
     if (!target->getReturnType()->isVoidType()) out.insert({target->getCanonicalDecl(), false});
+    add(out, of_ellipsis(target, args));
   }
   // `return *this`, or the stream that it was given.
   const std::optional<unsigned> same =
@@ -407,6 +412,29 @@ Leaks::Items Leaks::of_visible(const FunctionDecl* callee, llvm::ArrayRef<const 
   if (!callee->getReturnType()->isVoidType()) {
     if (callee->getReturnType()->isRealFloatingType() && object) read(elsewhere, object->getExprLoc());
     if (carries(callee->getReturnType())) add(out, elsewhere);
+  }
+  return out;
+}
+
+/// Whether a body reads what is passed in place of `...`.
+static bool reads_ellipsis(const clang::Stmt* s) {
+  const auto* call = dyn_cast_or_null<CallExpr>(s);
+  const FunctionDecl* f = call ? call->getDirectCallee() : nullptr;
+  return s && ((f && named(f, {"__builtin_va_start", "__va_start"})) ||
+               llvm::any_of(s->children(), [](const clang::Stmt* inner) { return reads_ellipsis(inner); }));
+}
+
+/// What is passed in place of `...` may be written to each argument, and each to what it points to.
+Leaks::Items Leaks::of_ellipsis(const FunctionDecl* callee, llvm::ArrayRef<const clang::Expr*> args) {
+  Items out;
+  const unsigned named = callee->getNumParams();
+  if (!callee->isVariadic() || !reads_ellipsis(callee->getBody())) return out;
+  for (unsigned i = 0; i < args.size(); ++i) {
+    if (i >= named) add(out, lost(whole(args[i])));
+    const QualType to = i < named ? callee->getParamDecl(i)->getType() : args[i]->getType();
+    for (unsigned k = 0; k < args.size() && is_access(to); ++k)
+      if (k != i && (i >= named || k >= named))
+        flow(lost(whole(args[k])), places(args[i]), args[i]->getExprLoc());
   }
   return out;
 }
@@ -506,6 +534,11 @@ Leaks::Items Leaks::of_unknown(const clang::Expr* e, const FunctionDecl* callee,
   if (named(callee, {"setenv", "putenv", "rethrow_exception"}))
     for (const Item& i : out) edges_[{i.node, false}].insert({hidden, false});
   if (named(callee, {"getenv", "secure_getenv", "current_exception"})) out.insert({hidden, true});
+  const auto* space = dyn_cast<NamespaceDecl>(callee->getDeclContext()->getEnclosingNamespaceContext());
+  const bool on_files = !method && space && space->getName() == "filesystem" && compat::in_std(callee);
+  if (on_files)
+    for (const Item& i : given) edges_[{i.node, false}].insert({hidden, false});
+  if (on_files || is_file(result)) out.insert({hidden, true});
   if (result->isVoidType()) return {};
   if (is_void(result)) return out;
   if (carries(result)) {

@@ -103,7 +103,7 @@ double of_data(double x, double y) {
 
 double by_owner(double x, double y) {
   auto m = std::make_shared<Model>(Model{x, y});
-  return std::bind(&Model::density, m, _1)(2.) * std::mem_fn(&Model::density)(m, y);
+  return std::bind(&Model::density, m, _1)(2.) * std::bind(&Model::density, m, _1)(y);
 }
 double of_function(double x, double y) {
   std::function<double(double, double)> g = [x](double a, double b) { return a * x + b; };
