@@ -31,7 +31,10 @@ Verdict check_leak() {
       if (!(std::fabs(expected - difference(20 * h)) <= 3e-2 * scale)) continue;  // not smooth here
       if (std::fabs(is - expected) <= 1e-1 * scale) continue;
     }
-    if (!(std::fabs(is - expected) <= 1e-3 * scale)) {
+    // The rounding of a float can be the same for both small steps.
+    const auto close = [&](double to, double tolerance) { return std::fabs(is - to) <= tolerance * scale; };
+    const double loose = Case::second ? 2e-2 : 1e-3;
+    if (!close(expected, 1e-3) && !(close(difference(32 * h), loose) && close(difference(20 * h), loose))) {
       char text[80];
       std::snprintf(text, sizeof text, "%.12g, expected %.12g", is, expected);
       return {"wrong", text};
