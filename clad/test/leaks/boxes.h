@@ -1029,3 +1029,393 @@ struct shared_map {
   void put(double x) { (*v)[1] = x; }
   double get() const { return v->at(1); }
 };
+//- map_of refuse map multimap unordered_map unordered_multimap pmr::map pmr::multimap pmr::unordered_map
+//- map_of refuse pmr::unordered_multimap
+#include <map>
+#include <memory_resource>
+#include <unordered_map>
+struct map_of {
+  std::OF<int, double> v;
+  void put(double x) { v.emplace(1, x); }
+  double get() const { return v.begin()->second; }
+};
+//- set_of refuse set multiset unordered_set unordered_multiset pmr::set pmr::multiset pmr::unordered_set
+//- set_of refuse pmr::unordered_multiset
+#include <memory_resource>
+#include <set>
+#include <unordered_set>
+struct set_of {
+  std::OF<double> v;
+  void put(double x) { v.insert(x); }
+  double get() const { return *v.begin(); }
+};
+//- sequence_of refuse deque list forward_list pmr::deque pmr::list pmr::forward_list
+#include <deque>
+#include <forward_list>
+#include <list>
+#include <memory_resource>
+struct sequence_of {
+  std::OF<double> v;
+  void put(double x) { v.push_front(x); }
+  double get() const { return v.front(); }
+};
+//- text_type refuse string pmr::string
+#include <memory_resource>
+#include <string>
+struct text_type {
+  std::OF v;
+  void put(double x) { v = std::to_string(x).c_str(); }
+  double get() const { return std::atof(v.c_str()); }
+};
+//- text_template refuse
+#include <string>
+struct text_template {
+  std::basic_string<char> v;
+  void put(double x) { v = std::to_string(x); }
+  double get() const { return std::stod(v); }
+};
+//- text_type_wide refuse wstring pmr::wstring
+#include <cwchar>
+#include <memory_resource>
+#include <string>
+struct text_type_wide {
+  std::OF v;
+  void put(double x) { v = std::to_wstring(x).c_str(); }
+  double get() const { return std::wcstod(v.c_str(), nullptr); }
+};
+//- text_view refuse string_view basic_string_view<char>
+#include <string>
+#include <string_view>
+struct text_view {
+  std::string v;
+  void put(double x) { v = std::to_string(x); }
+  double get() const {
+    const std::OF s(v);
+    return std::atof(s.data());
+  }
+};
+//- text_stream refuse basic_stringstream<char> basic_ostringstream<char>
+#include <sstream>
+struct text_stream {
+  std::OF v;
+  void put(double x) { v << x; }
+  double get() const { return std::atof(v.str().c_str()); }
+};
+//- text_stream_wide refuse wstringstream wostringstream
+#include <cwchar>
+#include <sstream>
+struct text_stream_wide {
+  std::OF v;
+  void put(double x) { v << x; }
+  double get() const { return std::wcstod(v.str().c_str(), nullptr); }
+};
+//- text_input refuse istringstream basic_istringstream<char>
+#include <sstream>
+#include <string>
+struct text_input {
+  std::OF v;
+  void put(double x) { v.str(std::to_string(x)); }
+  double get() {
+    double x = 0;
+    v >> x;
+    return x;
+  }
+};
+//- text_input_wide refuse
+#include <sstream>
+#include <string>
+struct text_input_wide {
+  std::wistringstream v;
+  void put(double x) { v.str(std::to_wstring(x)); }
+  double get() {
+    double x = 0;
+    v >> x;
+    return x;
+  }
+};
+//- text_buffer_characters refuse
+#include <iterator>
+#include <sstream>
+#include <string>
+struct text_buffer_characters {
+  std::stringstream v;
+  void put(double x) {
+    std::ostreambuf_iterator<char> out(v);
+    for (char c : std::to_string(x)) *out++ = c;
+  }
+  double get() const { return std::stod(std::string(std::istreambuf_iterator<char>(v.rdbuf()), {})); }
+};
+//- text_old_stream refuse
+#include <strstream>
+struct text_old_stream {
+  std::strstream v;
+  void put(double x) { v << x << ' '; }
+  double get() {
+    double x = 0;
+    v >> x;
+    return x;
+  }
+};
+//- text_file refuse fstream basic_fstream<char>
+#include <fstream>
+struct text_file {
+  std::OF v{"/tmp/clad_leak", std::ios::in | std::ios::out | std::ios::trunc};
+  void put(double x) { v << x << ' ' << std::flush; }
+  double get() {
+    double x = 0;
+    v.seekg(0);
+    v >> x;
+    return x;
+  }
+};
+//- bytes_of_file refuse
+#include <fstream>
+struct bytes_of_file {
+  std::filebuf v;
+  void put(double x) {
+    v.open("/tmp/clad_leak", std::ios::in | std::ios::out | std::ios::binary | std::ios::trunc);
+    v.sputn(reinterpret_cast<const char*>(&x), sizeof x);
+    v.pubsync();
+  }
+  double get() {
+    double x = 0;
+    v.pubseekpos(0);
+    v.sgetn(reinterpret_cast<char*>(&x), sizeof x);
+    v.close();
+    return x;
+  }
+};
+//- array_slice refuse
+#include <valarray>
+struct array_slice {
+  std::valarray<double> v = std::valarray<double>(4);
+  void put(double x) {
+    std::slice_array<double> s = v[std::slice(0, 2, 2)];
+    s = std::valarray<double>{1, x};
+  }
+  double get() const { return v[2]; }
+};
+//- array_general_slice refuse
+#include <valarray>
+struct array_general_slice {
+  std::valarray<double> v = std::valarray<double>(4);
+  void put(double x) {
+    const std::gslice at(0, {2}, {2});
+    std::gslice_array<double> s = v[at];
+    s = std::valarray<double>{1, x};
+  }
+  double get() const { return v[2]; }
+};
+//- array_mask refuse
+#include <valarray>
+struct array_mask {
+  std::valarray<double> v = std::valarray<double>(2);
+  void put(double x) {
+    const std::valarray<bool> at{false, true};
+    std::mask_array<double> s = v[at];
+    s = std::valarray<double>{x};
+  }
+  double get() const { return v[1]; }
+};
+//- array_indirect refuse
+#include <valarray>
+struct array_indirect {
+  std::valarray<double> v = std::valarray<double>(2);
+  void put(double x) {
+    const std::valarray<std::size_t> at{1};
+    std::indirect_array<double> s = v[at];
+    s = std::valarray<double>{x};
+  }
+  double get() const { return v[1]; }
+};
+//- bits_in_set refuse
+#include <bit>
+#include <bitset>
+#include <cstdint>
+struct bits_in_set {
+  std::bitset<64> v;
+  void put(double x) { v = std::bitset<64>(std::bit_cast<std::uint64_t>(x)); }
+  double get() const { return std::bit_cast<double>(static_cast<std::uint64_t>(v.to_ullong())); }
+};
+//- shared_by_allocator refuse
+#include <memory>
+struct shared_by_allocator {
+  std::shared_ptr<double> v = std::allocate_shared<double>(std::allocator<double>(), 0.);
+  void put(double x) { *v = x; }
+  double get() const { return *v; }
+};
+//- old_pointer refuse
+#include <memory>
+struct old_pointer {
+  std::auto_ptr<double> v{new double(0)};
+  void put(double x) { *v = x; }
+  double get() const { return *v; }
+};
+//- vector_in_buffer refuse
+#include <memory_resource>
+#include <vector>
+struct vector_in_buffer {
+  std::pmr::monotonic_buffer_resource room;
+  std::pmr::vector<double> v{2, &room};
+  void put(double x) { v[1] = x; }
+  double get() const { return v[1]; }
+};
+//- vector_in_pool refuse unsynchronized_pool_resource synchronized_pool_resource
+#include <memory_resource>
+#include <vector>
+struct vector_in_pool {
+  std::pmr::OF room;
+  std::pmr::vector<double> v{2, &room};
+  void put(double x) { v[1] = x; }
+  double get() const { return v[1]; }
+};
+//- vector_of_allocators follow
+#include <memory>
+#include <scoped_allocator>
+#include <vector>
+struct vector_of_allocators {
+  std::vector<double, std::scoped_allocator_adaptor<std::allocator<double>>> v{0., 0.};
+  void put(double x) { v[1] = x; }
+  double get() const { return v[1]; }
+};
+//- duration_of refuse duration<double,std::ratio<60>> duration<double,std::nano>
+#include <chrono>
+struct duration_of {
+  std::chrono::OF v{0};
+  void put(double x) { v += std::chrono::OF(x); }
+  double get() const { return v.count(); }
+};
+//- time_of refuse sys_time local_time utc_time tai_time gps_time file_time
+#include <chrono>
+struct time_of {
+  std::chrono::OF<std::chrono::duration<double>> v;
+  void put(double x) { v += std::chrono::duration<double>(x); }
+  double get() const { return v.time_since_epoch().count(); }
+};
+//- time_of_day refuse
+#include <chrono>
+struct time_of_day {
+  std::chrono::hh_mm_ss<std::chrono::duration<double>> v{std::chrono::duration<double>(0)};
+  void put(double x) { v = std::chrono::hh_mm_ss(std::chrono::duration<double>(x)); }
+  double get() const { return std::chrono::duration<double>(v).count(); }
+};
+//- shared_result refuse
+#include <future>
+struct shared_result {
+  std::shared_future<double> v;
+  void put(double x) {
+    std::promise<double> p;
+    p.set_value(x);
+    v = p.get_future();
+  }
+  double get() const { return v.get(); }
+};
+//- own_order refuse
+#include <queue>
+#include <vector>
+struct own_order {
+  std::priority_queue<double, std::vector<double>, std::greater<>> v;
+  void put(double x) { v.push(x); }
+  double get() const { return v.top(); }
+};
+//- path_of_directory refuse
+#include <filesystem>
+#include <string>
+struct path_of_directory {
+  std::filesystem::directory_entry v;
+  void put(double x) { v.assign(std::filesystem::path(std::to_string(x))); }
+  double get() const { return std::stod(v.path().string()); }
+};
+//- error_of_files refuse
+#include <filesystem>
+#include <string>
+struct error_of_files {
+  std::filesystem::path v;
+  void put(double x) {
+    v = std::filesystem::filesystem_error("", std::to_string(x), std::error_code()).path1();
+  }
+  double get() const { return std::stod(v.string()); }
+};
+//- error_of_system refuse
+#include <string>
+#include <system_error>
+struct error_of_system {
+  std::system_error v{std::error_code()};
+  void put(double x) { v = std::system_error(std::error_code(), std::to_string(x)); }
+  double get() const { return std::atof(v.what()); }
+};
+//- view_of_range refuse single_view
+#include <ranges>
+struct view_of_range {
+  std::ranges::single_view<double> v{0};
+  void put(double x) { *v.begin() = x; }
+  double get() const { return v.front(); }
+};
+//- part_of_range refuse
+#include <ranges>
+struct part_of_range {
+  double store[2] = {};
+  void put(double x) {
+    std::ranges::subrange s(store, store + 2);
+    s[1] = x;
+  }
+  double get() const { return store[1]; }
+};
+//- range_of_own refuse
+#include <ranges>
+#include <vector>
+struct range_of_own {
+  std::ranges::owning_view<std::vector<double>> v{std::vector<double>(2)};
+  void put(double x) { v[1] = x; }
+  double get() const { return v[1]; }
+};
+//- text_in_buffer refuse stringbuf basic_stringbuf<char>
+#include <sstream>
+#include <string>
+struct text_in_buffer {
+  std::OF v;
+  void put(double x) { v.str(std::to_string(x)); }
+  double get() const { return std::stod(v.str()); }
+};
+//- bits_in_integers refuse
+#include <bit>
+struct bits_in_integers {
+  int v[64] = {};
+  void put(double x) {
+    for (int i = 0; i < 64; ++i) v[i] = std::bit_cast<unsigned long>(x) >> i & 1;
+  }
+  double get() const {
+    unsigned long n = 0;
+    for (int i = 0; i < 64; ++i) n |= static_cast<unsigned long>(v[i]) << i;
+    return std::bit_cast<double>(n);
+  }
+};
+//- bits_in_vector refuse vector<int> vector<char>
+#include <bit>
+#include <vector>
+struct bits_in_vector {
+  std::OF v = std::OF(64);
+  void put(double x) {
+    const unsigned long n = std::bit_cast<unsigned long>(x);
+    for (int i = 0; i < 64; ++i) v[i] = n >> i & 1;
+  }
+  double get() const {
+    unsigned long n = 0;
+    for (int i = 0; i < 64; ++i) n |= static_cast<unsigned long>(v[i]) << i;
+    return std::bit_cast<double>(n);
+  }
+};
+//- bits_pushed refuse vector<int> vector<char>
+#include <bit>
+#include <vector>
+struct bits_pushed {
+  std::OF v;
+  void put(double x) {
+    for (int i = 0; i < 64; ++i) v.push_back(std::bit_cast<unsigned long>(x) >> i & 1);
+  }
+  double get() const {
+    unsigned long n = 0;
+    for (int i = 0; i < 64; ++i) n |= static_cast<unsigned long>(v[i]) << i;
+    return std::bit_cast<double>(n);
+  }
+};

@@ -6,7 +6,8 @@
 
 A mechanism of boxes.h puts a number into an object and takes it out again; one of ways.h is a function of a number. Its
 first line says whether its derivative is taken ("follow"), is an error at the user's line ("refuse"), or whether either
-will do ("either"). A wrong derivative, one that does not compile and a crash are failures wherever they happen.
+will do ("either"). Words after that make one mechanism of each, in whose text the word stands for OF; further first lines
+add words with other verdicts. A wrong derivative, one that does not compile and a crash are failures wherever they happen.
 """
 
 import argparse
@@ -29,8 +30,11 @@ MODES = ['gradient', 'forward', 'hessian']
 
 
 class Mechanism:
-    def __init__(self, name, verdict, text, is_box):
-        self.name, self.verdict, self.is_box = name, verdict, is_box
+    def __init__(self, family, word, verdict, text, is_box):
+        self.family, self.verdict, self.is_box = family, verdict, is_box
+        self.name = re.sub(r'\W+', '_', f'{family}_{word}') if word else family
+        if word:
+            text = re.sub(r'\bOF\b', word, re.sub(rf'\b{family}(?=\b|_)', self.name, text))
         self.includes = re.findall(r'^#include (<.*>)$', text, re.M)
         self.text = re.sub(r'^#include <.*>\n', '', text, flags=re.M)
 
@@ -38,9 +42,10 @@ class Mechanism:
 def mechanisms():
     found = []
     for file, is_box in (('boxes.h', True), ('ways.h', False)):
-        parts = re.split(r'^//- (\w+) (\w+)\n', (HERE / file).read_text(), flags=re.M)
-        for name, verdict, text in zip(parts[1::3], parts[2::3], parts[3::3]):
-            found.append(Mechanism(name, verdict, text, is_box))
+        parts = re.split(r'^((?://- .*\n)+)', (HERE / file).read_text(), flags=re.M)
+        for heads, text in zip(parts[1::2], parts[2::2]):
+            for family, verdict, *words in map(str.split, re.findall('//- (.*)', heads)):
+                found += [Mechanism(family, word, verdict, text, is_box) for word in words or [None]]
     return found
 
 
@@ -154,7 +159,9 @@ def body_of(chain):
 
 def random_program(seed, all_mechanisms):
     rng = random.Random(seed)
-    leaks = [(m, rng.choice(uses_of(m))) for m in rng.sample(all_mechanisms, 1 if rng.random() < 0.7 else 2)]
+    families = sorted({m.family for m in all_mechanisms})
+    picked = rng.sample(families, 1 if rng.random() < 0.7 else 2)
+    leaks = [(m, rng.choice(uses_of(m))) for m in (rng.choice([m for m in all_mechanisms if m.family == f]) for f in picked)]
     return Program(seed, rng.choice(MODES), leaks, rng.choice(BODIES if len(leaks) == 1 else TWO))
 
 
