@@ -3,6 +3,7 @@
 
     clad/test/leaks/leaks.py                      each mechanism by itself, in reverse and in forward mode
     clad/test/leaks/leaks.py --count 10000 --seed 1 --jobs 2     random programs around them
+    clad/test/leaks/leaks.py --library            whether library.txt knows each name of the standard library
 
 A mechanism of boxes.h puts a number into an object and takes it out again; one of ways.h is a function of a number. Its
 first line says whether its derivative is taken ("follow"), is an error at the user's line ("refuse"), or whether either
@@ -23,6 +24,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / 'fuzz'))
 
+import names  # noqa: E402
 from compiler import add_options, classify, toolchain_of  # noqa: E402
 from tree import indented  # noqa: E402
 
@@ -194,7 +196,8 @@ def arguments():
     p.add_argument('--beside', help='each mechanism before and after this one, as two that follow each other; without --count')
     p.add_argument('--part', help='I/N: the mechanisms with these numbers')
     add_options(p, batch=100)
-    p.add_argument('--list', action='store_true', help='say of each program what became of it')
+    p.add_argument('--library', action='store_true', help='check library.txt, and nothing else')
+    p.add_argument('--list', action='store_true', help='say of each program, or name of the library, what became of it')
     p.add_argument('--each', type=int, default=2, help='how many failures of a mechanism are printed in full')
     return p.parse_args()
 
@@ -226,6 +229,8 @@ def chosen(options):
 
 def main():
     options = arguments()
+    if options.library:
+        return 0 if names.check(mechanisms(), options.compiler, options.list) else 1
     programs = chosen(options)
     if options.show:
         for p in programs:
