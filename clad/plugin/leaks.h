@@ -114,6 +114,7 @@ class Leaks {
   Functions escaped_;  ///< those that somebody else may call
   Functions bound_;    ///< those of them that std::bind is given: they get other arguments than the call
   std::set<const Node*> bound_fields_;  ///< members that it is given pointers to
+  Items bound_values_;                  ///< what it is given for functions that are not seen
 };
 
 }  // namespace clad

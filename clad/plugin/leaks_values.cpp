@@ -502,6 +502,8 @@ Leaks::Items Leaks::of_unknown(const clang::Expr* e, const FunctionDecl* callee,
   }
   if (Frontend::is_bound(result)) {
     const std::vector<const FunctionDecl*> any{escaped_.begin(), escaped_.end()};
+    if (called.empty() || llvm::any_of(called, [](const FunctionDecl* f) { return is_of_library(f); }))
+      add(bound_values_, given);
     for (const FunctionDecl* f : called.empty() ? any : called) {
       bound_.insert(f);
       connect(f, given, e->getExprLoc());
@@ -562,6 +564,7 @@ Leaks::Items Leaks::of_unknown(const clang::Expr* e, const FunctionDecl* callee,
 Leaks::Items Leaks::of_indirect(llvm::ArrayRef<const clang::Expr*> args, SourceLocation at) {
   Items out;
   for (const Node* field : bound_fields_) out.insert({field, false});
+  add(out, bound_values_);
   for (const FunctionDecl* f : escaped_) {
     const bool bound = bound_.count(f);
     if (f->getNumParams() != args.size() && !bound) continue;

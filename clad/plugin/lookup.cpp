@@ -85,7 +85,8 @@ const FunctionDecl* CustomLookup::plain_definition(const std::string& name,
   NamespaceDecl* clad = namespace_in(context_.getTranslationUnitDecl(), "clad");
   NamespaceDecl* library = clad ? namespace_in(clad, "library") : nullptr;
   if (!library) return nullptr;
-  return instantiated(resolve({library, "clad::library::"}, name, placeholders(args)), args[0]->getExprLoc());
+  return instantiated(resolve({library, "clad::library::"}, name, placeholders(args)),
+                      args.empty() ? library->getLocation() : args[0]->getExprLoc());
 }
 
 const CXXMethodDecl* CustomLookup::call_operator(const CXXRecordDecl* lambda,

@@ -193,7 +193,7 @@ def arguments():
     p.add_argument('--only', help='mechanisms whose names match this regular expression')
     p.add_argument('--use', help='the uses whose names match this regular expression; without --count')
     p.add_argument('--modes', default=','.join(MODES), help='the derivatives to ask for; without --count')
-    p.add_argument('--beside', help='each mechanism before and after this one, as two that follow each other; without --count')
+    p.add_argument('--beside', help='each mechanism that may be followed before and after this one; without --count')
     p.add_argument('--part', help='I/N: the mechanisms with these numbers')
     add_options(p, batch=100)
     p.add_argument('--library', action='store_true', help='check library.txt, and nothing else')
@@ -220,6 +220,8 @@ def chosen(options):
     for m in found:
         uses = [u for u in uses_of(m) if re.fullmatch(options.use, u)] if options.use else uses_of(m)[:1]
         chains = [[(m, use)] for use in uses]
+        if options.beside and m.verdict == 'refuse':
+            continue
         if options.beside:
             other = next((b, uses_of(b)[0]) for b in mechanisms() if b.name == options.beside)
             chains = [pair for chain in chains for pair in ([other] + chain, chain + [other])]

@@ -1896,7 +1896,8 @@ double operation_old(double x) { return std::ptr_fun(operation_old_of)(x) * x; }
 //- operation_bound refuse bind1st bind2nd
 #include <functional>
 double operation_bound(double x) { return std::OF(std::multiplies<double>(), x)(3.); }
-//- operation_member refuse mem_fun mem_fn
+//- operation_member follow mem_fn
+//- operation_member refuse mem_fun
 #include <functional>
 struct operation_member_model {
   double k;
@@ -3613,7 +3614,7 @@ double laundered(double x) {
   double y = x;
   return *std::launder(&y) * x;
 }
-//- bind_result refuse
+//- bind_result follow
 #include <functional>
 double bind_result(double x) { return std::bind_front(std::multiplies<>(), x)(3.); }
 //- exchanged_for follow
@@ -3729,4 +3730,99 @@ double text_to_file(double x) {
 double text_from_file(double x) {
   std::ifstream f(std::to_string(x));
   return x * f.is_open() + x;
+}
+//- ostream_on_buffer refuse
+#include <iostream>
+#include <sstream>
+#include <string>
+double ostream_on_buffer(double x) {
+  std::stringbuf buffer;
+  std::ostream stream(&buffer);
+  stream << x;
+  return std::stod(buffer.str());
+}
+//- synchronized_stream refuse
+#include <sstream>
+#include <syncstream>
+double synchronized_stream(double x) {
+  std::stringstream stream;
+  std::osyncstream(stream) << x;
+  double y = 0;
+  stream >> y;
+  return y;
+}
+//- quoted_text refuse
+#include <iomanip>
+#include <sstream>
+#include <string>
+double quoted_text(double x) {
+  std::istringstream stream(std::to_string(x));
+  std::string text;
+  stream >> std::quoted(text);
+  return std::stod(text);
+}
+//- money refuse
+#include <iomanip>
+#include <sstream>
+double money(double x) {
+  std::stringstream stream;
+  stream << std::fixed << std::setprecision(0) << 1e9 * x;
+  long double y = 0;
+  stream >> std::get_money(y);
+  return static_cast<double>(y) / 1e9;
+}
+//- bits_in_vector refuse
+#include <bit>
+#include <vector>
+void bits_in_vector_put(std::vector<bool>& v, double x) {
+  for (int i = 0; i < 64; ++i) v[i] = std::bit_cast<unsigned long>(x) >> i & 1;
+}
+double bits_in_vector_get(const std::vector<bool>& v) {
+  unsigned long n = 0;
+  for (int i = 0; i < 64; ++i) n |= static_cast<unsigned long>(v[i]) << i;
+  return std::bit_cast<double>(n);
+}
+double bits_in_vector(double x) {
+  std::vector<bool> v(64);
+  bits_in_vector_put(v, x);
+  return bits_in_vector_get(v);
+}
+//- printed_by_list refuse
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+void printed_by_list_print(char* to, const char* format, ...) {
+  std::va_list list;
+  va_start(list, format);
+  std::vsnprintf(to, 99, format, list);
+  va_end(list);
+}
+double printed_by_list(double x) {
+  char text[99];
+  printed_by_list_print(text, "%.17g", x);
+  return std::atof(text);
+}
+//- scanned_by_list refuse
+#include <cstdarg>
+#include <cstdio>
+void scanned_by_list_scan(const char* from, const char* format, ...) {
+  std::va_list list;
+  va_start(list, format);
+  std::vsscanf(from, format, list);
+  va_end(list);
+}
+double scanned_by_list(double x) {
+  char text[99];
+  std::snprintf(text, 99, "%.17g", x);
+  double y = 0;
+  scanned_by_list_scan(text, "%lf", &y);
+  return y;
+}
+//- file_by_name refuse
+#include <fstream>
+double file_by_name(double x) {
+  std::ofstream("clad_leak.txt") << x;
+  double y = 0;
+  std::ifstream("clad_leak.txt") >> y;
+  return y;
 }
