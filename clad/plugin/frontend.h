@@ -202,6 +202,7 @@ class Frontend {
   ir::Expr* paired_lanes(const clang::CallExpr* e, const Intrinsic& known);
   ir::Expr* made_lanes(const clang::CallExpr* e, const Intrinsic& known);
   ir::Expr* stored_lanes(const clang::CallExpr* e, const Intrinsic& known);
+  ir::Expr* memory_of_lanes(const clang::Expr* e, const ir::Type* type);
   ir::Expr* square_root(ir::Expr* number, const clang::CallExpr* at);
   ir::Expr* shuffling_builtin(const clang::CallExpr* e, llvm::StringRef name);
 

@@ -66,6 +66,7 @@ std::optional<std::vector<int>> moved_lanes(llvm::StringRef name, const ir::Type
 
 /// The numbers in a vector, each an expression that may be used several times.
 std::vector<ir::Expr*> Frontend::lanes(ir::Expr* whole) {
+  if (!whole->type->lanes) return std::vector<ir::Expr*>(256, whole);  // which has been refused already
   if (whole->kind == ir::Expr::InitList && whole->args.size() == whole->type->extent) {
     std::vector<ir::Expr*> out;
     for (ir::Expr* lane : whole->args)
@@ -296,7 +297,7 @@ ir::Expr* Frontend::made_lanes(const CallExpr* e, const Intrinsic& known) {
     return from_lanes(type, std::move(given));
   }
   if ((name != "load" && name != "loadu" && name != "load1") || !is_pointer(e->getArg(0))) return nullptr;
-  ir::Expr* from = value(e->getArg(0));
+  ir::Expr* from = memory_of_lanes(e->getArg(0), type);
   const auto at = [&](unsigned k) { return element(from, literal(std::to_string(k), context_.IntTy)); };
   if (name == "load1") return splat(type, at(0));
   std::vector<ir::Expr*> out;
@@ -304,15 +305,31 @@ ir::Expr* Frontend::made_lanes(const CallExpr* e, const Intrinsic& known) {
   return from_lanes(type, std::move(out));
 }
 
+/// The pointer from which an intrinsic loads, or to which it stores. That to a row of numbers is often cast
+/// to one to a number.
+ir::Expr* Frontend::memory_of_lanes(const clang::Expr* e, const ir::Type* type) {
+  const auto* cast = dyn_cast<ExplicitCastExpr>(e->IgnoreParenImpCasts());
+  const clang::Expr* rows = cast && cast->getCastKind() == CK_BitCast ? cast->getSubExpr() : nullptr;
+  const ConstantArrayType* row =
+      rows ? context_.getAsConstantArrayType(rows->getType()->getPointeeType()) : nullptr;
+  if (!row || row->getSize().ult(type->extent) ||
+      !context_.hasSameUnqualifiedType(row->getElementType(), e->getType()->getPointeeType()))
+    return value(e);
+  return through(element(value(rows), literal("0", context_.IntTy)), [&](ir::Expr* one) {
+    return fn_.make(ir::Expr::Cast, types_.get(e->getType()), "", {one});
+  });
+}
+
 ir::Expr* Frontend::stored_lanes(const CallExpr* e, const Intrinsic& known) {
   const llvm::StringRef name = known.operation;
   if ((name != "store" && name != "storeu" && name != "stream") || e->getNumArgs() != 2 ||
       !is_pointer(e->getArg(0)) || !TypeTable::is_lanes(e->getArg(1)->getType()))
     return nullptr;
-  const std::vector<ir::Expr*> operands = values({e->getArg(0), e->getArg(1)});
-  const std::vector<ir::Expr*> from = lanes(hoist(operands[1], at_, "lanes"));
-  ir::Expr* to = freeze(operands[0], at_, /*pointer=*/true);
-  for (std::size_t k = 0; k < (known.lowest ? 1 : from.size()); ++k)
+  const ir::Type* type = types_.get(e->getArg(1)->getType());
+  ir::Expr* to = freeze(memory_of_lanes(e->getArg(0), type), at_, /*pointer=*/true);
+  const std::vector<ir::Expr*> from = lanes(hoist(value(e->getArg(1)), at_, "lanes"));
+  const std::size_t count = known.lowest ? 1 : type->extent;
+  for (std::size_t k = 0; k < count; ++k)
     assign(element(to, literal(std::to_string(k), context_.IntTy)), "=", from[k], loc(e));
   return literal("0", context_.IntTy);
 }

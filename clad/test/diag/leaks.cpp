@@ -117,6 +117,16 @@ double lanes(double x) {
   // expected-error@-1 {{cannot differentiate this cast (BitCast)}}
   return p[0];
 }
+two refused_before(const double (*v)[2], two b) {
+  const two a = *(const two*)v;
+  // expected-error@-1 {{cannot differentiate this cast (BitCast)}}
+  b -= a;
+  return __builtin_shufflevector(a, b * a, 0, 2) + (b > a ? a : b);
+}
+double uses_refused(double x) {
+  double v[1][2] = {{x, 2}};
+  return refused_before(v, two{x, x})[0];
+}
 double mask(double x) {
   two a = {x, 2}, b = {2, x};
   auto larger = a > b;
@@ -198,6 +208,7 @@ void use() {
   clad::gradient(in_a_map, "s");
   clad::gradient(of_settings, "x");
   clad::gradient(lanes);
+  clad::gradient(uses_refused);
   clad::gradient(mask);
   clad::gradient(builtin_of_lanes);
   clad::gradient(other_lanes);

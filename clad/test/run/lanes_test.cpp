@@ -96,6 +96,13 @@ double stores(double x, double y) {
   _mm_store_sd(v, _mm_sqrt_pd(_mm_set_pd(3, y * y + x)));
   return v[0] + v[1] * v[2] + v[3];
 }
+double rows(double x, double y) {
+  double v[3][2] = {{x, y}, {y, x * y}, {1, x}};
+  for (int i = 0; i < 2; ++i)
+    _mm_store_pd((double*)(v + i),
+                 _mm_load_pd((double*)(v + i)) * _mm_load_pd(reinterpret_cast<double*>(&v[i + 1])));
+  return v[0][0] * v[1][1] + v[0][1];
+}
 double extremes(double x, double y) {
   __m128d a = _mm_set_pd(x, y), b = _mm_setr_pd(x * x, 1.1);
   a = _mm_max_pd(a, b);
@@ -183,6 +190,7 @@ CHECK_WITHIN(of_floats, 2e-2)
 #if defined(__SSE2__)
 CHECK(products)
 CHECK(stores)
+CHECK(rows)
 CHECK(extremes)
 CHECK_WITHIN(singles, 2e-2)
 #endif
