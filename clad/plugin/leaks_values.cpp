@@ -222,7 +222,7 @@ Leaks::Items Leaks::of_cast(const CastExpr* e) {
       return {};
     case CK_IntegralToBoolean: {  // a bit of a number may be put back
       Items out = items(sub);
-      std::erase_if(out, [](const Item& i) { return !i.lost; });
+      std::erase_if(out, [&](const Item& i) { return !loses(i); });
       return out;
     }
     case CK_LValueToRValue:

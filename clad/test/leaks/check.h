@@ -26,9 +26,9 @@ Verdict check_leak() {
     const auto agree = [&](double a, double b) { return std::fabs(a - b) <= 1e-4 * scale; };
     const bool unmoved = expected == 0 && other == 0 && is != 0;
     // A steep function of doubles: smaller steps.
-    const bool steep =
-        !Case::second && !agree(expected, other) && agree(difference(h / 20), difference(h / 40));
-    if (steep) expected = difference(h / 40);
+    const double small = Case::second ? 0 : difference(h / 40);
+    const bool steep = small != 0 && !agree(expected, other) && agree(small, difference(h / 20));
+    if (steep) expected = small;
     // A float somewhere, or a smaller type of which the steps are less than a digit: larger steps.
     if (unmoved || !(steep || agree(expected, other))) {
       if (Case::second && !unmoved) continue;

@@ -3787,6 +3787,21 @@ double bits_in_vector(double x) {
   bits_in_vector_put(v, x);
   return bits_in_vector_get(v);
 }
+//- bits_of_integer refuse
+#include <bit>
+#include <bitset>
+#include <vector>
+void bits_of_integer_put(std::vector<bool>& v, double x) {
+  const auto bits = std::bit_cast<unsigned long>(x);
+  for (int i = 0; i < 64; ++i) v.push_back(bits & 1UL << i);
+}
+double bits_of_integer(double x) {
+  std::vector<bool> v;
+  bits_of_integer_put(v, x);
+  std::bitset<64> all;
+  for (int i = 0; i < 64; ++i) all[i] = v[i];
+  return std::bit_cast<double>(all.to_ulong());
+}
 //- printed_by_list refuse
 #include <cstdarg>
 #include <cstdio>
