@@ -96,9 +96,15 @@ Region* Function::make_region(Region* parent, std::string_view record, std::stri
 }
 
 std::string no_shadow(const Type* type) {
+  const Type* object = type;
+  while (object->kind == Type::Array || object->kind == Type::StdArray || object->kind == Type::Vector)
+    object = object->element;
+  // Where a zero is made from a copy.
+  const bool copied =
+      object == type || object->dynamic_shape || (type->kind == Type::StdArray && !type->zero_by_value_init);
   const char* why = type->has_pointer ? "contains pointers to differentiable data"
-                    : !type->copyable && type->kind == Type::Record ? "cannot be copied"
-                                                                    : nullptr;
+                    : copied && !object->copyable && object->kind == Type::Record ? "cannot be copied"
+                                                                                  : nullptr;
   if (!why && type->copies_differ)
     return "copies of its type '" + type->name +
            "' may differ from the object; let its constructor and assignment copy the members as they are";
