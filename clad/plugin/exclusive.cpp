@@ -308,13 +308,17 @@ Expr* Exclusive::range(const Var* root) const {
 /// Arrays of the caller may be the same, or overlap: one that an iteration has an element of may not overlap
 /// with others, unless they are the same and the elements too.
 void Exclusive::find_conditions() {
+  std::vector<const Var*> roots;
+  for (const auto& [root, places] : places_) roots.push_back(root);
+  // By name: where variables lie in memory differs from run to run.
+  std::sort(roots.begin(), roots.end(), [](const Var* a, const Var* b) { return a->name < b->name; });
   bool changed = true;
   while (changed) {
     changed = false;
     conditions_.clear();
-    for (auto a = places_.begin(); a != places_.end(); ++a)
-      for (auto b = std::next(a); b != places_.end(); ++b) {
-        const Var *x = a->first, *y = b->first;
+    for (auto a = roots.begin(); a != roots.end(); ++a)
+      for (auto b = std::next(a); b != roots.end(); ++b) {
+        const Var *x = *a, *y = *b;
         const bool both = own_.count(x) && own_.count(y);
         if ((!own_.count(x) && !own_.count(y)) || !is_outside(x) || !is_outside(y)) continue;
         Expr *first = range(x), *second = range(y);
@@ -323,8 +327,8 @@ void Exclusive::find_conditions() {
           continue;
         }
         bool same = both;
-        for (const Place& p : a->second)
-          for (const Place& q : b->second) same = same && is_same_form(p, q);
+        for (const Place& p : places_.at(x))
+          for (const Place& q : places_.at(y)) same = same && is_same_form(p, q);
         conditions_.push_back(fn_.make(Expr::Call, loop_->count.counter->type,
                                        same ? "clad::apart_or_same" : "clad::apart", {first, second}));
       }
