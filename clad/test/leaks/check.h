@@ -31,7 +31,7 @@ Verdict check_leak() {
     // A steep function of doubles, which smaller steps tell, or which is too steep for any.
     const double small = Case::second ? 0 : difference(h / 40);
     if (!near && agree(small, difference(h / 20)) && agree(is, small)) continue;
-    if (!near && std::fabs(is) * h > 30) continue;
+    if (!near && std::fabs(is) * h > 3) continue;
     // A float somewhere, or a smaller type of which the steps are less than a digit: larger steps.
     if (unmoved || !near) {
       if (Case::second && !unmoved) continue;
