@@ -1,0 +1,296 @@
+// What calls depend on, and what they change: of functions that are seen, of those that are not, and by way
+// of pointers.
+#include "carriers.h"
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/DeclTemplate.h"
+#include "compat.h"
+#include "frontend.h"
+#include "globals.h"
+#include "leaks.h"
+
+using namespace clang;
+
+namespace clad {
+
+using namespace carriers;
+using compat::is_constant;
+
+static const CXXMethodDecl* call_operator(QualType type) {
+  const CXXRecordDecl* record = type.getNonReferenceType()->getAsCXXRecordDecl();
+  if (!record || !record->hasDefinition() || compat::in_std(record)) return nullptr;
+  for (const CXXMethodDecl* m : record->getDefinition()->methods())
+    if (m->getOverloadedOperator() == OO_Call) return m;
+  return nullptr;
+}
+
+/// The functions that a value stands for, where its type or its name says so.
+std::vector<const FunctionDecl*> Leaks::callables(const clang::Expr* e) {
+  e = strip(e);
+  if (Frontend::is_bound(e->getType())) return {bound_.begin(), bound_.end()};
+  if (const auto* u = dyn_cast<clang::UnaryOperator>(e); u && u->getOpcode() == UO_AddrOf)
+    e = strip(u->getSubExpr());
+  if (const auto* ref = dyn_cast<DeclRefExpr>(e))
+    if (const auto* f = dyn_cast<FunctionDecl>(ref->getDecl())) return {f};
+  if (const CXXMethodDecl* op = call_operator(e->getType())) return {op};
+  const CXXRecordDecl* record = e->getType()->getAsCXXRecordDecl();
+  if (!record || !record->hasDefinition() || !record->isLambda()) return {};
+  std::vector<const FunctionDecl*> out;
+  if (const FunctionTemplateDecl* generic = record->getDependentLambdaCallOperator())
+    out.assign(generic->spec_begin(), generic->spec_end());
+  return out;
+}
+
+/// Something calls the function with these arguments, it is not known in which order.
+void Leaks::connect(const FunctionDecl* callee, const Items& given, SourceLocation at) {
+  const FunctionDecl* definition = nullptr;
+  if (callee->hasBody(definition)) callee = definition;
+  for (const ParmVarDecl* p : callee->parameters())
+    bind(given, p->getCanonicalDecl(), is_access(p->getType()), at);
+}
+
+Leaks::Items Leaks::of_call(const CallExpr* e) {
+  const FunctionDecl* callee = e->getDirectCallee();
+  if (!callee) return of_indirect({e->getArgs(), e->getNumArgs()}, e->getExprLoc());
+  if (is_constant(callee)) return {};
+  const auto* method = dyn_cast<CXXMethodDecl>(callee);
+  if (method && is_constant(method->getParent())) return {};
+  std::vector<const clang::Expr*> args(e->arg_begin(), e->arg_end());
+  const clang::Expr* object = nullptr;
+  if (const auto* member = dyn_cast<CXXMemberCallExpr>(e)) {
+    object = member->getImplicitObjectArgument();
+  } else if (isa<CXXOperatorCallExpr>(e) && method && !method->isStatic() && !args.empty()) {
+    object = args.front();
+    args.erase(args.begin());
+  }
+  if (compat::within_clad(callee)) {  // clad::gradient, execute()
+    Items out;
+    for (const clang::Expr* a : args)
+      for (const Item& i : items(a))
+        if (!loses(i) && !isa<FunctionDecl>(i.node)) out.insert(i);
+    return out;
+  }
+  if (compat::in_std(callee) && args.size() == 1 && !object &&
+      named(callee, {"move", "forward", "as_const", "move_if_noexcept", "addressof", "__addressof"}))
+    return items(args[0]);
+  const FunctionDecl* definition = nullptr;
+  const bool visible = !is_of_library(callee) && !known_(callee) &&
+                       (callee->hasBody(definition) || (method && method->isVirtual())) &&
+                       (callee->isUserProvided() || !method);
+  if (!visible && method && object && args.size() == 1 &&
+      (method->isCopyAssignmentOperator() || method->isMoveAssignmentOperator())) {
+    flow(whole(args[0]), places(object), e->getExprLoc());
+    return items(object);
+  }
+  if (!visible) return of_unknown(e, callee, args, object);
+  return of_visible(callee, args, object);
+}
+
+Leaks::Items Leaks::of_visible(const FunctionDecl* callee, llvm::ArrayRef<const clang::Expr*> args,
+                               const clang::Expr* object) {
+  std::vector<const FunctionDecl*> targets{callee};
+  const auto* method = dyn_cast<CXXMethodDecl>(callee);
+  if (method && method->isVirtual())
+    for (const FunctionDecl* f : reached_) {
+      const auto* other = dyn_cast<CXXMethodDecl>(f);
+      if (other && other != method && other->isVirtual() && other->getDeclName() == method->getDeclName() &&
+          other->getParent()->hasDefinition() && other->getParent()->isDerivedFrom(method->getParent()))
+        targets.push_back(other);
+    }
+  const Items elsewhere = object ? this->elsewhere(object) : Items{};
+  Items out;
+  for (const FunctionDecl* target : targets) {
+    build(target);
+    const FunctionDecl* definition = nullptr;
+    if (target->hasBody(definition)) target = definition;
+    for (unsigned i = 0; i < args.size() && i < target->getNumParams(); ++i) {
+      const ParmVarDecl* p = target->getParamDecl(i);
+      const clang::Expr* given = contexts_.count(p) ? without_void(args[i]) : args[i];
+      bind(items(given), p->getCanonicalDecl(), is_access(p->getType()), args[i]->getExprLoc());
+      if (method && !method->isConst()) flow(items(args[i]), elsewhere, args[i]->getExprLoc());
+    }
+    if (!target->getReturnType()->isVoidType()) out.insert({target->getCanonicalDecl(), false});
+    add(out, of_ellipsis(target, args));
+  }
+  // `return *this`, or the stream that it was given.
+  const std::optional<unsigned> same =
+      targets.size() == 1 ? Frontend::returned_parameter(callee) : std::nullopt;
+  if (same && callee->getReturnType()->isReferenceType()) {
+    const bool is_object = method && !method->isStatic() && object;
+    if (is_object && *same == 0) return items(object);
+    if (const unsigned k = *same - (is_object ? 1 : 0); k < args.size()) return items(args[k]);
+  }
+  if (!callee->getReturnType()->isVoidType()) {
+    if (callee->getReturnType()->isRealFloatingType() && object) read(elsewhere, object->getExprLoc());
+    if (carries(callee->getReturnType())) add(out, elsewhere);
+  }
+  return out;
+}
+
+/// Whether a body reads what is passed in place of `...`.
+static bool reads_ellipsis(const clang::Stmt* s) {
+  const auto* call = dyn_cast_or_null<CallExpr>(s);
+  const FunctionDecl* f = call ? call->getDirectCallee() : nullptr;
+  return s && ((f && named(f, {"__builtin_va_start", "__va_start"})) ||
+               llvm::any_of(s->children(), [](const clang::Stmt* inner) { return reads_ellipsis(inner); }));
+}
+
+/// What is passed in place of `...` may be written to each argument, and each to what it points to.
+Leaks::Items Leaks::of_ellipsis(const FunctionDecl* callee, llvm::ArrayRef<const clang::Expr*> args) {
+  Items out;
+  const unsigned named = callee->getNumParams();
+  if (!callee->isVariadic() || !reads_ellipsis(callee->getBody())) return out;
+  for (unsigned i = 0; i < args.size(); ++i) {
+    if (i >= named) add(out, lost(whole(args[i])));
+    const QualType to = i < named ? callee->getParamDecl(i)->getType() : args[i]->getType();
+    for (unsigned k = 0; k < args.size() && is_access(to); ++k)
+      if (k != i && (i >= named || k >= named))
+        flow(lost(whole(args[k])), places(args[i]), args[i]->getExprLoc());
+  }
+  return out;
+}
+
+Leaks::Items Leaks::of_construction(const CXXConstructExpr* e) {
+  const CXXConstructorDecl* ctor = e->getConstructor();
+  if (is_constant(ctor->getParent())) return {};
+  const std::vector<const clang::Expr*> args(e->arg_begin(), e->arg_end());
+  if (args.size() == 1 && ctor->isCopyOrMoveConstructor() &&
+      (!ctor->isUserProvided() || compat::in_std(ctor)))
+    return items(args[0]);
+  const FunctionDecl* definition = nullptr;
+  if (!is_of_library(ctor) && ctor->hasBody(definition) && !known_(ctor))
+    return of_visible(ctor, args, nullptr);
+  return of_unknown(e, ctor, args, nullptr);
+}
+
+/// A function that is not looked into: what it returns and what it may change depends on all that it is
+/// given.
+Leaks::Items Leaks::of_unknown(const clang::Expr* e, const FunctionDecl* callee,
+                               llvm::ArrayRef<const clang::Expr*> args, const clang::Expr* object) {
+  struct Argument {
+    const clang::Expr* given;
+    Items items;  ///< with all that is in it
+    QualType param;
+    bool changed;
+  };
+  std::vector<Argument> all;
+  std::vector<const FunctionDecl*> called;
+  const auto* method = dyn_cast<CXXMethodDecl>(callee);
+  const QualType result = isa<CXXConstructExpr>(e) ? e->getType() : callee->getReturnType();
+  const bool makes_callable = Frontend::is_callable(result);
+  if (object) {
+    const bool changes = method && !method->isConst() && !is_generator(object->getType());
+    all.push_back({object, whole(object), object->getType(), changes});
+  }
+  // A std::function stands for what it was given; what it was made of otherwise, by std::bind, it holds.
+  Items indirect;
+  const bool calls = object && method && compat::in_std(method) && method->getOverloadedOperator() == OO_Call;
+  if (calls) indirect = of_indirect(args, e->getExprLoc());
+  for (unsigned i = 0; i < args.size(); ++i) {
+    const clang::Expr* given = args[i];
+    const std::vector<const FunctionDecl*> functions = callables(given);
+    called.insert(called.end(), functions.begin(), functions.end());
+    for (const FunctionDecl* f : functions)
+      if (!is_of_library(f)) escaped_.insert(f);
+    if (!functions.empty()) continue;
+    const QualType param = i < callee->getNumParams() ? callee->getParamDecl(i)->getType()
+                                                      : given->IgnoreParenImpCasts()->getType();
+    all.push_back({given, whole(given), param, is_access(param)});
+  }
+  Items out, given;
+  const bool names_place = is_access(result) || result->isReferenceType() || result->isPointerType();
+  for (const Argument& a : all) {
+    add(given, a.items);
+    if (!names_place) add(out, a.items);
+    // An index, or a number by value, is no place.
+    const bool is_number =
+        a.param->isArithmeticType() || a.param.getNonReferenceType()->isIntegralOrEnumerationType();
+    if (names_place && !is_number) add(out, items(a.given));
+  }
+  for (const FunctionDecl* f : called) {
+    connect(f, given, e->getExprLoc());
+    if (!f->getReturnType()->isVoidType() && !makes_callable) out.insert({f->getCanonicalDecl(), false});
+  }
+  if (Frontend::is_bound(result)) {
+    const std::vector<const FunctionDecl*> any{escaped_.begin(), escaped_.end()};
+    if (called.empty() || llvm::any_of(called, [](const FunctionDecl* f) { return is_of_library(f); }))
+      add(bound_values_, given);
+    for (const FunctionDecl* f : called.empty() ? any : called) {
+      bound_.insert(f);
+      connect(f, given, e->getExprLoc());
+    }
+    for (const clang::Expr* a : args)
+      if (const auto* pointer = dyn_cast<clang::UnaryOperator>(strip(a));
+          pointer && a->getType()->isMemberDataPointerType())
+        if (const auto* member = dyn_cast<DeclRefExpr>(pointer->getSubExpr()->IgnoreParens()))
+          bound_fields_.insert(member->getDecl()->getCanonicalDecl());
+    return {};
+  }
+  add(out, indirect);
+  for (const Argument& a : all) {
+    const Items to = a.changed ? places(a.given) : Items{};
+    if (to.empty()) continue;  // or a temporary object
+    const clang::Expr* written = a.given->IgnoreParenImpCasts();
+    const bool counts =
+        behind(a.param)->isIntegralOrEnumerationType() && !behind(a.param)->isAnyCharacterType();
+    for (const Argument& b : all) {
+      if (&a == &b || (counts && b.param->isArithmeticType())) continue;
+      const bool as_bytes = is_void(b.param) || behind(b.param)->isAnyCharacterType();
+      flow(as_bytes && !carries(written->getType()) ? lost(b.items) : b.items, to, e->getExprLoc());
+      if (carries(written->getType())) read(b.items, e->getExprLoc());
+    }
+    for (const FunctionDecl* f : called)
+      if (!f->getReturnType()->isVoidType() && !Frontend::is_callable(a.given->getType()))
+        flow({{f->getCanonicalDecl(), false}}, to, e->getExprLoc());
+  }
+  const Decl* hidden = callee->getASTContext().getTranslationUnitDecl();
+  if (named(callee, {"setenv", "putenv", "rethrow_exception"}))
+    for (const Item& i : out) edges_[{i.node, false}].insert({hidden, false});
+  if (named(callee, {"getenv", "secure_getenv", "current_exception"})) out.insert({hidden, true});
+  const auto* space = dyn_cast<NamespaceDecl>(callee->getDeclContext()->getEnclosingNamespaceContext());
+  const bool on_files = !method && space && space->getName() == "filesystem" && compat::in_std(callee);
+  if (on_files)
+    for (const Item& i : given) edges_[{i.node, false}].insert({hidden, false});
+  if (on_files || is_file(result)) out.insert({hidden, true});
+  if (result->isVoidType()) return {};
+  if (is_void(result)) return out;
+  if (carries(result)) {
+    read(out, e->getExprLoc());
+    return out;
+  }
+  std::erase_if(out, [](const Item& i) { return !type_of(i.node).isNull() && is_opaque(type_of(i.node)); });
+  // A part of an object in which no number is.
+  if (names_place) {
+    std::erase_if(out, [&](const Item& i) { return !loses(i); });
+    return out;
+  }
+  if (result->isIntegralOrEnumerationType() && !named(callee, {"bit_cast", "__builtin_bit_cast"})) {
+    std::erase_if(out, [&](const Item& i) { return !loses(i); });
+    return out;
+  }
+  return lost(out);
+}
+
+/// A call through a pointer or a std::function: of any function that somebody else may call.
+Leaks::Items Leaks::of_indirect(llvm::ArrayRef<const clang::Expr*> args, SourceLocation at) {
+  Items out;
+  for (const Node* field : bound_fields_) out.insert({field, false});
+  add(out, bound_values_);
+  for (const FunctionDecl* f : escaped_) {
+    const bool bound = bound_.count(f);
+    if (f->getNumParams() != args.size() && !bound) continue;
+    if (!f->getReturnType()->isVoidType()) out.insert({f, false});
+    if (bound)
+      for (const clang::Expr* a : args) connect(f, whole(a), at);
+    if (bound) continue;
+    const FunctionDecl* definition = nullptr;
+    const FunctionDecl* target = f->hasBody(definition) ? definition : f;
+    for (unsigned i = 0; i < args.size(); ++i) {
+      const ParmVarDecl* p = target->getParamDecl(i);
+      bind(items(contexts_.count(p) ? without_void(args[i]) : args[i]), p->getCanonicalDecl(),
+           is_access(p->getType()), at);
+    }
+  }
+  return out;
+}
+
+}  // namespace clad
