@@ -1,7 +1,7 @@
 # Kernels that run on the host in tests: tests/cuda_host imitates the CUDA runtime, with fibers of Boost.Context as threads.
 set(CLADTORCH_CUDA_HOST OFF)
 if(CLADTORCH_BUILD_TESTS)
-  find_package(Boost 1.74 QUIET COMPONENTS context)
+  find_package(Boost 1.74 CONFIG QUIET COMPONENTS context)
   if(Boost_FOUND)
     set(CLADTORCH_CUDA_HOST ON)
   else()
