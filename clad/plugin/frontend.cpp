@@ -239,7 +239,11 @@ void Frontend::add_parameters(const FunctionDecl* decl) {
     }
     std::string name = p->getNameAsString();
     if (name.empty()) name = "unnamed" + std::to_string(++unnamed);
-    if (type->isRValueReferenceType()) type = context_.getLValueReferenceType(type.getNonReferenceType());
+    if (type->isRValueReferenceType()) {
+      const bool pointer = is_cursor_type(types_.get(type)) && !modified(p);
+      type = type.getNonReferenceType();
+      if (!pointer) type = context_.getLValueReferenceType(type);
+    }
     bindings_[p] = fn_.ref(add_parameter(name, type, /*force_reference=*/false));
     if (numbers_.count(p)) fn_.params.back().user_type = types_.get(p->getType());
   }

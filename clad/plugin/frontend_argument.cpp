@@ -136,8 +136,11 @@ void Frontend::add_argument(ir::CallInfo& info, const clang::Expr* e, QualType p
       arg.expr = fn_.make(ir::Expr::AddressOf, types_.pointer_to(object->type), "", {object});
   }
   if (param->isRValueReferenceType() && !library) {
-    arg.moved = arg.mutable_ = true;
-    if (!ir::is_path(arg.expr)) arg.expr = hoist(arg.expr, loc(e));
+    arg.moved = true;
+    const bool cursor = is_cursor_type(arg.expr->type);
+    pointee = param.getNonReferenceType()->getPointeeType();
+    arg.mutable_ = !cursor || pointee.isNull() || !pointee.isConstQualified();
+    if (!cursor && !ir::is_path(arg.expr)) arg.expr = hoist(arg.expr, loc(e));
   }
   if (arg.copied && !arg.expr->type->copyable && !arg.expr->type->differentiable)
     arg.moved = ir::is_path(arg.expr);
