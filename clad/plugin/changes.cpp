@@ -9,6 +9,11 @@ using namespace clang;
 namespace clad {
 namespace {
 
+bool is_span(QualType type) {
+  const CXXRecordDecl* record = type.getNonReferenceType()->getAsCXXRecordDecl();
+  return record && record->isInStdNamespace() && record->getIdentifier() && record->getName() == "span";
+}
+
 using Found = llvm::function_ref<void(const ValueDecl*)>;
 
 /// The variables whose own storage an lvalue expression may denote (not memory reached through a pointer).
@@ -206,6 +211,8 @@ struct ChangeFinder : AstVisitor, Changes {
           compat::in_std(f) && named(f, {"invoke"}) && !param->getPointeeType()->isRecordType();
       if (calls_it && i == 0) continue;
       if (Frontend::is_callable(param) && only_calls(f, i - first, e->getArg(i))) continue;
+      if (first && compat::in_std(f) && is_span(param))
+        continue;  // a range of std::ranges, not changed itself
       mark(e->getArg(i));
       if (!compat::in_std(f) || !named(f, {"swap", "advance"}))
         assign(e->getArg(i), nullptr);

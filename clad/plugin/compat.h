@@ -99,6 +99,15 @@ inline bool is_constant(const clang::Decl* decl) {
   return annotated(decl, "clad::constant") || annotated(decl, "non_differentiable");
 }
 
+/// The default of a template's parameter.
+inline clang::QualType default_type(const clang::TemplateTypeParmDecl* param) {
+#if CLANG_VERSION_MAJOR >= 19
+  return param->getDefaultArgument().getArgument().getAsType();
+#else
+  return param->getDefaultArgument();
+#endif
+}
+
 /// Overload resolution with candidates that live in a namespace of ours, by qualified name.
 inline void add_template_candidate(clang::Sema& sema, clang::FunctionTemplateDecl* decl,
                                    clang::DeclAccessPair found, llvm::ArrayRef<clang::Expr*> args,

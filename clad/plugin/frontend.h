@@ -306,6 +306,13 @@ class Frontend {
   ir::Expr* part(ir::Expr* object, std::size_t i);
   static bool is_library(const ir::Type* type, llvm::StringRef name);
 
+  // std::ranges: frontend_ranges.cpp
+  const clang::Expr* call_of(const clang::FunctionDecl* f, llvm::ArrayRef<const clang::Expr*> args,
+                             clang::SourceLocation at);
+  const clang::Expr* standard_call(const std::string& name, llvm::ArrayRef<const clang::Expr*> args,
+                                   clang::SourceLocation at);
+  ir::Expr* range_call(const clang::CXXOperatorCallExpr* e, const clang::CXXMethodDecl* method);
+
   // std::valarray: frontend_array.cpp
   ir::Expr* no_array_operation(const clang::Expr* at);
   ir::Expr* array_operator(const clang::CXXOperatorCallExpr* e, const clang::FunctionDecl* callee);
@@ -422,6 +429,7 @@ class Frontend {
   ir::Expr* start_base(const clang::CXXRecordDecl* base, const clang::Expr* init);
   bool run_constructor(ir::Expr* parts, const clang::CXXConstructExpr* e);
   ir::Expr* construct_parts(const clang::CXXConstructExpr* e);
+  ir::Expr* library_parts(clang::QualType type, llvm::ArrayRef<const clang::Expr*> members);
   ir::Expr* aggregate_parts(clang::QualType type, llvm::ArrayRef<const clang::Expr*> inits);
   ir::Expr* copy_parts(ir::Expr* source, const clang::CXXRecordDecl* record);
   ir::Expr* swap_parts(ir::Expr* a, ir::Expr* b, clang::SourceLocation at);

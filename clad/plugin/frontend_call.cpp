@@ -15,7 +15,8 @@ namespace {
 
 /// The operator of std::less and its like.
 const char* comparison_of(const CXXMethodDecl* method) {
-  if (!method || method->getOverloadedOperator() != OO_Call || !method->getParent()->isInStdNamespace())
+  if (!method || method->getOverloadedOperator() != OO_Call || !method->getParent()->getIdentifier() ||
+      !compat::in_std(method))
     return nullptr;
   static const std::pair<llvm::StringRef, const char*> known[] = {
       {"less", "<"},           {"greater", ">"},   {"less_equal", "<="},
@@ -75,6 +76,8 @@ ir::Expr* Frontend::operator_call(const CXXOperatorCallExpr* e, const FunctionDe
     if (!closure) return indirect_call(e);
     return call_closure(e, *closure, rest);
   }
+  if (e->getOperator() == OO_Call && method)
+    if (ir::Expr* known = range_call(e, method)) return known;
   if (is_view(first->getType()) && e->getOperator() == OO_Subscript)
     return view_part(first, "operator[]", e->getArg(1), e);
   const ir::Type* type = types_.get(first->getType());
@@ -114,7 +117,8 @@ ir::Expr* Frontend::operator_call(const CXXOperatorCallExpr* e, const FunctionDe
     if (ir::Expr* function = assign_function(first, e->getArg(1))) return function;
     if (ir::Expr* table = assign_table(first, e->getArg(1))) return table;
   }
-  if (e->getOperator() == OO_Equal && method && !method->isUserProvided() && parts_named(first)) {
+  if (e->getOperator() == OO_Equal && method && (!method->isUserProvided() || compat::in_std(method)) &&
+      parts_named(first)) {
     ir::Expr* source = value(e->getArg(1));
     return assign_parts(first, parts_named(first), source);
   }
@@ -208,6 +212,8 @@ ir::Expr* Frontend::call(const CallExpr* e) {
       if (ir::Expr* test = function_test(e)) return test;
   }
   const std::vector<const clang::Expr*> arguments(e->arg_begin(), e->arg_end());
+  if (compat::in_std(callee) && named(callee, {"make_pair"}) && in_parts(e->getType()))
+    return library_parts(e->getType(), arguments);
   if (compat::in_std(callee) && named(callee, {"make_pair", "make_tuple", "make_optional"}))
     if (ir::Expr* made =
             construct_library(types_.get(e->getType()), arguments, loc(static_cast<const clang::Expr*>(e))))
@@ -222,6 +228,11 @@ ir::Expr* Frontend::call(const CallExpr* e) {
     const TemplateArgument& which = callee->getTemplateSpecializationArgs()->get(0);
     ir::Expr* object = this->object(e->getArg(0));
     std::size_t i = object->type->fields.size();
+    const CXXRecordDecl* record = is_parts(object) ? class_of(object->type) : nullptr;
+    const auto part = [&](ir::Expr* of, std::size_t k) {
+      if (!record) return this->part(of, k);
+      return through(of, [&](ir::Expr* one) { return part_of(one, named_fields(record)[k]); });
+    };
     if (which.getKind() == TemplateArgument::Type && object->type->kind == ir::Type::Record)
       for (i = 0; i < object->type->fields.size(); ++i)
         if (object->type->fields[i].type == types_.get(which.getAsType())) break;

@@ -68,9 +68,11 @@ ir::Expr* Frontend::library_call(const clang::Expr* at, const FunctionDecl* call
     for (const clang::Expr*& a : args) a = of_memory(a);
   std::string name = operator_word(callee);
   if (parts && (name.back() == 'l' || (name.back() == 'f' && name != "modf"))) name.pop_back();
-  for (const clang::Expr*& a : args)
-    if (const clang::Expr* container = appended_to(a)) {
-      a = container;
+  std::optional<std::size_t> appends;
+  for (std::size_t i = 0; i < args.size(); ++i)
+    if (const clang::Expr* container = appended_to(args[i])) {
+      args[i] = container;
+      appends = i;
       name += "_back";
     }
   bool carries = memory;
@@ -91,6 +93,10 @@ ir::Expr* Frontend::library_call(const clang::Expr* at, const FunctionDecl* call
     if (const ExprResult zero = construction(at->getType(), {}, at->getExprLoc()); zero.isUsable())
       args.insert(args.begin(), zero.get());
   const FunctionDecl* plain = lookup_.plain_definition(name, args);
+  if (!plain && appends) {  // with clad::library::put
+    plain = lookup_.plain_definition(operator_word(callee), args);
+    if (plain && !plain->getParamDecl(*appends)->getType()->isLValueReferenceType()) plain = nullptr;
+  }
   if (!plain) return nullptr;
   if (memory && callee->getName() == "memset" && types_.get(args[0]->getType())->differentiable) {
     const ir::Expr* byte = constant(args[1]);
@@ -103,9 +109,12 @@ ir::Expr* Frontend::library_call(const clang::Expr* at, const FunctionDecl* call
 /// A call of the plain definition of a library function.
 ir::Expr* Frontend::call_plain(const clang::Expr* at, const FunctionDecl* plain,
                                const std::vector<const clang::Expr*>& args) {
-  const std::optional<unsigned> from = counted_from(plain);
+  std::optional<unsigned> from = counted_from(plain);
+  if (from && types_.get(args[*from]->getType())->kind == ir::Type::Vector) from.reset();  // which it adds to
   ir::Expr *first = nullptr, *start = nullptr, *result = nullptr;
-  if (llvm::any_of(args, [&](const clang::Expr* a) { return captures_parts(a); }) &&
+  const QualType made = plain->getReturnType();
+  const bool makes_pointers = !made->isReferenceType() && in_parts(made);
+  if ((makes_pointers || llvm::any_of(args, [&](const clang::Expr* a) { return captures_parts(a); })) &&
       (!from || (is_pointer(at) && !has_effects(args[*from])))) {
     if (from) start = freeze(value(args[*from]), at_);
     result = inline_call(at, plain, args, nullptr);
@@ -151,7 +160,7 @@ ir::Expr* Frontend::extreme(const CallExpr* e, bool largest) {
 /// An object whose parts are to be named.
 ir::Expr* Frontend::object(const clang::Expr* e) {
   ir::Expr* o = value(e);
-  return ir::is_path(o) || o->kind == ir::Expr::Conditional ? o : hoist(o, loc(e));
+  return ir::is_path(o) || is_parts(o) || o->kind == ir::Expr::Conditional ? o : hoist(o, loc(e));
 }
 
 ir::Expr* Frontend::part(ir::Expr* object, std::size_t i) {
@@ -274,7 +283,7 @@ ir::Expr* Frontend::library_operator(const CXXOperatorCallExpr* e) {
   const ir::Type* type = types_.get(first->getType());
   const ir::Loc at = loc(static_cast<const clang::Expr*>(e));
   const FunctionDecl* callee = e->getDirectCallee();
-  if (!compat::in_std(callee)) return nullptr;
+  if (!compat::in_std(callee) || parts_named(first)) return nullptr;
   const auto* tie = dyn_cast<CallExpr>(strip(first));
   if (e->getOperator() == OO_Equal && tie && tie->getDirectCallee() &&
       compat::in_std(tie->getDirectCallee()) && named(tie->getDirectCallee(), {"tie"})) {

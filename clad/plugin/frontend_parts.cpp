@@ -34,6 +34,15 @@ std::vector<const FieldDecl*> named_fields(const CXXRecordDecl* record) {
   return out;
 }
 
+/// Whether a class of the library is nothing but its members: std::pair, and what functions of std::ranges
+/// return.
+static bool is_plain_struct(const CXXRecordDecl* record) {
+  return record->getIdentifier() &&
+         (record->getName() == "pair" ||
+          (record->getName().starts_with("in_") && record->getName().ends_with("_result")) ||
+          record->getName() == "min_max_result");
+}
+
 /// Whether the type stands for functions of numbers that have derivatives.
 bool Frontend::computes(QualType type) const {
   if (!is_callable(type)) return false;
@@ -68,8 +77,8 @@ bool Frontend::leads_to_numbers(QualType type) const {
 
 bool Frontend::in_parts(QualType type) const {
   const CXXRecordDecl* record = type.getNonReferenceType()->getAsCXXRecordDecl();
-  if (!record || !record->hasDefinition() || record->isLambda() || compat::in_std(record) ||
-      compat::in_clad(record))
+  if (!record || !record->hasDefinition() || record->isLambda() || compat::in_clad(record) ||
+      (compat::in_std(record) && !is_plain_struct(record)))
     return false;
   const auto [known, fresh] = in_parts_.try_emplace(record->getCanonicalDecl(), false);
   if (!fresh) return known->second;
@@ -203,10 +212,14 @@ bool Frontend::captures_parts(const clang::Expr* e) {
     if (made->getNumArgs() != 1) return false;
     e = strip(made->getArg(0)->IgnoreParenCasts());
   }
-  if (const auto* call = dyn_cast<CallExpr>(e); call && call->getNumArgs() == 1)
-    if (const FunctionDecl* f = call->getDirectCallee();
-        f && compat::in_std(f) && named(f, {"move", "forward", "ref", "cref"}))
-      return captures_parts(call->getArg(0));
+  const auto* call = dyn_cast<CallExpr>(e);
+  const FunctionDecl* f = call ? call->getDirectCallee() : nullptr;
+  if (f && compat::in_std(f) && call->getNumArgs() == 1 && named(f, {"move", "forward", "ref", "cref"}))
+    return captures_parts(call->getArg(0));
+  if (f && compat::within_clad(f) && named(f, {"projected"}))
+    return llvm::any_of(call->arguments(), [&](const clang::Expr* a) {
+      return a->getType()->isMemberPointerType() || is_callable(a->getType()) || captures_parts(a);
+    });
   if (is_bound(e->getType())) return true;
   if (const auto* ref = dyn_cast<DeclRefExpr>(e)) {
     const auto it = closures_.find(ref->getDecl());
@@ -247,7 +260,8 @@ ir::Expr* Frontend::assign_parts(const clang::Expr* to, ir::Expr* target, ir::Ex
     return fail(to->getExprLoc(),
                 "cannot differentiate this assignment of an object that holds pointers and "
                 "is chosen at run time; use if and else");
-  if (record->getNumBases() > 0)
+  if (llvm::any_of(record->bases(),
+                   [](const CXXBaseSpecifier& b) { return !b.getType()->getAsCXXRecordDecl()->isEmpty(); }))
     return fail(to->getExprLoc(),
                 "cannot differentiate this assignment of an object that holds pointers; "
                 "declare another one");

@@ -285,8 +285,23 @@ ir::Expr* Frontend::construct_parts(const CXXConstructExpr* e) {
     ir::Expr* source = value(from);
     return from->isPRValue() && is_parts(source) ? source : copy_parts(source, record);
   }
+  const std::vector<const FieldDecl*> fields = named_fields(record);
+  if (compat::in_std(record) && e->getNumArgs() == fields.size())
+    return library_parts(compat::record_type(context_, record), {e->getArgs(), e->getNumArgs()});
   ir::Expr* parts = new_parts(compat::record_type(context_, record));
   if (!run_constructor(parts, e)) return literal("0", context_.IntTy);
+  finish_parts(parts);
+  return parts;
+}
+
+/// A std::pair of these two.
+ir::Expr* Frontend::library_parts(QualType type, llvm::ArrayRef<const clang::Expr*> members) {
+  ir::Expr* parts = new_parts(type);
+  const CXXRecordDecl* record = class_of(parts->type);
+  std::size_t i = 0;
+  for (const CXXBaseSpecifier& base : record->bases()) parts->args[i++] = aggregate_parts(base.getType(), {});
+  const std::vector<const FieldDecl*> fields = named_fields(record);
+  for (std::size_t k = 0; k < fields.size(); ++k) start_part(parts->args[i++], fields[k], members[k]);
   finish_parts(parts);
   return parts;
 }

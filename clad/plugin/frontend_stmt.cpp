@@ -391,8 +391,9 @@ void Frontend::bind_parts(const DecompositionDecl* decl, ir::Expr* whole) {
       fail(decl->getLocation(), "cannot differentiate structured bindings through a tuple-like get<>()");
       return;
     }
-    if (m && is_parts(whole)) {
-      const auto* member = cast<FieldDecl>(m->getMemberDecl());
+    if (is_parts(whole)) {
+      const FieldDecl* member =
+          m ? cast<FieldDecl>(m->getMemberDecl()) : named_fields(class_of(whole->type))[i];
       bindings_[b] = through(whole, [&](ir::Expr* one) { return part_of(one, member); });
       continue;
     }

@@ -89,6 +89,11 @@ const FunctionDecl* CustomLookup::plain_definition(const std::string& name,
                       args.empty() ? library->getLocation() : args[0]->getExprLoc());
 }
 
+const FunctionDecl* CustomLookup::standard_function(const std::string& name,
+                                                    llvm::ArrayRef<const clang::Expr*> args) {
+  return resolve({sema_.getStdNamespace(), "std::"}, name, placeholders(args));
+}
+
 const CXXMethodDecl* CustomLookup::call_operator(const CXXRecordDecl* lambda,
                                                  llvm::ArrayRef<const clang::Expr*> args) {
   FunctionTemplateDecl* generic = lambda->getDependentLambdaCallOperator();

@@ -34,6 +34,10 @@ class CustomLookup {
   const clang::FunctionDecl* plain_definition(const std::string& name,
                                               llvm::ArrayRef<const clang::Expr*> args);
 
+  /// The function of std of that name for a call with these arguments.
+  const clang::FunctionDecl* standard_function(const std::string& name,
+                                               llvm::ArrayRef<const clang::Expr*> args);
+
   /// The call operator of a generic lambda for such arguments; null if it has none.
   const clang::CXXMethodDecl* call_operator(const clang::CXXRecordDecl* lambda,
                                             llvm::ArrayRef<const clang::Expr*> args);

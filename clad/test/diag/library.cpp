@@ -12,6 +12,7 @@
 #include <numeric>
 #include <optional>
 #include <random>
+#include <ranges>
 #include <span>
 #include <string>
 #include <tuple>
@@ -298,6 +299,33 @@ double deleter_given(double x) {
   return x * n;
 }
 
+std::vector<double> made(double x) { return {x, 2 * x}; }
+double largest_of_a_temporary(double x) {
+  return std::ranges::max(made(x));
+  // expected-error@-1 {{cannot differentiate 'std::ranges::max' of a temporary range; give the range a name}}
+}
+struct Body {
+  double mass, speed;
+};
+double projects_twice(double x) {
+  std::vector<Body> a{{x, 1}, {2, x}}, b{{x, 3}, {4, x}};
+  return std::ranges::equal(a, b, {}, &Body::mass, &Body::speed) ? x : x * x;
+  // expected-error@-1 {{cannot differentiate 'std::ranges::equal' with this projection; put it into the function, or write the loop}}
+}
+double keeps_the_result_of_a_range(double x) {
+  std::vector<double> v{x, 2}, w(2);
+  const auto copied = std::ranges::copy(v, w.begin());
+  // expected-error@-1 {{cannot differentiate what 'std::ranges::copy' returns; use 'std::copy'}}
+  return w[0] * x;
+}
+double view(double x) {
+  std::vector<double> v{x, 2};
+  double sum = 0;
+  for (double y : v | std::views::transform([](double a) { return a * a; })) sum += y;
+  // expected-error@-1 {{cannot differentiate a range-for over 'transform_view_type'}}
+  return sum;
+}
+
 void use() {
   clad::gradient(inactive_library);
   clad::gradient(iterators_of_constants);
@@ -346,4 +374,8 @@ void use() {
   clad::gradient(made_of_bits);
   clad::gradient(deleter_of_a_type);
   clad::gradient(deleter_given);
+  clad::gradient(largest_of_a_temporary);
+  clad::gradient(projects_twice);
+  clad::gradient(keeps_the_result_of_a_range);
+  clad::gradient(view);
 }

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -126,10 +127,10 @@ double chosen_array(double x) {
   // expected-error@-1 {{cannot differentiate a copy of an array that is chosen at run time; use if and else}}
   return a[0] * first;
 }
-double integers_behind_a_pointer(const double* a, int* index, int n) {
+double integers_behind_a_pointer(const double* a, int* index, int n, std::minstd_rand random) {
   double s = a[index[0]];
-  std::next_permutation(index, index + n);
-  // expected-error@-1 {{cannot differentiate this call of 'next_permutation': it may change what is behind pointer 'index', which could not be put back; use an array or a std::vector}}
+  std::shuffle(index, index + n, random);
+  // expected-error@-1 {{cannot differentiate this call of 'shuffle': it may change what is behind pointer 'index', which could not be put back; use an array or a std::vector}}
   return s * a[index[0]];
 }
 double swapped_arrays(double x) {

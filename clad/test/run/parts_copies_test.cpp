@@ -551,6 +551,47 @@ double value(double x, double y) {
 }
 }  // namespace local_moved_from
 
+namespace pairs {
+std::pair<double*, double*> both(std::vector<double>& v) { return {&v[0], &v[1]}; }
+std::pair<double*, int> counted(std::vector<double>& v, int i) { return std::make_pair(&v[i], i); }
+double scaled(const std::pair<const double*, int>& p, double by) { return *p.first * p.second * by; }
+double value(double x, double y) {
+  std::vector<double> v{x, y, 3};
+  auto p = both(v);
+  auto [first, second] = both(v);
+  *p.first *= x;
+  const auto c = counted(v, 1);
+  std::pair<double*, double*> q(p.first, second), r;
+  r = q;
+  *std::get<0>(r) += y;
+  const std::pair<const double*, int> last(&v[2], 2);
+  std::pair<const double*, const double*> now{&v[0], &v[1]}, next{&v[1], &v[2]};
+  std::swap(now, next);
+  return *first * *p.second + *c.first * c.second * *second + *q.first * *r.second + scaled(last, x) +
+         *now.first * *next.first;
+}
+}  // namespace pairs
+
+namespace moved_pointers {
+double sum(double*&& p, double&& by) { return p[1] * by; }
+double scale(double*&& p, double by) {
+  for (int i = 0; i < 2; ++i) p[i] *= by;
+  return *p;
+}
+double of_iterators(std::vector<double>::iterator&& first, std::vector<double>::const_iterator&& last) {
+  *first *= 2;
+  return *first * last[-1];
+}
+double value(double x, double y) {
+  std::vector<double> v{x, 2 * y, 3};
+  double* p = &v[0];
+  double z = 3;
+  double s = sum(v.data(), x * x) + sum(&v[1], std::move(x)) + sum(std::move(p), std::move(z)) * *p;
+  s *= scale(v.data(), y);
+  return s + of_iterators(v.begin(), v.cend()) * v[0];
+}
+}  // namespace moved_pointers
+
 TEST(PartsCopies, Values) {
   EXPECT_DERIVATIVES(copies::value, 1.3, 0.7);
   EXPECT_DERIVATIVES(assigned::value, 1.3, 0.7);
@@ -560,6 +601,8 @@ TEST(PartsCopies, Values) {
   EXPECT_DERIVATIVES(temporaries::value, 1.3, 0.7);
   EXPECT_DERIVATIVES(exchanged::value, 1.3, 0.7);
   EXPECT_DERIVATIVES(cursor::value, 1.3, 0.7);
+  EXPECT_DERIVATIVES(pairs::value, 1.3, 0.7);
+  EXPECT_DERIVATIVES(moved_pointers::value, 1.3, 0.7);
 }
 TEST(PartsCopies, Templates) {
   EXPECT_DERIVATIVES(rows::value, 1.3, 0.7);

@@ -255,7 +255,25 @@ T frexp(T x, int* exponent) {
   return std::ldexp(x, -*exponent);
 }
 
+/// A function of what a projection makes of its arguments, as the algorithms of std::ranges take it.
+template <class F, class Projection>
+auto projected(F f, Projection projection) {
+  return [f, projection]<class... Given>(Given&&... given) -> decltype(auto) {
+    return std::invoke(f, std::invoke(projection, static_cast<handed<Given&&>>(given))...);
+  };
+}
+
 // Algorithms that write ranges.
+/// The next element of what is written: one of a range, or a new one of a vector that std::back_inserter was
+/// given.
+template <class Out, class T>
+void put(Out out, ptrdiff_t n, const T& value) {
+  out[n] = value;
+}
+template <class T, class Allocator>
+void put(std::vector<T, Allocator>& out, ptrdiff_t, const std::type_identity_t<T>& value) {
+  out.push_back(value);
+}
 template <class It, class F>
 void for_each(It first, It last, F f) {
   for (; first != last; ++first) f(*first);
@@ -284,6 +302,10 @@ ptrdiff_t transform(It first, It last, It2 second, Out out, F f) {
   const ptrdiff_t n = last - first;
   for (; first != last; ++first, ++second, ++out) *out = f(*first, *second);
   return n;
+}
+template <class It, class It2, class Out, class F>
+void transform(It first, It last, It2 first2, It2 last2, Out out, F f) {
+  for (; first != last && first2 != last2; ++first, ++first2, ++out) *out = f(*first, *first2);
 }
 template <class It, class T>
 void fill(It first, It last, const T& value) {
@@ -434,6 +456,10 @@ ptrdiff_t swap_ranges(It first, It last, It2 second) {
   const ptrdiff_t n = last - first;
   for (ptrdiff_t i = 0; i < n; ++i) std::swap(first[i], second[i]);
   return n;
+}
+template <class It, class It2>
+void swap_ranges(It first, It last, It2 first2, It2 last2) {
+  for (; first != last && first2 != last2; ++first, ++first2) std::swap(*first, *first2);
 }
 template <class It, class It2>
 void iter_swap(It a, It2 b) {

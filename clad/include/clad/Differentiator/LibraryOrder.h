@@ -1,7 +1,8 @@
-// Sorting and searching as plain code: more of Library.h. Except on a null set, the order of the elements
-// does not depend on small changes of the numbers.
+// Sorting, sorted ranges and heaps as plain code: more of Library.h. Except on a null set, the order of the
+// elements does not depend on small changes of the numbers.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -9,6 +10,16 @@
 #include "clad/Differentiator/Library.h"
 
 namespace clad::library {
+
+/// Whether the first of two numbers comes first in a sorted range.
+template <class A, class B>
+bool precedes(const A& a, const B& b) {
+  return a < b;
+}
+template <class A, class B, class Less>
+bool precedes(const A& a, const B& b, Less less) {
+  return less(a, b);
+}
 
 template <class It>
 void permute(It first, const std::vector<ptrdiff_t>& order) {
@@ -145,86 +156,188 @@ ptrdiff_t min_element(It first, It last) {
   return library::max_element(first, last, [](const element<It>& a, const element<It>& b) { return b < a; });
 }
 
-// Searches.
-template <class It, class T, class Less>
-CLAD_FROM_ARGUMENT(0)
-ptrdiff_t lower_bound(It first, It last, const T& value, Less less) {
-  ptrdiff_t low = 0, n = last - first;
-  while (n > 0) {
-    const ptrdiff_t half = n / 2;
-    if (less(first[low + half], value)) {
-      low += half + 1;
-      n -= half + 1;
-    } else {
-      n = half;
-    }
+template <class It, class... Less>
+void inplace_merge(It first, It, It last, Less... less) {
+  library::stable_sort(first, last, less...);
+}
+template <class It, class... Less>
+bool next_permutation(It first, It last, Less... less) {
+  ptrdiff_t i = last - first - 1;
+  while (i > 0 && !library::precedes(first[i - 1], first[i], less...)) --i;
+  if (i > 0) {
+    ptrdiff_t k = last - first - 1;
+    while (!library::precedes(first[i - 1], first[k], less...)) --k;
+    std::swap(first[i - 1], first[k]);
   }
-  return low;
+  std::reverse(first + (i > 0 ? i : 0), last);
+  return i > 0;
 }
-template <class It, class T>
-CLAD_FROM_ARGUMENT(0)
-ptrdiff_t lower_bound(It first, It last, const T& value) {
-  return library::lower_bound(first, last, value, [](const auto& a, const auto& b) { return a < b; });
+template <class It, class Less>
+bool prev_permutation(It first, It last, Less less) {
+  return library::next_permutation(first, last,
+                                   [&](const element<It>& a, const element<It>& b) { return less(b, a); });
 }
-template <class It, class T, class Less>
-CLAD_FROM_ARGUMENT(0)
-ptrdiff_t upper_bound(It first, It last, const T& value, Less less) {
-  ptrdiff_t low = 0, n = last - first;
-  while (n > 0) {
-    const ptrdiff_t half = n / 2;
-    if (!less(value, first[low + half])) {
-      low += half + 1;
-      n -= half + 1;
-    } else {
-      n = half;
-    }
-  }
-  return low;
+template <class It>
+bool prev_permutation(It first, It last) {
+  return library::next_permutation(first, last,
+                                   [](const element<It>& a, const element<It>& b) { return b < a; });
 }
-template <class It, class T>
-CLAD_FROM_ARGUMENT(0)
-ptrdiff_t upper_bound(It first, It last, const T& value) {
-  return library::upper_bound(first, last, value, [](const auto& a, const auto& b) { return a < b; });
-}
-template <class It, class T>
-CLAD_FROM_ARGUMENT(0)
-ptrdiff_t find(It first, It last, const T& value) {
-  ptrdiff_t i = 0;
-  for (; first != last && !(*first == value); ++first) ++i;
-  return i;
-}
-template <class It, class F>
-CLAD_FROM_ARGUMENT(0)
-ptrdiff_t find_if(It first, It last, F f) {
-  ptrdiff_t i = 0;
-  for (; first != last; ++first, ++i)
-    if (f(*first)) break;
-  return i;
-}
-template <class It, class F>
-ptrdiff_t count_if(It first, It last, F f) {
+
+// Operations on sorted ranges.
+template <class It, class It2, class Out, class... Less>
+CLAD_FROM_ARGUMENT(4)
+ptrdiff_t set_union(It first, It last, It2 first2, It2 last2, Out&& out, Less... less) {
   ptrdiff_t n = 0;
-  for (; first != last; ++first)
-    if (f(*first)) ++n;
+  while (first != last || first2 != last2) {
+    if (first2 == last2 || (first != last && library::precedes(*first, *first2, less...))) {
+      library::put(out, n++, *first);
+      ++first;
+      continue;
+    }
+    if (first == last || library::precedes(*first2, *first, less...)) {
+      library::put(out, n++, *first2);
+    } else {
+      library::put(out, n++, *first);
+      ++first;
+    }
+    ++first2;
+  }
   return n;
 }
-template <class It, class F>
-bool any_of(It first, It last, F f) {
-  for (; first != last; ++first)
-    if (f(*first)) return true;
-  return false;
+template <class It, class It2, class Out, class... Less>
+CLAD_FROM_ARGUMENT(4)
+ptrdiff_t set_intersection(It first, It last, It2 first2, It2 last2, Out&& out, Less... less) {
+  ptrdiff_t n = 0;
+  while (first != last && first2 != last2) {
+    if (library::precedes(*first, *first2, less...)) {
+      ++first;
+      continue;
+    }
+    if (!library::precedes(*first2, *first, less...)) {
+      library::put(out, n++, *first);
+      ++first;
+    }
+    ++first2;
+  }
+  return n;
 }
-template <class It, class F>
-bool all_of(It first, It last, F f) {
-  for (; first != last; ++first)
-    if (!f(*first)) return false;
+template <class It, class It2, class Out, class... Less>
+CLAD_FROM_ARGUMENT(4)
+ptrdiff_t set_difference(It first, It last, It2 first2, It2 last2, Out&& out, Less... less) {
+  ptrdiff_t n = 0;
+  while (first != last) {
+    if (first2 == last2 || library::precedes(*first, *first2, less...)) {
+      library::put(out, n++, *first);
+      ++first;
+      continue;
+    }
+    if (!library::precedes(*first2, *first, less...)) ++first;
+    ++first2;
+  }
+  return n;
+}
+template <class It, class It2, class Out, class... Less>
+CLAD_FROM_ARGUMENT(4)
+ptrdiff_t set_symmetric_difference(It first, It last, It2 first2, It2 last2, Out&& out, Less... less) {
+  ptrdiff_t n = 0;
+  while (first != last || first2 != last2) {
+    if (first2 == last2 || (first != last && library::precedes(*first, *first2, less...))) {
+      library::put(out, n++, *first);
+      ++first;
+      continue;
+    }
+    if (first == last || library::precedes(*first2, *first, less...))
+      library::put(out, n++, *first2);
+    else
+      ++first;
+    ++first2;
+  }
+  return n;
+}
+template <class It, class It2, class... Less>
+bool includes(It first, It last, It2 first2, It2 last2, Less... less) {
+  while (first2 != last2) {
+    if (first == last || library::precedes(*first2, *first, less...)) return false;
+    if (!library::precedes(*first, *first2, less...)) ++first2;
+    ++first;
+  }
   return true;
 }
-template <class It, class F>
-bool none_of(It first, It last, F f) {
-  for (; first != last; ++first)
-    if (f(*first)) return false;
-  return true;
+
+// Heaps, whose elements are in the order in which libstdc++ leaves them.
+template <class It, class T, class... Less>
+void rise(It first, ptrdiff_t at, ptrdiff_t top, const T& value, Less... less) {
+  while (at > top && library::precedes(first[(at - 1) / 2], value, less...)) {
+    first[at] = first[(at - 1) / 2];
+    at = (at - 1) / 2;
+  }
+  first[at] = value;
+}
+template <class It, class T, class... Less>
+void sink(It first, ptrdiff_t at, ptrdiff_t n, const T& value, Less... less) {
+  const ptrdiff_t top = at;
+  while (2 * at + 2 < n) {
+    ptrdiff_t child = 2 * at + 2;
+    if (library::precedes(first[child], first[child - 1], less...)) --child;
+    first[at] = first[child];
+    at = child;
+  }
+  if (2 * at + 2 == n) {
+    first[at] = first[n - 1];
+    at = n - 1;
+  }
+  library::rise(first, at, top, value, less...);
+}
+template <class It, class... Less>
+void push_heap(It first, It last, Less... less) {
+  const ptrdiff_t n = last - first;
+  const element<It> value = first[n - 1];
+  library::rise(first, n - 1, 0, value, less...);
+}
+template <class It, class... Less>
+void pop_heap(It first, It last, Less... less) {
+  const ptrdiff_t n = last - first - 1;
+  if (n < 1) return;
+  const element<It> value = first[n];
+  first[n] = first[0];
+  library::sink(first, 0, n, value, less...);
+}
+template <class It, class... Less>
+void make_heap(It first, It last, Less... less) {
+  const ptrdiff_t n = last - first;
+  for (ptrdiff_t i = n / 2 - 1; i >= 0; --i) {
+    const element<It> value = first[i];
+    library::sink(first, i, n, value, less...);
+  }
+}
+template <class It, class... Less>
+void sort_heap(It first, It last, Less... less) {
+  const ptrdiff_t n = last - first;
+  for (ptrdiff_t i = n; i > 1; --i) library::pop_heap(first, first + i, less...);
+}
+template <class It, class... Less>
+CLAD_FROM_ARGUMENT(0)
+ptrdiff_t is_sorted_until(It first, It last, Less... less) {
+  const ptrdiff_t n = last - first;
+  for (ptrdiff_t i = 1; i < n; ++i)
+    if (library::precedes(first[i], first[i - 1], less...)) return i;
+  return n;
+}
+template <class It, class... Less>
+bool is_sorted(It first, It last, Less... less) {
+  return library::is_sorted_until(first, last, less...) == last - first;
+}
+template <class It, class... Less>
+CLAD_FROM_ARGUMENT(0)
+ptrdiff_t is_heap_until(It first, It last, Less... less) {
+  const ptrdiff_t n = last - first;
+  for (ptrdiff_t i = 1; i < n; ++i)
+    if (library::precedes(first[(i - 1) / 2], first[i], less...)) return i;
+  return n;
+}
+template <class It, class... Less>
+bool is_heap(It first, It last, Less... less) {
+  return library::is_heap_until(first, last, less...) == last - first;
 }
 
 }  // namespace clad::library
