@@ -26,11 +26,14 @@ Verdict check_leak() {
     const auto agree = [](double a, double b) {
       return std::fabs(a - b) <= 1e-3 * (std::fabs(a) + std::fabs(b));
     };
-    const bool near = std::fabs(expected - other) <= 1e-4 * scale;
+    const bool near = std::fabs(expected - other) <= 1e-4 * (std::fabs(expected) + std::fabs(other) + 1);
     const bool unmoved = expected == 0 && other == 0 && is != 0;
     // A steep function of doubles, which smaller steps tell, or which is too steep for any.
-    const double small = Case::second ? 0 : difference(h / 40);
-    if (!near && agree(small, difference(h / 20)) && agree(is, small)) continue;
+    const auto is_at = [&](double step) {
+      const double small = difference(step);
+      return agree(small, difference(2 * step)) && agree(is, small);
+    };
+    if (!near && !Case::second && (is_at(h / 40) || is_at(h / 1000))) continue;
     if (!near && std::fabs(is) * h > 3) continue;
     // A float somewhere, or a smaller type of which the steps are less than a digit: larger steps.
     if (unmoved || !near) {
