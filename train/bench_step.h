@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 
+#include "cladtorch/train/adamw.h"
 #include "cladtorch/train/bench.h"
 #include "train/device_step.h"
 

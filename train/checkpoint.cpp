@@ -1,6 +1,7 @@
 #include "cladtorch/train/checkpoint.h"
 
 #include <cstring>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "cladtorch/formats/peft.h"
@@ -18,8 +19,8 @@ constexpr const char* optimizer_file = "optimizer.safetensors";
 constexpr const char* float8_file = "float8.safetensors";
 constexpr const char* float8_amax = "amax";
 constexpr const char* state_file = "trainer_state.json";
-constexpr const char* first_moment_prefix = "exp_avg.";
-constexpr const char* second_moment_prefix = "exp_avg_sq.";
+/// The optimizer of checkpoints that do not name theirs.
+constexpr const char* usual_optimizer = "AdamW";
 
 /// float32 tensors that are written; `here` holds those that come from another device.
 struct State {
@@ -32,9 +33,6 @@ struct State {
                       {io::StoredType::f32,
                        {tensor.shape().begin(), tensor.shape().end()},
                        {static_cast<const std::byte*>(tensor.data()), tensor.nbytes()}}});
-  }
-  void append(const char* prefix, const TensorList& moments) {
-    for (const auto& [name, moment] : moments) append(prefix + name, moment);
   }
 };
 
@@ -49,8 +47,8 @@ void read_state(const io::SafetensorsFile& file, const std::string& name, Tensor
   values.copy_from(read);
 }
 
-void read_moments(const io::SafetensorsFile& file, const char* prefix, const TensorList& moments) {
-  for (const NamedTensor& moment : moments) read_state(file, prefix + moment.name, moment.tensor);
+std::string stored_name(const OptimizerState& part, const NamedTensor& of) {
+  return part.name + "." + of.name;
 }
 
 io::Json to_json(const TrainerState& state) {
@@ -93,7 +91,7 @@ data::TokenizerPtr load_tokenizer(const fs::path& checkpoint, const LanguageMode
   return tokenizer;
 }
 
-void save_checkpoint(const fs::path& path, const LanguageModel& model, const AdamW& optimizer,
+void save_checkpoint(const fs::path& path, const LanguageModel& model, const Optimizer& optimizer,
                      const TrainerState& state, const formats::FolderExtras& extras,
                      const AdapterRun* adapter, const Float8Layers* float8) {
   // Makes no parents: a run's folder that somebody removed must not come back with half of its files.
@@ -106,11 +104,12 @@ void save_checkpoint(const fs::path& path, const LanguageModel& model, const Ada
   } else {
     formats::save_model(*here, fresh, {.extras = &extras});
   }
-  State moments;
-  moments.append(first_moment_prefix, optimizer.first_moments());
-  moments.append(second_moment_prefix, optimizer.second_moments());
-  io::write_safetensors(fresh / optimizer_file, moments.stored,
-                        {{"steps", std::to_string(optimizer.steps())}});
+  State kept;
+  for (const OptimizerState& part : optimizer.state())
+    for (const NamedTensor& named : *part.tensors) kept.append(stored_name(part, named), named.tensor);
+  std::map<std::string, std::string> metadata = {{"steps", std::to_string(optimizer.steps())}};
+  if (optimizer.name() != usual_optimizer) metadata["optimizer"] = optimizer.name();
+  io::write_safetensors(fresh / optimizer_file, kept.stored, metadata);
   if (float8 != nullptr) {
     State remembered;
     remembered.append(float8_amax, float8->amax());
@@ -156,19 +155,25 @@ TrainerState load_trainer_state(const fs::path& checkpoint) {
   return state;
 }
 
-void load_optimizer(const fs::path& checkpoint, AdamW& optimizer) {
+void load_optimizer(const fs::path& checkpoint, Optimizer& optimizer) {
   const io::SafetensorsFile file(checkpoint / optimizer_file);
   const auto steps = file.metadata().find("steps");
   require(steps != file.metadata().end() &&
               steps->second.find_first_not_of("0123456789") == std::string::npos && !steps->second.empty() &&
               steps->second.size() < 19,
           "read '", file.path().string(), "': its metadata do not give the number of steps");
-  require(file.tensors().size() == 2 * optimizer.first_moments().size(), "read '", file.path().string(),
-          "': it holds ", file.tensors().size() / 2, " pairs of moments, but ",
-          optimizer.first_moments().size(),
-          " parameters are trained; were train.freeze or train.train_only changed?");
-  read_moments(file, first_moment_prefix, optimizer.first_moments());
-  read_moments(file, second_moment_prefix, optimizer.second_moments());
+  const auto named = file.metadata().find("optimizer");
+  const std::string written = named == file.metadata().end() ? usual_optimizer : named->second;
+  require(written == optimizer.name(), "read '", file.path().string(), "': it is the state of ",
+          in_quotes(written), ", not of ", optimizer.name(), "; a run keeps its optimizer.kind");
+  size_t expected = 0;
+  for (const OptimizerState& part : optimizer.state()) expected += part.tensors->size();
+  require(file.tensors().size() == expected, "read '", file.path().string(), "': it holds ",
+          file.tensors().size(), " tensors, but ", optimizer.name(), " keeps ", expected, " for the ",
+          optimizer.masters().size(),
+          " parameters that are trained; were train.freeze, train.train_only or optimizer.momentum changed?");
+  for (const OptimizerState& part : optimizer.state())
+    for (const NamedTensor& values : *part.tensors) read_state(file, stored_name(part, values), values.tensor);
   optimizer.set_steps(std::stoll(steps->second));
 }
 

@@ -16,8 +16,10 @@
 #include "cladtorch/tensor/device.h"
 #include "cladtorch/tensor/parallel.h"
 #include "cladtorch/train/schedule.h"
+#include "cladtorch/train/suggest.h"
 #include "cladtorch/train/usage_error.h"
 #include "data/text/utf8.h"
+#include "train/make_optimizer.h"
 #include "train/unknown_key.h"
 
 namespace cladtorch::train {
@@ -169,11 +171,14 @@ std::vector<ConfigField> config_fields(TrainConfig& c) {
        "layers that get an adapter, separated by commas, or all-linear; empty: c_attn or q_proj,v_proj",
        &c.lora.targets},
       {"lora.use_rslora", "scale adapters by alpha / sqrt(rank) instead of alpha / rank", &c.lora.use_rslora},
+      {"optimizer.kind", "adamw, muon or sgd", &c.optimizer.kind},
       {"optimizer.lr", "peak learning rate", &c.optimizer.lr},
-      {"optimizer.beta1", "decay of the first moment", &c.optimizer.beta1},
-      {"optimizer.beta2", "decay of the second moment", &c.optimizer.beta2},
-      {"optimizer.eps", "added to the root of the second moment", &c.optimizer.eps},
-      {"optimizer.weight_decay", "decoupled decay of matrices", &c.optimizer.weight_decay},
+      {"optimizer.beta1", "adamw, muon: decay of AdamW's first moment", &c.optimizer.beta1},
+      {"optimizer.beta2", "adamw, muon: decay of AdamW's second moment", &c.optimizer.beta2},
+      {"optimizer.eps", "adamw, muon: added to the root of AdamW's second moment", &c.optimizer.eps},
+      {"optimizer.weight_decay", "decay of matrices", &c.optimizer.weight_decay},
+      {"optimizer.momentum", "muon, sgd: decay of the momentum", &c.optimizer.momentum},
+      {"optimizer.nesterov", "muon, sgd: step from where the momentum leads", &c.optimizer.nesterov},
       {"optimizer.clip", "largest global gradient norm; 0: no clipping", &c.optimizer.clip},
       {"schedule.kind", "constant, linear, cosine or wsd", &c.schedule.kind},
       {"schedule.warmup", "steps of linear warm-up", &c.schedule.warmup, 0, most_steps},
@@ -341,6 +346,12 @@ void check_config(const TrainConfig& c) {
          fmt::format("run.name is '{}', expected a name without '/'; run.out takes a path", c.run.name));
   expect(c.model.context > 0 || !c.model.from.empty(), "model.context is 0, expected 1 or more");
   if (c.model.from.empty()) check_model(c.model);
+  expect(std::ranges::find(optimizer_kinds, c.optimizer.kind) != std::end(optimizer_kinds),
+         fmt::format("optimizer.kind is {}, expected adamw, muon or sgd{}", in_quotes(c.optimizer.kind),
+                     suggestion(c.optimizer.kind, {std::begin(optimizer_kinds), std::end(optimizer_kinds)})));
+  expect(c.optimizer.kind == "adamw" || c.run.device == "cpu",
+         fmt::format("optimizer.kind = {} runs on the CPU only; set run.device=cpu or optimizer.kind=adamw",
+                     c.optimizer.kind));
   expect(c.optimizer.eps > 0, "optimizer.eps is 0, expected a positive number");
   expect(c.schedule.min_lr <= c.optimizer.lr,
          fmt::format("schedule.min_lr = {} is above optimizer.lr = {}", c.schedule.min_lr, c.optimizer.lr));
@@ -357,6 +368,7 @@ void check_config(const TrainConfig& c) {
                                                    {"lora.dropout", c.lora.dropout},
                                                    {"optimizer.beta1", c.optimizer.beta1},
                                                    {"optimizer.beta2", c.optimizer.beta2},
+                                                   {"optimizer.momentum", c.optimizer.momentum},
                                                    {"train.eval_prefix", c.train.eval_prefix}};
   for (const auto& [key, value] : shares) {
     expect(value < 1, fmt::format("{} is {}, expected less than 1", key, value));

@@ -18,7 +18,7 @@ constexpr int runs_before_capture = 2;
 }  // namespace
 
 DeviceStep::DeviceStep(const LanguageModel& model, LanguageModel& gradient, TensorList& gradients,
-                       AdamW& optimizer, Float8Layers* float8, Workspace& workspace)
+                       Optimizer& optimizer, Float8Layers* float8, Workspace& workspace)
     : model_(model),
       gradient_(gradient),
       gradients_(gradients),
@@ -66,8 +66,7 @@ void DeviceStep::queue_gradient(uint64_t seed, uint64_t number) {
 }
 
 void DeviceStep::finish(double weight, double clip) {
-  input_.copy_from(
-      to_device(step_input(optimizer_.options(), optimizer_.steps() + 1, clip, weight), Device{}));
+  input_.copy_from(to_device(optimizer_.device_input(clip, weight), Device{}));
   const int64_t steps = optimizer_.steps();
   run(update_, [&] { queue_update(); });
   optimizer_.set_steps(steps + 1);

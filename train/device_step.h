@@ -10,7 +10,7 @@
 
 #include "cladtorch/models/language_model.h"
 #include "cladtorch/tensor/workspace.h"
-#include "cladtorch/train/adamw.h"
+#include "cladtorch/train/optimizer.h"
 #include "tensor/device_graph.h"
 #include "tensor/readback.h"
 #include "train/optimizer_on_device.h"
@@ -21,7 +21,7 @@ class DeviceStep {
  public:
   /// Everything but the tokens lies on one CUDA device, and outlives this. `float8` is null where the model
   /// has no layers in 8 bits.
-  DeviceStep(const LanguageModel& model, LanguageModel& gradient, TensorList& gradients, AdamW& optimizer,
+  DeviceStep(const LanguageModel& model, LanguageModel& gradient, TensorList& gradients, Optimizer& optimizer,
              Float8Layers* float8, Workspace& workspace);
 
   /// Plans the memory of add() for such tokens without taking any.
@@ -56,7 +56,7 @@ class DeviceStep {
   const LanguageModel& model_;
   LanguageModel& gradient_;
   TensorList& gradients_;
-  AdamW& optimizer_;
+  Optimizer& optimizer_;
   Float8Layers* float8_;
   Workspace& workspace_;
   Device device_;

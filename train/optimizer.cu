@@ -1,7 +1,7 @@
 #include "cladtorch/random.h"
 #include "cuda/pointwise.cuh"
 #include "cuda/reduction.cuh"
-#include "train/adamw_math.h"
+#include "train/update_math.h"
 #include "train/optimizer_on_device.h"
 
 namespace cladtorch::train {

@@ -1,7 +1,6 @@
 #include "train/optimizer_on_device.h"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "tensor/device_memory.h"
@@ -69,16 +68,6 @@ void OptimizerTables::point_to(const TensorList& masters, const TensorList& para
 
 void OptimizerTables::point_to(const TensorList& gradients) {
   point_to(gradients, [&](size_t i) -> OptimizerEntry { return {.gradient = pointer(gradients[i].tensor)}; });
-}
-
-StepInput step_input(const AdamWOptions& options, int64_t step, double clip, double weight) {
-  const auto power = static_cast<double>(step);
-  return {.step_size = options.lr / (1.0 - std::pow(options.beta1, power)),
-          .second_scale = 1.0 / std::sqrt(1.0 - std::pow(options.beta2, power)),
-          .decay = options.lr * options.weight_decay,
-          .clip = clip,
-          .weight = weight,
-          .step = power};
 }
 
 }  // namespace cladtorch::train

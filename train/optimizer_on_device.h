@@ -4,7 +4,6 @@
 
 #include <vector>
 
-#include "cladtorch/train/adamw.h"
 #include "cladtorch/train/tensor_list.h"
 #include "tensor/device_function.h"
 
@@ -74,9 +73,6 @@ Tensor to_device(const Numbers& numbers, Device device) {
   return from_values<double>({sizeof(Numbers) / sizeof(double)}, {values, sizeof(Numbers) / sizeof(double)})
       .to(device);
 }
-
-/// Of update number `step`, from 1 on.
-StepInput step_input(const AdamWOptions& options, int64_t step, double clip, double weight);
 
 struct AdamWConstants {
   double beta1, beta2, eps;

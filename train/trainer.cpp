@@ -13,6 +13,7 @@
 #include "cladtorch/tensor/device.h"
 #include "cladtorch/tensor/dry_run.h"
 #include "train/device_step.h"
+#include "train/make_optimizer.h"
 
 namespace cladtorch::train {
 namespace {
@@ -134,13 +135,8 @@ void Trainer::build(std::unique_ptr<LanguageModel> master) {
   float8_ = precision.float8 ? float8_layers(*model_) : nullptr;
   gradient_ = model_->gradient_like();
   gradients_ = std::make_unique<TensorList>(gradient_->parameters());
-  const AdamWOptions options = {.lr = config_.optimizer.lr,
-                                .beta1 = config_.optimizer.beta1,
-                                .beta2 = config_.optimizer.beta2,
-                                .eps = config_.optimizer.eps,
-                                .weight_decay = config_.optimizer.weight_decay};
-  optimizer_ =
-      std::make_unique<AdamW>(TensorList(model_->parameters()), TensorList(master_->parameters()), options);
+  optimizer_ = make_optimizer(config_.optimizer, TensorList(model_->parameters()),
+                              TensorList(master_->parameters()));
   device_step_ = nullptr;
   if (model_->device().type != DeviceType::cpu)
     device_step_ = std::make_unique<DeviceStep>(*model_, *gradient_, *gradients_, *optimizer_, float8_.get(),
@@ -166,9 +162,9 @@ void Trainer::restore(const std::filesystem::path& checkpoint) {
   require(optimizer_->steps() == state.step, "resume '", checkpoint.string(), "': it is of step ", state.step,
           ", but its optimizer has done ", optimizer_->steps(), "; was trainer_state.json edited?");
   if (float8_) load_float8(checkpoint, *float8_);
-  require(std::isfinite(TensorList(master_->parameters()).norm()) &&
-              std::isfinite(optimizer_->first_moments().norm()) &&
-              std::isfinite(optimizer_->second_moments().norm()),
+  bool finite = std::isfinite(TensorList(master_->parameters()).norm());
+  for (const OptimizerState& part : optimizer_->state()) finite &= std::isfinite(part.tensors->norm());
+  require(finite,
           "resume '", checkpoint.string(), "': it holds numbers that are not finite; it cannot be continued");
   loader_.restore(state.loader);
   // Checkpoints of long ago do not say how many tokens.
@@ -283,7 +279,7 @@ MemoryUse Trainer::plan_memory() {
   use.parameters = all * size_of(model_->dtype());
   use.masters = model_->dtype() == DType::bfloat16 ? all * size_of(DType::float32) : 0;
   use.gradients = static_cast<size_t>(trained_parameters()) * size_of(gradients_->dtype());
-  use.optimizer = 2 * use.gradients;
+  use.optimizer = optimizer_->bytes();
   const WorkspaceStatistics statistics = workspace_.statistics(model_->device());
   use.activations =
       model_->device().type == DeviceType::cpu ? statistics.arena_bytes : statistics.planned_bytes;

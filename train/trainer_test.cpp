@@ -14,6 +14,7 @@
 #include "cladtorch/train/freeze.h"
 #include "data/tokens/memory_tokens.h"
 #include "io/temporary_folder.h"
+#include "train/make_optimizer.h"
 
 namespace cladtorch::train {
 namespace {
@@ -104,6 +105,17 @@ std::vector<double> losses(Trainer& trainer, int steps) {
   return result;
 }
 
+void expect_equal(const LanguageModel& a, const LanguageModel& b) {
+  const std::vector<NamedTensor> actual = a.parameters(), expected = b.parameters();
+  ASSERT_EQ(actual.size(), expected.size());
+  for (size_t i = 0; i < actual.size(); ++i) {
+    const Tensor &p = actual[i].tensor, &q = expected[i].tensor;
+    ASSERT_EQ(p.dtype(), q.dtype()) << actual[i].name;
+    ASSERT_EQ(p.shape(), q.shape()) << actual[i].name;
+    EXPECT_EQ(std::memcmp(p.data(), q.data(), p.nbytes()), 0) << actual[i].name;
+  }
+}
+
 TEST(Trainer, MakesAGpt2WithAnMlpOfAnyWidth) {
   TrainConfig config;
   EXPECT_EQ(gpt2_of(config).config.inner_size(), 4 * config.model.channels);
@@ -158,6 +170,29 @@ TEST(Trainer, ContinuesBitForBitFromACheckpoint) {
   second.restore(folder / "last");
   EXPECT_EQ(losses(second, 10), std::vector<double>(all.begin() + 10, all.end()));
   EXPECT_EQ(second.evaluate(), val);
+}
+
+TEST(Trainer, ContinuesBitForBitWithEachOptimizerAndRefusesTheStateOfAnother) {
+  io::TemporaryFolder folder;
+  for (const char* kind : optimizer_kinds) {
+    TrainConfig config = small_config();
+    config.optimizer.kind = kind;
+    Trainer straight = trainer_of(config), resumed = trainer_of(config);
+    losses(straight, 4);
+    straight.save(folder / kind);
+    resumed.restore(folder / kind);
+    EXPECT_EQ(losses(resumed, 4), losses(straight, 4)) << kind;
+    expect_equal(resumed.master(), straight.master());
+  }
+  TrainConfig config = small_config();
+  EXPECT_THAT(error_of([&] { trainer_of(config).restore(folder / "muon"); }),
+              HasSubstr("it is the state of 'Muon', not of AdamW; a run keeps its optimizer.kind"));
+  config.optimizer.kind = "sgd";
+  EXPECT_THAT(error_of([&] { trainer_of(config).restore(folder / "adamw"); }),
+              HasSubstr("it is the state of 'AdamW', not of SGD"));
+  config.optimizer.momentum = 0;
+  EXPECT_THAT(error_of([&] { trainer_of(config).restore(folder / "sgd"); }),
+              HasSubstr("but SGD keeps 0 for the"));
 }
 
 TEST(Trainer, TakesTheSameStepWhenTheBatchIsAccumulated) {
@@ -309,17 +344,6 @@ TEST(Trainer, SavesNoWeightsThatAreNotFinite) {
               HasSubstr("the length of the weights is"));
   EXPECT_THAT(error_of<Diverged>([&] { overflowing.evaluate(); }), HasSubstr("validation loss is"));
   EXPECT_EQ(load_trainer_state(folder / "last").step, 0);
-}
-
-void expect_equal(const LanguageModel& a, const LanguageModel& b) {
-  const std::vector<NamedTensor> actual = a.parameters(), expected = b.parameters();
-  ASSERT_EQ(actual.size(), expected.size());
-  for (size_t i = 0; i < actual.size(); ++i) {
-    const Tensor &p = actual[i].tensor, &q = expected[i].tensor;
-    ASSERT_EQ(p.dtype(), q.dtype()) << actual[i].name;
-    ASSERT_EQ(p.shape(), q.shape()) << actual[i].name;
-    EXPECT_EQ(std::memcmp(p.data(), q.data(), p.nbytes()), 0) << actual[i].name;
-  }
 }
 
 TEST(Trainer, ABfloat16RunBeginsWithTheRoundedWeightsOfTheFloat32RunAndSavesItsMasters) {

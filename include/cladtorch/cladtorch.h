@@ -15,5 +15,7 @@
 #include "cladtorch/tensor/workspace.h"
 #include "cladtorch/testing/gradcheck.h"
 #include "cladtorch/train/adamw.h"
+#include "cladtorch/train/muon.h"
 #include "cladtorch/train/schedule.h"
+#include "cladtorch/train/sgd.h"
 #include "cladtorch/train/tensor_list.h"

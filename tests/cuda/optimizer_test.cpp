@@ -77,8 +77,7 @@ struct LateStep {
     tables.point_to(gradients);
     Tensor sums = empty({tables.piece_count}, DType::float64, gpu);
     train::squares_on_device(tables, sums);
-    const Tensor input =
-        train::to_device(train::step_input(optimizer.options(), optimizer.steps() + 1, clip, 2), gpu);
+    const Tensor input = train::to_device(optimizer.device_input(clip, 2), gpu);
     train::finish_step_on_device(input, full({}, loss, DType::float32, gpu), sums, output);
     optimizer.step_on_device(gradients, input, output);
     const Tensor read = output.to(Device{});

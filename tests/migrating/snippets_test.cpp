@@ -17,7 +17,9 @@
 #include "cladtorch/train/adamw.h"
 #include "cladtorch/train/evaluate.h"
 #include "cladtorch/train/generate.h"
+#include "cladtorch/train/muon.h"
 #include "cladtorch/train/schedule.h"
+#include "cladtorch/train/sgd.h"
 #include "cladtorch/train/tensorboard.h"
 #include "io/temporary_folder.h"
 #include "tests/support/tokens.h"
@@ -395,6 +397,13 @@ TEST(Migrating, Gradients) {
   optimizer.step(gradient);
   EXPECT_TRUE(gradient.out.bias.is_marked_zero());
   EXPECT_LT(loss(model, x, labels), before);
+  SGD sgd(model, {.lr = 0.1, .momentum = 0.9});
+  Muon muon(model, {.lr = 1e-3});
+  for (Optimizer* other : {static_cast<Optimizer*>(&sgd), static_cast<Optimizer*>(&muon)}) {
+    const double earlier = loss_and_gradient(model, x, labels, &gradient);
+    other->step(gradient);
+    EXPECT_LT(loss(model, x, labels), earlier) << other->name();
+  }
 }
 
 }  // namespace own

@@ -1,11 +1,10 @@
 // The AdamW optimizer.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "cladtorch/train/tensor_list.h"
+#include "cladtorch/train/optimizer.h"
 
 namespace cladtorch {
 
@@ -24,14 +23,12 @@ namespace train {
 struct OptimizerTables;
 }
 
-/// Adam with decoupled weight decay, one fused pass over memory per step. A bfloat16 parameter has a float32
-/// master: the update is applied to that, so that steps smaller than a bfloat16 digit add up, and the
-/// parameter is its rounded copy, written in the same pass. Source: Loshchilov and Hutter, "Decoupled weight
-/// decay regularization", 2019.
+/// Adam with decoupled weight decay, one fused pass over memory per step. Source: Loshchilov and Hutter,
+/// "Decoupled weight decay regularization", 2019.
 ///
 ///     AdamW optimizer(model, {.lr = 6e-4});
 ///     optimizer.step(gradient);   // updates `model`, then marks `gradient` as zero
-class AdamW {
+class AdamW : public Optimizer {
  public:
   /// Updates the storage behind `parameters` from now on. The moments start at zero and take no memory before
   /// the first step writes them.
@@ -44,42 +41,24 @@ class AdamW {
   /// are the parameters themselves, and must share their storage. Throws Error if the lists do not fit.
   AdamW(TensorList parameters, TensorList masters, AdamWOptions options);
 
-  /// One update with `gradient_scale` times the gradients, which match the masters in order, shape and dtype;
-  /// marks them zero without writing them. Allocates nothing. Throws Error if the lists differ.
-  void step(TensorList& gradients, double gradient_scale = 1.0);
-  template <class Model>
-    requires(!std::is_same_v<Model, TensorList>)
-  void step(Model& gradient, double gradient_scale = 1.0) {
-    TensorList list(gradient);
-    step(list, gradient_scale);
-  }
+  train::StepInput device_input(double clip, double weight) const override;
+  std::vector<OptimizerState> state() const override;
 
-  /// The same on a CUDA device, with numbers in its memory (train/optimizer_on_device.h); the host does not
-  /// wait.
-  void step_on_device(TensorList& gradients, const Tensor& input, const Tensor& output);
-
+  /// Those that it was made with, but for the learning rate.
   const AdamWOptions& options() const { return options_; }
-  void set_lr(double lr) { options_.lr = lr; }
-
-  /// The tensors that updates change: the parameters themselves, unless those are bfloat16.
-  const TensorList& masters() const { return masters_; }
-
-  // The state, for checkpoints: the moments carry the parameters' names.
-  int64_t steps() const { return steps_; }
-  void set_steps(int64_t steps) { steps_ = steps; }
   TensorList& first_moments() { return first_; }
   TensorList& second_moments() { return second_; }
   const TensorList& first_moments() const { return first_; }
   const TensorList& second_moments() const { return second_; }
 
  private:
-  void check(const TensorList& gradients) const;
+  void update(TensorList& gradients, double gradient_scale) override;
+  void update_on_device(TensorList& gradients, const Tensor& input, const Tensor& output) override;
 
-  TensorList parameters_, masters_, first_, second_;
+  TensorList first_, second_;
   std::shared_ptr<train::OptimizerTables> tables_;  // for the gradients of the last step on a device
   std::vector<char> fresh_;                         // per parameter: the moments are zero and not written yet
   AdamWOptions options_;
-  int64_t steps_ = 0;
 };
 
 }  // namespace cladtorch

@@ -10,8 +10,8 @@
 #include "cladtorch/data/tokenizer.h"
 #include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/models/language_model.h"
-#include "cladtorch/train/adamw.h"
 #include "cladtorch/train/adapter.h"
+#include "cladtorch/train/optimizer.h"
 
 namespace cladtorch::train {
 
@@ -40,7 +40,7 @@ formats::FolderExtras extras_of(const data::Tokenizer& tokenizer);
 /// one complete checkpoint under this name. The parent of `path` must exist. With `adapter`, the files of
 /// PEFT with the model's adapters replace those of the model. With `float8`, float8.safetensors holds the
 /// largest values of its layers.
-void save_checkpoint(const std::filesystem::path& path, const LanguageModel& model, const AdamW& optimizer,
+void save_checkpoint(const std::filesystem::path& path, const LanguageModel& model, const Optimizer& optimizer,
                      const TrainerState& state, const formats::FolderExtras& extras,
                      const AdapterRun* adapter = nullptr, const Float8Layers* float8 = nullptr);
 
@@ -49,8 +49,8 @@ void save_checkpoint(const std::filesystem::path& path, const LanguageModel& mod
 data::TokenizerPtr load_tokenizer(const std::filesystem::path& checkpoint, const LanguageModel& model);
 
 TrainerState load_trainer_state(const std::filesystem::path& checkpoint);
-/// Reads the moments and the step count; throws Error if they belong to other parameters.
-void load_optimizer(const std::filesystem::path& checkpoint, AdamW& optimizer);
+/// Reads the state and the step count; throws Error if they belong to another optimizer or other parameters.
+void load_optimizer(const std::filesystem::path& checkpoint, Optimizer& optimizer);
 /// Reads the largest values of layers in 8 bits, if the checkpoint has them. Throws Error if it has other
 /// layers.
 void load_float8(const std::filesystem::path& checkpoint, Float8Layers& float8);

@@ -56,11 +56,14 @@ struct TrainConfig {
     bool use_rslora = false;
   } lora;
   struct Optimizer {
+    std::string kind = "adamw";
     double lr = 4e-3;
     double beta1 = 0.9;
     double beta2 = 0.99;
     double eps = 1e-8;
     double weight_decay = 0.1;
+    double momentum = 0.95;
+    bool nesterov = true;
     double clip = 1.0;
   } optimizer;
   struct ScheduleKeys {

@@ -12,9 +12,9 @@
 #include "cladtorch/data/loader.h"
 #include "cladtorch/models/language_model.h"
 #include "cladtorch/tensor/workspace.h"
-#include "cladtorch/train/adamw.h"
 #include "cladtorch/train/checkpoint.h"
 #include "cladtorch/train/config.h"
+#include "cladtorch/train/optimizer.h"
 #include "cladtorch/train/run_log.h"
 #include "cladtorch/train/schedule.h"
 
@@ -127,7 +127,7 @@ class Trainer {
   Tensor tokens_, targets_;
   std::unique_ptr<LanguageModel> master_, model_, gradient_;
   std::unique_ptr<TensorList> gradients_;
-  std::unique_ptr<AdamW> optimizer_;
+  std::unique_ptr<Optimizer> optimizer_;
   std::unique_ptr<Float8Layers> float8_;     // null unless run.dtype is fp8
   Workspace workspace_;                      // training and evaluation take turns in one arena
   std::unique_ptr<DeviceStep> device_step_;  // on a CUDA device

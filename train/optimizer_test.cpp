@@ -1,0 +1,291 @@
+#include "cladtorch/train/optimizer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "cladtorch/tensor/gradient_target.h"
+#include "cladtorch/tensor/parallel.h"
+#include "cladtorch/train/adamw.h"
+#include "cladtorch/train/muon.h"
+#include "cladtorch/train/sgd.h"
+#include "io/temporary_folder.h"
+#include "train/make_optimizer.h"
+
+namespace cladtorch {
+namespace {
+
+using io::error_of;
+using testing::HasSubstr;
+using Matrix = std::vector<std::vector<double>>;
+
+std::vector<NamedTensor> parameters_of(DType dtype = DType::float64) {
+  Random random(7);
+  return {{"wte.weight", rand({9, 4}, random, dtype)},
+          {"h.0.wide.weight", rand({3, 8}, random, dtype)},
+          {"h.0.wide.bias", rand({3}, random, dtype)},
+          {"h.0.tall.weight", rand({300, 40}, random, dtype)},
+          {"h.0.square.weight", rand({5, 5}, random, dtype)}};
+}
+
+/// Copies that are not shared with the list.
+std::vector<NamedTensor> clones(const std::vector<NamedTensor>& list) {
+  std::vector<NamedTensor> copies;
+  for (const NamedTensor& named : list) copies.push_back({named.name, named.tensor.clone()});
+  return copies;
+}
+
+TensorList buffers_of(const TensorList& masters) {
+  std::vector<NamedTensor> list;
+  for (const NamedTensor& named : masters) list.push_back({named.name, gradient_buffer_like(named.tensor)});
+  return TensorList(std::move(list));
+}
+
+void draw(TensorList& gradients, uint64_t seed) {
+  Random random(seed);
+  for (NamedTensor& named : gradients)
+    named.tensor.accumulate(randn(named.tensor.shape(), random, named.tensor.dtype()));
+}
+
+std::vector<double> values_of(const Tensor& tensor) {
+  const Tensor wide = tensor.to(DType::float64);
+  return {wide.data<double>(), wide.data<double>() + wide.numel()};
+}
+
+Matrix matrix_of(const Tensor& tensor) {
+  const std::vector<double> flat = values_of(tensor);
+  Matrix m(static_cast<size_t>(tensor.size(0)), std::vector<double>(static_cast<size_t>(tensor.size(1))));
+  for (size_t i = 0; i < m.size(); ++i)
+    for (size_t j = 0; j < m[0].size(); ++j) m[i][j] = flat[i * m[0].size() + j];
+  return m;
+}
+
+Matrix product(const Matrix& a, const Matrix& b) {
+  Matrix c(a.size(), std::vector<double>(b[0].size()));
+  for (size_t i = 0; i < a.size(); ++i)
+    for (size_t k = 0; k < b.size(); ++k)
+      for (size_t j = 0; j < b[0].size(); ++j) c[i][j] += a[i][k] * b[k][j];
+  return c;
+}
+
+Matrix transposed(const Matrix& a) {
+  Matrix t(a[0].size(), std::vector<double>(a.size()));
+  for (size_t i = 0; i < a.size(); ++i)
+    for (size_t j = 0; j < a[0].size(); ++j) t[j][i] = a[i][j];
+  return t;
+}
+
+/// X X^T X is what the iteration is made of, on whichever side it is written.
+Matrix made_orthogonal(Matrix x, int64_t iterations) {
+  double squares = 0;
+  for (const auto& row : x)
+    for (double value : row) squares += value * value;
+  for (auto& row : x)
+    for (double& value : row) value /= std::sqrt(squares) + 1e-7;
+  for (int64_t i = 0; i < iterations; ++i) {
+    const Matrix gram = product(x, transposed(x)), once = product(gram, x), twice = product(gram, once);
+    for (size_t r = 0; r < x.size(); ++r)
+      for (size_t c = 0; c < x[0].size(); ++c)
+        x[r][c] = 3.4445 * x[r][c] - 4.7750 * once[r][c] + 2.0315 * twice[r][c];
+  }
+  return x;
+}
+
+TEST(SGD, FollowsTheFormulaOverSeveralSteps) {
+  for (const double momentum : {0.0, 0.9}) {
+    for (const bool nesterov : {false, true}) {
+      const SGDOptions o{.lr = 0.1, .momentum = momentum, .nesterov = nesterov, .weight_decay = 0.3};
+      for (const size_t tensor : {size_t{1}, size_t{2}}) {
+        const TensorList parameters(parameters_of());
+        SGD optimizer(parameters, o);
+        TensorList gradients = buffers_of(parameters);
+        SCOPED_TRACE(parameters[tensor].name);
+        std::vector<double> p = values_of(parameters[tensor].tensor), b(p.size());
+        for (uint64_t step = 0; step < 3; ++step) {
+          draw(gradients, step);
+          const std::vector<double> g = values_of(gradients[tensor].tensor);
+          for (size_t i = 0; i < p.size(); ++i) {
+            const double d = 0.5 * g[i] + (tensor == 1 ? o.weight_decay * p[i] : 0);
+            b[i] = momentum * b[i] + d;
+            p[i] -= o.lr * (nesterov ? d + momentum * b[i] : b[i]);
+          }
+          optimizer.step(gradients, 0.5);
+        }
+        EXPECT_THAT(values_of(parameters[tensor].tensor), testing::Pointwise(testing::DoubleNear(1e-13), p));
+      }
+    }
+  }
+}
+
+TEST(SGD, KeepsNothingWithoutMomentum) {
+  const TensorList parameters(parameters_of(DType::float32));
+  EXPECT_EQ(SGD(parameters, {.momentum = 0}).bytes(), 0u);
+  EXPECT_EQ(SGD(parameters, {}).bytes(), static_cast<size_t>(parameters.numel()) * sizeof(float));
+}
+
+TEST(Muon, FollowsTheFormulaForMatricesOfEachForm) {
+  for (const bool nesterov : {false, true}) {
+    const MuonOptions o{.lr = 0.1, .momentum = 0.8, .nesterov = nesterov, .weight_decay = 0.2};
+    const TensorList parameters(parameters_of());
+    Muon optimizer(parameters, o);
+    TensorList gradients = buffers_of(parameters);
+    std::vector<Matrix> p, b;
+    for (const size_t i : optimizer.matrices()) {
+      p.push_back(matrix_of(parameters[i].tensor));
+      b.emplace_back(p.back().size(), std::vector<double>(p.back()[0].size()));
+    }
+    for (uint64_t step = 0; step < 2; ++step) {
+      draw(gradients, step);
+      for (size_t k = 0; k < p.size(); ++k) {
+        Matrix u = matrix_of(gradients[optimizer.matrices()[k]].tensor);
+        for (size_t r = 0; r < u.size(); ++r)
+          for (size_t c = 0; c < u[0].size(); ++c) {
+            const double g = 0.5 * u[r][c];
+            b[k][r][c] = o.momentum * b[k][r][c] + (1 - o.momentum) * g;
+            u[r][c] = nesterov ? (1 - o.momentum) * g + o.momentum * b[k][r][c] : b[k][r][c];
+          }
+        const Matrix x = made_orthogonal(u, o.iterations);
+        const double size = 0.2 * std::sqrt(static_cast<double>(std::max(u.size(), u[0].size())));
+        for (size_t r = 0; r < u.size(); ++r)
+          for (size_t c = 0; c < u[0].size(); ++c)
+            p[k][r][c] = (1 - o.lr * o.weight_decay) * p[k][r][c] - o.lr * size * x[r][c];
+      }
+      optimizer.step(gradients, 0.5);
+    }
+    for (size_t k = 0; k < p.size(); ++k) {
+      SCOPED_TRACE(parameters[optimizer.matrices()[k]].name);
+      const Matrix actual = matrix_of(parameters[optimizer.matrices()[k]].tensor);
+      for (size_t r = 0; r < p[k].size(); ++r)
+        EXPECT_THAT(actual[r], testing::Pointwise(testing::DoubleNear(1e-11), p[k][r]));
+    }
+  }
+}
+
+TEST(Muon, StepsHaveSingularValuesNearOne) {
+  Random random(3);
+  const TensorList parameters(std::vector<NamedTensor>{{"weight", zeros({64, 96})}});
+  Muon optimizer(parameters, {.lr = 1, .weight_decay = 0});
+  TensorList gradients = buffers_of(parameters);
+  // Of columns with very different lengths.
+  Tensor drawn = randn({64, 96}, random);
+  for (int64_t i = 0; i < drawn.numel(); ++i)
+    drawn.data<float>()[i] *= std::exp2(-0.05F * static_cast<float>(i % 96));
+  gradients[0].tensor.accumulate(drawn);
+  optimizer.step(gradients);
+  const Matrix step = matrix_of(parameters[0].tensor), gram = product(step, transposed(step));
+  const double unit = 0.04 * 96;  // the square of 0.2 sqrt(96)
+  double trace = 0, squares = 0;
+  for (size_t i = 0; i < gram.size(); ++i) {
+    trace += gram[i][i] / unit;
+    for (const double value : gram[i]) squares += value * value / (unit * unit);
+  }
+  EXPECT_NEAR(trace / 64, 0.85, 0.25);                  // of squared singular values
+  EXPECT_LT(squares / 64 - trace * trace / 4096, 0.1);  // and how much they differ
+}
+
+TEST(Muon, LeavesTablesAndVectorsToAdamW) {
+  const TensorList parameters(parameters_of()), alone(clones(parameters_of()));
+  Muon optimizer(parameters, {.lr = 0.1, .weight_decay = 0.2, .beta1 = 0.8, .beta2 = 0.9});
+  AdamW adamw(alone, {.lr = 0.1, .beta1 = 0.8, .beta2 = 0.9, .weight_decay = 0.2});
+  TensorList gradients = buffers_of(parameters), others = buffers_of(alone);
+  for (uint64_t step = 0; step < 3; ++step) {
+    draw(gradients, step);
+    draw(others, step);
+    optimizer.set_lr(0.1 / static_cast<double>(step + 1));
+    adamw.set_lr(0.1 / static_cast<double>(step + 1));
+    optimizer.step(gradients, 0.5);
+    adamw.step(others, 0.5);
+    for (const NamedTensor& gradient : gradients) EXPECT_TRUE(gradient.tensor.is_marked_zero());
+  }
+  EXPECT_EQ(optimizer.matrices(), (std::vector<size_t>{1, 3, 4}));
+  for (const size_t i : {size_t{0}, size_t{2}})
+    EXPECT_EQ(values_of(parameters[i].tensor), values_of(alone[i].tensor)) << parameters[i].name;
+}
+
+TEST(Muon, NeedsAMatrix) {
+  const TensorList parameters(std::vector<NamedTensor>{{"wte.weight", zeros({3, 2})}, {"bias", zeros({2})}});
+  EXPECT_THAT(error_of([&] { Muon(parameters, {}); }),
+              HasSubstr("Muon: none of the 2 parameters is a matrix that may be made orthogonal; use AdamW"));
+}
+
+/// What all kinds have in common.
+class AnyOptimizer : public testing::TestWithParam<const char*> {
+ protected:
+  static std::unique_ptr<Optimizer> make(TensorList parameters, TensorList masters) {
+    return train::make_optimizer({.kind = GetParam(), .lr = 0.01}, std::move(parameters), std::move(masters));
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Kinds, AnyOptimizer, testing::ValuesIn(train::optimizer_kinds));
+
+std::vector<double> all_values(const TensorList& list) {
+  std::vector<double> all;
+  for (const NamedTensor& named : list) {
+    const std::vector<double> one = values_of(named.tensor);
+    all.insert(all.end(), one.begin(), one.end());
+  }
+  return all;
+}
+
+TEST_P(AnyOptimizer, GivesTheSameBitsOnAnyNumberOfThreads) {
+  const int before = num_threads();
+  std::vector<std::vector<double>> results;
+  for (const int threads : {1, 2, 3}) {
+    set_num_threads(threads);
+    const TensorList parameters(parameters_of(DType::float32));
+    const auto optimizer = make(parameters, parameters);
+    TensorList gradients = buffers_of(parameters);
+    for (uint64_t step = 0; step < 3; ++step) {
+      draw(gradients, step);
+      optimizer->step(gradients, 0.7);
+    }
+    results.push_back(all_values(parameters));
+  }
+  set_num_threads(before);
+  EXPECT_EQ(results[0], results[1]);
+  EXPECT_EQ(results[0], results[2]);
+}
+
+TEST_P(AnyOptimizer, UpdatesMastersOfBfloat16ParametersAsItDoesFloat32OnesAndRoundsThem) {
+  const TensorList plain(parameters_of(DType::float32)), masters(clones(parameters_of(DType::float32)));
+  std::vector<NamedTensor> copies;
+  for (const NamedTensor& named : masters) copies.push_back({named.name, named.tensor.to(DType::bfloat16)});
+  const TensorList rounded(copies);
+  const auto one = make(plain, plain), two = make(rounded, masters);
+  TensorList gradients = buffers_of(plain), same = buffers_of(masters);
+  for (uint64_t step = 0; step < 3; ++step) {
+    draw(gradients, step);
+    draw(same, step);
+    one->step(gradients);
+    two->step(same);
+  }
+  EXPECT_EQ(all_values(plain), all_values(masters));
+  for (size_t i = 0; i < rounded.size(); ++i)
+    EXPECT_EQ(values_of(rounded[i].tensor), values_of(masters[i].tensor.to(DType::bfloat16)));
+}
+
+TEST_P(AnyOptimizer, NamesItsStateAfterTheParameters) {
+  const TensorList parameters(parameters_of(DType::float32));
+  const auto optimizer = make(parameters, parameters);
+  size_t bytes = 0;
+  for (const OptimizerState& part : optimizer->state())
+    for (const NamedTensor& named : *part.tensors) {
+      EXPECT_TRUE(named.tensor.is_marked_zero());
+      bytes += named.tensor.nbytes();
+      const auto is_same = [&](const NamedTensor& p) {
+        return p.name == named.name && p.tensor.shape() == named.tensor.shape();
+      };
+      EXPECT_TRUE(std::any_of(parameters.begin(), parameters.end(), is_same)) << named.name;
+    }
+  EXPECT_GE(optimizer->bytes(), bytes);
+}
+
+TEST_P(AnyOptimizer, RefusesGradientsOfOtherParameters) {
+  const TensorList parameters(parameters_of(DType::float32));
+  const auto optimizer = make(parameters, parameters);
+  TensorList wide = buffers_of(TensorList(parameters_of(DType::float64)));
+  EXPECT_THAT(error_of([&] { optimizer->step(wide); }), HasSubstr("'wte.weight' is [9,4] float32"));
+}
+
+}  // namespace
+}  // namespace cladtorch
