@@ -6,17 +6,20 @@
 
 #include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/io/safetensors.h"
-#include "cladtorch/ops/dropout.h"
 #include "cladtorch/quote.h"
 #include "cladtorch/tensor/device.h"
 #include "cladtorch/tensor/parallel.h"
+#include "cladtorch/train/adamw.h"
 #include "cladtorch/train/adapter.h"
 #include "cladtorch/train/usage_error.h"
 
 namespace cladtorch::train {
 namespace {
 
-constexpr AdamWOptions adamw = {.lr = 1e-4, .weight_decay = 0.1};
+std::unique_ptr<Optimizer> make_adamw(TensorList parameters, TensorList masters) {
+  return std::make_unique<AdamW>(std::move(parameters), std::move(masters),
+                                 AdamWOptions{.lr = 1e-4, .weight_decay = 0.1});
+}
 constexpr uint64_t dropout_seed = 1;
 
 const BenchOptions& checked(const BenchOptions& options) {
@@ -90,46 +93,31 @@ std::unique_ptr<LanguageModel> bench_model(const BenchOptions& options) {
 }
 
 BenchStep::BenchStep(const BenchOptions& options, std::unique_ptr<LanguageModel> model)
-    : master_(model->to(device_from_name(checked(options).device))),
-      model_(master_->to(precision_from_string(options.dtype).dtype)),
-      gradient_(model_->gradient_like()),
-      gradients_(gradient_->parameters()),
-      optimizer_(TensorList(model_->parameters()), TensorList(master_->parameters()), adamw),
-      tokens_(make_batch(options, "tokens", model_->sizes().vocab_size, 7)),
-      targets_(make_batch(options, "targets", model_->sizes().vocab_size, 8)) {
-  if (precision_from_string(options.dtype).float8) float8_ = float8_layers(*model_);
-  if (device().type == DeviceType::cpu) return;
-  device_step_ =
-      std::make_unique<DeviceStep>(*model_, *gradient_, gradients_, optimizer_, float8_.get(), workspace_);
-  device_step_->plan(tokens_, targets_);
+    : step_(model->to(device_from_name(checked(options).device)), precision_from_string(options.dtype),
+            make_adamw, workspace_),
+      tokens_(make_batch(options, "tokens", step_.model().sizes().vocab_size, 7)),
+      targets_(make_batch(options, "targets", step_.model().sizes().vocab_size, 8)) {
+  if (!is_on_cpu()) step_.plan(tokens_, targets_);
 }
 
-double BenchStep::forward() {
-  Workspace::Step step(workspace_);
-  return model_->loss(tokens_, targets_);
-}
+double BenchStep::forward() { return step_.loss(tokens_, targets_); }
 
 double BenchStep::forward_backward() {
-  gradients_.mark_zero();
-  const TrainingScope training(dropout_seed, steps_);
-  Workspace::Step step(workspace_);
-  const double loss = model_->loss_and_gradient(tokens_, targets_, *gradient_);
-  if (!is_on_cpu()) synchronize(device());
-  return loss;
+  return step_.loss_and_gradient(tokens_, targets_, dropout_seed, steps_);
 }
 
 void BenchStep::update() {
-  optimizer_.step(gradients_);
-  if (float8_) float8_->finish_step();
+  step_.optimizer().step(step_.gradients());
+  if (Float8Layers* float8 = step_.float8()) float8->finish_step();
   ++steps_;
 }
 
 double BenchStep::step() { return steps(1).loss; }
 
 void BenchStep::queue_step() {
-  gradients_.mark_zero();
-  device_step_->add(tokens_, targets_, 1, dropout_seed, steps_++);
-  device_step_->finish(1, 0);
+  step_.gradients().mark_zero();
+  step_.add(tokens_, targets_, 1, dropout_seed, steps_++);
+  step_.finish(1, 0);
 }
 
 BenchStep::Steps BenchStep::steps(int64_t count) {
@@ -146,9 +134,9 @@ BenchStep::Steps BenchStep::steps(int64_t count) {
     queue_step();
     for (int64_t i = 1; i < count; ++i) {
       queue_step();
-      device_step_->read();
+      step_.read();
     }
-    done.loss = device_step_->read().loss;
+    done.loss = step_.read().loss;
     synchronize(device());
   });
   done.milliseconds.push_back(all / static_cast<double>(count));

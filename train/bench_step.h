@@ -4,9 +4,8 @@
 #include <chrono>
 #include <memory>
 
-#include "cladtorch/train/adamw.h"
 #include "cladtorch/train/bench.h"
-#include "train/device_step.h"
+#include "train/step/training_step.h"
 
 namespace cladtorch::train {
 
@@ -32,12 +31,12 @@ class BenchStep {
   };
   Steps steps(int64_t count);
 
-  const LanguageModel& model() const { return *model_; }
+  const LanguageModel& model() const { return step_.model(); }
   /// Its float32 weights, from which a bfloat16 model is rounded.
-  const LanguageModel& master() const { return *master_; }
-  const LanguageModel& gradient() const { return *gradient_; }
-  bool is_on_cpu() const { return device_step_ == nullptr; }
-  Device device() const { return model_->device(); }
+  const LanguageModel& master() const { return step_.master(); }
+  const LanguageModel& gradient() const { return step_.gradient(); }
+  bool is_on_cpu() const { return !step_.runs_ahead(); }
+  Device device() const { return step_.device(); }
   const Tensor& tokens() const { return tokens_; }
   const Tensor& targets() const { return targets_; }
   size_t arena_bytes() const { return workspace_.statistics(device()).arena_bytes; }
@@ -45,13 +44,9 @@ class BenchStep {
  private:
   void queue_step();
 
-  std::unique_ptr<LanguageModel> master_, model_, gradient_;
-  TensorList gradients_;
-  AdamW optimizer_;
-  std::unique_ptr<Float8Layers> float8_;  // null unless the dtype is fp8
-  Tensor tokens_, targets_;
   Workspace workspace_;
-  std::unique_ptr<DeviceStep> device_step_;  // on a CUDA device
+  TrainingStep step_;
+  Tensor tokens_, targets_;
   uint64_t steps_ = 0;
 };
 

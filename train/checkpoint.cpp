@@ -173,7 +173,8 @@ void load_optimizer(const fs::path& checkpoint, Optimizer& optimizer) {
           optimizer.masters().size(),
           " parameters that are trained; were train.freeze, train.train_only or optimizer.momentum changed?");
   for (const OptimizerState& part : optimizer.state())
-    for (const NamedTensor& values : *part.tensors) read_state(file, stored_name(part, values), values.tensor);
+    for (const NamedTensor& values : *part.tensors)
+      read_state(file, stored_name(part, values), values.tensor);
   optimizer.set_steps(std::stoll(steps->second));
 }
 

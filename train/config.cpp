@@ -19,7 +19,7 @@
 #include "cladtorch/train/suggest.h"
 #include "cladtorch/train/usage_error.h"
 #include "data/text/utf8.h"
-#include "train/make_optimizer.h"
+#include "train/step/make_optimizer.h"
 #include "train/unknown_key.h"
 
 namespace cladtorch::train {
@@ -364,12 +364,10 @@ void check_config(const TrainConfig& c) {
          "lora.alpha, lora.dropout and lora.targets belong to an adapter; set lora.rank too");
   expect(c.lora.rank == 0 || (c.train.freeze.empty() && c.train.train_only.empty()),
          "lora.rank trains adapters alone; leave out train.freeze and train.train_only");
-  const std::pair<const char*, double> shares[] = {{"model.dropout", c.model.dropout},
-                                                   {"lora.dropout", c.lora.dropout},
-                                                   {"optimizer.beta1", c.optimizer.beta1},
-                                                   {"optimizer.beta2", c.optimizer.beta2},
-                                                   {"optimizer.momentum", c.optimizer.momentum},
-                                                   {"train.eval_prefix", c.train.eval_prefix}};
+  const std::pair<const char*, double> shares[] = {
+      {"model.dropout", c.model.dropout},           {"lora.dropout", c.lora.dropout},
+      {"optimizer.beta1", c.optimizer.beta1},       {"optimizer.beta2", c.optimizer.beta2},
+      {"optimizer.momentum", c.optimizer.momentum}, {"train.eval_prefix", c.train.eval_prefix}};
   for (const auto& [key, value] : shares) {
     expect(value < 1, fmt::format("{} is {}, expected less than 1", key, value));
   }

@@ -9,11 +9,10 @@
 #include <string>
 
 #include "cladtorch/formats/hugging_face.h"
-#include "cladtorch/ops/dropout.h"
 #include "cladtorch/tensor/device.h"
 #include "cladtorch/tensor/dry_run.h"
-#include "train/device_step.h"
-#include "train/make_optimizer.h"
+#include "train/step/make_optimizer.h"
+#include "train/step/training_step.h"
 
 namespace cladtorch::train {
 namespace {
@@ -129,19 +128,18 @@ Trainer::Trainer(const TrainConfig& config, const data::Dataset& data, std::uniq
 }
 
 void Trainer::build(std::unique_ptr<LanguageModel> master) {
-  master_ = master->to(device_from_string(config_.run.device));
-  const Precision precision = precision_from_string(config_.run.dtype);
-  model_ = master_->to(precision.dtype);
-  float8_ = precision.float8 ? float8_layers(*model_) : nullptr;
-  gradient_ = model_->gradient_like();
-  gradients_ = std::make_unique<TensorList>(gradient_->parameters());
-  optimizer_ = make_optimizer(config_.optimizer, TensorList(model_->parameters()),
-                              TensorList(master_->parameters()));
-  device_step_ = nullptr;
-  if (model_->device().type != DeviceType::cpu)
-    device_step_ = std::make_unique<DeviceStep>(*model_, *gradient_, *gradients_, *optimizer_, float8_.get(),
-                                                workspace_);
+  const MakeOptimizer make = [&](TensorList parameters, TensorList masters) {
+    return make_optimizer(config_.optimizer, std::move(parameters), std::move(masters));
+  };
+  step_ = std::make_unique<TrainingStep>(master->to(device_from_string(config_.run.device)),
+                                         precision_from_string(config_.run.dtype), make, workspace_);
 }
+
+const LanguageModel& Trainer::model() const { return step_->model(); }
+const LanguageModel& Trainer::master() const { return step_->master(); }
+const TensorList& Trainer::weights() const { return step_->optimizer().masters(); }
+int64_t Trainer::trained_parameters() const { return step_->gradients().numel(); }
+bool Trainer::runs_ahead() const { return step_->runs_ahead(); }
 
 Trainer::~Trainer() = default;
 
@@ -155,17 +153,18 @@ void Trainer::restore(const std::filesystem::path& checkpoint) {
   const data::TokenizerPtr tokenizer = data::load_tokenizer(checkpoint);
   require(tokenizer->fingerprint() == data_.tokenizer->fingerprint(), "resume '", checkpoint.string(),
           "': its vocabulary is not that of the text; has the text changed?");
-  master_ = master_->to(Device{});
-  restore_weights(checkpoint, state);
-  build(std::move(master_));
-  load_optimizer(checkpoint, *optimizer_);
-  require(optimizer_->steps() == state.step, "resume '", checkpoint.string(), "': it is of step ", state.step,
-          ", but its optimizer has done ", optimizer_->steps(), "; was trainer_state.json edited?");
-  if (float8_) load_float8(checkpoint, *float8_);
-  bool finite = std::isfinite(TensorList(master_->parameters()).norm());
-  for (const OptimizerState& part : optimizer_->state()) finite &= std::isfinite(part.tensors->norm());
-  require(finite,
-          "resume '", checkpoint.string(), "': it holds numbers that are not finite; it cannot be continued");
+  std::unique_ptr<LanguageModel> master = step_->release_master()->to(Device{});
+  restore_weights(checkpoint, state, *master);
+  build(std::move(master));
+  Optimizer& optimizer = step_->optimizer();
+  load_optimizer(checkpoint, optimizer);
+  require(optimizer.steps() == state.step, "resume '", checkpoint.string(), "': it is of step ", state.step,
+          ", but its optimizer has done ", optimizer.steps(), "; was trainer_state.json edited?");
+  if (Float8Layers* float8 = step_->float8()) load_float8(checkpoint, *float8);
+  bool finite = std::isfinite(TensorList(step_->master().parameters()).norm());
+  for (const OptimizerState& part : optimizer.state()) finite &= std::isfinite(part.tensors->norm());
+  require(finite, "resume '", checkpoint.string(),
+          "': it holds numbers that are not finite; it cannot be continued");
   loader_.restore(state.loader);
   // Checkpoints of long ago do not say how many tokens.
   require(state.tokens == 0 || loader_.may_have_given(static_cast<uint64_t>(state.tokens)), "resume '",
@@ -180,7 +179,8 @@ void Trainer::restore(const std::filesystem::path& checkpoint) {
   }
 }
 
-void Trainer::restore_weights(const std::filesystem::path& checkpoint, const TrainerState& state) {
+void Trainer::restore_weights(const std::filesystem::path& checkpoint, const TrainerState& state,
+                              LanguageModel& master) const {
   require(adapter_.has_value() == !state.base_fingerprint.empty(), "resume '", checkpoint.string(),
           "': it holds ", adapter_ ? "a whole model" : "an adapter", ", but the configuration trains ",
           adapter_ ? "an adapter" : "a whole model");
@@ -188,20 +188,20 @@ void Trainer::restore_weights(const std::filesystem::path& checkpoint, const Tra
     require(state.base_fingerprint == state_.base_fingerprint, "resume '", checkpoint.string(),
             "': its adapter belongs to another model than the one in '", adapter_->base.string(),
             "'; have its weights changed?");
-    return restore_adapter(checkpoint, adapter_->lora, *master_);
+    return restore_adapter(checkpoint, adapter_->lora, master);
   }
-  const std::string differs = formats::difference(checkpoint, *master_);
+  const std::string differs = formats::difference(checkpoint, master);
   require(differs.empty(), "resume '", checkpoint.string(),
           "': the model keys of the configuration differ from the checkpoint's: ", differs);
-  formats::load_parameters(checkpoint, *master_);
+  formats::load_parameters(checkpoint, master);
 }
 
 void Trainer::save(const std::filesystem::path& checkpoint) {
   // An update from a finite gradient can still overflow; such weights must not replace good ones.
-  if (const double norm = TensorList(master_->parameters()).norm(); !std::isfinite(norm))
+  if (const double norm = TensorList(master().parameters()).norm(); !std::isfinite(norm))
     diverged("the length of the weights", norm);
-  save_checkpoint(checkpoint, *master_, *optimizer_, state_, extras_, adapter_ ? &*adapter_ : nullptr,
-                  float8_.get());
+  save_checkpoint(checkpoint, master(), step_->optimizer(), state_, extras_, adapter_ ? &*adapter_ : nullptr,
+                  step_->float8());
 }
 
 void Trainer::diverged(const char* what, double value) const {
@@ -217,18 +217,18 @@ int64_t Trainer::tokens_per_step() const {
 }
 
 double Trainer::flops_per_token() const {
-  const std::vector<NamedTensor> parameters = model_->parameters();
+  const std::vector<NamedTensor> parameters = model().parameters();
   // In the order of a forward pass: no backward pass goes below the first that is trained.
   const auto first_trained =
       std::ranges::find_if(parameters, [](const NamedTensor& named) { return !named.tensor.is_frozen(); });
   std::set<std::string> below;
   for (auto named = parameters.begin(); named != first_trained; ++named) below.insert(named->name);
-  double flops = model_->flops_per_token(config_.model.context);
+  double flops = model().flops_per_token(config_.model.context);
   const auto leave_out = [&](const std::string& name, const Tensor& weight) {
     const int products = (weight.is_frozen() ? 1 : 0) + (below.contains(name) ? 1 : 0);
     flops -= 2 * products * static_cast<double>(weight.numel());
   };
-  for (const NamedLinear& linear : model_->linear_layers()) {
+  for (const NamedLinear& linear : step_->model().linear_layers()) {
     const nn::Linear& layer = *linear.layer;
     leave_out(linear.name + ".weight", layer.weight);
     if (layer.lora_A.defined()) flops += 6 * static_cast<double>(layer.lora_A.numel() + layer.lora_B.numel());
@@ -238,51 +238,37 @@ double Trainer::flops_per_token() const {
   return flops;
 }
 
-double Trainer::micro_batch(uint64_t number, double weight) {
-  const auto seed = static_cast<uint64_t>(config_.run.seed);
-  if (device_step_) {
-    device_step_->add(tokens_, targets_, weight, seed, number);
-    return 0;
-  }
-  const Workspace::Step scope(workspace_);
-  const TrainingScope training(seed, number);
-  return model_->loss_and_gradient(tokens_, targets_, *gradient_, weight);
-}
-
-Trainer::Sum Trainer::micro_batches(uint64_t step) {
-  Sum sum;
+double Trainer::add_micro_batches(uint64_t step) {
+  double sum = 0;
   const auto count = static_cast<uint64_t>(config_.train.accumulate);
   for (uint64_t micro = 0; micro < count; ++micro) {
     loader_.next(span_of(tokens_), span_of(targets_));
-    if (micro + 1 == count) gradients_->prepare_norm();
+    if (micro + 1 == count) step_->gradients().prepare_norm();
     const double weight = share_of_targets(span_of(targets_));
     if (weight == 0) continue;
-    sum.loss += micro_batch(step * count + micro, weight);
-    sum.weight += weight;
+    step_->add(tokens_, targets_, weight, static_cast<uint64_t>(config_.run.seed), step * count + micro);
+    sum += weight;
   }
-  return sum;
+  return sum > 0 ? sum : 1;  // without a target the gradient is zero
 }
 
 MemoryUse Trainer::plan_memory() {
-  if (device_step_) {
-    device_step_->plan(tokens_, targets_);
-    const DryRun dry;
-    evaluate_batches(1);
-  } else {
-    micro_batch(0, 1);
-    gradients_->mark_zero();
-    if (float8_) float8_->forget_step();
+  step_->plan(tokens_, targets_);
+  const Device device = step_->device();
+  {
+    std::optional<DryRun> dry;
+    if (device.type != DeviceType::cpu) dry.emplace();
     evaluate_batches(1);
   }
   MemoryUse use;
-  const auto all = static_cast<size_t>(model_->parameter_count());
-  use.parameters = all * size_of(model_->dtype());
-  use.masters = model_->dtype() == DType::bfloat16 ? all * size_of(DType::float32) : 0;
-  use.gradients = static_cast<size_t>(trained_parameters()) * size_of(gradients_->dtype());
-  use.optimizer = optimizer_->bytes();
-  const WorkspaceStatistics statistics = workspace_.statistics(model_->device());
-  use.activations =
-      model_->device().type == DeviceType::cpu ? statistics.arena_bytes : statistics.planned_bytes;
+  const DType dtype = model().dtype();
+  const auto all = static_cast<size_t>(model().parameter_count());
+  use.parameters = all * size_of(dtype);
+  use.masters = dtype == DType::bfloat16 ? all * size_of(DType::float32) : 0;
+  use.gradients = static_cast<size_t>(trained_parameters()) * size_of(step_->gradients().dtype());
+  use.optimizer = step_->optimizer().bytes();
+  const WorkspaceStatistics statistics = workspace_.statistics(device);
+  use.activations = device.type == DeviceType::cpu ? statistics.arena_bytes : statistics.planned_bytes;
   return use;
 }
 
@@ -292,78 +278,39 @@ StepRecord Trainer::step(const GradientObserver& observe) {
 }
 
 size_t Trainer::plan_activations(int64_t batch, bool gradient_checkpointing) {
-  const bool before = model_->gradient_checkpointing();
-  model_->set_gradient_checkpointing(gradient_checkpointing);
-  const Tensor tokens = zeros({batch, config_.model.context}, DType::int32);
-  const LossSum loss(gradients_->dtype(), model_->device());
-  Workspace workspace;
-  {
-    const DryRun dry;
-    const Workspace::Step step(workspace);
-    model_->add_loss_and_gradient(tokens, tokens, *gradient_, loss);
-  }
-  gradients_->mark_zero();
-  model_->set_gradient_checkpointing(before);
-  return workspace.statistics(model_->device()).planned_bytes;
+  return step_->plan_activations({batch, config_.model.context}, gradient_checkpointing);
 }
 
 void Trainer::begin_step(const GradientObserver& observe) {
-  Begun step;
-  step.begin = Clock::now();
-  step.record.step = state_.step + static_cast<int64_t>(begun_.size()) + 1;
-  step.record.lr = schedule_.at(step.record.step - 1, state_.steps);
-  optimizer_->set_lr(step.record.lr);
-  if (device_step_) {
-    queue(step, observe);
-  } else {
-    compute(step, observe);
-  }
-  step.loader = loader_.state();
-  begun_.push_back(std::move(step));
-}
-
-void Trainer::compute(Begun& step, const GradientObserver& observe) {
-  StepRecord& record = step.record;
-  const Sum sum = micro_batches(static_cast<uint64_t>(record.step - 1));
-  const double weight = sum.weight > 0 ? sum.weight : 1;  // without a target the gradient is zero
-  record.loss = sum.loss / weight;
-  record.grad_norm = gradients_->norm() / weight;
-  if (!std::isfinite(record.loss)) diverged("the loss", record.loss);
-  if (!std::isfinite(record.grad_norm)) diverged("the length of the gradient", record.grad_norm);
-  if (observe) observe(*gradients_, 1.0 / weight);
-  // The mean over targets and the clipping are one factor, applied in the optimizer's own pass.
-  const double clip = config_.optimizer.clip;
-  const double clipping = clip > 0 && record.grad_norm > clip ? clip / record.grad_norm : 1.0;
-  optimizer_->step(*gradients_, clipping / weight);
-  if (float8_) float8_->finish_step();
-}
-
-void Trainer::queue(Begun& step, const GradientObserver& observe) {
-  const Sum sum = micro_batches(static_cast<uint64_t>(step.record.step - 1));
-  const double weight = sum.weight > 0 ? sum.weight : 1;
-  if (observe) observe(*gradients_, 1.0 / weight);
-  device_step_->finish(weight, config_.optimizer.clip);
+  Begun begun;
+  begun.begin = Clock::now();
+  begun.record.step = state_.step + static_cast<int64_t>(begun_.size()) + 1;
+  begun.record.lr = schedule_.at(begun.record.step - 1, state_.steps);
+  step_->optimizer().set_lr(begun.record.lr);
+  const double weight = add_micro_batches(static_cast<uint64_t>(begun.record.step - 1));
+  if (observe) observe(step_->gradients(), 1.0 / weight);
+  step_->finish(weight, config_.optimizer.clip);
+  begun.loader = loader_.state();
+  begun_.push_back(std::move(begun));
 }
 
 StepRecord Trainer::finish_step() {
-  Begun step = std::move(begun_.front());
+  const Begun begun = std::move(begun_.front());
   begun_.pop_front();
-  StepRecord& record = step.record;
-  if (device_step_) {
-    const StepOutput output = device_step_->read();
-    record.loss = output.loss;
-    record.grad_norm = output.norm;
-    if (!std::isfinite(record.loss)) diverged("the loss", record.loss);
-    if (!std::isfinite(record.grad_norm)) diverged("the length of the gradient", record.grad_norm);
-  }
+  StepRecord record = begun.record;
+  const StepOutput output = step_->read();
+  record.loss = output.loss;
+  record.grad_norm = output.norm;
+  if (!std::isfinite(record.loss)) diverged("the loss", record.loss);
+  if (!std::isfinite(record.grad_norm)) diverged("the length of the gradient", record.grad_norm);
   // Where steps overlap, each takes the time since the one before it was finished.
-  const Clock::time_point now = Clock::now(), begin = std::max(step.begin, finished_);
+  const Clock::time_point now = Clock::now(), begin = std::max(begun.begin, finished_);
   const double seconds = std::chrono::duration<double>(now - begin).count();
   finished_ = now;
   record.tokens_per_second = static_cast<double>(tokens_per_step()) / seconds;
   state_.step = record.step;
   state_.tokens += tokens_per_step();
-  state_.loader = step.loader;
+  state_.loader = begun.loader;
   state_.seconds += seconds;
   record.tokens = state_.tokens;
   record.seconds = state_.seconds;
@@ -374,8 +321,7 @@ Trainer::Sum Trainer::evaluate_batches(int64_t count) {
   Sum sum;
   for (int64_t i = 0; i < count; ++i) {
     const auto here = static_cast<double>(eval_batches_.get(i, span_of(tokens_), span_of(targets_)));
-    Workspace::Step scope(workspace_);
-    sum.loss += here * model_->loss(tokens_, targets_);
+    sum.loss += here * step_->loss(tokens_, targets_);
     sum.weight += here;
   }
   return sum;

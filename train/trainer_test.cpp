@@ -14,7 +14,7 @@
 #include "cladtorch/train/freeze.h"
 #include "data/tokens/memory_tokens.h"
 #include "io/temporary_folder.h"
-#include "train/make_optimizer.h"
+#include "train/step/make_optimizer.h"
 
 namespace cladtorch::train {
 namespace {

@@ -44,7 +44,7 @@ set(CLADTORCH_CUDA_SOURCES
   ops/silu/silu.cu
   ops/softmax/softmax.cu
   tensor/tensor_on_device.cu
-  ../train/optimizer.cu)
+  ../train/step/optimizer.cu)
 # What needs cuDNN's headers; not on the imitation.
 set(CLADTORCH_CUDNN_SOURCES
   cuda/cudnn_attention.cpp)

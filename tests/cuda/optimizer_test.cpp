@@ -1,7 +1,7 @@
 #include "cladtorch/ops/arithmetic.h"
 #include "cladtorch/train/adamw.h"
 #include "tests/cuda/compare.h"
-#include "train/optimizer_on_device.h"
+#include "train/step/optimizer_on_device.h"
 
 namespace cladtorch {
 namespace {

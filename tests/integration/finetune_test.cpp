@@ -157,8 +157,9 @@ TEST_F(FinetuneTest, TrainsWhatIsNotFrozen) {
   }
   EXPECT_FALSE(moments.tensors().contains("exp_avg.wte.weight"));
   EXPECT_TRUE(moments.tensors().contains("exp_avg.h.1.mlp.c_fc.weight"));
-  expect_error({"train", "--resume", "run", "--steps", "20", "--freeze", "transformer.w*"},
-               runtime_error_code, "parameters are trained; were train.freeze or train.train_only changed?");
+  expect_error(
+      {"train", "--resume", "run", "--steps", "20", "--freeze", "transformer.w*"}, runtime_error_code,
+      "parameters that are trained; were train.freeze, train.train_only or optimizer.momentum changed?");
 }
 
 TEST_F(FinetuneTest, StopsWhenTheLossGoesDownNoMore) {

@@ -40,9 +40,10 @@ formats::FolderExtras extras_of(const data::Tokenizer& tokenizer);
 /// one complete checkpoint under this name. The parent of `path` must exist. With `adapter`, the files of
 /// PEFT with the model's adapters replace those of the model. With `float8`, float8.safetensors holds the
 /// largest values of its layers.
-void save_checkpoint(const std::filesystem::path& path, const LanguageModel& model, const Optimizer& optimizer,
-                     const TrainerState& state, const formats::FolderExtras& extras,
-                     const AdapterRun* adapter = nullptr, const Float8Layers* float8 = nullptr);
+void save_checkpoint(const std::filesystem::path& path, const LanguageModel& model,
+                     const Optimizer& optimizer, const TrainerState& state,
+                     const formats::FolderExtras& extras, const AdapterRun* adapter = nullptr,
+                     const Float8Layers* float8 = nullptr);
 
 /// The tokenizer of `model` in the folder `checkpoint`. Throws Error if it has tokens that the model lacks;
 /// the model may have rows for more tokens.

@@ -14,9 +14,9 @@
 #include "cladtorch/tensor/workspace.h"
 #include "cladtorch/train/checkpoint.h"
 #include "cladtorch/train/config.h"
-#include "cladtorch/train/optimizer.h"
 #include "cladtorch/train/run_log.h"
 #include "cladtorch/train/schedule.h"
+#include "cladtorch/train/tensor_list.h"
 
 namespace cladtorch::train {
 
@@ -36,7 +36,7 @@ struct MemoryUse {
 /// targets of the step is `gradients` times `scale`.
 using GradientObserver = std::function<void(const TensorList& gradients, double scale)>;
 
-class DeviceStep;
+class TrainingStep;
 
 class Trainer {
  public:
@@ -67,7 +67,7 @@ class Trainer {
   /// that the device never waits for the host, unless something between the two needs the model or its state.
   void begin_step(const GradientObserver& observe = {});
   StepRecord finish_step();
-  bool runs_ahead() const { return device_step_ != nullptr; }
+  bool runs_ahead() const;
   /// The number of steps that have begun and are not finished.
   size_t steps_ahead() const { return begun_.size(); }
 
@@ -78,43 +78,40 @@ class Trainer {
   /// Changes the length of the run, and with it the learning rates still to come.
   void set_steps(int64_t steps) { state_.steps = steps; }
   /// The model that computes, in run.dtype.
-  const LanguageModel& model() const { return *model_; }
+  const LanguageModel& model() const;
   /// The float32 weights to which updates are applied and which checkpoints hold: those of model(), unless
   /// that is bfloat16.
-  const LanguageModel& master() const { return *master_; }
+  const LanguageModel& master() const;
   /// The float32 weights by name.
-  const TensorList& weights() const { return optimizer_->masters(); }
+  const TensorList& weights() const;
   /// The other files of checkpoints, at first those of the data's tokenizer. A model that was read from a
   /// folder keeps its own.
   void set_extras(formats::FolderExtras extras) { extras_ = std::move(extras); }
   const data::EvalBatches& eval_batches() const { return eval_batches_; }
   int64_t tokens_per_step() const;
   /// The number of elements that updates change, those of parameters that are not frozen.
-  int64_t trained_parameters() const { return gradients_->numel(); }
+  int64_t trained_parameters() const;
   /// Arithmetic operations for one token in forward and backward, without the products that freezing saves.
   double flops_per_token() const;
 
  private:
   void build(std::unique_ptr<LanguageModel> master);
-  void restore_weights(const std::filesystem::path& checkpoint, const TrainerState& state);
+  void restore_weights(const std::filesystem::path& checkpoint, const TrainerState& state,
+                       LanguageModel& master) const;
   /// Sums over several batches.
   struct Sum {
     double loss = 0;  ///< of each batch, times its weight
     double weight = 0;
   };
-  /// The sums of a step, in which each micro-batch and its gradient are weighted by the share of its
-  /// positions that have a target.
-  Sum micro_batches(uint64_t step);
-  double micro_batch(uint64_t number, double weight);
+  /// Adds the micro-batches of a step, each weighted by the share of its positions that have a target;
+  /// returns the sum of these weights.
+  double add_micro_batches(uint64_t step);
   /// The state of a step that has begun.
   struct Begun {
     StepRecord record;
-    double weight = 1;
     data::LoaderState loader;
     std::chrono::steady_clock::time_point begin;
   };
-  void compute(Begun& step, const GradientObserver& observe);
-  void queue(Begun& step, const GradientObserver& observe);
   Sum evaluate_batches(int64_t count);
   [[noreturn]] void diverged(const char* what, double value) const;
 
@@ -125,12 +122,8 @@ class Trainer {
   data::Loader loader_;
   data::EvalBatches eval_batches_;
   Tensor tokens_, targets_;
-  std::unique_ptr<LanguageModel> master_, model_, gradient_;
-  std::unique_ptr<TensorList> gradients_;
-  std::unique_ptr<Optimizer> optimizer_;
-  std::unique_ptr<Float8Layers> float8_;     // null unless run.dtype is fp8
-  Workspace workspace_;                      // training and evaluation take turns in one arena
-  std::unique_ptr<DeviceStep> device_step_;  // on a CUDA device
+  Workspace workspace_;  // training and evaluation take turns in one arena
+  std::unique_ptr<TrainingStep> step_;
   std::deque<Begun> begun_;
   std::chrono::steady_clock::time_point finished_;  // the last step
   TrainerState state_;

@@ -7,8 +7,8 @@
 #include "cladtorch/ops/reduce.h"
 #include "cladtorch/tensor/parallel.h"
 #include "tensor/dispatch.h"
-#include "train/loops.h"
-#include "train/optimizer_on_device.h"
+#include "train/step/loops.h"
+#include "train/step/optimizer_on_device.h"
 
 namespace cladtorch {
 namespace {

@@ -1,4 +1,4 @@
-#include "train/optimizer_on_device.h"
+#include "train/step/optimizer_on_device.h"
 
 #include <algorithm>
 #include <vector>

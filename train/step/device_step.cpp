@@ -1,13 +1,19 @@
-#include "train/device_step.h"
-
+// A training step on a CUDA device for which the host does not wait: its loss and norm are read a step late.
+// Once memory is planned, each part of it is a graph that is launched as a whole.
 #include <algorithm>
+#include <deque>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "cladtorch/ops/dropout.h"
 #include "cladtorch/tensor/dry_run.h"
 #include "cladtorch/tensor/gradient_target.h"
+#include "tensor/device_graph.h"
+#include "tensor/readback.h"
 #include "tensor/switch.h"
+#include "train/step/optimizer_on_device.h"
+#include "train/step/step_engine.h"
 
 namespace cladtorch::train {
 namespace {
@@ -15,19 +21,51 @@ namespace {
 /// The first run plans the memory, the second follows the plan, and both find out how to multiply.
 constexpr int runs_before_capture = 2;
 
-}  // namespace
+class DeviceStep : public StepEngine {
+ public:
+  explicit DeviceStep(StepParts& parts);
 
-DeviceStep::DeviceStep(const LanguageModel& model, LanguageModel& gradient, TensorList& gradients,
-                       Optimizer& optimizer, Float8Layers* float8, Workspace& workspace)
-    : model_(model),
-      gradient_(gradient),
-      gradients_(gradients),
-      optimizer_(optimizer),
-      float8_(float8),
-      workspace_(workspace),
-      device_(model.device()),
+  void plan(const Tensor& tokens, const Tensor& targets) override;
+  void add(const Tensor& tokens, const Tensor& targets, double weight, uint64_t seed,
+           uint64_t number) override;
+  void finish(double weight, double clip) override;
+  StepOutput read() override;
+  bool runs_ahead() const override { return true; }
+
+ private:
+  /// A part of a step: run as it is at first, then captured, then launched.
+  struct Part {
+    int runs = 0;  ///< that followed the plan of memory
+    std::unique_ptr<detail::DeviceGraph> graph;
+    int64_t moves = 0;            ///< of the arena when it was captured
+    std::vector<Tensor> written;  ///< buffers that were marked zero and get their first contribution
+  };
+  void run(Part& part, detail::ThreadBody work);
+  void capture(Part& part, detail::ThreadBody work);
+  bool is_planned() const;
+
+  void take_shapes(const Tensor& tokens, const Tensor& targets);
+  void queue_gradient(uint64_t seed, uint64_t number);
+  void queue_update();
+  std::unique_ptr<detail::Readback> unused_readback();
+
+  StepParts& parts_;
+  Device device_;
+  Tensor tokens_, targets_, number_;  // there
+  LossSum loss_;
+  OptimizerTables tables_;
+  Tensor input_, output_, sums_;
+  Part first_, later_, update_;  // the first micro-batch stores gradients, the later ones add
+  bool is_first_ = true;
+  std::deque<std::unique_ptr<detail::Readback>> unread_;
+  std::vector<std::unique_ptr<detail::Readback>> unused_;
+};
+
+DeviceStep::DeviceStep(StepParts& parts)
+    : parts_(parts),
+      device_(parts.device()),
       number_(Tensor::empty({2}, DType::int32, device_)),
-      loss_(model.dtype() == DType::float64 ? DType::float64 : DType::float32, device_),
+      loss_(parts.model->dtype() == DType::float64 ? DType::float64 : DType::float32, device_),
       input_(to_device(StepInput{}, device_)),
       output_(to_device(StepOutput{0, 0, 1}, device_)) {}
 
@@ -43,7 +81,7 @@ void DeviceStep::plan(const Tensor& tokens, const Tensor& targets) {
   take_shapes(tokens, targets);
   const DryRun dry;
   queue_gradient(0, 0);
-  gradients_.mark_zero();
+  parts_.gradients.mark_zero();
   loss_.total.mark_zero();
 }
 
@@ -60,17 +98,17 @@ void DeviceStep::add(const Tensor& tokens, const Tensor& targets, double weight,
 }
 
 void DeviceStep::queue_gradient(uint64_t seed, uint64_t number) {
-  const Workspace::Step scope(workspace_);
+  const Workspace::Step scope(parts_.workspace);
   const TrainingScope training(seed, number, number_);
-  model_.add_loss_and_gradient(tokens_, targets_, gradient_, loss_);
+  parts_.model->add_loss_and_gradient(tokens_, targets_, *parts_.gradient, loss_);
 }
 
 void DeviceStep::finish(double weight, double clip) {
-  input_.copy_from(to_device(optimizer_.device_input(clip, weight), Device{}));
-  const int64_t steps = optimizer_.steps();
+  input_.copy_from(to_device(parts_.optimizer->device_input(clip, weight), Device{}));
+  const int64_t steps = parts_.optimizer->steps();
   run(update_, [&] { queue_update(); });
-  optimizer_.set_steps(steps + 1);
-  gradients_.mark_zero();
+  parts_.optimizer->set_steps(steps + 1);
+  parts_.gradients.mark_zero();
   loss_.total.mark_zero();
   is_first_ = true;
 
@@ -80,21 +118,21 @@ void DeviceStep::finish(double weight, double clip) {
 }
 
 void DeviceStep::queue_update() {
-  tables_.point_to(gradients_);
+  tables_.point_to(parts_.gradients);
   if (!sums_.defined()) sums_ = Tensor::empty({tables_.piece_count}, DType::float64, device_);
   squares_on_device(tables_, sums_);
   finish_step_on_device(input_, loss_.total, sums_, output_);
-  optimizer_.step_on_device(gradients_, input_, output_);
-  if (float8_ != nullptr) float8_->finish_step();
+  parts_.optimizer->step_on_device(parts_.gradients, input_, output_);
+  if (parts_.float8) parts_.float8->finish_step();
 }
 
 bool DeviceStep::is_planned() const {
-  const WorkspaceStatistics statistics = workspace_.statistics(device_);
+  const WorkspaceStatistics statistics = parts_.workspace.statistics(device_);
   return statistics.unplanned_allocations == 0 && statistics.heap_allocations == 0;
 }
 
 void DeviceStep::run(Part& part, detail::ThreadBody work) {
-  if (part.graph && part.moves != workspace_.statistics(device_).moves) part = {};
+  if (part.graph && part.moves != parts_.workspace.statistics(device_).moves) part = {};
   if (!part.graph && part.runs >= runs_before_capture && detail::is_switched_on("CLADTORCH_CUDA_GRAPHS"))
     capture(part, work);
   if (!part.graph) {
@@ -108,7 +146,7 @@ void DeviceStep::run(Part& part, detail::ThreadBody work) {
 
 void DeviceStep::capture(Part& part, detail::ThreadBody work) {
   std::vector<Tensor> marked = {loss_.total};
-  for (const NamedTensor& gradient : gradients_) marked.push_back(gradient.tensor);
+  for (const NamedTensor& gradient : parts_.gradients) marked.push_back(gradient.tensor);
   std::erase_if(marked, [](const Tensor& buffer) { return !buffer.is_marked_zero(); });
   try {
     part.graph = detail::capture(device_, work);
@@ -117,7 +155,7 @@ void DeviceStep::capture(Part& part, detail::ThreadBody work) {
     part.runs = std::numeric_limits<int>::min();
     return;
   }
-  part.moves = workspace_.statistics(device_).moves;
+  part.moves = parts_.workspace.statistics(device_).moves;
   part.written = marked;
   std::erase_if(part.written, [](const Tensor& buffer) { return buffer.is_marked_zero(); });
 }
@@ -136,5 +174,9 @@ StepOutput DeviceStep::read() {
   unused_.push_back(std::move(readback));
   return output;
 }
+
+}  // namespace
+
+std::unique_ptr<StepEngine> device_step(StepParts& parts) { return std::make_unique<DeviceStep>(parts); }
 
 }  // namespace cladtorch::train

@@ -1,8 +1,8 @@
 #include "cladtorch/train/sgd.h"
 
 #include "tensor/dispatch.h"
-#include "train/loops.h"
-#include "train/update.h"
+#include "train/step/loops.h"
+#include "train/step/update.h"
 
 namespace cladtorch {
 

@@ -5,8 +5,8 @@
 
 #include "ops/matmul/gemm.h"
 #include "tensor/dispatch.h"
-#include "train/loops.h"
-#include "train/update.h"
+#include "train/step/loops.h"
+#include "train/step/update.h"
 
 namespace cladtorch {
 namespace {

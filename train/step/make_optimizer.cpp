@@ -1,4 +1,4 @@
-#include "train/make_optimizer.h"
+#include "train/step/make_optimizer.h"
 
 #include "cladtorch/train/adamw.h"
 #include "cladtorch/train/muon.h"

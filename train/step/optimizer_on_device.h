@@ -6,27 +6,9 @@
 
 #include "cladtorch/train/tensor_list.h"
 #include "tensor/device_function.h"
+#include "train/step/step_numbers.h"
 
 namespace cladtorch::train {
-
-/// What the host says of a step, in double on the device: one array, so that one copy carries it.
-struct StepInput {
-  double step_size;     ///< lr / (1 - beta1^steps)
-  double second_scale;  ///< 1 / sqrt(1 - beta2^steps)
-  double decay;         ///< lr * weight_decay
-  double clip;          ///< largest norm of the mean gradient, or 0
-  double weight;        ///< what the sums of losses and gradients are divided by
-  double step;          ///< number of the step, for random numbers
-};
-
-/// What the device says of it.
-struct StepOutput {
-  double loss;  ///< mean over the step's targets
-  double norm;  ///< of the gradient, before clipping
-  /// What the gradients are multiplied by. NaN when the loss or the norm is not finite: then, and ever after,
-  /// parameters and moments stay as they are.
-  double gradient_scale;
-};
 
 /// The tensors of one parameter, by element type T; `rounded` is null or the bfloat16 copy.
 struct OptimizerEntry {

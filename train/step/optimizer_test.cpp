@@ -11,7 +11,7 @@
 #include "cladtorch/train/muon.h"
 #include "cladtorch/train/sgd.h"
 #include "io/temporary_folder.h"
-#include "train/make_optimizer.h"
+#include "train/step/make_optimizer.h"
 
 namespace cladtorch {
 namespace {

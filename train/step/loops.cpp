@@ -1,4 +1,4 @@
-#include "train/loops.h"
+#include "train/step/loops.h"
 
 #include <cmath>
 

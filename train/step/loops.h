@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "cladtorch/tensor/dtype.h"
-#include "train/update_math.h"
+#include "train/step/update_math.h"
 
 namespace cladtorch::train {
 

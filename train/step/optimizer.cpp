@@ -3,7 +3,7 @@
 #include "cladtorch/tensor/factories.h"
 #include "cladtorch/tensor/gradient_target.h"
 #include "tensor/dispatch.h"
-#include "train/optimizer_on_device.h"
+#include "train/step/optimizer_on_device.h"
 
 namespace cladtorch {
 namespace {

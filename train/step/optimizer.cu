@@ -1,8 +1,8 @@
 #include "cladtorch/random.h"
 #include "cuda/pointwise.cuh"
 #include "cuda/reduction.cuh"
-#include "train/update_math.h"
-#include "train/optimizer_on_device.h"
+#include "train/step/optimizer_on_device.h"
+#include "train/step/update_math.h"
 
 namespace cladtorch::train {
 namespace {
@@ -53,13 +53,8 @@ __global__ void __launch_bounds__(threads)
   for (int64_t i = threadIdx.x; i < count; i += threads) sum[0] += sums[i];
   BlockPerRow::reduce<cuda::Sum>(sum);
   if (threadIdx.x != 0) return;
-  const bool stopped = std::isnan(output->gradient_scale);
-  const double mean = static_cast<double>(*loss) / input->weight, norm = sqrt(sum[0]) / input->weight;
-  const double clipping = input->clip > 0 && norm > input->clip ? input->clip / norm : 1;
-  output->loss = mean;
-  output->norm = norm;
-  output->gradient_scale =
-      !stopped && std::isfinite(mean) && std::isfinite(norm) ? clipping / input->weight : NAN;
+  *output = finished_step(static_cast<double>(*loss), sqrt(sum[0]), input->weight, input->clip,
+                          std::isnan(output->gradient_scale));
 }
 
 void finish_step(const Tensor& input, const Tensor& loss, const Tensor& sums, Tensor& output) {

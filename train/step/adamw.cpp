@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "tensor/dispatch.h"
-#include "train/loops.h"
-#include "train/optimizer_on_device.h"
-#include "train/update.h"
+#include "train/step/loops.h"
+#include "train/step/optimizer_on_device.h"
+#include "train/step/update.h"
 
 namespace cladtorch {
 namespace {

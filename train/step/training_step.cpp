@@ -1,0 +1,62 @@
+#include "train/step/training_step.h"
+
+#include "cladtorch/ops/dropout.h"
+#include "cladtorch/tensor/device.h"
+#include "cladtorch/tensor/dry_run.h"
+
+namespace cladtorch::train {
+namespace {
+
+StepParts parts_of(std::unique_ptr<LanguageModel> master, const Precision& precision,
+                   const MakeOptimizer& make, Workspace& workspace) {
+  std::unique_ptr<LanguageModel> model = master->to(precision.dtype);
+  std::unique_ptr<Float8Layers> float8 = precision.float8 ? float8_layers(*model) : nullptr;
+  std::unique_ptr<LanguageModel> gradient = model->gradient_like();
+  TensorList gradients(gradient->parameters());
+  std::unique_ptr<Optimizer> optimizer =
+      make(TensorList(model->parameters()), TensorList(master->parameters()));
+  return {
+      std::move(master), std::move(model), std::move(gradient), std::move(gradients), std::move(optimizer),
+      std::move(float8), workspace};
+}
+
+}  // namespace
+
+TrainingStep::TrainingStep(std::unique_ptr<LanguageModel> master, const Precision& precision,
+                           const MakeOptimizer& make, Workspace& workspace)
+    : parts_(parts_of(std::move(master), precision, make, workspace)),
+      engine_(device().type == DeviceType::cpu ? host_step(parts_) : device_step(parts_)) {}
+
+double TrainingStep::loss(const Tensor& tokens, const Tensor& targets) const {
+  const Workspace::Step scope(parts_.workspace);
+  return parts_.model->loss(tokens, targets);
+}
+
+double TrainingStep::loss_and_gradient(const Tensor& tokens, const Tensor& targets, uint64_t seed,
+                                       uint64_t number) {
+  parts_.gradients.mark_zero();
+  const TrainingScope training(seed, number);
+  const Workspace::Step scope(parts_.workspace);
+  const double loss = parts_.model->loss_and_gradient(tokens, targets, *parts_.gradient);
+  if (device().type != DeviceType::cpu) synchronize(device());
+  return loss;
+}
+
+size_t TrainingStep::plan_activations(const Shape& batch, bool gradient_checkpointing) {
+  LanguageModel& model = *parts_.model;
+  const bool before = model.gradient_checkpointing();
+  model.set_gradient_checkpointing(gradient_checkpointing);
+  const Tensor tokens = zeros(batch, DType::int32);
+  const LossSum loss(parts_.gradients.dtype(), device());
+  Workspace workspace;
+  {
+    const DryRun dry;
+    const Workspace::Step step(workspace);
+    model.add_loss_and_gradient(tokens, tokens, *parts_.gradient, loss);
+  }
+  parts_.gradients.mark_zero();
+  model.set_gradient_checkpointing(before);
+  return workspace.statistics(device()).planned_bytes;
+}
+
+}  // namespace cladtorch::train

@@ -1,0 +1,61 @@
+// One training step on any device: the gradients of micro-batches, their norm, and the update.
+#pragma once
+
+#include <functional>
+
+#include "cladtorch/train/config.h"
+#include "train/step/step_engine.h"
+
+namespace cladtorch::train {
+
+using MakeOptimizer = std::function<std::unique_ptr<Optimizer>(TensorList parameters, TensorList masters)>;
+
+/// Owns a model that is trained and all that its steps need. The calls of a step are add() for each
+/// micro-batch, finish() and, now or a step later, read().
+class TrainingStep {
+ public:
+  /// `master` lies in float32 where the steps are computed; the model that computes is its copy in the dtype
+  /// of `precision`. `workspace` outlives this.
+  TrainingStep(std::unique_ptr<LanguageModel> master, const Precision& precision, const MakeOptimizer& make,
+               Workspace& workspace);
+  TrainingStep(const TrainingStep&) = delete;
+  TrainingStep& operator=(const TrainingStep&) = delete;
+
+  // See StepEngine.
+  void plan(const Tensor& tokens, const Tensor& targets) { engine_->plan(tokens, targets); }
+  void add(const Tensor& tokens, const Tensor& targets, double weight, uint64_t seed, uint64_t number) {
+    engine_->add(tokens, targets, weight, seed, number);
+  }
+  void finish(double weight, double clip) { engine_->finish(weight, clip); }
+  StepOutput read() { return engine_->read(); }
+  bool runs_ahead() const { return engine_->runs_ahead(); }
+
+  /// The mean loss of a batch, without a gradient.
+  double loss(const Tensor& tokens, const Tensor& targets) const;
+  /// The same with the gradient of this batch alone, which stays in gradient(); returns when it is there.
+  double loss_and_gradient(const Tensor& tokens, const Tensor& targets, uint64_t seed, uint64_t number);
+
+  /// Bytes of activations that a step on a batch of this shape would take, with recomputation or without. On
+  /// a CUDA device this runs nothing.
+  size_t plan_activations(const Shape& batch, bool gradient_checkpointing);
+
+  LanguageModel& model() { return *parts_.model; }
+  const LanguageModel& model() const { return *parts_.model; }
+  const LanguageModel& master() const { return *parts_.master; }
+  const LanguageModel& gradient() const { return *parts_.gradient; }
+  TensorList& gradients() { return parts_.gradients; }
+  const TensorList& gradients() const { return parts_.gradients; }
+  Optimizer& optimizer() { return *parts_.optimizer; }
+  const Optimizer& optimizer() const { return *parts_.optimizer; }
+  Float8Layers* float8() { return parts_.float8.get(); }
+  Device device() const { return parts_.device(); }
+
+  /// The weights, once nothing else of this is needed.
+  std::unique_ptr<LanguageModel> release_master() { return std::move(parts_.master); }
+
+ private:
+  StepParts parts_;
+  std::unique_ptr<StepEngine> engine_;
+};
+
+}  // namespace cladtorch::train
