@@ -72,6 +72,15 @@ inline bool in_std(const clang::Decl* decl) {
   return outermost && (outermost->getName() == "std" || outermost->getName().substr(0, 2) == "__");
 }
 
+/// Whether a function is the standard library's or C's, and no function of the program that is called like
+/// one.
+inline bool is_of_library(const clang::FunctionDecl* f) {
+  const clang::FunctionDecl* definition = nullptr;
+  return in_std(f) || (f->isExternC() &&
+                       (!f->hasBody(definition) ||
+                        f->getASTContext().getSourceManager().isInSystemHeader(definition->getLocation())));
+}
+
 /// Whether a declaration stands directly in the namespace of our runtime.
 inline bool in_clad(const clang::Decl* decl) {
   const auto* space = llvm::dyn_cast<clang::NamespaceDecl>(decl->getDeclContext());

@@ -60,7 +60,9 @@ bool is_math(const Expr* e) {
   const std::string& name = e->text;
   const std::size_t colons = name.rfind("::");
   if (colons == std::string::npos || (colons != 0 && name.substr(0, colons) != "std")) return false;
-  return names.count(name.substr(colons + 2)) != 0;
+  const std::string word = name.substr(colons + 2);
+  return names.count(word) != 0 &&
+         (colons != 0 || (word != "max" && word != "min"));  // which C does not have
 }
 
 bool may_point(const Var* v) {

@@ -58,8 +58,9 @@ std::vector<CustomLookup::Scope> CustomLookup::scopes(const FunctionDecl* callee
       {custom ? namespace_in(custom, "overrides") : nullptr, "clad::custom_derivatives::overrides::", true},
       {custom, "clad::custom_derivatives::", true},
       {namespace_in(clad, "builtin_derivatives"), "clad::builtin_derivatives::", false}};
+  const bool library = compat::is_of_library(callee);
   for (const auto& [base, qualified, users] : families) {
-    if (!base || (only_users_ && !users)) continue;
+    if (!base || (!users && (only_users_ || !library))) continue;
     if (method) {
       if (NamespaceDecl* inner = namespace_in(base, "class_functions"))
         out.push_back({inner, qualified + "class_functions::"});
@@ -72,7 +73,6 @@ std::vector<CustomLookup::Scope> CustomLookup::scopes(const FunctionDecl* callee
       nested += n->getNameAsString() + "::";
     }
     if (context) out.push_back({context, nested});
-    bool library = compat::in_std(callee) || callee->isExternC();
     if (library && context != base) out.push_back({base, qualified});
     if (NamespaceDecl* std = users && callee->isExternC() ? namespace_in(base, "std") : nullptr)
       out.push_back({std, qualified + "std::"});  // std::sin is the C library's

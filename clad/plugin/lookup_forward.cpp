@@ -127,7 +127,7 @@ bool CustomLookup::is_meant(const NamedDecl* decl, const FunctionDecl* callee) {
 }
 
 bool CustomLookup::has(const FunctionDecl* callee, std::initializer_list<const char*> suffixes) {
-  const bool library = compat::in_std(callee) || callee->isExternC();
+  const bool library = compat::is_of_library(callee);
   const bool object = isa<CXXMethodDecl>(callee) && !cast<CXXMethodDecl>(callee)->isStatic();
   for (const Scope& scope : scopes(callee))
     for (const char* suffix : suffixes) {
