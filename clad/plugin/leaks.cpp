@@ -60,6 +60,7 @@ Leaks::Leaks(const Request& request, Functions reached, const std::set<const Par
   // Which functions are called through pointers and the like is known when all has been seen.
   for (int pass = 0; pass < 2; ++pass) {
     built_.clear();
+    begun_.clear();
     items_.clear();
     edges_.clear();
     readings_.clear();
@@ -85,6 +86,32 @@ void Leaks::build(const FunctionDecl* function) {
     }
   walk(definition->getBody());
   within_ = outer;
+}
+
+/// The classes in an object of the library, which calls their constructors where nobody looks.
+void Leaks::begin_classes_in(QualType type) {
+  type = behind(type);
+  const CXXRecordDecl* record = type->getAsCXXRecordDecl();
+  if (!record || !record->hasDefinition() || !begun_.insert(record->getDefinition()).second) return;
+  record = record->getDefinition();
+  const auto* spec = dyn_cast<ClassTemplateSpecializationDecl>(record);
+  if (spec && compat::in_std(record))
+    for (const TemplateArgument& argument : spec->getTemplateArgs().asArray()) {
+      if (argument.getKind() == TemplateArgument::Type) begin_classes_in(argument.getAsType());
+      if (argument.getKind() != TemplateArgument::Pack) continue;
+      for (const TemplateArgument& one : argument.pack_elements())
+        if (one.getKind() == TemplateArgument::Type) begin_classes_in(one.getAsType());
+    }
+  if (is_of_library(record)) return;
+  for (const CXXBaseSpecifier& base : record->bases()) begin_classes_in(base.getType());
+  for (const CXXConstructorDecl* ctor : record->ctors()) build(ctor);
+  for (const FieldDecl* field : record->fields()) {
+    begin_classes_in(field->getType());
+    const clang::Expr* init = field->hasInClassInitializer() ? field->getInClassInitializer() : nullptr;
+    if (!init) continue;
+    initialize(first_name(field)->getCanonicalDecl(), field->getType(), init);
+    walk(init);
+  }
 }
 
 void Leaks::walk(const clang::Stmt* s) {
@@ -121,7 +148,11 @@ void Leaks::walk(const clang::Stmt* s) {
       }
     }
   }
-  if (const auto* e = dyn_cast<clang::Expr>(s)) items(e);
+  if (const auto* e = dyn_cast<clang::Expr>(s)) {
+    items(e);
+    if (const CXXRecordDecl* record = e->getType()->getAsCXXRecordDecl(); record && compat::in_std(record))
+      begin_classes_in(e->getType());
+  }
   if (const auto* a = dyn_cast<CXXDefaultArgExpr>(s)) walk(a->getExpr());
   if (const auto* a = dyn_cast<CXXDefaultInitExpr>(s)) walk(a->getExpr());
   if (const auto* c = dyn_cast<CXXCatchStmt>(s); c && c->getExceptionDecl()) {
@@ -143,6 +174,7 @@ void Leaks::declare(const VarDecl* var) {
   if (const auto* parts = dyn_cast<DecompositionDecl>(var))
     for (const BindingDecl* b : parts->bindings())
       if (const VarDecl* holding = b->getHoldingVar()) declare(holding);
+  begin_classes_in(var->getType());
   if (!var->getInit()) return;
   initialize(var->getCanonicalDecl(), var->getType(), var->getInit());
   walk(var->getInit());

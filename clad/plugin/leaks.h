@@ -65,6 +65,7 @@ class Leaks {
 
   // Walks over functions, which make the graph.
   void build(const clang::FunctionDecl* function);
+  void begin_classes_in(clang::QualType type);
   void walk(const clang::Stmt* s);
   void declare(const clang::VarDecl* var);
   void initialize(const Node* to, clang::QualType type, const clang::Expr* init);
@@ -106,6 +107,7 @@ class Leaks {
   mutable std::map<const clang::Type*, bool> carries_;
   const clang::FunctionDecl* within_ = nullptr;  ///< the function that is being looked at
   Functions built_;
+  std::set<const clang::CXXRecordDecl*> begun_;  ///< classes of which all constructors were looked at
   std::map<const clang::Expr*, Items> items_;
   std::map<Place, std::set<Place>> edges_;
   std::map<const Node*, std::vector<Reading>> readings_;

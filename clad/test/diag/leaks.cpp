@@ -1,6 +1,7 @@
 // A number that depends on the parameters may be put into what carries no derivative. What is made from it
 // again is an error, where it is made.
 #include <any>
+#include <cstdint>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -192,7 +193,27 @@ double goes_on(double x) {
   }
 }
 
+// Constructors that only the library calls.
+struct Named {
+  double number = 0;
+  double& name = number;
+};
+struct BitsOfOne {
+  std::int64_t bits = 0;
+  void put(double x) { bits = *reinterpret_cast<std::int64_t*>(&x); }
+  double get() const { return *reinterpret_cast<const double*>(&bits); }
+  // expected-error@-1 {{cannot differentiate this number: it comes from 'bits' of type 'std::int64_t'}}
+};
+double in_a_pair(double x) {
+  std::pair<int, Named> p;
+  p.second.name = x;
+  BitsOfOne b;
+  b.put(p.second.number);
+  return b.get() * x;
+}
+
 void use() {
+  clad::gradient(in_a_pair);
   clad::gradient(text);
   clad::differentiate(text, "x");
   clad::gradient(only_shown);
