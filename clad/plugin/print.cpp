@@ -92,6 +92,10 @@ std::string declare(const ir::Type* type, const std::string& name) {
   return type->name + " " + name;
 }
 
+std::string become(const ir::Type* type, const std::string& place, const std::string& value) {
+  return type->own_assignment ? "clad::remake(" + place + ", " + value + ");" : place + " = " + value + ";";
+}
+
 std::string declare_zero(const ir::Type* type, const std::string& name) {
   return declare(type, name) + "{};" + (type->zero_by_value_init ? "" : " clad::set_zero(" + name + ");");
 }

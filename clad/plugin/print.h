@@ -41,6 +41,8 @@ std::string print_term(const ir::Expr* e);
 std::string print_argument(const ir::Expr* e);
 /// `name` declared with type `type` (arrays need a helper).
 std::string declare(const ir::Type* type, const std::string& name);
+/// The statement with which what `place` names becomes `value`.
+std::string become(const ir::Type* type, const std::string& place, const std::string& value);
 /// `name` declared with type `type` as a zero, whatever the class starts its objects with.
 std::string declare_zero(const ir::Type* type, const std::string& name);
 /// A zero as an argument.

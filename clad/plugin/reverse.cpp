@@ -259,6 +259,8 @@ void ReverseTransform::save(const Stmt* s, const Expr* what, List& out, bool con
     restore.parts = {"clad::assign(", what, ", ", fn_.ref(kept), ");"};
   else if (what->type->is_class() && has_elements(what->type))
     restore.parts = {"clad::put_back(", what, ", ", fn_.ref(kept), ");"};
+  else if (what->type->own_assignment)
+    restore.parts = {"clad::remake(", what, ", ", fn_.ref(kept), ");"};
   else if (what->type->is_class())
     restore.parts = {what, " = std::move(", fn_.ref(kept), ");"};
   else

@@ -162,7 +162,7 @@ void ReverseTransform::forward_decl(const Stmt* s, Text& out) const {
     return;
   }
   if (stored(v)) {
-    if (e) out.line(spell(v) + " = " + print(e) + ";", loc);
+    if (e) out.line(become(v->type, spell(v), print(e)), loc);
     return;
   }
   std::string init = e ? " = " + print(e) : "";
@@ -184,7 +184,7 @@ void ReverseTransform::forward_call(const Stmt* s, Text& out) const {
   else if (v->optional)
     forward_decl(s, out), out.line(spell_holder(v) + ".emplace(" + call + ");", s->loc);
   else if (stored(v))
-    out.line(spell(v) + " = " + call + ";", s->loc);
+    out.line(become(v->type, spell(v), call), s->loc);
   else
     out.line(v->type->name + " " + v->name + " = " + call + ";", s->loc);
 }
@@ -198,7 +198,7 @@ void ReverseTransform::forward(const Stmt* s, Text& out) const {
         else if (save.saved->type->kind == Type::Array)
           out.line("clad::assign(" + spell(save.saved) + ", " + print(save.what) + ");", s->loc);
         else
-          out.line(spell(save.saved) + " = " + print(save.what) + ";", s->loc);
+          out.line(become(save.saved->type, spell(save.saved), print(save.what)), s->loc);
         if (save.contents) out.line("clad::unshare(" + spell(save.saved) + ");", s->loc);
       }
   switch (s->kind) {
@@ -218,7 +218,7 @@ void ReverseTransform::forward(const Stmt* s, Text& out) const {
                        ", " + print_argument(s->expr) + ");",
                    s->loc);
         else
-          out.line(print(s->lhs) + " = " + print(s->expr) + ";", s->loc);
+          out.line(become(s->lhs->type, print(s->lhs), print(s->expr)), s->loc);
         return;
       }
       if (s->text == "swap")

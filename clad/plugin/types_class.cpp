@@ -226,6 +226,10 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
   }
   t.kind = ir::Type::Record;
   t.copies_differ = copies_differ(record);
+  t.own_assignment = t.copyable && llvm::any_of(record->methods(), [](const CXXMethodDecl* method) {
+                       return (method->isCopyAssignmentOperator() || method->isMoveAssignmentOperator()) &&
+                              method->isUserProvided();
+                     });
   t.zero_by_value_init = !has_member_initializers(record) && !record->hasUserProvidedDefaultConstructor();
   auto add = [&](std::string name, QualType field, bool constant = false) {
     const ir::Type* ft = get(field);

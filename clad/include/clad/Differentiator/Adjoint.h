@@ -595,6 +595,15 @@ constexpr void put_back(T& what, T& kept) {
   }
 }
 
+/// `place` becomes a copy of `value`, by the constructor with which the program makes one, and not by an
+/// assignment of its own.
+template <class T, class V>
+void remake(T& place, V&& value) {
+  if (static_cast<const volatile void*>(std::addressof(value)) == std::addressof(place)) return;
+  std::destroy_at(std::addressof(place));
+  std::construct_at(std::addressof(place), std::forward<V>(value));
+}
+
 /// Swaps a and b.
 template <class T>
 void exchange(T& a, T& b) {
@@ -660,8 +669,12 @@ void accumulate_range(T* d, const std::vector<T, Allocator>& v) {
 /// Stands for a primal value that a pullback never reads.
 template <class T>
 T& unused() {
-  static thread_local T value{};
-  return value;
+  struct Holder {
+    T value;
+    Holder() : value() {}  // whose constructor may be explicit
+  };
+  static thread_local Holder holder;
+  return holder.value;
 }
 
 }  // namespace clad

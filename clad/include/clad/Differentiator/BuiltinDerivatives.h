@@ -147,7 +147,7 @@ constexpr void nearbyint_pullback(CLAD_UNUSED T, T, T*) {}
 template <class A, class B>
 using common = decltype(std::pow(A(), B()));
 
-/// d/dx x^p = p x^(p-1) (0 for p = 0 even at x = 0); d/dp x^p = x^p log x, taken as 0 where x = 0 and p > 0,
+/// d/dx x^p = p x^(p-1) (0 for p = 0 even at x = 0); d/dp x^p = x^p log x, taken as 0 where x = 0 and p >= 0,
 /// and where x < 0: there only integers p have a power, and NaN would reach second derivatives in x alone.
 template <class A, class B, class D>
 constexpr void pow_pullback(A x, B p, D d_y, A* d_x, B* d_p) {
@@ -155,7 +155,7 @@ constexpr void pow_pullback(A x, B p, D d_y, A* d_x, B* d_p) {
   if constexpr (real<A>)
     if (p != 0) *d_x += static_cast<A>(d_y * T(p) * std::pow(T(x), T(p) - 1));
   if constexpr (real<B>) {
-    if (x > 0 || (x == 0 && !(p > 0))) *d_p += static_cast<B>(d_y * std::pow(T(x), T(p)) * std::log(T(x)));
+    if (x > 0 || (x == 0 && p < 0)) *d_p += static_cast<B>(d_y * std::pow(T(x), T(p)) * std::log(T(x)));
   }
 }
 /// *d += v, unless d belongs to an integer.
