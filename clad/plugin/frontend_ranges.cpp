@@ -28,8 +28,27 @@ std::string classic_name(const CXXMethodDecl* method) {
   return name.consume_front("__") && name.consume_back("_fn") ? name.str() : "";
 }
 
+/// Whether the function takes an iterator into the range, which its namesake in std has between both ends.
+bool takes_middle(llvm::StringRef name) {
+  return llvm::is_contained({"rotate", "partial_sort", "nth_element", "inplace_merge", "rotate_copy"}, name);
+}
+
 bool is_identity(const CXXRecordDecl* record) {
   return record && compat::in_std(record) && record->getIdentifier() && record->getName() == "identity";
+}
+
+/// Whether the function before a projection is called with elements alone, and not with a value to find.
+bool projects_both(llvm::StringRef name) {
+  return !llvm::is_contained({"lower_bound", "upper_bound", "equal_range", "binary_search"}, name);
+}
+
+bool is_function(const clang::Expr* e) {
+  const QualType type = e->getType().getNonReferenceType();
+  const CXXRecordDecl* record = type->getAsCXXRecordDecl();
+  return type->isFunctionType() || type->isFunctionPointerType() ||
+         (record && record->hasDefinition() &&
+          (record->isLambda() ||
+           record->hasMemberName(record->getASTContext().DeclarationNames.getCXXOperatorName(OO_Call))));
 }
 
 /// The parameters of a template function that are ranges, and those that are projections.
@@ -50,8 +69,10 @@ Roles roles_of(const CXXMethodDecl* method) {
     if (!type) continue;
     const auto* param =
         cast<TemplateTypeParmDecl>(pattern->getTemplateParameters()->getParam(type->getIndex()));
-    if (const TypeConstraint* constraint = param->getTypeConstraint())
-      roles.range[i] = !asks_range(method) && constraint->getNamedConcept()->getName().ends_with("range");
+    const TypeConstraint* constraint = param->getTypeConstraint();
+    roles.range[i] =
+        !asks_range(method) && (constraint ? constraint->getNamedConcept()->getName().ends_with("range")
+                                           : param->getName() == "_Range");  // with a requires clause
     if (param->hasDefaultArgument())
       roles.projection[i] = is_identity(compat::default_type(param)->getAsCXXRecordDecl());
   }
@@ -99,7 +120,7 @@ ir::Expr* Frontend::range_call(const CXXOperatorCallExpr* e, const CXXMethodDecl
     carries |= types_.get(a->getType())->differentiable || is_lambda(a->getType());
     const bool projection = i <= roles.projection.size() && roles.projection[i - 1];
     if (projection) {
-      const FunctionDecl* both = args.size() > 1 && !args.back()->getType()->isArithmeticType()
+      const FunctionDecl* both = args.size() > 1 && projects_both(name) && is_function(args.back())
                                      ? lookup_.plain_definition("projected", {args.back(), a})
                                      : nullptr;
       if (!both || llvm::count(roles.projection, true) > 1)
@@ -114,9 +135,9 @@ ir::Expr* Frontend::range_call(const CXXOperatorCallExpr* e, const CXXMethodDecl
       continue;
     }
     whole = true;
-    if (!a->isLValue() && !is_view(a->getType()))
+    if ((!a->isLValue() && !is_view(a->getType())) || has_effects(a))
       return carries ? fail(at, "cannot differentiate 'std::ranges::" + name +
-                                    "' of a temporary range; give the range a name")
+                                    "' of a range that is made there; give the range a name")
                      : nullptr;
     for (const char* end : {"begin", "end"}) {
       const clang::Expr* made = standard_call(end, {a}, at);
@@ -125,6 +146,7 @@ ir::Expr* Frontend::range_call(const CXXOperatorCallExpr* e, const CXXMethodDecl
     }
   }
   if (!carries) return nullptr;
+  if (whole && takes_middle(name) && args.size() > 2) std::swap(args[1], args[2]);
   const bool extreme = whole && (name == "min" || name == "max");
   const clang::Expr* classic = standard_call(extreme ? name + "_element" : name, args, at);
   if (!classic) return nullptr;
@@ -132,7 +154,8 @@ ir::Expr* Frontend::range_call(const CXXOperatorCallExpr* e, const CXXMethodDecl
   ir::Expr* result = value(classic);
   if (extreme) return hoist(deref(result), at_);
   if (dropped || context_.hasSameUnqualifiedType(classic->getType(), e->getType())) return result;
-  if (classic->getType()->isVoidType() && is_pointer(e) && args.size() > 1) return value(args[1]);
+  const std::size_t end = takes_middle(name) ? 2 : 1;  // which those of std do not return
+  if (classic->getType()->isVoidType() && is_pointer(e) && args.size() > end) return value(args[end]);
   return fail(at, "cannot differentiate what 'std::ranges::" + name + "' returns; use 'std::" + name + "'");
 }
 

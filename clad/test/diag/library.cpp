@@ -302,7 +302,7 @@ double deleter_given(double x) {
 std::vector<double> made(double x) { return {x, 2 * x}; }
 double largest_of_a_temporary(double x) {
   return std::ranges::max(made(x));
-  // expected-error@-1 {{cannot differentiate 'std::ranges::max' of a temporary range; give the range a name}}
+  // expected-error@-1 {{cannot differentiate 'std::ranges::max' of a range that is made there; give the range a name}}
 }
 struct Body {
   double mass, speed;
@@ -311,6 +311,18 @@ double projects_twice(double x) {
   std::vector<Body> a{{x, 1}, {2, x}}, b{{x, 3}, {4, x}};
   return std::ranges::equal(a, b, {}, &Body::mass, &Body::speed) ? x : x * x;
   // expected-error@-1 {{cannot differentiate 'std::ranges::equal' with this projection; put it into the function, or write the loop}}
+}
+double projects_what_is_sought(double x) {
+  std::vector<Body> a{{x, 1}, {2, x}};
+  return std::ranges::lower_bound(a, 1.5, {}, &Body::mass)->speed;
+  // expected-error@-1 {{cannot differentiate 'std::ranges::lower_bound' with this projection; put it into the function, or write the loop}}
+}
+double counts_the_ranges(double x) {
+  std::vector<double> v[2] = {{x, 1}, {2, x}};
+  int k = 0;
+  std::ranges::fill(v[k++], x);
+  // expected-error@-1 {{cannot differentiate 'std::ranges::fill' of a range that is made there; give the range a name}}
+  return v[0][1];
 }
 double keeps_the_result_of_a_range(double x) {
   std::vector<double> v{x, 2}, w(2);
@@ -376,6 +388,8 @@ void use() {
   clad::gradient(deleter_given);
   clad::gradient(largest_of_a_temporary);
   clad::gradient(projects_twice);
+  clad::gradient(projects_what_is_sought);
+  clad::gradient(counts_the_ranges);
   clad::gradient(keeps_the_result_of_a_range);
   clad::gradient(view);
 }

@@ -194,6 +194,61 @@ double partly_sorted(double x, double y) {
   const auto end = std::partial_sort_copy(v.begin(), v.end(), w.begin(), w.end());
   return w[0] * w[1] + static_cast<double>(end - w.begin());
 }
+struct Item {
+  int key;
+  double value;
+};
+/// Elements that are equivalent, of which std::sort leaves the order open.
+double sorted_ties(double x, double y) {
+  std::vector<Item> items;
+  for (int i = 0; i < 40; ++i) items.push_back({i * 7 % 5, x * i + y * (i % 3)});
+  std::ranges::sort(items, {}, &Item::key);
+  double sum = items[3].value * items[11].value + items[25].value * x;
+  std::partial_sort(items.begin(), items.begin() + 5, items.end(),
+                    [](const Item& a, const Item& b) { return a.key > b.key; });
+  sum += items[2].value * items[30].value;
+  std::ranges::nth_element(items, items.begin() + 20, std::less<>{},
+                           [](const Item& i) { return i.key * 3 % 4; });
+  return sum + items[7].value * items[33].value;
+}
+double compared_aloud(double x, double y) {
+  std::vector<double> v{x, y, x * y, 2 * x, y * y, 3 * x};
+  double compared = 0;
+  std::sort(v.begin(), v.end(), [&](double a, double b) {
+    compared += a * b;
+    return a < b;
+  });
+  return compared * v[0];
+}
+double with_middles(double x, double y) {
+  std::vector<double> v{x, y, x * y, 3.5, x * x}, w(5);
+  std::ranges::rotate(v, v.begin() + 2);
+  double sum = v[0] * v[1] + v[4];
+  std::ranges::rotate_copy(v, v.begin() + 1, w.begin());
+  sum += w[0] * v[0] * 2;
+  std::ranges::partial_sort(v, v.begin() + 2);
+  sum += v[0] * v[1];
+  const auto end = std::ranges::nth_element(v.begin(), v.begin() + 1, v.end());
+  sum += v[1] * *(end - 1);
+  std::ranges::sort(v.begin(), v.begin() + 2);
+  std::ranges::sort(v.begin() + 2, v.end());
+  std::ranges::inplace_merge(v, v.begin() + 2);
+  return sum + v[2] * v[3] * x;
+}
+double of_elements_of_the_range(double x, double y) {
+  std::vector<double> v{0, 0, x, y};
+  std::replace(v.begin(), v.end(), v[0], y);
+  return v[0] * 3 + v[1] * x + v[2];
+}
+double changing_functions(double x, double y) {
+  std::vector<Body> bodies{{x, y}, {2 * x, y * y}};
+  double sum = 0, product = 1;
+  std::ranges::for_each(bodies, [k = 1.0, &sum](double a) mutable { sum += (k *= 2) * a * a; }, &Body::speed);
+  std::vector<double> v(3);
+  std::ranges::generate(v, [&] { return product *= x; });
+  v.erase(std::unique(v.begin(), v.end(), [](double a, double b) { return a * b < 2; }), v.end());
+  return sum + v[0] * v.back();
+}
 
 #define CHECK(f)                                                                   \
   TEST(Ranges, f) {                                                                \
@@ -222,5 +277,10 @@ CHECK(united)
 CHECK(heaped)
 CHECK(permuted)
 CHECK(partly_sorted)
+CHECK(sorted_ties)
+CHECK(compared_aloud)
+CHECK(with_middles)
+CHECK(of_elements_of_the_range)
+CHECK(changing_functions)
 
 }  // namespace

@@ -255,11 +255,22 @@ T frexp(T x, int* exponent) {
   return std::ldexp(x, -*exponent);
 }
 
+/// What a projection makes of an element: a member, or what a function returns.
+template <class Projection, class T>
+  requires std::is_member_object_pointer_v<Projection>
+auto&& projection_of(const Projection& member, T& element) {
+  return element.*member;
+}
+template <class Projection, class T>
+  requires(!std::is_member_object_pointer_v<Projection>)
+decltype(auto) projection_of(Projection& projection, T& element) {
+  return std::invoke(projection, element);
+}
 /// A function of what a projection makes of its arguments, as the algorithms of std::ranges take it.
 template <class F, class Projection>
 auto projected(F f, Projection projection) {
-  return [f, projection]<class... Given>(Given&&... given) -> decltype(auto) {
-    return std::invoke(f, std::invoke(projection, static_cast<handed<Given&&>>(given))...);
+  return [f, projection]<class... Given>(Given&... given) mutable -> decltype(auto) {
+    return f(library::projection_of(projection, given)...);
   };
 }
 

@@ -36,14 +36,14 @@ ptrdiff_t remove(It first, It last, const T& unwanted) {
   }
   return kept;
 }
-template <class It>
+template <class It, comparison... Same>
 CLAD_FROM_ARGUMENT(0)
-ptrdiff_t unique(It first, It last) {
+ptrdiff_t unique(It first, It last, Same... same) {
   const ptrdiff_t n = last - first;
   if (n == 0) return 0;
   ptrdiff_t kept = 1;
   for (ptrdiff_t i = 1; i < n; ++i) {
-    if (first[i] == first[kept - 1]) continue;
+    if (library::coincides(first[kept - 1], first[i], same...)) continue;
     if (kept != i) first[kept] = first[i];
     ++kept;
   }
@@ -77,17 +77,15 @@ ptrdiff_t replace_copy_if(It first, It last, Out out, Predicate unwanted, const 
   return n;
 }
 template <class It, class T>
-void replace(It first, It last, const T& unwanted, const T& by) {
-  const T old = unwanted, value = by;
+void replace(It first, It last, const T& unwanted, const T& by) {  // which may be elements
   for (; first != last; ++first)
-    if (*first == old) *first = value;
+    if (*first == unwanted) *first = by;
 }
 template <class It, class Out, class T>
 CLAD_FROM_ARGUMENT(2)
 ptrdiff_t replace_copy(It first, It last, Out&& out, const T& unwanted, const T& by) {
-  const T old = unwanted, value = by;
   ptrdiff_t n = 0;
-  for (; first != last; ++first) library::put(out, n++, *first == old ? value : *first);
+  for (; first != last; ++first) library::put(out, n++, *first == unwanted ? by : *first);
   return n;
 }
 template <class It, class Out, class T>
@@ -120,6 +118,7 @@ ptrdiff_t unique_copy(It first, It last, Out&& out, Same... same) {
   return n;
 }
 template <class It, class Out, class Out2, class Predicate>
+  requires(std::indirectly_writable<Out, element<It>> && std::indirectly_writable<Out2, element<It>>)
 std::pair<Out, Out2> partition_copy(It first, It last, Out yes, Out2 no, Predicate wanted) {
   for (; first != last; ++first) {
     if (wanted(*first)) {
@@ -142,13 +141,14 @@ ptrdiff_t partial_sort_copy(It first, It last, Out out, Out out_last, Less... le
   return kept;
 }
 template <class It, class Out>
-CLAD_FROM_ARGUMENT(2)
-ptrdiff_t move(It first, It last, Out&& out) {
+  requires std::is_trivially_copyable_v<element<It>>  // of others something is left behind
+CLAD_FROM_ARGUMENT(2) ptrdiff_t move(It first, It last, Out&& out) {
   ptrdiff_t n = 0;
   for (; first != last; ++first) library::put(out, n++, *first);
   return n;
 }
 template <class It, class Out>
+  requires std::is_trivially_copyable_v<element<It>>
 CLAD_FROM_ARGUMENT(2)
 ptrdiff_t move_backward(It first, It last, Out out) {
   return library::copy_backward(first, last, out);

@@ -56,23 +56,6 @@ template <class It>
 void stable_sort(It first, It last) {
   library::stable_sort(first, last, [](const element<It>& a, const element<It>& b) { return a < b; });
 }
-template <class It>
-void sort(It first, It last) {
-  library::stable_sort(first, last);
-}
-template <class It, class Less>
-void sort(It first, It last, Less less) {
-  library::stable_sort(first, last, less);
-}
-// These may leave unordered elements in any order.
-template <class It, class... Less>
-void partial_sort(It first, It, It last, Less... less) {
-  library::stable_sort(first, last, less...);
-}
-template <class It, class... Less>
-void nth_element(It first, It, It last, Less... less) {
-  library::stable_sort(first, last, less...);
-}
 /// Swaps elements as the library does with bidirectional iterators.
 template <class It, class Predicate>
 CLAD_FROM_ARGUMENT(0)
@@ -338,6 +321,152 @@ ptrdiff_t is_heap_until(It first, It last, Less... less) {
 template <class It, class... Less>
 bool is_heap(It first, It last, Less... less) {
   return library::is_heap_until(first, last, less...) == last - first;
+}
+
+// Sorting that is not stable. Where elements are equivalent, or may come in any order, these give that of
+// libstdc++, since a program that looks at them gets no other: they take the decisions of its introsort
+// (Musser, "Introspective sorting and selection algorithms", 1997), on the numbers of the elements.
+/// Moves an element to its place among those before it, of which the first comes before it or is equivalent.
+template <class Before>
+void insert_below(std::vector<ptrdiff_t>& order, ptrdiff_t at, Before before) {
+  const ptrdiff_t moved = order[at];
+  while (before(moved, order[at - 1])) {
+    order[at] = order[at - 1];
+    --at;
+  }
+  order[at] = moved;
+}
+template <class Before>
+void insertion_sort(std::vector<ptrdiff_t>& order, ptrdiff_t first, ptrdiff_t last, Before before) {
+  for (ptrdiff_t i = first + 1; i < last; ++i) {
+    const ptrdiff_t moved = order[i];
+    if (!before(moved, order[first])) {
+      library::insert_below(order, i, before);
+      continue;
+    }
+    for (ptrdiff_t k = i; k > first; --k) order[k] = order[k - 1];
+    order[first] = moved;
+  }
+}
+/// Parts a range of more than three by the median of its second, middle and last, which becomes the first.
+template <class Before>
+ptrdiff_t part(std::vector<ptrdiff_t>& order, ptrdiff_t first, ptrdiff_t last, Before before) {
+  const ptrdiff_t a = first + 1, b = first + (last - first) / 2, c = last - 1;
+  ptrdiff_t median = 0;
+  if (before(order[a], order[b]))
+    median = before(order[b], order[c]) ? b : before(order[a], order[c]) ? c : a;
+  else
+    median = before(order[a], order[c]) ? a : before(order[b], order[c]) ? c : b;
+  const ptrdiff_t pivot = order[median];
+  order[median] = order[first];
+  order[first] = pivot;
+  ptrdiff_t low = first + 1, high = last;
+  while (true) {
+    while (before(order[low], pivot)) ++low;
+    --high;
+    while (before(pivot, order[high])) --high;
+    if (low >= high) return low;
+    const ptrdiff_t swapped = order[low];
+    order[low] = order[high];
+    order[high] = swapped;
+    ++low;
+  }
+}
+/// Twice the logarithm: how often a range may be parted before a heap sorts it.
+inline ptrdiff_t most_parts(ptrdiff_t n) {
+  ptrdiff_t depth = 0;
+  for (; n > 1; n /= 2) depth += 2;
+  return depth;
+}
+/// The first `middle - first` in the order, with a heap.
+template <class Before>
+void select_by_heap(std::vector<ptrdiff_t>& order, ptrdiff_t first, ptrdiff_t middle, ptrdiff_t last,
+                    Before before) {
+  library::make_heap(order.begin() + first, order.begin() + middle, before);
+  for (ptrdiff_t i = middle; i < last; ++i) {
+    if (!before(order[i], order[first])) continue;
+    const ptrdiff_t value = order[i];
+    order[i] = order[first];
+    library::sink(order.begin() + first, 0, middle - first, value, before);
+  }
+}
+template <class Before>
+void sort_numbers(std::vector<ptrdiff_t>& order, Before before) {
+  const ptrdiff_t n = static_cast<ptrdiff_t>(order.size());
+  std::vector<ptrdiff_t> starts{0}, ends{n}, depths{library::most_parts(n)};
+  while (!starts.empty()) {
+    const ptrdiff_t first = starts.back();
+    ptrdiff_t last = ends.back(), depth = depths.back();
+    starts.pop_back();
+    ends.pop_back();
+    depths.pop_back();
+    while (last - first > 16 && depth > 0) {
+      --depth;
+      const ptrdiff_t cut = library::part(order, first, last, before);
+      starts.push_back(cut);
+      ends.push_back(last);
+      depths.push_back(depth);
+      last = cut;
+    }
+    if (last - first > 16) {
+      library::select_by_heap(order, first, last, last, before);
+      library::sort_heap(order.begin() + first, order.begin() + last, before);
+    }
+  }
+  library::insertion_sort(order, 0, n < 16 ? n : 16, before);
+  for (ptrdiff_t i = 16; i < n; ++i) library::insert_below(order, i, before);
+}
+template <class Before>
+void select_number(std::vector<ptrdiff_t>& order, ptrdiff_t nth, Before before) {
+  ptrdiff_t first = 0, last = static_cast<ptrdiff_t>(order.size()), depth = library::most_parts(last);
+  if (nth >= last) return;
+  while (last - first > 3) {
+    if (depth == 0) {
+      library::select_by_heap(order, first, nth + 1, last, before);
+      const ptrdiff_t swapped = order[first];
+      order[first] = order[nth];
+      order[nth] = swapped;
+      return;
+    }
+    --depth;
+    const ptrdiff_t cut = library::part(order, first, last, before);
+    if (cut <= nth)
+      first = cut;
+    else
+      last = cut;
+  }
+  library::insertion_sort(order, first, last, before);
+}
+template <class It>
+std::vector<ptrdiff_t> numbers_of(It first, It last) {
+  std::vector<ptrdiff_t> order(last - first);
+  for (ptrdiff_t i = 0; i < last - first; ++i) order[i] = i;
+  return order;
+}
+template <class It, class... Less>
+void sort(It first, It last, Less... less) {
+  std::vector<ptrdiff_t> order = library::numbers_of(first, last);
+  library::sort_numbers(
+      order, [=](ptrdiff_t a, ptrdiff_t b) { return library::precedes(first[a], first[b], less...); });
+  library::permute(first, order);
+}
+template <class It, class... Less>
+void partial_sort(It first, It middle, It last, Less... less) {
+  std::vector<ptrdiff_t> order = library::numbers_of(first, last);
+  const auto before = [=](ptrdiff_t a, ptrdiff_t b) {
+    return library::precedes(first[a], first[b], less...);
+  };
+  library::select_by_heap(order, 0, middle - first, last - first, before);
+  library::sort_heap(order.begin(), order.begin() + (middle - first), before);
+  library::permute(first, order);
+}
+template <class It, class... Less>
+void nth_element(It first, It nth, It last, Less... less) {
+  std::vector<ptrdiff_t> order = library::numbers_of(first, last);
+  library::select_number(order, nth - first, [=](ptrdiff_t a, ptrdiff_t b) {
+    return library::precedes(first[a], first[b], less...);
+  });
+  library::permute(first, order);
 }
 
 }  // namespace clad::library
