@@ -1504,7 +1504,7 @@ double found_extremes(double x) {
 #include <functional>
 #include <vector>
 double found_neighbours(double x) {
-  std::vector<double> v{x + 1, x * x / 9, 3 * x};
+  std::vector<double> v{x + 1, x * x / 9, 3 * x, 1, 0};
   return *std::OF(v.begin(), v.end(), std::greater<>()) * x;
 }
 //- found_if follow find_if find_if_not partition_point ranges::find_if ranges::find_if_not
@@ -1512,14 +1512,14 @@ double found_neighbours(double x) {
 #include <algorithm>
 #include <vector>
 double found_if(double x) {
-  std::vector<double> v{x * x / 9, x + 1, 3 * x};
+  std::vector<double> v{x * x / 9, x + 1, 3 * x, 0.5, 2};
   return *std::OF(v.begin(), v.end(), [](double y) { return y < 1; }) * x;
 }
 //- found_value follow find lower_bound upper_bound ranges::find ranges::lower_bound ranges::upper_bound
 #include <algorithm>
 #include <vector>
 double found_value(double x) {
-  std::vector<double> v{x * x / 9, x + 1, 3 * x};
+  std::vector<double> v{x * x / 9, x + 1, 3 * x, 1e30};
   return *std::OF(v.begin(), v.end(), x + 1) * x;
 }
 //- found_equal follow equal_range
@@ -1527,9 +1527,9 @@ double found_value(double x) {
 #include <algorithm>
 #include <vector>
 double found_equal(double x) {
-  std::vector<double> v{x * x / 9, x + 1, 3 * x};
+  std::vector<double> v{x * x / 9, x + 1, 3 * x, 1e30};
   const auto [a, b] = std::OF(v.begin(), v.end(), x + 1);
-  return *a * *b;
+  return *a + std::min(*b, 9.);
 }
 //- found_sequence follow search find_end find_first_of ranges::find_first_of
 #include <algorithm>

@@ -271,9 +271,9 @@ constexpr void clamp_pullback(const T& v, const T& lo, const T& hi, T d_r, T* d_
     *d_v += d_r;
 }
 
-/// The derivatives of a function of numbers whose body is not visible, by the five-point difference formula
-/// with a step in proportion to the argument. About ten digits are right where the function is smooth. An
-/// argument whose adjoint is null does not move, because the function may not be defined beside it.
+/// The derivatives of a function of numbers whose body is not visible, by the five-point difference formula.
+/// About ten digits are right where the function is smooth. An argument whose adjoint is null does not move,
+/// because the function may not be defined beside it.
 template <auto Function>
 struct by_differences;
 template <class R, class... A, R (*Function)(A...)>
@@ -295,13 +295,12 @@ struct by_differences<Function> {
     if constexpr (real<T>) {
       if (!adjoint) return;
       const T x = std::get<I>(at);
-      const T h = numerical_diff::step_at(x);
-      *adjoint += d_y * numerical_diff::five_point(
-                            [&](int steps) {
-                              std::get<I>(at) = x + static_cast<T>(steps) * h;
+      *adjoint += d_y * numerical_diff::derivative_at(
+                            [&](T moved) {
+                              std::get<I>(at) = moved;
                               return static_cast<T>(std::apply(Function, at));
                             },
-                            h);
+                            x);
       std::get<I>(at) = x;
     }
   }

@@ -22,10 +22,11 @@ namespace numerical_diff {
 /// The type of steps and derivatives.
 using precision = double;
 
-/// A step in proportion to x, with which about ten digits of a derivative are right.
+/// A step in proportion to x, with which about ten digits of a derivative are right; `part` of it where less
+/// of the neighbourhood of x is smooth.
 template <class T>
-T step_at(T x) {
-  const T unit = std::max(std::fabs(x), T(1)) * std::pow(std::numeric_limits<T>::epsilon(), T(0.2));
+T step_at(T x, T part = 1) {
+  const T unit = part * std::max(std::fabs(x), T(1)) * std::pow(std::numeric_limits<T>::epsilon(), T(0.2));
   const volatile T above = x + unit;  // the step that the argument really takes
   return above - x;
 }
@@ -34,6 +35,28 @@ T step_at(T x) {
 template <class T, class Value>
 T five_point(const Value& value, T h) {
   return (8 * (value(1) - value(-1)) - (value(2) - value(-2))) / (12 * h);
+}
+
+/// The derivative at x of a function of one number. The step is halved as long as the result settles, since a
+/// pole or the end of where the function is defined may be near.
+template <class T, class Function>
+T derivative_at(const Function& function, T x) {
+  const auto with = [&](T part) {
+    const T h = step_at(x, part);
+    return five_point([&](int steps) { return function(x + static_cast<T>(steps) * h); }, h);
+  };
+  T best = with(1);
+  T change = std::numeric_limits<T>::infinity();
+  for (T part = T(0.5); part > T(1e-3); part /= 2) {
+    const T next = with(part);
+    const T moved = std::fabs(next - best);
+    if (!std::isnan(best)) {
+      if (!(moved < change)) break;
+      change = moved;
+    }
+    best = next;
+  }
+  return best;
 }
 
 /// The argument number `index`, moved by `multiplier` steps if it is number `moved`, and the size of a step,
