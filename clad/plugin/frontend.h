@@ -426,6 +426,7 @@ class Frontend {
                    const std::set<const clang::FieldDecl*>& later, bool zeros);
   const clang::Expr* zero(const clang::FieldDecl* field);
   void finish_parts(ir::Expr* parts);
+  void start_part_cursor(ir::Expr* parts, std::size_t i, const std::vector<ir::Expr*>& given);
   ir::Expr* start_base(const clang::CXXRecordDecl* base, const clang::Expr* init);
   bool run_constructor(ir::Expr* parts, const clang::CXXConstructExpr* e);
   ir::Expr* construct_parts(const clang::CXXConstructExpr* e);

@@ -114,6 +114,13 @@ const clang::Expr* only_return(const FunctionDecl* f) {
   return ret ? ret->getRetValue() : nullptr;
 }
 
+/// Whether what a function returns names an object of its caller: a reference, a pointer or an iterator.
+bool Frontend::names_storage(QualType result) {
+  const ir::Type* type = types_.get(result);
+  return result->isReferenceType() || result->isPointerType() ||
+         (type->kind == ir::Type::Pointer && type->differentiable);
+}
+
 /// Whether a call of the function may be replaced by its body; `always`: there is no other way to call it.
 bool Frontend::can_inline(const FunctionDecl* callee, const clang::Expr* call, bool always) {
   if (compat::annotated(callee, "non_differentiable")) return false;
@@ -122,10 +129,10 @@ bool Frontend::can_inline(const FunctionDecl* callee, const clang::Expr* call, b
     if (!own || own->getFeaturesStr() != target->getFeaturesStr()) return false;
   }
   const QualType result = callee->getReturnType();
-  const bool names_storage = result->isReferenceType() || result->isPointerType();
+  const bool names = names_storage(result);
   // What a body returns a reference to has a tangent; a pullback says nothing of it.
   if (forward_ && lookup_.has(callee, {"_pushforward"})) return false;
-  if (!(forward_ && names_storage) && lookup_.named(callee)) return false;
+  if (!(forward_ && names) && lookup_.named(callee)) return false;
   if (inlining_.count(callee) || inline_depth_ > 16 || !callee->hasBody()) return false;
   if (compat::in_std(callee) && !is_arithmetic_functor(callee)) return false;
   if (always) return true;
@@ -183,8 +190,7 @@ ir::Expr* Frontend::inline_call(const clang::Expr* call, const FunctionDecl* cal
   const auto names = again ? std::optional(std::tuple(cursors_, views_, closures_)) : std::nullopt;
   const clang::Expr* returned = only_return(callee);
   const QualType result = callee->getReturnType();
-  const bool names_storage = result->isReferenceType() || result->isPointerType();
-  if (!names_storage && !always &&
+  if (!names_storage(result) && !always &&
       (closure || !returned ||
        (!is_arithmetic_functor(callee) && !is_plain_path(returned) && !is_forwarding(returned, context_))))
     return nullptr;
@@ -195,7 +201,8 @@ ir::Expr* Frontend::inline_call(const clang::Expr* call, const FunctionDecl* cal
     if (object->getType()->isPointerType()) self = deref(self);
     if (self->kind == ir::Expr::InitList) self = hoist(self, at_);
   }
-  if (self && self->kind == ir::Expr::Conditional && is_parts(self) && !names_storage && holds_table(self))
+  if (self && self->kind == ir::Expr::Conditional && is_parts(self) &&
+      !names_storage(callee->getReturnType()) && holds_table(self))
     return inline_either(call, callee, args, object, self);
   const FunctionDecl* definition = nullptr;
   const clang::Stmt* body = callee->getBody(definition);
@@ -394,7 +401,7 @@ ir::Expr* Frontend::inline_body(const CompoundStmt* body, QualType type) {
     Places places;
     places.before = out_;
     places.region = region_;
-    if (!type->isReferenceType() && !type->isPointerType() && !type->isVoidType() && !types_.owns(type)) {
+    if (!names_storage(type) && !type->isVoidType() && !types_.owns(type)) {
       places.result = fn_.make_var(ir::Var::Local, "result", types_.get(type), region_);
       places.result->modified = true;
       places.result->optional = !places.result->type->default_constructible;

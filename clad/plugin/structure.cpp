@@ -201,10 +201,12 @@ class Structurer {
   }
 
   void loop(Stmt* s) {
+    sequence(s->init, /*tail=*/false);  // a body that stands in a call's place may be there
     ir::Region* outer = region_;
     region_ = s->region;
     targets_.push_back({s, flags_.size(), nullptr});
     sequence(s->body, /*tail=*/true);
+    sequence(s->other, /*tail=*/true);
     ir::Var* stop = targets_.back().stop;
     targets_.pop_back();
     if (stop) {
