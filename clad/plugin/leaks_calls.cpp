@@ -162,6 +162,14 @@ Leaks::Items Leaks::of_construction(const CXXConstructExpr* e) {
   return of_unknown(e, ctor, args, nullptr);
 }
 
+/// Whether a function of the library puts its arguments side by side and changes none by another.
+static bool keeps_apart(const FunctionDecl* callee) {
+  if (!compat::in_std(callee)) return false;
+  const auto* ctor = dyn_cast<CXXConstructorDecl>(callee);
+  if (!ctor) return named(callee, {"make_pair", "make_tuple", "forward_as_tuple"});
+  return ctor->getParent()->getName() == "pair" || ctor->getParent()->getName() == "tuple";
+}
+
 /// A function that is not looked into: what it returns and what it may change depends on all that it is
 /// given.
 Leaks::Items Leaks::of_unknown(const clang::Expr* e, const FunctionDecl* callee,
@@ -194,7 +202,7 @@ Leaks::Items Leaks::of_unknown(const clang::Expr* e, const FunctionDecl* callee,
     if (!functions.empty()) continue;
     const QualType param = i < callee->getNumParams() ? callee->getParamDecl(i)->getType()
                                                       : given->IgnoreParenImpCasts()->getType();
-    all.push_back({given, whole(given), param, is_access(param)});
+    all.push_back({given, whole(given), param, is_access(param) && !keeps_apart(callee)});
   }
   Items out, given;
   const bool names_place = is_access(result) || result->isReferenceType() || result->isPointerType();

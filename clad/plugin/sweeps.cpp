@@ -213,11 +213,13 @@ void ReverseTransform::forward(const Stmt* s, Text& out) const {
         bool whole = s->lhs->kind == Expr::VarRef;
         if (whole && (r->optional || r->raw))
           out.line(spell_holder(r) + ".emplace(" + print_argument(s->expr) + ");", s->loc);
-        else if (r && r->raw)
+        else if (r && r->raw) {
+          const bool stays = !s->lhs->type->copyable && s->expr->kind == Expr::Construct;
           out.line((r->type->has_end ? spell_holder(r) + ".construct(" : "clad::construct(") + print(s->lhs) +
-                       ", " + print_argument(s->expr) + ");",
+                       ", " + (stays ? "[&] { return " + print(s->expr) + "; }" : print_argument(s->expr)) +
+                       ");",
                    s->loc);
-        else
+        } else
           out.line(become(s->lhs->type, print(s->lhs), print(s->expr)), s->loc);
         return;
       }

@@ -216,6 +216,8 @@ void TangentTransform::assignment(Stmt* s) {
   check_unbounded(s->lhs, s->loc);
   if (s->text == "swap") check_unbounded(s->expr, s->loc);
   Expr* d = tangent(s->expr);
+  if (const std::string why = s->text == "init" && !d ? ir::no_shadow(lhs->type) : ""; !why.empty())
+    return diagnose_.error(s->loc, "cannot differentiate this initialization: " + why);
   const bool adds = s->text == "+=" || s->text == "-=";
   if (adds && !d) {
     out_->push_back(s);

@@ -504,4 +504,25 @@ TEST(Library, GeneratedAndCopied) {
   EXPECT_GRADIENT(copies_in_other_orders, 1.3, 0.7);
 }
 
+double with_places(double x, double y) {
+  const std::vector<int> place{0, 1};
+  const std::vector<double> v{x, 2 * y};
+  return std::make_pair(v[1], place[1]) < std::make_pair(v[0], place[0]) ? x * y : x * x;
+}
+std::tuple<std::vector<double>, std::vector<int>> sorted(double x, double y) {
+  std::vector<double> v{x, 2 * y * x};
+  std::vector<int> order(2);
+  for (int i = 0; i < 2; ++i) order[static_cast<std::size_t>(i)] = 1 - i;
+  return std::tuple<std::vector<double>, std::vector<int>>(v, order);
+}
+double of_sorted(double x, double y) {
+  const auto t = sorted(x, y);
+  return std::get<0>(t)[static_cast<std::size_t>(std::get<1>(t)[0])] * y;
+}
+TEST(Library, NumbersBesideTheirPlaces) {
+  EXPECT_GRADIENT(with_places, 1.3, 0.7);
+  EXPECT_GRADIENT(with_places, 1.3, 0.2);
+  EXPECT_GRADIENT(of_sorted, 1.3, 0.7);
+}
+
 }  // namespace

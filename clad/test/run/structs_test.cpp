@@ -623,4 +623,36 @@ TEST(Structs, ConstMembers) {
   EXPECT_DERIVATIVES(made_without_arguments, 1.3, 0.7);
 }
 
+class Layout {
+ public:
+  Layout() = default;
+  double cells[2]{};
+
+ private:
+  Layout(Layout&);  // copies are not meant
+};
+struct Matrix {
+  Layout layout;
+  Matrix() = default;
+  Matrix(const Matrix& other) { copy(other); }
+  Matrix& operator=(const Matrix& other) {
+    copy(other);
+    return *this;
+  }
+  void copy(const Matrix& other) {
+    for (int i = 0; i < 2; ++i) layout.cells[i] = other.layout.cells[i];
+  }
+};
+double of_copies(double x, double y) {
+  Matrix a;
+  a.layout.cells[0] = x * y;
+  const Matrix b(a);
+  Matrix c;
+  a.layout.cells[0] = x;
+  c = a;
+  c.layout.cells[1] = y;
+  return b.layout.cells[0] * x + c.layout.cells[0] * c.layout.cells[1];
+}
+TEST(Structs, CopiedWhereMembersCannotBe) { EXPECT_REVERSE_GRADIENT(of_copies, 1.3, 0.7); }
+
 }  // namespace

@@ -274,11 +274,16 @@ class slot {
   alignas(T) unsigned char bytes_[sizeof(T)];
 };
 
-/// Constructs a member in place, whether or not it is const.
+/// Constructs a member in place, whether or not it is const. For one that can be neither copied nor moved,
+/// `value` is a function that returns it.
 template <class T, class V>
 void construct(T& member, V&& value) {
-  ::new (const_cast<void*>(static_cast<const volatile void*>(std::addressof(member))))
-      std::remove_cv_t<T>(std::forward<V>(value));
+  using Member = std::remove_cv_t<T>;
+  void* at = const_cast<void*>(static_cast<const volatile void*>(std::addressof(member)));
+  if constexpr (std::is_constructible_v<Member, V&&>)
+    ::new (at) Member(std::forward<V>(value));
+  else
+    ::new (at) Member(value());
 }
 
 /// Zeroed memory for an object whose bases and members are constructed one by one, as its constructor does.
