@@ -81,7 +81,7 @@ bool Exclusive::walk(const Expr* e, Place& to) const {
       to.start = e;
       return e->type->kind != Type::Pointer;
     case Expr::Member:
-      if (!walk(e->args[0], to)) return false;
+      if (e->args[0]->type->overlaps || !walk(e->args[0], to)) return false;
       to.steps.push_back({e->text, {}});
       return true;
     case Expr::Index: {

@@ -36,12 +36,11 @@ ir::Expr* Frontend::elements(const clang::Expr* e) {
 static bool flatten(const InitListExpr* e, std::vector<const clang::Expr*>& into) {
   const auto* record = e->getType()->getAsCXXRecordDecl();
   unsigned k = record->getNumBases();
-  if (k > 0 || (record->isUnion() && !names_one_member(record))) return false;
-  if (record->isUnion()) {
-    if (e->getNumInits() != 1) return false;
-    into.push_back(e->getInit(0));
-    return true;
-  }
+  if (k > 0 || (record->isUnion() && !names_one_member(record) && !names_numbers(record))) return false;
+  if (record->isUnion() &&
+      (e->getNumInits() != 1 ||
+       (!names_one_member(record) && e->getInitializedFieldInUnion() != *record->field_begin())))
+    return false;
   for (const FieldDecl* field : record->fields()) {
     if (field->isUnnamedBitField()) continue;
     if (k >= e->getNumInits()) return false;
@@ -51,6 +50,7 @@ static bool flatten(const InitListExpr* e, std::vector<const clang::Expr*>& into
       into.push_back(init);
     else if (!is_transparent(field) || !inner || !flatten(inner, into))
       return false;
+    if (record->isUnion()) return true;
   }
   return true;
 }
@@ -66,11 +66,15 @@ ir::Expr* Frontend::init_list(const InitListExpr* e) {
   std::vector<const clang::Expr*> inits;
   const auto* record = e->getType()->getAsCXXRecordDecl();
   const auto hides = [](const FieldDecl* f) { return f->isAnonymousStructOrUnion(); };
-  if (record && !record->isUnion() && llvm::any_of(record->fields(), hides)) {
+  const bool unnamed = record && !record->isUnion() && llvm::any_of(record->fields(), hides);
+  if (unnamed || (record && names_numbers(record))) {
+    const InitListExpr* written = e->getSyntacticForm() ? e->getSyntacticForm() : e;
+    if (written->getNumInits() == 0 && type->kind == ir::Type::Record && !in_parts(e->getType()))
+      return fn_.make(ir::Expr::Construct, type);
     if (!flatten(e, inits))
       return fail(e->getExprLoc(),
-                  "cannot differentiate this list of values for a class with an unnamed union or struct; "
-                  "assign its members");
+                  "cannot differentiate this list of values for a union, or a class with an unnamed union or "
+                  "struct; assign its members");
   } else {
     for (const clang::Expr* init : e->inits()) inits.push_back(init);
   }

@@ -61,6 +61,7 @@ struct Type {
   bool dynamic_shape = false;    ///< contains a std::vector: a zero adjoint takes its shape from the primal
   bool own_zero = false;         ///< has a class of which the user says how a zero is made
   bool own_assignment = false;   ///< the program says how it is assigned: it is made anew instead
+  bool overlaps = false;         ///< some of its members are names of the same numbers: of a union
   bool copies_differ = false;    ///< has a class of which a copy is another value than the object
   bool has_end = false;          ///< a class whose destructor does something
   bool has_pointer = false;      ///< a class with pointers to differentiable data

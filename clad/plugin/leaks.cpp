@@ -36,13 +36,18 @@ bool Leaks::carries(const Node* node) const {
   return !type.isNull() && carries(type);
 }
 
+/// Whether this is a union whose members differ, so that a number may be read as something else.
+bool Leaks::is_mixed(const RecordDecl* record) {
+  const auto* c = cast<CXXRecordDecl>(record);
+  return c->isUnion() && !names_one_member(c) && !names_numbers(c);
+}
+
 /// Whether what comes from there has lost its derivative.
 bool Leaks::loses(const Item& item) const {
   if (item.lost || global_.count(item.node)) return true;
   if (!carries(item.node)) return !isa<FunctionDecl>(item.node) || !is_void(type_of(item.node));
   if (const auto* field = dyn_cast<FieldDecl>(item.node))
-    return (field->getParent()->isUnion() && !names_one_member(cast<CXXRecordDecl>(field->getParent()))) ||
-           field->getType()->isIncompleteArrayType();
+    return is_mixed(field->getParent()) || field->getType()->isIncompleteArrayType();
   const auto* var = dyn_cast<VarDecl>(item.node);
   return var && (var->hasGlobalStorage() || var->isExceptionVariable());
 }
@@ -61,6 +66,7 @@ Leaks::Leaks(const Request& request, Functions reached, const std::set<const Par
   for (int pass = 0; pass < 2; ++pass) {
     built_.clear();
     begun_.clear();
+    joined_.clear();
     items_.clear();
     edges_.clear();
     readings_.clear();
@@ -268,7 +274,8 @@ std::string Leaks::described(const Item& item) const {
   const std::string name = "'" + named->getNameAsString() + "'";
   const auto* var = dyn_cast<VarDecl>(item.node);
   if (const auto* field = dyn_cast<FieldDecl>(item.node); field && field->getParent()->isUnion())
-    return name + ", a member of a union, without its derivative";
+    return (named->getDeclName() ? name : "a part without a name") +
+           ", a member of a union, without its derivative";
   if (isa<FunctionDecl>(item.node)) return "what " + name + " returns, without its derivative";
   if (var && var->hasGlobalStorage())
     return "the global or static variable " + name + ", without its derivative";

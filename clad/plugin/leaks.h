@@ -55,6 +55,7 @@ class Leaks {
   static clang::QualType type_of(const Node* node);
   /// The standard library, and what headers of C define: these functions are not looked into.
   static bool is_of_library(const clang::Decl* decl);
+  static bool is_mixed(const clang::RecordDecl* record);
   void depend(const Request& request);  ///< marks what is differentiated with respect to
   std::string described(const Item& item) const;
   bool carries(clang::QualType type) const;
@@ -75,6 +76,7 @@ class Leaks {
   const Items& items(const clang::Expr* e);
   Items find(const clang::Expr* e);
   Items of_member(const clang::MemberExpr* e);
+  void join_names(const clang::FieldDecl* field);
   Items of_member_pointed(const clang::BinaryOperator* e);
   Items of_cast(const clang::CastExpr* e);
   Items of_binary(const clang::BinaryOperator* e);
@@ -107,7 +109,8 @@ class Leaks {
   mutable std::map<const clang::Type*, bool> carries_;
   const clang::FunctionDecl* within_ = nullptr;  ///< the function that is being looked at
   Functions built_;
-  std::set<const clang::CXXRecordDecl*> begun_;  ///< classes of which all constructors were looked at
+  std::set<const clang::CXXRecordDecl*> begun_;   ///< classes of which all constructors were looked at
+  std::set<const clang::CXXRecordDecl*> joined_;  ///< unions of which all names are one
   std::map<const clang::Expr*, Items> items_;
   std::map<Place, std::set<Place>> edges_;
   std::map<const Node*, std::vector<Reading>> readings_;

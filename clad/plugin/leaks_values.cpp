@@ -168,6 +168,25 @@ Leaks::Items Leaks::elsewhere(const clang::Expr* object) {
   return out;
 }
 
+/// What is written to one member of a union that only has other names for it is read from each.
+void Leaks::join_names(const FieldDecl* field) {
+  const auto* around = cast<CXXRecordDecl>(field->getParent());
+  const CXXRecordDecl* all = nullptr;
+  for (; around; around = dyn_cast<CXXRecordDecl>(around->getDeclContext())) {
+    if (names_numbers(around)) all = around;
+    if (!around->isAnonymousStructOrUnion()) break;
+  }
+  if (!all || !joined_.insert(all).second) return;
+  const Place first{all->field_begin()->getCanonicalDecl(), false};
+  Items names;
+  std::set<const CXXRecordDecl*> seen;
+  parts(compat::record_type(all->getASTContext(), all), names, seen);
+  for (const Item& i : names) {
+    edges_[first].insert({i.node, false});
+    edges_[{i.node, false}].insert(first);
+  }
+}
+
 Leaks::Items Leaks::of_member(const MemberExpr* e) {
   if (const auto* var = dyn_cast<VarDecl>(e->getMemberDecl()))
     return is_constant(var) ? Items{} : Items{{var->getCanonicalDecl(), false}};
@@ -179,7 +198,8 @@ Leaks::Items Leaks::of_member(const MemberExpr* e) {
   Items out = compat::in_std(field->getParent()) ? items(e->getBase()) : elsewhere(e->getBase());
   if (!is_empty(field->getType()) && !is_generator(field->getType()))
     out.insert({field->getCanonicalDecl(), false});
-  if (field->getParent()->isUnion() && !names_one_member(cast<CXXRecordDecl>(field->getParent())))
+  join_names(field);
+  if (is_mixed(field->getParent()))
     for (const FieldDecl* other : field->getParent()->fields())
       if (other != field) {
         const bool alike = other->getASTContext().hasSameUnqualifiedType(other->getType(), field->getType());
@@ -252,6 +272,8 @@ Leaks::Items Leaks::of_cast(const CastExpr* e) {
 Leaks::Items Leaks::of_binary(const clang::BinaryOperator* e) {
   if (e->isComparisonOp() || e->isLogicalOp()) return {};
   if (e->isCommaOp()) return items(e->getRHS());
+  const bool moves = e->isCompoundAssignmentOp() && e->getType()->isPointerType();
+  if (moves) return items(e->getLHS());
   if (e->isAssignmentOp()) {
     flow(items(e->getRHS()), places(e->getLHS()), e->getExprLoc());
     if (is_access(e->getLHS()->getType()))

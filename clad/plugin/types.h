@@ -29,6 +29,9 @@ bool is_constant_class(const clang::CXXRecordDecl* record);
 /// Whether a class is an unnamed union whose members have one type, so that each is another name of the
 /// first; an unnamed struct, whose members are those of the class around it.
 bool names_one_member(const clang::CXXRecordDecl* record);
+/// Whether the members of a union are names for the numbers of its first member, which fills it: all are of
+/// one type, as of `union { struct { double x, y; }; double v[2]; }`.
+bool names_numbers(const clang::CXXRecordDecl* record);
 bool is_transparent(const clang::FieldDecl* field);
 /// The member of which the union's member is another name; any other as it is.
 const clang::FieldDecl* first_name(const clang::FieldDecl* field);

@@ -112,8 +112,14 @@ bool copyable(const CXXRecordDecl* record) {
   // What is not declared is deleted where objects move in a way of their own.
   const bool moves = record->hasUserDeclaredMoveConstructor() || record->hasUserDeclaredMoveAssignment();
   if (moves && !record->hasUserDeclaredCopyAssignment()) return false;
-  for (const CXXConstructorDecl* ctor : record->ctors())
-    if (ctor->isCopyConstructor()) return !ctor->isDeleted();
+  bool declared = false;
+  for (const CXXConstructorDecl* ctor : record->ctors()) {
+    unsigned from = 0;
+    if (!ctor->isCopyConstructor(from)) continue;
+    declared = true;
+    if (!ctor->isDeleted() && ctor->getAccess() == AS_public && (from & Qualifiers::Const)) return true;
+  }
+  if (declared) return false;
   return !record->defaultedCopyConstructorIsDeleted() && !moves;
 }
 
@@ -129,10 +135,42 @@ bool names_one_member(const CXXRecordDecl* record) {
   });
 }
 
+/// Whether a type is made of numbers of one type, which is the first found where `number` is null.
+static bool is_made_of(QualType type, QualType& number) {
+  if (type.isConstQualified() || type.isVolatileQualified()) return false;
+  if (const auto* array = dyn_cast<ConstantArrayType>(type.getCanonicalType()))
+    return is_made_of(array->getElementType(), number);
+  if (TypeTable::is_lanes(type)) return is_made_of(type->castAs<VectorType>()->getElementType(), number);
+  if (type->isRealFloatingType()) {
+    if (number.isNull()) number = type.getCanonicalType();
+    return number == type.getCanonicalType();
+  }
+  const CXXRecordDecl* record = type->getAsCXXRecordDecl();
+  if (!record || !record->hasDefinition() || record->isDependentContext() || record->isEmpty()) return false;
+  record = record->getDefinition();
+  return record->isTriviallyCopyable() && !compat::in_std(record) &&
+         llvm::all_of(record->bases(),
+                      [&](const CXXBaseSpecifier& base) { return is_made_of(base.getType(), number); }) &&
+         llvm::all_of(record->fields(), [&](const FieldDecl* f) {
+           return !f->isBitField() && is_made_of(f->getType(), number);
+         });
+}
+
+bool names_numbers(const CXXRecordDecl* record) {
+  if (!record->isUnion() || !record->hasDefinition() || record->isDependentContext()) return false;
+  record = record->getDefinition();
+  if (record->field_empty() || compat::in_std(record) || compat::is_constant(record)) return false;
+  const ASTContext& context = record->getASTContext();
+  const QualType whole = compat::record_type(record->getASTContext(), record);
+  QualType number;
+  return is_made_of(whole, number) &&
+         context.getTypeSize(record->field_begin()->getType()) == context.getTypeSize(whole);
+}
+
 bool is_transparent(const FieldDecl* field) {
   const CXXRecordDecl* inside =
       field->isAnonymousStructOrUnion() ? field->getType()->getAsCXXRecordDecl() : nullptr;
-  return inside && (names_one_member(inside) || !inside->isUnion());
+  return inside && (names_one_member(inside) || names_numbers(inside) || !inside->isUnion());
 }
 
 const FieldDecl* first_name(const FieldDecl* field) {
@@ -199,7 +237,7 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
   // would carry a derivative. Of what is in a union it is not known: what is read there again, Leaks reports.
   const bool library = compat::in_std(record);
   if (library && record->isEmpty()) return;  // std::plus<double>, an allocator
-  if (library || record->isUnion()) {
+  if (library || (record->isUnion() && !names_numbers(record))) {
     if (spec) {
       for (const TemplateArgument& arg : spec->getTemplateArgs().asArray())
         if (arg.getKind() == TemplateArgument::Type) {
@@ -250,6 +288,8 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
   for (const CXXBaseSpecifier& base : record->bases()) add("", base.getType());
   const std::function<void(const CXXRecordDecl*)> add_fields = [&](const CXXRecordDecl* of) {
     for (const FieldDecl* field : of->fields()) {
+      if (of->isUnion() && field != *of->field_begin()) break;  // another name of what is in the first
+      t.overlaps |= names_numbers(of) && !names_one_member(of);
       if (is_transparent(field)) add_fields(field->getType()->getAsCXXRecordDecl());
       if (!field->getDeclName() || first_name(field) != field) continue;
       if (is_numeric_array(field->getType())) t.kind = ir::Type::Other;

@@ -515,7 +515,7 @@ struct union_one_type {
   void put(double x) { a = x; }
   double get() const { return b; }
 };
-//- union_named refuse
+//- union_named follow
 union union_named_value {
   double a;
   double b;
@@ -557,7 +557,7 @@ struct union_tagged {
   }
   double get() const { return kind == 1 ? d : i; }
 };
-//- union_of_vector refuse
+//- union_of_vector follow
 struct union_of_vector {
   union {
     double v[3];
@@ -568,6 +568,53 @@ struct union_of_vector {
   union_of_vector() : v{} {}
   void put(double a) { y = a; }
   double get() const { return v[1]; }
+};
+//- union_of_parts follow
+struct union_of_parts {
+  union pair {
+    struct {
+      double x, y;
+    };
+    double v[2];
+  };
+  union {
+    struct {
+      union {
+        pair xy;
+        struct {
+          double x, y;
+        };
+      };
+      double z;
+    };
+    double v[3];
+  };
+  union_of_parts() : v{} {}
+  void put(double a) { xy.v[1] = a; }
+  double get() const { return y * (1 + v[1] - xy.y); }
+};
+//- union_of_columns follow
+union union_of_columns {
+  struct column {
+    double x, y;
+  };
+  double v[2][2];
+  column c[2];
+  union_of_columns() : v{} {}
+  void put(double a) { c[1].x = a; }
+  double get() const { return v[1][0]; }
+};
+//- union_of_sizes refuse
+union union_of_sizes {
+  float half[2];
+  double whole;
+  union_of_sizes() : whole(0) {}
+  void put(double a) { whole = a; }
+  double get() const {
+    union_of_sizes u;
+    u.half[0] = half[0], u.half[1] = half[1];
+    return u.whole;
+  }
 };
 //- union_in_member follow
 struct union_in_member {
