@@ -485,6 +485,7 @@ class Frontend {
     ir::Var* result = nullptr;  ///< what is returned by value
   };
   bool hands_on_pointer(const clang::FunctionDecl* f);  // frontend_inplace.cpp
+  bool names_storage(clang::QualType result);
   bool can_inline(const clang::FunctionDecl* callee, const clang::Expr* call, bool always);
   bool gives_place(const clang::Expr* call, clang::QualType result) const;
   ir::Expr* inline_call(const clang::Expr* call, const clang::FunctionDecl* callee,

@@ -46,15 +46,11 @@ ir::Expr* Frontend::iterator_operator(const CXXOperatorCallExpr* e) {
       if (cursor) return move_cursor(*cursor, getOperatorSpelling(e->getOperator()), value(e->getArg(1)), at);
       break;
     case OO_Equal:
-      if (cursor) {
+      if (const auto part = pointer_part(first); part || cursor) {
         ir::Expr* to = value(e->getArg(1));
         leave_empty(e->getArg(1));
-        return assign_cursor(*cursor, to, e->getExprLoc());
-      }
-      if (const auto part = pointer_part(first)) {
-        ir::Expr* to = value(e->getArg(1));
-        leave_empty(e->getArg(1));
-        return repoint(part->first, part->second, to, e->getExprLoc());
+        return part ? repoint(part->first, part->second, to, e->getExprLoc())
+                    : assign_cursor(*cursor, to, e->getExprLoc());
       }
       break;
     case OO_Plus:

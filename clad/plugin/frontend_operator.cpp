@@ -252,11 +252,13 @@ ir::Expr* Frontend::binary(const BinaryOperator* e, bool used) {
     if (is_number(left)) return assign_number(e);
     if (ir::Expr* function = assign_function(left, e->getRHS())) return function;
     ir::Expr* rhs = value(e->getRHS());
+    const auto part = pointer_part(left);
     if (const Cursor* cursor = cursor_of(left)) {
-      if (!e->isCompoundAssignmentOp()) return assign_cursor(*cursor, rhs, e->getExprLoc());
-      return move_cursor(*cursor, BinaryOperator::getOpcodeStr(e->getOpcode()).str(), rhs, loc(e));
+      if (e->isCompoundAssignmentOp())
+        return move_cursor(*cursor, BinaryOperator::getOpcodeStr(e->getOpcode()).str(), rhs, loc(e));
+      if (!part) return assign_cursor(*cursor, rhs, e->getExprLoc());
     }
-    if (const auto part = pointer_part(left)) {
+    if (part) {
       ir::Expr* to = e->isCompoundAssignmentOp()
                          ? moved(part->first->args[part->second], e->getOpcode() == BO_SubAssign, rhs)
                          : rhs;

@@ -362,8 +362,11 @@ ir::Expr* Frontend::repoint(ir::Expr* object, std::size_t i, ir::Expr* pointer, 
                 "cannot differentiate this assignment of a pointer that is the member of an object: it "
                 "stands in a branch or a loop, and what the member then points into is not known here; "
                 "declare another object");
-  if (it != part_cursors_.end()) part_cursors_.erase(it);
-  return object->args[i] = through(pointer, [&](ir::Expr* one) { return freeze(one, at_); });
+  const bool moves = it != part_cursors_.end();
+  if (moves) part_cursors_.erase(it);
+  object->args[i] = through(pointer, [&](ir::Expr* one) { return freeze(one, at_); });
+  if (moves) start_part_cursor(object, i, object->args);
+  return object->args[i];
 }
 
 /// An error for what is left of such objects in statements, which cannot name them. Constants they can name.

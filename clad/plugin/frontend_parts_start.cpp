@@ -42,23 +42,55 @@ struct MovedMembers : AstVisitor {
   }
 };
 
-/// Whether a destructor's body does nothing but free what members point to.
-bool only_frees(const clang::Stmt* s) {
-  if (const auto* body = dyn_cast<CompoundStmt>(s)) return llvm::all_of(body->body(), only_frees);
-  if (const auto* branch = dyn_cast<IfStmt>(s))
-    return only_frees(branch->getThen()) && (!branch->getElse() || only_frees(branch->getElse()));
-  if (const auto* e = dyn_cast<clang::Expr>(s)) {
+/// Whether this is a member of the object, or of one that is a member.
+bool is_of_object(const clang::Expr* e) {
+  e = e->IgnoreParenImpCasts();
+  const auto* member = dyn_cast<MemberExpr>(e);
+  return isa<CXXThisExpr>(e) ||
+         (member && is_of_object(member->getBase()) &&
+          (!member->isArrow() || isa<CXXThisExpr>(member->getBase()->IgnoreImpCasts())));
+}
+
+/// Whether a destructor's body does nothing but free what members point to, and change the object that ends:
+/// itself, or by way of functions of the class.
+class OnlyFrees {
+ public:
+  bool holds(const clang::Stmt* s) {
+    if (const auto* body = dyn_cast<CompoundStmt>(s))
+      return llvm::all_of(body->body(), [&](const clang::Stmt* one) { return holds(one); });
+    if (const auto* branch = dyn_cast<IfStmt>(s))
+      return holds(branch->getThen()) && (!branch->getElse() || holds(branch->getElse()));
+    if (const auto* e = dyn_cast<clang::Expr>(s)) return of_expression(e);
+    return isa<NullStmt>(s);
+  }
+
+ private:
+  bool of_expression(const clang::Expr* e) {
     e = e->IgnoreParenCasts();
     if (const auto* full = dyn_cast<FullExpr>(e)) e = full->getSubExpr();
     if (isa<CXXDeleteExpr>(e)) return true;
+    if (const auto* call = dyn_cast<CXXMemberCallExpr>(e); call && call->getMethodDecl()) {
+      const CXXMethodDecl* method = call->getMethodDecl();
+      const FunctionDecl* definition = nullptr;
+      const bool known =
+          is_of_object(call->getImplicitObjectArgument()) && !method->isVirtual() &&
+          !compat::in_std(method) && method->hasBody(definition) &&
+          llvm::none_of(call->arguments(), [](const clang::Expr* a) { return has_effects(a); });
+      return known && (!seen_.insert(definition).second || holds(definition->getBody()));
+    }
     if (const auto* call = dyn_cast<CallExpr>(e))
       return call->getDirectCallee() && named(call->getDirectCallee(), {"free"});
     const auto* assignment = dyn_cast<BinaryOperator>(e);
-    return assignment && assignment->getOpcode() == BO_Assign &&
-           assignment->getLHS()->getType()->isPointerType();
+    if (assignment && assignment->isCommaOp())
+      return of_expression(assignment->getLHS()) && of_expression(assignment->getRHS());
+    if (!assignment || assignment->getOpcode() != BO_Assign) return false;
+    const clang::Expr* to = assignment->getLHS();
+    return to->getType()->isPointerType() ||
+           (is_of_object(to) && !to->getType()->isReferenceType() && !has_effects(assignment->getRHS()));
   }
-  return isa<NullStmt>(s);
-}
+
+  std::set<const FunctionDecl*> seen_;
+};
 
 }  // namespace
 
@@ -66,7 +98,8 @@ ir::Expr* Frontend::new_parts(QualType type) {
   const CXXRecordDecl* record = type->getAsCXXRecordDecl()->getDefinition();
   const FunctionDecl* definition = nullptr;
   if (const CXXDestructorDecl* end = record->getDestructor();
-      end && end->isUserProvided() && (!end->hasBody(definition) || !only_frees(definition->getBody())))
+      end && end->isUserProvided() &&
+      (!end->hasBody(definition) || !OnlyFrees().holds(definition->getBody())))
     fail(SourceLocation::getFromRawEncoding(at_),
          "cannot differentiate through an object of '" + record->getNameAsString() +
              "', which holds pointers: its destructor does more than free memory, member by member; hold a "
@@ -175,28 +208,32 @@ void Frontend::start_parts(ir::Expr* parts, const CXXRecordDecl* record,
 
 /// A pointer that functions of the class move is one of those that the object got, and an index.
 void Frontend::finish_parts(ir::Expr* parts) {
+  const std::vector<ir::Expr*> given = parts->args;
+  for (std::size_t i = class_of(parts->type)->getNumBases(); i < given.size(); ++i)
+    start_part_cursor(parts, i, given);
+}
+
+/// Likewise one member, where `given` are the object's members that it may point into.
+void Frontend::start_part_cursor(ir::Expr* parts, std::size_t i, const std::vector<ir::Expr*>& given) {
   const CXXRecordDecl* record = class_of(parts->type);
   MovedMembers moved;
   moved.visit(record);
   const std::vector<const FieldDecl*> fields = named_fields(record);
   const std::size_t first = record->getNumBases();
-  const std::vector<ir::Expr*> given = parts->args;
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    const ir::Type* type = types_.get(fields[i]->getType());
-    if (!moved.found.count(fields[i]) || !is_cursor_type(type)) continue;
-    Cursor cursor;
-    cursor.type = type;
-    cursor.reverse = TypeTable::is_reverse(fields[i]->getType());
-    bool known = true;
-    for (std::size_t k = 0; k < fields.size(); ++k)
-      if (types_.get(fields[k]->getType())->element == type->element &&
-          (k == i || moved.found.count(fields[k])))
-        known &= add_bases(cursor, given[first + k], /*fixed=*/false);
-    if (known && start_cursor(cursor, fields[i]->getNameAsString(), given[first + i])) {
-      parts->args[first + i] = cursor_value(cursor, fn_.ref(cursor.index));
-      part_cursors_[{parts, first + i}] = cursor;
-    }
-  }
+  const FieldDecl* field = fields[i - first];
+  const ir::Type* type = types_.get(field->getType());
+  if (!moved.found.count(field) || !is_cursor_type(type) || is_parts(given[i])) return;
+  Cursor cursor;
+  cursor.type = type;
+  cursor.reverse = TypeTable::is_reverse(field->getType());
+  for (std::size_t k = 0; k < fields.size(); ++k)
+    if (types_.get(fields[k]->getType())->element == type->element &&
+        (first + k == i || moved.found.count(fields[k])) &&
+        !add_bases(cursor, given[first + k], /*fixed=*/false))
+      return;
+  if (!start_cursor(cursor, field->getNameAsString(), given[i])) return;
+  parts->args[i] = cursor_value(cursor, fn_.ref(cursor.index));
+  part_cursors_[{parts, i}] = cursor;
 }
 
 /// A base is taken apart, whatever it holds.

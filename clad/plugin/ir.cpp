@@ -334,6 +334,8 @@ bool is_atomic(const Expr* e) {
 }
 
 bool alike(const Expr* a, const Expr* b) {
+  if (a == b) return true;
+  if (a->kind == Expr::Parts) return false;  // another object, even of the same members
   return a->kind == b->kind && a->text == b->text && a->var == b->var && a->args.size() == b->args.size() &&
          std::equal(a->args.begin(), a->args.end(), b->args.begin(), alike);
 }

@@ -642,4 +642,99 @@ double value(double x, double y) {
 TEST(Parts, GivenToConstructors) { EXPECT_DERIVATIVES(constructed::value, 1.3, 0.7); }
 TEST(Parts, CapturedAndPassed) { EXPECT_DERIVATIVES(captured_and_passed::value, 1.3, 0.7); }
 
+/// An object that is given its memory later, and ends by way of functions.
+class Store {
+ public:
+  Store() { begin(); }
+  ~Store() { clear(); }
+  void resize(int count) {
+    delete[] cells_;
+    cells_ = new double[static_cast<std::size_t>(count)];
+    count_ = count;
+    for (int i = 0; i < count; ++i) cells_[i] = 0;
+  }
+  double& operator[](int i) { return cells_[i]; }
+  int count() const { return count_; }
+
+ private:
+  void begin() { cells_ = nullptr, count_ = 0; }
+  void clear() {
+    delete[] cells_;
+    begin();
+  }
+  double* cells_;
+  int count_;
+};
+/// A place that is set, and moves.
+struct Reader {
+  double* from = nullptr;
+  double* at = nullptr;
+  void set(double* start) {
+    from = start;
+    at = start;
+  }
+  void step() { ++at; }
+  void rewind() { at = from; }
+};
+/// Objects that know of each other.
+struct Port {
+  Port* other = nullptr;
+  double a = 0;
+  void connect(Port* to) {
+    other = to;
+    to->other = this;
+  }
+  void send(double x) { other->a += x * a; }
+};
+
+double of_store(double x, double y) {
+  Store s;
+  s.resize(2);
+  s[0] = x;
+  s[1] = s[0] * y;
+  const double r = s[1];
+  s.resize(3);
+  s[2] = x * r;
+  return s[2] * s.count() + r + s[0] * y;
+}
+double of_stores(double x, double y) {
+  double sum = 0;
+  for (int i = 1; i < 4; ++i) {
+    Store s;
+    s.resize(i);
+    s[i - 1] = x * i;
+    sum += s[i - 1] * y;
+  }
+  return sum;
+}
+double of_readers(double x, double y) {
+  double a[3] = {x, x * y, 3}, b[3] = {2 * x, y, x * x};
+  Reader r;
+  r.set(a);
+  r.step();
+  double product = *r.at;
+  r.set(b);
+  for (int i = 0; i < 2; ++i) r.step();
+  product *= *r.at;
+  r.rewind();
+  return product + *r.at;
+}
+double of_ports(double x, double y) {
+  Port p, q;
+  p.connect(&q);
+  p.a = x;
+  q.a = y;
+  for (int i = 0; i < 2; ++i) {
+    p.send(x);
+    q.send(y);
+  }
+  return p.a * q.other->a * q.a;
+}
+TEST(Parts, PointersThatAreSetLater) {
+  EXPECT_GRADIENT(of_store, 1.3, 0.7);
+  EXPECT_GRADIENT(of_stores, 1.3, 0.7);
+  EXPECT_GRADIENT(of_readers, 1.3, 0.7);
+  EXPECT_GRADIENT(of_ports, 1.3, 0.7);
+}
+
 }  // namespace
