@@ -1,0 +1,69 @@
+#include "cladtorch/comm/communicator.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cladtorch/error.h"
+#include "comm/thread_ranks.h"
+
+namespace cladtorch::comm {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(Communicator, GathersFromAllRanks) {
+  for (int size = 1; size <= 5; ++size)
+    run_ranks(size, 7, [&](Communicator& ranks) {
+      EXPECT_EQ(ranks.size(), size);
+      const std::vector<int> mine(static_cast<size_t>(ranks.rank()), ranks.rank());  // of different lengths
+      std::vector<int> expected;
+      for (int rank = 0; rank < size; ++rank)
+        expected.insert(expected.end(), static_cast<size_t>(rank), rank);
+      EXPECT_EQ(ranks.gather(std::span<const int>(mine), "numbers"), expected);
+      EXPECT_EQ(ranks.share("rank " + std::to_string(ranks.rank()), "text"), "rank 0");
+      ranks.barrier("barrier");
+    });
+}
+
+TEST(Communicator, KeepsTheOrderOfMessages) {
+  run_ranks(2, 3, [](Communicator& ranks) {
+    std::vector<int> values(50);
+    std::vector<Communicator::Pending> transfers;
+    for (int i = 0; i < 50; ++i) {
+      int& value = values[static_cast<size_t>(i)];
+      if (ranks.is_first()) {
+        value = i;
+        transfers.push_back({ranks.send(std::as_bytes(std::span(&value, 1)), 1, 5), 1});
+      } else {
+        transfers.push_back({ranks.receive(std::as_writable_bytes(std::span(&value, 1)), 0, 5), 0});
+        ranks.wait(transfers, "a message");
+      }
+    }
+    ranks.wait(transfers, "messages");
+    for (int i = 0; i < 50; ++i) EXPECT_EQ(values[static_cast<size_t>(i)], i);
+  });
+}
+
+TEST(Communicator, NamesTheRankThatIsLate) {
+  const auto late = [](Communicator& ranks) {
+    ranks.set_timeout(std::chrono::seconds(1));
+    if (ranks.rank() != 2) ranks.barrier("the start of step 3");
+  };
+  try {
+    run_ranks(3, 1, late);
+    FAIL() << "nobody waited";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr("the start of step 3: no answer for 1 s from rank 2 on this machine"));
+  }
+}
+
+TEST(Communicator, OfOneRankIsTheIdentity) {
+  EXPECT_EQ(self().size(), 1);
+  EXPECT_THAT(self().gather(std::span<const int>(std::vector{4, 5}), "numbers"), ElementsAre(4, 5));
+  EXPECT_EQ(self().share("alone", "text"), "alone");
+}
+
+}  // namespace
+}  // namespace cladtorch::comm
