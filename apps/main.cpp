@@ -1,4 +1,5 @@
 // cladtorch: train, sample and measure models from the shell.
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -6,11 +7,13 @@
 #include <sstream>
 #include <string>
 #include <system_error>
+#include <thread>
 
 #include "apps/command.h"
 #include "apps/explain.h"
 #include "apps/help.h"
 #include "apps/process.h"
+#include "cladtorch/comm/communicator.h"
 #include "cladtorch/io/atomic_file.h"
 #include "cladtorch/train/system_info.h"
 #include "cladtorch/train/usage_error.h"
@@ -20,12 +23,23 @@ namespace {
 constexpr int runtime_error_code = 1;
 constexpr int usage_error_code = 2;
 
-/// One line, whatever the names in it hold.
+/// Time that the first rank has to say what all ranks found, before another says it.
+constexpr std::chrono::milliseconds first_word{700};
+
+/// One line, whatever the names in it hold. One of several ranks ends the others.
 int report(int code, std::string message) {
+  cladtorch::comm::Communicator& ranks = cladtorch::comm::started();
+  const int rank = cladtorch::comm::launched_rank();
+  if (rank > 0) {
+    std::this_thread::sleep_for(first_word);
+    const std::string where = ranks.size() > 1 ? " on " + ranks.host(rank) : "";
+    message = "rank " + std::to_string(rank) + where + ": " + message;
+  }
   for (char& c : message) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
   }
   cladtorch::apps::print_error("cladtorch: error: " + message + "\n");
+  if (ranks.size() > 1) ranks.abort(code);
   return code;
 }
 
@@ -67,6 +81,10 @@ int run(int argc, char** argv) {
     }
     return report(usage_error_code, cladtorch::apps::explain(app, error));
   }
+  const bool trains = app.got_subcommand("train") || app.got_subcommand("finetune");
+  if (!trains && cladtorch::comm::in_world())
+    throw cladtorch::train::UsageError(app.get_subcommands().front()->get_name() +
+                                       ": runs in one process; start it without a launcher of several");
   return action();
 }
 
@@ -86,7 +104,9 @@ int run_and_check_output(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     cladtorch::apps::prepare_process();
-    return run_and_check_output(argc, argv);
+    const int code = run_and_check_output(argc, argv);
+    cladtorch::comm::leave_world();
+    return code;
   } catch (const cladtorch::train::UsageError& error) {
     return report(usage_error_code, error.what());
   } catch (const std::bad_alloc&) {

@@ -124,7 +124,7 @@ void add_run_options(CLI::App* command, Action& action, bool finetune) {
           examples_of(*command).front()));
     }
     request.set.insert(request.set.end(), given->settings.begin(), given->settings.end());
-    action = [request] { return train::run_training(request, stdout); };
+    action = [request] { return train::run_training(request, stdout, comm::world()); };
   });
 }
 

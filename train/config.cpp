@@ -188,6 +188,8 @@ std::vector<ConfigField> config_fields(TrainConfig& c) {
       {"train.steps", "optimizer updates", &c.train.steps, 1, most_steps},
       {"train.batch", "sequences per micro-batch", &c.train.batch, 1, 100'000},
       {"train.accumulate", "micro-batches per update", &c.train.accumulate, 1, 100'000},
+      {"train.leaves", "groups of micro-batches that ranks share; 0: as few as the ranks need",
+       &c.train.leaves, 0, 100'000},
       {"train.eval_every", "steps between evaluations", &c.train.eval_every, 1, most_steps},
       {"train.eval_batches", "batches per evaluation; 0: all of the validation text", &c.train.eval_batches,
        0, most_steps},
@@ -352,6 +354,9 @@ void check_config(const TrainConfig& c) {
   expect(c.optimizer.kind == "adamw" || c.run.device == "cpu",
          fmt::format("optimizer.kind = {} runs on the CPU only; set run.device=cpu or optimizer.kind=adamw",
                      c.optimizer.kind));
+  expect(c.train.leaves == 0 || c.train.accumulate % c.train.leaves == 0,
+         fmt::format("train.leaves is {}, expected a divisor of train.accumulate = {}", c.train.leaves,
+                     c.train.accumulate));
   expect(c.optimizer.eps > 0, "optimizer.eps is 0, expected a positive number");
   expect(c.schedule.min_lr <= c.optimizer.lr,
          fmt::format("schedule.min_lr = {} is above optimizer.lr = {}", c.schedule.min_lr, c.optimizer.lr));
@@ -384,6 +389,35 @@ void check_config(const TrainConfig& c) {
   }
   expect(c.data.packing == "packed" || c.data.sampling == "shuffled_windows",
          "data.packing = 'documents' needs data.sampling = 'shuffled_windows'");
+}
+
+/// The smallest divisor of `number` that is not below `least`; `number` itself is not.
+static int64_t divisor_from(int64_t least, int64_t number) {
+  while (number % least != 0) ++least;
+  return least;
+}
+
+void resolve_leaves(TrainConfig& config, int ranks) {
+  TrainConfig::Train& train = config.train;
+  if (ranks > train.accumulate) {
+    const int64_t sequences = train.batch * train.accumulate;
+    const std::string ours =
+        fmt::format("{} ranks need {} micro-batches per update, but train.accumulate is {}", ranks, ranks,
+                    train.accumulate);
+    if (ranks > sequences)
+      throw UsageError(
+          fmt::format("{}, of {} sequences; start at most {} ranks", ours, train.batch, sequences));
+    const int64_t accumulate = divisor_from(ranks, sequences);
+    throw UsageError(fmt::format("{}; train.accumulate={} train.batch={} is the same batch", ours, accumulate,
+                                 sequences / accumulate));
+  }
+  if (train.leaves == 0) train.leaves = ranks == 1 ? 1 : divisor_from(ranks, train.accumulate);
+  if (ranks > train.leaves)
+    throw UsageError(fmt::format(
+        "{} ranks need train.leaves of {} or more, but this run has {}, on which its numbers depend; "
+        "start {}, or a new run",
+        ranks, ranks, train.leaves,
+        train.leaves == 1 ? "one process" : fmt::format("at most {} ranks", train.leaves)));
 }
 
 std::vector<std::string> split_list(const std::string& list) {

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "cladtorch/tensor/device.h"
 #include "cladtorch/tensor/parallel.h"
 #include "cladtorch/train/progress.h"
+#include "train/step/leaf_sums.h"
 
 namespace cladtorch::train {
 
@@ -34,6 +37,19 @@ std::string describe_text(const TrainConfig& config, const data::Dataset& data) 
 std::string describe_model(const LanguageModel& model) {
   return fmt::format("{} ({}: {} parameters)", model.type(), describe(model.sizes()),
                      short_count(static_cast<double>(model.parameter_count())));
+}
+
+std::string describe_ranks(const TrainConfig& config, const comm::Communicator& ranks) {
+  std::set<std::string> machines;
+  size_t most = 0;
+  for (int rank = 0; rank < ranks.size(); ++rank) {
+    machines.insert(ranks.host(rank));
+    const Leaves part = leaves_of(rank, ranks.size(), config.train.leaves);
+    most = std::max(most, nodes_within({0, config.train.leaves}, part).size());
+  }
+  return fmt::format("ranks   {} on {} {}, {} leaves: a rank sends its gradient {} in each update",
+                     ranks.size(), machines.size(), machines.size() == 1 ? "machine" : "machines",
+                     config.train.leaves, most == 1 ? "once" : fmt::format("up to {} times", most));
 }
 
 std::string describe_memory(const MemoryUse& use) {

@@ -64,6 +64,12 @@ RunFolder RunFolder::of_run(const fs::path& path) {
   return folder;
 }
 
+RunFolder RunFolder::of_others(const fs::path& path) {
+  RunFolder folder;
+  folder.path_ = path;
+  return folder;
+}
+
 bool RunFolder::try_claim() {
   io::create_writable_folder(path_);
   lock_ = io::FolderLock::try_lock(path_);

@@ -20,6 +20,9 @@ class RunFolder {
   /// holds no checkpoint.
   static RunFolder of_run(const std::filesystem::path& path);
 
+  /// One that another rank of the run holds.
+  static RunFolder of_others(const std::filesystem::path& path);
+
   /// Makes and locks the folder of a new run. A folder without a given name gets the next free number.
   void claim();
 

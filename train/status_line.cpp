@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
+
+#include "cladtorch/comm/communicator.h"
 
 namespace cladtorch::train {
 namespace {
@@ -33,7 +34,7 @@ std::string progress_bar(double share) {
 
 StatusLine::StatusLine(std::FILE* stream)
     : stream_(stream),
-      terminal_(::isatty(::fileno(stream)) != 0),
+      terminal_(comm::prints_to_terminal(::fileno(stream))),
       escapes_(terminal_ && wants_escape_sequences()) {}
 
 StatusLine::~StatusLine() {

@@ -12,7 +12,7 @@ extern "C" void request_stop(int number) {
   ::signal(number, SIG_DFL);  // the next one is served by the system
 }
 
-constexpr std::array<int, 3> signals = {SIGINT, SIGTERM, SIGHUP};
+constexpr std::array<int, 4> signals = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
 
 }  // namespace
 

@@ -11,6 +11,7 @@
 #include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/tensor/device.h"
 #include "cladtorch/tensor/dry_run.h"
+#include "train/step/leaf_sums.h"
 #include "train/step/make_optimizer.h"
 #include "train/step/training_step.h"
 
@@ -38,6 +39,11 @@ const data::Dataset& long_enough(const data::Dataset& data, const TrainConfig& c
   check(data.train.size(), "training");
   check(data.validation.size(), "validation");
   return data;
+}
+
+TrainConfig with_leaves(TrainConfig config, const comm::Communicator& ranks) {
+  resolve_leaves(config, ranks.size());
+  return config;
 }
 
 /// Tokens at the start of a validation window that are only read; at least one of the window is scored.
@@ -98,8 +104,9 @@ std::unique_ptr<LanguageModel> make_model(const TrainConfig& config, int64_t voc
 }
 
 Trainer::Trainer(const TrainConfig& config, const data::Dataset& data, std::unique_ptr<LanguageModel> model,
-                 std::optional<AdapterRun> adapter)
-    : config_(config),
+                 std::optional<AdapterRun> adapter, comm::Communicator& ranks)
+    : config_(with_leaves(config, ranks)),
+      ranks_(ranks),
       data_(long_enough(data, config)),
       adapter_(std::move(adapter)),
       schedule_{.kind = schedule_kind_from_string(config.schedule.kind),
@@ -132,7 +139,8 @@ void Trainer::build(std::unique_ptr<LanguageModel> master) {
     return make_optimizer(config_.optimizer, std::move(parameters), std::move(masters));
   };
   step_ = std::make_unique<TrainingStep>(master->to(device_from_string(config_.run.device)),
-                                         precision_from_string(config_.run.dtype), make, workspace_);
+                                         precision_from_string(config_.run.dtype), make, workspace_, ranks_,
+                                         config_.train.leaves);
 }
 
 const LanguageModel& Trainer::model() const { return step_->model(); }
@@ -200,6 +208,7 @@ void Trainer::save(const std::filesystem::path& checkpoint) {
   // An update from a finite gradient can still overflow; such weights must not replace good ones.
   if (const double norm = TensorList(master().parameters()).norm(); !std::isfinite(norm))
     diverged("the length of the weights", norm);
+  if (!ranks_.is_first()) return;
   save_checkpoint(checkpoint, master(), step_->optimizer(), state_, extras_, adapter_ ? &*adapter_ : nullptr,
                   step_->float8());
 }
@@ -239,16 +248,21 @@ double Trainer::flops_per_token() const {
 }
 
 double Trainer::add_micro_batches(uint64_t step) {
-  double sum = 0;
-  const auto count = static_cast<uint64_t>(config_.train.accumulate);
-  for (uint64_t micro = 0; micro < count; ++micro) {
+  const int64_t count = config_.train.accumulate, leaves = config_.train.leaves, of_leaf = count / leaves;
+  const Leaves mine = leaves_of(ranks_.rank(), ranks_.size(), leaves);
+  weights_.clear();
+  loader_.skip(mine.begin * of_leaf);
+  for (int64_t micro = mine.begin * of_leaf; micro < mine.end * of_leaf; ++micro) {
     loader_.next(span_of(tokens_), span_of(targets_));
-    if (micro + 1 == count) step_->gradients().prepare_norm();
-    const double weight = share_of_targets(span_of(targets_));
-    if (weight == 0) continue;
-    step_->add(tokens_, targets_, weight, static_cast<uint64_t>(config_.run.seed), step * count + micro);
-    sum += weight;
+    if (leaves == 1 && micro + 1 == count) step_->gradients().prepare_norm();
+    weights_.push_back(share_of_targets(span_of(targets_)));
+    if (weights_.back() > 0)
+      step_->add(tokens_, targets_, weights_.back(), static_cast<uint64_t>(config_.run.seed),
+                 step * static_cast<uint64_t>(count) + static_cast<uint64_t>(micro));
+    if ((micro + 1) % of_leaf == 0) step_->end_leaf();
   }
+  loader_.skip(count - mine.end * of_leaf);
+  const double sum = sum_in_order(ranks_, weights_, "the batch of the step");
   return sum > 0 ? sum : 1;  // without a target the gradient is zero
 }
 
@@ -288,6 +302,7 @@ void Trainer::begin_step(const GradientObserver& observe) {
   begun.record.lr = schedule_.at(begun.record.step - 1, state_.steps);
   step_->optimizer().set_lr(begun.record.lr);
   const double weight = add_micro_batches(static_cast<uint64_t>(begun.record.step - 1));
+  step_->sum_leaves();
   if (observe) observe(step_->gradients(), 1.0 / weight);
   step_->finish(weight, config_.optimizer.clip);
   begun.loader = loader_.state();

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 #include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/io/atomic_file.h"
+#include "cladtorch/ops/instruction_set.h"
 #include "cladtorch/tensor/device.h"
 #include "cladtorch/tensor/parallel.h"
 #include "cladtorch/train/generate.h"
@@ -24,6 +26,7 @@
 #include "train/pace.h"
 #include "train/run_folder.h"
 #include "train/samples.h"
+#include "train/step/leaf_sums.h"
 #include "train/telemetry.h"
 
 namespace cladtorch::train {
@@ -66,16 +69,70 @@ std::vector<std::string> given_keys(const TrainRequest& request) {
   return keys;
 }
 
+/// The folder of a run, which the first rank holds.
+RunFolder open_folder(const TrainRequest& request, const TrainConfig& config, comm::Communicator& ranks) {
+  const char* what = "the folder of the run";
+  if (!ranks.is_first()) return RunFolder::of_others(ranks.share("", what));
+  RunFolder folder = request.resume ? RunFolder::of_run(*request.resume) : RunFolder::for_new_run(config);
+  ranks.share(folder.path().string(), what);
+  return folder;
+}
+
+/// The configuration of a request, for so many ranks.
+TrainConfig config_for(const TrainRequest& request, const comm::Communicator& ranks) {
+  TrainConfig config = resolve_config(request);
+  resolve_leaves(config, ranks.size());
+  return config;
+}
+
+/// The first key that two configurations do not agree in, and their values.
+std::string first_difference(const TrainConfig& first, const std::string& other) {
+  std::istringstream ours(config_toml(first)), theirs(other);
+  std::string section;
+  for (std::string a, b; std::getline(ours, a) && std::getline(theirs, b);) {
+    if (a.starts_with("[")) section = a;
+    if (a != b) return fmt::format("{} {} and {}", section, b, a);
+  }
+  return "another file";
+}
+
+/// What all ranks must have in common, with the way out where one differs.
+void check_alike(const TrainConfig& config, const data::Dataset& data, comm::Communicator& ranks) {
+  TrainConfig own = config;
+  own.run.threads = 0;  // each rank may have its own
+  const std::pair<const char*, std::string> facts[] = {
+      {"version; install the same cladtorch everywhere", version()},
+      {"instruction set; set CLADTORCH_SIMD to one that all have", instruction_set()},
+      {"text", fmt::format("{} tokens", data.train.size() + data.validation.size())},
+      {"tokenizer", fmt::format("vocabulary {:016x}", data.tokenizer->fingerprint())}};
+  const char* what = "the start of all ranks";
+  for (const auto& [name, value] : facts) {
+    const std::vector<std::string> all = ranks.gather(value, what);
+    for (int rank = 1; rank < ranks.size(); ++rank)
+      require(all.front() == all[static_cast<size_t>(rank)], "rank 0 on ", ranks.host(0), " has ",
+              all.front(), ", rank ", rank, " on ", ranks.host(rank), " has ", all[static_cast<size_t>(rank)],
+              ": another ", name);
+  }
+  const std::vector<std::string> configs = ranks.gather(config_toml(own), what);
+  for (int rank = 1; rank < ranks.size(); ++rank)
+    require(configs.front() == configs[static_cast<size_t>(rank)], "rank ", rank, " on ", ranks.host(rank),
+            " has another configuration than rank 0: ",
+            first_difference(own, configs[static_cast<size_t>(rank)]));
+}
+
 /// One session of a run: everything between opening the folder and writing the report.
 class Session {
  public:
-  Session(const TrainRequest& request, std::FILE* out)
-      : config_(resolve_config(request)),
-        folder_(request.resume ? RunFolder::of_run(*request.resume) : RunFolder::for_new_run(config_)),
-        out_(out),
+  Session(const TrainRequest& request, std::FILE* out, comm::Communicator& ranks)
+      : ranks_(ranks),
+        config_(config_for(request, ranks)),
+        folder_(open_folder(request, config_, ranks)),
+        silence_(ranks.is_first() ? nullptr : std::fopen("/dev/null", "w"), &std::fclose),
+        out_(silence_ ? silence_.get() : out),
         data_(open_data(config_, checkpoint_of(request))),
         model_(begin_model(request)),
-        trainer_(config_, data_, std::move(model_), adapter_run(config_)) {
+        trainer_(config_, data_, std::move(model_), adapter_run(config_), ranks) {
+    check_alike(config_, data_, ranks_);
     if (config_.run.threads > 0) set_num_threads(static_cast<int>(config_.run.threads));
     if (request.resume) {
       trainer_.restore(file("last"));
@@ -91,23 +148,34 @@ class Session {
   }
 
   int run() {
-    folder_.claim();
+    if (ranks_.is_first()) folder_.claim();
+    const std::string path = ranks_.share(folder_.path().string(), "the folder of the run");
+    if (!ranks_.is_first()) folder_ = RunFolder::of_others(path);
     std::optional<StopSignal> stop(std::in_place);  // a folder that is taken becomes a run to resume
-    config_.run.out = folder_.path().string();
+    config_.run.out = path;
     describe();
-    io::write_file(file("config.toml"), config_toml(config_));
-    RunLog log(file("log.jsonl"), trainer_.state().step);
-    Telemetry telemetry(config_, folder_.path(), trainer_.state().step, facts_.bytes_per_token);
-    write_run_facts(file("run.json"), facts_);
+    std::optional<RunLog> log;
+    if (ranks_.is_first()) {
+      io::write_file(file("config.toml"), config_toml(config_));
+      log.emplace(file("log.jsonl"), trainer_.state().step);
+    }
+    TrainConfig of_telemetry = config_;
+    of_telemetry.log.tensorboard &= ranks_.is_first();
+    Telemetry telemetry(of_telemetry, folder_.path(), trainer_.state().step, facts_.bytes_per_token);
+    write_facts();
     if (!config_.model.from.empty()) evaluate_first(telemetry);
     const bool finished = train(log, telemetry, *stop);
     stop.reset();
-    finish(telemetry);
+    if (ranks_.is_first()) finish(telemetry);
+    ranks_.barrier("the end of the run");
     return finished ? 0 : interrupted_exit_code;
   }
 
  private:
   fs::path file(const char* name) const { return folder_.path() / name; }
+  void write_facts() const {
+    if (ranks_.is_first()) write_run_facts(file("run.json"), facts_);
+  }
 
   /// Says what adapters of a great rank are worth before there is memory for them.
   std::unique_ptr<LanguageModel> begin_model(const TrainRequest& request) {
@@ -148,7 +216,7 @@ class Session {
       telemetry.write_first_validation(*trainer_.state().first_val);
     }
     facts_.first_val = trainer_.state().first_val;
-    write_run_facts(file("run.json"), facts_);
+    write_facts();
     fmt::print(out_, "start   validation loss {:.4f}, perplexity {:.3f}\n", *facts_.first_val,
                perplexity(*facts_.first_val));
     std::fflush(out_);
@@ -159,6 +227,7 @@ class Session {
                config_.run.device, describe_threads(), config_.run.dtype);
     const MemoryUse memory = trainer_.plan_memory();
     fmt::print(out_, "memory  {}\n{}\n", describe_memory(memory), describe_text(config_, data_));
+    if (ranks_.size() > 1) fmt::print(out_, "{}\n", describe_ranks(config_, ranks_));
     const std::string trained = describe_trained(trainer_);
     if (!trained.empty()) fmt::print(out_, "{}\n", trained);
     const TrainerState& state = trainer_.state();
@@ -172,8 +241,9 @@ class Session {
       const std::string lack = describe_lack(config_, trainer_, memory);
       if (!lack.empty()) throw Error(lack);
     }
-    const double peak_flops =
+    const double peak_here =
         on_cpu ? measure_peak_flops(num_threads(), dtype) : measure_peak_flops(device, dtype);
+    const double peak_flops = sum_in_order(ranks_, std::span(&peak_here, 1), "the speed of all ranks");
     facts_ = {
         .version = version(),
         .model = describe_model(trainer_.model()),
@@ -189,7 +259,7 @@ class Session {
         .bytes_per_token = bytes_per_token(trainer_.eval_batches(), *data_.tokenizer)};
   }
 
-  bool train(RunLog& log, Telemetry& telemetry, const StopSignal& stop) {
+  bool train(std::optional<RunLog>& log, Telemetry& telemetry, const StopSignal& stop) {
     try {
       return loop(log, telemetry, stop);
     } catch (const Diverged& error) {
@@ -200,7 +270,7 @@ class Session {
   }
 
   /// Trains to the end (true) or to Ctrl-C (false).
-  bool loop(RunLog& log, Telemetry& telemetry, const StopSignal& stop) {
+  bool loop(std::optional<RunLog>& log, Telemetry& telemetry, const StopSignal& stop) {
     ProgressDisplay display(out_, config_.train.log_every);
     ProgressState progress{.val_loss = trainer_.state().val_loss,
                            .floor = data_.entropy_floor,
@@ -211,12 +281,13 @@ class Session {
     Pace pace;
     while (trainer_.state().step < trainer_.state().steps) {
       StepRecord record = next_step(telemetry, stop);
-      const bool stopping = stop.requested() && trainer_.steps_ahead() == 0;
+      const bool stopping = any_rank(stop.requested()) && trainer_.steps_ahead() == 0;
       evaluate_and_save(record, log, telemetry, stopping);
       if (record.val_loss) progress.val_loss = record.val_loss;
 
       pace.add_step(trainer_.state().seconds - seconds_before);
-      if (pace.steps() > steps_to_judge_speed) keep_time_limit(display, pace);
+      if (pace.steps() > steps_to_judge_speed && config_.train.max_minutes > 0)
+        keep_time_limit(display, pace);
       progress.steps = trainer_.state().steps;
       progress.eta_seconds = pace.per_step() * static_cast<double>(progress.steps - record.step);
       shown_rate =
@@ -263,27 +334,40 @@ class Session {
 
   /// What follows an update: the validation loss where it is due, also before a stop, since a resumed session
   /// does not go back to it; the log; the checkpoints.
-  void evaluate_and_save(StepRecord& record, RunLog& log, Telemetry& telemetry, bool stopping) {
+  void evaluate_and_save(StepRecord& record, std::optional<RunLog>& log, Telemetry& telemetry,
+                         bool stopping) {
     const bool last = record.step == trainer_.state().steps;
     const bool evaluate = evaluates_after(record.step);
     const double best_before = trainer_.state().best_val.value_or(INFINITY);
     if (evaluate) record.val_loss = trainer_.evaluate();
     record.seconds = trainer_.state().seconds;
-    log.write(record);
+    if (log) log->write(record);
     telemetry.write(record, trainer_.state().steps, trainer_.weights());
-    if (evaluate && !last && !stopping && config_.log.samples) {
+    if (evaluate && !last && !stopping && config_.log.samples && ranks_.is_first()) {
       telemetry.write_samples(draw_samples(config_, trainer_.model(), *data_.tokenizer), record.step);
     }
     if (evaluate && *record.val_loss < best_before) trainer_.save(file("best"));
     if (stopping || evaluate || saves_after(record.step)) trainer_.save(file("last"));
   }
 
+  bool any_rank(bool here) {
+    if (ranks_.size() == 1) return here;
+    const std::vector<char> all =
+        ranks_.gather(std::span<const char>(std::vector<char>{here}), "a request to stop");
+    return std::ranges::count(all, 1) > 0;
+  }
+
   /// Shortens the run when it would take longer than train.max_minutes, and gives steps back when the machine
-  /// gets faster again; the schedule ends with the run.
+  /// gets faster again; the schedule ends with the run. The first rank decides.
   void keep_time_limit(ProgressDisplay& display, const Pace& pace) {
+    if (ranks_.is_first()) shorten(display, pace);
+    trainer_.set_steps(
+        std::stoll(ranks_.share(std::to_string(trainer_.state().steps), "the length of the run")));
+  }
+  void shorten(ProgressDisplay& display, const Pace& pace) {
     const double limit = 60.0 * config_.train.max_minutes;
     const TrainerState& state = trainer_.state();
-    if (limit <= 0 || state.step >= state.steps) return;
+    if (state.step >= state.steps) return;
     const double affordable = std::max(1.0, std::floor((limit - pace.elapsed()) / pace.per_step()));
     const auto left = static_cast<double>(config_.train.steps - state.step);
     const int64_t steps = state.step + static_cast<int64_t>(std::min(affordable, left));
@@ -318,8 +402,10 @@ class Session {
       fmt::print(out_, "sample:\n{}{}\n", sample.prompt, sample.text);
   }
 
+  comm::Communicator& ranks_;
   TrainConfig config_;
   RunFolder folder_;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> silence_;  // where the other ranks print
   std::FILE* out_;
   data::Dataset data_;
   std::unique_ptr<LanguageModel> model_;  // until the trainer takes it
@@ -391,6 +477,8 @@ TrainConfig resolve_config(const TrainRequest& request) {
   return config;
 }
 
-int run_training(const TrainRequest& request, std::FILE* out) { return Session(request, out).run(); }
+int run_training(const TrainRequest& request, std::FILE* out, comm::Communicator& ranks) {
+  return Session(request, out, ranks).run();
+}
 
 }  // namespace cladtorch::train

@@ -131,6 +131,10 @@ void Loader::next(std::span<int32_t> tokens, std::span<int32_t> targets) {
   }
 }
 
+void Loader::skip(int64_t batches) {
+  for (int64_t i = 0; i < batches * shape_.batch; ++i) documents_ ? next_window() : next_start();
+}
+
 uint64_t Loader::epoch_tokens() const {
   if (documents_) return documents_->tokens();
   return sampling_ == Sampling::random_offsets ? tokens_.size() - 1

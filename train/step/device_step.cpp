@@ -28,6 +28,8 @@ class DeviceStep : public StepEngine {
   void plan(const Tensor& tokens, const Tensor& targets) override;
   void add(const Tensor& tokens, const Tensor& targets, double weight, uint64_t seed,
            uint64_t number) override;
+  void end_leaf() override {}
+  void sum_leaves() override {}
   void finish(double weight, double clip) override;
   StepOutput read() override;
   bool runs_ahead() const override { return true; }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "cladtorch/comm/communicator.h"
 #include "cladtorch/models/language_model.h"
 #include "cladtorch/tensor/workspace.h"
 #include "cladtorch/train/optimizer.h"
@@ -34,6 +35,10 @@ class StepEngine {
   /// dropout; tokens and targets are on the CPU and may be reused.
   virtual void add(const Tensor& tokens, const Tensor& targets, double weight, uint64_t seed,
                    uint64_t number) = 0;
+  /// The micro-batches of a leaf are complete.
+  virtual void end_leaf() = 0;
+  /// The leaves of this rank are complete: the gradients become the sums over all leaves.
+  virtual void sum_leaves() = 0;
   /// Updates the parameters from what was added, divided by `weight`, clipped to a norm of `clip` unless that
   /// is 0. A loss or norm that is not finite updates nothing, now and later.
   virtual void finish(double weight, double clip) = 0;
@@ -43,9 +48,10 @@ class StepEngine {
   virtual bool runs_ahead() const = 0;
 };
 
-/// For the CPU, where each call returns when its work is done.
-std::unique_ptr<StepEngine> host_step(StepParts& parts);
-/// For a CUDA device, for which the host does not wait.
+/// For the CPU, where each call returns when its work is done. The gradient of a step is that of `leaves`
+/// leaves, which `ranks` share.
+std::unique_ptr<StepEngine> host_step(StepParts& parts, comm::Communicator& ranks, int64_t leaves);
+/// For a CUDA device, for which the host does not wait; of one rank and one leaf.
 std::unique_ptr<StepEngine> device_step(StepParts& parts);
 
 }  // namespace cladtorch::train

@@ -23,9 +23,16 @@ StepParts parts_of(std::unique_ptr<LanguageModel> master, const Precision& preci
 }  // namespace
 
 TrainingStep::TrainingStep(std::unique_ptr<LanguageModel> master, const Precision& precision,
-                           const MakeOptimizer& make, Workspace& workspace)
-    : parts_(parts_of(std::move(master), precision, make, workspace)),
-      engine_(device().type == DeviceType::cpu ? host_step(parts_) : device_step(parts_)) {}
+                           const MakeOptimizer& make, Workspace& workspace, comm::Communicator& ranks,
+                           int64_t leaves)
+    : parts_(parts_of(std::move(master), precision, make, workspace)) {
+  const bool on_host = device().type == DeviceType::cpu;
+  require(ranks.size() == 1 || (on_host && !precision.float8),
+          "several ranks train on the CPU, in fp32 or bf16; ",
+          "set run.device=cpu, and run.dtype=bf16 in place of fp8, or start one process");
+  require(leaves == 1 || on_host, "train.leaves is ", leaves, ", expected 1 on a CUDA device");
+  engine_ = on_host ? host_step(parts_, ranks, leaves) : device_step(parts_);
+}
 
 double TrainingStep::loss(const Tensor& tokens, const Tensor& targets) const {
   const Workspace::Step scope(parts_.workspace);

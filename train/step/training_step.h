@@ -11,13 +11,15 @@ namespace cladtorch::train {
 using MakeOptimizer = std::function<std::unique_ptr<Optimizer>(TensorList parameters, TensorList masters)>;
 
 /// Owns a model that is trained and all that its steps need. The calls of a step are add() for each
-/// micro-batch, finish() and, now or a step later, read().
+/// micro-batch, end_leaf() for each leaf, sum_leaves(), finish() and, now or a step later, read().
 class TrainingStep {
  public:
   /// `master` lies in float32 where the steps are computed; the model that computes is its copy in the dtype
   /// of `precision`. `workspace` outlives this.
+  /// The gradient of a step is that of `leaves` leaves, which `ranks` share. Throws Error where they cannot:
+  /// on a CUDA device, or with layers in 8 bits.
   TrainingStep(std::unique_ptr<LanguageModel> master, const Precision& precision, const MakeOptimizer& make,
-               Workspace& workspace);
+               Workspace& workspace, comm::Communicator& ranks = comm::self(), int64_t leaves = 1);
   TrainingStep(const TrainingStep&) = delete;
   TrainingStep& operator=(const TrainingStep&) = delete;
 
@@ -26,6 +28,8 @@ class TrainingStep {
   void add(const Tensor& tokens, const Tensor& targets, double weight, uint64_t seed, uint64_t number) {
     engine_->add(tokens, targets, weight, seed, number);
   }
+  void end_leaf() { engine_->end_leaf(); }
+  void sum_leaves() { engine_->sum_leaves(); }
   void finish(double weight, double clip) { engine_->finish(weight, clip); }
   StepOutput read() { return engine_->read(); }
   bool runs_ahead() const { return engine_->runs_ahead(); }

@@ -69,6 +69,9 @@ class Loader {
   /// Fills row-major [B, T] buffers of shape().size() elements each.
   void next(std::span<int32_t> tokens, std::span<int32_t> targets);
 
+  /// Goes past `batches` batches, which others read.
+  void skip(int64_t batches);
+
   BatchShape shape() const { return shape_; }
   const LoaderState& state() const { return state_; }
   /// Continues exactly where a loader over the same tokens, shape and sampling was in `state`. Throws Error

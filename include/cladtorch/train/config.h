@@ -76,6 +76,7 @@ struct TrainConfig {
     int64_t steps = 4500;
     int64_t batch = 8;
     int64_t accumulate = 1;
+    int64_t leaves = 0;  // 0 means 1, or as few as the ranks need
     int64_t eval_every = 300;
     int64_t eval_batches = 40;
     double eval_prefix = 0.5;
@@ -134,6 +135,10 @@ void set_config(TrainConfig& config, const std::string& assignment);
 /// Throws UsageError naming a key whose value is invalid: heads that do not divide channels, no steps, a
 /// number out of its range, a name that is not UTF-8, and so on.
 void check_config(const TrainConfig& config);
+
+/// Replaces train.leaves = 0 by what so many ranks need. Throws UsageError, with settings of the same batch,
+/// where there are more ranks than the micro-batches of an update can be shared by.
+void resolve_leaves(TrainConfig& config, int ranks);
 
 /// The parts of a value between commas, without spaces around them; empty parts are left out.
 std::vector<std::string> split_list(const std::string& list);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "cladtorch/comm/communicator.h"
 #include "cladtorch/data/dataset.h"
 #include "cladtorch/data/loader.h"
 #include "cladtorch/models/language_model.h"
@@ -42,15 +43,16 @@ class Trainer {
  public:
   /// A run of the float32 `model`, from its first step, that trains the parameters which are not frozen.
   /// `data` and its tokens must outlive the trainer. With `adapter`, the model gets adapters, and only they
-  /// are trained and saved.
+  /// are trained and saved. The `ranks` share the micro-batches of each step and agree in all else: each has
+  /// the whole model, and all make the same calls.
   Trainer(const TrainConfig& config, const data::Dataset& data, std::unique_ptr<LanguageModel> model,
-          std::optional<AdapterRun> adapter = {});
+          std::optional<AdapterRun> adapter = {}, comm::Communicator& ranks = comm::self());
 
   /// Continues from `checkpoint`, reading its weights into the model; throws Error if it belongs to another
   /// model, text or seed, or is damaged.
   void restore(const std::filesystem::path& checkpoint);
   ~Trainer();
-  /// Throws Diverged instead of saving weights that are not finite.
+  /// Throws Diverged instead of saving weights that are not finite. The first rank writes.
   void save(const std::filesystem::path& checkpoint);
 
   /// Runs a step and an evaluation that change nothing, so that all memory is planned before training starts.
@@ -116,13 +118,15 @@ class Trainer {
   [[noreturn]] void diverged(const char* what, double value) const;
 
   TrainConfig config_;
+  comm::Communicator& ranks_;
   const data::Dataset& data_;
   std::optional<AdapterRun> adapter_;
   Schedule schedule_;
   data::Loader loader_;
   data::EvalBatches eval_batches_;
   Tensor tokens_, targets_;
-  Workspace workspace_;  // training and evaluation take turns in one arena
+  std::vector<double> weights_;  // of this rank's micro-batches of a step
+  Workspace workspace_;          // training and evaluation take turns in one arena
   std::unique_ptr<TrainingStep> step_;
   std::deque<Begun> begun_;
   std::chrono::steady_clock::time_point finished_;  // the last step

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cladtorch/comm/communicator.h"
 #include "cladtorch/train/config.h"
 #include "cladtorch/train/trainer.h"
 
@@ -27,7 +28,8 @@ TrainConfig resolve_config(const TrainRequest& request);
 
 /// Trains until the end, Ctrl-C or an error, and reports progress on `out`. The folder config.run.out gets
 ///     config.toml  log.jsonl  report.html  last/  best/
-/// Returns the exit code: 0, or 130 after Ctrl-C. Throws Error; last/ and best/ then stay complete.
-int run_training(const TrainRequest& request, std::FILE* out);
+/// Returns the exit code: 0, or 130 after Ctrl-C. Throws Error; last/ and best/ then stay complete. All
+/// `ranks` call this with the same request; the first alone prints and writes.
+int run_training(const TrainRequest& request, std::FILE* out, comm::Communicator& ranks = comm::self());
 
 }  // namespace cladtorch::train
