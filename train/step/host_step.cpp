@@ -11,7 +11,7 @@ namespace {
 class HostStep : public StepEngine {
  public:
   HostStep(StepParts& parts, comm::Communicator& ranks, int64_t leaves)
-      : parts_(parts), ranks_(ranks), sums_(ranks, leaves, parts.gradients) {}
+      : parts_(parts), ranks_(ranks), sums_(ranks, leaves, parts.gradients, parts.gradient_memory) {}
 
   void plan(const Tensor& tokens, const Tensor& targets) override {
     gradient_of(tokens, targets, 1, 0, 0);

@@ -6,32 +6,16 @@
 
 #include "cladtorch/error.h"
 #include "cladtorch/tensor/parallel.h"
-#include "train/step/update.h"
 
 namespace cladtorch::train {
 namespace {
 
-/// Elements of one piece of work, and of memory that stays in a core's cache.
+/// Elements of one piece of work, which stay in a core's cache.
 constexpr int64_t block_elements = 4096;
+/// Elements of a part that ranks exchange at once: what arrives of it takes 16 MB from each rank.
+constexpr int64_t chunk_elements = int64_t{1} << 22;
 /// Parts begin where vector registers and cache lines do.
 constexpr int64_t part_alignment = 16;
-
-/// Calls f(elements, offset, count) for pieces of the list, where `offset` counts the elements of all tensors
-/// before. The tensors' zeros are written.
-template <class F>
-void for_each_run(TensorList& list, const F& f) {
-  std::vector<int64_t> offsets;
-  std::vector<float*> elements;
-  int64_t offset = 0;
-  for (NamedTensor& named : list) {
-    offsets.push_back(offset);
-    elements.push_back(named.tensor.data<float>());
-    offset += named.tensor.numel();
-  }
-  for_each_piece(list, [&](size_t tensor, int64_t begin, int64_t end) {
-    f(elements[tensor] + begin, offsets[tensor] + begin, end - begin);
-  });
-}
 
 /// The first element of a rank's part of `count`.
 int64_t part_begin(int rank, int ranks, int64_t count) {
@@ -39,17 +23,18 @@ int64_t part_begin(int rank, int ranks, int64_t count) {
   return count * rank / ranks / part_alignment * part_alignment;
 }
 
-/// sum(leaves) of one block. The parts of nodes begin at `at`; `next` is the first that is not used yet.
-void add_tree(const Leaves& leaves, const std::vector<Leaves>& nodes, const std::vector<const float*>& at,
-              size_t& next, float* sum, int64_t count) {
+/// sum(leaves) of the block at `offset` of the parts of the nodes; `next` is the first node that is not used
+/// yet.
+void add_tree(const Leaves& leaves, const std::vector<Leaves>& nodes, const std::vector<const float*>& parts,
+              int64_t offset, size_t& next, float* sum, int64_t count) {
   if (nodes[next] == leaves) {
-    std::copy_n(at[next++], count, sum);
+    std::copy_n(parts[next++] + offset, count, sum);
     return;
   }
   const int64_t middle = leaves.middle();
-  add_tree({leaves.begin, middle}, nodes, at, next, sum, count);
+  add_tree({leaves.begin, middle}, nodes, parts, offset, next, sum, count);
   float right[block_elements];
-  add_tree({middle, leaves.end}, nodes, at, next, right, count);
+  add_tree({middle, leaves.end}, nodes, parts, offset, next, right, count);
   for (int64_t i = 0; i < count; ++i) sum[i] += right[i];
 }
 
@@ -78,59 +63,59 @@ double sum_in_order(comm::Communicator& ranks, std::span<const double> values, c
   return std::accumulate(all.begin(), all.end(), 0.0);
 }
 
-LeafSums::LeafSums(comm::Communicator& ranks, int64_t leaves, TensorList& gradients)
+LeafSums::LeafSums(comm::Communicator& ranks, int64_t leaves, TensorList& gradients, const Tensor& memory)
     : ranks_(ranks),
       all_{0, leaves},
       mine_(leaves_of(ranks.rank(), ranks.size(), leaves)),
       gradients_(gradients),
+      memory_(memory),
       next_(mine_.begin) {
-  require(leaves == 1 || (gradients.dtype() == DType::float32 && !gradients[0].tensor.is_cuda()),
+  require(leaves == 1 || (memory.dtype() == DType::float32 && !memory.is_cuda()),
           "train.leaves: sums over leaves are float32 on the CPU");
   for (int rank = 0; rank < ranks.size(); ++rank)
     nodes_.push_back(nodes_within(all_, leaves_of(rank, ranks.size(), leaves)));
 }
 
-size_t LeafSums::take_buffer() {
-  if (free_.empty()) {
-    buffers_.emplace_back(static_cast<size_t>(gradients_.numel()));
-    return buffers_.size() - 1;
-  }
-  const size_t buffer = free_.back();
-  free_.pop_back();
-  return buffer;
+/// Gradients that only stand for zero become zeros.
+void LeafSums::write_zeros() {
+  for (NamedTensor& named : gradients_) named.tensor.data();
 }
 
 void LeafSums::clear() {
-  for (const Node& node : pending_) free_.push_back(node.buffer);
+  for (Node& node : pending_) unused_.push_back(std::move(node.sum));
   pending_.clear();
   next_ = mine_.begin;
 }
 
 void LeafSums::end_leaf() {
   if (all_.count() == 1) return;  // the gradients are the sum
+  write_zeros();
+  auto* const sum = memory_.data<float>();
   Leaves node{next_, next_ + 1};
   ++next_;
   const auto is_node = [&](const Leaves& joined) {
-    return nodes_within(all_, joined) == std::vector{joined};
+    return nodes_within(all_, joined) == std::vector{joined} && joined.middle() == node.begin;
   };
-  while (!pending_.empty() && is_node({pending_.back().leaves.begin, node.end}) &&
-         Leaves{pending_.back().leaves.begin, node.end}.middle() == node.begin) {
-    const float* left = buffers_[pending_.back().buffer].data();
-    for_each_run(gradients_, [&](float* elements, int64_t offset, int64_t count) {
-      for (int64_t i = 0; i < count; ++i) elements[i] += left[offset + i];
+  while (!pending_.empty() && is_node({pending_.back().leaves.begin, node.end})) {
+    const float* left = pending_.back().sum.data();
+    parallel_for(memory_.numel(), block_elements, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) sum[i] += left[i];
     });
     node.begin = pending_.back().leaves.begin;
-    free_.push_back(pending_.back().buffer);
+    unused_.push_back(std::move(pending_.back().sum));
     pending_.pop_back();
   }
-  if (next_ == mine_.end && ranks_.size() == 1) return;
-  const size_t buffer = take_buffer();
-  float* kept = buffers_[buffer].data();
-  for_each_run(gradients_, [&](const float* elements, int64_t offset, int64_t count) {
-    std::copy_n(elements, count, kept + offset);
-  });
-  pending_.push_back({node, buffer});
-  if (next_ < mine_.end) gradients_.mark_zero();
+  pending_.push_back({node, {}});
+  if (next_ == mine_.end) return;
+  std::vector<float>& kept = pending_.back().sum;
+  if (!unused_.empty()) {
+    kept = std::move(unused_.back());
+    unused_.pop_back();
+  }
+  kept.resize(static_cast<size_t>(memory_.numel()));
+  parallel_for(memory_.numel(), block_elements,
+               [&](int64_t begin, int64_t end) { std::copy(sum + begin, sum + end, kept.data() + begin); });
+  gradients_.mark_zero();
 }
 
 void LeafSums::finish(const std::string& what) {
@@ -140,59 +125,65 @@ void LeafSums::finish(const std::string& what) {
 
 void LeafSums::exchange(const std::string& what) {
   const int size = ranks_.size(), self = ranks_.rank();
-  const int64_t numel = gradients_.numel();
-  const auto part = [&](int rank) {
-    return std::pair(part_begin(rank, size, numel), part_begin(rank + 1, size, numel));
-  };
-  const auto [begin, end] = part(self);
-  size_t count = 0;
-  for (const std::vector<Leaves>& of_rank : nodes_) count += of_rank.size();
-  received_.resize(count);
-  std::vector<comm::Communicator::Pending> transfers;
-  std::vector<const float*> parts;
+  auto* const memory = memory_.data<float>();
+  const auto begin_of = [&](int rank) { return part_begin(rank, size, memory_.numel()); };
+  const auto sum_of = [&](size_t k) { return k + 1 == pending_.size() ? memory : pending_[k].sum.data(); };
   std::vector<Leaves> order;
-  for (int rank = 0, node = 0; rank < size; ++rank)
-    for (size_t k = 0; k < nodes_[static_cast<size_t>(rank)].size(); ++k, ++node) {
-      order.push_back(nodes_[static_cast<size_t>(rank)][k]);
-      if (rank == self) {
-        parts.push_back(buffers_[pending_[k].buffer].data() + begin);
-        continue;
+  for (const std::vector<Leaves>& nodes : nodes_) order.insert(order.end(), nodes.begin(), nodes.end());
+  received_.resize(order.size());
+  int64_t longest = 0;
+  for (int rank = 0; rank < size; ++rank) longest = std::max(longest, begin_of(rank + 1) - begin_of(rank));
+
+  for (int64_t done = 0; done < longest; done += chunk_elements) {
+    // What is exchanged now of a rank's part.
+    const auto chunk = [&](int rank) {
+      const int64_t from = std::min(begin_of(rank) + done, begin_of(rank + 1));
+      return std::pair(from, std::min(from + chunk_elements, begin_of(rank + 1)));
+    };
+    const auto [from, until] = chunk(self);
+    std::vector<comm::Communicator::Pending> transfers;
+    std::vector<const float*> parts;
+    for (int rank = 0; rank < size; ++rank)
+      for (size_t k = 0; k < nodes_[static_cast<size_t>(rank)].size(); ++k) {
+        if (rank == self) {
+          parts.push_back(sum_of(k) + from);
+          continue;
+        }
+        std::vector<float>& into = received_[parts.size()];
+        into.resize(static_cast<size_t>(until - from));
+        parts.push_back(into.data());
+        transfers.push_back(
+            {ranks_.receive(std::as_writable_bytes(std::span(into)), rank, static_cast<int>(k) + 1), rank});
       }
-      std::vector<float>& into = received_[static_cast<size_t>(node)];
-      into.resize(static_cast<size_t>(end - begin));
-      parts.push_back(into.data());
-      transfers.push_back(
-          {ranks_.receive(std::as_writable_bytes(std::span(into)), rank, static_cast<int>(k) + 1), rank});
+    for (int step = 1; step < size; ++step) {
+      const int to = (self + step) % size;
+      const auto [first, last] = chunk(to);
+      for (size_t k = 0; k < pending_.size(); ++k)
+        transfers.push_back({ranks_.send(std::as_bytes(std::span(sum_of(k) + first, sum_of(k) + last)), to,
+                                         static_cast<int>(k) + 1),
+                             to});
     }
+    ranks_.wait(transfers, what);
+    parallel_for(until - from, block_elements, [&](int64_t begin, int64_t end) {
+      float sum[block_elements];  // a part of the tree may lie where the sum will
+      size_t next = 0;
+      add_tree(all_, order, parts, begin, next, sum, end - begin);
+      std::copy_n(sum, end - begin, memory + from + begin);
+    });
+  }
+
+  std::vector<comm::Communicator::Pending> transfers;
   for (int step = 1; step < size; ++step) {
-    const int to = (self + step) % size;
-    const auto [from, until] = part(to);
-    for (size_t k = 0; k < pending_.size(); ++k) {
-      const float* sum = buffers_[pending_[k].buffer].data();
-      transfers.push_back(
-          {ranks_.send(std::as_bytes(std::span(sum + from, sum + until)), to, static_cast<int>(k) + 1), to});
-    }
+    const int to = (self + step) % size, from = (self + size - step) % size;
+    transfers.push_back({ranks_.receive(std::as_writable_bytes(
+                                            std::span(memory + begin_of(from), memory + begin_of(from + 1))),
+                                        from, 0),
+                         from});
+    transfers.push_back(
+        {ranks_.send(std::as_bytes(std::span(memory + begin_of(self), memory + begin_of(self + 1))), to, 0),
+         to});
   }
   ranks_.wait(transfers, what);
-
-  const size_t buffer = take_buffer();
-  float* sum = buffers_[buffer].data();
-  parallel_for(end - begin, block_elements, [&](int64_t from, int64_t until) {
-    std::vector<const float*> at(parts.size());
-    std::ranges::transform(parts, at.begin(), [&](const float* p) { return p + from; });
-    size_t next = 0;
-    add_tree(all_, order, at, next, sum + begin + from, until - from);
-  });
-  std::vector<size_t> sizes;
-  for (int rank = 0; rank < size; ++rank)
-    sizes.push_back(static_cast<size_t>(part(rank).second - part(rank).first) * sizeof(float));
-  // The parts of all ranks, each in its place; this rank's own is there.
-  std::vector<float> mine(sum + begin, sum + end);
-  ranks_.all_gather(std::as_bytes(std::span(mine)),
-                    std::as_writable_bytes(std::span(sum, static_cast<size_t>(numel))), sizes, what);
-  for_each_run(gradients_,
-               [&](float* elements, int64_t offset, int64_t n) { std::copy_n(sum + offset, n, elements); });
-  free_.push_back(buffer);
 }
 
 }  // namespace cladtorch::train

@@ -35,8 +35,8 @@ double sum_in_order(comm::Communicator& ranks, std::span<const double> values, c
 /// and each has the whole gradient. The bits are those of one rank that has all leaves.
 class LeafSums {
  public:
-  /// `gradients` are float32 on the CPU; each leaf is computed in them.
-  LeafSums(comm::Communicator& ranks, int64_t leaves, TensorList& gradients);
+  /// Each leaf is computed in `gradients`, which lie in the float32 `memory` on the CPU.
+  LeafSums(comm::Communicator& ranks, int64_t leaves, TensorList& gradients, const Tensor& memory);
 
   const Leaves& mine() const { return mine_; }
   /// The gradients are those of the next leaf of this rank; if it is not the last, they are marked zero for
@@ -48,22 +48,23 @@ class LeafSums {
   void clear();
 
  private:
+  /// A sum that waits for its neighbour. The last of a rank's sums stays in the memory of the gradients.
   struct Node {
     Leaves leaves;
-    size_t buffer;
+    std::vector<float> sum;
   };
-  size_t take_buffer();
+  void write_zeros();
   void exchange(const std::string& what);
 
   comm::Communicator& ranks_;
   Leaves all_, mine_;
   TensorList& gradients_;
-  int64_t next_;               ///< leaf
-  std::vector<Node> pending_;  ///< sums that wait for their neighbour, in order
-  std::vector<std::vector<float>> buffers_;
-  std::vector<size_t> free_;
-  std::vector<std::vector<Leaves>> nodes_;    ///< of each rank
-  std::vector<std::vector<float>> received_;  ///< this rank's part of each node of all ranks
+  Tensor memory_;
+  int64_t next_;                            ///< leaf
+  std::vector<Node> pending_;               ///< in order
+  std::vector<std::vector<float>> unused_;  ///< memory of nodes
+  std::vector<std::vector<Leaves>> nodes_;  ///< of each rank
+  std::vector<std::vector<float>> received_;
 };
 
 }  // namespace cladtorch::train

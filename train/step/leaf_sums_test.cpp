@@ -43,11 +43,13 @@ void fill(TensorList& gradients, int64_t leaf) {
   }
 }
 
-TensorList make_gradients() {
-  return TensorList({{"a", gradient_buffer_like(zeros({37, 1111}))},
-                     {"b", gradient_buffer_like(zeros({5}))},
-                     {"c", gradient_buffer_like(zeros({700'000}))}});
-}
+/// Tensors in memory with gaps between them.
+struct Gradients {
+  Tensor memory = zeros({900'000});
+  TensorList list{{{"a", gradient_buffer_in(memory, 0, {37, 1111})},
+                   {"b", gradient_buffer_in(memory, 41'120, {5})},
+                   {"c", gradient_buffer_in(memory, 41'136, {700'000})}}};
+};
 
 std::vector<float> values_of(const TensorList& gradients) {
   std::vector<float> values;
@@ -58,8 +60,9 @@ std::vector<float> values_of(const TensorList& gradients) {
 }
 
 std::vector<float> sum_on(comm::Communicator& ranks, int64_t leaves) {
-  TensorList gradients = make_gradients();
-  LeafSums sums(ranks, leaves, gradients);
+  Gradients all;
+  TensorList& gradients = all.list;
+  LeafSums sums(ranks, leaves, gradients, all.memory);
   for (int step = 0; step < 2; ++step) {
     for (int64_t leaf = sums.mine().begin; leaf < sums.mine().end; ++leaf) {
       fill(gradients, leaf + step);
@@ -81,8 +84,9 @@ TEST(LeafSums, BitsDoNotDependOnTheNumberOfRanks) {
 }
 
 TEST(LeafSums, OneLeafIsTheGradientItself) {
-  TensorList gradients = make_gradients();
-  LeafSums sums(comm::self(), 1, gradients);
+  Gradients all;
+  TensorList& gradients = all.list;
+  LeafSums sums(comm::self(), 1, gradients, all.memory);
   fill(gradients, 3);
   const std::vector<float> before = values_of(gradients);
   sums.end_leaf();

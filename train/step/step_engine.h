@@ -16,6 +16,7 @@ namespace cladtorch::train {
 struct StepParts {
   std::unique_ptr<LanguageModel> master;    ///< the float32 weights to which updates are applied
   std::unique_ptr<LanguageModel> model;     ///< the model that computes
+  Tensor gradient_memory;                   ///< where all gradients lie, one after the other
   std::unique_ptr<LanguageModel> gradient;  ///< of the parameters that are not frozen
   TensorList gradients;
   std::unique_ptr<Optimizer> optimizer;

@@ -11,13 +11,14 @@ StepParts parts_of(std::unique_ptr<LanguageModel> master, const Precision& preci
                    const MakeOptimizer& make, Workspace& workspace) {
   std::unique_ptr<LanguageModel> model = master->to(precision.dtype);
   std::unique_ptr<Float8Layers> float8 = precision.float8 ? float8_layers(*model) : nullptr;
-  std::unique_ptr<LanguageModel> gradient = model->gradient_like();
+  const DType dtype = model->dtype() == DType::bfloat16 ? DType::float32 : model->dtype();
+  Tensor memory = zeros({model->gradient_elements()}, dtype, model->device());
+  std::unique_ptr<LanguageModel> gradient = model->gradient_in(memory);
   TensorList gradients(gradient->parameters());
   std::unique_ptr<Optimizer> optimizer =
       make(TensorList(model->parameters()), TensorList(master->parameters()));
-  return {
-      std::move(master), std::move(model), std::move(gradient), std::move(gradients), std::move(optimizer),
-      std::move(float8), workspace};
+  return {std::move(master),    std::move(model),     std::move(memory), std::move(gradient),
+          std::move(gradients), std::move(optimizer), std::move(float8), workspace};
 }
 
 }  // namespace

@@ -1331,8 +1331,16 @@ double rearranged_heap(double x) {
   std::OF(v.begin(), v.end());
   return v[0] + 2 * v[1] * x + 4 * v[2];
 }
-//- rearranged_around follow rotate nth_element partial_sort inplace_merge ranges::rotate ranges::nth_element
-//- rearranged_around follow ranges::partial_sort ranges::inplace_merge
+//- merged_in_place follow inplace_merge ranges::inplace_merge
+#include <algorithm>
+#include <vector>
+double merged_in_place(double x) {
+  std::vector<double> v{x * x / 9, x, x + 1};
+  std::OF(v.begin(), v.begin() + 1, v.end());
+  return v[0] + 2 * v[1] * x + 4 * v[2];
+}
+//- rearranged_around follow rotate nth_element partial_sort ranges::rotate ranges::nth_element
+//- rearranged_around follow ranges::partial_sort
 #include <algorithm>
 #include <vector>
 double rearranged_around(double x) {
@@ -3443,8 +3451,8 @@ double erased(double x) {
 //- erased_if follow
 #include <vector>
 double erased_if(double x) {
-  std::vector<double> v{70, x, x * x};
-  std::erase_if(v, [](double y) { return y > 60; });
+  std::vector<double> v{1e30, x, x * x};
+  std::erase_if(v, [](double y) { return y == 1e30; });
   return v[0] * v[1];
 }
 //- visited_by refuse

@@ -74,6 +74,9 @@ class LanguageModel {
   virtual Device device() const = 0;
   /// A model of the same structure whose parameters are gradient buffers marked zero: float32 for bfloat16.
   virtual std::unique_ptr<LanguageModel> gradient_like() const = 0;
+  /// The same in dense memory of gradient_elements() of that dtype, one after the other.
+  virtual std::unique_ptr<LanguageModel> gradient_in(const Tensor& memory) const = 0;
+  virtual int64_t gradient_elements() const = 0;
 
   /// Mean cross-entropy in nats of targets [B, T]; targets of -100 are ignored.
   virtual double loss(const Tensor& tokens, const Tensor& targets) const = 0;
@@ -197,6 +200,12 @@ class LanguageModelOf : public LanguageModel {
   std::unique_ptr<LanguageModel> to(DType dtype) const override { return with(model_.to(dtype)); }
   std::unique_ptr<LanguageModel> to(Device device) const override { return with(on_device(model_, device)); }
   std::unique_ptr<LanguageModel> gradient_like() const override { return with(like(model_)); }
+  std::unique_ptr<LanguageModel> gradient_in(const Tensor& memory) const override {
+    return with(like(model_, memory));
+  }
+  int64_t gradient_elements() const override {
+    return for_each_gradient_place(model_, [](const Tensor&, int64_t) {});
+  }
 
   double loss(const Tensor& tokens, const Tensor& targets) const override {
     return detail::loss_of(model_, there(tokens), there(targets));

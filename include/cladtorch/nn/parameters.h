@@ -215,6 +215,35 @@ Model like(const Model& model) {
   return gradient;
 }
 
+/// Calls f(parameter, offset) for each parameter that is not frozen, where `offset` counts the elements
+/// before it in memory that holds all their gradients. Each begins a cache line. Returns how many elements
+/// that memory has.
+template <class Model, class F>
+int64_t for_each_gradient_place(Model& model, const F& f) {
+  constexpr int64_t line = 16;  // elements of float32
+  int64_t offset = 0;
+  for_each_parameter(model, [&](const std::string&, auto& parameter) {
+    if (!parameter.defined() || parameter.is_frozen()) return;
+    f(parameter, offset);
+    offset += (parameter.numel() + line - 1) / line * line;
+  });
+  return offset;
+}
+
+/// like(model), of which all gradients lie one after the other in `memory`, at the places that
+/// for_each_gradient_place() names.
+template <class Model>
+Model like(const Model& model, const Tensor& memory) {
+  Model gradient = detail::copy_of(model);
+  for_each_gradient_place(gradient, [&](Tensor& parameter, int64_t offset) {
+    parameter = gradient_buffer_in(memory, offset, parameter.shape());
+  });
+  for_each_parameter(gradient, [](const std::string&, Tensor& parameter) {
+    if (parameter.defined() && parameter.is_frozen()) parameter = gradient_buffer_like(parameter);
+  });
+  return gradient;
+}
+
 /// The same model with its parameters in another dtype; shares those that have it already.
 template <class Model>
 Model with_dtype(const Model& model, DType dtype) {
