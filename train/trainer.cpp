@@ -208,6 +208,7 @@ void Trainer::save(const std::filesystem::path& checkpoint) {
   // An update from a finite gradient can still overflow; such weights must not replace good ones.
   if (const double norm = TensorList(master().parameters()).norm(); !std::isfinite(norm))
     diverged("the length of the weights", norm);
+  step_->gather_state();
   if (!ranks_.is_first()) return;
   save_checkpoint(checkpoint, master(), step_->optimizer(), state_, extras_, adapter_ ? &*adapter_ : nullptr,
                   step_->float8());
@@ -302,7 +303,7 @@ void Trainer::begin_step(const GradientObserver& observe) {
   begun.record.lr = schedule_.at(begun.record.step - 1, state_.steps);
   step_->optimizer().set_lr(begun.record.lr);
   const double weight = add_micro_batches(static_cast<uint64_t>(begun.record.step - 1));
-  step_->sum_leaves();
+  step_->sum_leaves(/*whole=*/config_.log.histograms_every > 0);
   if (observe) observe(step_->gradients(), 1.0 / weight);
   step_->finish(weight, config_.optimizer.clip);
   begun.loader = loader_.state();

@@ -22,7 +22,9 @@ struct Post {
     int polls_left;  ///< until it arrives
   };
   std::mutex mutex;
-  std::map<std::tuple<int, int, int>, std::deque<Message>> messages;  ///< by from, to and tag
+  using Place = std::tuple<int, int, int>;  ///< from, to and tag
+  std::map<Place, std::deque<Message>> messages;
+  std::map<Place, std::deque<const Transfer*>> wanted;  ///< in the order in which they take messages
   std::mt19937_64 random;
   bool failed = false;
 };
@@ -33,26 +35,37 @@ struct Sent final : Transfer {
 
 class Received final : public Transfer {
  public:
-  Received(Post& post, std::tuple<int, int, int> place, std::span<std::byte> bytes)
-      : post_(post), place_(place), bytes_(bytes) {}
+  Received(Post& post, Post::Place place, std::span<std::byte> bytes)
+      : post_(post), place_(place), bytes_(bytes) {
+    const std::lock_guard lock(post_.mutex);
+    post_.wanted[place_].push_back(this);
+  }
+  Received(const Received&) = delete;
+  Received& operator=(const Received&) = delete;
+  ~Received() override {
+    const std::lock_guard lock(post_.mutex);
+    std::erase(post_.wanted[place_], this);
+  }
 
   bool done() override {
     const std::lock_guard lock(post_.mutex);
     require(!post_.failed, "another rank has failed");
     const auto queue = post_.messages.find(place_);
     if (queue == post_.messages.end() || queue->second.empty()) return false;
+    if (post_.wanted[place_].front() != this) return false;
     Post::Message& message = queue->second.front();
     if (message.polls_left-- > 0) return false;
     require(message.bytes.size() == bytes_.size(), "a message of ", message.bytes.size(), " bytes where ",
             bytes_.size(), " were expected");
     std::ranges::copy(message.bytes, bytes_.begin());
     queue->second.pop_front();
+    post_.wanted[place_].pop_front();
     return true;
   }
 
  private:
   Post& post_;
-  std::tuple<int, int, int> place_;
+  Post::Place place_;
   std::span<std::byte> bytes_;
 };
 
@@ -69,7 +82,7 @@ class ThreadRank final : public Communicator {
     return std::make_unique<Sent>();
   }
   std::unique_ptr<Transfer> receive(std::span<std::byte> bytes, int from, int tag) override {
-    return std::make_unique<Received>(post_, std::tuple(from, rank(), tag), bytes);
+    return std::make_unique<Received>(post_, Post::Place(from, rank(), tag), bytes);
   }
   [[noreturn]] void abort(int code) override { fail("a rank ended all with code ", code); }
 

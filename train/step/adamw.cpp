@@ -49,7 +49,7 @@ void AdamW::update(TensorList& gradients, double gradient_scale) {
     const train::AdamWCoefficients<T> plain = coefficients<T>(options_, lr(), steps(), gradient_scale);
     train::AdamWCoefficients<T> decayed = plain;
     decayed.keep = static_cast<T>(1.0 - lr() * options_.weight_decay);
-    train::for_each_piece(masters_, [&](size_t tensor, int64_t begin, int64_t end) {
+    train::for_each_piece(masters_, share_, [&](size_t tensor, int64_t begin, int64_t end) {
       T* const p = train::elements<T>(masters_[tensor].tensor) + begin;
       T* const m = train::elements<T>(first_[tensor].tensor) + begin;
       T* const v = train::elements<T>(second_[tensor].tensor) + begin;

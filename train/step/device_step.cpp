@@ -29,7 +29,8 @@ class DeviceStep : public StepEngine {
   void add(const Tensor& tokens, const Tensor& targets, double weight, uint64_t seed,
            uint64_t number) override;
   void end_leaf() override {}
-  void sum_leaves() override {}
+  void sum_leaves(bool) override {}
+  void gather_state() override {}
   void finish(double weight, double clip) override;
   StepOutput read() override;
   bool runs_ahead() const override { return true; }

@@ -14,15 +14,6 @@ namespace {
 constexpr int64_t block_elements = 4096;
 /// Elements of a part that ranks exchange at once: what arrives of it takes 16 MB from each rank.
 constexpr int64_t chunk_elements = int64_t{1} << 22;
-/// Parts begin where vector registers and cache lines do.
-constexpr int64_t part_alignment = 16;
-
-/// The first element of a rank's part of `count`.
-int64_t part_begin(int rank, int ranks, int64_t count) {
-  if (rank == ranks) return count;
-  return count * rank / ranks / part_alignment * part_alignment;
-}
-
 /// sum(leaves) of the block at `offset` of the parts of the nodes; `next` is the first node that is not used
 /// yet.
 void add_tree(const Leaves& leaves, const std::vector<Leaves>& nodes, const std::vector<const float*>& parts,
@@ -63,7 +54,8 @@ double sum_in_order(comm::Communicator& ranks, std::span<const double> values, c
   return std::accumulate(all.begin(), all.end(), 0.0);
 }
 
-LeafSums::LeafSums(comm::Communicator& ranks, int64_t leaves, TensorList& gradients, const Tensor& memory)
+LeafSums::LeafSums(comm::Communicator& ranks, int64_t leaves, TensorList& gradients, const Tensor& memory,
+                   const Shares& shares)
     : ranks_(ranks),
       all_{0, leaves},
       mine_(leaves_of(ranks.rank(), ranks.size(), leaves)),
@@ -72,6 +64,19 @@ LeafSums::LeafSums(comm::Communicator& ranks, int64_t leaves, TensorList& gradie
       next_(mine_.begin) {
   require(leaves == 1 || (memory.dtype() == DType::float32 && !memory.is_cuda()),
           "train.leaves: sums over leaves are float32 on the CPU");
+  for (int rank = 0; rank < ranks.size() && ranks.size() > 1; ++rank) {
+    const std::vector<Shares::Run>& runs = shares.runs(rank);
+    if (runs.empty()) {
+      begin_.push_back(-1);  // where the next begins
+      continue;
+    }
+    const Tensor& first = gradients[runs.front().tensor].tensor;
+    begin_.push_back(first.data<float>() - memory.data<float>() + runs.front().begin);
+  }
+  begin_.push_back(memory.numel());
+  for (size_t rank = begin_.size() - 1; rank-- > 0;)
+    if (begin_[rank] < 0) begin_[rank] = begin_[rank + 1];
+  begin_.front() = 0;
   for (int rank = 0; rank < ranks.size(); ++rank)
     nodes_.push_back(nodes_within(all_, leaves_of(rank, ranks.size(), leaves)));
 }
@@ -118,15 +123,16 @@ void LeafSums::end_leaf() {
   gradients_.mark_zero();
 }
 
-void LeafSums::finish(const std::string& what) {
+void LeafSums::finish(bool whole, const std::string& what) {
   if (ranks_.size() > 1) exchange(what);
+  if (ranks_.size() > 1 && whole) gather(what);
   clear();
 }
 
 void LeafSums::exchange(const std::string& what) {
   const int size = ranks_.size(), self = ranks_.rank();
   auto* const memory = memory_.data<float>();
-  const auto begin_of = [&](int rank) { return part_begin(rank, size, memory_.numel()); };
+  const auto begin_of = [&](int rank) { return begin_[static_cast<size_t>(rank)]; };
   const auto sum_of = [&](size_t k) { return k + 1 == pending_.size() ? memory : pending_[k].sum.data(); };
   std::vector<Leaves> order;
   for (const std::vector<Leaves>& nodes : nodes_) order.insert(order.end(), nodes.begin(), nodes.end());
@@ -171,17 +177,20 @@ void LeafSums::exchange(const std::string& what) {
       std::copy_n(sum, end - begin, memory + from + begin);
     });
   }
+}
 
+void LeafSums::gather(const std::string& what) {
+  const int size = ranks_.size(), self = ranks_.rank();
+  auto* const memory = memory_.data<float>();
+  const auto part = [&](int rank) {
+    return std::span(memory + begin_[static_cast<size_t>(rank)],
+                     memory + begin_[static_cast<size_t>(rank) + 1]);
+  };
   std::vector<comm::Communicator::Pending> transfers;
   for (int step = 1; step < size; ++step) {
     const int to = (self + step) % size, from = (self + size - step) % size;
-    transfers.push_back({ranks_.receive(std::as_writable_bytes(
-                                            std::span(memory + begin_of(from), memory + begin_of(from + 1))),
-                                        from, 0),
-                         from});
-    transfers.push_back(
-        {ranks_.send(std::as_bytes(std::span(memory + begin_of(self), memory + begin_of(self + 1))), to, 0),
-         to});
+    transfers.push_back({ranks_.receive(std::as_writable_bytes(part(from)), from, 0), from});
+    transfers.push_back({ranks_.send(std::as_bytes(part(self)), to, 0), to});
   }
   ranks_.wait(transfers, what);
 }

@@ -8,6 +8,7 @@
 
 #include "cladtorch/comm/communicator.h"
 #include "cladtorch/train/tensor_list.h"
+#include "train/step/shares.h"
 
 namespace cladtorch::train {
 
@@ -32,18 +33,20 @@ std::vector<Leaves> nodes_within(const Leaves& all, const Leaves& part);
 double sum_in_order(comm::Communicator& ranks, std::span<const double> values, const std::string& what);
 
 /// Adds the gradients of leaves. Each rank adds what it can of its own; then the ranks exchange these sums,
-/// and each has the whole gradient. The bits are those of one rank that has all leaves.
+/// and each adds those of its share. The bits are those of one rank that has all leaves.
 class LeafSums {
  public:
   /// Each leaf is computed in `gradients`, which lie in the float32 `memory` on the CPU.
-  LeafSums(comm::Communicator& ranks, int64_t leaves, TensorList& gradients, const Tensor& memory);
+  LeafSums(comm::Communicator& ranks, int64_t leaves, TensorList& gradients, const Tensor& memory,
+           const Shares& shares);
 
   const Leaves& mine() const { return mine_; }
   /// The gradients are those of the next leaf of this rank; if it is not the last, they are marked zero for
   /// the next.
   void end_leaf();
-  /// After the last: the gradients become the sum over all leaves.
-  void finish(const std::string& what);
+  /// After the last: the gradients become the sum over all leaves, on each rank those of its share, or if
+  /// `whole`, all.
+  void finish(bool whole, const std::string& what);
   /// Forgets what was added.
   void clear();
 
@@ -55,11 +58,13 @@ class LeafSums {
   };
   void write_zeros();
   void exchange(const std::string& what);
+  void gather(const std::string& what);
 
   comm::Communicator& ranks_;
   Leaves all_, mine_;
   TensorList& gradients_;
   Tensor memory_;
+  std::vector<int64_t> begin_;              ///< in the memory, of each rank's share, and the end
   int64_t next_;                            ///< leaf
   std::vector<Node> pending_;               ///< in order
   std::vector<std::vector<float>> unused_;  ///< memory of nodes

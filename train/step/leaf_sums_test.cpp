@@ -62,13 +62,13 @@ std::vector<float> values_of(const TensorList& gradients) {
 std::vector<float> sum_on(comm::Communicator& ranks, int64_t leaves) {
   Gradients all;
   TensorList& gradients = all.list;
-  LeafSums sums(ranks, leaves, gradients, all.memory);
+  LeafSums sums(ranks, leaves, gradients, all.memory, Shares(gradients, ranks.size()));
   for (int step = 0; step < 2; ++step) {
     for (int64_t leaf = sums.mine().begin; leaf < sums.mine().end; ++leaf) {
       fill(gradients, leaf + step);
       sums.end_leaf();
     }
-    sums.finish("the sum");
+    sums.finish(/*whole=*/true, "the sum");
   }
   return values_of(gradients);
 }
@@ -83,14 +83,30 @@ TEST(LeafSums, BitsDoNotDependOnTheNumberOfRanks) {
   }
 }
 
+TEST(Shares, AreDisjointAndHaveAllPieces) {
+  Gradients all;
+  for (int ranks = 1; ranks <= 7; ++ranks) {
+    const Shares shares(all.list, ranks);
+    size_t next = 0;
+    int64_t elements = 0;
+    for (int rank = 0; rank < ranks; ++rank) {
+      EXPECT_EQ(shares.pieces(rank).first, next);
+      next = shares.pieces(rank).second;
+      for (const Shares::Run& run : shares.runs(rank)) elements += run.end - run.begin;
+    }
+    EXPECT_EQ(next, all.list.pieces().size());
+    EXPECT_EQ(elements, all.list.numel());
+  }
+}
+
 TEST(LeafSums, OneLeafIsTheGradientItself) {
   Gradients all;
   TensorList& gradients = all.list;
-  LeafSums sums(comm::self(), 1, gradients, all.memory);
+  LeafSums sums(comm::self(), 1, gradients, all.memory, Shares(gradients, 1));
   fill(gradients, 3);
   const std::vector<float> before = values_of(gradients);
   sums.end_leaf();
-  sums.finish("the sum");
+  sums.finish(/*whole=*/false, "the sum");
   EXPECT_EQ(values_of(gradients), before);
 }
 

@@ -4,6 +4,7 @@
 #include "cladtorch/tensor/gradient_target.h"
 #include "tensor/dispatch.h"
 #include "train/step/optimizer_on_device.h"
+#include "train/step/shares.h"
 
 namespace cladtorch {
 namespace {
@@ -50,6 +51,16 @@ Optimizer::Optimizer(std::string name, TensorList parameters, TensorList masters
               ", so it must be its own master");
     }
   }
+}
+
+void Optimizer::set_share(Share share) {
+  require(can_share(), name_, ": it updates whole matrices, not a share of their elements");
+  share_ = share;
+}
+
+void Optimizer::gather_parameters(comm::Communicator& ranks, const train::Shares& shares) {
+  shares.gather(ranks, masters_, "the updated parameters");
+  if (parameters_.dtype() == DType::bfloat16) shares.gather(ranks, parameters_, "the updated parameters");
 }
 
 void Optimizer::check(const TensorList& gradients) const {

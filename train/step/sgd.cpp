@@ -27,7 +27,7 @@ void SGD::update(TensorList& gradients, double gradient_scale) {
   for (size_t i = 0; buffers_ && i < gradients.size(); ++i)
     fresh_[i] = train::take_fresh({&(*buffers_)[i].tensor});
   detail::dispatch_floating("SGD", masters_.dtype(), [&]<class T>(T) {
-    train::for_each_piece(masters_, [&](size_t tensor, int64_t begin, int64_t end) {
+    train::for_each_piece(masters_, share_, [&](size_t tensor, int64_t begin, int64_t end) {
       const bool decayed = masters_[tensor].tensor.dim() >= 2;
       const train::SGDCoefficients<T> c{.gradient_scale = static_cast<T>(gradient_scale),
                                         .decay = static_cast<T>(decayed ? options_.weight_decay : 0),

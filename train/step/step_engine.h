@@ -38,11 +38,14 @@ class StepEngine {
                    uint64_t number) = 0;
   /// The micro-batches of a leaf are complete.
   virtual void end_leaf() = 0;
-  /// The leaves of this rank are complete: the gradients become the sums over all leaves.
-  virtual void sum_leaves() = 0;
+  /// The leaves of this rank are complete: the gradients become the sums over all leaves; with several ranks
+  /// those of its share, or if `whole`, all.
+  virtual void sum_leaves(bool whole) = 0;
   /// Updates the parameters from what was added, divided by `weight`, clipped to a norm of `clip` unless that
   /// is 0. A loss or norm that is not finite updates nothing, now and later.
   virtual void finish(double weight, double clip) = 0;
+  /// Makes the state of the optimizer whole on the first rank.
+  virtual void gather_state() = 0;
   /// Of the oldest step that was finished and not read; waits for it.
   virtual StepOutput read() = 0;
   /// Whether a step may begin before the one before it is read.

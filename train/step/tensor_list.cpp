@@ -18,8 +18,8 @@ namespace {
 constexpr int64_t piece_elements = int64_t{1} << 19;
 
 template <class T>
-void piece_sums(const std::vector<NamedTensor>& tensors, const std::vector<TensorList::Piece>& pieces,
-                std::vector<double>& sums) {
+void piece_sums(const std::vector<NamedTensor>& tensors, std::span<const TensorList::Piece> pieces,
+                std::span<double> sums) {
   parallel_for(static_cast<int64_t>(pieces.size()), 1, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
       const auto& [tensor, begin, end] = pieces[static_cast<size_t>(i)];
@@ -86,14 +86,21 @@ double TensorList::norm() const {
     train::squares_on_device(tables, sums);
     return std::sqrt(sum(sums).item());
   }
-  detail::dispatch_real("norm", dtype_, [&]<class T>(T) { piece_sums<T>(tensors_, pieces_, sums_); });
   double sum = 0;
-  for (const double piece : sums_) sum += piece;
+  for (const double piece : squares(0, pieces_.size())) sum += piece;
   // What operations summed holds until somebody else writes, of which a list does not hear: it is used once.
   for (const NamedTensor& named : tensors_) {
     if (Tensor gradient = named.tensor; gradient.is_gradient_buffer()) gradient.want_squares(false);
   }
   return std::sqrt(sum);
+}
+
+std::span<const double> TensorList::squares(size_t first, size_t last) const {
+  const std::span<double> sums = std::span(sums_).subspan(first, last - first);
+  detail::dispatch_real("norm", dtype_, [&]<class T>(T) {
+    piece_sums<T>(tensors_, std::span(pieces_).subspan(first, last - first), sums);
+  });
+  return sums;
 }
 
 void TensorList::scale(double factor) {

@@ -29,7 +29,8 @@ class TrainingStep {
     engine_->add(tokens, targets, weight, seed, number);
   }
   void end_leaf() { engine_->end_leaf(); }
-  void sum_leaves() { engine_->sum_leaves(); }
+  void sum_leaves(bool whole) { engine_->sum_leaves(whole); }
+  void gather_state() { engine_->gather_state(); }
   void finish(double weight, double clip) { engine_->finish(weight, clip); }
   StepOutput read() { return engine_->read(); }
   bool runs_ahead() const { return engine_->runs_ahead(); }

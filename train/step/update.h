@@ -6,7 +6,7 @@
 
 #include "cladtorch/tensor/gradient_target.h"
 #include "cladtorch/tensor/parallel.h"
-#include "cladtorch/train/tensor_list.h"
+#include "cladtorch/train/optimizer.h"
 
 namespace cladtorch::train {
 
@@ -21,13 +21,14 @@ inline bfloat16* rounded_elements(const Tensor& parameter) {
   return parameter.dtype() == DType::bfloat16 ? elements<bfloat16>(parameter) : nullptr;
 }
 
-/// Calls f(tensor, begin, end), with the number of the tensor, for all pieces.
+/// Calls f(tensor, begin, end), with the number of the tensor, for the pieces of a share.
 template <class F>
-void for_each_piece(const TensorList& list, F&& f) {
+void for_each_piece(const TensorList& list, const Optimizer::Share& share, F&& f) {
   const auto& pieces = list.pieces();
-  parallel_for(static_cast<int64_t>(pieces.size()), 1, [&](int64_t from, int64_t to) {
+  const size_t last = std::min(share.last, pieces.size());
+  parallel_for(static_cast<int64_t>(last - share.first), 1, [&](int64_t from, int64_t to) {
     for (int64_t i = from; i < to; ++i) {
-      const auto& [tensor, begin, end] = pieces[static_cast<size_t>(i)];
+      const auto& [tensor, begin, end] = pieces[share.first + static_cast<size_t>(i)];
       f(tensor, begin, end);
     }
   });

@@ -43,6 +43,7 @@ class AdamW : public Optimizer {
 
   train::StepInput device_input(double clip, double weight) const override;
   std::vector<OptimizerState> state() const override;
+  bool can_share() const override { return true; }
 
   /// Those that it was made with, but for the learning rate.
   const AdamWOptions& options() const { return options_; }

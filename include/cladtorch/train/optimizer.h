@@ -2,17 +2,20 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <type_traits>
 #include <vector>
 
+#include "cladtorch/comm/communicator.h"
 #include "cladtorch/train/tensor_list.h"
 
 namespace cladtorch {
 
 namespace train {
 struct StepInput;
-}
+class Shares;
+}  // namespace train
 
 /// Numbers that an optimizer keeps from step to step, in tensors with the names of the parameters.
 struct OptimizerState {
@@ -43,6 +46,17 @@ class Optimizer {
   void step_on_device(TensorList& gradients, const Tensor& input, const Tensor& output);
   /// What the next step is told there. Throws Error if this optimizer runs on the CPU alone.
   virtual train::StepInput device_input(double clip, double weight) const;
+
+  /// Pieces of masters(): the first, and the first that is not among them any more.
+  struct Share {
+    size_t first = 0, last = std::numeric_limits<size_t>::max();
+  };
+  /// Whether updates may be limited to a share of the pieces, as where each number is updated by itself.
+  virtual bool can_share() const { return false; }
+  /// Updates change these pieces alone, and keep state for no others. Throws Error if they cannot.
+  void set_share(Share share);
+  /// After an update of shares: each rank has all parameters and masters again.
+  void gather_parameters(comm::Communicator& ranks, const train::Shares& shares);
 
   double lr() const { return lr_; }
   void set_lr(double lr) { lr_ = lr; }
@@ -76,6 +90,7 @@ class Optimizer {
   virtual void update_on_device(TensorList& gradients, const Tensor& input, const Tensor& output);
 
   TensorList parameters_, masters_;
+  Share share_;
   double lr_;
   int64_t steps_ = 0;
 

@@ -32,6 +32,7 @@ class SGD : public Optimizer {
   SGD(TensorList parameters, TensorList masters, SGDOptions options);
 
   std::vector<OptimizerState> state() const override;
+  bool can_share() const override { return true; }
 
  private:
   void update(TensorList& gradients, double gradient_scale) override;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,8 @@ class TensorList {
   /// Euclidean norm over all elements. Sums each piece in double and then the pieces in order: the same bits
   /// on any number of threads. A buffer marked zero counts as zero and is not touched.
   double norm() const;
+  /// The sums of squares of the pieces first to last - 1, which norm() adds.
+  std::span<const double> squares(size_t first, size_t last) const;
   /// Asks the operations that write these gradient buffers from now on to sum squares while they write. The
   /// next norm() then reads only the tensors for which none did. Call it for the last of several
   /// micro-batches.
