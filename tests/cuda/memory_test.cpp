@@ -5,7 +5,7 @@
 #include "cladtorch/tensor/device.h"
 #include "cladtorch/train/trainer.h"
 #include "tests/cuda/fake_attention.h"
-#include "train/describe.h"
+#include "train/run/describe.h"
 
 namespace cladtorch::train {
 namespace {

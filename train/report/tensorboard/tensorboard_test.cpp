@@ -10,9 +10,9 @@
 #include "cladtorch/tensor/factories.h"
 #include "cladtorch/tensor/tensor.h"
 #include "io/temporary_folder.h"
-#include "train/tensorboard/crc32c.h"
-#include "train/tensorboard/event.h"
-#include "train/tensorboard/event_reader.h"
+#include "train/report/tensorboard/crc32c.h"
+#include "train/report/tensorboard/event.h"
+#include "train/report/tensorboard/event_reader.h"
 
 namespace cladtorch::train {
 namespace {

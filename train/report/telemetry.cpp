@@ -1,4 +1,4 @@
-#include "train/telemetry.h"
+#include "train/report/telemetry.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "train/samples.h"
+#include "train/run/samples.h"
 
 #include <algorithm>
 

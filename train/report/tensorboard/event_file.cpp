@@ -10,7 +10,7 @@
 #include "cladtorch/io/atomic_file.h"
 #include "cladtorch/train/tensorboard.h"
 #include "data/text/utf8.h"
-#include "train/tensorboard/event.h"
+#include "train/report/tensorboard/event.h"
 
 namespace cladtorch::train {
 namespace fs = std::filesystem;

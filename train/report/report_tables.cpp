@@ -1,4 +1,4 @@
-#include "train/report_tables.h"
+#include "train/report/report_tables.h"
 
 #include <fmt/format.h>
 

@@ -19,8 +19,8 @@
 #include "cladtorch/train/suggest.h"
 #include "cladtorch/train/usage_error.h"
 #include "data/text/utf8.h"
+#include "train/run/unknown_key.h"
 #include "train/step/make_optimizer.h"
-#include "train/unknown_key.h"
 
 namespace cladtorch::train {
 namespace {

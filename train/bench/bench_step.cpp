@@ -1,4 +1,4 @@
-#include "train/bench_step.h"
+#include "train/bench/bench_step.h"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 
 #include "cladtorch/error.h"
 #include "io/temporary_folder.h"
-#include "train/report_tables.h"
+#include "train/report/report_tables.h"
 
 namespace cladtorch::train {
 namespace {

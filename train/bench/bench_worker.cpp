@@ -5,7 +5,7 @@
 #include "cladtorch/quote.h"
 #include "cladtorch/tensor/device.h"
 #include "cladtorch/train/generate.h"
-#include "train/bench_step.h"
+#include "train/bench/bench_step.h"
 
 namespace cladtorch::train {
 namespace {

@@ -1,6 +1,6 @@
 """Reads a run's event files with TensorBoard and compares them with its log.jsonl (pip install tensorboard).
 
-    python3 train/tensorboard/check_run.py runs/stories
+    python3 train/report/tensorboard/check_run.py runs/stories
 
 Every scalar of the event files must be the log's number of that step, in float32; exits 1 otherwise.
 """

@@ -21,13 +21,13 @@
 #include "cladtorch/train/stop_signal.h"
 #include "cladtorch/train/system_info.h"
 #include "cladtorch/train/usage_error.h"
-#include "train/describe.h"
-#include "train/initial_model.h"
-#include "train/pace.h"
-#include "train/run_folder.h"
-#include "train/samples.h"
+#include "train/report/telemetry.h"
+#include "train/run/describe.h"
+#include "train/run/initial_model.h"
+#include "train/run/pace.h"
+#include "train/run/run_folder.h"
+#include "train/run/samples.h"
 #include "train/step/leaf_sums.h"
-#include "train/telemetry.h"
 
 namespace cladtorch::train {
 namespace fs = std::filesystem;

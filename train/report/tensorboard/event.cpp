@@ -1,9 +1,9 @@
-#include "train/tensorboard/event.h"
+#include "train/report/tensorboard/event.h"
 
 #include <vector>
 
-#include "train/tensorboard/crc32c.h"
-#include "train/tensorboard/message.h"
+#include "train/report/tensorboard/crc32c.h"
+#include "train/report/tensorboard/message.h"
 
 namespace cladtorch::train {
 namespace {

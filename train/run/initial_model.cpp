@@ -1,4 +1,4 @@
-#include "train/initial_model.h"
+#include "train/run/initial_model.h"
 
 #include <fmt/format.h>
 

@@ -8,11 +8,11 @@
 #include "cladtorch/error.h"
 #include "cladtorch/io/atomic_file.h"
 #include "cladtorch/train/progress.h"
-#include "train/report_tables.h"
+#include "train/report/report_tables.h"
 
 namespace cladtorch::train {
 
-/// train/report.html, embedded by the build.
+/// train/report/report.html, embedded by the build.
 extern const char* const report_template;
 
 namespace {

@@ -1,4 +1,4 @@
-#include "train/run_folder.h"
+#include "train/run/run_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,7 +10,7 @@
 #include "cladtorch/io/atomic_file.h"
 #include "cladtorch/random.h"
 #include "io/temporary_folder.h"
-#include "train/foreign_keys.h"
+#include "train/run/foreign_keys.h"
 
 namespace cladtorch::train {
 namespace {

@@ -1,4 +1,4 @@
-#include "train/describe.h"
+#include "train/run/describe.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "train/unknown_key.h"
+#include "train/run/unknown_key.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <cctype>
 
 #include "cladtorch/train/suggest.h"
-#include "train/foreign_keys.h"
+#include "train/run/foreign_keys.h"
 
 namespace cladtorch::train {
 namespace {

@@ -1,11 +1,11 @@
-#include "train/telemetry.h"
+#include "train/report/telemetry.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "cladtorch/train/metrics.h"
 #include "io/temporary_folder.h"
-#include "train/tensorboard/event_reader.h"
+#include "train/report/tensorboard/event_reader.h"
 
 namespace cladtorch::train {
 namespace {

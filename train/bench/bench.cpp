@@ -10,7 +10,7 @@
 #include "cladtorch/train/allocation_counter.h"
 #include "cladtorch/train/peak.h"
 #include "cladtorch/train/system_info.h"
-#include "train/bench_step.h"
+#include "train/bench/bench_step.h"
 
 namespace cladtorch::train {
 namespace {

@@ -1,6 +1,6 @@
 """Writes reference.tfevents with TensorBoard's own messages and record writer (pip install tensorboard numpy).
 
-    python3 train/tensorboard/generate_reference.py
+    python3 train/report/tensorboard/generate_reference.py
 
 tensorboard_test.cpp expects the same events from our writer, byte for byte.
 """

@@ -1,7 +1,7 @@
 #include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/io/atomic_file.h"
 #include "cladtorch/io/safetensors.h"
-#include "train/bench_step.h"
+#include "train/bench/bench_step.h"
 
 namespace cladtorch::train {
 namespace {
