@@ -273,7 +273,7 @@ MemoryUse Trainer::plan_memory() {
   {
     std::optional<DryRun> dry;
     if (device.type != DeviceType::cpu) dry.emplace();
-    evaluate_batches(1);
+    evaluate_batch(0);
   }
   MemoryUse use;
   const DType dtype = model().dtype();
@@ -333,21 +333,23 @@ StepRecord Trainer::finish_step() {
   return record;
 }
 
-Trainer::Sum Trainer::evaluate_batches(int64_t count) {
-  Sum sum;
-  for (int64_t i = 0; i < count; ++i) {
-    const auto here = static_cast<double>(eval_batches_.get(i, span_of(tokens_), span_of(targets_)));
-    sum.loss += here * step_->loss(tokens_, targets_);
-    sum.weight += here;
-  }
-  return sum;
+Trainer::Sum Trainer::evaluate_batch(int64_t index) {
+  const auto scored = static_cast<double>(eval_batches_.get(index, span_of(tokens_), span_of(targets_)));
+  return {scored * step_->loss(tokens_, targets_), scored};
 }
 
 double Trainer::evaluate() {
   const auto begin = Clock::now();
-  const Sum sum = evaluate_batches(eval_batches_.count());
-  require(sum.weight > 0, "evaluation: every token of the validation batches is part of a prompt");
-  const double val = sum.loss / sum.weight;
+  const int64_t count = eval_batches_.count(), rank = ranks_.rank(), ranks = ranks_.size();
+  std::vector<double> losses, weights;
+  for (int64_t i = count * rank / ranks; i < count * (rank + 1) / ranks; ++i) {
+    const Sum batch = evaluate_batch(i);
+    losses.push_back(batch.loss);
+    weights.push_back(batch.weight);
+  }
+  const double weight = sum_in_order(ranks_, weights, "the evaluation");
+  require(weight > 0, "evaluation: every token of the validation batches is part of a prompt");
+  const double val = sum_in_order(ranks_, losses, "the evaluation") / weight;
   state_.seconds += seconds_since(begin);
   if (!std::isfinite(val)) diverged("the validation loss", val);
   state_.val_loss = val;

@@ -100,9 +100,8 @@ class Trainer {
   void build(std::unique_ptr<LanguageModel> master);
   void restore_weights(const std::filesystem::path& checkpoint, const TrainerState& state,
                        LanguageModel& master) const;
-  /// Sums over several batches.
   struct Sum {
-    double loss = 0;  ///< of each batch, times its weight
+    double loss = 0;  ///< of a batch, times its weight
     double weight = 0;
   };
   /// Adds the micro-batches of a step, each weighted by the share of its positions that have a target;
@@ -114,7 +113,7 @@ class Trainer {
     data::LoaderState loader;
     std::chrono::steady_clock::time_point begin;
   };
-  Sum evaluate_batches(int64_t count);
+  Sum evaluate_batch(int64_t index);
   [[noreturn]] void diverged(const char* what, double value) const;
 
   TrainConfig config_;
