@@ -10,6 +10,7 @@
 #include "cladtorch/io/json.h"
 #include "cladtorch/io/safetensors.h"
 #include "cladtorch/quote.h"
+#include "train/step/update.h"
 
 namespace cladtorch::train {
 namespace fs = std::filesystem;
@@ -36,12 +37,20 @@ struct State {
   }
 };
 
-void read_state(const io::SafetensorsFile& file, const std::string& name, Tensor values) {
+/// Reads elements begin to end - 1; the others stay as they are, and take no memory where nobody wrote them.
+void read_state(const io::SafetensorsFile& file, const std::string& name, Tensor values, int64_t begin,
+                int64_t end) {
   const io::StoredTensor& stored = file.at(name);
   const Shape shape(std::span<const int64_t>(stored.shape));
   require(stored.type == io::StoredType::f32 && shape == values.shape(), "read '", file.path().string(),
           "': ", in_quotes(name), " is ", io::stored_name(stored.type), " ", shape, ", expected F32 ",
           values.shape());
+  if (begin > 0 || end < values.numel()) {
+    take_fresh({&values});
+    std::memcpy(values.data<float>() + begin, stored.data.data() + static_cast<size_t>(begin) * sizeof(float),
+                static_cast<size_t>(end - begin) * sizeof(float));
+    return;
+  }
   Tensor read = Tensor::empty(shape, DType::float32);
   std::memcpy(read.data(), stored.data.data(), stored.data.size());
   values.copy_from(read);
@@ -93,7 +102,7 @@ data::TokenizerPtr load_tokenizer(const fs::path& checkpoint, const LanguageMode
 
 void save_checkpoint(const fs::path& path, const LanguageModel& model, const Optimizer& optimizer,
                      const TrainerState& state, const formats::FolderExtras& extras,
-                     const AdapterRun* adapter, const Float8Layers* float8) {
+                     const AdapterRun* adapter, const Float8Layers* float8, const WholeState& whole) {
   // Makes no parents: a run's folder that somebody removed must not come back with half of its files.
   io::AtomicFolder folder(path);
   const fs::path& fresh = folder.path();
@@ -104,12 +113,25 @@ void save_checkpoint(const fs::path& path, const LanguageModel& model, const Opt
   } else {
     formats::save_model(*here, fresh, {.extras = &extras});
   }
-  State kept;
+  std::vector<io::TensorEntry> entries;
+  std::vector<std::pair<const TensorList*, size_t>> kept;
   for (const OptimizerState& part : optimizer.state())
-    for (const NamedTensor& named : *part.tensors) kept.append(stored_name(part, named), named.tensor);
+    for (size_t i = 0; i < part.tensors->size(); ++i) {
+      const NamedTensor& named = (*part.tensors)[i];
+      entries.push_back({stored_name(part, named),
+                         io::StoredType::f32,
+                         {named.tensor.shape().begin(), named.tensor.shape().end()}});
+      kept.emplace_back(part.tensors, i);
+    }
   std::map<std::string, std::string> metadata = {{"steps", std::to_string(optimizer.steps())}};
   if (optimizer.name() != usual_optimizer) metadata["optimizer"] = optimizer.name();
-  io::write_safetensors(fresh / optimizer_file, kept.stored, metadata);
+  Tensor written;  // at the moment
+  const auto values = [&](size_t index) {
+    const auto& [list, tensor] = kept[index];
+    written = (whole ? whole(*list, tensor) : (*list)[tensor].tensor).to(Device{});
+    return std::span(static_cast<const std::byte*>(written.data()), written.nbytes());
+  };
+  io::write_safetensors(fresh / optimizer_file, entries, values, metadata);
   if (float8 != nullptr) {
     State remembered;
     remembered.append(float8_amax, float8->amax());
@@ -173,14 +195,18 @@ void load_optimizer(const fs::path& checkpoint, Optimizer& optimizer) {
           optimizer.masters().size(),
           " parameters that are trained; were train.freeze, train.train_only or optimizer.momentum changed?");
   for (const OptimizerState& part : optimizer.state())
-    for (const NamedTensor& values : *part.tensors)
-      read_state(file, stored_name(part, values), values.tensor);
+    for (size_t i = 0; i < part.tensors->size(); ++i) {
+      const NamedTensor& values = (*part.tensors)[i];
+      const auto [begin, end] = optimizer.share_of(i, values.tensor.numel());
+      read_state(file, stored_name(part, values), values.tensor, begin, end);
+    }
   optimizer.set_steps(std::stoll(steps->second));
 }
 
 void load_float8(const fs::path& checkpoint, Float8Layers& float8) {
   if (!fs::exists(checkpoint / float8_file)) return;
-  read_state(io::SafetensorsFile(checkpoint / float8_file), float8_amax, float8.amax());
+  read_state(io::SafetensorsFile(checkpoint / float8_file), float8_amax, float8.amax(), 0,
+             float8.amax().numel());
 }
 
 fs::path find_checkpoint(const fs::path& path) {

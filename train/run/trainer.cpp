@@ -170,7 +170,7 @@ void Trainer::restore(const std::filesystem::path& checkpoint) {
           ", but its optimizer has done ", optimizer.steps(), "; was trainer_state.json edited?");
   if (Float8Layers* float8 = step_->float8()) load_float8(checkpoint, *float8);
   bool finite = std::isfinite(TensorList(step_->master().parameters()).norm());
-  for (const OptimizerState& part : optimizer.state()) finite &= std::isfinite(part.tensors->norm());
+  finite &= optimizer.has_finite_state();
   require(finite, "resume '", checkpoint.string(),
           "': it holds numbers that are not finite; it cannot be continued");
   loader_.restore(state.loader);
@@ -208,10 +208,15 @@ void Trainer::save(const std::filesystem::path& checkpoint) {
   // An update from a finite gradient can still overflow; such weights must not replace good ones.
   if (const double norm = TensorList(master().parameters()).norm(); !std::isfinite(norm))
     diverged("the length of the weights", norm);
-  step_->gather_state();
-  if (!ranks_.is_first()) return;
-  save_checkpoint(checkpoint, master(), step_->optimizer(), state_, extras_, adapter_ ? &*adapter_ : nullptr,
-                  step_->float8());
+  const Optimizer& optimizer = step_->optimizer();
+  if (!ranks_.is_first()) {
+    for (const OptimizerState& part : optimizer.state())
+      for (size_t i = 0; i < part.tensors->size(); ++i) step_->state_on_first(*part.tensors, i);
+    return;
+  }
+  save_checkpoint(
+      checkpoint, master(), optimizer, state_, extras_, adapter_ ? &*adapter_ : nullptr, step_->float8(),
+      [&](const TensorList& state, size_t tensor) { return step_->state_on_first(state, tensor); });
 }
 
 void Trainer::diverged(const char* what, double value) const {

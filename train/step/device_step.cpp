@@ -30,7 +30,7 @@ class DeviceStep : public StepEngine {
            uint64_t number) override;
   void end_leaf() override {}
   void sum_leaves(bool) override {}
-  void gather_state() override {}
+  Tensor state_on_first(const TensorList& state, size_t tensor) override { return state[tensor].tensor; }
   void finish(double weight, double clip) override;
   StepOutput read() override;
   bool runs_ahead() const override { return true; }

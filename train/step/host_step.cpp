@@ -49,10 +49,9 @@ class HostStep : public StepEngine {
     losses_.clear();
     done_.push_back(output);
   }
-  void gather_state() override {
-    if (ranks_.size() > 1 && parts_.optimizer->can_share())
-      for (const OptimizerState& part : parts_.optimizer->state())
-        shares_.gather_on_first(ranks_, *part.tensors, "the state of the optimizer");
+  Tensor state_on_first(const TensorList& state, size_t tensor) override {
+    if (ranks_.size() == 1 || !parts_.optimizer->can_share()) return state[tensor].tensor;
+    return shares_.on_first(ranks_, state[tensor].tensor, tensor, "the state of the optimizer");
   }
   StepOutput read() override {
     const StepOutput output = done_.front();

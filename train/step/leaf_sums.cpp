@@ -87,9 +87,18 @@ void LeafSums::write_zeros() {
 }
 
 void LeafSums::clear() {
-  for (Node& node : pending_) unused_.push_back(std::move(node.sum));
+  for (Node& node : pending_)
+    if (!node.sum.empty()) unused_.push_back(std::move(node.sum));
   pending_.clear();
   next_ = mine_.begin;
+}
+
+size_t LeafSums::bytes() const {
+  size_t sum = 0;
+  for (const std::vector<float>& memory : unused_) sum += memory.capacity() * sizeof(float);
+  for (const Node& node : pending_) sum += node.sum.capacity() * sizeof(float);
+  for (const std::vector<float>& part : received_) sum += part.capacity() * sizeof(float);
+  return sum;
 }
 
 void LeafSums::end_leaf() {

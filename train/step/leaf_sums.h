@@ -49,6 +49,8 @@ class LeafSums {
   void finish(bool whole, const std::string& what);
   /// Forgets what was added.
   void clear();
+  /// Memory that it holds beside the gradients'.
+  size_t bytes() const;
 
  private:
   /// A sum that waits for its neighbour. The last of a rank's sums stays in the memory of the gradients.

@@ -59,6 +59,22 @@ std::vector<float> values_of(const TensorList& gradients) {
   return values;
 }
 
+TEST(LeafSums, TakeNoMoreMemoryFromStepToStep) {
+  for (const int64_t leaves : {2, 8}) {
+    Gradients all;
+    LeafSums sums(comm::self(), leaves, all.list, all.memory, Shares(all.list, 1));
+    for (int step = 0; step < 3; ++step) {
+      for (int64_t leaf = 0; leaf < leaves; ++leaf) {
+        fill(all.list, leaf);
+        sums.end_leaf();
+      }
+      sums.finish(/*whole=*/false, "the sum");
+      const size_t waiting = leaves == 2 ? 1 : 3;  // the sums of 4, 2 and 1 leaves
+      EXPECT_EQ(sums.bytes(), waiting * all.memory.nbytes());
+    }
+  }
+}
+
 std::vector<float> sum_on(comm::Communicator& ranks, int64_t leaves) {
   Gradients all;
   TensorList& gradients = all.list;

@@ -1,5 +1,8 @@
 #include "cladtorch/train/optimizer.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "cladtorch/tensor/factories.h"
 #include "cladtorch/tensor/gradient_target.h"
 #include "tensor/dispatch.h"
@@ -56,6 +59,27 @@ Optimizer::Optimizer(std::string name, TensorList parameters, TensorList masters
 void Optimizer::set_share(Share share) {
   require(can_share(), name_, ": it updates whole matrices, not a share of their elements");
   share_ = share;
+}
+
+std::pair<int64_t, int64_t> Optimizer::share_of(size_t tensor, int64_t numel) const {
+  if (share_.last == Share{}.last) return {0, numel};
+  std::pair<int64_t, int64_t> range{0, 0};
+  for (size_t i = share_.first; i < share_.last; ++i) {
+    const TensorList::Piece& piece = masters_.pieces()[i];
+    if (piece.tensor != tensor) continue;
+    if (range.second == 0) range.first = piece.begin;
+    range.second = piece.end;
+  }
+  return range;
+}
+
+bool Optimizer::has_finite_state() const {
+  for (const OptimizerState& part : state()) {
+    const size_t last = std::min(share_.last, part.tensors->pieces().size());
+    for (const double sum : part.tensors->squares(share_.first, last))
+      if (!std::isfinite(sum)) return false;
+  }
+  return true;
 }
 
 void Optimizer::gather_parameters(comm::Communicator& ranks, const train::Shares& shares) {

@@ -1,5 +1,7 @@
 #include "train/step/shares.h"
 
+#include <algorithm>
+
 namespace cladtorch::train {
 namespace {
 
@@ -64,13 +66,22 @@ void Shares::gather(comm::Communicator& ranks, TensorList& tensors, const std::s
   ranks.wait(transfers, what);
 }
 
-void Shares::gather_on_first(comm::Communicator& ranks, const TensorList& tensors,
-                             const std::string& what) const {
+Tensor Shares::on_first(comm::Communicator& ranks, const Tensor& values, size_t tensor,
+                        const std::string& what) const {
   std::vector<Pending> transfers;
-  if (!ranks.is_first()) send(ranks, *this, tensors, 0, transfers);
-  for (int rank = 1; ranks.is_first() && rank < ranks.size(); ++rank)
-    receive(ranks, *this, tensors, rank, transfers);
+  Tensor whole = ranks.is_first() ? Tensor::empty(values.shape(), values.dtype()) : values;
+  for (int rank = 0; rank < ranks.size(); ++rank)
+    for (const Run& run : runs(rank)) {
+      if (run.tensor != tensor) continue;
+      if (ranks.is_first() && rank == 0)
+        std::ranges::copy(bytes_of(values, run), bytes_of(whole, run).begin());
+      else if (ranks.is_first())
+        transfers.push_back({ranks.receive(bytes_of(whole, run), rank, 0), rank});
+      else if (rank == ranks.rank())
+        transfers.push_back({ranks.send(bytes_of(values, run), 0, 0), 0});
+    }
   ranks.wait(transfers, what);
+  return ranks.is_first() ? whole : Tensor();
 }
 
 }  // namespace cladtorch::train

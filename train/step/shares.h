@@ -28,8 +28,9 @@ class Shares {
 
   /// Each rank has its share of `tensors`, which match the parameters; then all have all.
   void gather(comm::Communicator& ranks, TensorList& tensors, const std::string& what) const;
-  /// Then the first rank has all.
-  void gather_on_first(comm::Communicator& ranks, const TensorList& tensors, const std::string& what) const;
+  /// One of them, with the shares of all ranks, on the first rank; nothing on the others.
+  Tensor on_first(comm::Communicator& ranks, const Tensor& values, size_t tensor,
+                  const std::string& what) const;
 
  private:
   std::vector<size_t> first_piece_;  ///< of each rank, and the number of pieces

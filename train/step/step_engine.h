@@ -44,8 +44,9 @@ class StepEngine {
   /// Updates the parameters from what was added, divided by `weight`, clipped to a norm of `clip` unless that
   /// is 0. A loss or norm that is not finite updates nothing, now and later.
   virtual void finish(double weight, double clip) = 0;
-  /// Makes the state of the optimizer whole on the first rank.
-  virtual void gather_state() = 0;
+  /// A tensor of the optimizer's state with the shares of all ranks, on the first rank; nothing on the
+  /// others.
+  virtual Tensor state_on_first(const TensorList& state, size_t tensor) = 0;
   /// Of the oldest step that was finished and not read; waits for it.
   virtual StepOutput read() = 0;
   /// Whether a step may begin before the one before it is read.

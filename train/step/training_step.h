@@ -30,7 +30,9 @@ class TrainingStep {
   }
   void end_leaf() { engine_->end_leaf(); }
   void sum_leaves(bool whole) { engine_->sum_leaves(whole); }
-  void gather_state() { engine_->gather_state(); }
+  Tensor state_on_first(const TensorList& state, size_t tensor) {
+    return engine_->state_on_first(state, tensor);
+  }
   void finish(double weight, double clip) { engine_->finish(weight, clip); }
   StepOutput read() { return engine_->read(); }
   bool runs_ahead() const { return engine_->runs_ahead(); }

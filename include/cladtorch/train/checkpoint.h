@@ -39,11 +39,13 @@ formats::FolderExtras extras_of(const data::Tokenizer& tokenizer);
 /// trainer_state.json) beside its final place and exchanges it for the old one: a kill at any moment leaves
 /// one complete checkpoint under this name. The parent of `path` must exist. With `adapter`, the files of
 /// PEFT with the model's adapters replace those of the model. With `float8`, float8.safetensors holds the
-/// largest values of its layers.
+/// largest values of its layers. `whole`, unless empty, is called for each tensor of the optimizer's state in
+/// its order, and returns it with the shares of other ranks.
+using WholeState = std::function<Tensor(const TensorList& state, size_t tensor)>;
 void save_checkpoint(const std::filesystem::path& path, const LanguageModel& model,
                      const Optimizer& optimizer, const TrainerState& state,
                      const formats::FolderExtras& extras, const AdapterRun* adapter = nullptr,
-                     const Float8Layers* float8 = nullptr);
+                     const Float8Layers* float8 = nullptr, const WholeState& whole = {});
 
 /// The tokenizer of `model` in the folder `checkpoint`. Throws Error if it has tokens that the model lacks;
 /// the model may have rows for more tokens.
@@ -51,6 +53,7 @@ data::TokenizerPtr load_tokenizer(const std::filesystem::path& checkpoint, const
 
 TrainerState load_trainer_state(const std::filesystem::path& checkpoint);
 /// Reads the state and the step count; throws Error if they belong to another optimizer or other parameters.
+/// Reads what the optimizer keeps state for: all, or its share.
 void load_optimizer(const std::filesystem::path& checkpoint, Optimizer& optimizer);
 /// Reads the largest values of layers in 8 bits, if the checkpoint has them. Throws Error if it has other
 /// layers.

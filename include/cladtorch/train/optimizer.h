@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "cladtorch/comm/communicator.h"
@@ -55,6 +56,10 @@ class Optimizer {
   virtual bool can_share() const { return false; }
   /// Updates change these pieces alone, and keep state for no others. Throws Error if they cannot.
   void set_share(Share share);
+  /// The elements of a tensor of so many that are in the share: the first, and the first that is not.
+  std::pair<int64_t, int64_t> share_of(size_t tensor, int64_t numel) const;
+  /// Whether all state that it keeps is finite.
+  bool has_finite_state() const;
   /// After an update of shares: each rank has all parameters and masters again.
   void gather_parameters(comm::Communicator& ranks, const train::Shares& shares);
 
