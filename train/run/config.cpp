@@ -205,6 +205,8 @@ std::vector<ConfigField> config_fields(TrainConfig& c) {
        0, most_steps},
       {"train.freeze", "parameters that are not trained: globs, separated by commas", &c.train.freeze},
       {"train.train_only", "the only parameters that are trained: globs; empty: all", &c.train.train_only},
+      {"distributed.timeout", "seconds that a rank waits for another before all end", &c.distributed.timeout,
+       1, 1'000'000},
       {"log.tensorboard", "write TensorBoard event files into the folder of the run", &c.log.tensorboard},
       {"log.scalars_every", "steps between TensorBoard's points; 0: a thousandth of the run",
        &c.log.scalars_every, 0, most_steps},

@@ -132,6 +132,7 @@ class Session {
         data_(open_data(config_, checkpoint_of(request))),
         model_(begin_model(request)),
         trainer_(config_, data_, std::move(model_), adapter_run(config_), ranks) {
+    ranks_.set_timeout(std::chrono::seconds(config_.distributed.timeout));
     check_alike(config_, data_, ranks_);
     if (config_.run.threads > 0) set_num_threads(static_cast<int>(config_.run.threads));
     if (request.resume) {

@@ -87,6 +87,9 @@ struct TrainConfig {
     std::string freeze;
     std::string train_only;
   } train;
+  struct Distributed {
+    int64_t timeout = 300;  // seconds
+  } distributed;
   struct Log {
     bool tensorboard = true;
     int64_t scalars_every = 0;  // 0 means a thousandth of the run
