@@ -30,7 +30,8 @@ struct Launcher {
 std::optional<Launcher> launcher() {
   if (const auto size = number("OMPI_COMM_WORLD_SIZE")) return Launcher{"mpirun", "openmpi", *size};
   if (const auto size = number("PMI_SIZE")) return Launcher{"mpirun", "mpich", *size};
-  if (number("PMIX_RANK")) return Launcher{"srun", "openmpi", 0};
+  // srun with PMIx; a launcher that says nothing of its size may have started several.
+  if (number("PMIX_RANK")) return Launcher{"srun", "openmpi", number("SLURM_STEP_NUM_TASKS").value_or(0)};
   return std::nullopt;
 }
 
