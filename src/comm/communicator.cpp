@@ -90,7 +90,7 @@ std::vector<std::byte> Communicator::gather_bytes(std::span<const std::byte> min
   return gather_bytes(mine, sizes, what);
 }
 
-std::vector<std::string> Communicator::gather(const std::string& mine, std::string_view what) {
+std::vector<std::string> Communicator::all_gather(const std::string& mine, std::string_view what) {
   std::vector<size_t> sizes;
   const std::vector<std::byte> all = gather_bytes(std::as_bytes(std::span(mine)), sizes, what);
   std::vector<std::string> texts;

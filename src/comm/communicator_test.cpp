@@ -20,7 +20,7 @@ TEST(Communicator, GathersFromAllRanks) {
       std::vector<int> expected;
       for (int rank = 0; rank < size; ++rank)
         expected.insert(expected.end(), static_cast<size_t>(rank), rank);
-      EXPECT_EQ(ranks.gather(std::span<const int>(mine), "numbers"), expected);
+      EXPECT_EQ(ranks.all_gather(std::span<const int>(mine), "numbers"), expected);
       EXPECT_EQ(ranks.share("rank " + std::to_string(ranks.rank()), "text"), "rank 0");
       ranks.barrier("barrier");
     });
@@ -60,7 +60,7 @@ TEST(Communicator, NamesTheRankThatIsLate) {
 
 TEST(Communicator, OfOneRankIsTheIdentity) {
   EXPECT_EQ(self().size(), 1);
-  EXPECT_THAT(self().gather(std::span<const int>(std::vector{4, 5}), "numbers"), ElementsAre(4, 5));
+  EXPECT_THAT(self().all_gather(std::span<const int>(std::vector{4, 5}), "numbers"), ElementsAre(4, 5));
   EXPECT_EQ(self().share("alone", "text"), "alone");
 }
 

@@ -115,9 +115,9 @@ TEST(Config, ListsTheKeysOfTheSectionWhereNoneIsNear) {
   EXPECT_THAT(error_of_set("schedule.zzzzzzz=5"),
               HasSubstr("'schedule.zzzzzzz'; [schedule] has kind, warmup, min_lr and decay_fraction"));
   for (const char* key : {"zzzzzzz", "zzzzzzz.lrlrlrlr"}) {
-    EXPECT_THAT(
-        error_of_set(std::string(key) + "=5"),
-        HasSubstr("; the sections are run, data, model, lora, optimizer, schedule, train, log and sample"));
+    EXPECT_THAT(error_of_set(std::string(key) + "=5"),
+                HasSubstr("; the sections are run, data, model, lora, optimizer, schedule, train, "
+                          "distributed, log and sample"));
   }
 }
 

@@ -107,13 +107,13 @@ void check_alike(const TrainConfig& config, const data::Dataset& data, comm::Com
       {"tokenizer", fmt::format("vocabulary {:016x}", data.tokenizer->fingerprint())}};
   const char* what = "the start of all ranks";
   for (const auto& [name, value] : facts) {
-    const std::vector<std::string> all = ranks.gather(value, what);
+    const std::vector<std::string> all = ranks.all_gather(value, what);
     for (int rank = 1; rank < ranks.size(); ++rank)
       require(all.front() == all[static_cast<size_t>(rank)], "rank 0 on ", ranks.host(0), " has ",
               all.front(), ", rank ", rank, " on ", ranks.host(rank), " has ", all[static_cast<size_t>(rank)],
               ": another ", name);
   }
-  const std::vector<std::string> configs = ranks.gather(config_toml(own), what);
+  const std::vector<std::string> configs = ranks.all_gather(config_toml(own), what);
   for (int rank = 1; rank < ranks.size(); ++rank)
     require(configs.front() == configs[static_cast<size_t>(rank)], "rank ", rank, " on ", ranks.host(rank),
             " has another configuration than rank 0: ",
@@ -354,7 +354,7 @@ class Session {
   bool any_rank(bool here) {
     if (ranks_.size() == 1) return here;
     const std::vector<char> all =
-        ranks_.gather(std::span<const char>(std::vector<char>{here}), "a request to stop");
+        ranks_.all_gather(std::span<const char>(std::vector<char>{here}), "a request to stop");
     return std::ranges::count(all, 1) > 0;
   }
 

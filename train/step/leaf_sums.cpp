@@ -50,7 +50,7 @@ std::vector<Leaves> nodes_within(const Leaves& all, const Leaves& part) {
 
 double sum_in_order(comm::Communicator& ranks, std::span<const double> values, const std::string& what) {
   if (ranks.size() == 1) return std::accumulate(values.begin(), values.end(), 0.0);
-  const std::vector<double> all = ranks.gather(values, what);
+  const std::vector<double> all = ranks.all_gather(values, what);
   return std::accumulate(all.begin(), all.end(), 0.0);
 }
 

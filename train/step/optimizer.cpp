@@ -75,6 +75,10 @@ std::pair<int64_t, int64_t> Optimizer::share_of(size_t tensor, int64_t numel) co
 
 bool Optimizer::has_finite_state() const {
   for (const OptimizerState& part : state()) {
+    if ((*part.tensors)[0].tensor.is_cuda()) {
+      if (!std::isfinite(part.tensors->norm())) return false;
+      continue;
+    }
     const size_t last = std::min(share_.last, part.tensors->pieces().size());
     for (const double sum : part.tensors->squares(share_.first, last))
       if (!std::isfinite(sum)) return false;

@@ -271,7 +271,7 @@ struct time_point {
   void put(double x) { v += std::chrono::duration<double>(x); }
   double get() const { return v.time_since_epoch().count(); }
 };
-//- unique_pointer refuse
+//- unique_pointer follow
 #include <memory>
 struct unique_pointer {
   std::unique_ptr<double> v;

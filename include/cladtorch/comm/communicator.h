@@ -52,17 +52,17 @@ class Communicator {
   /// The same of values whose numbers the ranks need not know.
   template <class T>
     requires std::is_trivially_copyable_v<T>
-  std::vector<T> gather(std::span<const T> mine, std::string_view what) {
+  std::vector<T> all_gather(std::span<const T> mine, std::string_view what) {
     std::vector<std::byte> bytes = gather_bytes(std::as_bytes(mine), what);
     std::vector<T> all(bytes.size() / sizeof(T));
     std::memcpy(all.data(), bytes.data(), bytes.size());
     return all;
   }
   /// Texts of all ranks.
-  std::vector<std::string> gather(const std::string& mine, std::string_view what);
+  std::vector<std::string> all_gather(const std::string& mine, std::string_view what);
   /// The text of the first rank.
-  std::string share(const std::string& text, std::string_view what) { return gather(text, what).front(); }
-  void barrier(std::string_view what) { gather(std::string(), what); }
+  std::string share(const std::string& text, std::string_view what) { return all_gather(text, what).front(); }
+  void barrier(std::string_view what) { all_gather(std::string(), what); }
 
   /// Ends all ranks.
   [[noreturn]] virtual void abort(int code) = 0;
