@@ -156,6 +156,21 @@ static bool is_made_of(QualType type, QualType& number) {
          });
 }
 
+/// How many numbers a type holds that is made of them; padding is none.
+static std::uint64_t numbers_in(QualType type) {
+  if (const auto* array = dyn_cast<ConstantArrayType>(type.getCanonicalType()))
+    return array->getSize().getZExtValue() * numbers_in(array->getElementType());
+  if (const auto* lanes = type->getAs<VectorType>()) return lanes->getNumElements();
+  const CXXRecordDecl* record = type->getAsCXXRecordDecl();
+  if (!record) return 1;
+  record = record->getDefinition();
+  if (record->isUnion()) return numbers_in(record->field_begin()->getType());
+  std::uint64_t count = 0;
+  for (const CXXBaseSpecifier& base : record->bases()) count += numbers_in(base.getType());
+  for (const FieldDecl* f : record->fields()) count += numbers_in(f->getType());
+  return count;
+}
+
 bool names_numbers(const CXXRecordDecl* record) {
   if (!record->isUnion() || !record->hasDefinition() || record->isDependentContext()) return false;
   record = record->getDefinition();
@@ -164,7 +179,7 @@ bool names_numbers(const CXXRecordDecl* record) {
   const QualType whole = compat::record_type(record->getASTContext(), record);
   QualType number;
   return is_made_of(whole, number) &&
-         context.getTypeSize(record->field_begin()->getType()) == context.getTypeSize(whole);
+         numbers_in(whole) * context.getTypeSize(number) == context.getTypeSize(whole);
 }
 
 bool is_transparent(const FieldDecl* field) {

@@ -1,6 +1,7 @@
 #include "train/run/describe.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -47,9 +48,19 @@ std::string describe_ranks(const TrainConfig& config, const comm::Communicator& 
     const Leaves part = leaves_of(rank, ranks.size(), config.train.leaves);
     most = std::max(most, nodes_within({0, config.train.leaves}, part).size());
   }
-  return fmt::format("ranks   {} on {} {}, {} leaves: a rank sends its gradient {} in each update",
-                     ranks.size(), machines.size(), machines.size() == 1 ? "machine" : "machines",
-                     config.train.leaves, most == 1 ? "once" : fmt::format("up to {} times", most));
+  std::string text =
+      fmt::format("ranks   {} on {} {}, {} leaves: a rank sends its gradient {} in each update", ranks.size(),
+                  machines.size(), machines.size() == 1 ? "machine" : "machines", config.train.leaves,
+                  most == 1 ? "once" : fmt::format("up to {} times", most));
+  int here = 0;
+  for (int rank = 0; rank < ranks.size(); ++rank) here += ranks.host(rank) == ranks.host(ranks.rank());
+  const auto cores = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  if (here * num_threads() <= cores / 2)
+    text += fmt::format(
+        "\nthreads {} of the {} cores here are used; mpirun --bind-to none, or --map-by ppr:{}:node:pe={}, "
+        "gives each rank more",
+        here * num_threads(), cores, here, cores / here);
+  return text;
 }
 
 std::string describe_memory(const MemoryUse& use) {

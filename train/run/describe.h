@@ -20,7 +20,8 @@ std::string describe_model(const LanguageModel& model);
 std::string describe_lack(const TrainConfig& config, Trainer& trainer, const MemoryUse& use);
 
 std::string describe_memory(const MemoryUse& use);
-/// "ranks   4 on 2 machines, 8 leaves: a rank sends its gradient once in each update".
+/// "ranks   4 on 2 machines, 8 leaves: a rank sends its gradient once in each update"; and how to give them
+/// more threads where they leave cores of this machine unused.
 std::string describe_ranks(const TrainConfig& config, const comm::Communicator& ranks);
 /// "train   295k of 124M parameters"; "" where all are trained.
 std::string describe_trained(const Trainer& trainer);

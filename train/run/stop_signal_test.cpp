@@ -6,7 +6,7 @@ namespace cladtorch::train {
 namespace {
 
 TEST(StopSignal, IsRequestedByEachOfItsSignalsAndGoesAwayWithTheObject) {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
     {
       const StopSignal stop;
       EXPECT_FALSE(stop.requested());

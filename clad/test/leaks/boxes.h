@@ -604,6 +604,17 @@ union union_of_columns {
   void put(double a) { c[1].x = a; }
   double get() const { return v[1][0]; }
 };
+//- union_in_padding refuse
+union union_in_padding {
+  struct alignas(32) three {
+    double x, y, z;
+  };
+  three t;
+  double v[4];
+  union_in_padding() : v{} {}
+  void put(double a) { v[3] = a; }
+  double get() const { return v[3]; }
+};
 //- union_of_sizes refuse
 union union_of_sizes {
   float half[2];
