@@ -49,30 +49,34 @@ const ConfigField& find_field(const std::vector<ConfigField>& fields, const std:
       fmt::format("{}{} expects {}, got {}", where, field.key, expected[field.value.index()], got));
 }
 
-void assign(const ConfigField& field, const toml::node& node, const std::string& where) {
+Setting setting_of(const ConfigField& field, const toml::node& node, const std::string& where) {
   std::ostringstream shown;
   node.visit([&](const auto& value) { shown << value; });
-  if (auto* const* integer = std::get_if<int64_t*>(&field.value)) {
-    if (!node.is_integer()) wrong_type(field, where + ": ", shortened(shown.str()));
-    **integer = *node.value<int64_t>();
-  } else if (auto* const* number = std::get_if<double*>(&field.value)) {
-    if (!node.is_number()) wrong_type(field, where + ": ", shortened(shown.str()));
-    **number = *node.value<double>();
-  } else if (auto* const* choice = std::get_if<bool*>(&field.value)) {
-    if (!node.is_boolean()) wrong_type(field, where + ": ", shortened(shown.str()));
-    **choice = *node.value<bool>();
-  } else {
-    if (!node.is_string()) wrong_type(field, where + ": ", shortened(shown.str()));
-    *std::get<std::string*>(field.value) = *node.value<std::string>();
+  const auto require_type = [&](bool is_right) {
+    if (!is_right) wrong_type(field, where + ": ", shortened(shown.str()));
+  };
+  if (std::holds_alternative<int64_t*>(field.value)) {
+    require_type(node.is_integer());
+    return {field.key, *node.value<int64_t>()};
   }
+  if (std::holds_alternative<double*>(field.value)) {
+    require_type(node.is_number());
+    return {field.key, *node.value<double>()};
+  }
+  if (std::holds_alternative<bool*>(field.value)) {
+    require_type(node.is_boolean());
+    return {field.key, *node.value<bool>()};
+  }
+  require_type(node.is_string());
+  return {field.key, *node.value<std::string>()};
 }
 
 template <class T>
-void parse(const ConfigField& field, const std::string& text, T& value) {
+T parse(const ConfigField& field, const std::string& text) {
+  T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) {
-    wrong_type(field, "", in_quotes(text));
-  }
+  if (error != std::errc{} || end != text.data() + text.size()) wrong_type(field, "", in_quotes(text));
+  return value;
 }
 
 void expect(bool condition, const std::string& message) {
@@ -252,7 +256,7 @@ TrainConfig finetune_defaults(bool adapter) {
   return config;
 }
 
-std::vector<std::string> read_config(TrainConfig& config, const std::filesystem::path& path) {
+Settings read_settings(const std::filesystem::path& path) {
   const std::string where = path.string();
   toml::table parsed;
   try {
@@ -261,8 +265,9 @@ std::vector<std::string> read_config(TrainConfig& config, const std::filesystem:
     throw UsageError(
         fmt::format("{}:{}: {}", where, error.source().begin.line, shortened(error.description(), 200)));
   }
-  const auto fields = config_fields(config);
-  std::vector<std::string> keys;
+  TrainConfig any;
+  const auto fields = config_fields(any);
+  Settings settings;
   for (const auto& [section, content] : parsed) {
     const std::string name(section.str());
     const auto* table = content.as_table();
@@ -273,30 +278,33 @@ std::vector<std::string> read_config(TrainConfig& config, const std::filesystem:
     }
     for (const auto& [key, value] : *table) {
       const std::string at = fmt::format("{}:{}", where, value.source().begin.line);
-      keys.push_back(name + "." + std::string(key.str()));
-      assign(find_field(fields, keys.back(), at), value, at);
+      settings.push_back(setting_of(find_field(fields, name + "." + std::string(key.str()), at), value, at));
     }
   }
-  return keys;
+  return settings;
 }
 
-void set_config(TrainConfig& config, const std::string& assignment) {
+Setting parse_setting(const std::string& assignment) {
   const auto equals = assignment.find('=');
   if (equals == std::string::npos) {
     throw UsageError(fmt::format("--set expects section.key=value, got {}", in_quotes(assignment)));
   }
-  const auto fields = config_fields(config);
+  TrainConfig any;
+  const auto fields = config_fields(any);
   const ConfigField& field = find_field(fields, assignment.substr(0, equals), "--set");
   const std::string text = assignment.substr(equals + 1);
-  if (auto* const* integer = std::get_if<int64_t*>(&field.value)) {
-    parse(field, text, **integer);
-  } else if (auto* const* number = std::get_if<double*>(&field.value)) {
-    parse(field, text, **number);
-  } else if (auto* const* choice = std::get_if<bool*>(&field.value)) {
-    if (text != "true" && text != "false") wrong_type(field, "", in_quotes(text));
-    **choice = text == "true";
-  } else {
-    *std::get<std::string*>(field.value) = text;
+  if (std::holds_alternative<int64_t*>(field.value)) return {field.key, parse<int64_t>(field, text)};
+  if (std::holds_alternative<double*>(field.value)) return {field.key, parse<double>(field, text)};
+  if (std::holds_alternative<std::string*>(field.value)) return {field.key, text};
+  if (text != "true" && text != "false") wrong_type(field, "", in_quotes(text));
+  return {field.key, text == "true"};
+}
+
+void apply_settings(const Settings& settings, TrainConfig& config) {
+  const auto fields = config_fields(config);
+  for (const Setting& setting : settings) {
+    const ConfigField& field = find_field(fields, setting.key, "config");
+    std::visit([&]<class T>(const T& value) { *std::get<T*>(field.value) = value; }, setting.value);
   }
 }
 

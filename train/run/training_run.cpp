@@ -59,14 +59,76 @@ data::Dataset open_data(const TrainConfig& config, const std::optional<fs::path>
   return data::stories_dataset(static_cast<size_t>(config.data.story_bytes), 1, vocabulary);
 }
 
-/// The keys that the user set for this session.
-std::vector<std::string> given_keys(const TrainRequest& request) {
-  std::vector<std::string> keys;
-  TrainConfig ignored;
-  if (request.config) keys = read_config(ignored, *request.config);
-  for (const std::string& assignment : request.set)
-    keys.push_back(assignment.substr(0, assignment.find('=')));
-  return keys;
+/// What a configuration with model.from leaves to the model's folder: where in it the model is, and its
+/// tokenizer.
+void take_from_model(TrainConfig& config) {
+  if (config.data.text.empty())
+    throw UsageError("finetune: there is no text to train on; name one with --text PATH");
+  config.model.from = fs::absolute(find_checkpoint(config.model.from)).lexically_normal().string();
+  // A vocabulary of the text's characters would number them otherwise than the model does.
+  if (!config.data.vocabulary.empty() && config.data.vocabulary != data::Vocabulary::characters.name())
+    return;
+  if (data::holds_tokenizer(config.model.from)) {
+    config.data.vocabulary = config.model.from;
+    return;
+  }
+  require(data::is_prepared(config.data.text), "finetune: '", config.model.from,
+          "' holds no tokenizer; name the model's with --tokenizer PATH, or train on prepared tokens");
+  config.data.vocabulary = "byte";  // prepared tokens have their own
+}
+
+struct ResolvedConfig {
+  TrainConfig config;
+  std::vector<std::string> given;  ///< keys
+};
+
+/// The configuration of a request, of which each file is read once, and the keys that the user set for this
+/// session.
+ResolvedConfig resolve(const TrainRequest& request) {
+  Settings own;
+  std::string own_folder;
+  if (request.resume) {
+    if (request.from)
+      throw UsageError(
+          fmt::format("finetune: --resume {} continues with the model in that folder; leave out --from",
+                      request.resume->string()));
+    require(fs::is_directory(*request.resume), "train: --resume '", request.resume->string(),
+            "' is not a folder; expected the folder of a run");
+    require(fs::exists(*request.resume / "config.toml"), "train: --resume '", request.resume->string(),
+            "' holds no config.toml; expected the folder of a run");
+    own = read_settings(*request.resume / "config.toml");
+    TrainConfig before;
+    apply_settings(own, before);
+    own_folder = before.run.out;
+  }
+  Settings given;
+  if (request.config) given = read_settings(*request.config);
+  if (request.from) given.push_back({"model.from", request.from->string()});
+  for (const std::string& assignment : request.set) given.push_back(parse_setting(assignment));
+
+  const auto over = [&](TrainConfig config) {
+    apply_settings(own, config);
+    apply_settings(given, config);
+    return config;
+  };
+  TrainConfig config = over(request.from ? finetune_defaults() : TrainConfig{});
+  if (request.from && config.lora.rank > 0) config = over(finetune_defaults(/*adapter=*/true));
+  if (!request.resume && !config.model.from.empty()) take_from_model(config);
+  if (request.resume) {
+    if (config.run.out != own_folder) {
+      throw UsageError(fmt::format("train: --resume {} continues in that folder; leave out --out and run.out",
+                                   request.resume->string()));
+    }
+    config.run.out = request.resume->string();
+  }
+  if (!config.data.text.empty()) {
+    config.data.text = fs::absolute(config.data.text).lexically_normal().string();
+  }
+  check_config(config);
+  if (config.run.name.empty()) config.run.name = default_name(config);
+  ResolvedConfig resolved{std::move(config), {}};
+  for (const Setting& setting : given) resolved.given.push_back(setting.key);
+  return resolved;
 }
 
 /// The folder of a run, which the first rank holds.
@@ -78,11 +140,10 @@ RunFolder open_folder(const TrainRequest& request, const TrainConfig& config, co
   return folder;
 }
 
-/// The configuration of a request, for so many ranks.
-TrainConfig config_for(const TrainRequest& request, const comm::Communicator& ranks) {
-  TrainConfig config = resolve_config(request);
-  resolve_leaves(config, ranks.size());
-  return config;
+ResolvedConfig resolve_for(const TrainRequest& request, const comm::Communicator& ranks) {
+  ResolvedConfig resolved = resolve(request);
+  resolve_leaves(resolved.config, ranks.size());
+  return resolved;
 }
 
 /// The first key that two configurations do not agree in, and their values.
@@ -125,7 +186,7 @@ class Session {
  public:
   Session(const TrainRequest& request, std::FILE* out, comm::Communicator& ranks)
       : ranks_(ranks),
-        config_(config_for(request, ranks)),
+        resolved_(resolve_for(request, ranks)),
         folder_(open_folder(request, config_, ranks)),
         silence_(ranks.is_first() ? nullptr : std::fopen("/dev/null", "w"), &std::fclose),
         out_(silence_ ? silence_.get() : out),
@@ -180,7 +241,7 @@ class Session {
 
   /// Says what adapters of a great rank are worth before there is memory for them.
   std::unique_ptr<LanguageModel> begin_model(const TrainRequest& request) {
-    auto model = initial_model(config_, given_keys(request), data_, checkpoint_of(request));
+    auto model = initial_model(config_, resolved_.given, data_, checkpoint_of(request));
     const std::string warning = describe_rank(config_, *model);
     if (!warning.empty()) fmt::print(out_, "{}\n", warning);
     std::fflush(out_);
@@ -404,7 +465,8 @@ class Session {
   }
 
   comm::Communicator& ranks_;
-  TrainConfig config_;
+  ResolvedConfig resolved_;
+  TrainConfig& config_ = resolved_.config;
   RunFolder folder_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> silence_;  // where the other ranks print
   std::FILE* out_;
@@ -415,68 +477,7 @@ class Session {
   bool shortened_ = false;
 };
 
-/// What a configuration with model.from leaves to the model's folder: where in it the model is, and its
-/// tokenizer.
-void take_from_model(TrainConfig& config) {
-  if (config.data.text.empty())
-    throw UsageError("finetune: there is no text to train on; name one with --text PATH");
-  config.model.from = fs::absolute(find_checkpoint(config.model.from)).lexically_normal().string();
-  // A vocabulary of the text's characters would number them otherwise than the model does.
-  if (!config.data.vocabulary.empty() && config.data.vocabulary != data::Vocabulary::characters.name())
-    return;
-  if (data::holds_tokenizer(config.model.from)) {
-    config.data.vocabulary = config.model.from;
-    return;
-  }
-  require(data::is_prepared(config.data.text), "finetune: '", config.model.from,
-          "' holds no tokenizer; name the model's with --tokenizer PATH, or train on prepared tokens");
-  config.data.vocabulary = "byte";  // prepared tokens have their own
-}
-
-/// What the files and flags of a request make of `config`.
-TrainConfig with_request(const TrainRequest& request, TrainConfig config) {
-  if (request.resume) read_config(config, *request.resume / "config.toml");
-  if (request.config) read_config(config, *request.config);
-  if (request.from) config.model.from = request.from->string();
-  for (const std::string& assignment : request.set) set_config(config, assignment);
-  return config;
-}
-
 }  // namespace
-
-TrainConfig resolve_config(const TrainRequest& request) {
-  std::string own_folder;
-  if (request.resume) {
-    if (request.from)
-      throw UsageError(
-          fmt::format("finetune: --resume {} continues with the model in that folder; leave out --from",
-                      request.resume->string()));
-    require(fs::is_directory(*request.resume), "train: --resume '", request.resume->string(),
-            "' is not a folder; expected the folder of a run");
-    require(fs::exists(*request.resume / "config.toml"), "train: --resume '", request.resume->string(),
-            "' holds no config.toml; expected the folder of a run");
-    TrainConfig own;
-    read_config(own, *request.resume / "config.toml");
-    own_folder = own.run.out;
-  }
-  TrainConfig config = with_request(request, request.from ? finetune_defaults() : TrainConfig{});
-  if (request.from && config.lora.rank > 0)
-    config = with_request(request, finetune_defaults(/*adapter=*/true));
-  if (!request.resume && !config.model.from.empty()) take_from_model(config);
-  if (request.resume) {
-    if (config.run.out != own_folder) {
-      throw UsageError(fmt::format("train: --resume {} continues in that folder; leave out --out and run.out",
-                                   request.resume->string()));
-    }
-    config.run.out = request.resume->string();
-  }
-  if (!config.data.text.empty()) {
-    config.data.text = fs::absolute(config.data.text).lexically_normal().string();
-  }
-  check_config(config);
-  if (config.run.name.empty()) config.run.name = default_name(config);
-  return config;
-}
 
 int run_training(const TrainRequest& request, std::FILE* out, comm::Communicator& ranks) {
   return Session(request, out, ranks).run();

@@ -127,13 +127,27 @@ std::vector<ConfigField> config_fields(TrainConfig& config);
 /// 'learning_rate' and 'learning-rate'. "" if there is none.
 std::string meant_config_key(std::string_view name);
 
-/// Overwrites what the TOML file `path` names, and returns the keys that it names. Throws UsageError on bad
-/// syntax (with line), an unknown key (with the one that was meant, or those of its section) or a value of
-/// the wrong type.
-std::vector<std::string> read_config(TrainConfig& config, const std::filesystem::path& path);
+/// A key and its value.
+struct Setting {
+  std::string key;
+  std::variant<int64_t, double, bool, std::string> value;
+};
+using Settings = std::vector<Setting>;
 
-/// Applies "section.key=value" as it comes from --set. Throws UsageError like read_config.
-void set_config(TrainConfig& config, const std::string& assignment);
+/// What the TOML file `path` names. Throws UsageError on bad syntax (with line), an unknown key (with the one
+/// that was meant, or those of its section) or a value of the wrong type.
+Settings read_settings(const std::filesystem::path& path);
+/// "section.key=value" as it comes from --set. Throws UsageError like read_settings.
+Setting parse_setting(const std::string& assignment);
+/// Overwrites what the settings name; a later one replaces an earlier.
+void apply_settings(const Settings& settings, TrainConfig& config);
+
+inline void read_config(TrainConfig& config, const std::filesystem::path& path) {
+  apply_settings(read_settings(path), config);
+}
+inline void set_config(TrainConfig& config, const std::string& assignment) {
+  apply_settings({parse_setting(assignment)}, config);
+}
 
 /// Throws UsageError naming a key whose value is invalid: heads that do not divide channels, no steps, a
 /// number out of its range, a name that is not UTF-8, and so on.

@@ -22,10 +22,6 @@ struct TrainRequest {
   std::optional<std::filesystem::path> resume;  ///< run folder; its own config.toml comes before `config`
 };
 
-/// The configuration of a request, checked, with the name of the run filled in; `run.out` stays empty if
-/// the user left the choice of the folder to the program. Throws Error or UsageError; touches nothing.
-TrainConfig resolve_config(const TrainRequest& request);
-
 /// Trains until the end, Ctrl-C or an error, and reports progress on `out`. The folder config.run.out gets
 ///     config.toml  log.jsonl  report.html  last/  best/
 /// Returns the exit code: 0, or 130 after Ctrl-C. Throws Error; last/ and best/ then stay complete. All
