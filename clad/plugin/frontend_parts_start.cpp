@@ -51,6 +51,28 @@ bool is_of_object(const clang::Expr* e) {
           (!member->isArrow() || isa<CXXThisExpr>(member->getBase()->IgnoreImpCasts())));
 }
 
+/// Whether an expression changes nothing, or nothing but the object itself.
+bool is_quiet(const clang::Stmt* s) {
+  const auto changes_object = [](const clang::Expr* to) {
+    return is_of_object(to) && !isa<CXXThisExpr>(to->IgnoreParenImpCasts()) &&
+           !cast<MemberExpr>(to->IgnoreParenImpCasts())->getMemberDecl()->getType()->isReferenceType();
+  };
+  if (const auto* op = dyn_cast<BinaryOperator>(s);
+      op && op->isAssignmentOp() && !changes_object(op->getLHS()))
+    return false;
+  if (const auto* op = dyn_cast<UnaryOperator>(s);
+      op && op->isIncrementDecrementOp() && !changes_object(op->getSubExpr()))
+    return false;
+  if (isa<LambdaExpr, CXXNewExpr, CXXDeleteExpr, CXXThrowExpr>(s)) return false;
+  if (const auto* call = dyn_cast<CallExpr>(s)) {
+    const FunctionDecl* callee = call->getDirectCallee();
+    const FunctionDecl* definition = nullptr;
+    const bool seen = callee && !compat::in_std(callee) && callee->hasBody(definition);
+    if (seen ? has_effects(definition->getBody()) : has_effects(call)) return false;
+  }
+  return llvm::all_of(s->children(), [](const clang::Stmt* child) { return !child || is_quiet(child); });
+}
+
 /// Whether a destructor's body does nothing but free what members point to, and change the object that ends:
 /// itself, or by way of functions of the class.
 class OnlyFrees {
@@ -59,7 +81,8 @@ class OnlyFrees {
     if (const auto* body = dyn_cast<CompoundStmt>(s))
       return llvm::all_of(body->body(), [&](const clang::Stmt* one) { return holds(one); });
     if (const auto* branch = dyn_cast<IfStmt>(s))
-      return holds(branch->getThen()) && (!branch->getElse() || holds(branch->getElse()));
+      return !branch->getInit() && !branch->getConditionVariable() && is_quiet(branch->getCond()) &&
+             holds(branch->getThen()) && (!branch->getElse() || holds(branch->getElse()));
     if (const auto* e = dyn_cast<clang::Expr>(s)) return of_expression(e);
     return isa<NullStmt>(s);
   }
@@ -68,14 +91,13 @@ class OnlyFrees {
   bool of_expression(const clang::Expr* e) {
     e = e->IgnoreParenCasts();
     if (const auto* full = dyn_cast<FullExpr>(e)) e = full->getSubExpr();
-    if (isa<CXXDeleteExpr>(e)) return true;
+    if (const auto* freed = dyn_cast<CXXDeleteExpr>(e)) return is_quiet(freed->getArgument());
     if (const auto* call = dyn_cast<CXXMemberCallExpr>(e); call && call->getMethodDecl()) {
       const CXXMethodDecl* method = call->getMethodDecl();
       const FunctionDecl* definition = nullptr;
-      const bool known =
-          is_of_object(call->getImplicitObjectArgument()) && !method->isVirtual() &&
-          !compat::in_std(method) && method->hasBody(definition) &&
-          llvm::none_of(call->arguments(), [](const clang::Expr* a) { return has_effects(a); });
+      const bool known = is_of_object(call->getImplicitObjectArgument()) && !method->isVirtual() &&
+                         !compat::in_std(method) && method->hasBody(definition) &&
+                         llvm::all_of(call->arguments(), [](const clang::Expr* a) { return is_quiet(a); });
       return known && (!seen_.insert(definition).second || holds(definition->getBody()));
     }
     if (const auto* call = dyn_cast<CallExpr>(e))
@@ -83,10 +105,7 @@ class OnlyFrees {
     const auto* assignment = dyn_cast<BinaryOperator>(e);
     if (assignment && assignment->isCommaOp())
       return of_expression(assignment->getLHS()) && of_expression(assignment->getRHS());
-    if (!assignment || assignment->getOpcode() != BO_Assign) return false;
-    const clang::Expr* to = assignment->getLHS();
-    return to->getType()->isPointerType() ||
-           (is_of_object(to) && !to->getType()->isReferenceType() && !has_effects(assignment->getRHS()));
+    return assignment && assignment->getOpcode() == BO_Assign && is_quiet(assignment);
   }
 
   std::set<const FunctionDecl*> seen_;

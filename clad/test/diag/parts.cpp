@@ -61,6 +61,32 @@ double ends(double x) {
   // expected-error@-1 {{cannot differentiate through an object of 'Notes', which holds pointers: its destructor does more than free memory}}
   return *n.p;
 }
+struct Counted {
+  double* p = new double[1];
+  int* n;
+  ~Counted() {
+    if (--*n == 0) delete[] p;
+  }
+};
+double counts(double x) {
+  int n = 1;
+  Counted c{new double[1]{x}, &n};
+  // expected-error@-1 {{cannot differentiate through an object of 'Counted', which holds pointers: its destructor does more than free memory}}
+  return *c.p;
+}
+struct Changing {
+  double* p = new double[1];
+  double* q;
+  ~Changing() { clear(); }
+  void clear() {
+    if ((*q = 5) > 0) delete[] p;
+  }
+};
+double changes(double x) {
+  Changing c{new double[1]{x}, &x};
+  // expected-error@-1 {{cannot differentiate through an object of 'Changing', which holds pointers: its destructor does more than free memory}}
+  return *c.p;
+}
 
 struct Shape {
   virtual double area() const = 0;
@@ -127,6 +153,8 @@ void request() {
   clad::gradient(returned);
   clad::gradient(leaves_early);
   clad::gradient(ends);
+  clad::gradient(counts);
+  clad::gradient(changes);
   clad::gradient(grown_in_a_loop);
   clad::gradient(made_in_a_loop);
   clad::gradient(reversed);

@@ -1331,6 +1331,73 @@ double rearranged_heap(double x) {
   std::OF(v.begin(), v.end());
   return v[0] + 2 * v[1] * x + 4 * v[2];
 }
+//- named_in_header follow
+double* named_in_header_next(double* at, double* end, double least) {
+  while (at != end) {
+    if (*at > least) return at;
+    ++at;
+  }
+  return end;
+}
+double named_in_header(double x) {
+  double v[4] = {x, x * x, 9, 3 * x}, sum = 0;
+  for (double* p = named_in_header_next(v, v + 4, 0.5); p != v + 4; p = named_in_header_next(p + 1, v + 4, 0.7))
+    sum += *p * x;
+  return sum;
+}
+//- named_in_range follow
+#include <vector>
+std::vector<double>& named_in_range_of(std::vector<double>& a, std::vector<double>& b, double least) {
+  for (const double y : a)
+    if (y > least) return a;
+  return b;
+}
+double named_in_range(double x) {
+  std::vector<double> a{x, x * x}, b{3 * x, 2};
+  double sum = 0;
+  for (double& y : named_in_range_of(a, b, 1)) {
+    y *= x;
+    sum += y;
+  }
+  return sum + a[0] * b[0];
+}
+//- ended_by_count refuse
+struct ended_by_count_holder {
+  double* p = new double[1];
+  int* n;
+  explicit ended_by_count_holder(int* count) : n(count) {}
+  ~ended_by_count_holder() {
+    if (--*n == 0) delete[] p;
+  }
+};
+double ended_by_count(double x) {
+  int n = 1;
+  {
+    ended_by_count_holder h(&n);
+    h.p[0] = x;
+    x *= h.p[0];
+  }
+  return x * (n + 2);
+}
+//- ended_by_change refuse
+struct ended_by_change_holder {
+  double* p = new double[1];
+  double* q;
+  explicit ended_by_change_holder(double* other) : q(other) {}
+  ~ended_by_change_holder() { clear(); }
+  void clear() {
+    if ((q[0] = 5) > 0) delete[] p;
+  }
+};
+double ended_by_change(double x) {
+  double v[1] = {x};
+  {
+    ended_by_change_holder h(v);
+    h.p[0] = x;
+    x *= h.p[0];
+  }
+  return x * v[0];
+}
 //- merged_in_place follow inplace_merge ranges::inplace_merge
 #include <algorithm>
 #include <vector>
