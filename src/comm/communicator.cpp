@@ -1,7 +1,5 @@
 #include "cladtorch/comm/communicator.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <thread>
 
@@ -59,10 +57,10 @@ void Communicator::all_gather(std::span<const std::byte> mine, std::span<std::by
   for (int rank = 0; rank < size(); ++rank) {
     const std::span<std::byte> part = all.subspan(begin, sizes[static_cast<size_t>(rank)]);
     begin += part.size();
-    if (rank == rank_)
-      std::ranges::copy(mine, part.begin());
-    else
+    if (rank != rank_)
       transfers.push_back({receive(part, rank, gather_tag), rank});
+    else if (part.data() != mine.data())
+      std::ranges::copy(mine, part.begin());
   }
   for (int step = 1; step < size(); ++step) {
     const int to = (rank_ + step) % size();  // not all to the same rank at once

@@ -102,7 +102,7 @@ void run_ranks(int size, uint64_t seed, const std::function<void(Communicator&)>
       try {
         ThreadRank communicator(post, rank, size);
         body(communicator);
-      } catch (...) {
+      } catch (...) {  // whatever it is, it is thrown where the ranks were started
         const std::lock_guard lock(post.mutex);
         if (!post.failed) first = std::current_exception();
         post.failed = true;

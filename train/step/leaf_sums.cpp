@@ -14,6 +14,7 @@ namespace {
 constexpr int64_t block_elements = 4096;
 /// Elements of a part that ranks exchange at once: what arrives of it takes 16 MB from each rank.
 constexpr int64_t chunk_elements = int64_t{1} << 22;
+
 /// sum(leaves) of the block at `offset` of the parts of the nodes; `next` is the first node that is not used
 /// yet.
 void add_tree(const Leaves& leaves, const std::vector<Leaves>& nodes, const std::vector<const float*>& parts,
@@ -189,19 +190,13 @@ void LeafSums::exchange(const std::string& what) {
 }
 
 void LeafSums::gather(const std::string& what) {
-  const int size = ranks_.size(), self = ranks_.rank();
-  auto* const memory = memory_.data<float>();
-  const auto part = [&](int rank) {
-    return std::span(memory + begin_[static_cast<size_t>(rank)],
-                     memory + begin_[static_cast<size_t>(rank) + 1]);
-  };
-  std::vector<comm::Communicator::Pending> transfers;
-  for (int step = 1; step < size; ++step) {
-    const int to = (self + step) % size, from = (self + size - step) % size;
-    transfers.push_back({ranks_.receive(std::as_writable_bytes(part(from)), from, 0), from});
-    transfers.push_back({ranks_.send(std::as_bytes(part(self)), to, 0), to});
-  }
-  ranks_.wait(transfers, what);
+  const std::span<float> memory(memory_.data<float>(), static_cast<size_t>(memory_.numel()));
+  std::vector<size_t> sizes;
+  for (size_t rank = 0; rank + 1 < begin_.size(); ++rank)
+    sizes.push_back(static_cast<size_t>(begin_[rank + 1] - begin_[rank]) * sizeof(float));
+  const auto self = static_cast<size_t>(ranks_.rank());
+  const auto mine = memory.subspan(static_cast<size_t>(begin_[self]), sizes[self] / sizeof(float));
+  ranks_.all_gather(std::as_bytes(mine), std::as_writable_bytes(memory), sizes, what);
 }
 
 }  // namespace cladtorch::train

@@ -46,7 +46,8 @@ class Communicator {
   /// Returns when all are done. Throws Error after timeout() that names `what` and the ranks that are late.
   void wait(std::vector<Pending>& transfers, std::string_view what);
 
-  /// Each rank's bytes, in the order of the ranks; `sizes` says how many each has.
+  /// Each rank's bytes, in the order of the ranks; `sizes` says how many each has. They may lie in their
+  /// place already.
   void all_gather(std::span<const std::byte> mine, std::span<std::byte> all, std::span<const size_t> sizes,
                   std::string_view what);
   /// The same of values whose numbers the ranks need not know.
