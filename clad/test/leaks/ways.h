@@ -1341,7 +1341,8 @@ double* named_in_header_next(double* at, double* end, double least) {
 }
 double named_in_header(double x) {
   double v[4] = {x, x * x, 9, 3 * x}, sum = 0;
-  for (double* p = named_in_header_next(v, v + 4, 0.5); p != v + 4; p = named_in_header_next(p + 1, v + 4, 0.7))
+  for (double* p = named_in_header_next(v, v + 4, 0.5); p != v + 4;
+       p = named_in_header_next(p + 1, v + 4, 0.7))
     sum += *p * x;
   return sum;
 }
