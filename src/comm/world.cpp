@@ -40,7 +40,7 @@ std::optional<fs::path> find_module(const std::string& mpi) {
   std::error_code ignored;
   const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path();
   const std::string file = "cladtorch_mpi_" + mpi + ".so";
-  for (const char* folder : {".", "../lib", "../lib/cladtorch", CLADTORCH_MODULE_FOLDER})
+  for (const char* folder : {".", "../lib", CLADTORCH_MODULE_FOLDER})
     if (const fs::path path = program / folder / file; fs::exists(path, ignored)) return path;
   return std::nullopt;
 }
