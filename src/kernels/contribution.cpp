@@ -42,8 +42,8 @@ Contribution<T> contribute_to(T* d, int64_t count) {
   detail::GradientBlocks* const arena = detail::GradientBlocks::find(d);
   if (!arena) return {d, true};
   if (Tensor* block = place_of(arena, d, count).whole) {
-    const GradientTarget target = accumulate_into(block, block->shape(), block->dtype());
-    return {d, target.add()};
+    GradientTarget target = accumulate_into(block, block->shape(), block->dtype());
+    return {d, target.add(), std::move(target).take_write()};
   }
   write_zeros(arena, d, count);
   return {d, true};

@@ -10,10 +10,10 @@ namespace cladtorch::kernels {
 
 /// Where a pullback writes d [count]. Throws Error if that is the memory of the cotangent `d_out`.
 template <class T>
-cladtorch::detail::Target<T> target_at(const char* kernel, T* d, int64_t count, const T* d_out) {
+cladtorch::detail::HeldTarget<T> target_at(const char* kernel, T* d, int64_t count, const T* d_out) {
   require(!d || d != d_out, kernel, ": the gradient of an operand lies in the cotangent of the result");
-  const Contribution<T> contribution = contribute_to(d, count);
-  return {contribution.data, contribution.add};
+  Contribution<T> contribution = contribute_to(d, count);
+  return {{contribution.data, contribution.add}, std::move(contribution.write)};
 }
 
 /// Memory of the calling thread that a pullback works in.

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <new>
 
 #include "cladtorch/tensor/dtype.h"
@@ -23,6 +24,15 @@ inline std::byte* allocate_bytes(size_t bytes) {
   void* data = ::operator new(bytes ? bytes : 1, alignment_of(bytes));
   if (bytes >= huge_page) ::madvise(data, bytes, MADV_HUGEPAGE);
   return static_cast<std::byte*>(data);
+}
+
+/// Gives whole pages of this memory back to the system, which gives them again, with zeros, when they are
+/// used.
+inline void release_pages(std::byte* data, size_t bytes) {
+  constexpr uintptr_t page = 4096;
+  const auto address = reinterpret_cast<uintptr_t>(data);
+  const uintptr_t begin = (address + page - 1) / page * page, end = (address + bytes) / page * page;
+  if (begin < end) ::madvise(data + (begin - address), end - begin, MADV_DONTNEED);
 }
 
 inline void free_bytes(std::byte* data, size_t bytes) noexcept {

@@ -72,6 +72,7 @@ void Tensor::accumulate_in_place(const Tensor& d) {
   if (d.is_marked_zero()) return;
   if (storage_->gradient_buffer && !is_contiguous()) {
     // A strided window of a gradient buffer: only an operation on Tensors reaches this, never a kernel.
+    const detail::GradientWrite write(*storage_.get());
     Tensor sum = clone();
     sum.accumulate_in_place(d);
     copy_from(sum);
@@ -120,6 +121,13 @@ void Tensor::want_squares(bool wanted) {
   require(is_gradient_buffer(), "want_squares: not a gradient buffer; make one with gradient_buffer_like()");
   storage_->squares_wanted = wanted;
   storage_->squares = detail::Storage::unknown;
+}
+
+void Tensor::set_listener(GradientListener* listener, size_t number) {
+  require(is_gradient_buffer() && !is_gradient_sink(),
+          "set_listener: not a gradient buffer; make one with gradient_buffer_like()");
+  storage_->listener = listener;
+  storage_->listened_as = number;
 }
 
 std::optional<double> Tensor::squares() const {
@@ -188,6 +196,7 @@ GradientTarget::GradientTarget(Tensor* d, const Shape& shape, DType dtype, Devic
   if (storage.gradient_buffer) {
     require(d->is_contiguous(), "accumulate_into: a gradient buffer must be contiguous, got strides ",
             d->strides());
+    write_ = detail::GradientWrite(storage);
     add_ = !(storage.zero && whole);
     if (!add_) storage.zero = false;
     if (whole && storage.squares_wanted && device.type == DeviceType::cpu) {

@@ -134,6 +134,34 @@ TEST(GradientTarget, AsksToStoreOnlyWhereNothingIsYet) {
   EXPECT_THROW(accumulate_into(&buffer, {3}, DType::float32), Error);
 }
 
+struct Heard final : GradientListener {
+  void begins(size_t buffer) override { text += "+" + std::to_string(buffer); }
+  void written(size_t buffer) noexcept override { text += "-" + std::to_string(buffer); }
+  std::string text;
+};
+
+TEST(GradientListener, HearsOfEachContributionWhileItIsWritten) {
+  Heard heard;
+  Tensor buffer = gradient_buffer_like(zeros({2, 2}));
+  buffer.set_listener(&heard, 7);
+  {
+    GradientTarget target = accumulate_into(&buffer, {2, 2}, DType::float32);
+    const GradientTarget moved = std::move(target);
+    EXPECT_EQ(heard.text, "+7");
+  }
+  EXPECT_EQ(heard.text, "+7-7");
+  buffer.accumulate(ones({2, 2}));
+  EXPECT_EQ(heard.text, "+7-7+7-7");
+  Tensor column = buffer.narrow(1, 0, 1);
+  column.accumulate(ones({2, 1}));
+  EXPECT_EQ(heard.text, "+7-7+7-7+7-7") << "a strided part";
+  buffer.set_listener(nullptr, 0);
+  buffer.accumulate(ones({2, 2}));
+  EXPECT_EQ(heard.text, "+7-7+7-7+7-7");
+  Tensor plain = zeros({2});
+  EXPECT_THROW(plain.set_listener(&heard, 0), Error);
+}
+
 TEST(GradientSink, HasAShapeAndNoMemoryAndDropsWhatIsAdded) {
   Tensor sink = gradient_sink({2, 3});
   EXPECT_TRUE(sink.defined() && sink.is_gradient_sink() && sink.is_gradient_buffer());

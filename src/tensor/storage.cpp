@@ -61,6 +61,7 @@ Storage* make_header(size_t bytes, Device device) {
   storage->workspace = nullptr;
   storage->data = nullptr;
   storage->owner = nullptr;
+  storage->listener = nullptr;
   return storage;
 }
 

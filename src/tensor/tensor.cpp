@@ -47,6 +47,16 @@ void Tensor::write_pending_zero() {
   storage_->zero = false;
 }
 
+int64_t Tensor::offset_in(const Tensor& memory) const {
+  require(defined() && memory.defined() && memory.dtype_ == dtype_ && memory.is_contiguous(),
+          "offset_in: expected dense memory of ", dtype_);
+  const auto element = static_cast<int64_t>(size_of(dtype_));
+  const int64_t offset = (storage_->data - memory.storage_->data) / element + offset_ - memory.offset_;
+  require(offset >= 0 && offset + numel() <= memory.numel(), "offset_in: ", shape_,
+          " does not lie in the memory of ", memory.shape_);
+  return offset;
+}
+
 double Tensor::item() const {
   require(defined(), "item: the tensor is undefined");
   require(numel() == 1, "item: expected one element, got shape ", shape_);

@@ -3,13 +3,17 @@
 
 #include <cstdint>
 
+#include "cladtorch/tensor/storage.h"
+
 namespace cladtorch::kernels {
 
-/// Where a pullback writes, and whether it adds to the old value or replaces it.
+/// Where a pullback writes, and whether it adds to the old value or replaces it. It must live until that is
+/// written.
 template <class T>
 struct Contribution {
   T* data;  ///< null if the gradient is not wanted
   bool add;
+  ::cladtorch::detail::GradientWrite write{};
 };
 
 /// Prepares d [count] for a contribution that covers it: stored if `d` is a whole block of a GradientArena

@@ -14,7 +14,8 @@ namespace cladtorch {
 ///
 /// The writer must cover every element if add() is false. An operation on bfloat16 writes elements of
 /// dtype(), because the gradient buffer of a bfloat16 parameter is float32, so that small contributions are
-/// not lost.
+/// not lost. A listener of the buffer (Tensor::set_listener) takes the contribution for written when this is
+/// destroyed, so this must live until the kernel has returned.
 class GradientTarget {
  public:
   /// Memory on the requested device; T is the element type of dtype().
@@ -32,6 +33,9 @@ class GradientTarget {
   /// Their sum before the write; NaN if it is not known.
   double squares_before() const { return squares_before_; }
 
+  /// What must live until the memory is written, for code that keeps the rest in another form.
+  detail::GradientWrite take_write() && { return std::move(write_); }
+
  private:
   friend GradientTarget accumulate_into(Tensor* d, const Shape& shape, DType dtype, Device device);
   friend GradientTarget store_into(Tensor& y);
@@ -43,6 +47,7 @@ class GradientTarget {
   double* squares_ = nullptr;
   double squares_before_ = detail::Storage::unknown;
   Tensor dropped_;  // memory that a sink gives and drops
+  detail::GradientWrite write_;
 };
 
 /// Prepares *d to receive a contribution of the given shape. If *d is undefined it gets new storage, and if

@@ -15,6 +15,16 @@ namespace cladtorch {
 class Workspace;
 struct Float8Scaling;
 
+/// Hears when gradient buffers are written; see Tensor::set_listener. Each has a number.
+class GradientListener {
+ public:
+  virtual ~GradientListener() = default;
+  /// A contribution to a buffer is about to be written. It is not if this throws.
+  virtual void begins(size_t buffer) = 0;
+  /// It is written; on a CUDA device, it is queued.
+  virtual void written(size_t buffer) noexcept = 0;
+};
+
 namespace detail {
 
 /// One block of memory and its bookkeeping. Headers come from a process-wide pool, so a recycled one costs no
@@ -33,11 +43,36 @@ struct Storage {
   std::shared_ptr<const Float8Scaling> float8;  ///< see Tensor::set_float8_scaling
   std::byte* data = nullptr;
   size_t bytes = 0;
-  Workspace* workspace = nullptr;  ///< notified when the block is released; null once the block left it
-  int64_t sequence = -1;           ///< number of this allocation within the workspace's step
-  bool in_arena = false;           ///< data belongs to the workspace's arena, not to the heap
-  Storage* owner = nullptr;        ///< data is a part of this one's, which it keeps alive
+  Workspace* workspace = nullptr;        ///< notified when the block is released; null once the block left it
+  int64_t sequence = -1;                 ///< number of this allocation within the workspace's step
+  bool in_arena = false;                 ///< data belongs to the workspace's arena, not to the heap
+  Storage* owner = nullptr;              ///< data is a part of this one's, which it keeps alive
+  GradientListener* listener = nullptr;  ///< hears of contributions to this gradient buffer
+  size_t listened_as = 0;                ///< its number there
   Storage* next_free = nullptr;
+};
+
+/// A contribution to a buffer, from its beginning until this is destroyed.
+class GradientWrite {
+ public:
+  GradientWrite() = default;
+  explicit GradientWrite(const Storage& storage) : listener_(storage.listener), buffer_(storage.listened_as) {
+    if (listener_) listener_->begins(buffer_);
+  }
+  GradientWrite(GradientWrite&& other) noexcept
+      : listener_(std::exchange(other.listener_, nullptr)), buffer_(other.buffer_) {}
+  GradientWrite& operator=(GradientWrite&& other) noexcept {
+    std::swap(listener_, other.listener_);
+    std::swap(buffer_, other.buffer_);
+    return *this;
+  }
+  ~GradientWrite() {
+    if (listener_) listener_->written(buffer_);
+  }
+
+ private:
+  GradientListener* listener_ = nullptr;
+  size_t buffer_ = 0;
 };
 
 /// A block of at least `bytes` (64-byte aligned, contents undefined) with one reference, from the thread's

@@ -155,9 +155,14 @@ class CLAD_OPAQUE CLAD_INSTEAD(
   /// Asks operations that write this gradient buffer from now on to sum the squares of its elements for the
   /// norm, while the elements are in registers. Throws Error unless this is a gradient buffer.
   void want_squares(bool wanted);
+  /// `listener`, or nobody if it is null, hears of each contribution to this gradient buffer, as to buffer
+  /// `number`, on the thread that writes it. Throws Error unless this is a gradient buffer.
+  void set_listener(GradientListener* listener, size_t number);
   /// The sum of the squares of all elements, if the last operation that wrote them computed it.
   std::optional<double> squares() const;
 
+  /// Where the elements begin in the dense `memory`, which holds them all and is of the same dtype.
+  int64_t offset_in(const Tensor& memory) const;
   /// Whether both handles share one storage.
   bool shares_storage_with(const Tensor& other) const {
     return defined() && storage_.get() == other.storage_.get();

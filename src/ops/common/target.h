@@ -18,12 +18,19 @@ struct Target {
   explicit operator bool() const { return data != nullptr; }
 };
 
+/// A target that is taken for written when this is destroyed.
+template <class T>
+struct HeldTarget : Target<T> {
+  GradientWrite write;
+};
+
 /// Dense memory for the gradient *d of an operand of this shape; none if `d` is null.
 template <class T>
-Target<T> target_in(Tensor* d, const Shape& shape) {
+HeldTarget<T> target_in(Tensor* d, const Shape& shape) {
   if (!d) return {};
-  const GradientTarget target = accumulate_into(d, shape, dtype_of<T>::value);
-  return {target.data<T>(), target.add(), target.squares(), target.squares_before()};
+  GradientTarget target = accumulate_into(d, shape, dtype_of<T>::value);
+  return {{target.data<T>(), target.add(), target.squares(), target.squares_before()},
+          std::move(target).take_write()};
 }
 
 /// Calls write(target) with memory for a contribution of T to *d, which is added to *d if that is a float32
