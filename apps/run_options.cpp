@@ -31,6 +31,8 @@ constexpr Shorthand shared[] = {
     {"--freeze", "PATTERNS", "train.freeze", "parameters that are not trained: \"transformer.wte*,*.bias\""},
     {"--train-only", "PATTERNS", "train.train_only", "the only parameters that are trained"},
     {"--threads", "N", "run.threads", "threads (default: all cores)"},
+    {"--zero", "0|1|2", "distributed.zero",
+     "what several processes share of the memory: 0 nothing, 1 the optimizer's state, 2 also the gradients"},
     {"--seed", "N", "run.seed", "seed of everything that is random"},
     {"--device", "cpu|cuda|cuda:N", "run.device", "where to compute"},
     {"--dtype", "fp32|bf16|fp8", "run.dtype",

@@ -116,8 +116,8 @@ double BenchStep::step() { return steps(1).loss; }
 
 void BenchStep::queue_step() {
   step_.gradients().mark_zero();
-  step_.add(tokens_, targets_, 1, dropout_seed, steps_++);
-  step_.finish(1, 0);
+  step_.add({.tokens = tokens_, .targets = targets_, .seed = dropout_seed, .number = steps_++});
+  step_.finish(0);
 }
 
 BenchStep::Steps BenchStep::steps(int64_t count) {

@@ -38,17 +38,41 @@ struct State {
 };
 
 /// Reads elements begin to end - 1; the others stay as they are, and take no memory where nobody wrote them.
-void read_state(const io::SafetensorsFile& file, const std::string& name, Tensor values, int64_t begin,
-                int64_t end) {
+/// Elements of one tensor.
+struct Range {
+  int64_t begin, end;
+};
+
+/// Of each of the tensors of a state, those that an optimizer updates.
+std::vector<std::vector<Range>> updated_elements(const Optimizer& optimizer, const TensorList& state) {
+  std::vector<std::vector<Range>> ranges(state.size());
+  // The state of some parameters alone, as of matrices, is whole.
+  const bool whole = state.size() != optimizer.masters().size();
+  for (const size_t i : whole ? state.all_pieces() : optimizer.share()) {
+    const auto& [tensor, begin, end] = state.pieces()[i];
+    std::vector<Range>& of_tensor = ranges[tensor];
+    if (!of_tensor.empty() && of_tensor.back().end == begin)
+      of_tensor.back().end = end;
+    else
+      of_tensor.push_back({begin, end});
+  }
+  return ranges;
+}
+
+void read_state(const io::SafetensorsFile& file, const std::string& name, Tensor values,
+                const std::vector<Range>& ranges) {
   const io::StoredTensor& stored = file.at(name);
   const Shape shape(std::span<const int64_t>(stored.shape));
   require(stored.type == io::StoredType::f32 && shape == values.shape(), "read '", file.path().string(),
           "': ", in_quotes(name), " is ", io::stored_name(stored.type), " ", shape, ", expected F32 ",
           values.shape());
-  if (begin > 0 || end < values.numel()) {
+  if (ranges.empty()) return;
+  if (ranges.front().begin > 0 || ranges.front().end < values.numel()) {
     take_fresh({&values});
-    std::memcpy(values.data<float>() + begin, stored.data.data() + static_cast<size_t>(begin) * sizeof(float),
-                static_cast<size_t>(end - begin) * sizeof(float));
+    for (const auto& [begin, end] : ranges)
+      std::memcpy(values.data<float>() + begin,
+                  stored.data.data() + static_cast<size_t>(begin) * sizeof(float),
+                  static_cast<size_t>(end - begin) * sizeof(float));
     return;
   }
   Tensor read = Tensor::empty(shape, DType::float32);
@@ -194,19 +218,20 @@ void load_optimizer(const fs::path& checkpoint, Optimizer& optimizer) {
           file.tensors().size(), " tensors, but ", optimizer.name(), " keeps ", expected, " for the ",
           optimizer.masters().size(),
           " parameters that are trained; were train.freeze, train.train_only or optimizer.momentum changed?");
-  for (const OptimizerState& part : optimizer.state())
+  for (const OptimizerState& part : optimizer.state()) {
+    const std::vector<std::vector<Range>> ranges = updated_elements(optimizer, *part.tensors);
     for (size_t i = 0; i < part.tensors->size(); ++i) {
       const NamedTensor& values = (*part.tensors)[i];
-      const auto [begin, end] = optimizer.share_of(i, values.tensor.numel());
-      read_state(file, stored_name(part, values), values.tensor, begin, end);
+      read_state(file, stored_name(part, values), values.tensor, ranges[i]);
     }
+  }
   optimizer.set_steps(std::stoll(steps->second));
 }
 
 void load_float8(const fs::path& checkpoint, Float8Layers& float8) {
   if (!fs::exists(checkpoint / float8_file)) return;
-  read_state(io::SafetensorsFile(checkpoint / float8_file), float8_amax, float8.amax(), 0,
-             float8.amax().numel());
+  read_state(io::SafetensorsFile(checkpoint / float8_file), float8_amax, float8.amax(),
+             {{0, float8.amax().numel()}});
 }
 
 fs::path find_checkpoint(const fs::path& path) {

@@ -209,6 +209,13 @@ std::vector<ConfigField> config_fields(TrainConfig& c) {
        0, most_steps},
       {"train.freeze", "parameters that are not trained: globs, separated by commas", &c.train.freeze},
       {"train.train_only", "the only parameters that are trained: globs; empty: all", &c.train.train_only},
+      {"distributed.zero",
+       "what ranks share of the memory: 0 nothing, 1 the optimizer's state, 2 also the gradients",
+       &c.distributed.zero, 0, 2},
+      {"distributed.overlap", "send gradients while the backward pass computes the rest",
+       &c.distributed.overlap},
+      {"distributed.bucket_mb", "megabytes of gradients that ranks exchange at once",
+       &c.distributed.bucket_mb},
       {"distributed.timeout", "seconds that a rank waits for another before all end", &c.distributed.timeout,
        1, 1'000'000},
       {"log.tensorboard", "write TensorBoard event files into the folder of the run", &c.log.tensorboard},
@@ -367,6 +374,9 @@ void check_config(const TrainConfig& c) {
   expect(c.train.leaves == 0 || c.train.accumulate % c.train.leaves == 0,
          fmt::format("train.leaves is {}, expected a divisor of train.accumulate = {}", c.train.leaves,
                      c.train.accumulate));
+  expect(c.distributed.bucket_mb > 0 && c.distributed.bucket_mb <= 65536,
+         fmt::format("distributed.bucket_mb is {}, expected more than 0 and at most 65536",
+                     c.distributed.bucket_mb));
   expect(c.optimizer.eps > 0, "optimizer.eps is 0, expected a positive number");
   expect(c.schedule.min_lr <= c.optimizer.lr,
          fmt::format("schedule.min_lr = {} is above optimizer.lr = {}", c.schedule.min_lr, c.optimizer.lr));

@@ -42,11 +42,13 @@ std::string describe_model(const LanguageModel& model) {
 
 std::string describe_ranks(const TrainConfig& config, const comm::Communicator& ranks) {
   std::set<std::string> machines;
+  const LeafPlan plan(config.train.leaves, ranks.size(), config.distributed.zero == 2);
   size_t most = 0;
   for (int rank = 0; rank < ranks.size(); ++rank) {
     machines.insert(ranks.host(rank));
-    const Leaves part = leaves_of(rank, ranks.size(), config.train.leaves);
-    most = std::max(most, nodes_within({0, config.train.leaves}, part).size());
+    size_t sent = 0;
+    for (int64_t round = 0; round < plan.rounds(); ++round) sent += plan.sent(rank, round).size();
+    most = std::max(most, sent);
   }
   std::string text =
       fmt::format("ranks   {} on {} {}, {} leaves: a rank sends its gradient {} in each update", ranks.size(),

@@ -48,6 +48,17 @@ std::map<std::string, TrainConfig> configs() {
   llama.run.dtype = "bf16";
   add("muon").optimizer.kind = "muon";
   add("recomputed").model.gradient_checkpointing = true;
+  // What ranks share and when they send it.
+  add("nothing shared").distributed.zero = 0;
+  add("small buckets").distributed.bucket_mb = 0.002;
+  add("one after the other").distributed.overlap = false;
+  TrainConfig& gradients = add("gradients shared");
+  gradients.distributed.zero = 2;
+  gradients.distributed.bucket_mb = 0.002;
+  gradients.train.accumulate = 16;
+  TrainConfig& muon_gradients = all["gradients shared, muon"] = gradients;
+  muon_gradients.optimizer.kind = "muon";
+  muon_gradients.distributed.overlap = false;
   TrainConfig& frozen = add("frozen");
   frozen.train.freeze = "wte.*,wpe.*,h.0.*";
   return all;
@@ -91,6 +102,40 @@ TEST(Ranks, GiveTheSameBitsWhateverTheirNumber) {
   }
 }
 
+/// Keeps what lies in each gradient when a contribution to it is written.
+class Snapshots final : public GradientListener {
+ public:
+  explicit Snapshots(TensorList& gradients) : gradients_(gradients), last_(gradients.size()) {
+    for (size_t i = 0; i < gradients.size(); ++i) gradients[i].tensor.set_listener(this, i);
+  }
+  void begins(size_t) override {}
+  void written(size_t i) noexcept override { last_[i] = bytes(i); }
+  std::string bytes(size_t i) const {
+    const Tensor& tensor = gradients_[i].tensor;
+    return {static_cast<const char*>(tensor.data()), tensor.nbytes()};
+  }
+  const std::string& last(size_t i) const { return last_[i]; }
+
+ private:
+  TensorList& gradients_;
+  std::vector<std::string> last_;
+};
+
+TEST(Ranks, HearOfGradientsWhenTheyAreWritten) {
+  for (const auto& [name, config] : configs()) {
+    std::unique_ptr<LanguageModel> model = make_model(config, stories().tokenizer->vocab_size());
+    if (config.run.dtype == "bf16") model = model->to(DType::bfloat16);
+    const Tensor memory = zeros({model->gradient_elements()});
+    const std::unique_ptr<LanguageModel> gradient = model->gradient_in(memory);
+    TensorList gradients(gradient->parameters());
+    Snapshots snapshots(gradients);
+    const Tensor tokens = arange(32, DType::int32).reshape({2, 16});
+    for (int i = 0; i < 2; ++i) model->loss_and_gradient(tokens, tokens, *gradient);
+    for (size_t i = 0; i < gradients.size(); ++i)
+      EXPECT_EQ(snapshots.last(i), snapshots.bytes(i)) << name << ": " << gradients[i].name;
+  }
+}
+
 TEST(Ranks, GoOnBitForBitOnAnotherNumber) {
   const TrainConfig config = small_config();
   const std::string straight = [&] {
@@ -106,7 +151,8 @@ TEST(Ranks, GoOnBitForBitOnAnotherNumber) {
         const auto trainer = trainer_of(config, ranks);
         trainer->step();
         trainer->step();
-        trainer->save(folder / "last");
+        trainer->begin_save(folder / "last");
+        trainer->step();  // what is done after the save began is lost
       });
       comm::run_ranks(after, 2, [&](comm::Communicator& ranks) {
         const auto trainer = trainer_of(config, ranks);

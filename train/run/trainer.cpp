@@ -46,6 +46,14 @@ TrainConfig with_leaves(TrainConfig config, const comm::Communicator& ranks) {
   return config;
 }
 
+Sharing sharing(const TrainConfig& config, comm::Communicator& ranks) {
+  return {.ranks = ranks,
+          .leaves = config.train.leaves,
+          .zero = static_cast<int>(config.distributed.zero),
+          .overlap = config.distributed.overlap,
+          .bucket_elements = static_cast<int64_t>(config.distributed.bucket_mb * 1e6 / sizeof(float))};
+}
+
 /// Tokens at the start of a validation window that are only read; at least one of the window is scored.
 int64_t unscored(const TrainConfig& config) {
   return static_cast<int64_t>(config.train.eval_prefix * static_cast<double>(config.model.context));
@@ -139,8 +147,8 @@ void Trainer::build(std::unique_ptr<LanguageModel> master) {
     return make_optimizer(config_.optimizer, std::move(parameters), std::move(masters));
   };
   step_ = std::make_unique<TrainingStep>(master->to(device_from_string(config_.run.device)),
-                                         precision_from_string(config_.run.dtype), make, workspace_, ranks_,
-                                         config_.train.leaves);
+                                         precision_from_string(config_.run.dtype), make, workspace_,
+                                         sharing(config_, ranks_));
 }
 
 const LanguageModel& Trainer::model() const { return step_->model(); }
@@ -149,9 +157,16 @@ const TensorList& Trainer::weights() const { return step_->optimizer().masters()
 int64_t Trainer::trained_parameters() const { return step_->gradients().numel(); }
 bool Trainer::runs_ahead() const { return step_->runs_ahead(); }
 
-Trainer::~Trainer() = default;
+Trainer::~Trainer() {
+  if (ranks_.size() > 1) return;  // a rank that has failed does not wait for others
+  try {
+    finish_saves();
+  } catch (...) {  // what ends the run is thrown already
+  }
+}
 
 void Trainer::restore(const std::filesystem::path& checkpoint) {
+  finish_saves();
   const TrainerState state = load_trainer_state(checkpoint);
   require(state.train_tokens == data_.train.size(), "resume '", checkpoint.string(), "': it was trained on ",
           state.train_tokens, " tokens, the text has ", data_.train.size(), " now; has the text changed?");
@@ -205,18 +220,29 @@ void Trainer::restore_weights(const std::filesystem::path& checkpoint, const Tra
 }
 
 void Trainer::save(const std::filesystem::path& checkpoint) {
+  begin_save(checkpoint);
+  finish_saves();
+}
+
+void Trainer::finish_saves() { step_->finish_beside(); }
+
+void Trainer::begin_save(const std::filesystem::path& checkpoint) {
   // An update from a finite gradient can still overflow; such weights must not replace good ones.
   if (const double norm = TensorList(master().parameters()).norm(); !std::isfinite(norm))
     diverged("the length of the weights", norm);
+  step_->do_beside([this, checkpoint, state = state_] { write_checkpoint(checkpoint, state); });
+}
+
+void Trainer::write_checkpoint(const std::filesystem::path& checkpoint, const TrainerState& state) {
   const Optimizer& optimizer = step_->optimizer();
   if (!ranks_.is_first()) {
     for (const OptimizerState& part : optimizer.state())
       for (size_t i = 0; i < part.tensors->size(); ++i) step_->state_on_first(*part.tensors, i);
     return;
   }
-  save_checkpoint(
-      checkpoint, master(), optimizer, state_, extras_, adapter_ ? &*adapter_ : nullptr, step_->float8(),
-      [&](const TensorList& state, size_t tensor) { return step_->state_on_first(state, tensor); });
+  save_checkpoint(checkpoint, master(), optimizer, state, extras_, adapter_ ? &*adapter_ : nullptr,
+                  step_->float8(),
+                  [&](const TensorList& list, size_t tensor) { return step_->state_on_first(list, tensor); });
 }
 
 void Trainer::diverged(const char* what, double value) const {
@@ -253,24 +279,32 @@ double Trainer::flops_per_token() const {
   return flops;
 }
 
-double Trainer::add_micro_batches(uint64_t step) {
-  const int64_t count = config_.train.accumulate, leaves = config_.train.leaves, of_leaf = count / leaves;
-  const Leaves mine = leaves_of(ranks_.rank(), ranks_.size(), leaves);
-  weights_.clear();
-  loader_.skip(mine.begin * of_leaf);
-  for (int64_t micro = mine.begin * of_leaf; micro < mine.end * of_leaf; ++micro) {
-    loader_.next(span_of(tokens_), span_of(targets_));
-    if (leaves == 1 && micro + 1 == count) step_->gradients().prepare_norm();
-    weights_.push_back(share_of_targets(span_of(targets_)));
-    if (weights_.back() > 0)
-      step_->add(tokens_, targets_, weights_.back(), static_cast<uint64_t>(config_.run.seed),
-                 step * static_cast<uint64_t>(count) + static_cast<uint64_t>(micro));
-    if ((micro + 1) % of_leaf == 0) step_->end_leaf();
+void Trainer::add_micro_batches(uint64_t step) {
+  const int64_t count = config_.train.accumulate, of_leaf = count / config_.train.leaves;
+  int64_t micro = 0;
+  for (const int64_t leaf : step_->leaves()) {
+    loader_.skip(leaf * of_leaf - micro);
+    for (micro = leaf * of_leaf; micro < (leaf + 1) * of_leaf; ++micro) {
+      loader_.next(span_of(tokens_), span_of(targets_));
+      step_->add({.tokens = tokens_,
+                  .targets = targets_,
+                  .weight = share_of_targets(span_of(targets_)),
+                  .seed = static_cast<uint64_t>(config_.run.seed),
+                  .number = step * static_cast<uint64_t>(count) + static_cast<uint64_t>(micro),
+                  .ends_leaf = micro + 1 == (leaf + 1) * of_leaf});
+    }
   }
-  loader_.skip(count - mine.end * of_leaf);
-  const double sum = sum_in_order(ranks_, weights_, "the batch of the step");
-  return sum > 0 ? sum : 1;  // without a target the gradient is zero
+  loader_.skip(count - micro);
 }
+
+bool Trainer::stop_requested() const {
+  if (ranks_.size() == 1) return wants_stop_ && wants_stop_();
+  return std::ranges::any_of(step_->words(), [](const RankWord& word) { return word.wants_stop > 0; });
+}
+
+void Trainer::propose_steps(int64_t steps) { (ranks_.size() == 1 ? state_.steps : proposed_steps_) = steps; }
+
+std::span<const RankWord> Trainer::words() const { return step_->words(); }
 
 MemoryUse Trainer::plan_memory() {
   step_->plan(tokens_, targets_);
@@ -307,10 +341,16 @@ void Trainer::begin_step(const GradientObserver& observe) {
   begun.record.step = state_.step + static_cast<int64_t>(begun_.size()) + 1;
   begun.record.lr = schedule_.at(begun.record.step - 1, state_.steps);
   step_->optimizer().set_lr(begun.record.lr);
-  const double weight = add_micro_batches(static_cast<uint64_t>(begun.record.step - 1));
-  step_->sum_leaves(/*whole=*/config_.log.histograms_every > 0);
-  if (observe) observe(step_->gradients(), 1.0 / weight);
-  step_->finish(weight, config_.optimizer.clip);
+  add_micro_batches(static_cast<uint64_t>(begun.record.step - 1));
+  step_->sum_leaves(/*whole=*/config_.log.histograms_every > 0,
+                    {.seconds = seconds_since(begun.begin) / static_cast<double>(step_->leaves().size()),
+                     .wants_stop = wants_stop_ && wants_stop_() ? 1.0 : 0.0,
+                     .steps = static_cast<double>(proposed_steps_)});
+  proposed_steps_ = 0;
+  if (const RankWord& first = step_->words().front(); first.steps > 0)
+    state_.steps = static_cast<int64_t>(first.steps);
+  if (observe) observe(step_->gradients(), 1.0 / step_->weight());
+  step_->finish(config_.optimizer.clip);
   begun.loader = loader_.state();
   begun_.push_back(std::move(begun));
 }

@@ -163,8 +163,8 @@ TEST(Trainer, ContinuesBitForBitFromACheckpoint) {
 
   Trainer first = trainer_of(small_config());
   losses(first, 10);
-  first.save(folder / "last");
-  losses(first, 3);  // what was done after the save is lost
+  first.begin_save(folder / "last");
+  losses(first, 3);  // what is done after the save began is lost
 
   Trainer second = trainer_of(small_config());
   second.restore(folder / "last");

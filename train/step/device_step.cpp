@@ -21,17 +21,22 @@ namespace {
 /// The first run plans the memory, the second follows the plan, and both find out how to multiply.
 constexpr int runs_before_capture = 2;
 
+constexpr int64_t only_leaf[] = {0};
+
 class DeviceStep : public StepEngine {
  public:
   explicit DeviceStep(StepParts& parts);
 
   void plan(const Tensor& tokens, const Tensor& targets) override;
-  void add(const Tensor& tokens, const Tensor& targets, double weight, uint64_t seed,
-           uint64_t number) override;
-  void end_leaf() override {}
-  void sum_leaves(bool) override {}
+  std::span<const int64_t> leaves() const override { return only_leaf; }
+  void add(const MicroBatch& batch) override;
+  void sum_leaves(bool, RankWord word) override { word_ = word; }
+  std::span<const RankWord> words() const override { return {&word_, 1}; }
+  void do_beside(std::function<void()> job) override { job(); }
+  void finish_beside() override {}
+  double weight() const override { return weight_ > 0 ? weight_ : 1; }
   Tensor state_on_first(const TensorList& state, size_t tensor) override { return state[tensor].tensor; }
-  void finish(double weight, double clip) override;
+  void finish(double clip) override;
   StepOutput read() override;
   bool runs_ahead() const override { return true; }
 
@@ -60,6 +65,8 @@ class DeviceStep : public StepEngine {
   Tensor input_, output_, sums_;
   Part first_, later_, update_;  // the first micro-batch stores gradients, the later ones add
   bool is_first_ = true;
+  double weight_ = 0;
+  RankWord word_;
   std::deque<std::unique_ptr<detail::Readback>> unread_;
   std::vector<std::unique_ptr<detail::Readback>> unused_;
 };
@@ -88,15 +95,16 @@ void DeviceStep::plan(const Tensor& tokens, const Tensor& targets) {
   loss_.total.mark_zero();
 }
 
-void DeviceStep::add(const Tensor& tokens, const Tensor& targets, double weight, uint64_t seed,
-                     uint64_t number) {
-  take_shapes(tokens, targets);
-  tokens_.copy_from(tokens);
-  targets_.copy_from(targets);
-  number_.copy_from(
-      from_values<int32_t>({2}, {static_cast<int32_t>(number), static_cast<int32_t>(number >> 32)}));
-  loss_.weight.fill_(weight);
-  run(is_first_ ? first_ : later_, [&] { queue_gradient(seed, number); });
+void DeviceStep::add(const MicroBatch& batch) {
+  if (batch.weight == 0) return;
+  weight_ += batch.weight;
+  take_shapes(batch.tokens, batch.targets);
+  tokens_.copy_from(batch.tokens);
+  targets_.copy_from(batch.targets);
+  number_.copy_from(from_values<int32_t>(
+      {2}, {static_cast<int32_t>(batch.number), static_cast<int32_t>(batch.number >> 32)}));
+  loss_.weight.fill_(batch.weight);
+  run(is_first_ ? first_ : later_, [&] { queue_gradient(batch.seed, batch.number); });
   is_first_ = false;
 }
 
@@ -106,14 +114,15 @@ void DeviceStep::queue_gradient(uint64_t seed, uint64_t number) {
   parts_.model->add_loss_and_gradient(tokens_, targets_, *parts_.gradient, loss_);
 }
 
-void DeviceStep::finish(double weight, double clip) {
-  input_.copy_from(to_device(parts_.optimizer->device_input(clip, weight), Device{}));
+void DeviceStep::finish(double clip) {
+  input_.copy_from(to_device(parts_.optimizer->device_input(clip, weight()), Device{}));
   const int64_t steps = parts_.optimizer->steps();
   run(update_, [&] { queue_update(); });
   parts_.optimizer->set_steps(steps + 1);
   parts_.gradients.mark_zero();
   loss_.total.mark_zero();
   is_first_ = true;
+  weight_ = 0;
 
   std::unique_ptr<detail::Readback> readback = unused_readback();
   readback->start(output_.device_data<double>());

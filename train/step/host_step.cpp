@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <deque>
+#include <numeric>
 #include <vector>
 
 #include "cladtorch/ops/dropout.h"
@@ -11,46 +13,68 @@ namespace {
 
 class HostStep : public StepEngine {
  public:
-  HostStep(StepParts& parts, comm::Communicator& ranks, int64_t leaves)
+  HostStep(StepParts& parts, const Sharing& sharing)
       : parts_(parts),
-        ranks_(ranks),
-        shares_(parts.gradients, ranks.size()),
-        sums_(ranks, leaves, parts.gradients, parts.gradient_memory, shares_) {
-    if (ranks.size() == 1 || !parts.optimizer->can_share()) return;
-    const auto [first, last] = shares_.pieces(ranks.rank());
-    parts.optimizer->set_share({first, last});
+        ranks_(sharing.ranks),
+        shares_update_(ranks_.size() > 1 && sharing.zero > 0 && parts.optimizer->can_share()),
+        leaves_(sharing.leaves, ranks_.size(), sharing.zero == 2),
+        shares_(parts.gradients, ranks_.size(), sharing.bucket_elements),
+        background_(ranks_.size() == 1 || sharing.overlap),
+        sums_(ranks_, leaves_, parts.gradients, parts.gradient_memory, shares_, sharing.overlap, background_),
+        words_(static_cast<size_t>(ranks_.size())) {
+    if (shares_update_) parts.optimizer->set_share(shares_.pieces(ranks_.rank()));
   }
 
   void plan(const Tensor& tokens, const Tensor& targets) override {
-    gradient_of(tokens, targets, 1, 0, 0);
+    sums_.begin_plan();
+    gradient_of({.tokens = tokens, .targets = targets});
     parts_.gradients.mark_zero();
     if (parts_.float8) parts_.float8->forget_step();
   }
-  void add(const Tensor& tokens, const Tensor& targets, double weight, uint64_t seed,
-           uint64_t number) override {
-    losses_.push_back(gradient_of(tokens, targets, weight, seed, number));
+  std::span<const int64_t> leaves() const override { return sums_.mine(); }
+  void add(const MicroBatch& batch) override {
+    weights_.push_back(batch.weight);
+    double loss = 0;
+    if (batch.weight > 0) {
+      sums_.begin(batch.ends_leaf);
+      // Several leaves are added after the operations have summed squares.
+      if (batch.ends_leaf && leaves_.all().count() == 1) parts_.gradients.prepare_norm();
+      loss = gradient_of(batch);
+    }
+    losses_.push_back(loss);
+    if (batch.ends_leaf) sums_.end_leaf();
   }
-  void end_leaf() override { sums_.end_leaf(); }
-  void sum_leaves(bool whole) override {
-    sums_.finish(whole || !parts_.optimizer->can_share(), "the gradient of the step");
+  void sum_leaves(bool whole, RankWord word) override {
+    sums_.finish(whole || (ranks_.size() > 1 && !shares_update_));
+    if (ranks_.size() == 1) {
+      words_ = {word};
+      totals_ = {sum(weights_), sum(losses_), parts_.gradients.norm()};
+    } else {
+      word.waited = sums_.waited();
+      tell(word);
+    }
+    losses_.clear();
+    weights_.clear();
   }
-  void finish(double weight, double clip) override {
-    const double loss = sum_in_order(ranks_, losses_, "the loss of the step");
-    const StepOutput output = finished_step(loss, norm(), weight, clip, stopped_);
+  std::span<const RankWord> words() const override { return words_; }
+  double weight() const override { return totals_.weight > 0 ? totals_.weight : 1; }
+  void do_beside(std::function<void()> job) override { background_.add(std::move(job)); }
+  void finish_beside() override { background_.wait(); }
+  void finish(double clip) override {
+    background_.wait();
+    const StepOutput output = finished_step(totals_.loss, totals_.norm, weight(), clip, stopped_);
     stopped_ = std::isnan(output.gradient_scale);
     if (!stopped_) {
       parts_.optimizer->step(parts_.gradients, output.gradient_scale);
       if (parts_.float8) parts_.float8->finish_step();
-      if (ranks_.size() > 1 && parts_.optimizer->can_share())
-        parts_.optimizer->gather_parameters(ranks_, shares_);
+      if (shares_update_) parts_.optimizer->gather_parameters(ranks_, shares_);
     } else {
       parts_.gradients.mark_zero();
     }
-    losses_.clear();
     done_.push_back(output);
   }
   Tensor state_on_first(const TensorList& state, size_t tensor) override {
-    if (ranks_.size() == 1 || !parts_.optimizer->can_share()) return state[tensor].tensor;
+    if (!shares_update_) return state[tensor].tensor;
     return shares_.on_first(ranks_, state[tensor].tensor, tensor, "the state of the optimizer");
   }
   StepOutput read() override {
@@ -61,33 +85,73 @@ class HostStep : public StepEngine {
   bool runs_ahead() const override { return false; }
 
  private:
-  double gradient_of(const Tensor& tokens, const Tensor& targets, double weight, uint64_t seed,
-                     uint64_t number) {
-    const Workspace::Step scope(parts_.workspace);
-    const TrainingScope training(seed, number);
-    return parts_.model->loss_and_gradient(tokens, targets, *parts_.gradient, weight);
+  static double sum(const std::vector<double>& values) {
+    return std::accumulate(values.begin(), values.end(), 0.0);
   }
 
-  /// Each rank adds the squares of its share.
-  double norm() {
-    if (ranks_.size() == 1) return parts_.gradients.norm();
-    const auto [first, last] = shares_.pieces(ranks_.rank());
-    return std::sqrt(sum_in_order(ranks_, parts_.gradients.squares(first, last), "the norm of the gradient"));
+  double gradient_of(const MicroBatch& batch) {
+    const Workspace::Step scope(parts_.workspace);
+    const TrainingScope training(batch.seed, batch.number);
+    return parts_.model->loss_and_gradient(batch.tokens, batch.targets, *parts_.gradient, batch.weight);
   }
+
+  /// All ranks learn in one message what each knows of the step: its word, the weights and losses of its
+  /// micro-batches, and the squares of its share of the gradient. They are added in an order that does not
+  /// depend on the ranks.
+  void tell(const RankWord& word) {
+    const int64_t per_leaf = static_cast<int64_t>(weights_.size() / sums_.mine().size());
+    std::vector<size_t> sizes;
+    for (int rank = 0; rank < ranks_.size(); ++rank)
+      sizes.push_back(sizeof(RankWord) +
+                      sizeof(double) * (2 * leaves_.of_rank(rank).size() * static_cast<size_t>(per_leaf) +
+                                        shares_.pieces(rank).size()));
+    const std::span<const double> squares = parts_.gradients.squares(shares_.pieces(ranks_.rank()));
+    std::vector<double> mine = {word.seconds, word.waited, word.wants_stop, word.steps};
+    for (const std::span<const double> part :
+         {std::span<const double>(weights_), std::span<const double>(losses_), squares})
+      mine.insert(mine.end(), part.begin(), part.end());
+    std::vector<double> all(std::accumulate(sizes.begin(), sizes.end(), size_t{0}) / sizeof(double));
+    ranks_.all_gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)), sizes,
+                      "the loss of the step");
+
+    const auto batches = static_cast<size_t>(leaves_.all().count() * per_leaf);
+    std::vector<double> weights(batches), losses(batches), pieces(parts_.gradients.pieces().size());
+    const double* next = all.data();
+    for (int rank = 0; rank < ranks_.size(); ++rank) {
+      words_[static_cast<size_t>(rank)] = {next[0], next[1], next[2], next[3]};
+      next += 4;
+      for (std::vector<double>* values : {&weights, &losses})
+        for (const int64_t leaf : leaves_.of_rank(rank)) {
+          std::copy_n(next, per_leaf, values->begin() + leaf * per_leaf);
+          next += per_leaf;
+        }
+      for (const size_t piece : shares_.pieces(rank)) pieces[piece] = *next++;
+    }
+    totals_ = {sum(weights), sum(losses), std::sqrt(sum(pieces))};
+  }
+
+  struct Totals {
+    double weight, loss, norm;  ///< of all micro-batches of the step
+  };
 
   StepParts& parts_;
   comm::Communicator& ranks_;
+  bool shares_update_;  // each rank updates its share
+  LeafPlan leaves_;
   Shares shares_;  // of the parameters, by rank
+  Background background_;
   LeafSums sums_;
-  std::vector<double> losses_;  // of this rank's micro-batches, each times its weight
+  std::vector<double> weights_, losses_;  // of this rank's micro-batches; losses times their weight
+  Totals totals_{};
+  std::vector<RankWord> words_;
   bool stopped_ = false;
   std::deque<StepOutput> done_;
 };
 
 }  // namespace
 
-std::unique_ptr<StepEngine> host_step(StepParts& parts, comm::Communicator& ranks, int64_t leaves) {
-  return std::make_unique<HostStep>(parts, ranks, leaves);
+std::unique_ptr<StepEngine> host_step(StepParts& parts, const Sharing& sharing) {
+  return std::make_unique<HostStep>(parts, sharing);
 }
 
 }  // namespace cladtorch::train

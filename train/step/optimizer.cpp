@@ -1,6 +1,5 @@
 #include "cladtorch/train/optimizer.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "cladtorch/tensor/factories.h"
@@ -38,7 +37,11 @@ Optimizer::Optimizer(std::string name, TensorList parameters, double lr)
     : Optimizer(std::move(name), parameters, masters_of(parameters), lr) {}
 
 Optimizer::Optimizer(std::string name, TensorList parameters, TensorList masters, double lr)
-    : parameters_(std::move(parameters)), masters_(std::move(masters)), lr_(lr), name_(std::move(name)) {
+    : parameters_(std::move(parameters)),
+      masters_(std::move(masters)),
+      share_(masters_.all_pieces().begin(), masters_.all_pieces().end()),
+      lr_(lr),
+      name_(std::move(name)) {
   require(masters_.size() == parameters_.size(), name_, ": ", parameters_.size(), " parameters, but ",
           masters_.size(), " masters");
   for (size_t i = 0; i < masters_.size(); ++i) {
@@ -56,21 +59,9 @@ Optimizer::Optimizer(std::string name, TensorList parameters, TensorList masters
   }
 }
 
-void Optimizer::set_share(Share share) {
+void Optimizer::set_share(std::vector<size_t> pieces) {
   require(can_share(), name_, ": it updates whole matrices, not a share of their elements");
-  share_ = share;
-}
-
-std::pair<int64_t, int64_t> Optimizer::share_of(size_t tensor, int64_t numel) const {
-  if (share_.last == Share{}.last) return {0, numel};
-  std::pair<int64_t, int64_t> range{0, 0};
-  for (size_t i = share_.first; i < share_.last; ++i) {
-    const TensorList::Piece& piece = masters_.pieces()[i];
-    if (piece.tensor != tensor) continue;
-    if (range.second == 0) range.first = piece.begin;
-    range.second = piece.end;
-  }
-  return range;
+  share_ = std::move(pieces);
 }
 
 bool Optimizer::has_finite_state() const {
@@ -79,8 +70,9 @@ bool Optimizer::has_finite_state() const {
       if (!std::isfinite(part.tensors->norm())) return false;
       continue;
     }
-    const size_t last = std::min(share_.last, part.tensors->pieces().size());
-    for (const double sum : part.tensors->squares(share_.first, last))
+    // The state of some parameters alone, as of matrices, is whole.
+    const bool whole = part.tensors->size() != masters_.size();
+    for (const double sum : part.tensors->squares(whole ? part.tensors->all_pieces() : share()))
       if (!std::isfinite(sum)) return false;
   }
   return true;
@@ -136,8 +128,14 @@ void Optimizer::update_on_device(TensorList&, const Tensor&, const Tensor&) { de
 
 size_t Optimizer::bytes() const {
   size_t sum = 0;
-  for (const OptimizerState& part : state())
-    for (const NamedTensor& named : *part.tensors) sum += named.tensor.nbytes();
+  for (const OptimizerState& part : state()) {
+    const TensorList& list = *part.tensors;
+    // The state of some parameters alone, as of matrices, is whole.
+    for (const size_t i : list.size() != masters_.size() ? list.all_pieces() : share()) {
+      const TensorList::Piece& piece = list.pieces()[i];
+      sum += static_cast<size_t>(piece.end - piece.begin) * size_of(list.dtype());
+    }
+  }
   return sum;
 }
 

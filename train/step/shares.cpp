@@ -26,35 +26,49 @@ void receive(comm::Communicator& ranks, const Shares& shares, const TensorList& 
     transfers.push_back({ranks.receive(bytes_of(tensors[run.tensor].tensor, run), from, 0), from});
 }
 
-}  // namespace
-
-Shares::Shares(const TensorList& parameters, int ranks) {
-  const std::vector<TensorList::Piece>& pieces = parameters.pieces();
-  const int64_t all = parameters.numel();
+/// The first of the pieces begin to end - 1 that each rank gets, and `end`; there are `all` elements in them.
+template <class Elements>
+std::vector<size_t> deal(size_t begin, size_t end, int ranks, int64_t all, const Elements& elements) {
+  std::vector<size_t> first;
   int64_t before = 0;
-  for (size_t i = 0; i < pieces.size(); ++i) {
+  for (size_t piece = begin; piece < end; ++piece) {
     // The rank whose even share begins here or before has its first piece.
-    while (static_cast<int64_t>(first_piece_.size()) < ranks &&
-           before >= all * static_cast<int64_t>(first_piece_.size()) / ranks)
-      first_piece_.push_back(i);
-    before += pieces[i].end - pieces[i].begin;
+    while (static_cast<int64_t>(first.size()) < ranks &&
+           before >= all * static_cast<int64_t>(first.size()) / ranks)
+      first.push_back(piece);
+    before += elements(piece);
   }
-  first_piece_.resize(static_cast<size_t>(ranks) + 1, pieces.size());
-  runs_.resize(static_cast<size_t>(ranks));
-  for (int rank = 0; rank < ranks; ++rank) {
-    std::vector<Run>& runs = runs_[static_cast<size_t>(rank)];
-    const auto [first, last] = this->pieces(rank);
-    for (size_t i = first; i < last; ++i) {
-      if (!runs.empty() && runs.back().tensor == pieces[i].tensor)
-        runs.back().end = pieces[i].end;
-      else
-        runs.push_back({pieces[i].tensor, pieces[i].begin, pieces[i].end});
-    }
-  }
+  first.resize(static_cast<size_t>(ranks) + 1, end);
+  return first;
 }
 
-std::pair<size_t, size_t> Shares::pieces(int rank) const {
-  return {first_piece_[static_cast<size_t>(rank)], first_piece_[static_cast<size_t>(rank) + 1]};
+}  // namespace
+
+Shares::Shares(const TensorList& parameters, int ranks, int64_t bucket_elements)
+    : pieces_(static_cast<size_t>(ranks)), runs_(static_cast<size_t>(ranks)) {
+  const std::vector<TensorList::Piece>& pieces = parameters.pieces();
+  const auto elements = [&](size_t piece) { return pieces[piece].end - pieces[piece].begin; };
+  for (size_t end = pieces.size(); end > 0;) {
+    size_t begin = end;
+    int64_t all = 0;
+    while (begin > 0 && (all < bucket_elements || end - begin < static_cast<size_t>(ranks)))
+      all += elements(--begin);
+    first_piece_.push_back(deal(begin, end, ranks, all, elements));
+    end = begin;
+  }
+  for (int rank = 0; rank < ranks; ++rank) {
+    std::vector<size_t>& mine = pieces_[static_cast<size_t>(rank)];
+    for (size_t bucket = buckets(); bucket-- > 0;)
+      for (auto [piece, last] = this->pieces(bucket, rank); piece < last; ++piece) mine.push_back(piece);
+    std::vector<Run>& runs = runs_[static_cast<size_t>(rank)];
+    for (const size_t piece : mine) {
+      const auto& [tensor, first, last] = pieces[piece];
+      if (!runs.empty() && runs.back().tensor == tensor && runs.back().end == first)
+        runs.back().end = last;
+      else
+        runs.push_back({tensor, first, last});
+    }
+  }
 }
 
 void Shares::gather(comm::Communicator& ranks, TensorList& tensors, const std::string& what) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "cladtorch/ops/arithmetic.h"
 #include "cladtorch/ops/reduce.h"
@@ -18,11 +19,11 @@ namespace {
 constexpr int64_t piece_elements = int64_t{1} << 19;
 
 template <class T>
-void piece_sums(const std::vector<NamedTensor>& tensors, std::span<const TensorList::Piece> pieces,
-                std::span<double> sums) {
-  parallel_for(static_cast<int64_t>(pieces.size()), 1, [&](int64_t first, int64_t last) {
+void piece_sums(const std::vector<NamedTensor>& tensors, const std::vector<TensorList::Piece>& pieces,
+                std::span<const size_t> which, std::span<double> sums) {
+  parallel_for(static_cast<int64_t>(which.size()), 1, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
-      const auto& [tensor, begin, end] = pieces[static_cast<size_t>(i)];
+      const auto& [tensor, begin, end] = pieces[which[static_cast<size_t>(i)]];
       const Tensor& values = tensors[tensor].tensor;
       const std::optional<double> known = values.squares();
       sums[static_cast<size_t>(i)] = !known ? train::sum_of_squares(values.data<T>() + begin, end - begin)
@@ -66,6 +67,8 @@ TensorList::TensorList(std::vector<NamedTensor> tensors) : tensors_(std::move(te
     }
   }
   sums_.resize(pieces_.size());
+  all_pieces_.resize(pieces_.size());
+  std::iota(all_pieces_.begin(), all_pieces_.end(), size_t{0});
 }
 
 int64_t TensorList::numel() const {
@@ -87,7 +90,7 @@ double TensorList::norm() const {
     return std::sqrt(sum(sums).item());
   }
   double sum = 0;
-  for (const double piece : squares(0, pieces_.size())) sum += piece;
+  for (const double piece : squares(all_pieces_)) sum += piece;
   // What operations summed holds until somebody else writes, of which a list does not hear: it is used once.
   for (const NamedTensor& named : tensors_) {
     if (Tensor gradient = named.tensor; gradient.is_gradient_buffer()) gradient.want_squares(false);
@@ -95,11 +98,9 @@ double TensorList::norm() const {
   return std::sqrt(sum);
 }
 
-std::span<const double> TensorList::squares(size_t first, size_t last) const {
-  const std::span<double> sums = std::span(sums_).subspan(first, last - first);
-  detail::dispatch_real("norm", dtype_, [&]<class T>(T) {
-    piece_sums<T>(tensors_, std::span(pieces_).subspan(first, last - first), sums);
-  });
+std::span<const double> TensorList::squares(std::span<const size_t> pieces) const {
+  const std::span<double> sums = std::span(sums_).first(pieces.size());
+  detail::dispatch_real("norm", dtype_, [&]<class T>(T) { piece_sums<T>(tensors_, pieces_, pieces, sums); });
   return sums;
 }
 

@@ -12,7 +12,7 @@ StepParts parts_of(std::unique_ptr<LanguageModel> master, const Precision& preci
   std::unique_ptr<LanguageModel> model = master->to(precision.dtype);
   std::unique_ptr<Float8Layers> float8 = precision.float8 ? float8_layers(*model) : nullptr;
   const DType dtype = model->dtype() == DType::bfloat16 ? DType::float32 : model->dtype();
-  Tensor memory = zeros({model->gradient_elements()}, dtype, model->device());
+  Tensor memory = Tensor::empty({model->gradient_elements()}, dtype, model->device());
   std::unique_ptr<LanguageModel> gradient = model->gradient_in(memory);
   TensorList gradients(gradient->parameters());
   std::unique_ptr<Optimizer> optimizer =
@@ -24,15 +24,15 @@ StepParts parts_of(std::unique_ptr<LanguageModel> master, const Precision& preci
 }  // namespace
 
 TrainingStep::TrainingStep(std::unique_ptr<LanguageModel> master, const Precision& precision,
-                           const MakeOptimizer& make, Workspace& workspace, comm::Communicator& ranks,
-                           int64_t leaves)
+                           const MakeOptimizer& make, Workspace& workspace, const Sharing& sharing)
     : parts_(parts_of(std::move(master), precision, make, workspace)) {
   const bool on_host = device().type == DeviceType::cpu;
-  require(ranks.size() == 1 || (on_host && !precision.float8),
+  require(sharing.ranks.size() == 1 || (on_host && !precision.float8),
           "several ranks train on the CPU, in fp32 or bf16; ",
           "set run.device=cpu, and run.dtype=bf16 in place of fp8, or start one process");
-  require(leaves == 1 || on_host, "train.leaves is ", leaves, ", expected 1 on a CUDA device");
-  engine_ = on_host ? host_step(parts_, ranks, leaves) : device_step(parts_);
+  require(sharing.leaves == 1 || on_host, "train.leaves is ", sharing.leaves,
+          ", expected 1 on a CUDA device");
+  engine_ = on_host ? host_step(parts_, sharing) : device_step(parts_);
 }
 
 double TrainingStep::loss(const Tensor& tokens, const Tensor& targets) const {

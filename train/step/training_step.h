@@ -11,29 +11,30 @@ namespace cladtorch::train {
 using MakeOptimizer = std::function<std::unique_ptr<Optimizer>(TensorList parameters, TensorList masters)>;
 
 /// Owns a model that is trained and all that its steps need. The calls of a step are add() for each
-/// micro-batch, end_leaf() for each leaf, sum_leaves(), finish() and, now or a step later, read().
+/// micro-batch, sum_leaves(), finish() and, now or a step later, read().
 class TrainingStep {
  public:
   /// `master` lies in float32 where the steps are computed; the model that computes is its copy in the dtype
   /// of `precision`. `workspace` outlives this.
-  /// The gradient of a step is that of `leaves` leaves, which `ranks` share. Throws Error where they cannot:
-  /// on a CUDA device, or with layers in 8 bits.
+  /// Throws Error where ranks cannot share steps: on a CUDA device, or with layers in 8 bits.
   TrainingStep(std::unique_ptr<LanguageModel> master, const Precision& precision, const MakeOptimizer& make,
-               Workspace& workspace, comm::Communicator& ranks = comm::self(), int64_t leaves = 1);
+               Workspace& workspace, const Sharing& sharing = {});
   TrainingStep(const TrainingStep&) = delete;
   TrainingStep& operator=(const TrainingStep&) = delete;
 
   // See StepEngine.
   void plan(const Tensor& tokens, const Tensor& targets) { engine_->plan(tokens, targets); }
-  void add(const Tensor& tokens, const Tensor& targets, double weight, uint64_t seed, uint64_t number) {
-    engine_->add(tokens, targets, weight, seed, number);
-  }
-  void end_leaf() { engine_->end_leaf(); }
-  void sum_leaves(bool whole) { engine_->sum_leaves(whole); }
+  std::span<const int64_t> leaves() const { return engine_->leaves(); }
+  void add(const MicroBatch& batch) { engine_->add(batch); }
+  void sum_leaves(bool whole, RankWord word = {}) { engine_->sum_leaves(whole, word); }
+  std::span<const RankWord> words() const { return engine_->words(); }
+  double weight() const { return engine_->weight(); }
   Tensor state_on_first(const TensorList& state, size_t tensor) {
     return engine_->state_on_first(state, tensor);
   }
-  void finish(double weight, double clip) { engine_->finish(weight, clip); }
+  void finish(double clip) { engine_->finish(clip); }
+  void do_beside(std::function<void()> job) { engine_->do_beside(std::move(job)); }
+  void finish_beside() { engine_->finish_beside(); }
   StepOutput read() { return engine_->read(); }
   bool runs_ahead() const { return engine_->runs_ahead(); }
 

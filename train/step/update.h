@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <span>
 
 #include "cladtorch/tensor/gradient_target.h"
 #include "cladtorch/tensor/parallel.h"
@@ -23,12 +24,10 @@ inline bfloat16* rounded_elements(const Tensor& parameter) {
 
 /// Calls f(tensor, begin, end), with the number of the tensor, for the pieces of a share.
 template <class F>
-void for_each_piece(const TensorList& list, const Optimizer::Share& share, F&& f) {
-  const auto& pieces = list.pieces();
-  const size_t last = std::min(share.last, pieces.size());
-  parallel_for(static_cast<int64_t>(last - share.first), 1, [&](int64_t from, int64_t to) {
+void for_each_piece(const TensorList& list, std::span<const size_t> share, F&& f) {
+  parallel_for(static_cast<int64_t>(share.size()), 1, [&](int64_t from, int64_t to) {
     for (int64_t i = from; i < to; ++i) {
-      const auto& [tensor, begin, end] = pieces[share.first + static_cast<size_t>(i)];
+      const auto& [tensor, begin, end] = list.pieces()[share[static_cast<size_t>(i)]];
       f(tensor, begin, end);
     }
   });

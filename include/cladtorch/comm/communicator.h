@@ -1,6 +1,7 @@
 // Ranks: the processes that train one model together, and the messages between them.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -43,8 +44,10 @@ class Communicator {
     std::unique_ptr<Transfer> transfer;
     int peer;
   };
-  /// Returns when all are done. Throws Error after timeout() that names `what` and the ranks that are late.
-  void wait(std::vector<Pending>& transfers, std::string_view what);
+  /// Returns when all are done. Throws Error after timeout() that names `what` and the ranks that are late,
+  /// or when somebody sets `*cancelled`.
+  void wait(std::vector<Pending>& transfers, std::string_view what,
+            const std::atomic<bool>* cancelled = nullptr);
 
   /// Each rank's bytes, in the order of the ranks; `sizes` says how many each has. They may lie in their
   /// place already.

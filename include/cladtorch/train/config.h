@@ -88,6 +88,9 @@ struct TrainConfig {
     std::string train_only;
   } train;
   struct Distributed {
+    int64_t zero = 1;       // what ranks share: 0 nothing, 1 the optimizer, 2 also the gradients
+    bool overlap = true;    // send gradients during the backward pass
+    double bucket_mb = 32;  // of gradients that are sent at once
     int64_t timeout = 300;  // seconds
   } distributed;
   struct Log {

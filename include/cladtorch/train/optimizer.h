@@ -2,10 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
+#include <span>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "cladtorch/comm/communicator.h"
@@ -48,16 +47,13 @@ class Optimizer {
   /// What the next step is told there. Throws Error if this optimizer runs on the CPU alone.
   virtual train::StepInput device_input(double clip, double weight) const;
 
-  /// Pieces of masters(): the first, and the first that is not among them any more.
-  struct Share {
-    size_t first = 0, last = std::numeric_limits<size_t>::max();
-  };
   /// Whether updates may be limited to a share of the pieces, as where each number is updated by itself.
   virtual bool can_share() const { return false; }
-  /// Updates change these pieces alone, and keep state for no others. Throws Error if they cannot.
-  void set_share(Share share);
-  /// The elements of a tensor of so many that are in the share: the first, and the first that is not.
-  std::pair<int64_t, int64_t> share_of(size_t tensor, int64_t numel) const;
+  /// Updates change these pieces of masters() alone, and keep state for no others. Throws Error if they
+  /// cannot.
+  void set_share(std::vector<size_t> pieces);
+  /// The pieces that updates change.
+  std::span<const size_t> share() const { return share_; }
   /// Whether all state that it keeps is finite.
   bool has_finite_state() const;
   /// After an update of shares: each rank has all parameters and masters again.
@@ -76,7 +72,7 @@ class Optimizer {
   void set_steps(int64_t steps) { steps_ = steps; }
   virtual std::vector<OptimizerState> state() const = 0;
 
-  /// Memory for the state and for what a step computes.
+  /// Memory for the state of the pieces that updates change, and for what a step computes.
   virtual size_t bytes() const;
 
  protected:
@@ -95,7 +91,7 @@ class Optimizer {
   virtual void update_on_device(TensorList& gradients, const Tensor& input, const Tensor& output);
 
   TensorList parameters_, masters_;
-  Share share_;
+  std::vector<size_t> share_;
   double lr_;
   int64_t steps_ = 0;
 

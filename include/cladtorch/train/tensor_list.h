@@ -40,12 +40,14 @@ class TensorList {
   DType dtype() const { return dtype_; }
   int64_t numel() const;
   const std::vector<Piece>& pieces() const { return pieces_; }
+  /// The numbers of all pieces.
+  std::span<const size_t> all_pieces() const { return all_pieces_; }
 
   /// Euclidean norm over all elements. Sums each piece in double and then the pieces in order: the same bits
   /// on any number of threads. A buffer marked zero counts as zero and is not touched.
   double norm() const;
-  /// The sums of squares of the pieces first to last - 1, which norm() adds.
-  std::span<const double> squares(size_t first, size_t last) const;
+  /// The sums of squares of some pieces, which norm() adds for all. They stay until the next call.
+  std::span<const double> squares(std::span<const size_t> pieces) const;
   /// Asks the operations that write these gradient buffers from now on to sum squares while they write. The
   /// next norm() then reads only the tensors for which none did. Call it for the last of several
   /// micro-batches.
@@ -58,6 +60,7 @@ class TensorList {
  private:
   std::vector<NamedTensor> tensors_;
   std::vector<Piece> pieces_;
+  std::vector<size_t> all_pieces_;
   mutable std::vector<double> sums_;  // one per piece
   DType dtype_ = DType::float32;
 };

@@ -5,8 +5,10 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "cladtorch/comm/communicator.h"
 #include "cladtorch/data/dataset.h"
@@ -38,6 +40,7 @@ struct MemoryUse {
 using GradientObserver = std::function<void(const TensorList& gradients, double scale)>;
 
 class TrainingStep;
+struct RankWord;
 
 class Trainer {
  public:
@@ -54,6 +57,11 @@ class Trainer {
   ~Trainer();
   /// Throws Diverged instead of saving weights that are not finite. The first rank writes.
   void save(const std::filesystem::path& checkpoint);
+  /// The same while the next step computes its gradients, if that is on the CPU: nothing is copied, since
+  /// weights do not change before the update, which waits and throws what saving throws.
+  void begin_save(const std::filesystem::path& checkpoint);
+  /// Returns when all is saved.
+  void finish_saves();
 
   /// Runs a step and an evaluation that change nothing, so that all memory is planned before training starts.
   MemoryUse plan_memory();
@@ -79,6 +87,14 @@ class Trainer {
   const TrainerState& state() const { return state_; }
   /// Changes the length of the run, and with it the learning rates still to come.
   void set_steps(int64_t steps) { state_.steps = steps; }
+  /// The same on all ranks, from the next step on, if the first rank says so.
+  void propose_steps(int64_t steps);
+  /// How a rank knows that it should stop. It tells the others with each step.
+  void set_stop_request(std::function<bool()> requested) { wants_stop_ = std::move(requested); }
+  /// Whether a rank should, as far as all of them know.
+  bool stop_requested() const;
+  /// What each rank told with the last step.
+  std::span<const RankWord> words() const;
   /// The model that computes, in run.dtype.
   const LanguageModel& model() const;
   /// The float32 weights to which updates are applied and which checkpoints hold: those of model(), unless
@@ -104,9 +120,9 @@ class Trainer {
     double loss = 0;  ///< of a batch, times its weight
     double weight = 0;
   };
-  /// Adds the micro-batches of a step, each weighted by the share of its positions that have a target;
-  /// returns the sum of these weights.
-  double add_micro_batches(uint64_t step);
+  /// Adds the micro-batches of this rank in a step, each weighted by the share of its positions that have a
+  /// target.
+  void add_micro_batches(uint64_t step);
   /// The state of a step that has begun.
   struct Begun {
     StepRecord record;
@@ -114,6 +130,7 @@ class Trainer {
     std::chrono::steady_clock::time_point begin;
   };
   Sum evaluate_batch(int64_t index);
+  void write_checkpoint(const std::filesystem::path& checkpoint, const TrainerState& state);
   [[noreturn]] void diverged(const char* what, double value) const;
 
   TrainConfig config_;
@@ -124,11 +141,12 @@ class Trainer {
   data::Loader loader_;
   data::EvalBatches eval_batches_;
   Tensor tokens_, targets_;
-  std::vector<double> weights_;  // of this rank's micro-batches of a step
-  Workspace workspace_;          // training and evaluation take turns in one arena
+  Workspace workspace_;  // training and evaluation take turns in one arena
   std::unique_ptr<TrainingStep> step_;
   std::deque<Begun> begun_;
   std::chrono::steady_clock::time_point finished_;  // the last step
+  std::function<bool()> wants_stop_;
+  int64_t proposed_steps_ = 0;  // 0: the length stays
   TrainerState state_;
   formats::FolderExtras extras_;  // the other files of checkpoints
 };
