@@ -186,6 +186,7 @@ std::string footer(std::span<const RunRecord> runs) {
     const int64_t step = run.records.empty() ? 0 : run.records.back().step;
     std::string line = fmt::format("cladtorch {} · {} · {} · step {} of {}", run.facts.version,
                                    run.facts.hardware, run.facts.memory, step, run.steps);
+    if (!run.facts.ranks.empty()) line += " · " + run.facts.ranks;
     if (runs.size() > 1) line = fmt::format("{}: {} · {}", labels[i], run.facts.model, line);
     html += "<p>" + html_escaped(line) + "</p>\n";
   }

@@ -25,6 +25,7 @@
 #include "train/run/describe.h"
 #include "train/run/initial_model.h"
 #include "train/run/pace.h"
+#include "train/run/rank_times.h"
 #include "train/run/run_folder.h"
 #include "train/run/samples.h"
 #include "train/step/leaf_sums.h"
@@ -214,6 +215,7 @@ class Session {
     const std::string path = ranks_.share(folder_.path().string(), "the folder of the run");
     if (!ranks_.is_first()) folder_ = RunFolder::of_others(path);
     std::optional<StopSignal> stop(std::in_place);  // a folder that is taken becomes a run to resume
+    trainer_.set_stop_request([&] { return stop && stop->requested(); });
     config_.run.out = path;
     describe();
     std::optional<RunLog> log;
@@ -343,11 +345,14 @@ class Session {
     Pace pace;
     while (trainer_.state().step < trainer_.state().steps) {
       StepRecord record = next_step(telemetry, stop);
-      const bool stopping = any_rank(stop.requested()) && trainer_.steps_ahead() == 0;
+      const bool stopping = trainer_.stop_requested() && trainer_.steps_ahead() == 0;
       evaluate_and_save(record, log, telemetry, stopping);
       if (record.val_loss) progress.val_loss = record.val_loss;
 
+      rank_times_.add(trainer_.words());
+      if (const std::string news = rank_times_.news(ranks_); !news.empty()) display.message(news);
       pace.add_step(trainer_.state().seconds - seconds_before);
+      facts_.ranks = rank_times_.summary(ranks_, pace.per_step());
       if (pace.steps() > steps_to_judge_speed && config_.train.max_minutes > 0)
         keep_time_limit(display, pace);
       progress.steps = trainer_.state().steps;
@@ -360,6 +365,7 @@ class Session {
         display.message(
             fmt::format("stopped after step {} of {}: {} evaluations without a lower validation loss",
                         record.step, progress.steps, config_.train.patience));
+        trainer_.finish_saves();
         break;
       }
       if (stopping && record.step < progress.steps) {
@@ -408,25 +414,15 @@ class Session {
     if (evaluate && !last && !stopping && config_.log.samples && ranks_.is_first()) {
       telemetry.write_samples(draw_samples(config_, trainer_.model(), *data_.tokenizer), record.step);
     }
-    if (evaluate && *record.val_loss < best_before) trainer_.save(file("best"));
-    if (stopping || evaluate || saves_after(record.step)) trainer_.save(file("last"));
-  }
-
-  bool any_rank(bool here) {
-    if (ranks_.size() == 1) return here;
-    const std::vector<char> all =
-        ranks_.all_gather(std::span<const char>(std::vector<char>{here}), "a request to stop");
-    return std::ranges::count(all, 1) > 0;
+    if (evaluate && *record.val_loss < best_before) trainer_.begin_save(file("best"));
+    if (stopping || evaluate || saves_after(record.step)) trainer_.begin_save(file("last"));
+    if (stopping || last) trainer_.finish_saves();
   }
 
   /// Shortens the run when it would take longer than train.max_minutes, and gives steps back when the machine
   /// gets faster again; the schedule ends with the run. The first rank decides.
   void keep_time_limit(ProgressDisplay& display, const Pace& pace) {
-    if (ranks_.is_first()) shorten(display, pace);
-    trainer_.set_steps(
-        std::stoll(ranks_.share(std::to_string(trainer_.state().steps), "the length of the run")));
-  }
-  void shorten(ProgressDisplay& display, const Pace& pace) {
+    if (!ranks_.is_first()) return;
     const double limit = 60.0 * config_.train.max_minutes;
     const TrainerState& state = trainer_.state();
     if (state.step >= state.steps) return;
@@ -442,7 +438,7 @@ class Session {
                       state.steps, short_duration(whole), config_.train.max_minutes));
     }
     shortened_ = true;
-    trainer_.set_steps(steps);
+    trainer_.propose_steps(steps);
   }
 
   void finish(Telemetry& telemetry) {
@@ -451,9 +447,9 @@ class Session {
       const std::unique_ptr<LanguageModel> best =
           kept ? formats::load_model(file("best"), trainer_.model().dtype()) : nullptr;
       facts_.samples = draw_samples(config_, best ? *best : trainer_.model(), *data_.tokenizer);
-      write_run_facts(file("run.json"), facts_);
       telemetry.write_samples(facts_.samples, trainer_.state().step);
     }
+    write_facts();
     const RunRecord run = read_run(folder_.path());
     write_report(file("report.html"), {&run, 1});
     fmt::print(out_, "{}", evaluation_text(run));
@@ -474,6 +470,7 @@ class Session {
   std::unique_ptr<LanguageModel> model_;  // until the trainer takes it
   Trainer trainer_;
   RunFacts facts_;
+  RankTimes rank_times_;
   bool shortened_ = false;
 };
 

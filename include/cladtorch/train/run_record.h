@@ -22,6 +22,7 @@ struct RunFacts {
   std::string model;     ///< in a few words
   std::string hardware;  ///< processor and threads
   std::string memory;
+  std::string ranks{};  ///< how many, and how long they wait; empty for one process
   int64_t parameters = 0;
   int64_t trained_parameters = 0;  ///< those that are not frozen
   int64_t vocab_size = 0;
