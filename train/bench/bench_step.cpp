@@ -9,16 +9,18 @@
 #include "cladtorch/quote.h"
 #include "cladtorch/tensor/device.h"
 #include "cladtorch/tensor/parallel.h"
-#include "cladtorch/train/adamw.h"
 #include "cladtorch/train/adapter.h"
 #include "cladtorch/train/usage_error.h"
+#include "train/step/make_optimizer.h"
 
 namespace cladtorch::train {
 namespace {
 
-std::unique_ptr<Optimizer> make_adamw(TensorList parameters, TensorList masters) {
-  return std::make_unique<AdamW>(std::move(parameters), std::move(masters),
-                                 AdamWOptions{.lr = 1e-4, .weight_decay = 0.1});
+MakeOptimizer optimizer_of(const BenchOptions& options) {
+  return [kind = options.optimizer](TensorList parameters, TensorList masters) {
+    return make_optimizer({.kind = kind, .lr = 1e-4, .weight_decay = 0.1}, std::move(parameters),
+                          std::move(masters));
+  };
 }
 constexpr uint64_t dropout_seed = 1;
 
@@ -30,6 +32,7 @@ const BenchOptions& checked(const BenchOptions& options) {
   if (options.threads < 0 || options.threads > most_threads)
     throw UsageError(
         fmt::format("bench: --threads is {}, expected 0 (all cores) to {}", options.threads, most_threads));
+  check_optimizer_kind(options.optimizer, "bench: --optimizer");
   precision_from_string(options.dtype, "bench: --dtype");
   device_from_name(options.device, "bench: --device");
   if (options.threads > 0) set_num_threads(static_cast<int>(options.threads));
@@ -94,7 +97,7 @@ std::unique_ptr<LanguageModel> bench_model(const BenchOptions& options) {
 
 BenchStep::BenchStep(const BenchOptions& options, std::unique_ptr<LanguageModel> model)
     : step_(model->to(device_from_name(checked(options).device)), precision_from_string(options.dtype),
-            make_adamw, workspace_),
+            optimizer_of(options), workspace_),
       tokens_(make_batch(options, "tokens", step_.model().sizes().vocab_size, 7)),
       targets_(make_batch(options, "targets", step_.model().sizes().vocab_size, 8)) {
   if (!is_on_cpu()) step_.plan(tokens_, targets_);

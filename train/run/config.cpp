@@ -365,9 +365,7 @@ void check_config(const TrainConfig& c) {
          fmt::format("run.name is '{}', expected a name without '/'; run.out takes a path", c.run.name));
   expect(c.model.context > 0 || !c.model.from.empty(), "model.context is 0, expected 1 or more");
   if (c.model.from.empty()) check_model(c.model);
-  expect(std::ranges::find(optimizer_kinds, c.optimizer.kind) != std::end(optimizer_kinds),
-         fmt::format("optimizer.kind is {}, expected adamw, muon or sgd{}", in_quotes(c.optimizer.kind),
-                     suggestion(c.optimizer.kind, {std::begin(optimizer_kinds), std::end(optimizer_kinds)})));
+  check_optimizer_kind(c.optimizer.kind, "config: optimizer.kind");
   expect(c.optimizer.kind == "adamw" || c.run.device == "cpu",
          fmt::format("optimizer.kind = {} runs on the CPU only; set run.device=cpu or optimizer.kind=adamw",
                      c.optimizer.kind));

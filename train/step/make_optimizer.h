@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "cladtorch/train/config.h"
 #include "cladtorch/train/optimizer.h"
@@ -10,6 +11,9 @@ namespace cladtorch::train {
 
 /// Values of optimizer.kind.
 inline constexpr const char* optimizer_kinds[] = {"adamw", "muon", "sgd"};
+
+/// Throws UsageError, which begins with `what`, unless this is one of them.
+void check_optimizer_kind(const std::string& kind, const std::string& what);
 
 /// `masters` are the float32 weights of `parameters`; see AdamW. The configuration is checked.
 std::unique_ptr<Optimizer> make_optimizer(const TrainConfig::Optimizer& config, TensorList parameters,

@@ -18,8 +18,9 @@ struct BenchOptions {
   int64_t batch = 4;
   int64_t seq = 64;
   std::string dtype = "fp32";
-  std::string device = "cpu";  ///< or "cuda", "cuda:N"
-  int64_t threads = 0;         ///< 0: all cores
+  std::string optimizer = "adamw";  ///< or "muon", "sgd"
+  std::string device = "cpu";       ///< or "cuda", "cuda:N"
+  int64_t threads = 0;              ///< 0: all cores
   int64_t iters = 10;
   bool gradient_checkpointing = false;
   std::optional<LoRAConfig> lora{};  ///< train an adapter instead of the whole model
