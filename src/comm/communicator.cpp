@@ -37,7 +37,7 @@ void Communicator::wait(std::vector<Pending>& transfers, std::string_view what,
   const Clock::time_point deadline = Clock::now() + timeout_;
   for (int polls = 0; !transfers.empty(); ++polls) {
     std::erase_if(transfers, [](const Pending& pending) { return pending.transfer->done(); });
-    if (transfers.empty() || polls < polls_before_sleep) continue;
+    if (transfers.empty() || (polls < polls_before_sleep && !cancelled)) continue;
     if (cancelled && *cancelled) fail(what, ": it is not needed any more");
     std::this_thread::sleep_for(sleep_time);
     if (Clock::now() < deadline) continue;

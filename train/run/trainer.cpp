@@ -384,6 +384,7 @@ Trainer::Sum Trainer::evaluate_batch(int64_t index) {
 }
 
 double Trainer::evaluate() {
+  if (ranks_.size() > 1) finish_saves();  // they send messages
   const auto begin = Clock::now();
   const int64_t count = eval_batches_.count(), rank = ranks_.rank(), ranks = ranks_.size();
   std::vector<double> losses, weights;
