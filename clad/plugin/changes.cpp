@@ -281,6 +281,7 @@ Changes changes_of(const FunctionDecl* decl) {
   ChangeFinder finder;
   finder.visit_bodies(decl);
   finder.finish();
+  find_moves(decl, finder);
   return std::move(finder);
 }
 

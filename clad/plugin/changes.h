@@ -20,6 +20,8 @@ struct Changes {
   std::set<std::string> names;                 ///< of local variables
   /// What pointers and iterators are assigned after their declaration; a null pointer where that is unknown.
   std::map<const clang::ValueDecl*, std::vector<const clang::Expr*>> assigned;
+  std::set<const clang::Expr*>
+      taken;  ///< objects that are moved from, may be read again, and have containers
 };
 
 Changes changes_of(const clang::FunctionDecl* decl);
@@ -40,6 +42,18 @@ bool copies_with_changes(const clang::CXXRecordDecl* record);
 
 /// Whether a copy of an object of the class, made or assigned, may have other numbers than the object.
 bool copies_differ(const clang::CXXRecordDecl* record);
+
+/// Whether an exchange of two objects of the class by its own moves, or its copies if it has none, may do
+/// more than exchange their members.
+bool moves_differ(const clang::CXXRecordDecl* record);
+
+/// Whether an object of this type has a container of the library inside, which is empty once it is moved
+/// from.
+bool left_empty(clang::QualType type);
+/// Whether it is one.
+bool is_container(clang::QualType type);
+/// Adds what a function moves from.
+void find_moves(const clang::FunctionDecl* f, Changes& changes);
 
 /// Whether such a value has a vector somewhere inside.
 bool holds_vector(clang::QualType type);

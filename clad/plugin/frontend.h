@@ -116,6 +116,7 @@ class Frontend {
   void check_object(clang::QualType type, clang::SourceLocation at);
   void check_deleter(const clang::CXXRecordDecl* owner, llvm::ArrayRef<const clang::Expr*> args,
                      clang::SourceLocation at);
+  bool check_swap(llvm::ArrayRef<const clang::Expr*> args, clang::SourceLocation at);
   void check_elements(const clang::FunctionDecl* of_library, clang::SourceLocation at);
   void declare_bindings(const clang::DecompositionDecl* decl);
   void bind_parts(const clang::DecompositionDecl* decl, ir::Expr* whole);
@@ -333,6 +334,8 @@ class Frontend {
   ir::Expr* pointer_function(const clang::CallExpr* e, const clang::FunctionDecl* callee);
   ir::Expr* held(ir::Expr* path, clang::QualType type);
   void leave_empty(const clang::Expr* moved);
+  ir::Expr* taken(const clang::Expr* e, ir::Expr* object);
+  void leave_empty_containers(ir::Expr* object, clang::QualType type, const clang::Expr* e);
   bool asks_moved(const clang::Expr* pointer);
 
   // Functions behind names: frontend_callable.cpp; what may be null: frontend_optional.cpp

@@ -93,8 +93,12 @@ std::shared_ptr<Closure> Frontend::callable(const clang::Expr* e) {
     return callable(member->getImplicitObjectArgument());
   if (const auto* call = dyn_cast<CallExpr>(bare); call && call->getNumArgs() == 1)
     if (const FunctionDecl* f = call->getDirectCallee();
-        f && compat::in_std(f) && named(f, {"move", "forward", "ref", "cref"}))
-      return callable(call->getArg(0));
+        f && compat::in_std(f) && named(f, {"move", "forward", "ref", "cref"})) {
+      if (!changes_.taken.count(call)) return callable(call->getArg(0));
+      fail(call->getExprLoc(),
+           "cannot differentiate this move of a function whose containers may be read again; copy it");
+      return nullptr;
+    }
   if (const auto* element = dyn_cast<ArraySubscriptExpr>(bare); element && table_of(element->getBase()))
     return function_in(value(element));
   const auto* call = dyn_cast<CallExpr>(bare);

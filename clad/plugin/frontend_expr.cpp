@@ -221,6 +221,11 @@ static bool prints_as_it_is(const clang::Expr* e) {
 }
 
 ir::Expr* Frontend::value(const clang::Expr* e) {
+  if (changes_.taken.erase(e)) {
+    ir::Expr* object = value(e);
+    changes_.taken.insert(e);
+    return taken(e, object);
+  }
   if (is_number(e)) return refuse_integer(e);
   if (const auto* c = dyn_cast<CastExpr>(e)) return cast(c);
   if (const auto* c = dyn_cast<CallExpr>(e)) return call(c);

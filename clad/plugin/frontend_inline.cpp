@@ -361,6 +361,7 @@ void Frontend::copy_changed_parameters(const FunctionDecl* callee) {
   changes_.modified.merge(changes.modified);
   changes_.counters.merge(changes.counters);
   changes_.assigned.merge(changes.assigned);
+  changes_.taken.merge(changes.taken);
   changes_.resizes |= changes.resizes;
   for (const ParmVarDecl* p : callee->parameters())
     if (modified(p) && !p->getType()->isReferenceType()) copy_parameter(p);
