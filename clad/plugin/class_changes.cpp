@@ -244,6 +244,25 @@ bool copies_with_changes(const CXXRecordDecl* record) {
   });
 }
 
+bool moves_differ(const CXXRecordDecl* record) {
+  return llvm::any_of(record->methods(), [&](const CXXMethodDecl* method) {
+    const FunctionDecl* definition = nullptr;
+    const auto* made = dyn_cast<CXXConstructorDecl>(method);
+    const bool moves = made ? made->isMoveConstructor() : method->isMoveAssignmentOperator();
+    if (!is_copy(method) || !method->isUserProvided() || !(moves || !record->hasMoveConstructor()) ||
+        !method->hasBody(definition))
+      return false;
+    CopyFinder copies;
+    EndFinder changes;
+    copies.TraverseStmt(definition->getBody());
+    changes.TraverseStmt(definition->getBody());
+    if ((made = dyn_cast<CXXConstructorDecl>(definition)))
+      for (const CXXCtorInitializer* init : made->inits())
+        if (init->isMemberInitializer()) copies.becomes(init->getMember(), init->getInit());
+    return copies.found || changes.referred || changes.pointed || changes.called;
+  });
+}
+
 bool copies_differ(const CXXRecordDecl* record) {
   const SourceManager& manager = record->getASTContext().getSourceManager();
   if (compat::in_std(record) || manager.isInSystemHeader(record->getLocation())) return false;

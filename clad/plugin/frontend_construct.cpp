@@ -240,8 +240,11 @@ ir::Expr* Frontend::construct(const CXXConstructExpr* e) {
     return type->differentiable ? source : handed_over(e->getArg(0), source);
   }
   if (type->kind == ir::Type::Pointer) {  // an iterator or a smart pointer
-    ir::Expr* pointer =
-        e->getNumArgs() ? value(e->getArg(0)) : literal("nullptr", types_.plain(e->getType()));
+    const bool other_owner =              // a std::shared_ptr to a part of what another one owns
+        e->getNumArgs() == 2 && types_.owns(e->getArg(0)->getType()) &&
+        e->getArg(1)->getType()->isPointerType();
+    ir::Expr* pointer = e->getNumArgs() ? value(e->getArg(other_owner ? 1 : 0))
+                                        : literal("nullptr", types_.plain(e->getType()));
     if (e->getNumArgs() && e->getArg(0)->isXValue()) leave_empty(e->getArg(0));
     if (pointer->kind == ir::Expr::Literal) return literal("nullptr", types_.plain(e->getType()));
     if (pointer->type->kind != ir::Type::Pointer)  // a reference wrapper
@@ -369,8 +372,15 @@ ir::Expr* Frontend::emplace_back(const CXXMemberCallExpr* e, const CXXMethodDecl
 }
 
 ir::Expr* Frontend::swap(const clang::Expr* first, const clang::Expr* second, ir::Loc at) {
-  if (ir::Expr* one = parts_named(first), *other = parts_named(second); one && other)
+  if (ir::Expr* one = parts_named(first), *other = parts_named(second); one && other) {
+    const CXXRecordDecl* record = first->getType()->getAsCXXRecordDecl();
+    if (record && !compat::in_std(record) && moves_differ(record))
+      return fail(first->getExprLoc(),
+                  "cannot differentiate this exchange of objects of '" + record->getNameAsString() +
+                      "', which hold pointers: their own constructor or assignment does more than move the "
+                      "members; exchange the members");
     return swap_parts(one, other, first->getExprLoc());
+  }
   if (const Cursor *one = cursor_of(first), *other = cursor_of(second); one && other) {
     Cursor kept = *one;
     kept.index = hoist(fn_.ref(one->index), at, "swapped")->var;

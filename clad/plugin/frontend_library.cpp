@@ -109,6 +109,8 @@ ir::Expr* Frontend::library_call(const clang::Expr* at, const FunctionDecl* call
 /// A call of the plain definition of a library function.
 ir::Expr* Frontend::call_plain(const clang::Expr* at, const FunctionDecl* plain,
                                const std::vector<const clang::Expr*>& args) {
+  if (!plain->getName().starts_with("member_") && !check_swap(args, at->getExprLoc()))
+    return literal("0", context_.IntTy);
   std::optional<unsigned> from = counted_from(plain);
   if (from && types_.get(args[*from]->getType())->kind == ir::Type::Vector) from.reset();  // which it adds to
   ir::Expr *first = nullptr, *start = nullptr, *result = nullptr;
@@ -273,8 +275,10 @@ ir::Expr* Frontend::library_member(const CXXMemberCallExpr* e, const CXXMethodDe
 
 /// What an optional holds.
 ir::Expr* Frontend::held_in(ir::Expr* optional) {
-  return through(optional,
-                 [&](ir::Expr* o) { return fn_.make(ir::Expr::Deref, o->type->fields[0].type, "", {o}); });
+  return through(optional, [&](ir::Expr* o) {
+    if (o->type->fields.empty()) return o;  // stands for what has been refused already
+    return fn_.make(ir::Expr::Deref, o->type->fields[0].type, "", {o});
+  });
 }
 
 /// Assignments to, and operators of, std::tuple, std::complex and std::optional; null for any other.

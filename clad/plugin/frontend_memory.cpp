@@ -60,6 +60,7 @@ ir::Expr* Frontend::allocate_array(QualType element, ir::Expr* count, const ir::
 }
 
 ir::Expr* Frontend::allocate(const CXXNewExpr* e) {
+  check_object(e->getAllocatedType(), e->getExprLoc());
   const ir::Loc at = loc(static_cast<const clang::Expr*>(e));
   const QualType type = e->getAllocatedType();
   const ir::Type* pointer = types_.get(e->getType());

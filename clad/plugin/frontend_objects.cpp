@@ -3,6 +3,7 @@
 
 #include "ast_visitor.h"
 #include "changes.h"
+#include "clang/AST/DeclFriend.h"
 #include "clang/AST/DeclTemplate.h"
 #include "compat.h"
 #include "frontend.h"
@@ -10,6 +11,42 @@
 using namespace clang;
 
 namespace clad {
+namespace {
+
+bool is_allocation(const CXXMethodDecl* method) {
+  const OverloadedOperatorKind kind = method->getOverloadedOperator();
+  return kind == OO_New || kind == OO_Delete || kind == OO_Array_New || kind == OO_Array_Delete;
+}
+
+/// The function `swap` of two objects of a class that the library finds, if it does more than exchange what
+/// they hold; else null.
+const FunctionDecl* own_swap(const CXXRecordDecl* record) {
+  ASTContext& context = record->getASTContext();
+  const auto of_class = [&](const FunctionDecl* f) {
+    return f->getNumParams() == 2 && f->getParamDecl(0)->getType()->isLValueReferenceType() &&
+           context.hasSameUnqualifiedType(f->getParamDecl(0)->getType().getNonReferenceType(),
+                                          compat::record_type(context, record));
+  };
+  const auto exchanges = [](const clang::Stmt* s) {
+    const auto* e = dyn_cast<clang::Expr>(s);
+    const auto* call = e ? dyn_cast<CallExpr>(strip(e)) : nullptr;
+    return isa<DeclStmt>(s) || (call && call->getDirectCallee() && named(call->getDirectCallee(), {"swap"}));
+  };
+  std::vector<const FunctionDecl*> found;
+  for (const FriendDecl* f : record->friends())
+    if (f->getFriendDecl()) found.push_back(dyn_cast<FunctionDecl>(f->getFriendDecl()));
+  for (const Decl* d : record->getDeclContext()->getRedeclContext()->decls())
+    found.push_back(dyn_cast<FunctionDecl>(d));
+  for (const FunctionDecl* f : found) {
+    const FunctionDecl* definition = nullptr;
+    if (!f || !named(f, {"swap"}) || !of_class(f)) continue;
+    const auto* body = f->hasBody(definition) ? dyn_cast<CompoundStmt>(definition->getBody()) : nullptr;
+    if (!body || !llvm::all_of(body->body(), exchanges)) return f;
+  }
+  return nullptr;
+}
+
+}  // namespace
 
 /// Generated code makes objects without arguments and ends them where that suits it, and nothing reverses a
 /// destructor: an error if what is read elsewhere changes then.
@@ -31,6 +68,8 @@ void Frontend::check_object(QualType type, SourceLocation at) {
     return refuse("destructor", global);
   for (const CXXConstructorDecl* made : record->ctors())
     if (changes_global(made)) return refuse("constructor", global);
+  for (const CXXMethodDecl* method : record->methods())  // which generated code does not call
+    if (is_allocation(method) && changes_global(method)) return refuse(method->getNameAsString(), global);
 }
 
 /// Nothing reverses what a smart pointer calls at its end: an error if a function or object given to it, or
@@ -68,6 +107,21 @@ void Frontend::check_deleter(const CXXRecordDecl* owner, llvm::ArrayRef<const cl
   if (deleter && (does_more_than_free(deleter) || (globals_ && !globals_->changed_by(deleter).empty())))
     fail(at, "cannot differentiate through a '" + owner->getNameAsString() +
                  "' whose deleter changes what is read elsewhere; call a function that does so instead");
+}
+
+/// Our definitions of the library's algorithms exchange objects member by member: an error if the library
+/// would call a function that does something else.
+bool Frontend::check_swap(llvm::ArrayRef<const clang::Expr*> args, SourceLocation at) {
+  for (const clang::Expr* a : args) {
+    const ir::Type* type = types_.get(a->getType().getNonReferenceType());
+    while (type->kind != ir::Type::Record && type->element) type = type->element;
+    const CXXRecordDecl* record = type->kind == ir::Type::Record ? class_of(type) : nullptr;
+    if (!record || compat::in_std(record) || !own_swap(record)) continue;
+    fail(at, "cannot differentiate this use of the library with objects of '" + record->getNameAsString() +
+                 "': their 'swap' does more than exchange their members; write the loop");
+    return false;
+  }
+  return true;
 }
 
 /// What the library does with objects is not seen: an error if they, or their operators, change what is read

@@ -112,6 +112,7 @@ ir::Expr* Frontend::range_call(const CXXOperatorCallExpr* e, const CXXMethodDecl
   if (name.empty()) return nullptr;
   const SourceLocation at = e->getExprLoc();
   const Roles roles = roles_of(method);
+  if (!check_swap({e->getArgs() + 1, e->getNumArgs() - 1}, at)) return literal("0", context_.IntTy);
   std::vector<const clang::Expr*> args;
   bool carries = false, whole = false;
   for (unsigned i = 1; i < e->getNumArgs(); ++i) {

@@ -3898,3 +3898,66 @@ double file_by_name(double x) {
   std::ifstream("clad_leak.txt") >> y;
   return y;
 }
+//- moved_from_row follow
+#include <vector>
+double moved_from_row(double x) {
+  std::vector<double> row;
+  std::vector<std::vector<double>> rows;
+  for (int i = 0; i < 4; ++i) {
+    row.push_back(x * i + 1);
+    if (i % 2 == 1) rows.push_back(std::move(row));
+  }
+  double s = 0;
+  for (const auto& r : rows) s = s * x + r[0] * static_cast<double>(r.size());
+  return s + static_cast<double>(row.size()) * x;
+}
+//- exchanged_by_own_moves refuse
+struct exchanged_by_own_moves_view {
+  double* p;
+  double k = 1;
+  explicit exchanged_by_own_moves_view(double* at) : p(at) {}
+  exchanged_by_own_moves_view(exchanged_by_own_moves_view&& o) : p(o.p), k(2 * o.k) {}
+  exchanged_by_own_moves_view& operator=(exchanged_by_own_moves_view&& o) {
+    p = o.p;
+    k = 3 * o.k;
+    return *this;
+  }
+};
+double exchanged_by_own_moves(double x) {
+  double y = x * x;
+  exchanged_by_own_moves_view a(&x), b(&y);
+  std::swap(a, b);
+  return *a.p * a.k + 3 * *b.p * b.k;
+}
+//- reversed_by_own_swap refuse
+#include <algorithm>
+struct reversed_by_own_swap_number {
+  double v = 0;
+  friend void swap(reversed_by_own_swap_number& a, reversed_by_own_swap_number& b) {
+    std::swap(a.v, b.v);
+    a.v *= 2;
+  }
+};
+double reversed_by_own_swap(double x) {
+  reversed_by_own_swap_number m[2];
+  m[0].v = x;
+  m[1].v = x * x;
+  std::reverse(m, m + 2);
+  return m[0].v + 3 * m[1].v * x;
+}
+//- allocated_by_own_count refuse
+struct allocated_by_own_count_number {
+  static inline int n = 0;
+  double v;
+  static void* operator new(std::size_t size) {
+    ++n;
+    return ::operator new(size);
+  }
+};
+double allocated_by_own_count(double x) {
+  allocated_by_own_count_number::n = 0;
+  auto* made = new allocated_by_own_count_number{x};
+  const double y = made->v;
+  ::delete made;
+  return y * allocated_by_own_count_number::n;
+}
