@@ -45,8 +45,8 @@ class Communicator {
     int peer;
   };
   /// Returns when all are done. Throws Error after timeout() that names `what` and the ranks that are late.
-  /// With `cancelled` it waits beside a computation: it leaves the core to that, and throws when somebody sets
-  /// it.
+  /// With `cancelled` it waits beside a computation: it leaves the core to that, and throws when somebody
+  /// sets it.
   void wait(std::vector<Pending>& transfers, std::string_view what,
             const std::atomic<bool>* cancelled = nullptr);
 
