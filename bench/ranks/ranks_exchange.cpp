@@ -93,7 +93,7 @@ class Exchange {
         gradient_(elements),
         shares_(gradient_.list, ranks.size(), bucket_elements),
         sums_(ranks, LeafPlan(ranks.size(), ranks.size(), /*early=*/false), gradient_.list, gradient_.memory,
-              shares_, /*overlap=*/false) {
+              shares_, /*overlap=*/false, background_) {
     result_.resize(static_cast<size_t>(elements / ranks.size() + elements / bucket_elements + 2));
   }
 
@@ -159,6 +159,7 @@ class Exchange {
   Leaves all_;
   Gradient gradient_;
   Shares shares_;
+  Background background_{/*threaded=*/false};
   LeafSums sums_;
   struct Sums {
     int64_t first;  ///< of these elements
