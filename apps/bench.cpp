@@ -1,6 +1,7 @@
 #include "cladtorch/train/bench.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <iostream>
 #include <memory>
@@ -8,19 +9,9 @@
 #include <vector>
 
 #include "apps/command.h"
-#include "cladtorch/train/config.h"
+#include "cladtorch/train/presets.h"
 
 namespace cladtorch::apps {
-namespace {
-
-/// "gpt2|toy|...".
-std::string model_names() {
-  std::string names = "gpt2|gpt2-medium|gpt2-large|gpt2-xl|toy";
-  for (const std::string& name : train::split_list(llama_preset_names())) names += "|" + name;
-  return names;
-}
-
-}  // namespace
 
 void add_bench(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("bench", "Time training steps on random weights and tokens");
@@ -30,7 +21,8 @@ void add_bench(CLI::App& app, Action& action) {
   const auto add = [&](const char* names, auto& value, const std::string& type, const char* help) {
     return command->add_option(names, value, help)->type_name(type);
   };
-  add("--model", options->model, model_names(), "model to time")->capture_default_str();
+  add("--model", options->model, fmt::format("{}", fmt::join(train::preset_names(), "|")), "model to time")
+      ->capture_default_str();
   add("--batch", options->batch, "N", "sequences per step")->check(whole_number(1))->capture_default_str();
   add("--context,--seq", options->seq, "N", "tokens per sequence")
       ->check(whole_number(1))

@@ -6,10 +6,10 @@
 
 #include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/io/safetensors.h"
-#include "cladtorch/quote.h"
 #include "cladtorch/tensor/device.h"
 #include "cladtorch/tensor/parallel.h"
 #include "cladtorch/train/adapter.h"
+#include "cladtorch/train/presets.h"
 #include "cladtorch/train/usage_error.h"
 #include "train/step/make_optimizer.h"
 
@@ -41,19 +41,7 @@ const BenchOptions& checked(const BenchOptions& options) {
 
 std::unique_ptr<LanguageModel> made_or_loaded(const BenchOptions& options) {
   if (!options.load.empty()) return formats::load_model(options.load / dump_weights);
-  if (options.model.starts_with("gpt2") || options.model == "toy") {
-    GPT2Config config = gpt2_preset(options.model);
-    config.n_positions = std::max(config.n_positions, options.seq);
-    return as_language_model(GPT2(config));
-  }
-  const std::string known = llama_preset_names();
-  if ((", " + known + ",").find(", " + options.model + ",") == std::string::npos)
-    throw UsageError(
-        fmt::format("bench: --model is {}, expected gpt2, gpt2-medium, gpt2-large, gpt2-xl, toy, {}",
-                    in_quotes(options.model), known));
-  LlamaConfig config = llama_preset(options.model);
-  config.max_position_embeddings = std::max(config.max_position_embeddings, options.seq);
-  return as_language_model(Llama(config));
+  return preset_model(options.model, options.seq, "bench: --model");
 }
 
 Tensor random_tokens(const BenchOptions& options, int64_t vocab_size, uint64_t seed) {

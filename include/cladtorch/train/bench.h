@@ -14,7 +14,7 @@
 namespace cladtorch::train {
 
 struct BenchOptions {
-  std::string model = "gpt2";  ///< a name that gpt2_preset or llama_preset knows
+  std::string model = "gpt2";  ///< one of preset_names()
   int64_t batch = 4;
   int64_t seq = 64;
   std::string dtype = "fp32";
