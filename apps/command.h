@@ -75,6 +75,7 @@ void add_report(CLI::App& app, Action& action);
 void add_import(CLI::App& app, Action& action);
 void add_export(CLI::App& app, Action& action);
 void add_merge(CLI::App& app, Action& action);
+void add_plan(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_eval(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);

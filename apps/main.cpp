@@ -63,6 +63,7 @@ int run(int argc, char** argv) {
   cladtorch::apps::add_info(app, action);
   cladtorch::apps::add_report(app, action);
   cladtorch::apps::add_bench(app, action);
+  cladtorch::apps::add_plan(app, action);
   cladtorch::apps::add_completion(app, action);
   cladtorch::apps::add_man(app, action);
   cladtorch::apps::format_help(app);

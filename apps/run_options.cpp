@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <span>
 
@@ -30,6 +31,7 @@ constexpr Shorthand shared[] = {
     {"--patience", "N", "train.patience", "stop after this many evaluations without a lower loss; 0: never"},
     {"--freeze", "PATTERNS", "train.freeze", "parameters that are not trained: \"transformer.wte*,*.bias\""},
     {"--train-only", "PATTERNS", "train.train_only", "the only parameters that are trained"},
+    {"--leaves", "N", "train.leaves", "groups of micro-batches whose gradients are added in a fixed order"},
     {"--threads", "N", "run.threads", "threads (default: all cores)"},
     {"--zero", "0|1|2", "distributed.zero",
      "what several processes share of the memory: 0 nothing, 1 the optimizer's state, 2 also the gradients"},
@@ -53,26 +55,38 @@ struct Given {
   std::vector<std::string> settings;  ///< "key=value"
 };
 
-void add(CLI::App* command, const Shorthand& shorthand, const std::shared_ptr<Given>& given) {
+/// Puts "key=value" into `settings`, which lives as long as the command.
+void add(CLI::App* command, const Shorthand& shorthand, std::vector<std::string>* settings) {
   command
       ->add_option_function<std::string>(
           shorthand.option,
-          [=](const std::string& value) {
+          [command, shorthand, settings](const std::string& value) {
             // A script's variable that was never set; training on something else would be the worse answer.
             if (value.empty()) {
               throw train::UsageError(
                   fmt::format("{}: the value of {} is empty", command->get_name(), shorthand.option));
             }
-            given->settings.push_back(fmt::format("{}={}", shorthand.key, value));
+            settings->push_back(fmt::format("{}={}", shorthand.key, value));
           },
           shorthand.help)
       ->type_name(shorthand.type);
 }
 
+void add_config(CLI::App* command, train::TrainRequest& request) {
+  command->add_option("--config", request.config, "TOML file that sets keys, which are listed below")
+      ->type_name("FILE");
+}
+
+void add_set(CLI::App* command, train::TrainRequest& request) {
+  command->add_option("--set", request.set, "set a key: --set optimizer.lr=1e-3 (may be repeated)")
+      ->type_name("KEY=VALUE")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
 }  // namespace
 
 std::optional<train::TrainConfig> default_config(const std::string& path) {
-  if (path == "train") return train::TrainConfig{};
+  if (path == "train" || path == "plan") return train::TrainConfig{};
   if (path == "finetune") return train::finetune_defaults();
   return std::nullopt;
 }
@@ -97,6 +111,14 @@ std::string option_of_key(const CLI::App& command, const std::string& key) {
   return "--set " + key + "=VALUE";
 }
 
+void add_config_options(CLI::App* command, train::TrainRequest& request,
+                        std::initializer_list<std::string_view> keys) {
+  add_config(command, request);
+  add_set(command, request);  // options are read in this order, and --set replaces the list
+  for (const Shorthand& shorthand : shared)
+    if (std::ranges::find(keys, shorthand.key) != keys.end()) add(command, shorthand, &request.set);
+}
+
 void add_run_options(CLI::App* command, Action& action, bool finetune) {
   const auto given = std::make_shared<Given>();
   if (finetune) {
@@ -105,19 +127,16 @@ void add_run_options(CLI::App* command, Action& action, bool finetune) {
                      "folder of the model to begin with: a Hugging Face model, a run or a checkpoint")
         ->type_name("FOLDER");
   }
-  command->add_option("--config", given->request.config, "TOML file that sets keys, which are listed below")
-      ->type_name("FILE");
+  add_config(command, given->request);
   command
       ->add_option("--resume", given->request.resume, "folder of a run to continue exactly where it stopped")
       ->type_name("FOLDER");
-  for (const Shorthand& shorthand : shared) add(command, shorthand, given);
+  for (const Shorthand& shorthand : shared) add(command, shorthand, &given->settings);
   if (finetune) {
-    for (const Shorthand& shorthand : adapters) add(command, shorthand, given);
+    for (const Shorthand& shorthand : adapters) add(command, shorthand, &given->settings);
     command->get_option("--context")->description("tokens per sequence (default: the model's, at most 256)");
   }
-  command->add_option("--set", given->request.set, "set a key: --set optimizer.lr=1e-3 (may be repeated)")
-      ->type_name("KEY=VALUE")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_set(command, given->request);
   command->callback([=, &action] {
     train::TrainRequest request = given->request;
     if (finetune && !request.from && !request.resume) {

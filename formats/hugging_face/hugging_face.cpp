@@ -236,6 +236,10 @@ std::unique_ptr<LanguageModel> load_model(const fs::path& path, DType dtype) {
   return model;
 }
 
+std::unique_ptr<LanguageModel> model_without_weights(const fs::path& folder) {
+  return Folder(folder).make(DType::float32);
+}
+
 std::string difference(const fs::path& path, const LanguageModel& model) {
   const Folder folder(path);
   const io::Json expected = identity(model);

@@ -187,6 +187,24 @@ TEST_F(BadInput, ACheckpointOfAnotherModelOrTextIsRefused) {
   expect_error(with("train.batch=2"), runtime_error_code, "trainer_state.json");
 }
 
+TEST_F(BadInput, PlansOfWhatCannotBeAreRefused) {
+  const auto plan = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {"plan", "--ranks", "4", "--device", "h100"});
+    return more;
+  };
+  expect_error(plan({"--model", "gpt3"}), usage_error_code,
+               "plan: --model is no folder, and is 'gpt3', expected");
+  expect_error({"plan", "--model", "gpt2", "--device", "h1000"}, usage_error_code, "(did you mean 'h100'?)");
+  expect_error({"plan", "--model", "gpt2", "--ranks", "0"}, usage_error_code,
+               "plan: --ranks: '0' is not a whole");
+  expect_error(plan({"--model", "gpt2", "--tokens", "many"}), usage_error_code, "such as 300M or 10B");
+  expect_error(plan({"--model", "gpt2", "--machine"}), usage_error_code, "give either");
+  expect_error(plan({"--model", "gpt2", "--set", "train.accumulate=2"}), usage_error_code,
+               "4 ranks need 4 micro-batches per update");
+  expect_error(plan({"--model", "gpt2", "--context", "2048", "--dtype", "fp8"}), usage_error_code, "fp8");
+  expect_error({"plan", "--model", "toy", "--threads", "1000", "--per-node", "8"}, usage_error_code, "cores");
+}
+
 TEST_F(BadInput, WrongSamplingOptionsAreNamed) {
   train();
   expect_error({"generate", "--from", "run", "--temperature", "-1"}, usage_error_code, "temperature");

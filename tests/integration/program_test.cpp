@@ -144,6 +144,28 @@ TEST_F(ProgramTest, CommandsThatTrainHaveTheSameShortNamesOfKeys) {
   EXPECT_GT(json["step_ms"].get<double>(), 0);
 }
 
+TEST_F(ProgramTest, PlanPredictsMemoryAndSpeed) {
+  const std::vector<std::string> plan = {"plan", "--ranks", "8", "--device", "h100", "--tokens", "1B"};
+  const auto json = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), plan.begin(), plan.end());
+    more.emplace_back("--json");
+    return nlohmann::json::parse(succeed(more));
+  };
+  const auto xl = json({"--model", "gpt2-xl", "--set", "optimizer.kind=sgd", "--batch", "2"});
+  EXPECT_EQ(xl["batch"], 2);
+  EXPECT_EQ(xl["dtype"], "bf16");
+  EXPECT_NEAR(xl["stages"][0]["memory"]["optimizer"].get<double>(), 4 * 1557.6e6, 1e6);
+  EXPECT_LT(xl["stages"][2]["memory"]["total"], xl["stages"][1]["memory"]["total"]);
+  // A model of one's own, from the configuration or from a folder.
+  succeed(small_train());
+  const auto folder = json({"--model", "run"});
+  EXPECT_GT(folder["stages"][1]["tokens_per_second"].get<double>(), 0);
+  const auto config = json({"--config", "run/config.toml", "--leaves", "8", "--set", "train.accumulate=8",
+                            "--dtype", "bf16", "--set", "train.batch=8"});
+  EXPECT_EQ(config["model"], folder["model"]);
+  EXPECT_EQ(config["stages"], folder["stages"]);
+}
+
 TEST_F(ProgramTest, ManualPagesAreThoseOfAllCommands) {
   EXPECT_EQ(succeed({"man", "--out", "pages"}), "");
   EXPECT_THAT(content(folder_ / "pages" / "cladtorch.1"), HasSubstr("\\fBcladtorch\\-train\\fR(1)"));

@@ -28,6 +28,10 @@ std::filesystem::path base_folder(const std::filesystem::path& folder);
 /// does not implement.
 std::unique_ptr<LanguageModel> load_model(const std::filesystem::path& folder, DType dtype = DType::float32);
 
+/// The model that config.json in `folder` describes, in float32: its weights are not read, and take no memory
+/// before somebody writes them. Throws Error as load_model() does.
+std::unique_ptr<LanguageModel> model_without_weights(const std::filesystem::path& folder);
+
 /// How config.json in `folder` and `model` differ, as "n_embd is 8, but the model has 16"; empty if they
 /// describe the same model. dtype and dropout are not compared.
 std::string difference(const std::filesystem::path& folder, const LanguageModel& model);
