@@ -146,9 +146,10 @@ void expect_agreement(const Case& one, double tolerance) {
       make_plan(*model, config, one.ranks, machine_of(one)).stages[static_cast<size_t>(one.zero)].time;
   const Times seen = simulated(one, *model, config);
   std::cout << one.model << " on " << one.ranks << " ranks: exchange " << planned.exchange << " s planned, "
-            << seen.exchange << " s simulated; gathering " << planned.gather << ", " << seen.gather << "\n";
+            << seen.exchange << " s simulated; gathering " << planned.gathering << ", " << seen.gather
+            << "\n";
   EXPECT_NEAR(planned.exchange / seen.exchange, 1, tolerance);
-  if (one.gathers()) EXPECT_NEAR(planned.gather / seen.gather, 1, tolerance);
+  if (one.gathers()) EXPECT_NEAR(planned.gathering / seen.gather, 1, tolerance);
 }
 
 TEST(Smpi, ExchangeTakesAsLongAsPlanned) {

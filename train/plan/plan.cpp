@@ -234,7 +234,7 @@ class Stage {
     if (!is_early_) time.sums = adding(leaves_of_rank());
     time.exchange = exposed_exchange();
     time.update = update(shares_update_ ? most_share_ : given_.elements);
-    time.gather = gather();
+    time.gathering = gather();
     time.jitter = jitter_seconds(time.compute, given_.machine.jitter, given_.ranks);
     return time;
   }
@@ -294,7 +294,7 @@ class Stage {
     const PlanTime& time = plan.time;
     const double uneven =
         time.compute * (1 - static_cast<double>(leaves_.all().count()) / (leaves_of_rank() * given_.ranks));
-    const std::pair<double, const char*> losses[] = {{time.exchange + time.gather, "network"},
+    const std::pair<double, const char*> losses[] = {{time.exchange + time.gathering, "network"},
                                                      {time.sums + time.update, "memory bandwidth"},
                                                      {time.jitter, "the slowest rank"},
                                                      {uneven, "leaves that ranks do not share evenly"}};

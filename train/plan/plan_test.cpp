@@ -221,7 +221,7 @@ TEST(Plan, OneRankWaitsForNobody) {
   const Plan plan = make_plan(*model, small_config(1, 1), 1, some_machine());
   for (const StagePlan& stage : plan.stages) {
     EXPECT_DOUBLE_EQ(stage.efficiency, 1);
-    EXPECT_EQ(stage.time.exchange + stage.time.gather + stage.time.jitter + stage.sent, 0);
+    EXPECT_EQ(stage.time.exchange + stage.time.gathering + stage.time.jitter + stage.sent, 0);
     EXPECT_EQ(stage.memory.sums + stage.memory.exchange, 0);
   }
 }

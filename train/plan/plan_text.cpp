@@ -28,7 +28,7 @@ constexpr TimeRow time_rows[] = {{"forward and backward", "compute", &PlanTime::
                                  {"adding leaves", "sums", &PlanTime::sums},
                                  {"exchange, not hidden", "exchange", &PlanTime::exchange},
                                  {"update", "update", &PlanTime::update},
-                                 {"gathering", "gather", &PlanTime::gather},
+                                 {"gathering", "gather", &PlanTime::gathering},
                                  {"waiting for the slowest", "jitter", &PlanTime::jitter}};
 
 std::string shown_seconds(double seconds) {

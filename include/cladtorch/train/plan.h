@@ -48,13 +48,13 @@ struct PlanMemory {
 
 /// Seconds of one update.
 struct PlanTime {
-  double compute = 0;   ///< forward and backward
-  double sums = 0;      ///< adding the leaves of a rank
-  double exchange = 0;  ///< of gradients, as far as no computing hides it
-  double update = 0;    ///< norm and optimizer
-  double gather = 0;    ///< of what ranks updated, or with stage 0 of the gradient
-  double jitter = 0;    ///< waiting for the slowest rank
-  double total() const { return compute + sums + exchange + update + gather + jitter; }
+  double compute = 0;    ///< forward and backward
+  double sums = 0;       ///< adding the leaves of a rank
+  double exchange = 0;   ///< of gradients, as far as no computing hides it
+  double update = 0;     ///< norm and optimizer
+  double gathering = 0;  ///< of what ranks updated, or with stage 0 of the gradient
+  double jitter = 0;     ///< waiting for the slowest rank
+  double total() const { return compute + sums + exchange + update + gathering + jitter; }
 };
 
 /// One of the ZeRO stages.
