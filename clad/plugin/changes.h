@@ -37,9 +37,13 @@ bool only_reads(const clang::FunctionDecl* function, unsigned parameter);
 bool ends_with_changes(const clang::CXXRecordDecl* record);
 /// Whether a function that a smart pointer calls at its end may change what is read elsewhere.
 bool does_more_than_free(const clang::FunctionDecl* deleter);
+/// Whether a function makes or assigns a copy of an object, or moves it.
+bool is_copy(const clang::CXXMethodDecl* method);
 /// Whether a copy of an object calls what changes an object that a member points to.
 bool copies_with_changes(const clang::CXXRecordDecl* record);
 
+/// Whether a function that copies or moves an object may give a member another value than it had there.
+bool gives_another_value(const clang::CXXMethodDecl* copy);
 /// Whether a copy of an object of the class, made or assigned, may have other numbers than the object.
 bool copies_differ(const clang::CXXRecordDecl* record);
 

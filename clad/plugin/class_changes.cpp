@@ -1,4 +1,4 @@
-// What the end of an object changes, and what its copies do: nothing of either is reversed.
+// What the end of an object changes, and what its copies change elsewhere: nothing of either is reversed.
 #include <set>
 
 #include "ast_visitor.h"
@@ -103,77 +103,6 @@ bool is_asked(const CXXRecordDecl* record, const std::set<const ValueDecl*>& mem
   return finder.found;
 }
 
-/// Finds, in a function that copies an object, a member that may become something else than it is there.
-struct CopyFinder : AstVisitor {
-  bool found = false;
-
-  static bool mentions(const clang::Stmt* s, const ValueDecl* member) {
-    const auto* m = dyn_cast<MemberExpr>(s);
-    return (m && m->getMemberDecl() == member) || llvm::any_of(s->children(), [&](const clang::Stmt* inner) {
-             return inner && mentions(inner, member);
-           });
-  }
-  /// The member of the object, or of the one it is copied from, that an expression names a part of.
-  static const ValueDecl* member_of(const clang::Expr* e) {
-    e = e->IgnoreParenCasts();
-    while (const auto* element = dyn_cast<ArraySubscriptExpr>(e)) e = element->getBase()->IgnoreParenCasts();
-    const auto* member = dyn_cast<MemberExpr>(e);
-    return member ? member->getMemberDecl() : nullptr;
-  }
-  void becomes(const ValueDecl* member, const clang::Expr* value) {
-    value = value->IgnoreParenCasts();
-    if (const auto* made = dyn_cast<CXXConstructExpr>(value); made && made->getNumArgs() == 1)
-      value = made->getArg(0)->IgnoreParenCasts();
-    if (const auto* call = dyn_cast<CallExpr>(value)) {  // which give what was there
-      const FunctionDecl* f = call->getDirectCallee();
-      if (f && compat::in_std(f) && named(f, {"exchange", "move"}))
-        value = call->getArg(0)->IgnoreParenCasts();
-    }
-    const bool computed = isa<BinaryOperator, UnaryOperator, CallExpr>(value) &&
-                          !isa<CXXMemberCallExpr>(value) && member->getType()->isArithmeticType();
-    found |= (computed && mentions(value, member)) || isa<FloatingLiteral>(value);
-  }
-  bool VisitBinaryOperator(BinaryOperator* e) override {
-    const ValueDecl* member = e->isAssignmentOp() ? member_of(e->getLHS()) : nullptr;
-    if (!member) return true;
-    if (e->isCompoundAssignmentOp())
-      found |= member->getType()->isArithmeticType();
-    else
-      becomes(member, e->getRHS());
-    return true;
-  }
-  /// What is copied depends on a number of the object, which that of a derivative does not have.
-  void depends(const clang::Expr* condition) {
-    if (!condition) return;
-    if (const auto* m = dyn_cast<MemberExpr>(condition))
-      found |= isa<FieldDecl>(m->getMemberDecl()) && m->getType()->isArithmeticType();
-    for (const clang::Stmt* inner : condition->children())
-      if (const auto* e = dyn_cast_or_null<clang::Expr>(inner)) depends(e);
-  }
-  bool VisitForStmt(ForStmt* s) override {
-    depends(s->getCond());
-    return true;
-  }
-  bool VisitWhileStmt(WhileStmt* s) override {
-    depends(s->getCond());
-    return true;
-  }
-  bool VisitIfStmt(IfStmt* s) override {
-    depends(s->getCond());
-    return true;
-  }
-  bool VisitUnaryOperator(UnaryOperator* e) override {
-    const ValueDecl* member = e->isIncrementDecrementOp() ? member_of(e->getSubExpr()) : nullptr;
-    found |= member && member->getType()->isArithmeticType();
-    return true;
-  }
-};
-
-bool is_copy(const CXXMethodDecl* method) {
-  if (const auto* made = dyn_cast<CXXConstructorDecl>(method)) return made->isCopyOrMoveConstructor();
-  return method->isCopyAssignmentOperator() || method->isMoveAssignmentOperator();
-}
-
 }  // namespace
 
 bool ends_with_changes(const CXXRecordDecl* record) {
@@ -252,29 +181,9 @@ bool moves_differ(const CXXRecordDecl* record) {
     if (!is_copy(method) || !method->isUserProvided() || !(moves || !record->hasMoveConstructor()) ||
         !method->hasBody(definition))
       return false;
-    CopyFinder copies;
     EndFinder changes;
-    copies.TraverseStmt(definition->getBody());
     changes.TraverseStmt(definition->getBody());
-    if ((made = dyn_cast<CXXConstructorDecl>(definition)))
-      for (const CXXCtorInitializer* init : made->inits())
-        if (init->isMemberInitializer()) copies.becomes(init->getMember(), init->getInit());
-    return copies.found || changes.referred || changes.pointed || changes.called;
-  });
-}
-
-bool copies_differ(const CXXRecordDecl* record) {
-  const SourceManager& manager = record->getASTContext().getSourceManager();
-  if (compat::in_std(record) || manager.isInSystemHeader(record->getLocation())) return false;
-  return llvm::any_of(record->methods(), [](const CXXMethodDecl* method) {
-    const FunctionDecl* definition = nullptr;
-    if (!is_copy(method) || !method->isUserProvided() || !method->hasBody(definition)) return false;
-    CopyFinder finder;
-    finder.TraverseStmt(definition->getBody());
-    if (const auto* made = dyn_cast<CXXConstructorDecl>(definition))
-      for (const CXXCtorInitializer* init : made->inits())
-        if (init->isMemberInitializer()) finder.becomes(init->getMember(), init->getInit());
-    return finder.found;
+    return gives_another_value(method) || changes.referred || changes.pointed || changes.called;
   });
 }
 

@@ -45,35 +45,30 @@ const CallExpr* thread_dependent(const clang::Stmt* s) {
 
 /// Whether the statements give the variable a value before they read it. Sure: on every way through them.
 enum class First { None, Sure, Read };
-bool reads(const ir::Expr* e, const ir::Var* v) {
-  bool found = false;
-  ir::each_var(e, [&](const ir::Var* x) { found |= x == v; });
-  return found;
-}
 First first_use(const ir::Body& body, const ir::Var* v);
 First first_use(const ir::Stmt* s, const ir::Var* v) {
   if (s->kind == ir::Stmt::CallStmt) {
     First out = First::None;
     for (const ir::CallInfo::Arg& a : s->call->args) {
       const bool whole = a.expr->kind == ir::Expr::VarRef && a.mutable_;
-      if (reads(a.expr, v)) out = whole && out != First::Read ? First::Sure : First::Read;
+      if (ir::reads(a.expr, v)) out = whole && out != First::Read ? First::Sure : First::Read;
     }
     return out;
   }
   if (s->kind == ir::Stmt::Assign) {
     const bool whole = s->lhs->kind == ir::Expr::VarRef && s->lhs->var == v;
-    if (reads(s->expr, v) || (reads(s->lhs, v) && !(whole && (s->text == "=" || s->text == "init"))))
+    if (ir::reads(s->expr, v) || (ir::reads(s->lhs, v) && !(whole && (s->text == "=" || s->text == "init"))))
       return First::Read;
     return whole ? First::Sure : First::None;
   }
   if (s->kind == ir::Stmt::AliasDecl) return First::None;
   if (s->kind == ir::Stmt::Loop) {
     if (const First init = first_use(s->init, v); init != First::None) return init;
-    const bool read =
-        reads(s->expr, v) || first_use(s->body, v) == First::Read || first_use(s->other, v) == First::Read;
+    const bool read = ir::reads(s->expr, v) || first_use(s->body, v) == First::Read ||
+                      first_use(s->other, v) == First::Read;
     return read ? First::Read : First::None;
   }
-  if (reads(s->expr, v)) return First::Read;
+  if (ir::reads(s->expr, v)) return First::Read;
   if (s->kind == ir::Stmt::Block) return first_use(s->body, v);
   if (s->kind == ir::Stmt::Breakable) return first_use(s->body, v);
   if (s->kind == ir::Stmt::If) {
@@ -213,7 +208,7 @@ bool Frontend::count_iterations(Worksharing& loop) {
     if (s->init[0]->expr->kind != ir::Expr::Literal)
       s->init[0]->expr = hoist(s->init[0]->expr, s->loc, "first");
     for (ir::Expr*& side : s->expr->args)
-      if (side->kind != ir::Expr::Literal && !reads(side, v)) side = hoist(side, s->loc, "end");
+      if (side->kind != ir::Expr::Literal && !ir::reads(side, v)) side = hoist(side, s->loc, "end");
     if (counts(fn_, s)) return true;
   }
   fail(

@@ -37,12 +37,6 @@ void write_as_sum(ir::Stmt* s, const ir::Var* v) {
   }
 }
 
-bool reads(const ir::Expr* e, const ir::Var* v) {
-  bool found = false;
-  ir::each_var(e, [&](const ir::Var* x) { found |= x == v; });
-  return found;
-}
-
 /// The statement that does anything else with `v` than to add to it, or null.
 const ir::Stmt* other_use(const ir::Body& body, const ir::Var* v) {
   for (ir::Stmt* s : body) {
@@ -50,11 +44,11 @@ const ir::Stmt* other_use(const ir::Body& body, const ir::Var* v) {
     const bool step = s->text == "++" || s->text == "--";
     const bool adds =
         s->kind == ir::Stmt::Assign && names(s->lhs, v) && (step || s->text == "+=" || s->text == "-=");
-    if (reads(s->expr, v) || (!adds && reads(s->lhs, v))) return s;
-    if (s->kind == ir::Stmt::AliasDecl && reads(s->var->path, v)) return s;
+    if (ir::reads(s->expr, v) || (!adds && ir::reads(s->lhs, v))) return s;
+    if (s->kind == ir::Stmt::AliasDecl && ir::reads(s->var->path, v)) return s;
     if (s->call)
       for (const ir::CallInfo::Arg& a : s->call->args)
-        if (reads(a.expr, v)) return s;
+        if (ir::reads(a.expr, v)) return s;
     for (const ir::Body* inner : {&s->init, &s->body, &s->other})
       if (const ir::Stmt* found = other_use(*inner, v)) return found;
   }

@@ -95,6 +95,12 @@ Region* Function::make_region(Region* parent, std::string_view record, std::stri
   return r.get();
 }
 
+bool reads(const Expr* e, const Var* v) {
+  bool found = false;
+  each_var(e, [&](const Var* x) { found |= x == v; });
+  return found;
+}
+
 std::string no_shadow(const Type* type) {
   const Type* object = type;
   while (object->kind == Type::Array || object->kind == Type::StdArray || object->kind == Type::Vector)

@@ -409,6 +409,8 @@ void each_var(const Expr* e, F&& visit) {
   }
   for (const Expr* a : e->args) each_var(a, visit);
 }
+/// Whether `e` names the variable.
+bool reads(const Expr* e, const Var* v);
 /// Whether a derivative flows through the value of `e`.
 bool active(const Expr* e);
 /// What kind of tangent an argument has.

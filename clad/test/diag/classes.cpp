@@ -200,8 +200,111 @@ double copies_that_are_equal(double x) {
   const Copies d = c;
   return d.v[0] * c.v[0];
 }
+/// Members that a copy leaves out, or takes from others.
+struct LeavesOut {
+  double v;
+  int n = 1;
+  LeavesOut(double a, int k) : v(a), n(k) {}
+  LeavesOut(const LeavesOut& o) : v(o.v) {}
+};
+double copies_leave_out(double x) {
+  LeavesOut a(x, 5);
+  // expected-error@-1 {{cannot differentiate through 'a': copies of its type 'LeavesOut' may differ from the object}}
+  return a.v * a.n;
+}
+struct Exchanges {
+  double a, b;
+  Exchanges(double x, double y) : a(x), b(y) {}
+  Exchanges(const Exchanges& o) : Exchanges(o.b, o.a) {}
+};
+double copies_exchange(double x) {
+  std::vector<Exchanges> all;
+  // expected-error@-1 {{cannot differentiate through 'all': copies of its type 'std::vector<Exchanges, std::allocator<Exchanges>>' may differ from the object}}
+  all.emplace_back(x, 2);
+  // expected-error@-1 {{cannot differentiate through 't': copies of its type 'Exchanges' may differ from the object}}
+  return all[0].a;
+}
+/// A derived class is assigned by its base class.
+struct Assigned {
+  double a, b;
+  Assigned& operator=(const Assigned& o) {
+    const double t = o.a;
+    a = o.b;
+    b = t;
+    return *this;
+  }
+};
+struct HoldsAssigned : Assigned {
+  double c;
+};
+double assignments_exchange(double x) {
+  HoldsAssigned h{{x, 2}, 1}, g{{1, 2}, 3};
+  // expected-error@-1 {{cannot differentiate through 'h': copies of its type 'HoldsAssigned' may differ from the object}}
+  // expected-error@-2 {{cannot differentiate through 'g': copies of its type 'HoldsAssigned' may differ from the object}}
+  g = h;
+  return g.b;
+}
+/// A template that is called for objects that are not constant, where a copy is meant.
+struct Greedy {
+  double v;
+  explicit Greedy(double a) : v(a) {}
+  template <class U>
+  explicit Greedy(U&& o) : v(o.v * 2) {}
+};
+double copies_by_template(double x) {
+  Greedy a(x);
+  // expected-error@-1 {{cannot differentiate through 'a': copies of its type 'Greedy' may differ from the object}}
+  return a.v;
+}
+/// Written out in other ways, but copies.
+struct Base {
+  double b;
+  explicit Base(double x) : b(x) {}
+  Base(const Base& o) : b(o.b) {}
+  Base& operator=(const Base& o) {
+    b = o.b;
+    return *this;
+  }
+};
+struct Lock {
+  int held = 0;
+  Lock() = default;
+  Lock(const Lock&) = delete;
+};
+struct Written : Base {
+  struct {
+    double a[2];
+  } in{};
+  std::vector<double> w;
+  int n = 0;
+  Lock lock;
+  Written(double x, int k) : Base(x), in{{x, 1}}, w(2, x), n(k) {}
+  Written(const Written& o) : Base(o), n(o.count()) { set(o); }
+  Written& operator=(const Written& o) {
+    if (this == &o) return *this;
+    Base::operator=(o);
+    n = o.n;
+    set(o);
+    return *this;
+  }
+  int count() const { return n; }
+  void set(const Written& o) {
+    for (int i = 0; i < 2; ++i) in.a[i] = o.in.a[i];
+    w = o.w;
+  }
+};
+double copies_that_are_written(double x) {
+  Written a(x, 2), b = a;
+  b = a;
+  return b.in.a[0] * b.w[1] * b.n * b.b;
+}
 
 void use() {
+  clad::gradient(copies_leave_out);
+  clad::gradient(copies_exchange);
+  clad::gradient(assignments_exchange);
+  clad::gradient(copies_by_template);
+  clad::gradient(copies_that_are_written);
   clad::gradient(leaves);
   clad::gradient(starts);
   clad::gradient(not_copyable);

@@ -1477,3 +1477,51 @@ struct bits_pushed {
     return std::bit_cast<double>(n);
   }
 };
+//- copied_without_a_member refuse
+struct copied_without_a_member {
+  double v = 0;
+  int n = 1;
+  copied_without_a_member() = default;
+  copied_without_a_member(const copied_without_a_member& o) : v(o.v) {}
+  copied_without_a_member& operator=(const copied_without_a_member&) = default;
+  void put(double x) {
+    v = x;
+    n = 3;
+  }
+  double get() const { return v * n; }
+};
+//- copied_to_other_members refuse
+struct copied_to_other_members {
+  double v = 0, w = 1;
+  copied_to_other_members() = default;
+  copied_to_other_members(const copied_to_other_members& o) : v(o.w), w(o.v) {}
+  copied_to_other_members& operator=(const copied_to_other_members&) = default;
+  void put(double x) { v = x; }
+  double get() const { return v * v * w; }
+};
+//- assigned_to_other_members refuse
+struct assigned_to_other_members_part {
+  double v = 0, w = 1;
+  assigned_to_other_members_part() = default;
+  assigned_to_other_members_part(const assigned_to_other_members_part&) = default;
+  assigned_to_other_members_part& operator=(const assigned_to_other_members_part& o) {
+    const double old = o.v;
+    v = o.w;
+    w = old;
+    return *this;
+  }
+};
+struct assigned_to_other_members {
+  assigned_to_other_members_part part;
+  void put(double x) { part.v = x; }
+  double get() const { return part.v * part.v * part.w; }
+};
+//- copied_by_a_template refuse
+struct copied_by_a_template {
+  double v = 0;
+  copied_by_a_template() = default;
+  template <class U>
+  copied_by_a_template(U& o) : v(2 * o.v) {}
+  void put(double x) { v = x; }
+  double get() const { return v; }
+};

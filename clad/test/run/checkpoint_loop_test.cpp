@@ -27,7 +27,7 @@ struct Token {
 };
 struct Counted {
   double x = 0;
-  Token token;
+  CLAD_CONSTANT Token token;  // which no number depends on
 };
 
 thread_local std::uint64_t drawn = 0;
