@@ -46,6 +46,7 @@ struct Closure {
   const clang::FieldDecl* member = nullptr;  ///< of a pointer to it
   ir::Expr* choice = nullptr;
   std::shared_ptr<Closure> yes, no;
+  bool shared = false;  ///< std::ref(f): another name of f, and so are its copies
 };
 
 bool is_lambda(clang::QualType type);

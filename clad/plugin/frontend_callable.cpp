@@ -94,10 +94,16 @@ std::shared_ptr<Closure> Frontend::callable(const clang::Expr* e) {
   if (const auto* call = dyn_cast<CallExpr>(bare); call && call->getNumArgs() == 1)
     if (const FunctionDecl* f = call->getDirectCallee();
         f && compat::in_std(f) && named(f, {"move", "forward", "ref", "cref"})) {
-      if (!changes_.taken.count(call)) return callable(call->getArg(0));
-      fail(call->getExprLoc(),
-           "cannot differentiate this move of a function whose containers may be read again; copy it");
-      return nullptr;
+      if (changes_.taken.count(call)) {
+        fail(call->getExprLoc(),
+             "cannot differentiate this move of a function whose containers may be read again; copy it");
+        return nullptr;
+      }
+      const std::shared_ptr<Closure> named_one = callable(call->getArg(0));
+      if (!named_one || named(f, {"move", "forward"})) return named_one;
+      auto other_name = std::make_shared<Closure>(*named_one);
+      other_name->shared = true;
+      return other_name;
     }
   if (const auto* element = dyn_cast<ArraySubscriptExpr>(bare); element && table_of(element->getBase()))
     return function_in(value(element));
@@ -140,8 +146,7 @@ bool Frontend::declare_callable(const VarDecl* decl) {
   }
   std::shared_ptr<Closure> closure = callable(decl->getInit());
   if (!closure) return tainted_;
-  closures_[decl] =
-      closure->record && !decl->getType()->isReferenceType() ? copy_closure(closure, at_) : closure;
+  closures_[decl] = decl->getType()->isReferenceType() ? closure : copy_closure(closure, at_);
   return true;
 }
 
@@ -185,6 +190,7 @@ bool Frontend::add_target(ir::CallInfo& info, const clang::Expr* e, const Functi
     info.targets[position] = closure->function->getCanonicalDecl();
     return true;
   }
+  if (!param->isReferenceType()) closure = copy_closure(closure, loc(e));
   info.targets[position] = closure->record;
   add_closure_arguments(info, *closure);
   return true;
@@ -202,8 +208,7 @@ std::shared_ptr<Closure> Frontend::passed_target(const FunctionDecl* callee, uns
     return field ? target(field) : nullptr;
   }
   const std::shared_ptr<Closure> closure = callable(e);
-  const bool copied = closure && closure->record && !p->getType()->isReferenceType();
-  return copied ? copy_closure(closure, at_) : closure;
+  return p->getType()->isReferenceType() ? closure : copy_closure(closure, at_);
 }
 
 /// The parameter of type `void*` that an expression names, if it stands for a pointer of the caller's.

@@ -69,14 +69,15 @@ std::shared_ptr<Closure> Frontend::make_closure(const LambdaExpr* e) {
       capture.moves = capture.by_reference && !init_capture && var->getType()->isPointerType() &&
                       (inside.modified.count(var) || inside.counters.count(var));
       if (init_capture && is_lambda(var->getType())) {
-        capture.closure = copy_closure(closure_of(initializer), at_);
+        capture.closure = closure_of(initializer);
+        if (!capture.by_reference) capture.closure = copy_closure(capture.closure, at_);
         if (!capture.closure) return nullptr;
       } else if (is_callable(var->getType()) && !closures_.count(var) && !bindings_.count(var)) {
         fail(c.getLocation(), "cannot differentiate a lambda that captures '" + var->getNameAsString() +
                                   "', a function that is not known here; pass it as an argument");
         return nullptr;
       } else if (!init_capture && closures_.count(var)) {
-        capture.closure = closures_[var];
+        capture.closure = capture.by_reference ? closures_[var] : copy_closure(closures_[var], at_);
       } else if (!init_capture && bindings_.count(var) && is_parts(bindings_[var])) {
         capture.path =
             capture.by_reference
@@ -238,15 +239,24 @@ void Frontend::add_closure_arguments(ir::CallInfo& info, const Closure& closure)
   }
 }
 
-/// A lambda copied: by-value captures that its body may change get storage of their own.
+/// A function copied: what it holds by value, and may change, gets storage of its own. The same where there
+/// is nothing of that kind.
 std::shared_ptr<Closure> Frontend::copy_closure(std::shared_ptr<Closure> closure, ir::Loc at) {
-  if (!closure || !closure->record || !closure->record->getLambdaCallOperator() ||
-      closure->record->getLambdaCallOperator()->isConst())
-    return closure;
+  if (!closure || closure->shared) return closure;
   auto copy = std::make_shared<Closure>(*closure);
+  bool differs = false;
+  const auto copy_inner = [&](std::shared_ptr<Closure>& inner) {
+    const std::shared_ptr<Closure> own = copy_closure(inner, at);
+    differs |= own != inner;
+    inner = own;
+  };
+  copy_inner(copy->yes);
+  copy_inner(copy->no);
+  const CXXMethodDecl* body = closure->record ? closure->record->getLambdaCallOperator() : nullptr;
   for (Closure::Capture& c : copy->captures) {
-    if (c.closure) c.closure = copy_closure(c.closure, at);
-    if (c.by_reference || c.closure || is_cursor_type(c.path->type)) continue;
+    if (!body || c.by_reference) continue;
+    copy_inner(c.closure);  // which also a constant lambda may call, and so change
+    if (c.closure || body->isConst() || is_cursor_type(c.path->type)) continue;
     ir::Var* v =
         fn_.make_var(ir::Var::Local, c.decl ? c.decl->getNameAsString() : "self", c.path->type, region_);
     v->modified = true;
@@ -256,8 +266,9 @@ std::shared_ptr<Closure> Frontend::copy_closure(std::shared_ptr<Closure> closure
     d->var = v;
     d->expr = c.path;
     c.path = fn_.ref(v);
+    differs = true;
   }
-  return copy;
+  return differs ? copy : closure;
 }
 
 }  // namespace clad

@@ -288,6 +288,8 @@ void Frontend::lower_range_for(const CXXForRangeStmt* s, const std::function<voi
     bind_parts(bindings, whole);
   } else if (table && in_parts(var->getType()) && !var->getType()->isReferenceType()) {
     bindings_[var] = copy_parts(element, var->getType()->getAsCXXRecordDecl());
+  } else if (table && computes(var->getType()) && !var->getType()->isReferenceType()) {
+    bindings_[var] = copied_functions(element);
   } else if (table || (element->type->kind == ir::Type::Pointer && element->kind == ir::Expr::Method)) {
     bindings_[var] = element;  // a pointer that does not move
   } else if (chosen && var->getType()->isReferenceType()) {

@@ -411,9 +411,12 @@ ir::Expr* Frontend::copy_parts(ir::Expr* source, const CXXRecordDecl* record) {
     ir::Expr* part = through(source, [&](ir::Expr* one) { return part_of(one, f); });
     ir::Expr*& own = copy->args[i++];
     const ir::Type* t = types_.get(f->getType());
-    if (const auto it = part_functions_.find(part); it != part_functions_.end()) {
+    const bool function = part_functions_.count(part) || are_functions(part);
+    if (function && f->getType()->isReferenceType()) {
+      own = part;
+    } else if (const auto it = part_functions_.find(part); it != part_functions_.end()) {
       own = function_part(t, copy_closure(it->second, at_));
-    } else if (are_functions(part)) {  // one of several, or null
+    } else if (function) {  // one of several, or null
       own = copied_functions(part);
     } else if (f->getType()->isReferenceType() || is_view(f->getType()) || is_cursor_type(t)) {
       own = through(part, [&](ir::Expr* one) { return freeze(one, at_); });

@@ -92,9 +92,11 @@ ir::Expr* Frontend::copy_table(ir::Expr* source, QualType type) {
         SourceLocation::getFromRawEncoding(at_),
         "cannot differentiate a copy of an array of pointers that is chosen at run time; use if and else");
   ir::Expr* copy = new_table(source->type);
-  const bool objects = in_parts(element_of(type)) && !computes(element_of(type));
+  const QualType of = element_of(type);
   for (ir::Expr* element : source->args)
-    copy->args.push_back(objects ? copy_parts(element, element_of(type)->getAsCXXRecordDecl()) : element);
+    copy->args.push_back(computes(of)   ? copied_functions(element)
+                         : in_parts(of) ? copy_parts(element, of->getAsCXXRecordDecl())
+                                        : element);
   return copy;
 }
 

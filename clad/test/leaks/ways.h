@@ -3961,3 +3961,32 @@ double allocated_by_own_count(double x) {
   ::delete made;
   return y * allocated_by_own_count_number::n;
 }
+//- function_with_state_by_value follow
+#include <functional>
+double function_with_state_by_value_twice(std::function<double()> g) { return g() + g(); }
+double function_with_state_by_value(double x) {
+  std::function<double()> g = [a = x]() mutable { return a *= 2; };
+  return function_with_state_by_value_twice(g) * g() + function_with_state_by_value_twice(g);
+}
+//- function_with_state_captured follow
+#include <functional>
+double function_with_state_captured(double x) {
+  std::function<double()> g = [a = x]() mutable { return a *= 2; };
+  auto own = [g] { return g() + g(); };
+  auto other = own;
+  auto shared = [&g, n = 1]() mutable { return g() * ++n; };
+  auto again = shared;
+  return own() * g() + other() * shared() + again();
+}
+//- function_with_state_listed follow
+#include <functional>
+#include <vector>
+double function_with_state_listed(double x) {
+  std::function<double()> g = [a = x]() mutable { return a *= 2; };
+  std::vector<std::function<double()>> all{g, g};
+  auto copies = all;
+  double sum = copies[0]() * copies[0]();
+  for (auto h : all) sum += h() + h();
+  for (auto& h : all) sum += h();
+  return sum * all[1]() + g();
+}

@@ -242,6 +242,68 @@ double listed(double x, double y) {
 }
 }  // namespace members
 
+/// A copy of a function has a state of its own.
+namespace copied {
+using Function = std::function<double(double)>;
+double descends(Function f, int n) { return n == 0 ? f(1) : f(2) + descends(f, n - 1) * f(1); }
+double twice(Function f) { return f(1) + f(2); }
+double passed(double x, double y) {
+  const Function f = [a = x](double v) mutable { return a = 1.1 * a + v; };
+  return twice(f) * descends(f, 2) + f(y);
+}
+double captured(double x, double y) {
+  Function f = [a = x](double v) mutable { return a = 1.1 * a + v; };
+  const auto own = [f](double v) { return f(v) + f(2 * v); };
+  const auto other = own;
+  const auto shared = [&f, n = 1](double v) mutable { return f(v) * ++n; };
+  auto again = shared;
+  return own(y) * other(1) + own(2) * f(y) + again(1) * again(y) * f(2);
+}
+double iterated(double x, double y) {
+  Function f = [a = x](double v) mutable { return a = 1.1 * a + v; };
+  std::vector<Function> all{f, f};
+  const auto copies = all;
+  double sum = copies[0](y) * copies[0](1);
+  for (auto g : all) sum += g(y) * g(2);
+  for (auto& g : all) sum += g(y) * g(3);
+  return sum * all[0](1) * copies[1](2) + f(y);
+}
+double chosen(double x, double y) {
+  Function f = [a = x](double v) mutable { return a = 1.1 * a + v; };
+  Function g = [a = y](double v) mutable { return a = a * v; };
+  const auto one = x > y ? f : g;
+  double sum = one(x) * one(y) * f(1);
+  const Function all[] = {f, g};
+  for (int i = 0; i < 4; ++i) {
+    const auto own = all[i % 2];
+    sum += own(y) * own(2) + all[i % 2](1.5);
+  }
+  return sum;
+}
+/// But another name is none.
+struct Names {
+  Function& f;
+};
+double named(double x, double y) {
+  Function f = [a = x](double v) mutable { return a = 1.1 * a + v; };
+  const Names one{f}, other = one;
+  return one.f(1) * other.f(y) * f(2);
+}
+double referred(double x, double y) {
+  auto f = [a = x](double v) mutable { return a = 1.1 * a + v; };
+  return twice(std::ref(f)) * f(y);
+}
+}  // namespace copied
+
+TEST(HeldFunctions, Copies) {
+  EXPECT_DERIVATIVES(copied::passed, 1.3, 0.7);
+  EXPECT_DERIVATIVES(copied::captured, 1.3, 0.7);
+  EXPECT_DERIVATIVES(copied::iterated, 1.3, 0.7);
+  EXPECT_DERIVATIVES(copied::chosen, 1.3, 0.7);
+  EXPECT_DERIVATIVES(copied::chosen, 0.7, 1.3);
+  EXPECT_DERIVATIVES(copied::named, 1.3, 0.7);
+  EXPECT_DERIVATIVES(copied::referred, 1.3, 0.7);
+}
 TEST(HeldFunctions, Members) {
   EXPECT_DERIVATIVES(pointer::value, 1.3, 0.7);
   EXPECT_DERIVATIVES(lambda::value, 1.3, 0.7);
