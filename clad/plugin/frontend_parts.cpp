@@ -260,6 +260,8 @@ ir::Expr* Frontend::assign_parts(const clang::Expr* to, ir::Expr* target, ir::Ex
     return fail(to->getExprLoc(),
                 "cannot differentiate this assignment of an object that holds pointers and "
                 "is chosen at run time; use if and else");
+  // Its members are computed from what those of this one were before.
+  if (!is_parts(source) && !ir::names_object(source)) source = hoist(source, loc(to));
   if (llvm::any_of(record->bases(),
                    [](const CXXBaseSpecifier& b) { return !b.getType()->getAsCXXRecordDecl()->isEmpty(); }))
     return fail(to->getExprLoc(),

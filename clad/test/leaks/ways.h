@@ -3990,3 +3990,11 @@ double function_with_state_listed(double x) {
   for (auto& h : all) sum += h();
   return sum * all[1]() + g();
 }
+//- pair_of_references_assigned follow
+#include <utility>
+double pair_of_references_assigned(double x) {
+  double y = x * x;
+  std::pair<double&, double&> both(x, y);
+  both = std::make_pair(y, x);
+  return x * x + y;
+}

@@ -551,6 +551,15 @@ double value(double x, double y) {
 }
 }  // namespace local_moved_from
 
+namespace pairs_of_references {
+double value(double x, double y) {
+  std::pair<double&, double&> both(x, y);
+  both = std::make_pair(y * y, x);
+  both = std::pair<double, double>{y, x * y};
+  return x * x + y;
+}
+}  // namespace pairs_of_references
+
 namespace pairs {
 std::pair<double*, double*> both(std::vector<double>& v) { return {&v[0], &v[1]}; }
 std::pair<double*, int> counted(std::vector<double>& v, int i) { return std::make_pair(&v[i], i); }
@@ -602,6 +611,7 @@ TEST(PartsCopies, Values) {
   EXPECT_DERIVATIVES(exchanged::value, 1.3, 0.7);
   EXPECT_DERIVATIVES(cursor::value, 1.3, 0.7);
   EXPECT_DERIVATIVES(pairs::value, 1.3, 0.7);
+  EXPECT_DERIVATIVES(pairs_of_references::value, 1.3, 0.7);
   EXPECT_DERIVATIVES(moved_pointers::value, 1.3, 0.7);
 }
 TEST(PartsCopies, Templates) {
