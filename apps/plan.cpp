@@ -75,9 +75,16 @@ Configured configure(const Request& request) {
   Configured result;
   train::apply_settings(settings, result.config);
   for (const train::Setting& setting : settings) result.given.push_back(setting.key);
-  if (!result.sets("train.accumulate")) result.config.train.accumulate = request.ranks;
-  if (!result.sets("run.dtype") && !request.device.empty()) result.config.run.dtype = "bf16";
-  if (result.config.run.dtype == "fp8")
+  train::TrainConfig& config = result.config;
+  config.run.device = "cpu";  // no GPU computes a plan
+  if (!result.sets("train.accumulate"))
+    config.train.accumulate = std::max(request.ranks, config.train.leaves);
+  if (config.lora.rank > 0 || !config.train.freeze.empty() || !config.train.train_only.empty())
+    throw train::UsageError(
+        "plan: it knows runs that train all of a model; leave out lora.rank, train.freeze and "
+        "train.train_only");
+  if (!result.sets("run.dtype") && !request.device.empty()) config.run.dtype = "bf16";
+  if (config.run.dtype == "fp8")
     throw train::UsageError("plan: --dtype is 'fp8', in which one rank trains alone; expected fp32 or bf16");
   return result;
 }

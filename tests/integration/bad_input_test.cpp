@@ -202,6 +202,8 @@ TEST_F(BadInput, PlansOfWhatCannotBeAreRefused) {
   expect_error(plan({"--model", "gpt2", "--set", "train.accumulate=2"}), usage_error_code,
                "4 ranks need 4 micro-batches per update");
   expect_error(plan({"--model", "gpt2", "--context", "2048", "--dtype", "fp8"}), usage_error_code, "fp8");
+  expect_error(plan({"--set", "lora.rank=8"}), usage_error_code,
+               "plan: it knows runs that train all of a model");
   expect_error({"plan", "--model", "toy", "--threads", "1000", "--per-node", "8"}, usage_error_code, "cores");
 }
 
