@@ -22,11 +22,16 @@ namespace {
 
 #if defined(CLADTORCH_SMPIRUN)
 
-/// As the formulas have it: no factors of a calibrated cluster, and 0.5 us to send a message.
+/// As the formulas have it: no factors of a calibrated cluster.
 constexpr const char* neutral =
     " --cfg=network/model:CM02 --cfg=network/crosstraffic:0 --cfg=network/TCP-gamma:0"
     " --cfg=network/latency-factor:1 --cfg=network/bandwidth-factor:1 --cfg=network/weight-S:0"
-    " --cfg=smpi/ois:0:5e-7:0 --cfg=smpi/simulate-computation:no --log=root.thres:critical";
+    " --cfg=smpi/simulate-computation:no --log=root.thres:critical";
+/// 0.5 us to send a message. Messages of many ranks then begin at as many moments, and the simulation
+/// computes the rates of all of them anew at each; there it is left out, since a plan hides it behind the
+/// wire.
+constexpr const char* posting = " --cfg=smpi/ois:0:5e-7:0";
+constexpr int most_posting = 64;
 
 struct Case {
   const char* model;
@@ -125,7 +130,8 @@ Times simulated(const Case& one, const LanguageModel& model, const TrainConfig& 
   write_parts(one, parameters, shares, folder / "parts");
   const std::string command = "cd " + folder.string() + " && " CLADTORCH_SMPIRUN " -np " +
                               std::to_string(one.ranks) + " -platform platform.xml -hostfile hosts" +
-                              neutral + " " CLADTORCH_SMPI_EXCHANGE " " + std::to_string(one.leaves) + " " +
+                              neutral + (one.ranks <= most_posting ? posting : "") +
+                              " " CLADTORCH_SMPI_EXCHANGE " " + std::to_string(one.leaves) + " " +
                               (one.zero == 2 ? "1" : "0") + " parts 2>errors";
   std::FILE* output = ::popen(command.c_str(), "r");
   Times times{};
@@ -173,7 +179,7 @@ TEST(Smpi, ExchangeBetweenNodesTakesAsLongAsPlanned) {
 TEST(Smpi, ExchangeOfManyRanksTakesAsLongAsPlanned) {
   const char* const most = std::getenv("CLADTORCH_SMPI_RANKS");
   if (most == nullptr)
-    GTEST_SKIP() << "CLADTORCH_SMPI_RANKS=256 in the environment simulates 256 ranks, for minutes";
+    GTEST_SKIP() << "CLADTORCH_SMPI_RANKS=256 in the environment simulates 256 ranks, for a minute";
   for (const int ranks : {256, 1024})
     if (ranks <= std::atoi(most)) expect_agreement({"gpt2", ranks, ranks, 1}, 0.03);
 }
