@@ -144,13 +144,21 @@ train::PlanMachine machine_of(const Request& request, const LanguageModel& model
 int run(const Request& request) {
   Configured configured = configure(request);
   const std::unique_ptr<LanguageModel> model = model_of(request, configured);
-  train::TrainConfig resolved = configured.config;
-  train::resolve_leaves(resolved, static_cast<int>(request.ranks));  // before anything is measured
-  const train::Plan plan = train::make_plan(*model, resolved, static_cast<int>(request.ranks),
-                                            machine_of(request, *model, resolved));
+  const train::TrainConfig& config = configured.config;
+  const auto ranks = static_cast<int>(request.ranks);
+  train::TrainConfig resolved = config;
+  train::resolve_leaves(resolved, ranks);  // throws before anything is measured
+  const std::vector<train::Plan> plans =
+      train::make_plans(*model, config, ranks, machine_of(request, *model, config));
   const double tokens = *number_of_tokens(request.tokens);
-  fmt::print("{}",
-             request.json ? train::plan_json(plan, tokens).dump() + "\n" : train::plan_text(plan, tokens));
+  if (request.json) {
+    nlohmann::ordered_json json = train::plan_json(plans.back(), tokens);
+    json["scaling"] = train::scaling_json(plans, tokens);
+    fmt::print("{}\n", json.dump());
+    return 0;
+  }
+  fmt::print("{}", train::plan_text(plans.back(), tokens));
+  if (ranks > 1) fmt::print("\n{}", train::scaling_text(plans, tokens));
   return 0;
 }
 

@@ -156,11 +156,14 @@ TEST_F(ProgramTest, PlanPredictsMemoryAndSpeed) {
   EXPECT_EQ(xl["dtype"], "bf16");
   EXPECT_NEAR(xl["stages"][0]["memory"]["optimizer"].get<double>(), 4 * 1557.6e6, 1e6);
   EXPECT_LT(xl["stages"][2]["memory"]["total"], xl["stages"][1]["memory"]["total"]);
+  ASSERT_EQ(xl["scaling"].size(), 4u);
+  EXPECT_EQ(xl["scaling"][3]["stages"], xl["stages"]);
+  EXPECT_EQ(xl["scaling"][0]["stages"][1]["efficiency"], 1);
   // A model of one's own, from the configuration or from a folder.
   succeed(small_train());
   const auto folder = json({"--model", "run"});
   EXPECT_GT(folder["stages"][1]["tokens_per_second"].get<double>(), 0);
-  const auto config = json({"--config", "run/config.toml", "--leaves", "8", "--set", "train.accumulate=8",
+  const auto config = json({"--config", "run/config.toml", "--leaves", "0", "--set", "train.accumulate=8",
                             "--dtype", "bf16", "--set", "train.batch=8"});
   EXPECT_EQ(config["model"], folder["model"]);
   EXPECT_EQ(config["stages"], folder["stages"]);

@@ -23,6 +23,8 @@ constexpr double posting_seconds = 0.5e-6;
 constexpr double bytes_per_sum = 12, bytes_per_number = 4;
 /// A plan names what limits it where that takes more of the time.
 constexpr double worth_naming = 0.03;
+/// Above so many ranks, plans for all powers of two would be too many to read.
+constexpr int most_doubled = 64;
 
 /// Bytes per parameter that an update moves.
 double bytes_of_update(const TrainConfig::Optimizer& config, DType dtype) {
@@ -40,7 +42,8 @@ struct Given {
   DType dtype;
   TensorList parameters;
   Shares shares;
-  double elements;  ///< of the gradient
+  double elements;       ///< of the gradient
+  int64_t leaves_alone;  ///< that a run on one rank has
 
   PlanNetwork network() const {
     return {machine.per_node, machine.link, machine.network, machine.latency, posting_seconds};
@@ -280,11 +283,11 @@ class Stage {
     return most_of(bytes);
   }
 
-  /// Seconds of the same update on one rank.
+  /// Seconds of the update on one rank.
   double alone() const {
     const auto& train = given_.config.train;
     return given_.micro_batch_seconds() * static_cast<double>(train.accumulate) +
-           adding(static_cast<double>(train.leaves)) + update(given_.elements);
+           adding(static_cast<double>(given_.leaves_alone)) + update(given_.elements);
   }
 
   std::string limit(const StagePlan& plan) const {
@@ -335,9 +338,25 @@ Plan make_plan(const LanguageModel& model, const TrainConfig& config, int ranks,
                     .dtype = precision_from_string(resolved.run.dtype).dtype,
                     .parameters = std::move(parameters),
                     .shares = std::move(shares),
-                    .elements = static_cast<double>(model.gradient_elements())};
+                    .elements = static_cast<double>(model.gradient_elements()),
+                    .leaves_alone = std::max<int64_t>(1, config.train.leaves)};
   for (int zero = 0; zero < 3; ++zero) plan.stages[static_cast<size_t>(zero)] = Stage(given, zero).plan();
   return plan;
+}
+
+std::vector<int> numbers_of_ranks(int ranks) {
+  const int factor = ranks > most_doubled ? 4 : 2;
+  std::vector<int> numbers;
+  for (int number = 1; number < ranks; number *= factor) numbers.push_back(number);
+  numbers.push_back(ranks);
+  return numbers;
+}
+
+std::vector<Plan> make_plans(const LanguageModel& model, const TrainConfig& config, int ranks,
+                             const PlanMachine& machine) {
+  std::vector<Plan> plans;
+  for (const int number : numbers_of_ranks(ranks)) plans.push_back(make_plan(model, config, number, machine));
+  return plans;
 }
 
 }  // namespace cladtorch::train

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <mutex>
 
@@ -21,6 +22,7 @@
 namespace cladtorch::train {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 GPT2Config small_gpt2() {
@@ -294,6 +296,29 @@ TEST(Plan, BadInputIsNamedWithTheWayOut) {
                 make_plan(*model, small_config(2, 1), 4, some_machine());
               }),
               HasSubstr("4 ranks need 4 micro-batches per update"));
+}
+
+TEST(Plan, ScalesFromOneRank) {
+  EXPECT_THAT(numbers_of_ranks(1), ElementsAre(1));
+  EXPECT_THAT(numbers_of_ranks(6), ElementsAre(1, 2, 4, 6));
+  EXPECT_THAT(numbers_of_ranks(1024), ElementsAre(1, 4, 16, 64, 256, 1024));
+  const auto model = as_language_model(GPT2(small_gpt2()));
+  TrainConfig config = small_config(8, 1);
+  config.train.leaves = 0;  // each number of ranks has as many as it needs
+  const std::vector<Plan> plans = make_plans(*model, config, 8, some_machine());
+  ASSERT_EQ(plans.size(), 4u);
+  const double alone = plans.front().stages[0].tokens_per_second;
+  for (const Plan& plan : plans) {
+    EXPECT_EQ(plan.config.train.leaves, plan.ranks);
+    EXPECT_EQ(plan.tokens_per_update, 64);
+    for (const StagePlan& stage : plan.stages)
+      EXPECT_NEAR(stage.efficiency, stage.tokens_per_second / (plan.ranks * alone), 1e-9);
+  }
+  const std::string text = scaling_text(plans, 1e9);
+  EXPECT_EQ(std::ranges::count(text, '\n'), 1 + 1 + 3 * 3);  // on one rank the stages are the same
+  const auto json = scaling_json(plans, 1e9);
+  ASSERT_EQ(json.size(), 4u);
+  EXPECT_EQ(json[3]["stages"][2]["efficiency"], plans[3].stages[2].efficiency);
 }
 
 TEST(Plan, IsATableAndAnObject) {

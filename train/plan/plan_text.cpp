@@ -41,6 +41,7 @@ std::string shown_time(double seconds) {
   constexpr double day = 86400;
   return seconds < day ? short_duration(seconds) : fmt::format("{:.1f} days", seconds / day);
 }
+std::string shown_percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 /// A row with one value of each stage.
 template <class Shown>
@@ -63,12 +64,45 @@ Table table_of(const Plan& plan, double tokens) {
   add(table, "one update", plan, [](const StagePlan& stage) { return shown_seconds(stage.time.total()); });
   add(table, "tokens per second", plan,
       [](const StagePlan& stage) { return short_count(stage.tokens_per_second); });
-  add(table, "MFU", plan, [](const StagePlan& stage) { return fmt::format("{:.1f} %", 100 * stage.mfu); });
-  add(table, "efficiency", plan,
-      [](const StagePlan& stage) { return fmt::format("{:.1f} %", 100 * stage.efficiency); });
+  add(table, "MFU", plan, [](const StagePlan& stage) { return shown_percent(stage.mfu); });
+  add(table, "efficiency", plan, [](const StagePlan& stage) { return shown_percent(stage.efficiency); });
   add(table, short_count(tokens) + " tokens take", plan,
       [&](const StagePlan& stage) { return shown_time(tokens / stage.tokens_per_second); });
   return table;
+}
+
+nlohmann::ordered_json stages_json(const Plan& plan, double tokens) {
+  auto stages = nlohmann::ordered_json::array();
+  for (size_t zero = 0; zero < plan.stages.size(); ++zero) {
+    const StagePlan& stage = plan.stages[zero];
+    nlohmann::ordered_json memory, time;
+    for (const MemoryRow& row : memory_rows) memory[row.key] = stage.memory.*row.bytes;
+    memory["total"] = stage.memory.total();
+    for (const TimeRow& row : time_rows) time[row.key] = stage.time.*row.seconds;
+    time["total"] = stage.time.total();
+    stages.push_back({{"zero", zero},
+                      {"memory", memory},
+                      {"seconds", time},
+                      {"sent", stage.sent},
+                      {"tokens_per_second", stage.tokens_per_second},
+                      {"mfu", stage.mfu},
+                      {"efficiency", stage.efficiency},
+                      {"run_seconds", tokens / stage.tokens_per_second},
+                      {"limit", stage.limit}});
+  }
+  return stages;
+}
+
+/// A row for each stage; on one rank they are the same.
+void add_scaling(Table& table, const Plan& plan, double tokens) {
+  const size_t stages = plan.ranks == 1 ? 1 : plan.stages.size();
+  for (size_t zero = 0; zero < stages; ++zero) {
+    const StagePlan& stage = plan.stages[zero];
+    table.push_back({zero == 0 ? std::to_string(plan.ranks) : "", std::to_string(zero),
+                     short_bytes(stage.memory.total()), short_count(stage.tokens_per_second),
+                     shown_percent(stage.mfu), shown_percent(stage.efficiency),
+                     shown_time(tokens / stage.tokens_per_second), stage.limit});
+  }
 }
 
 }  // namespace
@@ -121,24 +155,22 @@ nlohmann::ordered_json plan_json(const Plan& plan, double tokens) {
                                    {"network", machine.network},
                                    {"latency", machine.latency},
                                    {"jitter", machine.jitter}}}};
-  json["stages"] = nlohmann::ordered_json::array();
-  for (size_t zero = 0; zero < plan.stages.size(); ++zero) {
-    const StagePlan& stage = plan.stages[zero];
-    nlohmann::ordered_json memory, time;
-    for (const MemoryRow& row : memory_rows) memory[row.key] = stage.memory.*row.bytes;
-    memory["total"] = stage.memory.total();
-    for (const TimeRow& row : time_rows) time[row.key] = stage.time.*row.seconds;
-    time["total"] = stage.time.total();
-    json["stages"].push_back({{"zero", zero},
-                              {"memory", memory},
-                              {"seconds", time},
-                              {"sent", stage.sent},
-                              {"tokens_per_second", stage.tokens_per_second},
-                              {"mfu", stage.mfu},
-                              {"efficiency", stage.efficiency},
-                              {"run_seconds", tokens / stage.tokens_per_second},
-                              {"limit", stage.limit}});
-  }
+  json["stages"] = stages_json(plan, tokens);
+  return json;
+}
+
+std::string scaling_text(std::span<const Plan> plans, double tokens) {
+  Table table = {{"ranks", "--zero", "memory", "tokens/s", "MFU", "efficiency",
+                  short_count(tokens) + " tokens", "limited by"}};
+  for (const Plan& plan : plans) add_scaling(table, plan, tokens);
+  return to_text(table);
+}
+
+nlohmann::ordered_json scaling_json(std::span<const Plan> plans, double tokens) {
+  auto json = nlohmann::ordered_json::array();
+  for (const Plan& plan : plans)
+    json.push_back(
+        {{"ranks", plan.ranks}, {"leaves", plan.config.train.leaves}, {"stages", stages_json(plan, tokens)}});
   return json;
 }
 

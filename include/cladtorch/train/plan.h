@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -64,7 +65,7 @@ struct StagePlan {
   double sent = 0;  ///< bytes that a rank sends in an update, at most
   double tokens_per_second = 0;
   double mfu = 0;         ///< share of the peaks of all ranks
-  double efficiency = 0;  ///< tokens per second and rank, against one rank that computes the same update
+  double efficiency = 0;  ///< tokens per second and rank, against a run on one rank
   std::string limit;      ///< what keeps it from more, in a few words
 };
 
@@ -81,8 +82,17 @@ struct Plan {
 /// the micro-batches of an update cannot be shared by so many.
 Plan make_plan(const LanguageModel& model, const TrainConfig& config, int ranks, const PlanMachine& machine);
 
+/// From 1 to `ranks`: the powers of two between, or of four where those would be many.
+std::vector<int> numbers_of_ranks(int ranks);
+/// The plans of the same update on numbers_of_ranks(ranks).
+std::vector<Plan> make_plans(const LanguageModel& model, const TrainConfig& config, int ranks,
+                             const PlanMachine& machine);
+
 /// For a terminal, and for programs; `tokens` is the length of the run whose time is shown.
 std::string plan_text(const Plan& plan, double tokens);
 nlohmann::ordered_json plan_json(const Plan& plan, double tokens);
+/// How plans for more and more ranks compare: a table, and an array of objects.
+std::string scaling_text(std::span<const Plan> plans, double tokens);
+nlohmann::ordered_json scaling_json(std::span<const Plan> plans, double tokens);
 
 }  // namespace cladtorch::train
