@@ -20,8 +20,8 @@ struct Changes {
   std::set<std::string> names;                 ///< of local variables
   /// What pointers and iterators are assigned after their declaration; a null pointer where that is unknown.
   std::map<const clang::ValueDecl*, std::vector<const clang::Expr*>> assigned;
-  std::set<const clang::Expr*>
-      taken;  ///< objects that are moved from, may be read again, and have containers
+  /// Objects with containers inside that are moved from and may be read again.
+  std::set<const clang::Expr*> taken;
 };
 
 Changes changes_of(const clang::FunctionDecl* decl);

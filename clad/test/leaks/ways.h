@@ -3945,6 +3945,76 @@ double reversed_by_own_swap(double x) {
   std::reverse(m, m + 2);
   return m[0].v + 3 * m[1].v * x;
 }
+//- reversed_by_part_of_swap refuse
+#include <algorithm>
+struct reversed_by_part_of_swap_pair {
+  double v = 0, w = 0;
+  friend void swap(reversed_by_part_of_swap_pair& a, reversed_by_part_of_swap_pair& b) {
+    std::swap(a.v, b.v);
+  }
+};
+double reversed_by_part_of_swap(double x) {
+  reversed_by_part_of_swap_pair m[2];
+  m[0].v = x;
+  m[0].w = x * x;
+  m[1].w = 3;
+  std::reverse(m, m + 2);
+  return m[0].w + 5 * m[1].v * m[1].w;
+}
+//- reversed_by_crossed_swap refuse
+#include <algorithm>
+struct reversed_by_crossed_swap_pair {
+  double v = 0, w = 0;
+  friend void swap(reversed_by_crossed_swap_pair& a, reversed_by_crossed_swap_pair& b) {
+    std::swap(a.v, b.w);
+    std::swap(a.w, b.v);
+  }
+};
+double reversed_by_crossed_swap(double x) {
+  reversed_by_crossed_swap_pair m[2];
+  m[0].v = x;
+  m[0].w = x * x;
+  m[1].w = 3;
+  std::reverse(m, m + 2);
+  return m[0].w + 5 * m[1].v + 7 * m[1].w;
+}
+//- reversed_by_swap_of_a_template refuse
+#include <algorithm>
+template <class N>
+struct reversed_by_swap_of_a_template_pair {
+  N v = 0, w = 0;
+};
+template <class N>
+void swap(reversed_by_swap_of_a_template_pair<N>& a, reversed_by_swap_of_a_template_pair<N>& b) {
+  std::swap(a.v, b.v);
+}
+double reversed_by_swap_of_a_template(double x) {
+  reversed_by_swap_of_a_template_pair<double> m[2];
+  m[0].v = x;
+  m[0].w = x * x;
+  m[1].w = 3;
+  std::reverse(m, m + 2);
+  return m[0].w + 5 * m[1].v * m[1].w;
+}
+//- reversed_by_swap_of_all follow
+#include <algorithm>
+struct reversed_by_swap_of_all_pair {
+  double v = 0, w = 0;
+  void swap(reversed_by_swap_of_all_pair& o) {
+    using std::swap;
+    swap(v, o.v);
+    swap(w, o.w);
+  }
+  friend void swap(reversed_by_swap_of_all_pair& a, reversed_by_swap_of_all_pair& b) { a.swap(b); }
+};
+double reversed_by_swap_of_all(double x) {
+  reversed_by_swap_of_all_pair m[2];
+  m[0].v = x;
+  m[0].w = x * x;
+  m[1].w = 3;
+  std::reverse(m, m + 2);
+  return m[0].w + 5 * m[1].v * m[1].w;
+}
 //- allocated_by_own_count refuse
 struct allocated_by_own_count_number {
   static inline int n = 0;
