@@ -125,7 +125,7 @@ Times simulated(const Case& one, const LanguageModel& model, const TrainConfig& 
       std::filesystem::temp_directory_path() / ("cladtorch_smpi_" + std::to_string(::getpid()));
   std::filesystem::create_directories(folder);
   const TensorList parameters(model.parameters());
-  const Shares shares(parameters, one.ranks, static_cast<int64_t>(config.distributed.bucket_mb * 1e6 / 4));
+  const Shares shares(parameters, one.ranks, elements_of_bucket(config.distributed.bucket_mb));
   write_platform(one, machine_of(one), folder);
   write_parts(one, parameters, shares, folder / "parts");
   const std::string command = "cd " + folder.string() + " && " CLADTORCH_SMPIRUN " -np " +

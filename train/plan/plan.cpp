@@ -329,8 +329,7 @@ Plan make_plan(const LanguageModel& model, const TrainConfig& config, int ranks,
   const TrainConfig& resolved = plan.config;
   plan.tokens_per_update = resolved.train.batch * resolved.model.context * resolved.train.accumulate;
   TensorList parameters(model.parameters());
-  const auto bucket = static_cast<int64_t>(resolved.distributed.bucket_mb * 1e6 / sizeof(float));
-  Shares shares(parameters, ranks, bucket);
+  Shares shares(parameters, ranks, elements_of_bucket(resolved.distributed.bucket_mb));
   const Given given{.model = model,
                     .config = resolved,
                     .ranks = ranks,

@@ -66,7 +66,7 @@ Held held_by_ranks(const TrainConfig& config, int ranks) {
     const auto gradient = model->gradient_in(memory);
     TensorList gradients(gradient->parameters());
     const bool early = config.distributed.zero == 2;
-    const Shares shares(gradients, ranks, static_cast<int64_t>(config.distributed.bucket_mb * 1e6 / 4));
+    const Shares shares(gradients, ranks, elements_of_bucket(config.distributed.bucket_mb));
     Background background(ranks > 1);
     LeafSums sums(communicator, LeafPlan(config.train.leaves, ranks, early), gradients, memory, shares,
                   /*overlap=*/true, background);

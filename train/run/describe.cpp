@@ -10,7 +10,7 @@
 #include "cladtorch/tensor/device.h"
 #include "cladtorch/tensor/parallel.h"
 #include "cladtorch/train/progress.h"
-#include "train/step/leaf_sums.h"
+#include "train/step/leaves.h"
 
 namespace cladtorch::train {
 

@@ -13,6 +13,7 @@
 #include "cladtorch/tensor/dry_run.h"
 #include "train/step/leaf_sums.h"
 #include "train/step/make_optimizer.h"
+#include "train/step/shares.h"
 #include "train/step/training_step.h"
 
 namespace cladtorch::train {
@@ -51,7 +52,7 @@ Sharing sharing(const TrainConfig& config, comm::Communicator& ranks) {
           .leaves = config.train.leaves,
           .zero = static_cast<int>(config.distributed.zero),
           .overlap = config.distributed.overlap,
-          .bucket_elements = static_cast<int64_t>(config.distributed.bucket_mb * 1e6 / sizeof(float))};
+          .bucket_elements = elements_of_bucket(config.distributed.bucket_mb)};
 }
 
 /// Tokens at the start of a validation window that are only read; at least one of the window is scored.

@@ -88,10 +88,9 @@ class LeafSums final : private GradientListener {
   std::vector<int64_t> mine_;
   TensorList& gradients_;
   Tensor memory_;
-  float* elements_ = nullptr;  ///< of the memory, if there are several leaves
-  std::vector<std::vector<int64_t>>
-      bounds_;                        ///< in the memory, of each bucket: the ranks' parts, and the end
-  std::vector<size_t> share_offset_;  ///< of each bucket in the share of this rank
+  float* elements_ = nullptr;                 ///< of the memory, if there are several leaves
+  std::vector<std::vector<int64_t>> bounds_;  ///< of each bucket in the memory: each rank's part, and the end
+  std::vector<size_t> share_offset_;          ///< of each bucket in the share of this rank
   size_t share_elements_ = 0;
   std::vector<std::vector<size_t>> tensors_;        ///< of each bucket
   std::vector<std::pair<size_t, size_t>> buckets_;  ///< of each tensor: the first and the last

@@ -11,6 +11,11 @@
 
 namespace cladtorch::train {
 
+/// float32 elements of a bucket of so many megabytes.
+inline int64_t elements_of_bucket(double megabytes) {
+  return static_cast<int64_t>(megabytes * 1e6 / sizeof(float));
+}
+
 /// Divides the pieces of a list of parameters into buckets of consecutive ones, the last pieces first, as a
 /// backward pass computes their gradients, and deals each bucket to ranks: each gets consecutive pieces,
 /// about as many elements as the others. A bucket is what ranks exchange at once.
