@@ -120,7 +120,14 @@ TEST(Math, LongDoubles) { EXPECT_GRADIENT(in_long_double, 0.6L); }
 
 double scaled(double x) { return std::ldexp(x * x, 3) + std::scalbn(x, -1); }
 double interpolated(double a, double b, double t) { return std::lerp(a, b, t) * std::hypot(a, b, t); }
+double mixed(double x, int n) {
+  return std::fma(x, n, 1) * std::fma(n, 2.5f, x) + std::hypot(n, x, 2) + std::lerp(n, x, 0.5f) +
+         std::fmod(n, x) + std::atan2(x, n) + std::hypot(n, x) + std::fdim(n, x) + std::remainder(n, x) +
+         std::fmin(n, x) + std::copysign(x, n);
+}
 TEST(Math, OtherSignatures) {
+  EXPECT_GRADIENT(mixed, 1.3, 2);
+  EXPECT_GRADIENT(mixed, 1.3, -3);
   EXPECT_GRADIENT(scaled, 1.3);
   EXPECT_GRADIENT(interpolated, 1.3, 0.4, 0.7);
 }

@@ -239,11 +239,11 @@ template <class A, class B, class D>
 constexpr void copysign_pullback(A x, B y, D d_r, A* d_x, B*) {
   add_to(d_x, std::signbit(x) == std::signbit(y) ? d_r : -d_r);
 }
-template <real T>
-constexpr void fma_pullback(T x, T y, CLAD_UNUSED T, T d_r, T* d_x, T* d_y, T* d_z) {
-  *d_x += d_r * y;
-  *d_y += d_r * x;
-  *d_z += d_r;
+template <class A, class B, class C, class D>
+constexpr void fma_pullback(A x, B y, CLAD_UNUSED C, D d_r, A* d_x, B* d_y, C* d_z) {
+  add_to(d_x, d_r * y);
+  add_to(d_y, d_r * x);
+  add_to(d_z, d_r);
 }
 
 // <algorithm>: the branch taken receives the cotangent; ties go to the argument the library returns.
