@@ -47,6 +47,9 @@ bool gives_another_value(const clang::CXXMethodDecl* copy);
 /// Whether a copy of an object of the class, made or assigned, may have other numbers than the object.
 bool copies_differ(const clang::CXXRecordDecl* record);
 
+/// Whether elements that a container makes by this allocator are what it was given for them.
+bool constructs_plainly(clang::QualType allocator);
+
 /// Whether an exchange of two objects of the class by its own moves, or its copies if it has none, may do
 /// more than exchange their members.
 bool moves_differ(const clang::CXXRecordDecl* record);

@@ -254,7 +254,66 @@ bool has_greedy_constructor(const CXXRecordDecl* record) {
   });
 }
 
+/// Whether a function that an allocator makes or ends an element by does nothing else, from arguments that
+/// stay what they are. Of a template, what is written is read.
+struct ElementReader : AstVisitor {
+  bool plain = true;
+  bool VisitStmt(clang::Stmt* s) override {
+    const auto* op = dyn_cast<UnaryOperator>(s);
+    plain &= !isa<DeclStmt, BinaryOperator, IntegerLiteral, FloatingLiteral, IfStmt, LambdaExpr>(s) &&
+             (!op || op->getOpcode() == UO_AddrOf || op->getOpcode() == UO_Deref);
+    const auto* call = dyn_cast<CallExpr>(s);
+    plain &= !call || isa<CXXPseudoDestructorExpr>(call->getCallee()) || passes_on(call->getCallee());
+    return plain;
+  }
+  static bool passes_on(const clang::Expr* callee) {
+    callee = callee->IgnoreParenImpCasts();
+    DeclarationName name;
+    if (const auto* found = dyn_cast<OverloadExpr>(callee)) name = found->getName();
+    if (const auto* ref = dyn_cast<DeclRefExpr>(callee)) name = ref->getDecl()->getDeclName();
+    if (const auto* later = dyn_cast<DependentScopeDeclRefExpr>(callee)) name = later->getDeclName();
+    if (const auto* member = dyn_cast<MemberExpr>(callee)) name = member->getMemberDecl()->getDeclName();
+    if (const auto* member = dyn_cast<CXXDependentScopeMemberExpr>(callee)) name = member->getMember();
+    if (name.getNameKind() == DeclarationName::CXXDestructorName) return true;
+    const IdentifierInfo* id = name.getAsIdentifierInfo();
+    return id &&
+           (id->isStr("forward") || id->isStr("move") || id->isStr("addressof") || id->isStr("construct") ||
+            id->isStr("construct_at") || id->isStr("destroy") || id->isStr("destroy_at"));
+  }
+};
+
+const FunctionDecl* written(const Decl* d) {
+  if (const auto* made = dyn_cast<FunctionTemplateDecl>(d)) {
+    while (made->getInstantiatedFromMemberTemplate()) made = made->getInstantiatedFromMemberTemplate();
+    return made->getTemplatedDecl();
+  }
+  const auto* f = dyn_cast<FunctionDecl>(d);
+  const FunctionDecl* pattern = f ? f->getTemplateInstantiationPattern() : nullptr;
+  return pattern ? pattern : f;
+}
+
 }  // namespace
+
+bool constructs_plainly(QualType allocator) {
+  const CXXRecordDecl* record = allocator->getAsCXXRecordDecl();
+  if (!record || !record->hasDefinition()) return true;
+  if (compat::in_std(record)) {
+    const auto* spec = dyn_cast<ClassTemplateSpecializationDecl>(record);  // of another allocator
+    return !spec || llvm::all_of(spec->getTemplateArgs().asArray(), [](const TemplateArgument& a) {
+      return a.getKind() != TemplateArgument::Type || constructs_plainly(a.getAsType());
+    });
+  }
+  for (const Decl* d : record->decls()) {
+    const FunctionDecl* f = written(d);
+    if (!f || !f->getIdentifier() || (f->getName() != "construct" && f->getName() != "destroy")) continue;
+    const auto* body = f->hasBody() ? dyn_cast<CompoundStmt>(f->getBody()) : nullptr;
+    ElementReader reader;
+    if (body) reader.TraverseStmt(const_cast<CompoundStmt*>(body));
+    if (!body || body->size() > 1 || !reader.plain) return false;
+  }
+  return llvm::all_of(record->bases(),
+                      [](const CXXBaseSpecifier& b) { return constructs_plainly(b.getType()); });
+}
 
 bool is_copy(const CXXMethodDecl* method) {
   if (const auto* made = dyn_cast<CXXConstructorDecl>(method)) return made->isCopyOrMoveConstructor();

@@ -229,7 +229,8 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
   if (spec && record->isInStdNamespace() && !of_arrays) {
     const TemplateArgumentList& args = spec->getTemplateArgs();
     llvm::StringRef name = record->getName();
-    bool typed = args.size() > 0 && args[0].getKind() == TemplateArgument::Type;
+    const bool plain = name != "vector" || args.size() < 2 || constructs_plainly(args[1].getAsType());
+    const bool typed = args.size() > 0 && args[0].getKind() == TemplateArgument::Type && plain;
     if (typed && (name == "vector" || name == "array" || name == "initializer_list")) {
       t.kind = name == "vector"  ? ir::Type::Vector
                : name == "array" ? ir::Type::StdArray

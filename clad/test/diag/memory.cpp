@@ -296,7 +296,30 @@ double owns(double x) {
   return *p;
 }
 
+/// An allocator whose elements are not what a container is given for them.
+template <class T>
+struct Doubling {
+  using value_type = T;
+  Doubling() = default;
+  template <class U>
+  Doubling(const Doubling<U>&) {}
+  T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T))); }
+  void deallocate(T* p, std::size_t) { ::operator delete(p); }
+  template <class U, class... Args>
+  void construct(U* p, Args&&... args) {
+    ::new (static_cast<void*>(p)) U(2 * args...);
+  }
+  friend bool operator==(const Doubling&, const Doubling&) { return true; }
+};
+double doubled(double x) {
+  std::vector<double, Doubling<double>> v;
+  // expected-error@-1 {{cannot differentiate through 'v' of type 'std::vector<double, Doubling<double>>': derivatives of that type are not supported; use numbers, arrays, std::vector, std::array, std::tuple, std::optional, or a class of these}}
+  v.push_back(x);
+  return v[0];
+}
+
 void use() {
+  clad::gradient(doubled);
   clad::gradient(allocates);
   clad::gradient(pointer_that_moves);
   clad::gradient(pointer_assigned);
