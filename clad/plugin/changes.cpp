@@ -68,7 +68,8 @@ struct ChangeFinder : AstVisitor, Changes {
   using Handed = std::set<std::pair<const FunctionDecl*, unsigned>>;
   const ValueDecl* followed = nullptr;  // the one parameter that is asked for
   Handed* handed = nullptr;             // those that are being looked at
-  // References to functions and to containers: they change what they name where they are changed themselves.
+  // References to functions, to containers and to constants: they change what they name where they are
+  // changed themselves.
   std::vector<std::pair<const VarDecl*, const clang::Expr*>> renamed;
   std::vector<const ForStmt*> increments;  // for loops whose increment is being visited
   bool shouldVisitTemplateInstantiations() const override { return true; }
@@ -125,7 +126,8 @@ struct ChangeFinder : AstVisitor, Changes {
     else if (const auto* element = dyn_cast<UnaryOperator>(from);
              element && e->getCastKind() == CK_LValueToRValue && element->getOpcode() == UO_Deref)
       reads(element->getSubExpr());
-    else if (e->isLValue() && from->getType().isConstQualified() && !to.isConstQualified())
+    else if (isa<ExplicitCastExpr>(e) && e->isLValue() && from->getType().isConstQualified() &&
+             !to.isConstQualified())
       mark_all(from);
     return true;
   }
@@ -250,6 +252,9 @@ struct ChangeFinder : AstVisitor, Changes {
   }
   bool VisitVarDecl(VarDecl* v) override {
     names.insert(v->getNameAsString());
+    if (v->getType()->isReferenceType() && v->getType()->getPointeeType().isConstQualified() &&
+        v->getInit() && !v->isImplicit())
+      renamed.emplace_back(v, v->getInit());  // const_cast changes it
     if (v->getType()->isLValueReferenceType() && !v->getType()->getPointeeType().isConstQualified() &&
         v->getInit() && !v->isCXXForRangeDecl() && !v->isImplicit()) {
       if (Frontend::is_callable(v->getType()) || is_lookup_container(v->getType())) {

@@ -297,7 +297,7 @@ void Frontend::lower_range_for(const CXXForRangeStmt* s, const std::function<voi
   } else if (var->getType()->isReferenceType()) {
     ir::Var* alias = fn_.make_var(ir::Var::Alias, var->getNameAsString(), element->type, region_);
     alias->reference = true;
-    alias->is_const = var->getType().getNonReferenceType().isConstQualified() ||
+    alias->is_const = (var->getType().getNonReferenceType().isConstQualified() && !modified(var)) ||
                       range->type->kind == ir::Type::InitializerList;
     alias->path = element;
     emit(ir::Stmt::AliasDecl, at_)->var = alias;

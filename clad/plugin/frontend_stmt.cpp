@@ -289,7 +289,7 @@ void Frontend::declare(const VarDecl* decl) {
         !(target->kind == ir::Expr::VarRef && target->var->kind == ir::Var::Temp)) {
       ir::Var* v = fn_.make_var(ir::Var::Alias, decl->getNameAsString(), types_.get(type), region_);
       v->reference = true;
-      v->is_const = type.getNonReferenceType().isConstQualified();
+      v->is_const = type.getNonReferenceType().isConstQualified() && !modified(decl);
       v->path = freeze(target, at_);
       emit(ir::Stmt::AliasDecl, at_)->var = v;
       bindings_[decl] = fn_.ref(v);
