@@ -370,8 +370,12 @@ class Frontend {
   bool carries_derivatives(const clang::FunctionDecl* f) const;
   bool add_target(ir::CallInfo& info, const clang::Expr* e, const clang::FunctionDecl* callee,
                   unsigned position);
+  const clang::FunctionDecl* operator_called(const clang::CallExpr* e, const clang::CXXRecordDecl* lambda,
+                                             const std::vector<const clang::Expr*>& args);
+  const clang::Expr* converted(const clang::Expr* arg, clang::QualType param);
+  ir::Expr* converted(ir::Expr* result, clang::QualType from, const clang::CallExpr* e);
   ir::Expr* call_closure(const clang::CallExpr* e, const Closure& closure,
-                         const std::vector<const clang::Expr*>& args);
+                         std::vector<const clang::Expr*> args);
   ir::Expr* call_pointed(const clang::CallExpr* e, const Closure& closure,
                          const std::vector<const clang::Expr*>& args, const clang::Expr* object);
   ir::Expr* indirect_call(const clang::CallExpr* e);
@@ -406,6 +410,7 @@ class Frontend {
   ir::Expr* returned_value(const clang::Expr* e);
   View add_view_parameter(const clang::VarDecl* p);
   void add_view_argument(ir::CallInfo& info, const View& view, clang::QualType pointer);
+  ir::Expr* length(ir::Expr* size, clang::QualType type);
   ir::Expr* view_part(const clang::Expr* of, llvm::StringRef name, const clang::Expr* index,
                       const clang::Expr* at);
 

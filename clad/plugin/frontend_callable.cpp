@@ -277,36 +277,72 @@ static bool is_object_of(const clang::Expr* e, const DeclContext* owner) {
          (declaresSameEntity(given, record) || given->isDerivedFrom(record));
 }
 
+/// The function that runs where a lambda is called; null after an error.
+const FunctionDecl* Frontend::operator_called(const CallExpr* e, const CXXRecordDecl* lambda,
+                                              const std::vector<const clang::Expr*>& args) {
+  if (!lambda->isGenericLambda()) return lambda->getLambdaCallOperator();
+  const auto* named = isa<CXXOperatorCallExpr>(e) ? cast<CXXMethodDecl>(e->getDirectCallee()) : nullptr;
+  const FunctionDecl* callee =
+      named && named->getParent()->isLambda() ? named : lookup_.call_operator(lambda, args);
+  if (!callee)
+    fail(e->getExprLoc(),
+         compat::within_clad(lambda)
+             ? "cannot differentiate this call of what std::bind or its like made: the function changes "
+               "its own copy of an argument, or takes other ones; use a lambda"
+             : "cannot differentiate this call of a generic lambda; give its parameters types");
+  return callee;
+}
+
+/// An argument as the function takes it: a std::function of other numbers passes it on through a conversion
+/// that the program does not write.
+const clang::Expr* Frontend::converted(const clang::Expr* arg, QualType param) {
+  const QualType to = param.getNonReferenceType().getUnqualifiedType(), from = arg->getType();
+  if (!to->isArithmeticType() || !from->isArithmeticType() || context_.hasSameUnqualifiedType(to, from))
+    return arg;
+  ExprResult number = sema_.DefaultLvalueConversion(const_cast<clang::Expr*>(arg));
+  const CastKind kind = sema_.PrepareScalarCast(number, to);
+  return sema_.ImpCastExprToType(number.get(), to, kind).get();
+}
+
+/// What a call gives whose function returns a value of type `from`: a std::function of other numbers converts
+/// it.
+ir::Expr* Frontend::converted(ir::Expr* result, QualType from, const CallExpr* e) {
+  from = from.getNonReferenceType();
+  const QualType to = e->getType();
+  if (to->isVoidType() || context_.hasSameUnqualifiedType(to, from)) return result;
+  if (to->isArithmeticType() && from->isArithmeticType())
+    return fn_.cast(types_.get(to), types_.spell(to), result);
+  if (!to->isRecordType() && !from->isRecordType()) return result;
+  return fail(e->getExprLoc(), "cannot differentiate this call: it gives a '" + types_.spell(to) +
+                                   "', and the function that it stands for returns a '" + types_.spell(from) +
+                                   "'; let the function return what the call gives");
+}
+
 /// A call of what a closure stands for.
 ir::Expr* Frontend::call_closure(const CallExpr* e, const Closure& closure,
-                                 const std::vector<const clang::Expr*>& args) {
-  if (const auto* method = dyn_cast_or_null<CXXMethodDecl>(closure.function); method && !method->isStatic()) {
-    if (args.empty() || !is_object_of(args[0], method->getParent()))
+                                 std::vector<const clang::Expr*> args) {
+  const FunctionDecl* callee = closure.record ? operator_called(e, closure.record, args) : closure.function;
+  if (closure.record && !callee) return literal("0", context_.IntTy);
+  if (callee) {
+    const auto* method = dyn_cast<CXXMethodDecl>(callee);
+    const bool of_object = closure.function && method && !method->isStatic();
+    if (of_object && (args.empty() || !is_object_of(args[0], method->getParent())))
       return fail(e->getExprLoc(), "cannot differentiate this call of member function '" +
                                        display_name(method) + "'; give it the object, or a pointer to it");
-    return call_pointed(e, closure, {args.begin() + 1, args.end()}, args[0]);
-  }
-  if (closure.function) return call_function(e, closure.function, args, nullptr);
-  if (closure.record) {
-    const CXXMethodDecl* callee = closure.record->getLambdaCallOperator();
-    if (closure.record->isGenericLambda()) {
-      const auto* named = isa<CXXOperatorCallExpr>(e) ? cast<CXXMethodDecl>(e->getDirectCallee()) : nullptr;
-      callee = named && named->getParent()->isLambda() ? named : lookup_.call_operator(closure.record, args);
-      if (!callee && compat::within_clad(closure.record))
-        return fail(e->getExprLoc(),
-                    "cannot differentiate this call of what std::bind or its like made: the function changes "
-                    "its own copy of an argument, or takes other ones; use a lambda");
-      if (!callee)
-        return fail(e->getExprLoc(),
-                    "cannot differentiate this call of a generic lambda; give its parameters types");
-    }
-    if (ir::Expr* place = inline_call(e, callee, args, nullptr, &closure)) return place;
+    for (unsigned i = 0; i + of_object < args.size() && i < callee->getNumParams(); ++i)
+      args[i + of_object] = converted(args[i + of_object], callee->getParamDecl(i)->getType());
+    const QualType returned = callee->getReturnType();
+    if (of_object)
+      return converted(call_pointed(e, closure, {args.begin() + 1, args.end()}, args[0]), returned, e);
+    if (closure.function) return converted(call_function(e, callee, args, nullptr), returned, e);
+    if (ir::Expr* place = inline_call(e, callee, args, nullptr, &closure))
+      return converted(place, returned, e);
     auto info = std::make_unique<ir::CallInfo>();
     info->lifted = true;
     info->name = "lambda";
     add_closure_arguments(*info, closure);
     add_arguments(*info, callee, args);
-    return finish_call(std::move(info), callee, callee->getReturnType(), e, false);
+    return converted(finish_call(std::move(info), callee, returned, e, false), returned, e);
   }
   const ir::Type* type = types_.get(e->getType());
   const ir::Loc at = loc(static_cast<const clang::Expr*>(e));

@@ -133,7 +133,13 @@ ir::Expr* Frontend::cast(const CastExpr* e) {
     case CK_ToVoid:
       return value(sub);
     case CK_NoOp: {
-      ir::Expr* inner = value(sub);
+      ir::Expr* inner = value(sub);  // double{3}: the braces convert
+      if (is_explicit && inner->kind == ir::Expr::Cast && !inner->text.empty()) inner->explicit_cast = true;
+      // Where a cast takes away a const, what the pointer was made of stands for it.
+      while (is_explicit && e->getType()->isPointerType() &&
+             !e->getType()->getPointeeType().isConstQualified() && inner->kind == ir::Expr::VarRef &&
+             inner->var->kind == ir::Var::Alias)
+        inner = inner->var->path;
       return inner;
     }
     case CK_NullToPointer:
@@ -180,6 +186,7 @@ ir::Expr* Frontend::cast(const CastExpr* e) {
       const bool loses = (from->isRealFloatingType() && !to->isRealFloatingType()) || to->isBooleanType() ||
                          context_.getTypeSize(to) < context_.getTypeSize(from);
       c->explicit_cast = is_explicit || is_number(sub) || (loses && c->args[0]->kind != ir::Expr::Literal);
+      if (c->args[0]->kind == ir::Expr::Cast && !c->args[0]->text.empty()) c->args[0]->explicit_cast = true;
       return c;
     }
     default:

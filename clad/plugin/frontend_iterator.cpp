@@ -107,7 +107,8 @@ ir::Expr* Frontend::iterator_function(const CallExpr* e, const FunctionDecl* cal
   }
   if (named(callee, {"size", "ssize"}) && !types_.get(e->getType())->differentiable) {
     const ir::Type* type = types_.get(first->getType());
-    if (type->kind == ir::Type::Array) return literal(std::to_string(type->extent), e->getType());
+    if (type->kind == ir::Type::Array)
+      return length(literal(std::to_string(type->extent), e->getType()), e->getType());
     return nullptr;
   }
   if (!is_pointer(first)) return nullptr;

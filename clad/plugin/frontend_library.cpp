@@ -186,12 +186,13 @@ ir::Expr* Frontend::construct_library(const ir::Type* type, llvm::ArrayRef<const
   if (args.empty()) return fn_.make(ir::Expr::Construct, type);
   if (optional && types_.get(args[0]->getType())->name.find("nullopt_t") != std::string::npos)
     return fn_.make(ir::Expr::Construct, type);
+  const CXXRecordDecl* given = args[0]->getType()->getAsCXXRecordDecl();
+  if (optional && given && given->getIdentifier() && compat::in_std(given) && given->getName() == "optional")
+    return nullptr;  // of an optional of another type
   ir::Expr* list = fn_.make(ir::Expr::InitList, type);
   const ir::Type* first = types_.get(args[0]->getType());
   if (args.size() == 1 && first->kind == ir::Type::Record && first->fields.size() == type->fields.size() &&
-      static_cast<const CXXRecordDecl*>(first->decl)->isInStdNamespace() &&
-      (!optional || is_library(first, "optional"))) {
-    if (optional) return nullptr;  // of an optional of another type
+      static_cast<const CXXRecordDecl*>(first->decl)->isInStdNamespace() && !optional) {
     ir::Expr* other = object(args[0]);
     for (std::size_t i = 0; i < type->fields.size(); ++i) list->args.push_back(part(other, i));
     convert_parts(list);

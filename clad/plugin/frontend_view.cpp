@@ -141,9 +141,14 @@ std::optional<Frontend::View> Frontend::fixed_view(const clang::Expr* e) {
   return View{through(view->data, [&](ir::Expr* one) { return freeze(one, at_); }), size};
 }
 
-/// What a function that is lowered in the place of its call returns; a view as its two parts.
+/// What a function that is lowered in the place of its call returns; a view as its two parts. The call has
+/// the type that is returned, also where it becomes part of a larger expression.
 ir::Expr* Frontend::returned_value(const clang::Expr* e) {
-  if (!is_view(e->getType())) return value(e);
+  if (!is_view(e->getType())) {
+    ir::Expr* returned = value(e);
+    if (returned->kind == ir::Expr::Cast && !returned->text.empty()) returned->explicit_cast = true;
+    return returned;
+  }
   const std::optional<View> view = fixed_view(e);
   if (!view) return literal("0", context_.IntTy);
   return fn_.make(ir::Expr::Parts, types_.get(e->getType()), "", {view->data, view->size});
@@ -170,12 +175,20 @@ void Frontend::add_view_argument(ir::CallInfo& info, const View& view, QualType 
   info.args.push_back(size);
 }
 
+/// A number of elements where the program reads it: of the type that the library gives it, on which what is
+/// computed from it depends.
+ir::Expr* Frontend::length(ir::Expr* size, QualType type) {
+  const bool typed = size->kind == ir::Expr::VarRef || size->kind == ir::Expr::Method;
+  if (typed && size->type == types_.get(type)) return size;
+  return fn_.cast(types_.get(type), types_.spell(type), size);
+}
+
 /// A member, or a free function like std::size, of a view.
 ir::Expr* Frontend::view_part(const clang::Expr* of, llvm::StringRef name, const clang::Expr* index,
                               const clang::Expr* at) {
   std::optional<View> view = view_of(of);
   if (!view) return literal("0", context_.IntTy);
-  if (name == "size" || name == "ssize") return view->size;
+  if (name == "size" || name == "ssize") return length(view->size, at->getType());
   if (name == "empty")
     return fn_.make(ir::Expr::Binary, types_.get(context_.BoolTy),
                     "==", {view->size, literal("0", context_.IntTy)});

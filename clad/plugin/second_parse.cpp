@@ -100,6 +100,10 @@ class CalleeCheck : public AstVisitor {
     for (const FunctionDecl* k : known) {
       if (k->getDeclName() != f->getDeclName()) continue;
       same_name = true;
+      // std::invoke of the function itself, in the place of a variable that holds it.
+      if (compat::in_std(k) && compat::in_std(f) && named(f, {"invoke"}) &&
+          k->getReturnType().getCanonicalType() == f->getReturnType().getCanonicalType())
+        return;
       // std::pow of an integer that is taken for a number.
       if (compat::in_std(k) && of_numbers(k) && of_numbers(f) &&
           k->getReturnType().getCanonicalType() == f->getReturnType().getCanonicalType())

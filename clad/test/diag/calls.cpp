@@ -108,6 +108,15 @@ double stored_functor(double x) {
   // expected-error@-1 {{cannot differentiate a std::function that holds numbers which are not seen; give it a lambda or a function}}
   return f(2);
 }
+struct Length {
+  double m;
+  Length(double km) : m(1000 * km) {}
+};
+double of_another_class(double x) {
+  const std::function<Length(double)> f = square;
+  return f(x).m;
+  // expected-error@-1 {{cannot differentiate this call: it gives a 'Length', and the function that it stands for returns a 'double'; let the function return what the call gives}}
+}
 template <class F>
 double halved(F f, double x, int n) {
   return n == 0 ? f(x) : halved(f, x / 2, n - 1);
@@ -161,6 +170,7 @@ void use() {
   clad::gradient(exchanged);
   clad::gradient(stored_function);
   clad::gradient(stored_functor);
+  clad::gradient(of_another_class);
   clad::gradient(bound);
   clad::gradient(bound_copy);
   clad::gradient(calls_variadic);

@@ -40,6 +40,18 @@ HEAD = '''#include <algorithm>
 #include "clad/Differentiator/Differentiator.h"
 #include "clad/test/fuzz/check.h"
 
+// Conversions that programs do not write.
+namespace given {
+double number(int i) { return i; }
+int whole(double d) { return d; }
+struct Count {
+  int n;
+  explicit Count(int i) : n(i) {}
+  double value() const { return n; }
+  operator double() const { return n; }
+};
+}  // namespace given
+
 template <class Case>
 clad::test::Verdict check(unsigned seed) {
   Case program;
