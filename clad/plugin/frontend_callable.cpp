@@ -11,7 +11,7 @@ namespace clad {
 bool Frontend::is_bound(QualType type) {
   const CXXRecordDecl* record = type.getNonReferenceType()->getAsCXXRecordDecl();
   return record && record->getIdentifier() && compat::in_std(record) &&
-         llvm::is_contained({"_Bind", "_Bind_front", "_Mem_fn", "__bind", "__bind_front_t", "__mem_fn"},
+         llvm::is_contained({"_Bind", "_Bind_front", "_Mem_fn", "_Not_fn", "__bind", "__bind_front_t", "__mem_fn", "__not_fn_t"},
                             record->getName());
 }
 
@@ -114,7 +114,7 @@ std::shared_ptr<Closure> Frontend::callable(const clang::Expr* e) {
       (of && table_of(of->getImplicitObjectArgument())))
     return function_in(value(call));
   if (const FunctionDecl* f = call && is_bound(call->getType()) ? call->getDirectCallee() : nullptr;
-      f && compat::in_std(f) && named(f, {"bind", "bind_front", "mem_fn"})) {
+      f && compat::in_std(f) && named(f, {"bind", "bind_front", "mem_fn", "not_fn"})) {
     const std::vector<const clang::Expr*> args(call->arg_begin(), call->arg_end());
     const FunctionDecl* plain = lookup_.plain_definition(f->getName().str(), args);
     return plain ? returned_closure(plain, args) : nullptr;

@@ -48,7 +48,8 @@ Verdict check_leak() {
     const bool rough =
         std::fabs(expected - large) > 1e-3 * scale && std::fabs(large - larger) <= 3e-2 * scale;
     const double wide = rough ? 1e-1 : loose;
-    if (!close(expected, 1e-3) && !(close(large, wide) && close(larger, wide))) {
+    if (!close(expected, 1e-3) && !(close(large, wide) && close(larger, wide)) && !is_at(h / 40) &&
+        !is_at(h / 1000)) {  // a function that is this steep can have two equal differences, both wrong
       char text[80];
       std::snprintf(text, sizeof text, "%.12g, expected %.12g", is, expected);
       return {"wrong", text};

@@ -1929,8 +1929,7 @@ double operation_not(double x) { return std::logical_not<>()(x) ? x : x * x; }
 //- operation_identity follow
 #include <functional>
 double operation_identity(double x) { return std::identity()(x) * x; }
-//- operation_negated follow not1
-//- operation_negated refuse not_fn
+//- operation_negated follow not1 not_fn
 #include <functional>
 struct operation_negated_predicate {
   using argument_type = double;

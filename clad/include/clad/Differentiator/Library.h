@@ -195,6 +195,12 @@ auto mem_fn(F member) {
            requires std::is_invocable_v<const F&, handed<Given&&>...>
   { return std::invoke(member, static_cast<handed<Given&&>>(given)...); };
 }
+template <class F>
+auto not_fn(F f) {
+  return [f]<class... Given>(Given&&... given) -> bool
+           requires std::is_invocable_v<const F&, handed<Given&&>...>
+  { return !std::invoke(f, static_cast<handed<Given&&>>(given)...); };
+}
 template <class F, class Tuple, std::size_t... I>
   requires std::is_pointer_v<F>
 auto apply_at(F f, Tuple&& t, std::index_sequence<I...>)
