@@ -1990,6 +1990,12 @@ double stored_function(double x) {
   std::function<double(double)> f = [x](double y) { return x * y; };
   return f(x) + f(2);
 }
+//- function_of_other_numbers follow float double
+#include <functional>
+double function_of_other_numbers(double x) {
+  const std::function<OF(OF)> f = [](long double v) { return v * v; };
+  return f(x) * x;
+}
 //- passed_through follow move forward<double&> as_const move_if_noexcept
 #include <utility>
 double passed_through(double x) {
