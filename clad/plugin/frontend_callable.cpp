@@ -11,7 +11,8 @@ namespace clad {
 bool Frontend::is_bound(QualType type) {
   const CXXRecordDecl* record = type.getNonReferenceType()->getAsCXXRecordDecl();
   return record && record->getIdentifier() && compat::in_std(record) &&
-         llvm::is_contained({"_Bind", "_Bind_front", "_Mem_fn", "_Not_fn", "__bind", "__bind_front_t", "__mem_fn", "__not_fn_t"},
+         llvm::is_contained({"_Bind", "_Bind_front", "_Mem_fn", "_Not_fn", "__bind", "__bind_front_t",
+                             "__mem_fn", "__not_fn_t"},
                             record->getName());
 }
 
@@ -86,8 +87,16 @@ std::shared_ptr<Closure> Frontend::callable(const clang::Expr* e) {
     closure->no = callable(choice->getFalseExpr());
     return closure->yes && closure->no ? closure : nullptr;
   }
-  if (const auto* made = dyn_cast<CXXConstructExpr>(bare))
-    return made->getNumArgs() == 1 && is_callable(made->getType()) ? callable(made->getArg(0)) : nullptr;
+  if (const auto* made = dyn_cast<CXXConstructExpr>(bare)) {
+    if (made->getNumArgs() != 1 || !is_callable(made->getType())) return nullptr;
+    const clang::Expr* given = made->getArg(0);
+    const CXXRecordDecl* functor = given->getType()->getAsCXXRecordDecl();
+    const bool other_name = functor && compat::in_std(functor) && functor->getName() == "reference_wrapper";
+    if (!functor || functor->isLambda() || other_name || is_callable(given->getType()))
+      return callable(given);
+    const FunctionDecl* plain = lookup_.plain_definition("function", {given});
+    return plain ? returned_closure(plain, {given}) : nullptr;
+  }
   if (const auto* member = dyn_cast<CXXMemberCallExpr>(bare);  // a lambda's conversion to a function pointer
       member && isa_and_nonnull<CXXConversionDecl>(member->getMethodDecl()))
     return callable(member->getImplicitObjectArgument());
@@ -287,21 +296,27 @@ const FunctionDecl* Frontend::operator_called(const CallExpr* e, const CXXRecord
   if (!callee)
     fail(e->getExprLoc(),
          compat::within_clad(lambda)
-             ? "cannot differentiate this call of what std::bind or its like made: the function changes "
-               "its own copy of an argument, or takes other ones; use a lambda"
+             ? "cannot differentiate this call: the function changes its own copy of an object, or takes "
+               "other "
+               "arguments than it is given; use a lambda"
              : "cannot differentiate this call of a generic lambda; give its parameters types");
   return callee;
 }
 
-/// An argument as the function takes it: a std::function of other numbers passes it on through a conversion
-/// that the program does not write.
+/// An argument as the function takes it: a std::function passes on what it was given by value, through a
+/// conversion and a reference that the program does not write.
 const clang::Expr* Frontend::converted(const clang::Expr* arg, QualType param) {
   const QualType to = param.getNonReferenceType().getUnqualifiedType(), from = arg->getType();
-  if (!to->isArithmeticType() || !from->isArithmeticType() || context_.hasSameUnqualifiedType(to, from))
-    return arg;
-  ExprResult number = sema_.DefaultLvalueConversion(const_cast<clang::Expr*>(arg));
-  const CastKind kind = sema_.PrepareScalarCast(number, to);
-  return sema_.ImpCastExprToType(number.get(), to, kind).get();
+  const bool same = context_.hasSameUnqualifiedType(to, from);
+  if (!same && (!to->isArithmeticType() || !from->isArithmeticType())) return arg;
+  ExprResult passed = const_cast<clang::Expr*>(arg);
+  if (!same) {
+    passed = sema_.DefaultLvalueConversion(passed.get());
+    const CastKind kind = sema_.PrepareScalarCast(passed, to);
+    passed = sema_.ImpCastExprToType(passed.get(), to, kind);
+  }
+  if (!param->isReferenceType() || !passed.get()->isPRValue()) return passed.get();
+  return sema_.CreateMaterializeTemporaryExpr(to, passed.get(), param->isLValueReferenceType());
 }
 
 /// What a call gives whose function returns a value of type `from`: a std::function of other numbers converts

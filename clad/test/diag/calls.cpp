@@ -105,8 +105,16 @@ struct Slope {
 };
 double stored_functor(double x) {
   std::function<double(double)> f = Slope{x};
-  // expected-error@-1 {{cannot differentiate a std::function that holds numbers which are not seen; give it a lambda or a function}}
   return f(2);
+}
+struct Product {
+  double k = 1;
+  double operator()(double x) { return k *= x; }
+};
+double stored_state(double x) {
+  std::function<double(double)> f = Product{};
+  return f(x);
+  // expected-error@-1 {{cannot differentiate this call: the function changes its own copy of an object, or takes other arguments than it is given; use a lambda}}
 }
 struct Length {
   double m;
@@ -130,7 +138,7 @@ double bound_copy(double x) {
   double y = 1;
   auto f = std::bind(store, y, std::placeholders::_1);
   f(x);
-  // expected-error@-1 {{cannot differentiate this call of what std::bind or its like made: the function changes its own copy of an argument, or takes other ones; use a lambda}}
+  // expected-error@-1 {{cannot differentiate this call: the function changes its own copy of an object, or takes other arguments than it is given; use a lambda}}
   return y;
 }
 double variadic(int n, ...) { return n; }
@@ -170,6 +178,7 @@ void use() {
   clad::gradient(exchanged);
   clad::gradient(stored_function);
   clad::gradient(stored_functor);
+  clad::gradient(stored_state);
   clad::gradient(of_another_class);
   clad::gradient(bound);
   clad::gradient(bound_copy);

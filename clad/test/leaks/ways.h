@@ -1990,6 +1990,46 @@ double stored_function(double x) {
   std::function<double(double)> f = [x](double y) { return x * y; };
   return f(x) + f(2);
 }
+//- stored_functor follow
+#include <functional>
+struct stored_functor_slope {
+  double k;
+  double operator()(double y) const { return k * y; }
+};
+double stored_functor(double x) {
+  stored_functor_slope slope{x};
+  const std::function<double(double)> f = slope, g = stored_functor_slope{2 * x};
+  slope.k = 7;
+  return f(x) + g(2) * slope.k;
+}
+//- stored_operation follow plus multiplies minus
+#include <functional>
+double stored_operation_of(const std::function<double(double, double)>& f, double x) { return f(x, 2) * x; }
+double stored_operation(double x) { return stored_operation_of(std::OF<double>(), x) + stored_operation_of(std::OF<>(), x); }
+//- stored_product either
+#include <functional>
+struct stored_product_state {
+  double k = 1;
+  double operator()(double y) { return k *= y; }
+};
+double stored_product(double x) {
+  std::function<double(double)> f = stored_product_state{};
+  f(x);
+  return f(x);
+}
+//- given_by_value follow double std::vector<double>
+#include <functional>
+#include <vector>
+double given_by_value_of(double v) { return v; }
+double given_by_value_of(const std::vector<double>& v) { return v.back(); }
+double given_by_value(double x) {
+  OF a{x};
+  const std::function<double(OF)> f = [&a](const OF& v) {
+    a = OF{2.};
+    return given_by_value_of(v) * given_by_value_of(a);
+  };
+  return f(a) * x;
+}
 //- function_of_other_numbers follow float double
 #include <functional>
 double function_of_other_numbers(double x) {

@@ -448,4 +448,67 @@ TEST(Callables, MayPointToConstants) {
   }
 }
 
+struct Line {
+  double slope;
+  double operator()(double t) const { return slope * t; }
+};
+struct Into {
+  double& sum;
+  void operator()(double t) const { sum += t * t; }
+};
+struct Overloaded {
+  double operator()(double t) const { return t * t; }
+  double operator()(int n) const { return 7 * n; }
+};
+double reduced(const std::vector<double>& v, std::function<double(double, double)> op) {
+  double s = v[0];
+  for (std::size_t i = 1; i < v.size(); ++i) s = op(s, v[i]);
+  return s;
+}
+double objects_in_functions(double x, double y) {
+  Line line{x};
+  std::function<double(double)> f = line;
+  line.slope = 7;
+  double sum = y;
+  const std::function<void(double)> into = Into{sum};
+  into(x);
+  into(x * y);
+  const std::function<double(double)> number = Overloaded{};
+  const std::function<double(int)> whole = Overloaded{};
+  return f(y) * line.slope + sum * number(x) + whole(2) * x;
+}
+double operations_in_functions(double x, double y) {
+  return reduced({x, y, 3}, std::multiplies<double>()) + reduced({x, y, 3}, std::minus<>()) +
+         reduced({x, y, 3}, [](auto a, auto b) { return a * a + b; });
+}
+double negated(double x, double y) {
+  const auto small = std::not_fn([](double t) { return t > 1; });
+  return (small(x) ? x * y : x * x) + (small(0.5) ? y * y : y);
+}
+TEST(Callables, ObjectsInStandardFunctions) {
+  EXPECT_GRADIENT(objects_in_functions, 1.3, 0.7);
+  EXPECT_GRADIENT(operations_in_functions, 1.3, 0.7);
+  EXPECT_GRADIENT(negated, 1.3, 0.7);
+  EXPECT_GRADIENT(negated, 0.3, 0.7);
+}
+
+struct Sides {
+  double u, v;
+};
+double by_value(double x, double y) {
+  double a = x;
+  const std::function<double(double)> f = [&a](const double& t) {
+    a *= 2;
+    return t * a;
+  };
+  Sides p{x, y};
+  const std::function<double(Sides)> g = [&p](const Sides& q) {
+    p.u = 7;
+    return q.u * p.v;
+  };
+  const std::function<double(Sides)> h = [](Sides&& q) { return q.u *= q.v; };
+  return f(a) * a + g(p) * p.u + h(p) * p.u;
+}
+TEST(Callables, StandardFunctionsTakeCopies) { EXPECT_GRADIENT(by_value, 1.3, 0.7); }
+
 }  // namespace
