@@ -2005,7 +2005,9 @@ double stored_functor(double x) {
 //- stored_operation follow plus multiplies minus
 #include <functional>
 double stored_operation_of(const std::function<double(double, double)>& f, double x) { return f(x, 2) * x; }
-double stored_operation(double x) { return stored_operation_of(std::OF<double>(), x) + stored_operation_of(std::OF<>(), x); }
+double stored_operation(double x) {
+  return stored_operation_of(std::OF<double>(), x) + stored_operation_of(std::OF<>(), x);
+}
 //- stored_product either
 #include <functional>
 struct stored_product_state {
