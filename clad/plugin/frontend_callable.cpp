@@ -49,6 +49,16 @@ const Decl* Frontend::fixed_target(const VarDecl* var) {
   return nullptr;
 }
 
+/// Whether a call of an object may change it.
+static bool changes_itself(const CXXRecordDecl* functor) {
+  const auto changes = [](const Decl* d) {
+    const auto* made = dyn_cast<FunctionTemplateDecl>(d);
+    const auto* method = dyn_cast<CXXMethodDecl>(made ? made->getTemplatedDecl() : d);
+    return method && method->getOverloadedOperator() == OO_Call && !method->isStatic() && !method->isConst();
+  };
+  return functor->hasDefinition() && llvm::any_of(functor->decls(), changes);
+}
+
 /// The function or lambda that an expression names; null if that is not visible.
 std::shared_ptr<Closure> Frontend::callable(const clang::Expr* e) {
   const clang::Expr* bare = strip(e->IgnoreParenCasts());
@@ -94,7 +104,8 @@ std::shared_ptr<Closure> Frontend::callable(const clang::Expr* e) {
     const bool other_name = functor && compat::in_std(functor) && functor->getName() == "reference_wrapper";
     if (!functor || functor->isLambda() || other_name || is_callable(given->getType()))
       return callable(given);
-    const FunctionDecl* plain = lookup_.plain_definition("function", {given});
+    const std::string made_of = changes_itself(functor) ? "function_with_state" : "function";
+    const FunctionDecl* plain = lookup_.plain_definition(made_of, {given});
     return plain ? returned_closure(plain, {given}) : nullptr;
   }
   if (const auto* member = dyn_cast<CXXMemberCallExpr>(bare);  // a lambda's conversion to a function pointer

@@ -2008,7 +2008,7 @@ double stored_operation_of(const std::function<double(double, double)>& f, doubl
 double stored_operation(double x) {
   return stored_operation_of(std::OF<double>(), x) + stored_operation_of(std::OF<>(), x);
 }
-//- stored_product either
+//- stored_product follow
 #include <functional>
 struct stored_product_state {
   double k = 1;
@@ -2017,7 +2017,9 @@ struct stored_product_state {
 double stored_product(double x) {
   std::function<double(double)> f = stored_product_state{};
   f(x);
-  return f(x);
+  std::function<double(double)> g = f;
+  f(3);
+  return f(x) + g(2);
 }
 //- given_by_value follow double std::vector<double>
 #include <functional>

@@ -492,6 +492,34 @@ TEST(Callables, ObjectsInStandardFunctions) {
   EXPECT_GRADIENT(negated, 0.3, 0.7);
 }
 
+struct Product {
+  double k = 1;
+  double operator()(double t) { return k *= t; }
+};
+double called_twice(std::function<double(double)> f, double t) {
+  f(t);
+  return f(t);
+}
+struct Keeps {
+  std::function<double(double)> f;
+  double run(double t) { return f(t); }
+};
+double states(double x, double y) {
+  Product p;
+  std::function<double(double)> f = p;
+  f(x);
+  p(y);
+  const std::function<double(double)> g = f;
+  double s = called_twice(f, y) + called_twice(f, 2);
+  for (int i = 0; i < 3; ++i) s += f(x);
+  Keeps one{Product{}};
+  one.run(x);
+  Keeps other = one;
+  one.run(y);
+  return s * p.k + g(2) + one.run(2) + other.run(3);
+}
+TEST(Callables, EachStandardFunctionHasAStateOfItsOwn) { EXPECT_GRADIENT(states, 1.3, 0.7); }
+
 struct Sides {
   double u, v;
 };

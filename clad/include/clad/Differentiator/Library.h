@@ -195,11 +195,17 @@ auto mem_fn(F member) {
            requires std::is_invocable_v<const F&, handed<Given&&>...>
   { return std::invoke(member, static_cast<handed<Given&&>>(given)...); };
 }
-/// What a std::function stands for that is given an object of a class.
+/// What a std::function stands for that is given an object of a class, whose calls change it or not.
 template <class F>
 auto function(F f) {
   return [f]<class... Given>(Given&&... given) -> decltype(auto)
            requires std::is_invocable_v<const F&, handed<Given&&>...>
+  { return f(static_cast<handed<Given&&>>(given)...); };
+}
+template <class F>
+auto function_with_state(F f) {
+  return [f]<class... Given>(Given&&... given) mutable -> decltype(auto)
+           requires std::is_invocable_v<F&, handed<Given&&>...>
   { return f(static_cast<handed<Given&&>>(given)...); };
 }
 template <class F>
