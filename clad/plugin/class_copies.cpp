@@ -254,10 +254,20 @@ bool has_greedy_constructor(const CXXRecordDecl* record) {
   });
 }
 
-/// Whether a function that an allocator makes or ends an element by does nothing else, from arguments that
-/// stay what they are. Of a template, what is written is read.
+/// Whether a function that an allocator makes or ends an element by does nothing else, from all of its
+/// arguments and nothing but them, as they are. Of a template, what is written is read.
 struct ElementReader : AstVisitor {
   bool plain = true;
+  std::set<const Decl*> used;
+  bool VisitDeclRefExpr(DeclRefExpr* e) override {
+    used.insert(e->getDecl());
+    plain &= isa<ParmVarDecl>(e->getDecl()) || !isa<VarDecl>(e->getDecl());
+    return plain;
+  }
+  bool VisitMemberExpr(MemberExpr* e) override {
+    plain &= !isa<FieldDecl, VarDecl>(e->getMemberDecl());
+    return plain;
+  }
   bool VisitStmt(clang::Stmt* s) override {
     const auto* op = dyn_cast<UnaryOperator>(s);
     plain &= !isa<DeclStmt, BinaryOperator, IntegerLiteral, FloatingLiteral, IfStmt, LambdaExpr>(s) &&
@@ -310,6 +320,8 @@ bool constructs_plainly(QualType allocator) {
     ElementReader reader;
     if (body) reader.TraverseStmt(const_cast<CompoundStmt*>(body));
     if (!body || body->size() > 1 || !reader.plain) return false;
+    for (unsigned i = 1; i < f->getNumParams(); ++i)
+      if (!reader.used.count(f->getParamDecl(i))) return false;
   }
   return llvm::all_of(record->bases(),
                       [](const CXXBaseSpecifier& b) { return constructs_plainly(b.getType()); });

@@ -155,21 +155,11 @@ class Expressions:
         return real(spelled, lo=c, hi=c)
 
     def from_int(self):
-        form = self.rng.randrange(7)
-        i = self.index(self.rng.choice([2, 3, 4]))
-        if form == 0:
-            return real('0.5 * (', i, ')', lo=0, hi=1.5)
-        if form == 1:
-            return real('static_cast<double>(', i, ')', lo=0, hi=3)
-        if form == 2:
-            return real('given::number(', i, ') / 2', lo=0, hi=1.5)
-        if form == 3:
-            return real('given::Count(', i, ').value() / 2', lo=0, hi=1.5)
-        if form == 4:
-            return real('given::Count(', i, ') / 2', lo=0, hi=1.5)
-        if form == 5:
-            return real('given::whole(1.75 * (', i, '))', lo=0, hi=5)
-        return real('(1 + ', i, ') / 2.0', lo=0.5, hi=2)
+        before, after, lo, hi = self.rng.choice([
+            ('0.5 * (', ')', 0, 1.5), ('static_cast<double>(', ')', 0, 3), ('given::number(', ') / 2', 0, 1.5),
+            ('given::Count(', ').value() / 2', 0, 1.5), ('given::Count(', ') / 2', 0, 1.5),
+            ('given::whole(1.75 * (', '))', 0, 5), ('(1 + ', ') / 2.0', 0.5, 2)])
+        return real(before, self.index(self.rng.choice([2, 3, 4])), after, lo=lo, hi=hi)
 
     def real(self, depth):
         """A number somewhere within [-50, 50]."""
