@@ -296,20 +296,20 @@ double owns(double x) {
   return *p;
 }
 
-/// An allocator whose elements are not what a container is given for them.
+/// Allocators whose elements are not what a container is given for them.
 template <class T>
-struct Doubling {
+struct Allocates {
   using value_type = T;
-  Doubling() = default;
-  template <class U>
-  Doubling(const Doubling<U>&) {}
   T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T))); }
   void deallocate(T* p, std::size_t) { ::operator delete(p); }
+  friend bool operator==(const Allocates&, const Allocates&) { return true; }
+};
+template <class T>
+struct Doubling : Allocates<T> {
   template <class U, class... Args>
   void construct(U* p, Args&&... args) {
     ::new (static_cast<void*>(p)) U(2 * args...);
   }
-  friend bool operator==(const Doubling&, const Doubling&) { return true; }
 };
 double doubled(double x) {
   std::vector<double, Doubling<double>> v;
@@ -317,9 +317,53 @@ double doubled(double x) {
   v.push_back(x);
   return v[0];
 }
+double everywhere = 1;
+template <class T>
+struct OfGlobal : Allocates<T> {
+  template <class U, class... Args>
+  void construct(U* p, Args&&...) {
+    ::new (static_cast<void*>(p)) U(everywhere);
+  }
+};
+double of_global(double x) {
+  std::vector<double, OfGlobal<double>> v;
+  // expected-error@-1 {{cannot differentiate through 'v' of type 'std::vector<double, OfGlobal<double>>'}}
+  v.push_back(x);
+  return v[0];
+}
+template <class T>
+struct OfMember : Allocates<T> {
+  T value = 1;
+  template <class U, class... Args>
+  void construct(U* p, Args&&...) {
+    ::new (static_cast<void*>(p)) U(value);
+  }
+};
+double of_member(double x) {
+  std::vector<double, OfMember<double>> v;
+  // expected-error@-1 {{cannot differentiate through 'v' of type 'std::vector<double, OfMember<double>>'}}
+  v.push_back(x);
+  return v[0];
+}
+template <class T>
+struct OfNothing : Allocates<T> {
+  template <class U, class... Args>
+  void construct(U* p, Args&&...) {
+    ::new (static_cast<void*>(p)) U();
+  }
+};
+double of_nothing(double x) {
+  std::vector<double, OfNothing<double>> v;
+  // expected-error@-1 {{cannot differentiate through 'v' of type 'std::vector<double, OfNothing<double>>'}}
+  v.push_back(x);
+  return v[0];
+}
 
 void use() {
   clad::gradient(doubled);
+  clad::gradient(of_global);
+  clad::gradient(of_member);
+  clad::gradient(of_nothing);
   clad::gradient(allocates);
   clad::gradient(pointer_that_moves);
   clad::gradient(pointer_assigned);
