@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
 
 #include "cladtorch/error.h"
 #include "comm/thread_ranks.h"
@@ -56,6 +59,32 @@ TEST(Communicator, NamesTheRankThatIsLate) {
     EXPECT_THAT(error.what(),
                 HasSubstr("the start of step 3: no answer for 1 s from rank 2 on this machine"));
   }
+}
+
+/// The error of world() with such an environment, or "" if there is none.
+std::string error_of_world(const std::vector<std::pair<const char*, const char*>>& variables) {
+  std::string error;
+  for (const auto& [name, value] : variables) ::setenv(name, value, 1);
+  try {
+    world();
+  } catch (const Error& thrown) {
+    error = thrown.what();
+  }
+  for (const auto& [name, value] : variables) ::unsetenv(name);
+  return error;
+}
+
+TEST(Communicator, RefusesLaunchersWithoutMpi) {
+  EXPECT_THAT(error_of_world({{"RANK", "1"}, {"WORLD_SIZE", "4"}, {"MASTER_ADDR", "here"}}),
+              HasSubstr("torchrun started 4 processes without MPI, and each would train a model of its own: "
+                        "use 'mpirun -np 4', or unset WORLD_SIZE"));
+  EXPECT_EQ(error_of_world({{"RANK", "0"}, {"WORLD_SIZE", "1"}, {"MASTER_ADDR", "here"}}), "");
+  // A batch script has the number of its job's tasks, a step that srun started has its own.
+  EXPECT_EQ(error_of_world({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}}), "");
+  EXPECT_EQ(error_of_world({{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}}), "");
+  if (::isatty(STDIN_FILENO)) GTEST_SKIP() << "standard input is a terminal, as in a shell that srun started";
+  EXPECT_THAT(error_of_world({{"SLURM_PROCID", "2"}, {"SLURM_STEP_NUM_TASKS", "4"}}),
+              HasSubstr("srun started 4 processes without MPI"));
 }
 
 TEST(Communicator, OfOneRankIsTheIdentity) {

@@ -35,6 +35,21 @@ std::optional<Launcher> launcher() {
   return std::nullopt;
 }
 
+/// Throws if a launcher started several processes and did not tell them of MPI.
+void refuse_without_mpi() {
+  const auto refuse = [](const std::string& who, int size, const std::string& way, const char* variable) {
+    fail(who, " started ", size, " processes without MPI, and each would train a model of its own: use '",
+         way, "', or unset ", variable, " if that is meant");
+  };
+  // In an interactive shell that srun started, a user starts one process.
+  const int steps = number("SLURM_STEP_NUM_TASKS").value_or(1);
+  if (steps > 1 && number("SLURM_PROCID") && ::isatty(STDIN_FILENO) == 0)
+    refuse("srun", steps, "srun --mpi=pmix", "SLURM_STEP_NUM_TASKS");
+  const int size = number("WORLD_SIZE").value_or(1);
+  if (size > 1 && number("RANK") && std::getenv("MASTER_ADDR"))
+    refuse("torchrun", size, "mpirun -np " + std::to_string(size), "WORLD_SIZE");
+}
+
 /// Beside the program, where it is built and where it is installed.
 std::optional<fs::path> find_module(const std::string& mpi) {
   std::error_code ignored;
@@ -82,6 +97,7 @@ bool in_world() {
 }
 
 Communicator& world() {
+  if (!launcher()) refuse_without_mpi();
   if (!in_world()) return self();
   if (!opened) opened.emplace(*launcher());
   return opened->communicator();

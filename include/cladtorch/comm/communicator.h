@@ -95,7 +95,8 @@ Communicator& self();
 
 /// The ranks that a launcher (mpirun, srun) started this process among; self() if none did. The first call
 /// opens the MPI library, and needs to be made before there are threads. Throws Error if a launcher started
-/// several processes and no MPI can be opened: each would train a model of its own.
+/// several processes and no MPI can be opened, or if it is one without MPI (srun without --mpi, torchrun):
+/// each would train a model of its own.
 Communicator& world();
 /// Whether a launcher started several processes, or may have; opens nothing.
 bool in_world();
