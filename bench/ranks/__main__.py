@@ -15,6 +15,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1] / "compare"))  # whose helpers this shares
 
 import ddp
+import memory
 import order
 import overlap
 import weak
@@ -71,6 +72,9 @@ class Ranks:
     def overlap(self) -> str:
         return overlap.measure(self.place, self.last)
 
+    def memory(self) -> str:
+        return memory.measure(self.place, self.last)
+
     def run(self) -> bool:
         """Whether no part failed."""
         o = self.options
@@ -86,6 +90,7 @@ class Ranks:
             "bits": self.bits,
             "order": self.order,
             "overlap": self.overlap,
+            "memory": self.memory,
         }
         good = True
         for name in o.parts:

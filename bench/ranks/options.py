@@ -30,7 +30,7 @@ MODELS = {
     "85m": Model(12, 768, 12, 256),
     "124m": Model(12, 768, 12, 50257),
 }
-PARTS = ("weak", "ddp", "bits", "order", "overlap")
+PARTS = ("weak", "ddp", "bits", "order", "overlap", "memory")
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python3 bench/ranks",
         description="Measures ranks: weak scaling, PyTorch's DistributedDataParallel on the same cores, the cost of "
-        "the fixed order of the sums, and how much of the exchange hides behind the backward pass. Prints Markdown.",
+        "the fixed order of the sums, how much of the exchange hides behind the backward pass, and memory. Prints Markdown.",
     )
     parser.add_argument(
         "--build", type=Path, default=ROOT / "build" / "release", help="where the project was built"
