@@ -129,7 +129,7 @@ class Exchange {
   /// Elements of all shares in which in_fixed_order() left other bits than the tree has.
   int64_t wrong() {
     int64_t count = 0;
-    for (const Shares::Run& run : shares_.runs(ranks_.rank())) {
+    for (const Run& run : shares_.runs(ranks_.rank())) {
       const Tensor& tensor = gradient_.list[run.tensor].tensor;
       const int64_t offset = tensor.offset_in(gradient_.memory);
       for (int64_t i = run.begin; i < run.end; ++i)

@@ -62,6 +62,7 @@ Storage* make_header(size_t bytes, Device device) {
   storage->data = nullptr;
   storage->owner = nullptr;
   storage->listener = nullptr;
+  storage->arrival.store(nullptr, std::memory_order_relaxed);
   return storage;
 }
 

@@ -35,6 +35,8 @@ void* Tensor::raw_data(DType wanted, DeviceType where) {
   require(wanted == dtype_, "data: the tensor is ", dtype_, ", asked for ", wanted, "; convert with to()");
   require(!storage_->sink, "data: the gradient of a frozen parameter of ", shape_, " is not computed");
   if (storage_->zero) write_pending_zero();
+  if (TensorArrival* arrival = storage_->arrival.load(std::memory_order_acquire))
+    arrival->wait_for(storage_->arrives_as);
   return storage_->data + offset_ * static_cast<int64_t>(size_of(dtype_));
 }
 
@@ -45,6 +47,12 @@ void Tensor::write_pending_zero() {
     std::memset(storage_->data, 0, storage_->bytes);
   }
   storage_->zero = false;
+}
+
+void Tensor::set_arrival(TensorArrival* arrival, size_t number) {
+  require(defined(), "set_arrival: the tensor is undefined");
+  if (arrival) storage_->arrives_as = number;
+  storage_->arrival.store(arrival, std::memory_order_release);
 }
 
 int64_t Tensor::offset_in(const Tensor& memory) const {

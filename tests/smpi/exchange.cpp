@@ -3,8 +3,8 @@
 //     exchange LEAVES EARLY PARTS
 //
 // The file PARTS has the number of buckets and, for each of them, the bytes that each rank owns; then for
-// each rank the number of its runs of parameters and their bytes. Prints the seconds of the exchange of
-// gradients and of the gathering of parameters.
+// each of them and each rank the number of the rank's runs of parameters and their bytes. Prints the seconds
+// of the exchange of gradients and of the gathering of parameters.
 #include <smpi/smpi.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ using Sizes = std::vector<int>;
 
 struct Parts {
   std::vector<Sizes> buckets;  ///< of each, the ranks' bytes
-  std::vector<Sizes> runs;     ///< of each rank
+  std::vector<Sizes> runs;     ///< of each bucket and rank
 };
 
 Parts read_parts(const char* path, int ranks) {
@@ -37,7 +37,7 @@ Parts read_parts(const char* path, int ranks) {
   parts.buckets.resize(static_cast<size_t>(number()));
   for (Sizes& bucket : parts.buckets)
     for (int rank = 0; rank < ranks; ++rank) bucket.push_back(number());
-  for (int rank = 0; rank < ranks; ++rank) {
+  for (size_t i = 0; i < parts.buckets.size() * static_cast<size_t>(ranks); ++i) {
     Sizes& runs = parts.runs.emplace_back(static_cast<size_t>(number()));
     for (int& run : runs) run = number();
   }
@@ -76,21 +76,25 @@ class Rank {
       }
   }
 
-  /// As Shares::gather().
+  /// As ParameterGather::exchange() for each bucket.
   void gather() {
-    for (int step = 1; step < size_; ++step) {
-      const auto from = static_cast<size_t>((self_ + step) % size_);
-      for (size_t run = 0; run < parts_.runs[from].size(); ++run)
-        receive(parts_.runs[from], static_cast<int>(run), static_cast<int>(from), 0);
+    for (size_t bucket = 0; bucket < parts_.buckets.size(); ++bucket) {
+      for (int step = 1; step < size_; ++step) {
+        const int from = (self_ + step) % size_;
+        for (size_t run = 0; run < runs(bucket, from).size(); ++run)
+          receive(runs(bucket, from), static_cast<int>(run), from, 0);
+      }
+      for (int step = 1; step < size_; ++step)
+        for (size_t run = 0; run < runs(bucket, self_).size(); ++run)
+          send(runs(bucket, self_), static_cast<int>(run), (self_ + step) % size_, 0);
+      wait();
     }
-    const Sizes& own = parts_.runs[static_cast<size_t>(self_)];
-    for (int step = 1; step < size_; ++step)
-      for (size_t run = 0; run < own.size(); ++run)
-        send(own, static_cast<int>(run), (self_ + step) % size_, 0);
-    wait();
   }
 
  private:
+  const Sizes& runs(size_t bucket, int rank) const {
+    return parts_.runs[bucket * static_cast<size_t>(size_) + static_cast<size_t>(rank)];
+  }
   size_t sent(int rank, int64_t round) const { return plan_.sent(rank, round).size(); }
   void receive(const Sizes& sizes, int which, int from, size_t tag) {
     MPI_Irecv(memory_, sizes[static_cast<size_t>(which)], MPI_BYTE, from, static_cast<int>(tag),

@@ -112,12 +112,13 @@ void write_parts(const Case& one, const TensorList& parameters, const Shares& sh
         elements += parameters.pieces()[i].end - parameters.pieces()[i].begin;
       file << elements * 4 << "\n";
     }
-  for (int rank = 0; rank < one.ranks; ++rank) {
-    file << (one.gathers() ? shares.runs(rank).size() : 0);
-    for (const Shares::Run& run : shares.runs(rank))
-      if (one.gathers()) file << " " << (run.end - run.begin) * 4;
-    file << "\n";
-  }
+  for (size_t bucket = 0; bucket < shares.buckets(); ++bucket)
+    for (int rank = 0; rank < one.ranks; ++rank) {
+      const std::vector<Run> runs = one.gathers() ? shares.runs(bucket, rank) : std::vector<Run>{};
+      file << runs.size();
+      for (const Run& run : runs) file << " " << (run.end - run.begin) * 4;
+      file << "\n";
+    }
 }
 
 Times simulated(const Case& one, const LanguageModel& model, const TrainConfig& config) {

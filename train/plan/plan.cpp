@@ -133,7 +133,8 @@ class Stage {
     const auto all = static_cast<double>(given_.model.parameter_count());
     const bool has_masters = given_.dtype == DType::bfloat16;
     PlanMemory memory;
-    memory.weights = all * (static_cast<double>(size_of(given_.dtype)) + (has_masters ? float_bytes : 0));
+    memory.weights = all * static_cast<double>(size_of(given_.dtype));
+    if (has_masters) memory.weights += float_bytes * (shares_update_ ? most_share_ : all);
     memory.gradients = whole;
     memory.optimizer = static_cast<double>(optimizer_->bytes());
     memory.activations =
@@ -250,23 +251,33 @@ class Stage {
     const double bytes = bytes_per_number + bytes_of_update(given_.config.optimizer, given_.dtype);
     return elements * bytes / given_.machine.memory_bandwidth;
   }
+  /// Of what is gathered, what the next forward pass reads first hides behind nothing, and the rest behind
+  /// that.
   double gather() const {
     if (given_.ranks == 1) return 0;
-    std::vector<double> parts = share_;
-    for (double& part : parts) part *= gathered_bytes();
-    return slowest(given_.network(), gather_traffic(parts, pieces()));
+    const PlanNetwork network = given_.network();
+    if (!shares_update_) {
+      std::vector<double> bytes = share_;
+      for (double& part : bytes) part *= gathered_bytes();
+      return slowest(network, gather_traffic(bytes, static_cast<double>(parts_.size())));
+    }
+    double body = 0, tail = 0;
+    for (size_t bucket = 0; bucket < parts_.size(); ++bucket) {
+      std::vector<double> bytes = parts_[bucket];
+      size_t runs = 0;
+      for (size_t rank = 0; rank < bytes.size(); ++rank) {
+        bytes[rank] *= gathered_bytes() / sizeof(float);
+        runs = std::max(runs, given_.shares.runs(bucket, static_cast<int>(rank)).size());
+      }
+      const double one = slowest(network, gather_traffic(bytes, static_cast<double>(runs)));
+      (given_.is_tail(bucket) ? tail : body) += one;
+    }
+    if (!given_.config.distributed.overlap) return body + tail;
+    return exposed_seconds(body, tail, (1 - backward_share) * given_.micro_batch_seconds());
   }
-  /// In which what a rank gathers is sent: the runs of its parameters, or its part of each bucket.
-  double pieces() const {
-    size_t most = parts_.size();
-    for (int rank = 0; shares_update_ && rank < given_.ranks; ++rank)
-      most = std::max(rank == 0 ? 0 : most, given_.shares.runs(rank).size());
-    return static_cast<double>(most);
-  }
-  /// Of one number: of the gradient, or of the weights in both forms.
+  /// Of one number of the gradient or of the weights.
   double gathered_bytes() const {
-    const bool both = shares_update_ && given_.dtype == DType::bfloat16;
-    return sizeof(float) + (both ? static_cast<double>(size_of(given_.dtype)) : 0);
+    return static_cast<double>(shares_update_ ? size_of(given_.dtype) : sizeof(float));
   }
   double sent() const {
     if (given_.ranks == 1) return 0;

@@ -198,10 +198,10 @@ TEST(Plan, StateOfBfloat16ModelsTakesTheirBytesPerParameter) {
   struct Row {
     const char* model;
     int ranks;
-    double zero0, zero1;  // GB of 18 B and of 10 + 8/P B for each parameter
+    double zero0, zero1;  // GB of 18 B and of 6 + 12/P B for each parameter
   };
   for (const auto& [name, ranks, zero0, zero1] :
-       {Row{"gpt2", 8, 2.24, 1.37}, {"gpt2-xl", 8, 28.0, 17.1}, {"llama-3.1-8b", 64, 144.5, 81.3}}) {
+       {Row{"gpt2", 8, 2.24, 0.93}, {"gpt2-xl", 8, 28.0, 11.7}, {"llama-3.1-8b", 64, 144.5, 49.7}}) {
     TrainConfig config;
     config.model.context = 1024;
     config.train.accumulate = ranks;

@@ -74,7 +74,7 @@ std::string trace(Trainer& trainer, int64_t steps) {
     add(record.grad_norm);
   }
   add(trainer.evaluate());
-  for (const NamedTensor& named : trainer.master().parameters()) {
+  for (const NamedTensor& named : trainer.model().parameters()) {
     trace += named.name + " ";
     const auto* bytes = static_cast<const unsigned char*>(named.tensor.data());
     uint64_t hash = 1469598103934665603u;  // FNV-1a
@@ -137,29 +137,58 @@ TEST(Ranks, HearOfGradientsWhenTheyAreWritten) {
 }
 
 TEST(Ranks, GoOnBitForBitOnAnotherNumber) {
-  const TrainConfig config = small_config();
-  const std::string straight = [&] {
-    const auto trainer = trainer_of(config, comm::self());
-    trainer->step();
-    trainer->step();
-    return trace(*trainer, 2);
-  }();
-  for (const int before : {1, 2, 3, 8})
-    for (const int after : {1, 3, 4}) {
-      const io::TemporaryFolder folder;
-      comm::run_ranks(before, 2, [&](comm::Communicator& ranks) {
-        const auto trainer = trainer_of(config, ranks);
+  for (const char* name : {"gpt2", "llama"}) {
+    const TrainConfig config = configs().at(name);
+    const std::string straight = [&] {
+      const auto trainer = trainer_of(config, comm::self());
+      trainer->step();
+      trainer->step();
+      return trace(*trainer, 2);
+    }();
+    for (const int before : {1, 2, 3, 8})
+      for (const int after : {1, 3, 4}) {
+        const io::TemporaryFolder folder;
+        comm::run_ranks(before, 2, [&](comm::Communicator& ranks) {
+          const auto trainer = trainer_of(config, ranks);
+          trainer->step();
+          trainer->step();
+          trainer->begin_save(folder / "last");
+          trainer->step();  // what is done after the save began is lost
+        });
+        comm::run_ranks(after, 2, [&](comm::Communicator& ranks) {
+          const auto trainer = trainer_of(config, ranks);
+          trainer->restore(folder / "last");
+          EXPECT_EQ(trace(*trainer, 2), straight) << name << ": " << before << " ranks, then " << after;
+        });
+      }
+  }
+}
+
+/// What lies in two files of a checkpoint.
+std::string weights_and_state(const fs::path& folder) {
+  return io::read_file(folder / "model.safetensors") + io::read_file(folder / "optimizer.safetensors");
+}
+
+TEST(Ranks, SaveTheBytesOfOne) {
+  for (const char* name : {"gpt2", "llama", "small buckets", "gradients shared", "muon"}) {
+    const TrainConfig config = configs().at(name);
+    const io::TemporaryFolder folder;
+    const auto save = [&](comm::Communicator& ranks, const std::string& folder_name) {
+      const auto trainer = trainer_of(config, ranks);
+      for (int i = 0; i < 2; ++i) {  // the masters are given back after the first
         trainer->step();
-        trainer->step();
-        trainer->begin_save(folder / "last");
-        trainer->step();  // what is done after the save began is lost
-      });
-      comm::run_ranks(after, 2, [&](comm::Communicator& ranks) {
-        const auto trainer = trainer_of(config, ranks);
-        trainer->restore(folder / "last");
-        EXPECT_EQ(trace(*trainer, 2), straight) << before << " ranks, then " << after;
-      });
+        trainer->begin_save(folder / folder_name);
+        trainer->finish_saves();
+      }
+    };
+    save(comm::self(), "alone");
+    for (const int ranks : {2, 3, 8}) {
+      const std::string of_ranks = std::to_string(ranks);
+      comm::run_ranks(ranks, 4, [&](comm::Communicator& communicator) { save(communicator, of_ranks); });
+      EXPECT_EQ(weights_and_state(folder / of_ranks), weights_and_state(folder / "alone"))
+          << name << " on " << ranks << " ranks";
     }
+  }
 }
 
 TEST(Ranks, AreNoMoreThanLeaves) {

@@ -154,7 +154,7 @@ void Trainer::build(std::unique_ptr<LanguageModel> master) {
 
 const LanguageModel& Trainer::model() const { return step_->model(); }
 const LanguageModel& Trainer::master() const { return step_->master(); }
-const TensorList& Trainer::weights() const { return step_->optimizer().masters(); }
+const TensorList& Trainer::weights() const { return step_->optimizer().parameters(); }
 int64_t Trainer::trained_parameters() const { return step_->gradients().numel(); }
 bool Trainer::runs_ahead() const { return step_->runs_ahead(); }
 
@@ -179,13 +179,13 @@ void Trainer::restore(const std::filesystem::path& checkpoint) {
           "': its vocabulary is not that of the text; has the text changed?");
   std::unique_ptr<LanguageModel> master = step_->release_master()->to(Device{});
   restore_weights(checkpoint, state, *master);
+  bool finite = std::isfinite(TensorList(master->parameters()).norm());
   build(std::move(master));
   Optimizer& optimizer = step_->optimizer();
   load_optimizer(checkpoint, optimizer);
   require(optimizer.steps() == state.step, "resume '", checkpoint.string(), "': it is of step ", state.step,
           ", but its optimizer has done ", optimizer.steps(), "; was trainer_state.json edited?");
   if (Float8Layers* float8 = step_->float8()) load_float8(checkpoint, *float8);
-  bool finite = std::isfinite(TensorList(step_->master().parameters()).norm());
   finite &= optimizer.has_finite_state();
   require(finite, "resume '", checkpoint.string(),
           "': it holds numbers that are not finite; it cannot be continued");
@@ -229,21 +229,23 @@ void Trainer::finish_saves() { step_->finish_beside(); }
 
 void Trainer::begin_save(const std::filesystem::path& checkpoint) {
   // An update from a finite gradient can still overflow; such weights must not replace good ones.
-  if (const double norm = TensorList(master().parameters()).norm(); !std::isfinite(norm))
-    diverged("the length of the weights", norm);
+  if (finite_step_ != state_.step) {
+    if (ranks_.size() > 1) finish_saves();  // they send messages
+    const char* what = "the length of the weights";
+    const double norm = step_->optimizer().norm_of_masters();
+    if (const double sum = sum_in_order(ranks_, std::span(&norm, 1), what); !std::isfinite(sum))
+      diverged(what, sum);
+    finite_step_ = state_.step;
+  }
   step_->do_beside([this, checkpoint, state = state_] { write_checkpoint(checkpoint, state); });
 }
 
 void Trainer::write_checkpoint(const std::filesystem::path& checkpoint, const TrainerState& state) {
-  const Optimizer& optimizer = step_->optimizer();
-  if (!ranks_.is_first()) {
-    for (const OptimizerState& part : optimizer.state())
-      for (size_t i = 0; i < part.tensors->size(); ++i) step_->state_on_first(*part.tensors, i);
-    return;
-  }
-  save_checkpoint(checkpoint, master(), optimizer, state, extras_, adapter_ ? &*adapter_ : nullptr,
-                  step_->float8(),
-                  [&](const TensorList& list, size_t tensor) { return step_->state_on_first(list, tensor); });
+  step_->read_state([&] {
+    save_checkpoint(checkpoint, master(), step_->optimizer(), state, extras_, adapter_ ? &*adapter_ : nullptr,
+                    step_->float8(),
+                    [&](const TensorList& list, size_t tensor) { return step_->whole_state(list, tensor); });
+  });
 }
 
 void Trainer::diverged(const char* what, double value) const {
@@ -319,7 +321,15 @@ MemoryUse Trainer::plan_memory() {
   const DType dtype = model().dtype();
   const auto all = static_cast<size_t>(model().parameter_count());
   use.parameters = all * size_of(dtype);
-  use.masters = dtype == DType::bfloat16 ? all * size_of(DType::float32) : 0;
+  if (dtype == DType::bfloat16) {
+    // Of what is trained only the share of this rank.
+    const Optimizer& optimizer = step_->optimizer();
+    use.masters = (all - static_cast<size_t>(trained_parameters())) * size_of(DType::float32);
+    for (const size_t piece : optimizer.share()) {
+      const auto& [tensor, begin, end] = optimizer.masters().pieces()[piece];
+      use.masters += static_cast<size_t>(end - begin) * size_of(DType::float32);
+    }
+  }
   use.gradients = static_cast<size_t>(trained_parameters()) * size_of(step_->gradients().dtype());
   use.optimizer = step_->optimizer().bytes();
   const WorkspaceStatistics statistics = workspace_.statistics(device);

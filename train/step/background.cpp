@@ -4,7 +4,7 @@
 
 namespace cladtorch::train {
 
-Background::~Background() {
+void Background::stop() {
   {
     const std::lock_guard lock(mutex_);
     cancelled_ = true;

@@ -20,8 +20,7 @@ class Background {
   explicit Background(bool threaded) : threaded_(threaded) {}
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
-  /// Leaves out the jobs that have not begun.
-  ~Background();
+  ~Background() { stop(); }
 
   /// Does the job after those before it, and returns its number. Operations inside it run on one thread.
   int64_t add(Job job);
@@ -30,6 +29,8 @@ class Background {
   void wait(int64_t job);
   /// The same for all jobs.
   void wait() { wait(added_ - 1); }
+  /// Leaves out the jobs that have not begun, and waits for the one that has.
+  void stop();
   /// Whether the job under way should end without having done its work.
   const std::atomic<bool>& cancelled() const { return cancelled_; }
 

@@ -35,7 +35,8 @@ class DeviceStep : public StepEngine {
   void do_beside(std::function<void()> job) override { job(); }
   void finish_beside() override {}
   double weight() const override { return weight_ > 0 ? weight_ : 1; }
-  Tensor state_on_first(const TensorList& state, size_t tensor) override { return state[tensor].tensor; }
+  void read_state(const std::function<void()>& read) override { read(); }
+  Tensor whole_state(const TensorList& state, size_t tensor) override { return state[tensor].tensor; }
   void finish(double clip) override;
   StepOutput read() override;
   bool runs_ahead() const override { return true; }

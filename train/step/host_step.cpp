@@ -1,10 +1,13 @@
 #include <algorithm>
 #include <deque>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "cladtorch/ops/dropout.h"
 #include "train/step/leaf_sums.h"
+#include "train/step/parameter_gather.h"
+#include "train/step/shared_state.h"
 #include "train/step/shares.h"
 #include "train/step/step_engine.h"
 
@@ -22,8 +25,12 @@ class HostStep : public StepEngine {
         background_(ranks_.size() == 1 || sharing.overlap),
         sums_(ranks_, leaves_, parts.gradients, parts.gradient_memory, shares_, sharing.overlap, background_),
         words_(static_cast<size_t>(ranks_.size())) {
-    if (shares_update_) parts.optimizer->set_share(shares_.pieces(ranks_.rank()));
+    if (!shares_update_) return;
+    parts.optimizer->set_share(shares_.pieces(ranks_.rank()));
+    gather_.emplace(ranks_, parts.optimizer->parameters(), shares_, background_);
+    state_.emplace(ranks_, *parts.optimizer, shares_);
   }
+  ~HostStep() override { background_.stop(); }
 
   void plan(const Tensor& tokens, const Tensor& targets) override {
     sums_.begin_plan();
@@ -51,6 +58,11 @@ class HostStep : public StepEngine {
       totals_ = {sum(weights_), sum(losses_), parts_.gradients.norm()};
     } else {
       word.waited = sums_.waited();
+      if (gather_) {  // this rank was not slow when it waited for parameters of others
+        const double late = gather_->take_waited();
+        word.seconds = std::max(0.0, word.seconds - late);
+        word.waited += late;
+      }
       tell(word);
     }
     losses_.clear();
@@ -67,15 +79,20 @@ class HostStep : public StepEngine {
     if (!stopped_) {
       parts_.optimizer->step(parts_.gradients, output.gradient_scale);
       if (parts_.float8) parts_.float8->finish_step();
-      if (shares_update_) parts_.optimizer->gather_parameters(ranks_, shares_);
+      if (gather_) gather_->begin();
     } else {
       parts_.gradients.mark_zero();
     }
     done_.push_back(output);
   }
-  Tensor state_on_first(const TensorList& state, size_t tensor) override {
-    if (!shares_update_) return state[tensor].tensor;
-    return shares_.on_first(ranks_, state[tensor].tensor, tensor, "the state of the optimizer");
+  void read_state(const std::function<void()>& read) override {
+    if (state_)
+      state_->read(read);
+    else if (ranks_.is_first())
+      read();
+  }
+  Tensor whole_state(const TensorList& state, size_t tensor) override {
+    return state_ ? state_->whole(state, tensor) : state[tensor].tensor;
   }
   StepOutput read() override {
     const StepOutput output = done_.front();
@@ -141,6 +158,9 @@ class HostStep : public StepEngine {
   Shares shares_;  // of the parameters, by rank
   Background background_;
   LeafSums sums_;
+  // Where each rank updates its share.
+  std::optional<ParameterGather> gather_;
+  std::optional<SharedState> state_;
   std::vector<double> weights_, losses_;  // of this rank's micro-batches; losses times their weight
   Totals totals_{};
   std::vector<RankWord> words_;

@@ -178,7 +178,7 @@ TEST(Shares, AreDisjointAndHaveAllPieces) {
       for (int rank = 0; rank < ranks; ++rank) {
         EXPECT_TRUE(std::ranges::is_sorted(shares.pieces(rank)));
         pieces.insert(shares.pieces(rank).begin(), shares.pieces(rank).end());
-        for (const Shares::Run& run : shares.runs(rank)) elements += run.end - run.begin;
+        for (const auto& run : shares.runs(rank)) elements += run.end - run.begin;
       }
       EXPECT_EQ(pieces.size(), all.list.pieces().size());
       EXPECT_EQ(elements, all.list.numel());

@@ -1,12 +1,12 @@
 #include "cladtorch/train/optimizer.h"
 
 #include <cmath>
+#include <numeric>
 
 #include "cladtorch/tensor/factories.h"
 #include "cladtorch/tensor/gradient_target.h"
 #include "tensor/dispatch.h"
 #include "train/step/optimizer_on_device.h"
-#include "train/step/shares.h"
 
 namespace cladtorch {
 namespace {
@@ -64,6 +64,12 @@ void Optimizer::set_share(std::vector<size_t> pieces) {
   share_ = std::move(pieces);
 }
 
+double Optimizer::norm_of_masters() const {
+  if (masters_[0].tensor.is_cuda()) return masters_.norm();
+  const std::span<const double> squares = masters_.squares(share_);
+  return std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
+}
+
 bool Optimizer::has_finite_state() const {
   for (const OptimizerState& part : state()) {
     if ((*part.tensors)[0].tensor.is_cuda()) {
@@ -76,11 +82,6 @@ bool Optimizer::has_finite_state() const {
       if (!std::isfinite(sum)) return false;
   }
   return true;
-}
-
-void Optimizer::gather_parameters(comm::Communicator& ranks, const train::Shares& shares) {
-  shares.gather(ranks, masters_, "the updated parameters");
-  if (parameters_.dtype() == DType::bfloat16) shares.gather(ranks, parameters_, "the updated parameters");
 }
 
 void Optimizer::check(const TensorList& gradients) const {

@@ -5,27 +5,6 @@
 namespace cladtorch::train {
 namespace {
 
-using Pending = comm::Communicator::Pending;
-
-std::span<std::byte> bytes_of(Tensor tensor, const Shares::Run& run) {
-  const size_t element = size_of(tensor.dtype());
-  auto* const bytes = static_cast<std::byte*>(tensor.data());
-  return {bytes + static_cast<size_t>(run.begin) * element,
-          static_cast<size_t>(run.end - run.begin) * element};
-}
-
-void send(comm::Communicator& ranks, const Shares& shares, const TensorList& tensors, int to,
-          std::vector<Pending>& transfers) {
-  for (const Shares::Run& run : shares.runs(ranks.rank()))
-    transfers.push_back({ranks.send(bytes_of(tensors[run.tensor].tensor, run), to, 0), to});
-}
-
-void receive(comm::Communicator& ranks, const Shares& shares, const TensorList& tensors, int from,
-             std::vector<Pending>& transfers) {
-  for (const Shares::Run& run : shares.runs(from))
-    transfers.push_back({ranks.receive(bytes_of(tensors[run.tensor].tensor, run), from, 0), from});
-}
-
 /// The first of the pieces begin to end - 1 that each rank gets, and `end`; there are `all` elements in them.
 template <class Elements>
 std::vector<size_t> deal(size_t begin, size_t end, int ranks, int64_t all, const Elements& elements) {
@@ -45,7 +24,7 @@ std::vector<size_t> deal(size_t begin, size_t end, int ranks, int64_t all, const
 }  // namespace
 
 Shares::Shares(const TensorList& parameters, int ranks, int64_t bucket_elements)
-    : pieces_(static_cast<size_t>(ranks)), runs_(static_cast<size_t>(ranks)) {
+    : pieces_(static_cast<size_t>(ranks)) {
   const std::vector<TensorList::Piece>& pieces = parameters.pieces();
   const auto elements = [&](size_t piece) { return pieces[piece].end - pieces[piece].begin; };
   for (size_t end = pieces.size(); end > 0;) {
@@ -56,46 +35,45 @@ Shares::Shares(const TensorList& parameters, int ranks, int64_t bucket_elements)
     first_piece_.push_back(deal(begin, end, ranks, all, elements));
     end = begin;
   }
-  for (int rank = 0; rank < ranks; ++rank) {
-    std::vector<size_t>& mine = pieces_[static_cast<size_t>(rank)];
+  runs_.resize(buckets(), std::vector<std::vector<Run>>(static_cast<size_t>(ranks)));
+  for (int rank = 0; rank < ranks; ++rank)
     for (size_t bucket = buckets(); bucket-- > 0;)
-      for (auto [piece, last] = this->pieces(bucket, rank); piece < last; ++piece) mine.push_back(piece);
-    std::vector<Run>& runs = runs_[static_cast<size_t>(rank)];
-    for (const size_t piece : mine) {
-      const auto& [tensor, first, last] = pieces[piece];
-      if (!runs.empty() && runs.back().tensor == tensor && runs.back().end == first)
-        runs.back().end = last;
-      else
-        runs.push_back({tensor, first, last});
-    }
+      for (auto [piece, last] = this->pieces(bucket, rank); piece < last; ++piece) {
+        pieces_[static_cast<size_t>(rank)].push_back(piece);
+        const auto& [tensor, first, end] = pieces[piece];
+        std::vector<Run>& runs = runs_[bucket][static_cast<size_t>(rank)];
+        if (!runs.empty() && runs.back().tensor == tensor && runs.back().end == first)
+          runs.back().end = end;
+        else
+          runs.push_back({tensor, first, end});
+      }
+}
+
+std::vector<Run> Shares::runs(int rank) const {
+  std::vector<Run> all;
+  for (size_t bucket = buckets(); bucket-- > 0;) {
+    const std::vector<Run>& here = runs(bucket, rank);
+    all.insert(all.end(), here.begin(), here.end());
   }
+  return all;
 }
 
-void Shares::gather(comm::Communicator& ranks, TensorList& tensors, const std::string& what) const {
-  std::vector<Pending> transfers;
-  for (int step = 1; step < ranks.size(); ++step)
-    receive(ranks, *this, tensors, (ranks.rank() + step) % ranks.size(), transfers);
-  for (int step = 1; step < ranks.size(); ++step)
-    send(ranks, *this, tensors, (ranks.rank() + step) % ranks.size(), transfers);
-  ranks.wait(transfers, what);
-}
-
-Tensor Shares::on_first(comm::Communicator& ranks, const Tensor& values, size_t tensor,
-                        const std::string& what) const {
-  std::vector<Pending> transfers;
-  Tensor whole = ranks.is_first() ? Tensor::empty(values.shape(), values.dtype()) : values;
+void Shares::collect(comm::Communicator& ranks, Tensor values, Tensor whole, size_t tensor,
+                     const std::string& what) const {
+  std::vector<comm::Communicator::Pending> transfers;
+  auto* const mine = static_cast<std::byte*>(values.data());
+  auto* const all = ranks.is_first() ? static_cast<std::byte*>(whole.data()) : nullptr;
   for (int rank = 0; rank < ranks.size(); ++rank)
     for (const Run& run : runs(rank)) {
       if (run.tensor != tensor) continue;
-      if (ranks.is_first() && rank == 0)
-        std::ranges::copy(bytes_of(values, run), bytes_of(whole, run).begin());
-      else if (ranks.is_first())
-        transfers.push_back({ranks.receive(bytes_of(whole, run), rank, 0), rank});
-      else if (rank == ranks.rank())
-        transfers.push_back({ranks.send(bytes_of(values, run), 0, 0), 0});
+      if (rank == ranks.rank() && rank > 0)
+        transfers.push_back({ranks.send(bytes_of(mine, values.dtype(), run), 0, 0), 0});
+      else if (ranks.is_first() && rank > 0)
+        transfers.push_back({ranks.receive(bytes_of(all, values.dtype(), run), rank, 0), rank});
+      else if (ranks.is_first() && all != mine)
+        std::ranges::copy(bytes_of(mine, values.dtype(), run), bytes_of(all, values.dtype(), run).begin());
     }
   ranks.wait(transfers, what);
-  return ranks.is_first() ? whole : Tensor();
 }
 
 }  // namespace cladtorch::train

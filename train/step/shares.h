@@ -1,7 +1,9 @@
 // Which rank updates which parameters.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +16,20 @@ namespace cladtorch::train {
 /// float32 elements of a bucket of so many megabytes.
 inline int64_t elements_of_bucket(double megabytes) {
   return static_cast<int64_t>(megabytes * 1e6 / sizeof(float));
+}
+
+/// Elements of one tensor.
+struct Run {
+  size_t tensor;
+  int64_t begin, end;
+  friend bool operator==(const Run&, const Run&) = default;
+};
+
+/// Their bytes, of a tensor whose first is `data`.
+inline std::span<std::byte> bytes_of(std::byte* data, DType dtype, const Run& run) {
+  const size_t element = size_of(dtype);
+  return {data + static_cast<size_t>(run.begin) * element,
+          static_cast<size_t>(run.end - run.begin) * element};
 }
 
 /// Divides the pieces of a list of parameters into buckets of consecutive ones, the last pieces first, as a
@@ -37,24 +53,22 @@ class Shares {
   }
   /// All pieces of a rank, in order.
   const std::vector<size_t>& pieces(int rank) const { return pieces_[static_cast<size_t>(rank)]; }
-  /// Elements of one tensor.
-  struct Run {
-    size_t tensor;
-    int64_t begin, end;
-  };
-  /// The elements of a rank, in order.
-  const std::vector<Run>& runs(int rank) const { return runs_[static_cast<size_t>(rank)]; }
+  /// The elements of a rank in a bucket, in order.
+  const std::vector<Run>& runs(size_t bucket, int rank) const {
+    return runs_[bucket][static_cast<size_t>(rank)];
+  }
+  /// All elements of a rank, in order.
+  std::vector<Run> runs(int rank) const;
 
-  /// Each rank has its share of `tensors`, which match the parameters; then all have all.
-  void gather(comm::Communicator& ranks, TensorList& tensors, const std::string& what) const;
-  /// One of them, with the shares of all ranks, on the first rank; nothing on the others.
-  Tensor on_first(comm::Communicator& ranks, const Tensor& values, size_t tensor,
-                  const std::string& what) const;
+  /// `whole` on the first rank gets all of one tensor, of which each rank has its share in `values`; the two
+  /// may be the same. The other ranks need no `whole`.
+  void collect(comm::Communicator& ranks, Tensor values, Tensor whole, size_t tensor,
+               const std::string& what) const;
 
  private:
-  std::vector<std::vector<size_t>> first_piece_;  ///< of each bucket, for each rank, and the end
-  std::vector<std::vector<size_t>> pieces_;       ///< of each rank
-  std::vector<std::vector<Run>> runs_;
+  std::vector<std::vector<size_t>> first_piece_;     ///< of each bucket, for each rank, and the end
+  std::vector<std::vector<size_t>> pieces_;          ///< of each rank
+  std::vector<std::vector<std::vector<Run>>> runs_;  ///< of each bucket, for each rank
 };
 
 }  // namespace cladtorch::train

@@ -71,9 +71,11 @@ class StepEngine {
   virtual void do_beside(std::function<void()> job) = 0;
   /// Returns when such jobs are done.
   virtual void finish_beside() = 0;
-  /// A tensor of the optimizer's state with the shares of all ranks, on the first rank; nothing on the
-  /// others.
-  virtual Tensor state_on_first(const TensorList& state, size_t tensor) = 0;
+  /// All ranks call it at the same time, in a job as those of do_beside(): the first does `read`, in which it
+  /// may read all masters of the optimizer and call whole_state().
+  virtual void read_state(const std::function<void()>& read) = 0;
+  /// A tensor of the optimizer's state with the shares of all ranks.
+  virtual Tensor whole_state(const TensorList& state, size_t tensor) = 0;
   /// Of the oldest step that was finished and not read; waits for it.
   virtual StepOutput read() = 0;
   /// Whether a step may begin before the one before it is read.

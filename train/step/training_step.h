@@ -29,9 +29,8 @@ class TrainingStep {
   void sum_leaves(bool whole, RankWord word = {}) { engine_->sum_leaves(whole, word); }
   std::span<const RankWord> words() const { return engine_->words(); }
   double weight() const { return engine_->weight(); }
-  Tensor state_on_first(const TensorList& state, size_t tensor) {
-    return engine_->state_on_first(state, tensor);
-  }
+  void read_state(const std::function<void()>& read) { engine_->read_state(read); }
+  Tensor whole_state(const TensorList& state, size_t tensor) { return engine_->whole_state(state, tensor); }
   void finish(double clip) { engine_->finish(clip); }
   void do_beside(std::function<void()> job) { engine_->do_beside(std::move(job)); }
   void finish_beside() { engine_->finish_beside(); }

@@ -25,6 +25,14 @@ class GradientListener {
   virtual void written(size_t buffer) noexcept = 0;
 };
 
+/// Brings the values of tensors; see Tensor::set_arrival. Each has a number.
+class TensorArrival {
+ public:
+  virtual ~TensorArrival() = default;
+  /// Somebody asks for the data of a tensor: returns when its values are there. Several threads may call it.
+  virtual void wait_for(size_t tensor) = 0;
+};
+
 namespace detail {
 
 /// One block of memory and its bookkeeping. Headers come from a process-wide pool, so a recycled one costs no
@@ -49,6 +57,8 @@ struct Storage {
   Storage* owner = nullptr;              ///< data is a part of this one's, which it keeps alive
   GradientListener* listener = nullptr;  ///< hears of contributions to this gradient buffer
   size_t listened_as = 0;                ///< its number there
+  std::atomic<TensorArrival*> arrival{nullptr};  ///< brings the values, which are not there yet
+  size_t arrives_as = 0;                         ///< its number there
   Storage* next_free = nullptr;
 };
 

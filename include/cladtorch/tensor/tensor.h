@@ -158,6 +158,9 @@ class CLAD_OPAQUE CLAD_INSTEAD(
   /// `listener`, or nobody if it is null, hears of each contribution to this gradient buffer, as to buffer
   /// `number`, on the thread that writes it. Throws Error unless this is a gradient buffer.
   void set_listener(GradientListener* listener, size_t number);
+  /// Who asks for the data of this storage from now on waits for `arrival`, as for tensor `number`, until
+  /// this is called with null, on any thread.
+  void set_arrival(TensorArrival* arrival, size_t number = 0);
   /// The sum of the squares of all elements, if the last operation that wrote them computed it.
   std::optional<double> squares() const;
 

@@ -7,14 +7,12 @@
 #include <type_traits>
 #include <vector>
 
-#include "cladtorch/comm/communicator.h"
 #include "cladtorch/train/tensor_list.h"
 
 namespace cladtorch {
 
 namespace train {
 struct StepInput;
-class Shares;
 }  // namespace train
 
 /// Numbers that an optimizer keeps from step to step, in tensors with the names of the parameters.
@@ -54,14 +52,15 @@ class Optimizer {
   void set_share(std::vector<size_t> pieces);
   /// The pieces that updates change.
   std::span<const size_t> share() const { return share_; }
+  /// Euclidean norm of the masters that updates change here.
+  double norm_of_masters() const;
   /// Whether all state that it keeps is finite.
   bool has_finite_state() const;
-  /// After an update of shares: each rank has all parameters and masters again.
-  void gather_parameters(comm::Communicator& ranks, const train::Shares& shares);
 
   double lr() const { return lr_; }
   void set_lr(double lr) { lr_ = lr; }
 
+  const TensorList& parameters() const { return parameters_; }
   /// The tensors that updates change: the parameters themselves, unless those are bfloat16.
   const TensorList& masters() const { return masters_; }
 

@@ -98,9 +98,9 @@ class Trainer {
   /// The model that computes, in run.dtype.
   const LanguageModel& model() const;
   /// The float32 weights to which updates are applied and which checkpoints hold: those of model(), unless
-  /// that is bfloat16.
+  /// that is bfloat16. Then a rank among several that share the optimizer's state has its share of them.
   const LanguageModel& master() const;
-  /// The float32 weights by name.
+  /// The parameters of model() that updates change.
   const TensorList& weights() const;
   /// The other files of checkpoints, at first those of the data's tokenizer. A model that was read from a
   /// folder keeps its own.
@@ -147,6 +147,7 @@ class Trainer {
   std::chrono::steady_clock::time_point finished_;  // the last step
   std::function<bool()> wants_stop_;
   int64_t proposed_steps_ = 0;  // 0: the length stays
+  int64_t finite_step_ = -1;    // whose weights are known to be finite
   TrainerState state_;
   formats::FolderExtras extras_;  // the other files of checkpoints
 };
