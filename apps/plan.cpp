@@ -158,7 +158,7 @@ int run(const Request& request) {
     return 0;
   }
   fmt::print("{}", train::plan_text(plans.back(), tokens));
-  if (ranks > 1) fmt::print("\n{}", train::scaling_text(plans, tokens));
+  if (ranks > 1) fmt::print("\n{}", train::to_text(train::scaling_table(plans, tokens)));
   return 0;
 }
 

@@ -53,6 +53,7 @@ constexpr double usual_jitter = 0.01;
 /// Sizes that a machine of any kind computes in a moment, and no smaller than those that fill its cores.
 constexpr int64_t measured_layers = 2, measured_vocabulary = 8192, measured_tokens = 256;
 constexpr int measured_passes = 2;
+constexpr int calibrations = 20;
 
 /// A model of layers as wide as those of `model`.
 std::unique_ptr<LanguageModel> excerpt(const LanguageModel& model, int64_t context) {
@@ -84,6 +85,23 @@ double measured_speed(const LanguageModel& model, const TrainConfig& config, int
   for (int i = 1; i < measured_passes; ++i)
     best = std::min(best, milliseconds([&] { step.forward_backward(); }));
   return step.model().flops_per_token(context) * static_cast<double>(batch * context) / (1e-3 * best);
+}
+
+/// This machine, but for how much of its peak a step reaches. All rates are one rank's.
+PlanMachine this_machine(double peak_flops, double memory_bandwidth, double read_bandwidth, int threads,
+                         int64_t per_node) {
+  return {.name = fmt::format("{}, {} thread{}", cpu_name(), threads, threads == 1 ? "" : "s"),
+          .peak_flops = peak_flops,
+          .peak_share = 1,
+          .memory_bandwidth = memory_bandwidth,
+          .memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
+                    static_cast<double>(::sysconf(_SC_PAGESIZE)) / static_cast<double>(per_node),
+          .per_node = per_node,
+          // Shared memory: a message is written and read twice.
+          .link = read_bandwidth / 4,
+          .network = ethernet,
+          .latency = ethernet_latency,
+          .jitter = usual_jitter};
 }
 
 }  // namespace
@@ -121,21 +139,24 @@ PlanMachine measured_machine(const LanguageModel& model, const TrainConfig& conf
                     "--threads or --per-node",
                     per_node, threads, per_node * threads, cores));
   const DType dtype = precision_from_string(config.run.dtype).dtype;
-  const double peak = measure_peak_flops(threads, dtype);
   const Bandwidth bandwidth = measure_bandwidth(threads);
   const auto ranks = static_cast<double>(per_node);
-  return {.name = fmt::format("{}, {} thread{}", cpu_name(), threads, threads == 1 ? "" : "s"),
-          .peak_flops = peak,
-          .peak_share = std::min(1.0, measured_speed(model, config, threads) / peak),
-          .memory_bandwidth = bandwidth.mixed / ranks,
-          .memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
-                    static_cast<double>(::sysconf(_SC_PAGESIZE)) / ranks,
-          .per_node = per_node,
-          // Shared memory: a message is written and read twice.
-          .link = bandwidth.read / 4 / ranks,
-          .network = ethernet,
-          .latency = ethernet_latency,
-          .jitter = usual_jitter};
+  PlanMachine machine = this_machine(measure_peak_flops(threads, dtype), bandwidth.mixed / ranks,
+                                     bandwidth.read / ranks, threads, per_node);
+  machine.peak_share = std::min(1.0, measured_speed(model, config, threads) / machine.peak_flops);
+  return machine;
+}
+
+PlanMachine machine_of_run(const LanguageModel& model, const TrainConfig& config, const RunSpeed& speed) {
+  PlanMachine machine = this_machine(speed.peak_flops, speed.memory_bandwidth, speed.memory_bandwidth,
+                                     num_threads(), speed.per_node);
+  const auto zero = static_cast<size_t>(config.distributed.zero);
+  for (int i = 0; i < calibrations; ++i) {
+    const Plan plan = make_plan(model, config, speed.ranks, machine);
+    const double ratio = speed.tokens_per_second / plan.stages[zero].tokens_per_second;
+    machine.peak_share = std::min(1.0, machine.peak_share * ratio);
+  }
+  return machine;
 }
 
 }  // namespace cladtorch::train

@@ -314,7 +314,7 @@ TEST(Plan, ScalesFromOneRank) {
     for (const StagePlan& stage : plan.stages)
       EXPECT_NEAR(stage.efficiency, stage.tokens_per_second / (plan.ranks * alone), 1e-9);
   }
-  const std::string text = scaling_text(plans, 1e9);
+  const std::string text = to_text(scaling_table(plans, 1e9));
   EXPECT_EQ(std::ranges::count(text, '\n'), 1 + 1 + 3 * 3);  // on one rank the stages are the same
   const auto json = scaling_json(plans, 1e9);
   ASSERT_EQ(json.size(), 4u);

@@ -159,11 +159,11 @@ nlohmann::ordered_json plan_json(const Plan& plan, double tokens) {
   return json;
 }
 
-std::string scaling_text(std::span<const Plan> plans, double tokens) {
+Table scaling_table(std::span<const Plan> plans, double tokens) {
   Table table = {{"ranks", "--zero", "memory", "tokens/s", "MFU", "efficiency",
                   short_count(tokens) + " tokens", "limited by"}};
   for (const Plan& plan : plans) add_scaling(table, plan, tokens);
-  return to_text(table);
+  return table;
 }
 
 nlohmann::ordered_json scaling_json(std::span<const Plan> plans, double tokens) {

@@ -128,6 +128,20 @@ std::string evaluations(std::span<const RunRecord> runs) {
       to_html(table));
 }
 
+/// What more ranks would reach.
+std::string scaling(std::span<const RunRecord> runs) {
+  const Table table = runs.size() == 1 ? runs[0].facts.scaling : Table{};
+  if (table.size() < 2) return {};
+  for (const auto& row : table)
+    if (row.size() != table[0].size()) return {};
+  return fmt::format(
+      "<details class=\"card\"><summary>The same updates on more ranks, as planned</summary>\n"
+      "<p>Formulas say this from the speed of this run. Each rank has a machine like its own, and between "
+      "machines "
+      "lies a 10-Gigabit Ethernet; <code>cladtorch plan</code> plans for others.</p>\n{}</details>\n",
+      to_html(table));
+}
+
 /// Why the validation loss may lie below the training loss.
 std::string note(std::span<const RunRecord> runs) {
   const Json& config = runs[0].config;
@@ -216,6 +230,7 @@ std::string report_html(std::span<const RunRecord> runs) {
                {"summary", summary(runs)},
                {"note", html_escaped(note(runs))},
                {"evaluations", evaluations(runs)},
+               {"scaling", scaling(runs)},
                {"samples", samples(runs)},
                {"configuration", configuration(runs)},
                {"footer", footer(runs)},

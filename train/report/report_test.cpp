@@ -91,6 +91,16 @@ TEST(Report, IsNotBrokenByWhatAModelOrANameHolds) {
   EXPECT_EQ(data_of(page)["runs"][0]["name"], "</script>{{data}}<b>");
 }
 
+TEST(Report, ShowsWhatMoreRanksWouldReach) {
+  RunRecord run = sample_run(1);
+  EXPECT_THAT(page_of(run), Not(HasSubstr("on more ranks")));
+  run.facts.scaling = {{"ranks", "tokens/s"}, {"1", "10<"}, {"2", "19"}};
+  EXPECT_THAT(page_of(run), AllOf(HasSubstr("The same updates on more ranks, as planned"),
+                                  HasSubstr("10&lt;"), HasSubstr(">19<")));
+  run.facts.scaling.push_back({"a damaged row"});
+  EXPECT_THAT(page_of(run), Not(HasSubstr("on more ranks")));
+}
+
 TEST(Report, ARunWithoutAStepHasAPage) {
   RunRecord run = sample_run(0);
   EXPECT_THAT(page_of(run), HasSubstr("steps so far"));

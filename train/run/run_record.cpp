@@ -44,6 +44,7 @@ void write_run_facts(const fs::path& path, const RunFacts& facts) {
                    {"tokenizer", facts.tokenizer},   {"flops_per_token", facts.flops_per_token},
                    {"peak_flops", facts.peak_flops}, {"trained_parameters", facts.trained_parameters}};
   if (!facts.ranks.empty()) json["ranks"] = facts.ranks;
+  if (!facts.scaling.empty()) json["scaling"] = facts.scaling;
   if (facts.first_val) json["first_val"] = *facts.first_val;
   if (facts.floor) json["floor"] = *facts.floor;
   if (facts.bytes_per_token) json["bytes_per_token"] = *facts.bytes_per_token;
@@ -69,6 +70,7 @@ RunFacts read_run_facts(const fs::path& path) {
   facts.peak_flops = io::json_field<double>(json, "peak_flops", where);
   facts.trained_parameters = io::json_field_or<int64_t>(json, "trained_parameters", where, facts.parameters);
   facts.ranks = io::json_field_or<std::string>(json, "ranks", where, "");
+  if (json.contains("scaling")) facts.scaling = io::json_field<Table>(json, "scaling", where);
   facts.first_val = optional_number(json, "first_val", where);
   facts.floor = optional_number(json, "floor", where);
   facts.bytes_per_token = optional_number(json, "bytes_per_token", where);

@@ -18,6 +18,7 @@ RunFacts some_facts() {
           .model = "gpt2 (1 layer)",
           .hardware = "a processor, 2 threads",
           .memory = "parameters 1 MB",
+          .scaling = {{"ranks", "memory"}, {"2", "3 MB"}},
           .parameters = 1234,
           .vocab_size = 65,
           .tokenizer = "char",
@@ -65,6 +66,7 @@ TEST_F(RunRecordTest, ARunIsReadWhileItGoesOn) {
   EXPECT_EQ(run.facts.parameters, 1234);
   EXPECT_EQ(run.facts.floor, 0.5);
   EXPECT_EQ(run.facts.bytes_per_token, 1.25);
+  EXPECT_EQ(run.facts.scaling, some_facts().scaling);
   ASSERT_EQ(run.facts.samples.size(), 1u);
   EXPECT_EQ(run.facts.samples[0].text, "fox \ufffd");
 }

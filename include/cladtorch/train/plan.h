@@ -10,6 +10,7 @@
 
 #include "cladtorch/models/language_model.h"
 #include "cladtorch/train/config.h"
+#include "cladtorch/train/table.h"
 
 namespace cladtorch::train {
 
@@ -35,6 +36,16 @@ PlanMachine published_machine(const std::string& name, DType dtype);
 /// how much of the peak a step reaches, with a few layers that are as wide as those of `model`.
 PlanMachine measured_machine(const LanguageModel& model, const TrainConfig& config, int threads,
                              int64_t per_node);
+/// What a run on `ranks` showed of its machines, of each rank.
+struct RunSpeed {
+  int ranks = 1;
+  int64_t per_node = 1;          ///< that share a machine
+  double peak_flops = 0;         ///< 1/s
+  double memory_bandwidth = 0;   ///< B/s
+  double tokens_per_second = 0;  ///< of all ranks
+};
+/// Machines like those of a run, whose plan has the speed of the run.
+PlanMachine machine_of_run(const LanguageModel& model, const TrainConfig& config, const RunSpeed& speed);
 
 /// Bytes of the rank that needs the most.
 struct PlanMemory {
@@ -92,7 +103,7 @@ std::vector<Plan> make_plans(const LanguageModel& model, const TrainConfig& conf
 std::string plan_text(const Plan& plan, double tokens);
 nlohmann::ordered_json plan_json(const Plan& plan, double tokens);
 /// How plans for more and more ranks compare: a table, and an array of objects.
-std::string scaling_text(std::span<const Plan> plans, double tokens);
+Table scaling_table(std::span<const Plan> plans, double tokens);
 nlohmann::ordered_json scaling_json(std::span<const Plan> plans, double tokens);
 
 }  // namespace cladtorch::train

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cladtorch/train/run_log.h"
+#include "cladtorch/train/table.h"
 
 namespace cladtorch::train {
 
@@ -23,6 +24,7 @@ struct RunFacts {
   std::string hardware;  ///< processor and threads
   std::string memory;
   std::string ranks{};  ///< how many, and how long they wait; empty for one process
+  Table scaling{};      ///< what more ranks would reach, as planned from the speed of the run; may be empty
   int64_t parameters = 0;
   int64_t trained_parameters = 0;  ///< those that are not frozen
   int64_t vocab_size = 0;
