@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import threading
 from pathlib import Path
@@ -12,6 +13,7 @@ from options import Case
 from report import table
 
 STAGES = (0, 1, 2)
+DTYPES = ("fp32", "bf16")
 LEAVES = 2  # of each rank: one sum waits for another
 INTERVAL = 0.1  # seconds
 
@@ -45,9 +47,9 @@ class Peaks(threading.Thread):
         self.join()
 
 
-def planned(place: Workplace, case: Case, ranks: int, text: Path) -> list[float]:
+def planned(place: Workplace, case: Case, ranks: int, text: Path, dtype: str) -> list[float]:
     """The bytes of the rank that needs the most, with each stage."""
-    run = place.settings(case, LEAVES * ranks, text, place.new("run"))
+    run = place.settings(case, LEAVES * ranks, text, place.new("run"), f"run.dtype={dtype}")
     settings = [word for word in run if "=" in word]
     command = [str(place.program), "plan", "--ranks", str(ranks), "--json"]
     for setting in [*settings, f"data.text={text / 'tokens'}"]:
@@ -58,20 +60,22 @@ def planned(place: Workplace, case: Case, ranks: int, text: Path) -> list[float]
 
 def measure(place: Workplace, case: Case) -> str:
     rows = []
-    for ranks in (2, 4):
+    for ranks, dtype in itertools.product((2, 4), DTYPES):
         text = place.documents(case, LEAVES * ranks * case.batch)
-        expected = planned(place, case, ranks, text)
+        expected = planned(place, case, ranks, text, dtype)
         if ranks * max(expected) > 0.9 * available_memory():
-            if not rows:
-                raise Unable("the machine has too little memory")
             continue
         for zero in STAGES:
             with Peaks(place.program) as peaks:
-                place.train(case, ranks, text, LEAVES * ranks, f"distributed.zero={zero}")
+                place.train(
+                    case, ranks, text, LEAVES * ranks, f"run.dtype={dtype}", f"distributed.zero={zero}"
+                )
             most = max(peaks.bytes.values())
             megabytes = [f"{value / 1e6:.0f}" for value in (most, expected[zero])]
-            rows.append([str(ranks), str(zero), *megabytes, f"{most / expected[zero]:.3f}"])
-    header = ["ranks", "--zero", "peak, MB", "plan, MB", "peak / plan"]
+            rows.append([str(ranks), dtype, str(zero), *megabytes, f"{most / expected[zero]:.3f}"])
+    if not rows:
+        raise Unable("the machine has too little memory")
+    header = ["ranks", "", "--zero", "peak, MB", "plan, MB", "peak / plan"]
     return (
         f"### Memory\n\n{case.title}, {LEAVES} leaves for each rank, {case.threads} thread(s). Peak resident memory of "
         f"the rank that takes the most, all of the process, beside what `cladtorch plan` says.\n\n"
