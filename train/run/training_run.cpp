@@ -482,12 +482,14 @@ class Session {
   }
 
   void finish(Telemetry& telemetry) {
-    if (trainer_.state().best_val) {
-      const bool kept = fs::exists(file("best"));  // somebody may have moved it away
+    const TrainerState& state = trainer_.state();
+    if (state.best_val && config_.sample.count > 0) {
+      // A second model is loaded only if the best is another, and somebody may have moved it away.
+      const bool loads = state.best_step != state.step && fs::exists(file("best"));
       const std::unique_ptr<LanguageModel> best =
-          kept ? formats::load_model(file("best"), trainer_.model().dtype()) : nullptr;
+          loads ? formats::load_model(file("best"), trainer_.model().dtype()) : nullptr;
       facts_.samples = draw_samples(config_, best ? *best : trainer_.model(), *data_.tokenizer);
-      telemetry.write_samples(facts_.samples, trainer_.state().step);
+      telemetry.write_samples(facts_.samples, state.step);
     }
     write_facts();
     const RunRecord run = read_run(folder_.path());
