@@ -184,7 +184,7 @@ def _compile(programs, left, toolchain, folder, head):
     try:
         done = subprocess.run(toolchain.command(source, binary), capture_output=True, text=True, timeout=toolchain.timeout)
     except subprocess.TimeoutExpired:
-        return {left[0]: Outcome('compiler', 'timeout')} if len(left) == 1 else {}
+        return {left[0]: Outcome('compiler', 'timeout', 'it took too long')} if len(left) == 1 else {}
     if done.returncode == 0:
         return None
     if 'PLEASE submit a bug report' in done.stderr or done.returncode < 0:
