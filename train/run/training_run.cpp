@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <optional>
 #include <sstream>
@@ -17,13 +16,11 @@
 #include "cladtorch/train/generate.h"
 #include "cladtorch/train/metrics.h"
 #include "cladtorch/train/peak.h"
-#include "cladtorch/train/plan.h"
 #include "cladtorch/train/progress.h"
 #include "cladtorch/train/report.h"
 #include "cladtorch/train/stop_signal.h"
 #include "cladtorch/train/system_info.h"
 #include "cladtorch/train/usage_error.h"
-#include "train/report/report_tables.h"
 #include "train/report/telemetry.h"
 #include "train/run/describe.h"
 #include "train/run/initial_model.h"
@@ -31,6 +28,7 @@
 #include "train/run/rank_times.h"
 #include "train/run/run_folder.h"
 #include "train/run/samples.h"
+#include "train/run/scaling.h"
 #include "train/step/leaf_sums.h"
 
 namespace cladtorch::train {
@@ -39,15 +37,6 @@ namespace {
 
 /// Steps after which the speed is known well enough to hold a run to its time limit.
 constexpr int64_t steps_to_judge_speed = 20;
-/// The report plans for no more ranks.
-constexpr int64_t most_planned_ranks = 64;
-
-template <class Action>
-double seconds_of(const Action& action) {
-  const auto begin = std::chrono::steady_clock::now();
-  action();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
 
 /// "story" for "texts/story.txt"; the built-in text is called "stories".
 std::string default_name(const TrainConfig& config) {
@@ -240,9 +229,16 @@ class Session {
     Telemetry telemetry(of_telemetry, folder_.path(), trainer_.state().step, facts_.bytes_per_token);
     write_facts();
     if (!config_.model.from.empty()) evaluate_first(telemetry);
+    const int64_t begun_at = trainer_.state().step;
     const bool finished = train(log, telemetry, *stop);
     stop.reset();
-    if (finished && ranks_.is_first()) facts_.scaling = plan_of_more_ranks();
+    if (finished && ranks_.is_first()) {
+      std::vector<StepRecord> records = read_run_log(file("log.jsonl"));
+      // Steps before a resume may have been those of other ranks or machines.
+      std::erase_if(records, [&](const StepRecord& record) { return record.step <= begun_at; });
+      facts_.scaling =
+          plan_of_more_ranks(config_, trainer_, ranks_, facts_.peak_flops / ranks_.size(), records);
+    }
     if (ranks_.is_first()) finish(telemetry);
     ranks_.barrier("the end of the run");
     return finished ? 0 : interrupted_exit_code;
@@ -452,33 +448,6 @@ class Session {
     }
     shortened_ = true;
     trainer_.propose_steps(steps);
-  }
-
-  /// For the report: what the updates of this run would take on more ranks, as far as they have
-  /// micro-batches.
-  Table plan_of_more_ranks() const {
-    const TrainConfig::Train& train = config_.train;
-    const double rate = median_rate(read_run_log(file("log.jsonl")));
-    const bool planned = config_.run.device == "cpu" && config_.run.dtype != "fp8" &&
-                         config_.lora.rank == 0 && train.freeze.empty() && train.train_only.empty();
-    const auto most = static_cast<int>(std::min(train.accumulate, most_planned_ranks));
-    if (!planned || !(rate > 0) || most < 2) return {};
-    TrainConfig config = config_;
-    if (train.leaves < most) config.train.leaves = 0;  // each number of ranks gets those that it needs
-    RunSpeed speed{.ranks = ranks_.size(),
-                   .per_node = 0,
-                   .peak_flops = facts_.peak_flops / ranks_.size(),
-                   .tokens_per_second = rate};
-    for (int rank = 0; rank < ranks_.size(); ++rank)
-      speed.per_node += ranks_.host(rank) == ranks_.host(0) ? 1 : 0;
-    const auto bytes = static_cast<double>(trainer_.weights().numel()) *
-                       static_cast<double>(size_of(trainer_.weights().dtype()));
-    for (int i = 0; i < 3; ++i)
-      speed.memory_bandwidth =
-          std::max(speed.memory_bandwidth, bytes / seconds_of([&] { trainer_.weights().norm(); }));
-    const PlanMachine machine = machine_of_run(trainer_.master(), config_, speed);
-    const auto tokens = static_cast<double>(trainer_.state().steps * trainer_.tokens_per_step());
-    return scaling_table(make_plans(trainer_.master(), config, most, machine), tokens);
   }
 
   void finish(Telemetry& telemetry) {

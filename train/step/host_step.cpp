@@ -28,7 +28,7 @@ class HostStep : public StepEngine {
     if (!shares_update_) return;
     parts.optimizer->set_share(shares_.pieces(ranks_.rank()));
     gather_.emplace(ranks_, parts.optimizer->parameters(), shares_, background_);
-    state_.emplace(ranks_, *parts.optimizer, shares_);
+    state_.emplace(ranks_, *parts.optimizer, shares_, background_.cancelled());
   }
   ~HostStep() override { background_.stop(); }
 

@@ -16,10 +16,12 @@ using Request = std::array<int64_t, 2>;  // a list and a tensor in it
 
 }  // namespace
 
-SharedState::SharedState(comm::Communicator& ranks, Optimizer& optimizer, const Shares& shares)
+SharedState::SharedState(comm::Communicator& ranks, Optimizer& optimizer, const Shares& shares,
+                         const std::atomic<bool>& cancelled)
     : ranks_(ranks),
       optimizer_(optimizer),
       shares_(shares),
+      cancelled_(cancelled),
       masters_(optimizer.masters()),
       has_masters_(optimizer.parameters().dtype() == DType::bfloat16),
       own_(masters_.size()) {
@@ -54,7 +56,8 @@ void SharedState::wait_for(size_t master) {
   read_ = master;
   masters_[master].tensor.set_arrival(nullptr);
   ask(0, static_cast<int64_t>(master));
-  shares_.collect(ranks_, masters_[master].tensor, masters_[master].tensor, master, what_is_asked);
+  shares_.collect(ranks_, masters_[master].tensor, masters_[master].tensor, master, what_is_asked,
+                  &cancelled_);
 }
 
 Tensor SharedState::whole(const TensorList& state, size_t tensor) {
@@ -64,7 +67,7 @@ Tensor SharedState::whole(const TensorList& state, size_t tensor) {
   ask(list - all.begin(), static_cast<int64_t>(tensor));
   const Tensor& values = state[tensor].tensor;
   Tensor whole = Tensor::empty(values.shape(), values.dtype());
-  shares_.collect(ranks_, values, whole, tensor, what_is_asked);
+  shares_.collect(ranks_, values, whole, tensor, what_is_asked, &cancelled_);
   return whole;
 }
 
@@ -73,7 +76,7 @@ void SharedState::ask(int64_t list, int64_t tensor) {
   std::vector<comm::Communicator::Pending> transfers;
   for (int rank = 1; rank < ranks_.size(); ++rank)
     transfers.push_back({ranks_.send(std::as_bytes(std::span(request)), rank, 0), rank});
-  ranks_.wait(transfers, what_is_asked);
+  ranks_.wait(transfers, what_is_asked, &cancelled_);
 }
 
 void SharedState::serve() {
@@ -82,11 +85,11 @@ void SharedState::serve() {
     Request request;
     std::vector<comm::Communicator::Pending> transfers;
     transfers.push_back({ranks_.receive(std::as_writable_bytes(std::span(request)), 0, 0), 0});
-    ranks_.wait(transfers, what_is_asked);
+    ranks_.wait(transfers, what_is_asked, &cancelled_);
     const auto [list, tensor] = request;
     if (list == no_list) return;
     const auto i = static_cast<size_t>(tensor);
-    shares_.collect(ranks_, (*all[static_cast<size_t>(list)])[i].tensor, {}, i, what_is_asked);
+    shares_.collect(ranks_, (*all[static_cast<size_t>(list)])[i].tensor, {}, i, what_is_asked, &cancelled_);
   }
 }
 

@@ -1,6 +1,7 @@
 // What an optimizer keeps, of which each rank has its share.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -17,8 +18,9 @@ namespace cladtorch::train {
 class SharedState final : private TensorArrival {
  public:
   /// Each rank updates its share on the CPU. Masters of bfloat16 parameters give the memory of what others
-  /// update back to the system.
-  SharedState(comm::Communicator& ranks, Optimizer& optimizer, const Shares& shares);
+  /// update back to the system. What waits for other ranks ends when `cancelled` is set.
+  SharedState(comm::Communicator& ranks, Optimizer& optimizer, const Shares& shares,
+              const std::atomic<bool>& cancelled);
 
   /// Called by all ranks at the same time: the first does `read`, in which all masters may be read by their
   /// tensors, one after the other, and whole() be called.
@@ -37,6 +39,7 @@ class SharedState final : private TensorArrival {
   comm::Communicator& ranks_;
   Optimizer& optimizer_;
   const Shares& shares_;
+  const std::atomic<bool>& cancelled_;
   TensorList masters_;
   bool has_masters_;                   ///< that are not the parameters
   std::vector<std::vector<Run>> own_;  ///< of each master

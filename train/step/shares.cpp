@@ -59,7 +59,7 @@ std::vector<Run> Shares::runs(int rank) const {
 }
 
 void Shares::collect(comm::Communicator& ranks, Tensor values, Tensor whole, size_t tensor,
-                     const std::string& what) const {
+                     const std::string& what, const std::atomic<bool>* cancelled) const {
   std::vector<comm::Communicator::Pending> transfers;
   auto* const mine = static_cast<std::byte*>(values.data());
   auto* const all = ranks.is_first() ? static_cast<std::byte*>(whole.data()) : nullptr;
@@ -73,7 +73,7 @@ void Shares::collect(comm::Communicator& ranks, Tensor values, Tensor whole, siz
       else if (ranks.is_first() && all != mine)
         std::ranges::copy(bytes_of(mine, values.dtype(), run), bytes_of(all, values.dtype(), run).begin());
     }
-  ranks.wait(transfers, what);
+  ranks.wait(transfers, what, cancelled);
 }
 
 }  // namespace cladtorch::train

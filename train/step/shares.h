@@ -1,6 +1,7 @@
 // Which rank updates which parameters.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -61,9 +62,9 @@ class Shares {
   std::vector<Run> runs(int rank) const;
 
   /// `whole` on the first rank gets all of one tensor, of which each rank has its share in `values`; the two
-  /// may be the same. The other ranks need no `whole`.
-  void collect(comm::Communicator& ranks, Tensor values, Tensor whole, size_t tensor,
-               const std::string& what) const;
+  /// may be the same. The other ranks need no `whole`. Communicator::wait() knows `what` and `cancelled`.
+  void collect(comm::Communicator& ranks, Tensor values, Tensor whole, size_t tensor, const std::string& what,
+               const std::atomic<bool>* cancelled) const;
 
  private:
   std::vector<std::vector<size_t>> first_piece_;     ///< of each bucket, for each rank, and the end
