@@ -41,7 +41,6 @@ TEST(ParameterGather, MakesReadersWaitForWhatOthersUpdate) {
               EXPECT_TRUE(
                   std::ranges::all_of(values, [&](float v) { return v == static_cast<float>(value); }));
             });
-          if (threaded && communicator.is_first()) EXPECT_GT(gather.take_waited(), 0);
           background.wait();
         }
         background.stop();
