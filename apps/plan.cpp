@@ -85,7 +85,7 @@ Configured configure(const Request& request) {
         "train.train_only");
   if (!result.sets("run.dtype") && !request.device.empty()) config.run.dtype = "bf16";
   if (config.run.dtype == "fp8")
-    throw train::UsageError("plan: --dtype is 'fp8', in which one rank trains alone; expected fp32 or bf16");
+    throw train::UsageError("plan: --dtype is 'fp8'; expected fp32, or bf16, which takes the same memory");
   return result;
 }
 

@@ -47,6 +47,7 @@ std::map<std::string, TrainConfig> configs() {
   llama.model.dropout = 0;
   llama.run.dtype = "bf16";
   add("muon").optimizer.kind = "muon";
+  add("fp8").run.dtype = "fp8";
   add("recomputed").model.gradient_checkpointing = true;
   // What ranks share and when they send it.
   add("nothing shared").distributed.zero = 0;
@@ -137,7 +138,7 @@ TEST(Ranks, HearOfGradientsWhenTheyAreWritten) {
 }
 
 TEST(Ranks, GoOnBitForBitOnAnotherNumber) {
-  for (const char* name : {"gpt2", "llama"}) {
+  for (const char* name : {"gpt2", "llama", "fp8"}) {
     const TrainConfig config = configs().at(name);
     const std::string straight = [&] {
       const auto trainer = trainer_of(config, comm::self());

@@ -2,6 +2,7 @@
 #include <deque>
 #include <numeric>
 #include <optional>
+#include <ranges>
 #include <vector>
 
 #include "cladtorch/ops/dropout.h"
@@ -113,19 +114,21 @@ class HostStep : public StepEngine {
   }
 
   /// All ranks learn in one message what each knows of the step: its word, the weights and losses of its
-  /// micro-batches, and the squares of its share of the gradient. They are added in an order that does not
-  /// depend on the ranks.
+  /// micro-batches, the squares of its share of the gradient, and the largest values in layers of 8 bits.
+  /// What is added has an order that does not depend on the ranks.
   void tell(const RankWord& word) {
     const int64_t per_leaf = static_cast<int64_t>(weights_.size() / sums_.mine().size());
+    std::vector<double> largest = largest_of_step();
     std::vector<size_t> sizes;
     for (int rank = 0; rank < ranks_.size(); ++rank)
       sizes.push_back(sizeof(RankWord) +
                       sizeof(double) * (2 * leaves_.of_rank(rank).size() * static_cast<size_t>(per_leaf) +
-                                        shares_.pieces(rank).size()));
+                                        shares_.pieces(rank).size() + largest.size()));
     const std::span<const double> squares = parts_.gradients.squares(shares_.pieces(ranks_.rank()));
     std::vector<double> mine = {word.seconds, word.waited, word.wants_stop, word.steps};
     for (const std::span<const double> part :
-         {std::span<const double>(weights_), std::span<const double>(losses_), squares})
+         {std::span<const double>(weights_), std::span<const double>(losses_), squares,
+          std::span<const double>(largest)})
       mine.insert(mine.end(), part.begin(), part.end());
     std::vector<double> all(std::accumulate(sizes.begin(), sizes.end(), size_t{0}) / sizeof(double));
     ranks_.all_gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)), sizes,
@@ -143,8 +146,24 @@ class HostStep : public StepEngine {
           next += per_leaf;
         }
       for (const size_t piece : shares_.pieces(rank)) pieces[piece] = *next++;
+      for (double& value : largest) value = std::max(value, *next++);
     }
+    set_largest_of_step(largest);
     totals_ = {sum(weights), sum(losses), std::sqrt(sum(pieces))};
+  }
+
+  std::vector<double> largest_of_step() const {
+    if (!parts_.float8) return {};
+    const Tensor largest = parts_.float8->amax_of_step().contiguous();
+    return {largest.data<float>(), largest.data<float>() + largest.numel()};
+  }
+  void set_largest_of_step(std::span<const double> largest) {
+    if (!parts_.float8) return;
+    Tensor step = parts_.float8->amax_of_step();
+    Tensor all = Tensor::empty(step.shape(), DType::float32);
+    std::ranges::copy(largest | std::views::transform([](double v) { return static_cast<float>(v); }),
+                      all.data<float>());
+    step.copy_from(all);
   }
 
   struct Totals {

@@ -27,9 +27,8 @@ TrainingStep::TrainingStep(std::unique_ptr<LanguageModel> master, const Precisio
                            const MakeOptimizer& make, Workspace& workspace, const Sharing& sharing)
     : parts_(parts_of(std::move(master), precision, make, workspace)) {
   const bool on_host = device().type == DeviceType::cpu;
-  require(sharing.ranks.size() == 1 || (on_host && !precision.float8),
-          "several ranks train on the CPU, in fp32 or bf16; ",
-          "set run.device=cpu, and run.dtype=bf16 in place of fp8, or start one process");
+  require(sharing.ranks.size() == 1 || on_host,
+          "several ranks train on the CPU; set run.device=cpu, or start one process");
   require(sharing.leaves == 1 || on_host, "train.leaves is ", sharing.leaves,
           ", expected 1 on a CUDA device");
   engine_ = on_host ? host_step(parts_, sharing) : device_step(parts_);

@@ -41,13 +41,16 @@ class Float8Layers {
   Float8Layers(const Float8Layers&) = delete;
   Float8Layers& operator=(const Float8Layers&) = delete;
 
-  /// Ends a step. Call it after the backward pass of the step's last micro-batch.
+  /// Ends a step. Call it after the backward pass of the step's last micro-batch; where others compute some
+  /// of its micro-batches, put the largest values of all into amax_of_step() before.
   void finish_step();
   /// Forgets the largest values of the current step.
   void forget_step();
 
   /// float32 [layers, 3, Float8Scaling::steps], which is a part of the state of training.
   const Tensor& amax() const { return amax_; }
+  /// Of the current step alone: a view [layers, 3].
+  Tensor amax_of_step() const { return amax_.select(2, 0); }
   int64_t layers() const { return static_cast<int64_t>(weights_.size()); }
 
  private:

@@ -118,6 +118,6 @@ void Float8Layers::finish_step() {
   }
 }
 
-void Float8Layers::forget_step() { amax_.narrow(2, 0, 1).fill_(0); }
+void Float8Layers::forget_step() { amax_of_step().fill_(0); }
 
 }  // namespace cladtorch
