@@ -19,6 +19,8 @@ namespace {
 
 /// What it costs to hand one message to MPI.
 constexpr double posting_seconds = 0.5e-6;
+/// Resident memory of a run whose model is tiny, with the vocabulary of GPT-2.
+constexpr double program_bytes = 5e7;
 /// Bytes that pass between processor and memory: adding one number to another, and reading one.
 constexpr double bytes_per_sum = 12, bytes_per_number = 4;
 /// A plan names what limits it where that takes more of the time.
@@ -66,6 +68,11 @@ struct Given {
       sum += static_cast<double>(piece.end - piece.begin);
     }
     return sum;
+  }
+  double largest_tensor() const {
+    int64_t most = 0;
+    for (const NamedTensor& named : parameters) most = std::max(most, named.tensor.numel());
+    return static_cast<double>(most);
   }
   /// Bytes that each rank owns of the gradient of a bucket.
   std::vector<double> parts(size_t bucket) const {
@@ -147,6 +154,11 @@ class Stage {
     }
     for (int64_t round = 0; round < leaves_.rounds(); ++round)
       memory.exchange = std::max(memory.exchange, received(round));
+    if (shares_update_) {
+      const double unsent = is_early_ ? memory.gradients - float_bytes * most_share_ : 0;  // before an update
+      memory.saving = std::max(0.0, float_bytes * given_.largest_tensor() - unsent);
+    }
+    memory.program = program_bytes;
     return memory;
   }
 

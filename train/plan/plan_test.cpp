@@ -136,6 +136,19 @@ TEST(Plan, OptimizersShareTheirStateWhereTheyCan) {
   EXPECT_EQ(optimizer_bytes("muon", 1), optimizer_bytes("muon", 0));
 }
 
+TEST(Plan, TheFirstRankPutsTheLargestTensorTogetherWhenItSaves) {
+  const auto model = as_language_model(GPT2(small_gpt2()));
+  const auto memory = [&](const char* optimizer, size_t zero) {
+    return make_plan(*model, small_config(4, 1, optimizer), 4, some_machine()).stages[zero].memory;
+  };
+  const double largest = 4 * 3000 * 192;  // the embedding
+  EXPECT_EQ(memory("adamw", 0).saving, 0);
+  EXPECT_EQ(memory("adamw", 1).saving, largest);
+  EXPECT_EQ(memory("muon", 1).saving, 0);
+  // Its gradient, which is whole until it is sent, took at least as much before.
+  EXPECT_EQ(memory("adamw", 2).saving, 0);
+}
+
 TEST(Plan, WaitingSumsAreThoseOfABinaryCounter) {
   for (int64_t leaves = 1; leaves <= 64; ++leaves)
     EXPECT_EQ(waiting_sums({0, leaves}, {0, leaves}),

@@ -18,7 +18,9 @@ constexpr MemoryRow memory_rows[] = {{"weights", "weights", &PlanMemory::weights
                                      {"waiting sums of leaves", "sums", &PlanMemory::sums},
                                      {"exchange", "exchange", &PlanMemory::exchange},
                                      {"optimizer", "optimizer", &PlanMemory::optimizer},
-                                     {"activations", "activations", &PlanMemory::activations}};
+                                     {"activations", "activations", &PlanMemory::activations},
+                                     {"saving", "saving", &PlanMemory::saving},
+                                     {"program", "program", &PlanMemory::program}};
 
 struct TimeRow {
   const char *name, *key;

@@ -55,7 +55,11 @@ struct PlanMemory {
   double exchange = 0;   ///< what comes from other ranks
   double optimizer = 0;
   double activations = 0;
-  double total() const { return weights + gradients + sums + exchange + optimizer + activations; }
+  double saving = 0;   ///< beside that, of the first rank: one tensor, with the shares of all
+  double program = 0;  ///< with MPI and a tokenizer
+  double total() const {
+    return weights + gradients + sums + exchange + optimizer + activations + saving + program;
+  }
 };
 
 /// Seconds of one update.
