@@ -6,6 +6,7 @@
 #include "entry.h"
 #include "frontend.h"
 #include "module.h"
+#include "own_class.h"
 
 using namespace clang;
 

@@ -299,6 +299,7 @@ void Frontend::lower(const FunctionDecl* decl, const std::vector<const Decl*>& t
     if (fn_.seed) fn_.constructed->adjoint = fn_.seed->name;
     unstable_.insert(fn_.constructed);
     self_ = fn_.ref(fn_.constructed);
+    if (!check_class_is_not_asked(ctor)) return;
     lower_initializers(ctor);
   }
   if (const auto* method = dyn_cast<CXXMethodDecl>(decl); method && method->getParent()->isLambda())
@@ -361,6 +362,7 @@ bool Frontend::construct_abstract(const clang::Expr* init, QualType base) {
   const FunctionDecl* definition = nullptr;
   if (!made || !made->getConstructor()->hasBody(definition) || returns_early(definition)) return false;
   const auto* ctor = cast<CXXConstructorDecl>(definition);
+  if (!check_class_is_not_asked(ctor)) return true;
   Frame frame;
   for (unsigned i = 0; i < ctor->getNumParams() && i < made->getNumArgs(); ++i)
     frame[ctor->getParamDecl(i)] = bound(made->getArg(i), ctor->getParamDecl(i)->getType(), true);

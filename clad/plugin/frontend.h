@@ -56,7 +56,6 @@ bool returns_early(const clang::FunctionDecl* f);  ///< has a return statement
 bool has_effects(const clang::Stmt* s);
 const clang::Expr* of_memory(const clang::Expr* e);
 bool manages_memory(const clang::FunctionDecl* f);  ///< allocates integers or frees what it is given
-bool calls_virtually(const clang::CXXMethodDecl* method);
 /// What to tell of code of a kind that nothing here knows.
 std::string cannot(const char* what, llvm::StringRef kind);
 bool is_whole(clang::QualType type);  ///< integers, without bool
@@ -385,6 +384,7 @@ class Frontend {
   ir::Expr* pointed_member(const clang::BinaryOperator* e);
   ir::Expr* virtual_call(const clang::CallExpr* e, const clang::CXXMethodDecl* method,
                          const std::vector<const clang::Expr*>& args, const clang::Expr* object);
+  bool check_class_is_not_asked(const clang::CXXConstructorDecl* ctor);
   const clang::CXXMethodDecl* only_overrider(const clang::CXXMethodDecl* method,
                                              const clang::Expr* object) const;
   ir::Expr* call_overrider(const clang::CallExpr* e, const clang::CXXMethodDecl* method,

@@ -325,10 +325,6 @@ ir::Expr* Frontend::call_method(std::unique_ptr<ir::CallInfo> info, const CallEx
   if (isa<CXXConversionDecl>(method)) info->name = "operator " + types_.spell(method->getReturnType());
   if (!add_object(*info, object, loc(static_cast<const clang::Expr*>(e)), method))
     return literal("0", context_.IntTy);
-  if (is_constructed(object) && calls_virtually(method))
-    return fail(e->getExprLoc(), "cannot differentiate '" + display_name(method) +
-                                     "' in a constructor: it calls virtual functions of the object that is "
-                                     "under construction; call it afterwards");
   // Exactly this function: not an overrider, not one that the object's class hides it behind.
   const ir::CallInfo::Arg& self = info->args[0];
   if ((method->isVirtual() && info->problem.empty()) || self.expr->type != self.param_type)

@@ -34,6 +34,15 @@ const clang::Expr* strip(const clang::Expr* e) {
   }
 }
 
+/// What `object` was before it was cast to its base classes, if it was of this type; else null.
+static ir::Expr* before_casts(ir::Expr* object, const ir::Type* type) {
+  while (object->kind == ir::Expr::Cast && object->to_reference) {
+    object = object->args[0];
+    if (object->type == type) return object;
+  }
+  return nullptr;
+}
+
 ir::Expr* Frontend::literal(const std::string& text, QualType type) {
   return fn_.make(ir::Expr::Literal, types_.get(type), text);
 }
@@ -158,6 +167,8 @@ ir::Expr* Frontend::cast(const CastExpr* e) {
       const ir::Type* base = pointer ? type->element : type;
       if (pointer) inner = deref(inner);
       ir::Expr* c = through(inner, [&](ir::Expr* object) {
+        // Down to what it was before: in the constructor of a base class it is not that at run time yet.
+        if (ir::Expr* whole = before_casts(object, base)) return whole;
         ir::Expr* up = fn_.make(ir::Expr::Cast, base, base->name + "&", {object});
         up->to_reference = up->explicit_cast = true;
         return up;

@@ -3,6 +3,7 @@
 #include "clang/AST/Attr.h"
 #include "compat.h"
 #include "frontend.h"
+#include "own_class.h"
 
 using namespace clang;
 
@@ -14,26 +15,22 @@ bool Frontend::is_constructed(const ir::Expr* object) const {
   return fn_.constructed && object->kind == ir::Expr::VarRef && object->var == fn_.constructed;
 }
 
-/// Whether a method calls virtual functions of its object, itself or through other methods.
-bool calls_virtually(const CXXMethodDecl* method) {
-  struct Finder : AstVisitor {
-    std::set<const CXXMethodDecl*> seen;
-    bool found = false;
-    bool VisitCXXMemberCallExpr(CXXMemberCallExpr* call) override {
-      const CXXMethodDecl* callee = call->getMethodDecl();
-      if (!callee || !isa<CXXThisExpr>(strip(call->getImplicitObjectArgument()))) return true;
-      const auto* access = dyn_cast<MemberExpr>(call->getCallee()->IgnoreParens());
-      found |= callee->isVirtual() && !(access && access->hasQualifier()) && !callee->hasAttr<FinalAttr>();
-      visit(callee);
-      return !found;
-    }
-    void visit(const CXXMethodDecl* callee) {
-      const FunctionDecl* definition = nullptr;
-      if (seen.insert(callee).second && callee->hasBody(definition)) TraverseStmt(definition->getBody());
-    }
-  } finder;
-  finder.visit(method);
-  return finder.found;
+/// Whether nobody asks the object under construction for its class: generated code makes it in bare memory,
+/// and it is of its class only when it is returned. Else an error.
+bool Frontend::check_class_is_not_asked(const CXXConstructorDecl* ctor) {
+  if (!ctor->getParent()->isPolymorphic()) return true;
+  // The sanitizer would find no class there either.
+  const_cast<LangOptions&>(context_.getLangOpts()).Sanitize.set(SanitizerKind::Vptr, false);
+  const UseOfClass use = use_of_class(ctor);
+  if (!use.at) return true;
+  fail(use.at->getExprLoc(),
+       use.method
+           ? "cannot differentiate '" + display_name(use.method) +
+                 "' in a constructor: it calls virtual functions of the object that is under "
+                 "construction; call it afterwards"
+           : "cannot differentiate this use of 'this' in a constructor: virtual functions of the object "
+             "that is under construction are called where it is handed on; hand it on afterwards");
+  return false;
 }
 
 /// The function that a virtual call of `method` runs, where there can be only one.

@@ -127,6 +127,53 @@ struct StartsLater : Starts {
   double factor() const override { return 2; }
 };
 double starts(double x) { return Starts(x).v; }
+struct Asked {
+  double k = 1;
+  virtual ~Asked() = default;
+  virtual double value() const { return 3 * k; }
+  Asked& me() { return *this; }
+};
+double ask(const Asked& a) { return a.value(); }
+struct HandsOn : Asked {
+  double d;
+  explicit HandsOn(double x) : d(x) { d = ask(*this); }
+  // expected-error@-1 {{cannot differentiate this use of 'this' in a constructor: virtual functions of the object that is under construction are called where it is handed on; hand it on afterwards}}
+  double value() const override { return d * d; }
+};
+double hands_on(double x) { return HandsOn(x).d; }
+struct HandsOnByDefault : Asked {
+  double c, d = ask(*this);
+  // expected-error@-1 {{cannot differentiate this use of 'this' in a constructor: virtual functions of the object that is under construction are called where it is handed on; hand it on afterwards}}
+  explicit HandsOnByDefault(double x) : c(x) {}
+  double value() const override { return c * c; }
+};
+double hands_on_by_default(double x) { return HandsOnByDefault(x).d; }
+struct Captured : Asked {
+  double d;
+  explicit Captured(double x) : d(x) {
+    const auto f = [this] { return value(); };
+    // expected-error@-1 {{cannot differentiate this use of 'this' in a constructor: virtual functions of the object that is under construction are called where it is handed on; hand it on afterwards}}
+    d = f();
+  }
+  double value() const override { return d * d; }
+};
+double captured(double x) { return Captured(x).d; }
+struct NamesItself : Asked {
+  double d;
+  explicit NamesItself(double x) : d(x) { d = me().value(); }
+  // expected-error@-1 {{cannot differentiate this use of 'this' in a constructor: virtual functions of the object that is under construction are called where it is handed on; hand it on afterwards}}
+  double value() const override { return d * d; }
+};
+double names_itself(double x) { return NamesItself(x).d; }
+struct CallsItself {
+  double d;
+  explicit CallsItself(double x) : d(x) { start(x); }
+  // expected-error@-1 {{cannot differentiate 'CallsItself::start' in a constructor: it calls virtual functions of the object that is under construction; call it afterwards}}
+  virtual ~CallsItself() = default;
+  virtual double operator()(double t) const { return t * d; }
+  void start(double x) { d += (*this)(x); }
+};
+double calls_itself(double x) { return CallsItself(x).d; }
 struct Leaves {
   double k;
   explicit Leaves(double x) : k(x) {
@@ -307,6 +354,11 @@ void use() {
   clad::gradient(copies_that_are_written);
   clad::gradient(leaves);
   clad::gradient(starts);
+  clad::gradient(hands_on);
+  clad::gradient(hands_on_by_default);
+  clad::gradient(captured);
+  clad::gradient(names_itself);
+  clad::gradient(calls_itself);
   clad::gradient(not_copyable);
   clad::gradient(by_reference, "x");
   clad::gradient(array_of_no_default);

@@ -211,6 +211,57 @@ double virtually(double x, double y) {
 }
 TEST(Places, ThatVirtualFunctionsReturn) { EXPECT_GRADIENT(virtually, 1.3, 0.7); }
 
+// An object under construction knows the virtual functions of its own class, and may be handed on to what
+// calls none.
+struct Coil {
+  double k = 1;
+  virtual ~Coil() = default;
+  virtual double force() const { return 3 * k; }
+  double plus_one() const { return k + 1; }
+};
+double twice_k(const Coil& s) { return s.k * 2; }
+double force_of(const Coil& s) { return s.force(); }
+struct Stiff : Coil {
+  double d;
+  explicit Stiff(double x) : d(x) {
+    k = x;
+    d = twice_k(*this) + plus_one() + force();
+  }
+  Stiff(double x, const Coil& other) : d(force_of(other) * x) {}
+  double force() const override { return d * d; }
+};
+double constructed(double x, double y) {
+  const Stiff a(x), b(y, a);
+  return force_of(a) * force_of(b);
+}
+TEST(Places, ThatConstructorsHandOn) { EXPECT_GRADIENT(constructed, 1.3, 0.7); }
+
+// A class that knows which one derives from it, and has virtual functions.
+template <class Derived>
+struct Cells {
+  Cells() = default;
+  Cells& operator=(const Cells& other) {
+    for (int i = 0; i < 2; ++i) static_cast<Derived&>(*this)[i] = static_cast<const Derived&>(other)[i];
+    return *this;
+  }
+  virtual ~Cells() = default;
+  virtual int size() const { return 2; }
+};
+struct TwoCells final : Cells<TwoCells> {
+  double cells[2] = {0, 1};
+  TwoCells() = default;
+  explicit TwoCells(const Cells<TwoCells>& other) { Cells<TwoCells>::operator=(other); }
+  double& operator[](int i) { return cells[i]; }
+  double operator[](int i) const { return cells[i]; }
+};
+double copied_cells(double x, double y) {
+  TwoCells a;
+  a[0] = x * y;
+  const TwoCells b(a);
+  return b[0] * x + b[1] * b.size();
+}
+TEST(Places, OfADerivedClassInItsConstructor) { EXPECT_GRADIENT(copied_cells, 1.3, 0.7); }
+
 // Operators are virtual functions like others.
 struct Force {
   virtual ~Force() = default;
