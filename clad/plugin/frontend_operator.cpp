@@ -305,18 +305,17 @@ ir::Expr* Frontend::brought_out(ir::Expr* path, ir::Body& body) {
     outer[s->var] = v;
   }
   if (outer.empty()) return path;
-  ir::Body moved;
-  for (ir::Stmt* s : body) {
-    moved.push_back(s);
+  // At the end: what an inner path is in terms of gets its value after its declaration.
+  const ir::Body declared = body;
+  for (const ir::Stmt* s : declared) {
     const auto it = s->kind == ir::Stmt::Decl ? outer.find(s->var) : outer.end();
     if (it == outer.end()) continue;
     ir::Stmt* kept = fn_.stmt(ir::Stmt::Assign, s->loc, "");
     kept->text = "=";
     kept->lhs = fn_.ref(it->second);
     kept->expr = fn_.ref(s->var);
-    moved.push_back(kept);
+    body.push_back(kept);
   }
-  body = std::move(moved);
   const std::function<ir::Expr*(ir::Expr*)> renamed = [&](ir::Expr* part) {
     ir::Expr* made = fn_.make(part->kind, part->type, part->text);
     *made = *part;

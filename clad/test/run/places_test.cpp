@@ -211,6 +211,34 @@ double virtually(double x, double y) {
 }
 TEST(Places, ThatVirtualFunctionsReturn) { EXPECT_GRADIENT(virtually, 1.3, 0.7); }
 
+// One of four, as the element of a vector of a public library, and of such vectors in a matrix.
+struct Four {
+  double x, y, z, w;
+  double get(int i) const { return i == 0 ? x : i == 1 ? y : i == 2 ? z : w; }
+  double& operator[](int i) { return i == 0 ? x : i == 1 ? y : i == 2 ? z : w; }
+};
+struct FourFours {
+  Four x, y, z, w;
+  Four& operator[](int i) { return i == 0 ? x : i == 1 ? y : i == 2 ? z : w; }
+};
+double one_of_four(double x, double y) {
+  const Four v{x, x * y, 3 * x, 1 + y};
+  double sum = 0;
+  for (int i = 0; i < 4; ++i) sum += v.get(i) * (i + 1);
+  return sum * v.get(2);
+}
+TEST(Places, OneOfFour) { EXPECT_GRADIENT(one_of_four, 1.3, 0.7); }
+double one_of_sixteen(double x, double y) {
+  const Four v{x, x * y, 3 * x, 1 + y};
+  FourFours m{v, v, v, v};
+  for (int i = 0; i < 4; ++i) m[i][3 - i] *= y + i;
+  double product = m[3][2];
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < 4; ++j) product += m[i][j] * (i - 2 * j);
+  return product;
+}
+TEST(Places, OneOfSixteen) { EXPECT_GRADIENT(one_of_sixteen, 1.3, 0.7); }
+
 // An object under construction knows the virtual functions of its own class, and may be handed on to what
 // calls none.
 struct Coil {
