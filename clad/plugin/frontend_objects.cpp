@@ -190,9 +190,12 @@ void Frontend::check_elements(const FunctionDecl* of_library, SourceLocation at)
     }
     check_object(type, at);
     if (!globals_ || !globals_->tracks()) return;
+    const auto is_called = [](const CXXMethodDecl* method) {  // of a template, which may not have been made
+      return method->hasBody() || method->isReferenced() || !method->getTemplateInstantiationPattern();
+    };
     for (const CXXMethodDecl* method : record->methods())
-      if (method->isOverloadedOperator() && !(given && method->getOverloadedOperator() == OO_Call) &&
-          !globals_->changed_by(method).empty()) {
+      if (method->isOverloadedOperator() && is_called(method) &&
+          !(given && method->getOverloadedOperator() == OO_Call) && !globals_->changed_by(method).empty()) {
         fail(at, "cannot differentiate this use of the library with objects of '" +
                      record->getNameAsString() + "': their '" + method->getNameAsString() +
                      "' changes a global variable; write the loop");

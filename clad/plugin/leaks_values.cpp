@@ -55,6 +55,9 @@ Leaks::Items Leaks::whole(const clang::Expr* e) {
 /// What is changed where something is written to what an expression names, or points to.
 Leaks::Items Leaks::places(const clang::Expr* e) {
   Items out;
+  if (const auto* temporary = dyn_cast<MaterializeTemporaryExpr>(e->IgnoreParens());
+      temporary && temporary->getType()->isArithmeticType())
+    return {};
   const clang::Expr* made = e->IgnoreParenImpCasts();
   if (const auto* temporary = dyn_cast<MaterializeTemporaryExpr>(made))
     made = temporary->getSubExpr()->IgnoreImplicit();

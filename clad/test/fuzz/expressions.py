@@ -57,6 +57,8 @@ class Expressions:
                 parts = [f'std::get<{what}>(', *parts, ')']
             elif step == 'target':
                 parts = ['(*', *parts, ')']
+            elif step == 'element':
+                parts += ['[', self.index(what), ']']
             elif shape.kind == 'pointer' and self.chance(0.15):
                 parts = ['(*(', *parts, ' + ', self.index(what), '))'] if what > 1 else ['(*', *parts, ')']
             elif shape.kind in ('vector', 'stdarray') and self.chance(0.15):

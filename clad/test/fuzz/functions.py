@@ -25,8 +25,10 @@ class Functions:
         s = Struct(name, [], base)
         taken = {n for n, _ in base.all_fields()} if base else set()
         free = [n for n in ('a', 'b', 'c', 'x', 'w', 'u', 'v', 'y', 'z') if n not in taken]
-        for field in self.rng.sample(free, min(len(free), self.rng.choice([1, 2, 2, 3]))):
-            s.fields.append((field, self.field_shape()))
+        by_number = not base and self.chance(0.25)
+        for field in self.rng.sample(free, min(len(free), self.rng.choice([2, 4, 4, 5] if by_number else [1, 2, 2, 3]))):
+            s.fields.append((field, REAL if by_number else self.field_shape()))
+        s.elements = len(s.fields) if by_number else 0
         s.constructor = not base and self.chance(0.2) and all(f.kind != 'array' for _, f in s.fields)
         number = 'T' if around == 'template' else 'double'
         fields = [text(f'{number} {field}' if shape == REAL else shape.declare(field), ';') for field, shape in s.fields]
@@ -38,6 +40,8 @@ class Functions:
             members.parts.append(self.method(s))
         if self.chance(0.12):
             members.parts.append(self.functor(s))
+        if by_number:
+            members.parts += self.element_access(s, number)
         visited = ''.join(f' clad::test::each_real({field}, visit_);' for field, _ in s.all_fields())
         visit = f'template <class V_> void reals(V_&& visit_) {{{visited} }}'
         heading = f'struct {s.own_name()}' + (f' : {base.name}' if base else '')
@@ -57,6 +61,17 @@ class Functions:
             out.append(text(f'{result.spell()} operator{sign}({f.params[0].spell()}, {f.params[1].spell()}) {{\n', body, '\n}'))
             self.known.append(f)
         return out
+
+    def element_access(self, s, number):
+        """operator[], which chooses among the fields."""
+        def one_of(fields):
+            return ''.join(f'i_ == {i} ? {field} : ' for i, field in enumerate(fields[:-1])) + fields[-1]
+        fields = [field for field, _ in s.fields]
+        one = one_of(fields)
+        if len(fields) > 2 and self.chance(0.3):
+            one = f'i_ < {len(fields) - 1} ? ({one_of(fields[:-1])}) : {fields[-1]}'
+        body = f'return {one};'
+        return [text(f'{number}& operator[](int i_) {{ {body} }}'), text(f'const {number}& operator[](int i_) const {{ {body} }}')]
 
     def functor(self, s):
         f = Function('operator()', [Param(self.numbered('p'), REAL, 'value')], REAL, 'method', s)

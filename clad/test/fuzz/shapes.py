@@ -10,6 +10,7 @@ class Struct:
     base: 'Struct' = None
     constructor: bool = False
     virtual: bool = False
+    elements: int = 0  # numbers that operator[] names; 0: there is none
     methods: list = field(default_factory=list)
 
     def own_name(self):
@@ -18,7 +19,7 @@ class Struct:
 
     def is_plain(self):
         """Whether a structured binding names its fields."""
-        return bool(self.fields) and not self.base and not self.virtual
+        return bool(self.fields) and not self.base and not self.virtual and not self.elements
 
     def all_fields(self):
         return (self.base.all_fields() if self.base else []) + self.fields
@@ -76,7 +77,7 @@ class Shape:
         return self.kind != 'owned'
 
     def steps(self):
-        """(step, shape) for each part; a step is ('index', n) or ('field', name)."""
+        """(step, shape) for each part; a step is ('index', n), ('element', n) or ('field', name)."""
         if self.kind in ('array', 'vector', 'stdarray', 'pointer', 'span', 'valarray'):
             return [(('index', self.n), self.elem)]
         if self.kind == 'owned':
@@ -86,7 +87,8 @@ class Shape:
         if self.kind == 'pair':
             return [(('field', 'first'), self.elem), (('field', 'second'), self.second)]
         if self.kind == 'struct':
-            return [(('field', name), s) for name, s in self.struct.all_fields()]
+            fields = [(('field', name), s) for name, s in self.struct.all_fields()]
+            return fields + ([(('element', self.struct.elements), REAL)] if self.struct.elements else [])
         return []
 
     def paths(self, wanted, limit=3):

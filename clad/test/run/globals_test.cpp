@@ -425,6 +425,19 @@ TEST(Globals, RandomNumbersGoOn) {
   EXPECT_EQ(noisy(1), second);
 }
 
+// Functions of a class template that nobody calls are not there, and change none.
+template <class T>
+struct Either {
+  T a, b;
+  T& operator[](int i) { return i == 0 ? a : b; }
+};
+double changes_none(double x, double y) {
+  ++calls;
+  const std::pair<Either<double>, double> pair{Either<double>{x, y}, x};
+  return pair.first.a * pair.first.b * pair.second;
+}
+TEST(Globals, InFunctionsThatAreNotThere) { EXPECT_GRADIENT(changes_none, 1.3, 0.7); }
+
 TEST(Globals, DeclaredInAFunction) { EXPECT_DERIVATIVES(declared_inside, 1.3, 0.7); }
 
 }  // namespace

@@ -239,6 +239,16 @@ double one_of_sixteen(double x, double y) {
 }
 TEST(Places, OneOfSixteen) { EXPECT_GRADIENT(one_of_sixteen, 1.3, 0.7); }
 
+// Numbers that are computed from constants are put into a vector of others.
+const double table[] = {0.92, 1.74, 0.89};
+double computed_from_table(double x, double y) {
+  std::vector<double> v{y};
+  v.push_back(2.3 / table[2]);
+  v.push_back(-table[1] * x);
+  return v[0] * v[1] * v[2];
+}
+TEST(Places, OfVectorsForNumbersOfATable) { EXPECT_GRADIENT(computed_from_table, 1.3, 0.7); }
+
 // An object under construction knows the virtual functions of its own class, and may be handed on to what
 // calls none.
 struct Coil {
