@@ -134,6 +134,10 @@ std::string print(const Expr* e) {
       return "*" + at_least(e->args[0], 14);
     case Expr::Index: {
       std::string base = at_least(e->args[0], 20);
+      // Programs take members that follow one another for an array. Clang takes (&v.x)[i] for nothing but
+      // v.x.
+      if (e->args[0]->kind == Expr::AddressOf && e->args[0]->args[0]->kind == Expr::Member)
+        base = "(+" + base.substr(1);
       if (e->args[0]->type->kind == ir::Type::InitializerList) base += ".begin()";
       return base + "[" + print(e->args[1]) + "]";
     }

@@ -70,6 +70,8 @@ class Functions:
         one = one_of(fields)
         if len(fields) > 2 and self.chance(0.3):
             one = f'i_ < {len(fields) - 1} ? ({one_of(fields[:-1])}) : {fields[-1]}'
+        elif self.chance(0.3):  # as if they were an array
+            one = f'(&{fields[0]})[i_]'
         body = f'return {one};'
         return [text(f'{number}& operator[](int i_) {{ {body} }}'), text(f'const {number}& operator[](int i_) const {{ {body} }}')]
 
