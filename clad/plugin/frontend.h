@@ -98,6 +98,7 @@ class Frontend {
   std::shared_ptr<Closure> target(const clang::Decl* decl);
   std::shared_ptr<Closure> add_closure(const clang::CXXRecordDecl* lambda);
   ir::Expr* as_base(clang::QualType base);
+  ir::Expr* numbers_of(const clang::CastExpr* e);
   bool construct_abstract(const clang::Expr* init, clang::QualType base);
   void lower_initializers(const clang::CXXConstructorDecl* ctor);
   void initialize_array(ir::Expr* target, const clang::Expr* init);

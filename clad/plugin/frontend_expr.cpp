@@ -34,6 +34,58 @@ const clang::Expr* strip(const clang::Expr* e) {
   }
 }
 
+/// How many numbers of one type follow one another in an object that holds nothing else; 0 if it does.
+static std::uint64_t numbers_in(QualType type, QualType number, const ASTContext& context) {
+  if (context.hasSameUnqualifiedType(type, number)) return 1;
+  if (const ConstantArrayType* array = context.getAsConstantArrayType(type))
+    return array->getSize().getZExtValue() * numbers_in(array->getElementType(), number, context);
+  const CXXRecordDecl* record = type->getAsCXXRecordDecl();
+  if (!record || !record->hasDefinition() || !record->isStandardLayout() || record->isUnion() ||
+      compat::in_std(record) || compat::is_constant(record))
+    return 0;
+  std::uint64_t count = 0;
+  for (const CXXBaseSpecifier& base : record->bases())
+    if (!base.getType()->getAsCXXRecordDecl()->isEmpty())
+      count += numbers_in(base.getType(), number, context);
+  for (const FieldDecl* field : record->fields())
+    if (field->getDeclName() && !compat::is_constant(field))
+      count += numbers_in(field->getType(), number, context);
+  return count * context.getTypeSize(number) == context.getTypeSize(type) ? count : 0;
+}
+
+/// Of an object of standard layout, whose members are all of one class.
+static const FieldDecl* first_member(const CXXRecordDecl* record) {
+  if (!record->field_empty()) return *record->field_begin();
+  for (const CXXBaseSpecifier& base : record->bases())
+    if (const FieldDecl* field = first_member(base.getType()->getAsCXXRecordDecl())) return field;
+  return nullptr;
+}
+
+/// A pointer to an object as one to the first of its numbers, where it holds nothing else: the numbers of a
+/// vector as an array. Else null.
+ir::Expr* Frontend::numbers_of(const CastExpr* e) {
+  const QualType to = e->getType(), from = e->getSubExpr()->getType();
+  if (e->getCastKind() != CK_BitCast || !to->isPointerType() || !from->isPointerType()) return nullptr;
+  const QualType number = to->getPointeeType();
+  if (!number->isRealFloatingType() || !from->getPointeeType()->isRecordType() ||
+      numbers_in(from->getPointeeType(), number, context_) == 0)
+    return nullptr;
+  return through(deref(value(e->getSubExpr())), [&](ir::Expr* one) {
+    QualType type = from->getPointeeType();
+    while (!context_.hasSameUnqualifiedType(type, number)) {
+      if (const ConstantArrayType* array = context_.getAsConstantArrayType(type)) {
+        type = array->getElementType();
+        one = fn_.make(ir::Expr::Index, types_.get(type), "", {one, literal("0", context_.IntTy)});
+      } else {
+        const FieldDecl* field = first_member(type->getAsCXXRecordDecl());
+        type = field->getType();
+        one = fn_.make(ir::Expr::Member, types_.get(type), field->getNameAsString(), {one});
+      }
+    }
+    return fn_.make(ir::Expr::AddressOf, types_.get(to), "", {one});
+  });
+}
+
 /// What `object` was before it was cast to its base classes, if it was of this type; else null.
 static ir::Expr* before_casts(ir::Expr* object, const ir::Type* type) {
   while (object->kind == ir::Expr::Cast && object->to_reference) {
@@ -204,6 +256,7 @@ ir::Expr* Frontend::cast(const CastExpr* e) {
       break;
   }
   if (ir::Expr* pointer = context_again(e)) return pointer;
+  if (ir::Expr* numbers = numbers_of(e)) return numbers;
   if (type->is_followed())
     if (ir::Expr* memory = allocate(sub, e->getType())) return memory;
   if (type->differentiable && sub->getType()->isVoidPointerType())

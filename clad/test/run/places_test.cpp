@@ -249,6 +249,39 @@ double computed_from_table(double x, double y) {
 }
 TEST(Places, OfVectorsForNumbersOfATable) { EXPECT_GRADIENT(computed_from_table, 1.3, 0.7); }
 
+// Objects that hold nothing but numbers are taken for arrays of them.
+struct Row {
+  double a[3], w;
+  double& operator[](int i) { return ((double*)this)[i]; }
+  const double& operator[](int i) const { return reinterpret_cast<const double*>(this)[i]; }
+};
+struct Pair {
+  double x, y;
+};
+struct Pairs {
+  Pair first, more[2];
+};
+double dot(const Row& a, const Row& b) {
+  double sum = 0;
+  for (int i = 0; i < 4; ++i) sum += a[i] * b[i];
+  return sum;
+}
+void scale_all(Pair* pairs, int n, double by) {
+  auto* numbers = reinterpret_cast<double*>(pairs);
+  for (int i = 0; i < 2 * n; ++i) numbers[i] = numbers[i] * by + i;
+}
+double taken_for_arrays(double x, double y) {
+  Row row{{x, x * y, 3}, y};
+  for (int i = 0; i < 4; ++i) row[i] *= x + i;
+  Pairs all{{x, y}, {{x * y, 2}, {y, 1}}};
+  auto* numbers = (double*)&all;
+  for (int i = 0; i < 6; ++i) numbers[i] *= numbers[5 - i];
+  std::vector<Pair> pairs{{x, 1}, {2, y}};
+  scale_all(pairs.data(), 2, y);
+  return dot(row, row) + row.w * all.more[0].x + all.first.y * pairs[0].x * pairs[1].y;
+}
+TEST(Places, InObjectsTakenForArrays) { EXPECT_DERIVATIVES(taken_for_arrays, 1.3, 0.7); }
+
 // An object under construction knows the virtual functions of its own class, and may be handed on to what
 // calls none.
 struct Coil {
