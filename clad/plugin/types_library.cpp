@@ -305,16 +305,20 @@ std::string TypeTable::classes_of(const ir::Type* type) {
 /// made for the class derived from it (`struct Disk : Shape<Disk>`) one to that, and any one to what it is
 /// cast to somewhere.
 void TypeTable::add_derived(ir::Type& t, const CXXRecordDecl* base) {
-  const auto add = [&](const CXXRecordDecl* derived) {
+  const auto add_parts = [&](const auto& self, const CXXRecordDecl* derived) -> void {
     for (const FieldDecl* field : derived->fields())
       t.differentiable |= get(field->getType())->differentiable;
     for (const CXXBaseSpecifier& b : derived->bases()) {
       const CXXRecordDecl* other = b.getType()->getAsCXXRecordDecl();
-      if (other && other->hasDefinition() && other->getDefinition() != base &&
-          !other->getDefinition()->isDerivedFrom(base))
+      other = other ? other->getDefinition() : nullptr;
+      if (!other || other == base) continue;
+      if (other->isDerivedFrom(base))  // a class between the two
+        self(self, other);
+      else
         t.differentiable |= get(b.getType())->differentiable;
     }
   };
+  const auto add = [&](const CXXRecordDecl* derived) { add_parts(add_parts, derived); };
   if (base->isPolymorphic())
     for (const CXXRecordDecl* derived : derived_from(base)) add(derived);
   if (const auto* spec = dyn_cast<ClassTemplateSpecializationDecl>(base))
@@ -325,8 +329,17 @@ void TypeTable::add_derived(ir::Type& t, const CXXRecordDecl* base) {
       if (derived && derived->isDerivedFrom(base)) add(derived);
     }
   find_downcasts();
-  if (const auto it = downcasts_.find(base); it != downcasts_.end())
-    for (const CXXRecordDecl* derived : it->second) add(derived);
+  std::set<const CXXRecordDecl*> seen;
+  const auto add_cast = [&](const auto& self, const CXXRecordDecl* from) -> void {
+    const auto it = downcasts_.find(from);
+    if (it == downcasts_.end()) return;
+    for (const CXXRecordDecl* derived : it->second) {
+      if (!seen.insert(derived).second) continue;
+      add(derived);
+      self(self, derived);  // step by step
+    }
+  };
+  add_cast(add_cast, base);
 }
 
 }  // namespace clad

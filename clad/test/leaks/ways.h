@@ -569,7 +569,7 @@ double array_of_pointers(double x) {
   *p[1] = x;
   return b;
 }
-//- cast_of_struct refuse
+//- cast_of_struct follow
 struct cast_of_struct_point {
   double a, b;
 };
@@ -915,7 +915,7 @@ double explicit_of_reference(double x) {
   explicit_of_reference_value v(.5), w(x);
   return v.x * w.x;
 }
-//- dot_of_members refuse
+//- dot_of_members follow
 struct dot_of_members_point {
   double x, y, z;
 };
