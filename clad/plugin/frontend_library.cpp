@@ -61,8 +61,9 @@ static bool are_unbounded(const clang::Expr* e) {
 ir::Expr* Frontend::library_call(const clang::Expr* at, const FunctionDecl* callee,
                                  std::vector<const clang::Expr*> args) {
   const bool memory = callee->isExternC() && named(callee, {"memcpy", "memmove", "memset"});
-  const bool parts = callee->isExternC() && named(callee, {"modf", "modff", "modfl", "frexp", "frexpf",
-                                                           "frexpl", "sincos", "sincosf", "sincosl"});
+  const bool parts =
+      callee->isExternC() && named(callee, {"modf", "modff", "modfl", "frexp", "frexpf", "frexpl", "remquo",
+                                            "remquof", "remquol", "sincos", "sincosf", "sincosl"});
   if (!memory && !parts && !compat::in_std(callee)) return nullptr;
   if (memory)
     for (const clang::Expr*& a : args) a = of_memory(a);

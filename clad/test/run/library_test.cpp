@@ -306,9 +306,16 @@ double parts_of_numbers(double x, double y) {
   const double mantissa = std::frexp(y, &exponent);
   return rest * whole * y + mantissa * exponent * x + mantissa * mantissa;
 }
+double remainders(double x, double y) {
+  int quotient = 0;
+  const double rest = std::remquo(x * 7, y, &quotient);
+  return quotient % 2 ? rest * x : rest * rest - y;
+}
 TEST(Library, PartsOfNumbers) {
   EXPECT_GRADIENT(parts_of_numbers, 1.3, 0.7);
   EXPECT_GRADIENT(parts_of_numbers, -5.2, 9.0);
+  EXPECT_GRADIENT(remainders, 1.3, 0.7);
+  EXPECT_GRADIENT(remainders, -5.2, 9.0);
 }
 
 double calls_of_arguments(double x, double y) {

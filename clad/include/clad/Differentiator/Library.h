@@ -274,6 +274,17 @@ T frexp(T x, int* exponent) {
   return std::ldexp(x, -*exponent);
 }
 
+CLAD_NONDIFFERENTIABLE int quotient_of(auto x, auto y) {
+  int quotient = 0;
+  std::remquo(x, y, &quotient);
+  return quotient;
+}
+template <class T>
+T remquo(T x, T y, int* quotient) {
+  *quotient = library::quotient_of(x, y);
+  return std::remainder(x, y);
+}
+
 /// What a projection makes of an element: a member, or what a function returns.
 template <class Projection, class T>
   requires std::is_member_object_pointer_v<Projection>
