@@ -87,6 +87,7 @@ class Leaks {
   Items of_construction(const clang::CXXConstructExpr* e);
   Items of_visible(const clang::FunctionDecl* callee, llvm::ArrayRef<const clang::Expr*> args,
                    const clang::Expr* object);
+  bool depends_on_arguments_alone(const clang::FunctionDecl* function);
   Items of_ellipsis(const clang::FunctionDecl* callee, llvm::ArrayRef<const clang::Expr*> args);
   Items of_unknown(const clang::Expr* e, const clang::FunctionDecl* callee,
                    llvm::ArrayRef<const clang::Expr*> args, const clang::Expr* object);
@@ -116,6 +117,7 @@ class Leaks {
   std::map<const Node*, std::vector<Reading>> readings_;
   std::set<const Node*> global_;  ///< functions that return references to globals
   std::set<const Node*> depends_;
+  std::map<const clang::FunctionDecl*, bool> pure_;
   Functions escaped_;  ///< those that somebody else may call
   Functions bound_;    ///< those of them that std::bind is given: they get other arguments than the call
   std::set<const Node*> bound_fields_;  ///< members that it is given pointers to

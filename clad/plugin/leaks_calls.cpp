@@ -85,6 +85,36 @@ Leaks::Items Leaks::of_call(const CallExpr* e) {
   return of_visible(callee, args, object);
 }
 
+/// Whether what a function returns depends on nothing but its arguments. Other calls of it are then none of
+/// this one's business.
+bool Leaks::depends_on_arguments_alone(const FunctionDecl* function) {
+  const FunctionDecl* definition = nullptr;
+  const auto numbers = [](const FunctionDecl* f) {
+    return f->getReturnType()->isArithmeticType() && llvm::all_of(f->parameters(), [](const ParmVarDecl* p) {
+             return p->getType().getNonReferenceType()->isArithmeticType() && !is_access(p->getType());
+           });
+  };
+  if (!numbers(function)) return false;
+  if (is_of_library(function)) return true;
+  if (known_(function) || !function->hasBody(definition)) return false;
+  const auto [it, fresh] = pure_.try_emplace(definition->getCanonicalDecl(), true);  // where it calls itself
+  if (!fresh) return it->second;
+  const auto look = [&](const auto& self, const clang::Stmt* s) -> bool {
+    if (!s) return true;
+    if (isa<CXXThisExpr, LambdaExpr, CXXNewExpr, CXXConstructExpr>(s)) return false;
+    if (const auto* ref = dyn_cast<DeclRefExpr>(s))
+      if (const auto* var = dyn_cast<VarDecl>(ref->getDecl()); var && var->hasGlobalStorage())
+        return var->isConstexpr() || (var->getType().isConstQualified() && var->hasConstantInitialization());
+    if (const auto* call = dyn_cast<CallExpr>(s)) {
+      const FunctionDecl* callee = call->getDirectCallee();
+      if (!callee || !depends_on_arguments_alone(callee)) return false;
+    }
+    return llvm::all_of(s->children(), [&](const clang::Stmt* inner) { return self(self, inner); });
+  };
+  const bool pure = look(look, definition->getBody());
+  return pure_[definition->getCanonicalDecl()] = pure;
+}
+
 Leaks::Items Leaks::of_visible(const FunctionDecl* callee, llvm::ArrayRef<const clang::Expr*> args,
                                const clang::Expr* object) {
   std::vector<const FunctionDecl*> targets{callee};
@@ -108,7 +138,10 @@ Leaks::Items Leaks::of_visible(const FunctionDecl* callee, llvm::ArrayRef<const 
       bind(items(given), p->getCanonicalDecl(), is_access(p->getType()), args[i]->getExprLoc());
       if (method && !method->isConst()) flow(items(args[i]), elsewhere, args[i]->getExprLoc());
     }
-    if (!target->getReturnType()->isVoidType()) out.insert({target->getCanonicalDecl(), false});
+    const bool constant = !object &&
+                          llvm::all_of(args, [&](const clang::Expr* a) { return items(a).empty(); }) &&
+                          depends_on_arguments_alone(target);
+    if (!target->getReturnType()->isVoidType() && !constant) out.insert({target->getCanonicalDecl(), false});
     add(out, of_ellipsis(target, args));
   }
   // `return *this`, or the stream that it was given.

@@ -425,6 +425,18 @@ TEST(Globals, RandomNumbersGoOn) {
   EXPECT_EQ(noisy(1), second);
 }
 
+// What a function makes of constants is constant, whoever else calls it.
+double squared(double x) { return x * x; }
+const double nine = squared(3);
+double with_constants(double x, double y) {
+  static const double large = 1 / squared(1e-3);
+  return std::fabs(x) > 5 ? std::copysign(large, x) * y : squared(x) * y * nine;
+}
+TEST(Globals, ComputedFromConstants) {
+  EXPECT_GRADIENT(with_constants, 1.3, 0.7);
+  EXPECT_GRADIENT(with_constants, -6, 0.7);
+}
+
 // Functions of a class template that nobody calls are not there, and change none.
 template <class T>
 struct Either {
