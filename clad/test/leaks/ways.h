@@ -1102,7 +1102,7 @@ double chosen_part(double x) {
          16 * std::fmin(x, 99.) + std::fma(x, x, 2 * x) + 32 * std::copysign(x, -1.) + 64 * std::fabs(x) +
          128 * std::abs(x);
 }
-//- quotient_and_rest refuse remquo remquof remquol
+//- quotient_and_rest follow remquo remquof remquol
 #include <cmath>
 double quotient_and_rest(double x) {
   int n;
