@@ -279,8 +279,8 @@ CLAD_NONDIFFERENTIABLE int quotient_of(auto x, auto y) {
   std::remquo(x, y, &quotient);
   return quotient;
 }
-template <class T>
-T remquo(T x, T y, int* quotient) {
+template <class A, class B>
+auto remquo(A x, B y, int* quotient) {
   *quotient = library::quotient_of(x, y);
   return std::remainder(x, y);
 }
