@@ -101,9 +101,10 @@ struct Asks : AstVisitor {
   void visit(const FunctionDecl* function) {
     const FunctionDecl* definition = nullptr;
     if (!seen.insert(function->getCanonicalDecl()).second) return;
-    if (!function->hasBody(definition)) {
+    const auto* method = dyn_cast<CXXMethodDecl>(function);
+    if (!function->hasBody(definition) || (method && method->isVirtual())) {  // or its overriders
       for (const ParmVarDecl* p : function->parameters()) found |= is_of(p->getType());
-      return;
+      if (!definition) return;
     }
     const bool before = std::exchange(in_constructor, definition == made_by);
     if (const auto* ctor = dyn_cast<CXXConstructorDecl>(definition))

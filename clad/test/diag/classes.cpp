@@ -141,6 +141,25 @@ struct HandsOn : Asked {
   double value() const override { return d * d; }
 };
 double hands_on(double x) { return HandsOn(x).d; }
+struct Listener {
+  double sum = 0;
+  virtual ~Listener() = default;
+  virtual void hear(const Asked&) { sum += 1; }
+};
+struct Asker : Listener {
+  void hear(const Asked& a) override { sum += a.value(); }
+};
+struct Heard : Asked {
+  double d;
+  Heard(Listener& listener, double x) : d(x) { listener.hear(*this); }
+  // expected-error@-1 {{cannot differentiate this use of 'this' in a constructor: virtual functions of the object that is under construction are called where it is handed on; hand it on afterwards}}
+  double value() const override { return d * d; }
+};
+double heard(double x) {
+  Asker asker;
+  const Heard h(asker, x);
+  return asker.sum * h.d;
+}
 struct HandsOnByDefault : Asked {
   double c, d = ask(*this);
   // expected-error@-1 {{cannot differentiate this use of 'this' in a constructor: virtual functions of the object that is under construction are called where it is handed on; hand it on afterwards}}
@@ -355,6 +374,7 @@ void use() {
   clad::gradient(leaves);
   clad::gradient(starts);
   clad::gradient(hands_on);
+  clad::gradient(heard);
   clad::gradient(hands_on_by_default);
   clad::gradient(captured);
   clad::gradient(names_itself);
