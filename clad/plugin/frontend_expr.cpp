@@ -47,9 +47,12 @@ static std::uint64_t numbers_in(QualType type, QualType number, const ASTContext
   for (const CXXBaseSpecifier& base : record->bases())
     if (!base.getType()->getAsCXXRecordDecl()->isEmpty())
       count += numbers_in(base.getType(), number, context);
-  for (const FieldDecl* field : record->fields())
-    if (field->getDeclName() && !compat::is_constant(field))
-      count += numbers_in(field->getType(), number, context);
+  for (const FieldDecl* field : record->fields()) {
+    const bool holds = field->getDeclName() && !compat::is_constant(field);
+    const std::uint64_t part = holds ? numbers_in(field->getType(), number, context) : 0;
+    if (part == 0) return 0;
+    count += part;
+  }
   return count * context.getTypeSize(number) == context.getTypeSize(type) ? count : 0;
 }
 

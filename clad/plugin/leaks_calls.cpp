@@ -97,7 +97,8 @@ bool Leaks::depends_on_arguments_alone(const FunctionDecl* function) {
   if (!numbers(function)) return false;
   if (is_of_library(function)) return true;
   if (known_(function) || !function->hasBody(definition)) return false;
-  const auto [it, fresh] = pure_.try_emplace(definition->getCanonicalDecl(), true);  // where it calls itself
+  // What calls itself, it may be by way of others, is taken to depend on more.
+  const auto [it, fresh] = pure_.try_emplace(definition->getCanonicalDecl(), false);
   if (!fresh) return it->second;
   const auto look = [&](const auto& self, const clang::Stmt* s) -> bool {
     if (!s) return true;

@@ -240,6 +240,16 @@ double copies_bytes(double x) {
 }
 double reinterprets(double x) { return *reinterpret_cast<float*>(&x); }
 // expected-error@-1 {{cannot differentiate this cast (BitCast)}}
+struct Nothing {};
+struct FirstNothing {
+  [[no_unique_address]] Nothing nothing;
+  double x;
+};
+double first_nothing(double x) {
+  FirstNothing f{{}, x};
+  return ((double*)&f)[0];
+  // expected-error@-1 {{cannot differentiate this cast (BitCast)}}
+}
 void releases(double* p) { delete p; }
 // expected-error@-1 {{cannot differentiate the release of memory that this function has not allocated}}
 double passes_to_release(double* p) {
@@ -398,6 +408,7 @@ void use() {
   clad::gradient(anonymous_union);
   clad::gradient(copies_bytes);
   clad::gradient(reinterprets);
+  clad::gradient(first_nothing);
   clad::gradient(returned_pointer);
   clad::gradient(returned_reference);
   clad::gradient(owns);
