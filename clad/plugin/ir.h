@@ -52,6 +52,7 @@ struct Type {
   Kind kind = Void;
   std::string name;               ///< spelled in the generated code, without const or reference
   const Type* element = nullptr;  ///< of Pointer, Array, Vector, StdArray, InitializerList
+  const Type* bits = nullptr;     ///< of bool and enumerations: keeps one that need not have a value yet
   std::uint64_t extent = 0;       ///< of Array and StdArray
   std::vector<Field> fields;      ///< of Record: bases first; a reference is a field of type void
   bool differentiable = false;    ///< contains a Real or an Opaque

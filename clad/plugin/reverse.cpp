@@ -244,7 +244,8 @@ void ReverseTransform::save(const Stmt* s, const Expr* what, List& out, bool con
   Var* r = ir::root(what);
   if (!r) return;  // a global: its changes are the program's own
   if (!what->type->copyable && !what->type->differentiable) return;  // an owner: what it is asked is kept
-  Var* kept = fn_.make_var(Var::Saved, r->name + "_old", what->type, region_);
+  const Type* bits = what->type->bits;
+  Var* kept = fn_.make_var(Var::Saved, r->name + "_old", bits ? bits : what->type, region_);
   kept->optional = !what->type->default_constructible;
   Save entry{kept, what, contents};
   Reverse restore;
@@ -257,7 +258,7 @@ void ReverseTransform::save(const Stmt* s, const Expr* what, List& out, bool con
     restore.parts = {"clad::restore(", what, ", ", fn_.ref(kept), ");"};
   else if (what->type->kind == Type::Array)
     restore.parts = {"clad::assign(", what, ", ", fn_.ref(kept), ");"};
-  else if (what->type->is_class() && has_elements(what->type))
+  else if (bits || (what->type->is_class() && has_elements(what->type)))
     restore.parts = {"clad::put_back(", what, ", ", fn_.ref(kept), ");"};
   else if (what->type->own_assignment)
     restore.parts = {"clad::remake(", what, ", ", fn_.ref(kept), ");"};

@@ -308,6 +308,13 @@ const ir::Type* TypeTable::get(QualType qualified) {
     t.kind = ir::Type::Scalar;
     t.name = spell(type);
     t.zero_by_value_init = true;
+    const auto* choice = type->getAs<EnumType>();
+    if (type->isBooleanType() || (choice && !choice->getDecl()->isFixed())) {
+      bool fresh = false;
+      ir::Type& bits = made("clad::kept_bits<" + t.name + ">", fresh);
+      bits.kind = ir::Type::Scalar;
+      t.bits = &bits;
+    }
   }
   return &t;
 }

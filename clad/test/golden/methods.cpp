@@ -7,11 +7,14 @@ class Account {
   void step(double deposit) {
     balance_ += deposit;
     balance_ *= 1 + rate_;
+    positive_ = balance_ > 0;
+    if (positive_) rate_ *= 0.9;
   }
   double balance() const { return balance_; }
 
  private:
   double balance_, rate_;
+  bool positive_;
 };
 double f(double x) {
   Account a(x);

@@ -42,6 +42,41 @@ TEST(Restores, AGeneratorBesideAVectorThatIsWalked) {
   EXPECT_DERIVATIVES(several_filters, 1.3, 0.7);
 }
 
+// Init() finds flags that have no value yet: what keeps them may not read them (-fsanitize=bool,enum).
+enum Wave { kSine, kSquare };
+struct Oscillator {
+  Oscillator() {}
+  void init(double rate) {
+    phase = 0;
+    step = rate;
+    wave = kSine;
+    ended = true;
+    for (bool& v : voices) v = false;
+  }
+  double next() {
+    phase += step;
+    ended = phase > 1;
+    if (ended) phase -= 1;
+    voices[ended] = true;
+    if (voices[0] && voices[1]) wave = kSquare;
+    return wave == kSine ? std::sin(6 * phase) : phase < 0.5 ? step : -step * step;
+  }
+  double phase, step;
+  Wave wave;
+  bool ended;
+  bool voices[2];
+};
+double sounded(double x, double y) {
+  Oscillator o;
+  double sum = 0;
+  for (int k = 1; k < 3; ++k) {
+    o.init(x / (2 * k));
+    for (int i = 0; i < 5; ++i) sum += o.next() * y;
+  }
+  return sum;
+}
+TEST(Restores, FlagsWithoutAValue) { EXPECT_DERIVATIVES(sounded, 0.83, 0.7); }
+
 struct Walk {
   std::vector<double> state;
   std::mt19937 generator{7};

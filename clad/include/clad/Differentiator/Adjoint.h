@@ -10,6 +10,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <cstring>
 #include <iterator>
 #include <memory>
 #include <stdexcept>
@@ -568,10 +569,12 @@ void clear(T& object) {
   }
 }
 
-/// to = from, element by element if they are arrays.
+/// to = from, element by element if they are arrays. What need not have a value yet is moved, not read.
 template <class T>
 void assign(T& to, const T& from) {
-  if constexpr (std::is_array_v<T>) {
+  if constexpr (std::is_array_v<T> && std::is_trivially_copyable_v<T>) {
+    std::memmove(&to, &from, sizeof to);
+  } else if constexpr (std::is_array_v<T>) {
     for (std::size_t i = 0; i < std::extent_v<T>; ++i) clad::assign(to[i], from[i]);
   } else {
     to = from;
@@ -593,6 +596,26 @@ constexpr void put_back(T& what, T& kept) {
   } else {
     what = std::move(kept);
   }
+}
+
+/// A bool or an enumeration that need not have a value yet: reading one that has none is undefined.
+template <class T>
+struct kept_bits {
+  T value;
+  constexpr kept_bits& operator=(const T& from) {
+    if (std::is_constant_evaluated())
+      value = from;
+    else
+      std::memcpy(&value, &from, sizeof value);
+    return *this;
+  }
+};
+template <class T>
+constexpr void put_back(T& what, const kept_bits<T>& kept) {
+  if (std::is_constant_evaluated())
+    what = kept.value;
+  else
+    std::memcpy(&what, &kept.value, sizeof what);
 }
 
 /// `place` becomes a copy of `value`, by the constructor with which the program makes one, and not by an
