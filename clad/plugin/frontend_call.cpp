@@ -284,6 +284,7 @@ static std::string written_arguments(const CallExpr* e, const FunctionDecl* call
   const auto* name = dyn_cast<DeclRefExpr>(e->getCallee()->IgnoreParenImpCasts());
   const unsigned count = member ? member->getNumTemplateArgs() : name ? name->getNumTemplateArgs() : 0;
   const TemplateArgumentList* all = callee->getTemplateSpecializationArgs();
+  if (isa<UserDefinedLiteral>(e) && all) return spell_arguments(all->asArray(), types);  // its characters
   if (count == 0 || !all) return "";
   std::vector<TemplateArgument> written;
   for (const TemplateArgument& arg : all->asArray()) {
