@@ -17,7 +17,7 @@ bool is_followed(const CXXRecordDecl* record) {
   const llvm::StringRef name = record->getName();
   return name.starts_with("_") || name.contains("iterator") ||
          llvm::is_contained(
-             {"vector", "array", "initializer_list", "pair", "tuple", "optional", "complex", "span",
+             {"vector", "deque", "array", "initializer_list", "pair", "tuple", "optional", "complex", "span",
               "valarray", "unique_ptr", "shared_ptr", "weak_ptr", "reference_wrapper", "allocator"},
              name);
 }

@@ -1,6 +1,7 @@
 #include "changes.h"
 
 #include "ast_visitor.h"
+#include "clang/AST/DeclTemplate.h"
 #include "compat.h"
 #include "frontend.h"
 
@@ -175,7 +176,24 @@ struct ChangeFinder : AstVisitor, Changes {
         all.insert(all.end(), added.begin(), added.end());
       }
   }
+  /// Whether a function that gets such an object may change a deque.
+  static bool reaches_deque(QualType type) {
+    type = type.getNonReferenceType();
+    while (type->isPointerType()) type = type->getPointeeType();
+    const auto* spec = dyn_cast_or_null<ClassTemplateSpecializationDecl>(type->getAsCXXRecordDecl());
+    const bool of_numbers = spec && compat::in_std(spec) && spec->getTemplateArgs().size() > 0 &&
+                            spec->getTemplateArgs()[0].getKind() == TemplateArgument::Type &&
+                            spec->getTemplateArgs()[0].getAsType()->isArithmeticType();
+    return type->isRecordType() && (!of_numbers || holds_deque(type));
+  }
   bool VisitCallExpr(CallExpr* e) override {
+    const bool of_library = e->getDirectCallee() && compat::in_std(e->getDirectCallee());
+    const auto* member = dyn_cast<CXXMemberCallExpr>(e);
+    llvm::ArrayRef<const clang::Expr*> given(e->getArgs(), e->getNumArgs());
+    if (of_library && isa<CXXOperatorCallExpr>(e) && isa<CXXMethodDecl>(e->getDirectCallee()))
+      given = given.drop_front();
+    shifts |= llvm::any_of(given, [](const clang::Expr* a) { return reaches_deque(a->getType()); }) ||
+              (member && !of_library && reaches_deque(member->getImplicitObjectArgument()->getType()));
     const FunctionDecl* f = e->getDirectCallee();
     if (!f || is_move(f) || is_checkpoint(f) || is_loop_mark(f)) return true;
     unsigned first =
@@ -190,8 +208,12 @@ struct ChangeFinder : AstVisitor, Changes {
       const bool keeps = method->getParent()->isInStdNamespace() &&
                          named(method, {"begin", "end", "rbegin", "rend", "data"});
       if (!element && !subscript && !keeps &&
-          may_move_elements(compat::record_type(f->getASTContext(), method->getParent())))
+          may_move_elements(compat::record_type(f->getASTContext(), method->getParent()))) {
         resizes = true;
+        const bool at_the_end = method->getParent()->isInStdNamespace() &&
+                                named(method, {"push_back", "emplace_back", "pop_back", "resize", "reserve"});
+        shifts |= !at_the_end && holds_deque(compat::record_type(f->getASTContext(), method->getParent()));
+      }
       const bool bound = first && Frontend::is_bound(without_base(e->getArg(0))->getType());
       if (!method->getParent()->isLambda() && !element && !subscript && !bound) {
         const auto* member = dyn_cast<CXXMemberCallExpr>(e);
@@ -244,6 +266,8 @@ struct ChangeFinder : AstVisitor, Changes {
   }
   bool VisitCXXConstructExpr(CXXConstructExpr* e) override {
     const CXXConstructorDecl* f = e->getConstructor();
+    shifts |= !f->isCopyOrMoveConstructor() && !compat::in_std(f) &&
+              llvm::any_of(e->arguments(), [](const clang::Expr* a) { return reaches_deque(a->getType()); });
     for (unsigned i = 0; i < e->getNumArgs() && i < f->getNumParams(); ++i) {
       QualType param = f->getParamDecl(i)->getType();
       if (param->isLValueReferenceType() && !param->getPointeeType().isConstQualified()) mark(e->getArg(i));
@@ -252,6 +276,8 @@ struct ChangeFinder : AstVisitor, Changes {
   }
   bool VisitVarDecl(VarDecl* v) override {
     names.insert(v->getNameAsString());
+    const CXXRecordDecl* record = v->getType()->getAsCXXRecordDecl();  // what its end does
+    shifts |= record && !compat::in_std(record) && v->needsDestruction(v->getASTContext());
     if (v->getType()->isReferenceType() && v->getType()->getPointeeType().isConstQualified() &&
         v->getInit() && !v->isImplicit())
       renamed.emplace_back(v, v->getInit());  // const_cast changes it

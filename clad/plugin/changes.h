@@ -17,6 +17,7 @@ struct Changes {
   std::set<const clang::ValueDecl*> modified;  ///< anywhere but in the increment of its own loop
   std::set<const clang::ValueDecl*> counters;  ///< only there
   bool resizes = false;                        ///< a vector may change its length
+  bool shifts = false;                         ///< elements of a deque may get other numbers
   std::set<std::string> names;                 ///< of local variables
   /// What pointers and iterators are assigned after their declaration; a null pointer where that is unknown.
   std::map<const clang::ValueDecl*, std::vector<const clang::Expr*>> assigned;
@@ -62,8 +63,9 @@ bool is_container(clang::QualType type);
 /// Adds what a function moves from.
 void find_moves(const clang::FunctionDecl* f, Changes& changes);
 
-/// Whether such a value has a vector somewhere inside.
+/// Whether such a value has a vector, or a deque, somewhere inside.
 bool holds_vector(clang::QualType type);
+bool holds_deque(clang::QualType type);
 
 /// Reports a pointer that is used after the vector it points into has exchanged or handed over its elements.
 void check_handovers(const clang::FunctionDecl* decl,

@@ -63,13 +63,33 @@ inline clang::QualType vector_type(clang::Sema& sema, clang::QualType element) {
   return type;
 }
 
-/// Whether a declaration is the standard library's, its implementation namespaces included.
+/// Whether a declaration stands in std::chrono, of which all is plain code on numbers that is visible.
+inline bool in_chrono(const clang::Decl* decl) {
+  for (const clang::DeclContext* c = decl->getDeclContext(); c; c = c->getParent())
+    if (const auto* n = llvm::dyn_cast<clang::NamespaceDecl>(c); n && n->getName() == "chrono")
+      return n->getParent()->isStdNamespace();
+  return false;
+}
+
+/// Whether a declaration is, or is a member of, a class of the library that hands on to the container it has.
+inline bool in_adaptor(const clang::Decl* decl) {
+  const auto* record = llvm::dyn_cast<clang::CXXRecordDecl>(decl);
+  if (!record) record = llvm::dyn_cast<clang::CXXRecordDecl>(decl->getDeclContext());
+  return record && record->isInStdNamespace() && record->getIdentifier() &&
+         (record->getName() == "stack" || record->getName() == "queue" ||
+          record->getName() == "priority_queue");
+}
+
+/// Whether a declaration is the standard library's, its implementation namespaces included; not if the body
+/// of what it declares is differentiated like the program's own.
 inline bool in_std(const clang::Decl* decl) {
   const clang::NamespaceDecl* outermost = nullptr;
   for (const clang::DeclContext* c = decl->getDeclContext(); c; c = c->getParent())
     if (const auto* n = llvm::dyn_cast<clang::NamespaceDecl>(c); n && !n->isAnonymousNamespace())
       outermost = n;
-  return outermost && (outermost->getName() == "std" || outermost->getName().substr(0, 2) == "__");
+  if (!outermost || (outermost->getName() != "std" && outermost->getName().substr(0, 2) != "__"))
+    return false;
+  return !in_chrono(decl) && !in_adaptor(decl);
 }
 
 /// Whether a function is the standard library's or C's, and no function of the program that is called like

@@ -162,6 +162,7 @@ class Frontend {
 
   // Expressions: frontend_expr.cpp
   ir::Expr* value(const clang::Expr* e);
+  ir::Expr* value_of(const clang::StmtExpr* e);
   ir::Expr* read(const clang::Expr* e);
   void discard(const clang::Expr* e);
   ir::Expr* constant(const clang::Expr* e);
@@ -231,6 +232,8 @@ class Frontend {
   ir::Expr* with_indices(ir::Expr* e, const Reindex& index);
   ir::Expr* freeze(ir::Expr* e, ir::Loc at, bool pointer = false);
   ir::Expr* kept_target(ir::Expr* e, ir::Loc at, bool reads);
+  void check_name(const ir::Expr* path, clang::SourceLocation at);
+  void check_elements_of_deques(const ir::CallInfo& info, clang::SourceLocation at);
   bool may_dangle(const ir::Expr* path) const;
   bool copies(const ir::Expr* path, bool temporary_changes) const;
 

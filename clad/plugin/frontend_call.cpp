@@ -13,14 +13,14 @@ using namespace clang;
 namespace clad {
 namespace {
 
-/// The operator of std::less and its like.
+/// The operator of std::less and its like, whose result is a bool.
 const char* comparison_of(const CXXMethodDecl* method) {
   if (!method || method->getOverloadedOperator() != OO_Call || !method->getParent()->getIdentifier() ||
       !compat::in_std(method))
     return nullptr;
   static const std::pair<llvm::StringRef, const char*> known[] = {
-      {"less", "<"},           {"greater", ">"},   {"less_equal", "<="},
-      {"greater_equal", ">="}, {"equal_to", "=="}, {"not_equal_to", "!="}};
+      {"less", "<"},      {"greater", ">"},       {"less_equal", "<="},  {"greater_equal", ">="},
+      {"equal_to", "=="}, {"not_equal_to", "!="}, {"logical_and", "&&"}, {"logical_or", "||"}};
   for (const auto& [name, op] : known)
     if (method->getParent()->getName() == name) return op;
   return nullptr;

@@ -175,6 +175,15 @@ ir::Expr* Frontend::constant(const clang::Expr* e) {
   return literal(text, e->getType());
 }
 
+/// The pointer of which __builtin_assume_aligned says something; null for any other expression.
+static const clang::Expr* aligned(const clang::Expr* e) {
+  const auto* call = dyn_cast<CallExpr>(e->IgnoreParenCasts());
+  const FunctionDecl* callee = call ? call->getDirectCallee() : nullptr;
+  if (!callee || !callee->getBuiltinID() || !named(callee, {"__builtin_assume_aligned"})) return nullptr;
+  const clang::Expr* pointer = of_memory(call->getArg(0));
+  return pointer->getType()->isPointerType() ? pointer : nullptr;
+}
+
 ir::Expr* Frontend::cast(const CastExpr* e) {
   const clang::Expr* sub = e->getSubExpr();
   const ir::Type* type = types_.get(e->getType());
@@ -259,6 +268,10 @@ ir::Expr* Frontend::cast(const CastExpr* e) {
       break;
   }
   if (ir::Expr* pointer = context_again(e)) return pointer;
+  if (const clang::Expr* pointer = aligned(sub);
+      pointer &&
+      context_.hasSameUnqualifiedType(pointer->getType()->getPointeeType(), e->getType()->getPointeeType()))
+    return value(pointer);
   if (ir::Expr* numbers = numbers_of(e)) return numbers;
   if (type->is_followed())
     if (ir::Expr* memory = allocate(sub, e->getType())) return memory;
@@ -292,6 +305,29 @@ static bool prints_as_it_is(const clang::Expr* e) {
   if (!number) return true;
   const unsigned bits = number->getValue().getBitWidth();
   return bits >= 32 && bits <= 64 && !(type->isSignedIntegerType() && number->getValue().isMinSignedValue());
+}
+
+/// Whether a statement may have another end than its last statement, or has objects whose end does something.
+static bool ends_otherwise(const clang::Stmt* s) {
+  if (const auto* declaration = dyn_cast<DeclStmt>(s))
+    for (const Decl* d : declaration->decls())
+      if (const auto* var = dyn_cast<VarDecl>(d); !var || var->needsDestruction(var->getASTContext()))
+        return true;
+  return isa<ReturnStmt, BreakStmt, ContinueStmt, GotoStmt, LabelStmt>(s) ||
+         llvm::any_of(s->children(), [](const clang::Stmt* child) { return child && ends_otherwise(child); });
+}
+
+/// ({ ...; x; }), whose value is a copy of its last expression.
+ir::Expr* Frontend::value_of(const StmtExpr* e) {
+  const CompoundStmt* body = e->getSubStmt();
+  const auto* last = body->body_empty() ? nullptr : dyn_cast<clang::Expr>(body->body_back());
+  if (!last || last->getType()->isVoidType() || ends_otherwise(body))
+    return fail(e->getExprLoc(), cannot("expression", e->getStmtClassName()));
+  const ir::Loc at = at_;
+  for (const clang::Stmt* s : body->body())
+    if (s != last) stmt(s);
+  at_ = at;
+  return hoist(value(last), loc(last));
 }
 
 ir::Expr* Frontend::value(const clang::Expr* e) {
@@ -373,6 +409,12 @@ ir::Expr* Frontend::value(const clang::Expr* e) {
       return conditional(llvm::cast<ConditionalOperator>(e));
     case clang::Stmt::InitListExprClass:
       return init_list(llvm::cast<InitListExpr>(e));
+    case clang::Stmt::CompoundLiteralExprClass:  // of C; an array lives on where it stands
+      if (e->getType()->isArrayType())
+        return fail(e->getExprLoc(), cannot("expression", e->getStmtClassName()));
+      return value(llvm::cast<CompoundLiteralExpr>(e)->getInitializer());
+    case clang::Stmt::StmtExprClass:
+      return value_of(llvm::cast<StmtExpr>(e));
     case clang::Stmt::CXXParenListInitExprClass: {
       const auto* list = llvm::cast<CXXParenListInitExpr>(e);
       std::vector<const clang::Expr*> inits;

@@ -129,6 +129,24 @@ static bool is_made_of_bits(const FunctionDecl* callee) {
                                               [&](const FunctionDecl* f) { return casts(f, true); });
 }
 
+/// Whether a function object of the library only compares the numbers it is given, or a function sequences of
+/// them.
+static bool only_compares(const FunctionDecl* f) {
+  if (!compat::in_std(f)) return false;
+  const auto* method = dyn_cast<CXXMethodDecl>(f);
+  const bool object = method && method->getOverloadedOperator() == OO_Call &&
+                      method->getParent()->isEmpty() &&
+                      llvm::all_of(f->parameters(), [](const ParmVarDecl* p) {
+                        return p->getType().getNonReferenceType()->isArithmeticType();
+                      });
+  const bool sequences = named(f, {"lexicographical_compare_three_way"}) && f->getNumParams() == 4;
+  if (!object && !sequences) return false;
+  const CXXRecordDecl* result = f->getReturnType()->getAsCXXRecordDecl();
+  return result
+             ? compat::in_std(result) && result->getIdentifier() && result->getName().ends_with("_ordering")
+             : f->getReturnType()->isBooleanType();
+}
+
 ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const FunctionDecl* callee,
                                 QualType result, const clang::Expr* at, bool object_mutable) {
   const ir::Type* type = types_.get(result);
@@ -165,10 +183,11 @@ ir::Expr* Frontend::finish_call(std::unique_ptr<ir::CallInfo> info, const Functi
         at->getExprLoc(),
         "cannot differentiate this number made of bits, where bits are taken of numbers as well; write "
         "the arithmetic, or give the function a derivative of its own");
-  if (compat::in_std(callee)) check_elements(callee, at->getExprLoc());
+  compat::in_std(callee) ? check_elements(callee, at->getExprLoc())
+                         : check_elements_of_deques(*info, at->getExprLoc());
   info->callee = callee;
   info->visible = callee->hasBody() && !compat::in_std(callee);
-  info->constant = compat::annotated(callee, "non_differentiable");
+  info->constant = compat::annotated(callee, "non_differentiable") || only_compares(callee);
   info->checkpoint = checkpoints_.count(at) || is_checkpointed(callee);
   callees_.insert(callee->getCanonicalDecl());
   bool input = false, output = type->differentiable;

@@ -124,7 +124,7 @@ ir::Expr* Frontend::iterator_function(const CallExpr* e, const FunctionDecl* cal
       return fail(e->getExprLoc(), "cannot differentiate 'advance' of this iterator; use an index");
     return move_cursor(*cursor, "+=", value(e->getArg(1)), loc(static_cast<const clang::Expr*>(e)));
   }
-  if (named(callee, {"make_reverse_iterator"})) return value(first);
+  if (named(callee, {"make_reverse_iterator", "make_move_iterator"}) && is_pointer(e)) return value(first);
   return nullptr;
 }
 

@@ -117,8 +117,20 @@ ir::Expr* Frontend::kept_target(ir::Expr* e, ir::Loc at, bool reads) {
       e, [&](const ir::Expr* base) { return kept_target(const_cast<ir::Expr*>(base), at, inner); });
 }
 
+/// Whether what is named is an element of a deque, or in one.
+static bool is_in_deque(const ir::Expr* path) {
+  for (; path; path = path->args.empty() ? nullptr : path->args[0]) {
+    if (path->kind == ir::Expr::VarRef && path->var->kind == ir::Var::Alias)
+      return is_in_deque(path->var->path);
+    if ((path->kind == ir::Expr::Index || path->kind == ir::Expr::Method) && path->args[0]->type->shifts)
+      return true;
+  }
+  return false;
+}
+
 /// Makes a path mean the same object for as long as its alias lives: indices that may change are copied.
 ir::Expr* Frontend::freeze(ir::Expr* e, ir::Loc at, bool pointer) {
+  check_name(e, SourceLocation::getFromRawEncoding(at));
   return with_indices(
       kept_target(e, at, pointer && e->type->kind == ir::Type::Pointer), [&](ir::Expr* x, bool of_length) {
         bool stable = !of_length && !reads_elements(x);
@@ -152,6 +164,26 @@ bool Frontend::may_dangle(const ir::Expr* path) const {
       return true;
   }
   return false;
+}
+
+/// Reports a name that is given to an element of a deque in which it may get another number.
+void Frontend::check_name(const ir::Expr* path, SourceLocation at) {
+  if (changes_.shifts && is_in_deque(path))
+    fail(at,
+         "cannot differentiate a name for an element of a std::deque, where others may come or go before "
+         "it; copy the element, or use its index");
+}
+
+/// Reports an element of a deque that a call gets beside the deque, which it may change.
+void Frontend::check_elements_of_deques(const ir::CallInfo& info, SourceLocation at) {
+  for (const ir::CallInfo::Arg& a : info.args) {
+    if ((!a.reference && a.expr->type->kind != ir::Type::Pointer) || !is_in_deque(a.expr)) continue;
+    for (const ir::CallInfo::Arg& other : info.args)
+      if (&other != &a && other.mutable_ && ir::root(other.expr) == ir::root(a.expr))
+        fail(at,
+             "cannot differentiate a call that gets an element of a std::deque beside what may change the "
+             "deque; copy the element");
+  }
 }
 
 /// Selects a part of an object; of one chosen by `c ? a : b` the part of each.

@@ -144,6 +144,7 @@ bool Frontend::add_bases(Cursor& cursor, ir::Expr* pointer, bool fixed) {
     return add_bases(cursor, pointer->args[1], fixed) && add_bases(cursor, pointer->args[2], fixed);
   ir::Expr* base = is_null(pointer) ? pointer : position(pointer, /*follow=*/true).base;
   if (base->kind == ir::Expr::Literal && !is_null(base)) return false;
+  if (base->type->shifts) return false;  // nothing says which element follows
   const std::size_t before = out_->size();
   ir::Expr* frozen = freeze(base, at_, /*pointer=*/true);
   if (fixed && out_->size() != before) return false;

@@ -356,16 +356,18 @@ class Check {
 
 }  // namespace
 
-bool holds_vector(QualType type) {
+static bool holds_one_of(QualType type, std::initializer_list<llvm::StringRef> names) {
   std::set<const CXXRecordDecl*> seen;
   return any_part(
       type,
-      [](QualType, const CXXRecordDecl* record) -> std::optional<bool> {
-        if (library_name(record) == "vector") return true;
+      [&](QualType, const CXXRecordDecl* record) -> std::optional<bool> {
+        if (llvm::is_contained(names, library_name(record))) return true;
         return std::nullopt;
       },
       seen);
 }
+bool holds_vector(QualType type) { return holds_one_of(type, {"vector", "deque"}); }
+bool holds_deque(QualType type) { return holds_one_of(type, {"deque"}); }
 
 void check_handovers(const FunctionDecl* decl,
                      const std::function<void(SourceLocation, const std::string&)>& report) {

@@ -41,7 +41,7 @@ struct Type {
     Real,      ///< float, double, long double
     Pointer,   ///< element: the pointee
     Array,     ///< C array; element
-    Vector,    ///< std::vector; element
+    Vector,    ///< std::vector and std::deque; element
     StdArray,  ///< std::array; element
     InitializerList,
     Opaque,   ///< declared CLAD_OPAQUE
@@ -70,6 +70,7 @@ struct Type {
   bool reaches_state = false;  ///< a pointer to what has none and is not const, or a class with such pointers
   bool is_state = false;   ///< a class whose objects can be put back as they were: no handle of a C library
   bool constant = false;   ///< a class that the user marked: numbers in it carry no derivative
+  bool shifts = false;     ///< std::deque: an element gets another number where one comes or goes before it
   bool lanes = false;      ///< numbers side by side in a register: no function gives one back
   bool is_random = false;  ///< a generator of random numbers of the library: of these, what they gave is kept
   const void* decl = nullptr;  ///< the frontend's class declaration

@@ -136,7 +136,8 @@ Leaks::Items Leaks::of_visible(const FunctionDecl* callee, llvm::ArrayRef<const 
     for (unsigned i = 0; i < args.size() && i < target->getNumParams(); ++i) {
       const ParmVarDecl* p = target->getParamDecl(i);
       const clang::Expr* given = contexts_.count(p) ? without_void(args[i]) : args[i];
-      bind(items(given), p->getCanonicalDecl(), is_access(p->getType()), args[i]->getExprLoc());
+      const bool writes = is_access(p->getType()) && !places(args[i]).empty();  // not to a temporary
+      bind(items(given), p->getCanonicalDecl(), writes, args[i]->getExprLoc());
       if (method && !method->isConst()) flow(items(args[i]), elsewhere, args[i]->getExprLoc());
     }
     const bool constant = !object &&

@@ -2,6 +2,7 @@
 #include <iterator>
 
 #include "clang/AST/DeclTemplate.h"
+#include "clang/Sema/Sema.h"
 #include "compat.h"
 #include "frontend.h"
 #include "llvm/ADT/StringExtras.h"
@@ -211,6 +212,25 @@ std::string spell_arguments(llvm::ArrayRef<TemplateArgument> args, TypeTable& ty
   return "<" + list + ">";
 }
 
+/// The arguments of a function template that a call must name: those before the last that is neither deduced
+/// nor has a default. An overload of the library's that cannot take the others may end in an error of its
+/// own.
+static llvm::ArrayRef<TemplateArgument> not_deduced(const FunctionDecl* decl) {
+  const FunctionTemplateDecl* pattern = decl->getPrimaryTemplate();
+  llvm::ArrayRef<TemplateArgument> args = decl->getTemplateSpecializationArgs()->asArray();
+  llvm::SmallBitVector deduced;
+  Sema::MarkDeducedTemplateParameters(decl->getASTContext(), pattern, deduced);
+  const auto has_default = [](const NamedDecl* parameter) {
+    const auto* type = dyn_cast<TemplateTypeParmDecl>(parameter);
+    const auto* value = dyn_cast<NonTypeTemplateParmDecl>(parameter);
+    return (type && type->hasDefaultArgument()) || (value && value->hasDefaultArgument());
+  };
+  while (!args.empty() && (deduced[args.size() - 1] ||
+                           has_default(pattern->getTemplateParameters()->getParam(args.size() - 1))))
+    args = args.drop_back();
+  return args;
+}
+
 std::string spell_function(const FunctionDecl* decl, TypeTable& types) {
   const PrintingPolicy& policy = types.policy();
   std::string text;
@@ -232,7 +252,8 @@ std::string spell_function(const FunctionDecl* decl, TypeTable& types) {
       os << (global ? "" : "::") << outer << "::" << decl->getNameAsString();
   }
   const TemplateArgumentList* args = decl->getTemplateSpecializationArgs();
-  if (args && !compat::in_std(decl)) os << spell_arguments(args->asArray(), types);
+  if (args && !compat::in_std(decl))
+    os << spell_arguments(compat::in_chrono(decl) ? not_deduced(decl) : args->asArray(), types);
   os.flush();
   return text;
 }

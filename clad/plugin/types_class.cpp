@@ -229,12 +229,12 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
   if (spec && record->isInStdNamespace() && !of_arrays) {
     const TemplateArgumentList& args = spec->getTemplateArgs();
     llvm::StringRef name = record->getName();
-    const bool plain = name != "vector" || args.size() < 2 || constructs_plainly(args[1].getAsType());
+    const bool grows = name == "vector" || name == "deque";
+    const bool plain = !grows || args.size() < 2 || constructs_plainly(args[1].getAsType());
     const bool typed = args.size() > 0 && args[0].getKind() == TemplateArgument::Type && plain;
-    if (typed && (name == "vector" || name == "array" || name == "initializer_list")) {
-      t.kind = name == "vector"  ? ir::Type::Vector
-               : name == "array" ? ir::Type::StdArray
-                                 : ir::Type::InitializerList;
+    if (typed && (grows || name == "array" || name == "initializer_list")) {
+      t.kind = grows ? ir::Type::Vector : name == "array" ? ir::Type::StdArray : ir::Type::InitializerList;
+      t.shifts = name == "deque";
       t.element = get(args[0].getAsType());
       t.differentiable = t.element->differentiable;
       t.copies_differ = t.element->copies_differ;

@@ -17,8 +17,8 @@ static const ClassTemplateSpecializationDecl* iterator_class(QualType type) {
   const auto* spec =
       dyn_cast_or_null<ClassTemplateSpecializationDecl>(type.getNonReferenceType()->getAsCXXRecordDecl());
   if (!spec || !spec->getIdentifier() || !compat::in_std(spec)) return nullptr;
-  for (llvm::StringRef name : {"__normal_iterator", "__wrap_iter", "reverse_iterator", "unique_ptr",
-                               "shared_ptr", "reference_wrapper"})
+  for (llvm::StringRef name : {"__normal_iterator", "__wrap_iter", "reverse_iterator", "move_iterator",
+                               "unique_ptr", "shared_ptr", "reference_wrapper"})
     if (spec->getName() == name) return spec;
   return nullptr;
 }
@@ -62,6 +62,7 @@ QualType TypeTable::plain(QualType type) {
     held = context_.getPointerType(array ? array->getElementType() : held);
   }
   if (!held->isPointerType()) return type;
+  if (spec->getName() == "move_iterator" && !held->getPointeeType()->isArithmeticType()) return type;
   const bool wrapper = spec->getName() == "reference_wrapper";
   const bool owner = spec->getName().ends_with("_ptr");
   const bool numbers = !wrapper && get(held->getPointeeType())->kind == ir::Type::Scalar;
@@ -79,8 +80,8 @@ bool TypeTable::owns(QualType type) {
 
 bool TypeTable::is_reverse(QualType type) {
   const ClassTemplateSpecializationDecl* spec = iterator_class(type);
-  if (!spec || spec->getName() != "reverse_iterator") return false;
-  return !is_reverse(spec->getTemplateArgs()[0].getAsType());
+  if (!spec || (spec->getName() != "reverse_iterator" && spec->getName() != "move_iterator")) return false;
+  return is_reverse(spec->getTemplateArgs()[0].getAsType()) != (spec->getName() == "reverse_iterator");
 }
 
 /// Classes of the library with parts that are named by functions or members, as a record of these.

@@ -105,10 +105,35 @@ double emplaces_what_cannot_be_copied(double x) {
 }
 double deque(double x) {
   std::deque<double> d{x};
-  // expected-error@-1 {{cannot differentiate}}
+  double& first = d[0];
+  // expected-error@-1 {{cannot differentiate a name for an element of a std::deque, where others may come or go before it; copy the element, or use its index}}
   d.push_front(x);
-  // expected-error@-1 {{cannot differentiate}}
-  return d[0];
+  return first;
+}
+struct ElementOfDeque {
+  double& value;
+};
+double deque_behind_a_member(double x) {
+  std::deque<double> d{x};
+  ElementOfDeque e{d[0]};
+  // expected-error@-1 {{cannot differentiate a name for an element of a std::deque, where others may come or go before it; copy the element, or use its index}}
+  d.push_front(x);
+  return e.value;
+}
+void shift(std::deque<double>& d, double& r) {
+  d.push_front(1);
+  r *= 2;
+}
+double deque_beside_an_element(double x) {
+  std::deque<double> d{x};
+  shift(d, d[0]);
+  // expected-error@-1 {{cannot differentiate a call that gets an element of a std::deque beside what may change the deque; copy the element}}
+  return d[1];
+}
+double deque_by_iterators(double x) {
+  std::deque<double> d{x};
+  return *d.begin();
+  // expected-error@-1 {{cannot differentiate call to 'deque::begin'}}
 }
 double list(double x) {
   std::list<double> l{x};
@@ -356,6 +381,9 @@ void use() {
   clad::gradient(erases);
   clad::gradient(emplaces_what_cannot_be_copied);
   clad::gradient(deque);
+  clad::gradient(deque_behind_a_member);
+  clad::gradient(deque_beside_an_element);
+  clad::gradient(deque_by_iterators);
   clad::gradient(list);
   clad::gradient(map);
   clad::gradient(map_parameter);

@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <random>
 #include <utility>
 #include <vector>
 
@@ -127,10 +126,11 @@ double chosen_array(double x) {
   // expected-error@-1 {{cannot differentiate a copy of an array that is chosen at run time; use if and else}}
   return a[0] * first;
 }
-double integers_behind_a_pointer(const double* a, int* index, int n, std::minstd_rand random) {
+int by_size(const void* a, const void* b);
+double integers_behind_a_pointer(const double* a, int* index, int n) {
   double s = a[index[0]];
-  std::shuffle(index, index + n, random);
-  // expected-error@-1 {{cannot differentiate this call of 'shuffle': it may change what is behind pointer 'index', which could not be put back; use an array or a std::vector}}
+  std::qsort(index, n, sizeof *index, by_size);
+  // expected-error@-1 {{cannot differentiate this call of 'qsort': it may change what is behind pointer 'index', which could not be put back; use an array or a std::vector}}
   return s * a[index[0]];
 }
 double swapped_arrays(double x) {

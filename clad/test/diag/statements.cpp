@@ -57,8 +57,8 @@ double declares_in_a_condition(double x) {
 double statement_expression(double x) {
   return ({
     // expected-error@-1 {{cannot differentiate this expression (StmtExpr)}}
-    double y = x;
-    y* x;
+    if (x > 1) return x;
+    x* x;
   });
 }
 double static_variable(double x) {

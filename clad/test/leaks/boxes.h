@@ -67,7 +67,7 @@ struct aligned_vector {
   void put(double x) { v[1] = x; }
   double get() const { return v[1]; }
 };
-//- deque refuse
+//- deque follow
 #include <deque>
 struct deque {
   std::deque<double> v;
@@ -156,14 +156,14 @@ struct unordered_set {
   void put(double x) { v.insert(x); }
   double get() const { return *v.begin(); }
 };
-//- stack refuse
+//- stack follow
 #include <stack>
 struct stack {
   std::stack<double> v;
   void put(double x) { v.push(x); }
   double get() const { return v.top(); }
 };
-//- stack_on_vector refuse
+//- stack_on_vector follow
 #include <stack>
 #include <vector>
 struct stack_on_vector {
@@ -171,14 +171,14 @@ struct stack_on_vector {
   void put(double x) { v.push(x); }
   double get() const { return v.top(); }
 };
-//- queue refuse
+//- queue follow
 #include <queue>
 struct queue {
   std::queue<double> v;
   void put(double x) { v.push(x); }
   double get() const { return v.front(); }
 };
-//- priority_queue refuse
+//- priority_queue follow
 #include <queue>
 struct priority_queue {
   std::priority_queue<double> v;
@@ -250,21 +250,21 @@ struct atomic {
   void put(double x) { v = x; }
   double get() const { return v.load(); }
 };
-//- duration refuse
+//- duration follow
 #include <chrono>
 struct duration {
   std::chrono::duration<double> v{0};
   void put(double x) { v = std::chrono::duration<double>(x); }
   double get() const { return v.count(); }
 };
-//- milliseconds refuse
+//- milliseconds follow
 #include <chrono>
 struct milliseconds {
   std::chrono::duration<double, std::milli> v{0};
   void put(double x) { v = std::chrono::duration<double>(x); }
   double get() const { return v.count(); }
 };
-//- time_point refuse
+//- time_point follow
 #include <chrono>
 struct time_point {
   std::chrono::time_point<std::chrono::steady_clock, std::chrono::duration<double>> v;
@@ -1107,7 +1107,8 @@ struct set_of {
   void put(double x) { v.insert(x); }
   double get() const { return *v.begin(); }
 };
-//- sequence_of refuse deque list forward_list pmr::deque pmr::list pmr::forward_list
+//- sequence_of refuse list forward_list pmr::list pmr::forward_list
+//- sequence_of follow deque pmr::deque
 #include <deque>
 #include <forward_list>
 #include <list>
@@ -1336,21 +1337,21 @@ struct vector_of_allocators {
   void put(double x) { v[1] = x; }
   double get() const { return v[1]; }
 };
-//- duration_of refuse duration<double,std::ratio<60>> duration<double,std::nano>
+//- duration_of follow duration<double,std::ratio<60>> duration<double,std::nano>
 #include <chrono>
 struct duration_of {
   std::chrono::OF v{0};
   void put(double x) { v += std::chrono::OF(x); }
   double get() const { return v.count(); }
 };
-//- time_of refuse sys_time local_time utc_time tai_time gps_time file_time
+//- time_of follow sys_time local_time utc_time tai_time gps_time file_time
 #include <chrono>
 struct time_of {
   std::chrono::OF<std::chrono::duration<double>> v;
   void put(double x) { v += std::chrono::duration<double>(x); }
   double get() const { return v.time_since_epoch().count(); }
 };
-//- time_of_day refuse
+//- time_of_day follow
 #include <chrono>
 struct time_of_day {
   std::chrono::hh_mm_ss<std::chrono::duration<double>> v{std::chrono::duration<double>(0)};
@@ -1368,7 +1369,7 @@ struct shared_result {
   }
   double get() const { return v.get(); }
 };
-//- own_order refuse
+//- own_order follow
 #include <queue>
 #include <vector>
 struct own_order {

@@ -213,14 +213,22 @@ double assembler(double x) {
   asm("" : "+x"(y));
   return y * y;
 }
-//- statement_expression refuse
+//- time_literal follow
+#include <chrono>
+double time_literal(double x) {
+  using namespace std::chrono_literals;
+  const std::chrono::duration<double> t(x);
+  return t < 2min ? x * x * (3s).count() : x;
+}
+
+//- statement_expression follow
 double statement_expression(double x) {
   return ({
     double y = x * x;
     y + 1;
   });
 }
-//- compound_literal refuse
+//- compound_literal follow
 struct compound_literal_point {
   double a, b;
 };
@@ -461,7 +469,7 @@ double inserted(double x) {
   *it++ = x;
   return v[0] * 2;
 }
-//- moved_iterator refuse
+//- moved_iterator follow
 #include <iterator>
 #include <vector>
 double moved_iterator(double x) {
@@ -661,7 +669,7 @@ double fast_inverse(double x) { return fast_inverse_root(static_cast<float>(x));
 double sign_by_bits(double x) {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) ^ (1ull << 63));
 }
-//- extrema refuse
+//- extrema follow
 #include <algorithm>
 double extrema(double x) {
   auto [low, high] = std::minmax({x, x + 2, x - 3});
@@ -694,34 +702,34 @@ double classified(double x) { return std::isnan(x) || std::signbit(x) ? 0 : x * 
 double gnu_builtin(double x) { return __builtin_fabs(x) * __builtin_sqrt(x * x + 1) + __builtin_powi(x, 3); }
 //- gnu_expect follow
 double gnu_expect(double x) { return __builtin_expect_with_probability(x > 0, 1, 0.9) ? x * x : -x; }
-//- assumed_aligned refuse
+//- assumed_aligned follow
 double assumed_aligned(double x) {
   alignas(16) double v[2] = {x, 2};
   const auto* p = static_cast<double*>(__builtin_assume_aligned(v, 16));
   return p[0] * p[1];
 }
-//- std_assumed_aligned refuse
+//- std_assumed_aligned follow
 #include <memory>
 double std_assumed_aligned(double x) {
   alignas(16) double v[2] = {x, 2};
   const double* p = std::assume_aligned<16>(v);
   return p[0] * p[1];
 }
-//- to_address refuse
+//- to_address follow
 #include <memory>
 #include <vector>
 double to_address(double x) {
   std::vector<double> v{x, 2};
   return *std::to_address(v.begin()) * 2;
 }
-//- constructed_at refuse
+//- constructed_at follow
 #include <memory>
 double constructed_at(double x) {
   double y = 0;
   std::construct_at(&y, x);
   return y * y;
 }
-//- uninitialized refuse
+//- uninitialized follow
 #include <memory>
 double uninitialized(double x) {
   double a[2] = {x, 2}, b[2];
@@ -839,7 +847,7 @@ double permuted(double x) {
   std::next_permutation(v.begin(), v.end());
   return v[1] * 2;
 }
-//- shuffled refuse
+//- shuffled follow
 #include <algorithm>
 #include <random>
 #include <vector>
@@ -849,7 +857,7 @@ double shuffled(double x) {
   std::shuffle(v.begin(), v.end(), g);
   return v[0] * 2 + v[1];
 }
-//- sampled refuse
+//- sampled follow
 #include <algorithm>
 #include <random>
 #include <vector>
@@ -1457,7 +1465,7 @@ double shuffled_old(double x) {
   std::random_shuffle(v.begin(), v.end());
   return v[0] * v[1];
 }
-//- shuffled_by refuse shuffle ranges::shuffle
+//- shuffled_by follow shuffle ranges::shuffle
 #include <algorithm>
 #include <random>
 #include <vector>
@@ -1467,7 +1475,7 @@ double shuffled_by(double x) {
   std::OF(v.begin(), v.end(), g);
   return v[0] * 2 + v[1];
 }
-//- sampled_by refuse sample ranges::sample
+//- sampled_by follow sample ranges::sample
 #include <algorithm>
 #include <random>
 #include <vector>
@@ -1493,7 +1501,7 @@ double replaced_if(double x) {
   return v[0] * v[1] + v[2];
 }
 //- filled follow fill iota ranges::fill
-//- filled refuse uninitialized_fill ranges::uninitialized_fill
+//- filled follow uninitialized_fill ranges::uninitialized_fill
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -1504,7 +1512,7 @@ double filled(double x) {
   return v[0] * v[1] + v[2];
 }
 //- filled_array follow fill iota ranges::fill
-//- filled_array refuse uninitialized_fill ranges::uninitialized_fill
+//- filled_array follow uninitialized_fill ranges::uninitialized_fill
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -1514,7 +1522,7 @@ double filled_array(double x) {
   return v[0] * v[1] + v[2];
 }
 //- filled_count follow fill_n ranges::fill_n
-//- filled_count refuse uninitialized_fill_n ranges::uninitialized_fill_n
+//- filled_count follow uninitialized_fill_n ranges::uninitialized_fill_n
 #include <algorithm>
 #include <memory>
 double filled_count(double x) {
@@ -1682,7 +1690,7 @@ double asked_of_two(double x) {
   std::vector<double> v{x, x + 9, x + 20}, w{x, x + 9, x + 20};
   return std::OF(v.begin(), v.end(), w.begin(), w.end()) * x + x * x;
 }
-//- asked_for_order refuse
+//- asked_for_order follow
 #include <algorithm>
 #include <compare>
 #include <vector>
@@ -1692,7 +1700,7 @@ double asked_for_order(double x) {
 }
 //- copied_by follow copy reverse_copy partial_sum adjacent_difference inclusive_scan move unique_copy
 //- copied_by follow ranges::copy ranges::reverse_copy ranges::move ranges::unique_copy
-//- copied_by refuse uninitialized_copy uninitialized_move
+//- copied_by follow uninitialized_copy uninitialized_move
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -1738,7 +1746,8 @@ double copied_without(double x) {
   return w[0] * w[1];
 }
 //- copied_count follow copy_n
-//- copied_count refuse uninitialized_copy_n uninitialized_move_n
+//- copied_count refuse uninitialized_move_n
+//- copied_count follow uninitialized_copy_n
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -1920,10 +1929,10 @@ double operation(double x) {
 //- operation_chosen follow equal_to not_equal_to less less_equal greater greater_equal ranges::equal_to
 //- operation_chosen follow ranges::not_equal_to ranges::less ranges::less_equal ranges::greater
 //- operation_chosen follow ranges::greater_equal
-//- operation_chosen refuse logical_and logical_or
+//- operation_chosen follow logical_and logical_or
 #include <functional>
 double operation_chosen(double x) { return std::OF()(x, 99.) ? x * x : 3 * x; }
-//- operation_not refuse
+//- operation_not follow
 #include <functional>
 double operation_not(double x) { return std::logical_not<>()(x) ? x : x * x; }
 //- operation_identity follow
@@ -2092,14 +2101,14 @@ double made_variant(double x) {
 double made_variant_by_index(double x) {
   return std::get<1>(std::variant<std::monostate, double>(std::in_place_index<1>, x * x));
 }
-//- made_array refuse
+//- made_array follow
 #include <array>
 double made_array(double x) {
   auto v = std::to_array<double>({x, x * x, 3});
   v.swap(v);
   return v[0] * v.at(1) + v.front() * v.back();
 }
-//- made_array_of_array refuse
+//- made_array_of_array follow
 #include <array>
 double made_array_of_array(double x) {
   double in[2] = {x, x * x};
@@ -2212,7 +2221,7 @@ double inserted_copy(double x) {
   return w[0] * w[1];
 }
 //- adapted_iterator follow reverse_iterator make_reverse_iterator
-//- adapted_iterator refuse make_move_iterator move_iterator
+//- adapted_iterator follow make_move_iterator move_iterator
 #include <iterator>
 #include <vector>
 double adapted_iterator(double x) {
@@ -2680,15 +2689,15 @@ double raw_iterator(double x) {
   *it++ = x;
   return v[0] * x;
 }
-//- constructed_in_place refuse construct_at ranges::construct_at
+//- constructed_in_place follow construct_at ranges::construct_at
 #include <memory>
 double constructed_in_place(double x) {
   double y = 0;
   std::OF(&y, x);
   return y * y;
 }
-//- constructed_default refuse uninitialized_default_construct uninitialized_value_construct
-//- constructed_default refuse ranges::uninitialized_default_construct ranges::uninitialized_value_construct
+//- constructed_default follow uninitialized_default_construct uninitialized_value_construct
+//- constructed_default follow ranges::uninitialized_default_construct ranges::uninitialized_value_construct
 #include <memory>
 struct constructed_default_value {
   double v = 3;
@@ -2699,9 +2708,9 @@ double constructed_default(double x) {
   std::OF(v + 1, v + 2);
   return v[0].v * v[1].v;
 }
-//- constructed_default_count refuse uninitialized_default_construct_n uninitialized_value_construct_n
-//- constructed_default_count refuse ranges::uninitialized_default_construct_n
-//- constructed_default_count refuse ranges::uninitialized_value_construct_n
+//- constructed_default_count follow uninitialized_default_construct_n uninitialized_value_construct_n
+//- constructed_default_count follow ranges::uninitialized_default_construct_n
+//- constructed_default_count follow ranges::uninitialized_value_construct_n
 #include <memory>
 struct constructed_default_count_value {
   double v = 3;
@@ -2747,7 +2756,7 @@ double destroyed(double x) {
   std::OF(new (room) destroyed_writer{&y, x});
   return y * y;
 }
-//- destroyed_numbers refuse
+//- destroyed_numbers follow
 #include <memory>
 double destroyed_numbers(double x) {
   double v[2] = {x, x * x};
@@ -2757,7 +2766,7 @@ double destroyed_numbers(double x) {
   std::destroy_at(v);
   return y;
 }
-//- destroyed_numbers_of_ranges refuse
+//- destroyed_numbers_of_ranges follow
 #include <memory>
 double destroyed_numbers_of_ranges(double x) {
   double v[2] = {x, x * x};
@@ -3199,22 +3208,22 @@ double random_of_c(double x) {
   const double r = std::rand() % 7;
   return x * x * (r - r + 1);
 }
-//- chrono_cast refuse duration_cast
+//- chrono_cast follow duration_cast
 #include <chrono>
 double chrono_cast(double x) {
   const std::chrono::duration<double> d(x);
   return std::chrono::OF<std::chrono::duration<double, std::milli>>(d * x).count();
 }
-//- chrono_cast_of_point refuse
+//- chrono_cast_of_point follow
 #include <chrono>
 double chrono_cast_of_point(double x) {
   const std::chrono::sys_time<std::chrono::duration<double>> t(std::chrono::duration<double>(x * x));
   return std::chrono::time_point_cast<std::chrono::duration<float>>(t).time_since_epoch().count();
 }
-//- chrono_absolute refuse
+//- chrono_absolute follow
 #include <chrono>
 double chrono_absolute(double x) { return std::chrono::abs(std::chrono::duration<double>(x * x)).count(); }
-//- chrono_rounded refuse floor ceil round
+//- chrono_rounded follow floor ceil round
 #include <chrono>
 double chrono_rounded(double x) {
   return x * std::chrono::OF<std::chrono::seconds>(std::chrono::duration<double>(2 * x)).count();
@@ -3545,11 +3554,11 @@ double array_looped(double x) {
   for (double y : v) sum += y * y;
   return sum + v.sum() * x;
 }
-//- ordered_by refuse strong_order weak_order partial_order compare_three_way()
+//- ordered_by follow strong_order weak_order partial_order compare_three_way()
 #include <compare>
 double ordered_by(double x) { return std::OF(x, 99.) < 0 ? x * x : x; }
-//- ordered_by_fallback refuse compare_strong_order_fallback compare_weak_order_fallback
-//- ordered_by_fallback refuse compare_partial_order_fallback
+//- ordered_by_fallback follow compare_strong_order_fallback compare_weak_order_fallback
+//- ordered_by_fallback follow compare_partial_order_fallback
 #include <compare>
 double ordered_by_fallback(double x) { return std::OF(x, 99.) < 0 ? x * x : x; }
 //- ordered_by_operator follow
@@ -3558,7 +3567,7 @@ double ordered_by_operator(double x) {
   const std::partial_ordering o = x <=> 99.;
   return std::is_lt(o) ? x * x : x;
 }
-//- erased refuse
+//- erased follow
 #include <vector>
 double erased(double x) {
   std::vector<double> v{7, x, x * x};
@@ -3701,7 +3710,7 @@ double type_of_c(double x) {
   const std::OF y = x * x;
   return y * x;
 }
-//- address_of_iterator refuse to_address
+//- address_of_iterator follow to_address
 #include <memory>
 double address_of_iterator(double x) {
   double v[2] = {x, 2};
@@ -3714,7 +3723,7 @@ double pointer_by_traits(double x) {
   *std::pointer_traits<double*>::pointer_to(y) = x;
   return y * y;
 }
-//- laundered refuse
+//- laundered follow
 #include <new>
 double laundered(double x) {
   double y = x;

@@ -141,6 +141,16 @@ void accumulate(T& d, T&& v)
 template <class T>
 constexpr void shape_like(T& d, const T& primal);
 
+namespace detail {
+/// std::vector and std::deque.
+template <class T>
+concept growing = requires(T v) {
+  v.push_back(v[0]);
+  v.pop_back();
+  v.erase(v.begin(), v.end());
+} && !requires { typename T::traits_type; };
+}  // namespace detail
+
 // All overloads are declared first: they call each other.
 template <class A, class B>
 void set_zero(std::pair<A, B>& d);
@@ -160,15 +170,18 @@ template <class T, std::size_t N>
 void accumulate(std::array<T, N>& d, const std::array<T, N>& v);
 template <class T, std::size_t N>
 void shape_like(std::array<T, N>& d, const std::array<T, N>& primal);
-template <class T, class Allocator>
-void set_zero(std::vector<T, Allocator>& d);
-template <class T, class Allocator>
-void accumulate(std::vector<T, Allocator>& d, const std::vector<T, Allocator>& v);
-template <class T, class Allocator>
-void shape_like(std::vector<T, Allocator>& d, const std::vector<T, Allocator>& primal);
-template <class T, class Allocator>
-  requires(detail::owner<T> || !std::is_copy_constructible_v<T>)
-void shape_like(std::vector<T, Allocator>& d, const std::vector<T, Allocator>& primal);
+template <template <class, class> class Sequence, class T, class Allocator>
+  requires detail::growing<Sequence<T, Allocator>>
+void set_zero(Sequence<T, Allocator>& d);
+template <template <class, class> class Sequence, class T, class Allocator>
+  requires detail::growing<Sequence<T, Allocator>>
+void accumulate(Sequence<T, Allocator>& d, const Sequence<T, Allocator>& v);
+template <template <class, class> class Sequence, class T, class Allocator>
+  requires detail::growing<Sequence<T, Allocator>>
+void shape_like(Sequence<T, Allocator>& d, const Sequence<T, Allocator>& primal);
+template <template <class, class> class Sequence, class T, class Allocator>
+  requires(detail::growing<Sequence<T, Allocator>> && (detail::owner<T> || !std::is_copy_constructible_v<T>))
+void shape_like(Sequence<T, Allocator>& d, const Sequence<T, Allocator>& primal);
 
 /// The type of a constant in derivatives, which is never const itself.
 template <class T>
@@ -227,13 +240,15 @@ template <class T, std::size_t N>
 void shape_like(std::array<T, N>& d, const std::array<T, N>& primal) {
   for (std::size_t i = 0; i < N; ++i) clad::shape_like(d[i], primal[i]);
 }
-template <class T, class Allocator>
-void set_zero(std::vector<T, Allocator>& d) {
+template <template <class, class> class Sequence, class T, class Allocator>
+  requires detail::growing<Sequence<T, Allocator>>
+void set_zero(Sequence<T, Allocator>& d) {
   for (T& e : d) clad::set_zero(e);
 }
 /// An empty adjoint is a zero of any length.
-template <class T, class Allocator>
-void accumulate(std::vector<T, Allocator>& d, const std::vector<T, Allocator>& v) {
+template <template <class, class> class Sequence, class T, class Allocator>
+  requires detail::growing<Sequence<T, Allocator>>
+void accumulate(Sequence<T, Allocator>& d, const Sequence<T, Allocator>& v) {
   if (d.size() < v.size()) {
     std::size_t old = d.size();
     d.insert(d.end(), v.begin() + static_cast<std::ptrdiff_t>(old), v.end());
@@ -260,9 +275,9 @@ void shape_like_owned(T& d, const T& primal) {
 #endif
   if constexpr (!std::is_const_v<object>) clad::shape_like(*d, *primal);
 }
-template <class T, class Allocator>
-  requires(detail::owner<T> || !std::is_copy_constructible_v<T>)
-void shape_like(std::vector<T, Allocator>& d, const std::vector<T, Allocator>& primal) {
+template <template <class, class> class Sequence, class T, class Allocator>
+  requires(detail::growing<Sequence<T, Allocator>> && (detail::owner<T> || !std::is_copy_constructible_v<T>))
+void shape_like(Sequence<T, Allocator>& d, const Sequence<T, Allocator>& primal) {
   if (d.size() != primal.size()) clad::no_owned_adjoint();
   for (std::size_t i = 0; i < d.size(); ++i) {
     if constexpr (detail::owner<T>)
@@ -271,8 +286,9 @@ void shape_like(std::vector<T, Allocator>& d, const std::vector<T, Allocator>& p
       clad::shape_like(d[i], primal[i]);
   }
 }
-template <class T, class Allocator>
-void shape_like(std::vector<T, Allocator>& d, const std::vector<T, Allocator>& primal) {
+template <template <class, class> class Sequence, class T, class Allocator>
+  requires detail::growing<Sequence<T, Allocator>>
+void shape_like(Sequence<T, Allocator>& d, const Sequence<T, Allocator>& primal) {
   if (d.size() == primal.size()) {
     for (std::size_t i = 0; i < d.size(); ++i) clad::shape_like(d[i], primal[i]);
     return;
@@ -679,13 +695,13 @@ void transfer(T& d, T& from) {
 }
 
 /// d += sum of v: the derivative of a vector filled with one value.
-template <class T, class Allocator>
-void accumulate_sum(T& d, const std::vector<T, Allocator>& v) {
+template <template <class, class> class Sequence, class T, class Allocator>
+void accumulate_sum(T& d, const Sequence<T, Allocator>& v) {
   for (const T& e : v) clad::accumulate(d, e);
 }
 /// d[i] += v[i]: the derivative of a vector copied from memory.
-template <class T, class Allocator>
-void accumulate_range(T* d, const std::vector<T, Allocator>& v) {
+template <template <class, class> class Sequence, class T, class Allocator>
+void accumulate_range(T* d, const Sequence<T, Allocator>& v) {
   for (std::size_t i = 0; i < v.size(); ++i) clad::accumulate(d[i], v[i]);
 }
 

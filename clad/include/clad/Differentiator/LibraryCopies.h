@@ -36,6 +36,13 @@ ptrdiff_t remove(It first, It last, const T& unwanted) {
   }
   return kept;
 }
+template <class T, class U, class Allocator>
+std::size_t erase(std::vector<T, Allocator>& v, const U& unwanted) {
+  const ptrdiff_t n = static_cast<ptrdiff_t>(v.size());
+  const ptrdiff_t kept = library::remove(v.begin(), v.end(), unwanted);
+  for (ptrdiff_t i = kept; i < n; ++i) v.pop_back();
+  return static_cast<std::size_t>(n - kept);
+}
 template <class It, comparison... Same>
 CLAD_FROM_ARGUMENT(0)
 ptrdiff_t unique(It first, It last, Same... same) {

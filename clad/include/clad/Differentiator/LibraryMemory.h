@@ -1,13 +1,18 @@
-// Copies and clears of memory as plain code: more of Library.h. They go object by object, so that
-// the plugin sees which objects carry derivatives.
+// Copies and clears of memory, and objects that are made in it, as plain code: more of Library.h. They go
+// object by object, so that the plugin sees which objects carry derivatives.
 #pragma once
 
 #include <array>
 #include <bit>
 #include <cstddef>
+#include <initializer_list>
+#include <iterator>
 #include <stdexcept>
 #include <type_traits>
+#include <utility>
 #include <valarray>
+
+#include "clad/Differentiator/Library.h"
 
 namespace clad::library {
 
@@ -81,6 +86,85 @@ void memset(T* to, int byte, std::size_t bytes) {
         to[i] = library::of_bytes<T>(byte);
     }
   }
+}
+
+/// Objects of which making one and assigning to one that is there are the same.
+template <class T>
+concept made_in_place = std::is_trivially_copyable_v<T> && std::is_copy_assignable_v<T>;
+template <class It>
+concept place_of_objects = made_in_place<std::iter_value_t<It>>;
+
+template <made_in_place T, class... Args>
+CLAD_FROM_ARGUMENT(0)
+ptrdiff_t construct_at(T* place, Args&&... args) {
+  *place = T(std::forward<Args>(args)...);
+  return 0;
+}
+template <made_in_place T>
+void destroy_at(T*) {}
+template <place_of_objects It>
+void destroy(It, It) {}
+template <place_of_objects It, class Count>
+CLAD_FROM_ARGUMENT(0)
+ptrdiff_t destroy_n(It, Count n) {
+  return static_cast<ptrdiff_t>(n);
+}
+template <class It, place_of_objects Out>
+CLAD_FROM_ARGUMENT(2)
+ptrdiff_t uninitialized_copy(It first, It last, Out out) {
+  const ptrdiff_t n = last - first;
+  for (ptrdiff_t i = 0; i < n; ++i) out[i] = first[i];
+  return n;
+}
+template <class It, place_of_objects Out>
+CLAD_FROM_ARGUMENT(2)
+ptrdiff_t uninitialized_move(It first, It last, Out out) {
+  return library::uninitialized_copy(first, last, out);
+}
+template <class It, class Count, place_of_objects Out>
+CLAD_FROM_ARGUMENT(2)
+ptrdiff_t uninitialized_copy_n(It first, Count n, Out out) {
+  return library::uninitialized_copy(first, first + n, out);
+}
+template <place_of_objects It, class T>
+void uninitialized_fill(It first, It last, const T& x) {
+  const T value = x;
+  for (; first != last; ++first) *first = value;
+}
+template <place_of_objects It, class Count, class T>
+CLAD_FROM_ARGUMENT(0)
+ptrdiff_t uninitialized_fill_n(It first, Count n, const T& x) {
+  library::uninitialized_fill(first, first + n, x);
+  return static_cast<ptrdiff_t>(n);
+}
+template <place_of_objects It>
+void uninitialized_value_construct(It first, It last) {
+  for (; first != last; ++first) *first = std::iter_value_t<It>();
+}
+template <place_of_objects It, class Count>
+CLAD_FROM_ARGUMENT(0)
+ptrdiff_t uninitialized_value_construct_n(It first, Count n) {
+  library::uninitialized_value_construct(first, first + n);
+  return static_cast<ptrdiff_t>(n);
+}
+/// What has no constructor is left as it is: nobody may read it.
+template <place_of_objects It>
+void uninitialized_default_construct(It first, It last) {
+  if constexpr (!std::is_trivially_default_constructible_v<std::iter_value_t<It>>)
+    library::uninitialized_value_construct(first, last);
+}
+template <place_of_objects It, class Count>
+CLAD_FROM_ARGUMENT(0)
+ptrdiff_t uninitialized_default_construct_n(It first, Count n) {
+  library::uninitialized_default_construct(first, first + n);
+  return static_cast<ptrdiff_t>(n);
+}
+
+template <class T, std::size_t n>
+std::array<T, n> to_array(const T (&list)[n]) {
+  std::array<T, n> result{};
+  for (std::size_t i = 0; i < n; ++i) result[i] = list[i];
+  return result;
 }
 
 }  // namespace clad::library
