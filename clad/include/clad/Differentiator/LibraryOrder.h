@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <initializer_list>
-#include <numeric>
-#include <random>
 #include <utility>
 #include <vector>
 
@@ -55,7 +53,7 @@ void shuffle(It first, It last, Generator&& generator) {
 template <class Generator>
 std::vector<ptrdiff_t> sampled(ptrdiff_t all, ptrdiff_t n, Generator& generator) {
   std::vector<ptrdiff_t> numbers(all), taken(all);
-  std::iota(numbers.begin(), numbers.end(), 0);
+  for (ptrdiff_t i = 0; i < all; ++i) numbers[i] = i;
   taken.erase(std::sample(numbers.begin(), numbers.end(), taken.begin(), n, generator), taken.end());
   return taken;
 }
