@@ -55,6 +55,7 @@ bool returns_early(const clang::FunctionDecl* f);  ///< has a return statement
 /// Whether evaluating the expression may change anything: it assigns, or calls what is not an accessor.
 bool has_effects(const clang::Stmt* s);
 const clang::Expr* of_memory(const clang::Expr* e);
+const clang::Expr* aligned(const clang::Expr* e);
 bool manages_memory(const clang::FunctionDecl* f);  ///< allocates integers or frees what it is given
 /// What to tell of code of a kind that nothing here knows.
 std::string cannot(const char* what, llvm::StringRef kind);
@@ -232,7 +233,6 @@ class Frontend {
   ir::Expr* with_indices(ir::Expr* e, const Reindex& index);
   ir::Expr* freeze(ir::Expr* e, ir::Loc at, bool pointer = false);
   ir::Expr* kept_target(ir::Expr* e, ir::Loc at, bool reads);
-  void check_name(const ir::Expr* path, clang::SourceLocation at);
   void check_elements_of_deques(const ir::CallInfo& info, clang::SourceLocation at);
   bool may_dangle(const ir::Expr* path) const;
   bool copies(const ir::Expr* path, bool temporary_changes) const;

@@ -175,15 +175,6 @@ ir::Expr* Frontend::constant(const clang::Expr* e) {
   return literal(text, e->getType());
 }
 
-/// The pointer of which __builtin_assume_aligned says something; null for any other expression.
-static const clang::Expr* aligned(const clang::Expr* e) {
-  const auto* call = dyn_cast<CallExpr>(e->IgnoreParenCasts());
-  const FunctionDecl* callee = call ? call->getDirectCallee() : nullptr;
-  if (!callee || !callee->getBuiltinID() || !named(callee, {"__builtin_assume_aligned"})) return nullptr;
-  const clang::Expr* pointer = of_memory(call->getArg(0));
-  return pointer->getType()->isPointerType() ? pointer : nullptr;
-}
-
 ir::Expr* Frontend::cast(const CastExpr* e) {
   const clang::Expr* sub = e->getSubExpr();
   const ir::Type* type = types_.get(e->getType());

@@ -40,6 +40,15 @@ const clang::Expr* of_memory(const clang::Expr* e) {
   }
 }
 
+/// The pointer of which __builtin_assume_aligned says something; null for any other expression.
+const clang::Expr* aligned(const clang::Expr* e) {
+  const auto* call = dyn_cast<CallExpr>(e->IgnoreParenCasts());
+  const FunctionDecl* callee = call ? call->getDirectCallee() : nullptr;
+  if (!callee || !callee->getBuiltinID() || !named(callee, {"__builtin_assume_aligned"})) return nullptr;
+  const clang::Expr* pointer = of_memory(call->getArg(0));
+  return pointer->getType()->isPointerType() ? pointer : nullptr;
+}
+
 /// Integers that a parameter or a global points to: how many there are, to put them back, is not known.
 static bool are_unbounded(const clang::Expr* e) {
   const QualType type = e->getType();

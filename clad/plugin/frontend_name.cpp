@@ -130,7 +130,11 @@ static bool is_in_deque(const ir::Expr* path) {
 
 /// Makes a path mean the same object for as long as its alias lives: indices that may change are copied.
 ir::Expr* Frontend::freeze(ir::Expr* e, ir::Loc at, bool pointer) {
-  check_name(e, SourceLocation::getFromRawEncoding(at));
+  if (changes_.shifts && is_in_deque(e))
+    return fail(
+        SourceLocation::getFromRawEncoding(at),
+        "cannot differentiate a name for an element of a std::deque, where others may come or go before "
+        "it; copy the element, or use its index");
   return with_indices(
       kept_target(e, at, pointer && e->type->kind == ir::Type::Pointer), [&](ir::Expr* x, bool of_length) {
         bool stable = !of_length && !reads_elements(x);
@@ -164,14 +168,6 @@ bool Frontend::may_dangle(const ir::Expr* path) const {
       return true;
   }
   return false;
-}
-
-/// Reports a name that is given to an element of a deque in which it may get another number.
-void Frontend::check_name(const ir::Expr* path, SourceLocation at) {
-  if (changes_.shifts && is_in_deque(path))
-    fail(at,
-         "cannot differentiate a name for an element of a std::deque, where others may come or go before "
-         "it; copy the element, or use its index");
 }
 
 /// Reports an element of a deque that a call gets beside the deque, which it may change.

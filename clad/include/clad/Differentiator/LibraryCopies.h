@@ -1,6 +1,7 @@
-// Algorithms that copy, replace and leave out elements as plain code: more of Library.h.
+// Algorithms that copy, replace, permute and leave out elements as plain code: more of Library.h.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <utility>
@@ -209,6 +210,31 @@ ptrdiff_t transform_exclusive_scan(It first, It last, Out&& out, T sum, Op op, F
     sum = op(sum, value);
   }
   return n;
+}
+
+/// What is exchanged, or taken, does not depend on the elements.
+template <class It, class Generator>
+void shuffle(It first, It last, Generator&& generator) {
+  std::vector<ptrdiff_t> order(last - first);
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<ptrdiff_t>(i);
+  std::shuffle(order.begin(), order.end(), generator);
+  permute(first, order);
+}
+/// Which of `all` numbers are taken.
+template <class Generator>
+std::vector<ptrdiff_t> sampled(ptrdiff_t all, ptrdiff_t n, Generator& generator) {
+  std::vector<ptrdiff_t> numbers(all), taken(all);
+  for (ptrdiff_t i = 0; i < all; ++i) numbers[i] = i;
+  taken.erase(std::sample(numbers.begin(), numbers.end(), taken.begin(), n, generator), taken.end());
+  return taken;
+}
+template <class It, class Out, class Count, class Generator>
+CLAD_FROM_ARGUMENT(2)
+ptrdiff_t sample(It first, It last, Out&& out, Count n, Generator&& generator) {
+  const std::vector<ptrdiff_t> taken = library::sampled(last - first, n, generator);
+  ptrdiff_t count = 0;
+  for (const ptrdiff_t i : taken) library::put(out, count++, first[i]);
+  return count;
 }
 
 }  // namespace clad::library

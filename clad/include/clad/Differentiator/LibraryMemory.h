@@ -5,7 +5,6 @@
 #include <array>
 #include <bit>
 #include <cstddef>
-#include <initializer_list>
 #include <iterator>
 #include <stdexcept>
 #include <type_traits>
@@ -112,30 +111,26 @@ ptrdiff_t destroy_n(It, Count n) {
 template <class It, place_of_objects Out>
 CLAD_FROM_ARGUMENT(2)
 ptrdiff_t uninitialized_copy(It first, It last, Out out) {
-  const ptrdiff_t n = last - first;
-  for (ptrdiff_t i = 0; i < n; ++i) out[i] = first[i];
-  return n;
+  return library::copy(first, last, out);
 }
 template <class It, place_of_objects Out>
 CLAD_FROM_ARGUMENT(2)
 ptrdiff_t uninitialized_move(It first, It last, Out out) {
-  return library::uninitialized_copy(first, last, out);
+  return library::copy(first, last, out);
 }
 template <class It, class Count, place_of_objects Out>
 CLAD_FROM_ARGUMENT(2)
 ptrdiff_t uninitialized_copy_n(It first, Count n, Out out) {
-  return library::uninitialized_copy(first, first + n, out);
+  return library::copy_n(first, n, out);
 }
 template <place_of_objects It, class T>
 void uninitialized_fill(It first, It last, const T& x) {
-  const T value = x;
-  for (; first != last; ++first) *first = value;
+  library::fill(first, last, x);
 }
 template <place_of_objects It, class Count, class T>
 CLAD_FROM_ARGUMENT(0)
 ptrdiff_t uninitialized_fill_n(It first, Count n, const T& x) {
-  library::uninitialized_fill(first, first + n, x);
-  return static_cast<ptrdiff_t>(n);
+  return library::fill_n(first, n, x);
 }
 template <place_of_objects It>
 void uninitialized_value_construct(It first, It last) {

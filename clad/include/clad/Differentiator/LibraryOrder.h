@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <initializer_list>
 #include <utility>
 #include <vector>
 
@@ -27,43 +26,6 @@ void permute(It first, const std::vector<ptrdiff_t>& order) {
   const ptrdiff_t n = static_cast<ptrdiff_t>(order.size());
   std::vector<element<It>> before(first, first + n);
   for (ptrdiff_t i = 0; i < n; ++i) first[i] = before[order[i]];
-}
-/// Of a list alone: of two objects the result refers to them.
-template <class T, class... Less>
-std::pair<T, T> minmax(std::initializer_list<T> list, Less... less) {
-  const T* const x = list.begin();
-  const ptrdiff_t n = static_cast<ptrdiff_t>(list.size());
-  ptrdiff_t low = 0, high = 0;
-  for (ptrdiff_t i = 1; i < n; ++i) {
-    if (library::precedes(x[i], x[low], less...)) low = i;
-    if (!library::precedes(x[i], x[high], less...)) high = i;
-  }
-  return {x[low], x[high]};
-}
-
-/// What is exchanged, or taken, does not depend on the elements.
-template <class It, class Generator>
-void shuffle(It first, It last, Generator&& generator) {
-  std::vector<ptrdiff_t> order(last - first);
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<ptrdiff_t>(i);
-  std::shuffle(order.begin(), order.end(), generator);
-  permute(first, order);
-}
-/// Which of `all` numbers are taken.
-template <class Generator>
-std::vector<ptrdiff_t> sampled(ptrdiff_t all, ptrdiff_t n, Generator& generator) {
-  std::vector<ptrdiff_t> numbers(all), taken(all);
-  for (ptrdiff_t i = 0; i < all; ++i) numbers[i] = i;
-  taken.erase(std::sample(numbers.begin(), numbers.end(), taken.begin(), n, generator), taken.end());
-  return taken;
-}
-template <class It, class Out, class Count, class Generator>
-CLAD_FROM_ARGUMENT(2)
-ptrdiff_t sample(It first, It last, Out&& out, Count n, Generator&& generator) {
-  const std::vector<ptrdiff_t> taken = library::sampled(last - first, n, generator);
-  ptrdiff_t count = 0;
-  for (const ptrdiff_t i : taken) library::put(out, count++, first[i]);
-  return count;
 }
 /// Merges runs of doubling length.
 template <class It, class Less>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <iterator>
 #include <type_traits>
 #include <utility>
@@ -198,6 +199,12 @@ std::pair<It, It> minmax_element(It first, It last, Less... less) {
     if (!library::precedes(first[i], first[high], less...)) high = i;
   }
   return {first + low, first + high};
+}
+/// Of a list alone: of two objects the result refers to them.
+template <class T, class... Less>
+std::pair<T, T> minmax(std::initializer_list<T> list, Less... less) {
+  const auto [low, high] = library::minmax_element(list.begin(), list.end(), less...);
+  return {*low, *high};
 }
 template <class It, class It2, comparison... Same>
 ptrdiff_t length_of_match(It first, It last, It2 first2, ptrdiff_t n2, Same... same) {
