@@ -227,7 +227,7 @@ struct CopyFinder : AstVisitor {
     return true;
   }
   bool VisitIfStmt(IfStmt* s) override {
-    depends(s->getCond());
+    if (s->getCond()) depends(s->getCond());
     return true;
   }
 };
@@ -308,8 +308,9 @@ bool constructs_plainly(QualType allocator) {
   const CXXRecordDecl* record = allocator->getAsCXXRecordDecl();
   if (!record || !record->hasDefinition()) return true;
   if (compat::in_std(record)) {
-    const auto* spec = dyn_cast<ClassTemplateSpecializationDecl>(record);  // of another allocator
-    return !spec || llvm::all_of(spec->getTemplateArgs().asArray(), [](const TemplateArgument& a) {
+    const auto* spec = dyn_cast<ClassTemplateSpecializationDecl>(record);
+    if (!spec || spec->getName() != "scoped_allocator_adaptor") return true;
+    return llvm::all_of(spec->getTemplateArgs().asArray(), [](const TemplateArgument& a) {
       return a.getKind() != TemplateArgument::Type || constructs_plainly(a.getAsType());
     });
   }

@@ -143,7 +143,9 @@ void Frontend::initialize(ir::Var* var, const clang::Expr* init, ir::Loc at) {
 /// Whether a branch that is known to be taken returns.
 bool Frontend::leaves(const clang::Stmt* s) {
   const auto* branch = dyn_cast<IfStmt>(s);
-  if (!branch || branch->isConstexpr() || branch->getInit() || branch->getConditionVariable()) return false;
+  if (!branch || branch->isConstexpr() || branch->isConsteval() || branch->getInit() ||
+      branch->getConditionVariable())
+    return false;
   const std::optional<bool> known = known_condition(branch->getCond());
   const clang::Stmt* taken = known ? *known ? branch->getThen() : branch->getElse() : nullptr;
   while (const auto* inner = dyn_cast_or_null<CompoundStmt>(taken))
@@ -433,8 +435,9 @@ void Frontend::record_condition(ir::Stmt* s, ir::Expr* cond) {
 
 void Frontend::lower_if(const IfStmt* s) {
   at_ = loc(s);
-  if (s->isConsteval()) {
-    fail(s->getBeginLoc(), "cannot differentiate 'if consteval'");
+  if (s->isConsteval()) {  // what runs is not the compiler's
+    ir::Stmt* scope = emit(ir::Stmt::Block, at_);
+    block(s->isNegatedConsteval() ? s->getThen() : s->getElse(), scope->body);
     return;
   }
   ir::Body* outer = out_;
