@@ -42,6 +42,10 @@ void Frontend::add_arguments(ir::CallInfo& info, const FunctionDecl* callee,
       info.args.push_back(a);
     } else if (isa<CXXDefaultArgExpr>(given) && library) {
       continue;
+    } else if (library && is_lambda(given->getType()) && !lookup_.given_by_user(callee, forward_)) {
+      fail(given->getExprLoc(),
+           "cannot differentiate call to '" + callee->getNameAsString() +
+               "' with this function: no derivative of the two is known; write the loop, with an index");
     } else if (!library && is_view(callee->getParamDecl(i)->getType())) {
       if (const std::optional<View> view = view_of(given))
         add_view_argument(info, *view, view_pointer(callee->getParamDecl(i)->getType()));

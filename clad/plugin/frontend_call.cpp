@@ -168,6 +168,11 @@ ir::Expr* Frontend::read(const clang::Expr* e) {
     return value(e);
   if (ir::Expr* c = constant(chosen)) return c;
   const std::vector<const clang::Expr*> arguments(chosen->arg_begin(), chosen->arg_end());
+  if (!arguments.back()->getType()->isArithmeticType()) {  // an order
+    const std::string name = chosen->getDirectCallee()->getName().str() + "_value";
+    const FunctionDecl* plain = lookup_.plain_definition(name, arguments);
+    return plain ? call_plain(chosen, plain, arguments) : value(e);
+  }
   return call_function(chosen, chosen->getDirectCallee(), arguments, nullptr);
 }
 

@@ -349,6 +349,10 @@ double counts_the_ranges(double x) {
   // expected-error@-1 {{cannot differentiate 'std::ranges::fill' of a range that is made there; give the range a name}}
   return v[0][1];
 }
+double greatest_by_an_order(double x) {
+  return std::max({x, x * x}, [](double a, double b) { return a < b; });
+  // expected-error@-1 {{cannot differentiate call to 'max' with this function: no derivative of the two is known}}
+}
 double keeps_the_result_of_a_range(double x) {
   std::vector<double> v{x, 2}, w(2);
   const auto copied = std::ranges::copy(v, w.begin());
@@ -358,8 +362,8 @@ double keeps_the_result_of_a_range(double x) {
 double view(double x) {
   std::vector<double> v{x, 2};
   double sum = 0;
-  for (double y : v | std::views::transform([](double a) { return a * a; })) sum += y;
-  // expected-error@-1 {{cannot differentiate a range-for over 'transform_view_type'}}
+  for (double y : v | std::views::take_while([](double a) { return a < 9; })) sum += y;
+  // expected-error@-1 {{cannot differentiate this use of an object}}
   return sum;
 }
 
@@ -418,6 +422,7 @@ void use() {
   clad::gradient(projects_twice);
   clad::gradient(projects_what_is_sought);
   clad::gradient(counts_the_ranges);
+  clad::gradient(greatest_by_an_order);
   clad::gradient(keeps_the_result_of_a_range);
   clad::gradient(view);
 }

@@ -48,6 +48,24 @@ const T& clamp_object(const T& a, const T& low, const T& high) {
   const T& top = high < a ? high : a;
   return a < low ? low : top;
 }
+template <class T, class Less>
+const T& clamp_object(const T& a, const T& low, const T& high, Less less) {
+  const T& top = less(high, a) ? high : a;
+  return less(a, low) ? low : top;
+}
+// The same, for numbers that are read and functions that compare them.
+template <class T, class Less>
+T min_value(const T& a, const T& b, Less less) {
+  return less(b, a) ? b : a;
+}
+template <class T, class Less>
+T max_value(const T& a, const T& b, Less less) {
+  return less(a, b) ? b : a;
+}
+template <class T, class Less>
+T clamp_value(const T& a, const T& low, const T& high, Less less) {
+  return less(a, low) ? low : less(high, a) ? high : a;
+}
 
 // Sums.
 template <class It, class T>
