@@ -74,9 +74,22 @@ bool is_iterator(QualType type) {
   return record && record->getIdentifier() && record->getName().contains("iterator");
 }
 
+/// Whether nothing is changed by way of an iterator: a const_iterator, or one that goes the other way.
+static bool only_reads(QualType iterator) {
+  const auto* spec = dyn_cast_or_null<ClassTemplateSpecializationDecl>(iterator->getAsCXXRecordDecl());
+  return spec && compat::in_std(spec) &&
+         llvm::any_of(spec->getTemplateArgs().asArray(), [](const TemplateArgument& a) {
+           if (a.getKind() != TemplateArgument::Type) return false;
+           const QualType to = a.getAsType()->getPointeeType();
+           return to.isNull() ? is_iterator(a.getAsType()) && only_reads(a.getAsType())
+                              : to.isConstQualified();
+         });
+}
+
 bool is_access(QualType type) {
   while (type->isArrayType()) type = QualType(type->getArrayElementTypeNoTypeQual(), 0);
-  if (gives_access(type) || is_iterator(type)) return true;
+  if (gives_access(type)) return true;
+  if (is_iterator(type)) return !only_reads(type);
   if (type->isReferenceType()) {
     const QualType referred = type->getPointeeType().getUnqualifiedType();
     return referred->isRecordType() && is_access(referred);

@@ -4,6 +4,7 @@
 
 #include <compare>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -67,6 +68,14 @@ class Leaks {
   // Walks over functions, which make the graph.
   void build(const clang::FunctionDecl* function);
   void begin_classes_in(clang::QualType type);
+  /// An argument of a function that constructs objects with it.
+  struct Given {
+    clang::QualType type;
+    Items items;
+    std::optional<unsigned> index;  ///< of the constructor's parameter, if it is handed on as it is
+  };
+  void construct(clang::QualType type, llvm::ArrayRef<Given> given, clang::SourceLocation at);
+  void construct(const clang::CXXRecordDecl* record, llvm::ArrayRef<Given> given, clang::SourceLocation at);
   void walk(const clang::Stmt* s);
   void declare(const clang::VarDecl* var);
   void initialize(const Node* to, clang::QualType type, const clang::Expr* init);

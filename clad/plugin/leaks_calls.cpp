@@ -205,6 +205,65 @@ static bool keeps_apart(const FunctionDecl* callee) {
   return ctor->getParent()->getName() == "pair" || ctor->getParent()->getName() == "tuple";
 }
 
+/// The program's classes of which objects are in one of a type of the library.
+static void add_classes_in(QualType type, std::set<const CXXRecordDecl*>& classes) {
+  const CXXRecordDecl* record = behind(type)->getAsCXXRecordDecl();
+  if (!record || !record->hasDefinition() || is_constant(record)) return;
+  if (!classes.insert(record->getDefinition()).second || !compat::in_std(record)) return;
+  const auto* spec = dyn_cast<ClassTemplateSpecializationDecl>(record->getDefinition());
+  if (!spec) return;
+  for (const TemplateArgument& a : spec->getTemplateArgs().asArray()) {
+    if (a.getKind() == TemplateArgument::Type) add_classes_in(a.getAsType(), classes);
+    if (a.getKind() != TemplateArgument::Pack) continue;
+    for (const TemplateArgument& one : a.pack_elements())
+      if (one.getKind() == TemplateArgument::Type) add_classes_in(one.getAsType(), classes);
+  }
+}
+
+/// The library makes objects of the classes in a type, as std::make_shared and emplace_back do.
+void Leaks::construct(QualType type, llvm::ArrayRef<Given> given, SourceLocation at) {
+  std::set<const CXXRecordDecl*> classes;
+  add_classes_in(type, classes);
+  const CXXRecordDecl* held = held_in(type)->getAsCXXRecordDecl();
+  std::vector<Given> mixed(given.begin(), given.end());  // as to the parts of a pair
+  for (Given& g : mixed) g.index = std::nullopt;
+  for (const CXXRecordDecl* record : classes)
+    if (!compat::in_std(record))
+      construct(record, held && held->getDefinition() == record ? given : llvm::ArrayRef(mixed), at);
+}
+
+void Leaks::construct(const CXXRecordDecl* record, llvm::ArrayRef<Given> given, SourceLocation at) {
+  const auto start = [&](const Node* to, QualType type, unsigned k) {
+    for (const Given& g : given) {
+      const CXXRecordDecl* of = held_in(g.type)->getAsCXXRecordDecl();
+      const bool copied = of && of->hasDefinition() &&
+                          (of->getDefinition() == record || of->getDefinition()->isDerivedFrom(record));
+      if (!copied && g.index.value_or(k) == k) bind(g.items, to, is_access(type), at);
+    }
+  };
+  for (const CXXConstructorDecl* ctor : record->ctors()) {
+    if (ctor->isCopyOrMoveConstructor()) continue;
+    const FunctionDecl* definition = nullptr;
+    const FunctionDecl* f = ctor->hasBody(definition) ? definition : ctor;
+    for (unsigned k = 0; k < f->getNumParams(); ++k)
+      start(f->getParamDecl(k)->getCanonicalDecl(), f->getParamDecl(k)->getType(), k);
+  }
+  if (!record->isAggregate()) return;
+  unsigned k = record->getNumBases();
+  for (const FieldDecl* field : record->fields()) {
+    if (!is_constant(field)) start(first_name(field)->getCanonicalDecl(), field->getType(), k);
+    ++k;
+  }
+}
+
+/// The first of the arguments that a function of the library hands on in `Args&&...`; past the last without.
+static unsigned handed_on(const FunctionDecl* callee) {
+  const FunctionTemplateDecl* pattern = callee->getPrimaryTemplate();
+  const unsigned n = pattern ? pattern->getTemplatedDecl()->getNumParams() : 0;
+  return n && pattern->getTemplatedDecl()->getParamDecl(n - 1)->isParameterPack() ? n - 1
+                                                                                  : callee->getNumParams();
+}
+
 /// A function that is not looked into: what it returns and what it may change depends on all that it is
 /// given.
 Leaks::Items Leaks::of_unknown(const clang::Expr* e, const FunctionDecl* callee,
@@ -248,6 +307,23 @@ Leaks::Items Leaks::of_unknown(const clang::Expr* e, const FunctionDecl* callee,
     const bool is_number =
         a.param->isArithmeticType() || a.param.getNonReferenceType()->isIntegralOrEnumerationType();
     if (names_place && !is_number) add(out, items(a.given));
+  }
+  if (compat::in_std(callee)) {
+    std::vector<Given> parts;
+    const unsigned first = handed_on(callee);
+    for (const Argument& a : all) {
+      const auto* k = llvm::find(args, a.given);
+      const bool is_handed_on = k != args.end() && k - args.begin() >= first;
+      if (is_handed_on)
+        parts.push_back({a.given->getType(), a.items, unsigned(k - args.begin()) - first});
+      else if (!a.param->isIntegralOrEnumerationType())
+        parts.push_back({a.given->getType(), a.items, std::nullopt});
+    }
+    const bool only_found = is_iterator(result) || result->isReferenceType() || result->isPointerType();
+    if (!only_found || is_access(result)) construct(result, parts, e->getExprLoc());
+    for (const Argument& a : all)
+      if (a.changed && !a.param->isRValueReferenceType())
+        construct(a.given->getType(), parts, e->getExprLoc());
   }
   for (const FunctionDecl* f : called) {
     connect(f, given, e->getExprLoc());
