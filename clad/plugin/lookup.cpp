@@ -1,7 +1,9 @@
 #include "lookup.h"
 
 #include <algorithm>
+#include <set>
 
+#include "ast_visitor.h"
 #include "clang/AST/Attr.h"
 #include "clang/AST/DeclTemplate.h"
 #include "clang/Sema/Lookup.h"
@@ -80,6 +82,31 @@ std::vector<CustomLookup::Scope> CustomLookup::scopes(const FunctionDecl* callee
   return out;
 }
 
+/// Whether the body of a function of ours, or of one that it calls, is not what it should be: its arguments
+/// cannot do what it asks of them.
+static bool contains_errors(const FunctionDecl* f, std::set<const FunctionDecl*>& seen) {
+  struct Finder : AstVisitor {
+    std::set<const FunctionDecl*>& seen;
+    bool found = false;
+    explicit Finder(std::set<const FunctionDecl*>& before) : seen(before) {}
+    bool shouldVisitTemplateInstantiations() const override { return true; }
+    bool VisitStmt(clang::Stmt* s) override {
+      const auto* e = dyn_cast<clang::Expr>(s);
+      return !(found |= e && e->containsErrors());
+    }
+    bool VisitDeclRefExpr(DeclRefExpr* e) override {
+      const auto* callee = dyn_cast<FunctionDecl>(e->getDecl());
+      return !(found |= callee && compat::within_clad(callee) && contains_errors(callee, seen));
+    }
+  };
+  const FunctionDecl* definition = nullptr;
+  if (f->isInvalidDecl()) return true;
+  if (!f->hasBody(definition) || !seen.insert(definition).second) return false;
+  Finder finder(seen);
+  finder.TraverseStmt(definition->getBody());
+  return finder.found;
+}
+
 const FunctionDecl* CustomLookup::plain_definition(const std::string& name,
                                                    llvm::ArrayRef<const clang::Expr*> args) {
   NamespaceDecl* clad = namespace_in(context_.getTranslationUnitDecl(), "clad");
@@ -114,9 +141,16 @@ std::vector<clang::Expr*> CustomLookup::placeholders(llvm::ArrayRef<const clang:
 }
 
 FunctionDecl* CustomLookup::instantiated(FunctionDecl* f, SourceLocation at) {
-  if (f && f->isTemplateInstantiation()) sema_.InstantiateFunctionDefinition(at, f, /*Recursive=*/true);
+  if (f && f->isTemplateInstantiation() && !f->isDefined()) {
+    DiagnosticsEngine& diagnostics = sema_.getDiagnostics();
+    const bool silent = diagnostics.getSuppressAllDiagnostics();
+    diagnostics.setSuppressAllDiagnostics(true);
+    sema_.InstantiateFunctionDefinition(at, f, /*Recursive=*/true);
+    diagnostics.setSuppressAllDiagnostics(silent);
+  }
   sema_.PerformPendingInstantiations();  // what it calls, if its body was made to find out what it returns
-  return f;
+  std::set<const FunctionDecl*> seen;
+  return f && contains_errors(f, seen) ? nullptr : f;
 }
 
 clang::Expr* CustomLookup::placeholder(QualType type, ExprValueKind kind) {

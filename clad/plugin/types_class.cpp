@@ -102,7 +102,8 @@ bool is_constant_class(const CXXRecordDecl* record) {
   if (!record->getIdentifier()) return false;
   if (record->getName().contains("iterator") || record->getName().ends_with("_distribution")) return true;
   for (llvm::StringRef name : {"map", "multimap", "unordered_map", "unordered_multimap", "set", "multiset",
-                               "unordered_set", "unordered_multiset", "list", "forward_list", "deque", "any"})
+                               "unordered_set", "unordered_multiset", "list", "forward_list", "deque", "any",
+                               "variant", "expected", "weak_ptr", "future", "shared_future", "promise"})
     if (record->getName() == name) return true;
   const auto* around = dyn_cast<ClassTemplateSpecializationDecl>(record->getDeclContext());
   return around && around->getName().ends_with("_distribution");
@@ -293,6 +294,7 @@ void TypeTable::fill_class(ir::Type& t, const CXXRecordDecl* record, QualType ty
         {std::move(name), ft, constant, context_.getBaseElementType(field).isConstQualified()});
     t.zero_by_value_init &= ft->zero_by_value_init;
     t.reaches_state |= ft->reaches_state;
+    t.has_closure |= ft->kind == ir::Type::Closure || ft->has_closure;
     if (constant) return;
     t.differentiable |= ft->differentiable;
     t.copies_differ |= ft->copies_differ;
