@@ -232,7 +232,7 @@ struct ChangeFinder : AstVisitor, Changes {
       resizes |= may_move_elements(param->getPointeeType());
       if (!param->isLValueReferenceType()) continue;
       const bool calls_it =
-          compat::in_std(f) && named(f, {"invoke"}) && !param->getPointeeType()->isRecordType();
+          compat::in_std(f) && named(f, {"invoke", "__invoke"}) && !param->getPointeeType()->isRecordType();
       if (calls_it && i == 0) continue;
       if (Frontend::is_callable(param) && only_calls(f, i - first, e->getArg(i))) continue;
       if (first && compat::in_std(f) && is_span(param))

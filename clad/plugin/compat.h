@@ -80,6 +80,33 @@ inline bool in_adaptor(const clang::Decl* decl) {
           record->getName() == "priority_queue");
 }
 
+/// Whether a declaration is part of a view of std::ranges, or of what makes one, of which all is plain code
+/// around ranges and functions. The algorithms, and what swaps, are the library's.
+inline bool in_views(const clang::Decl* decl) {
+  const auto is_view = [](const clang::CXXRecordDecl* record) {
+    return record->getIdentifier() && record->isInStdNamespace() &&
+           (record->getName() == "view_interface" || record->getName() == "counted_iterator");
+  };
+  if (const auto* of = llvm::dyn_cast<clang::CXXRecordDecl>(decl->getLexicalDeclContext()); of && is_view(of))
+    return true;  // a friend
+  const auto is_function = [](const clang::CXXRecordDecl* record) {
+    if (!record->getIdentifier()) return false;
+    const llvm::StringRef name = record->getName();
+    static constexpr llvm::StringRef others[] = {"_Swap",      "_IterSwap",     "less",     "greater",
+                                                 "less_equal", "greater_equal", "equal_to", "not_equal_to"};
+    return (name.starts_with("__") && name.ends_with("_fn")) || llvm::is_contained(others, name);
+  };
+  for (const clang::Decl* d = decl; d; d = llvm::dyn_cast_or_null<clang::Decl>(d->getDeclContext())) {
+    if (const auto* record = llvm::dyn_cast<clang::CXXRecordDecl>(d)) {
+      if (is_view(record)) return true;
+      if (is_function(record)) return false;
+    }
+    if (const auto* space = llvm::dyn_cast<clang::NamespaceDecl>(d))
+      if (space->getName() == "ranges" && space->getParent()->isStdNamespace()) return true;
+  }
+  return false;
+}
+
 /// Whether a declaration is the standard library's, its implementation namespaces included; not if the body
 /// of what it declares is differentiated like the program's own.
 inline bool in_std(const clang::Decl* decl) {
@@ -89,7 +116,7 @@ inline bool in_std(const clang::Decl* decl) {
       outermost = n;
   if (!outermost || (outermost->getName() != "std" && outermost->getName().substr(0, 2) != "__"))
     return false;
-  return !in_chrono(decl) && !in_adaptor(decl);
+  return !in_chrono(decl) && !in_adaptor(decl) && !in_views(decl);
 }
 
 /// Whether a function is the standard library's or C's, and no function of the program that is called like

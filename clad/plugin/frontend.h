@@ -54,6 +54,8 @@ bool moves_pointers(const Closure& closure);
 bool returns_early(const clang::FunctionDecl* f);  ///< has a return statement
 /// Whether evaluating the expression may change anything: it assigns, or calls what is not an accessor.
 bool has_effects(const clang::Stmt* s);
+/// Whether it calls this member of what a view of the library remembers, which a derivative finds again.
+bool is_view_cache(const clang::Expr* e, llvm::StringRef member);
 const clang::Expr* of_memory(const clang::Expr* e);
 const clang::Expr* aligned(const clang::Expr* e);
 bool manages_memory(const clang::FunctionDecl* f);  ///< allocates integers or frees what it is given
@@ -565,7 +567,8 @@ class Frontend {
                         std::size_t k);
   void add_closure_arguments(ir::CallInfo& info, const Closure& closure);
   std::shared_ptr<Closure> returned_closure(const clang::FunctionDecl* callee,
-                                            std::vector<const clang::Expr*> args);
+                                            std::vector<const clang::Expr*> args,
+                                            const clang::Expr* object = nullptr);
   static bool is_unnamed(const Closure::Capture& c);
   std::shared_ptr<Closure> closure_of(const clang::Expr* e);
   std::shared_ptr<Closure> copy_closure(std::shared_ptr<Closure> closure, ir::Loc at);

@@ -113,7 +113,7 @@ std::shared_ptr<Closure> Frontend::callable(const clang::Expr* e) {
     return callable(member->getImplicitObjectArgument());
   if (const auto* call = dyn_cast<CallExpr>(bare); call && call->getNumArgs() == 1)
     if (const FunctionDecl* f = call->getDirectCallee();
-        f && compat::in_std(f) && named(f, {"move", "forward", "ref", "cref"})) {
+        f && compat::in_std(f) && named(f, {"move", "forward", "ref", "cref", "addressof", "__addressof"})) {
       if (changes_.taken.count(call)) {
         fail(call->getExprLoc(),
              "cannot differentiate this move of a function whose containers may be read again; copy it");
@@ -140,7 +140,8 @@ std::shared_ptr<Closure> Frontend::callable(const clang::Expr* e) {
     return plain ? returned_closure(plain, args) : nullptr;
   }
   return call && call->getDirectCallee()
-             ? returned_closure(call->getDirectCallee(), {call->arg_begin(), call->arg_end()})
+             ? returned_closure(call->getDirectCallee(), {call->arg_begin(), call->arg_end()},
+                                of ? of->getImplicitObjectArgument() : nullptr)
              : nullptr;
 }
 
@@ -436,7 +437,8 @@ ir::Expr* Frontend::indirect_call(const CallExpr* e) {
 /// std::invoke of a pointer to member, which is (s.*m)(...) or s.*m; null if it is another.
 ir::Expr* Frontend::invoke_member(const CallExpr* e) {
   const FunctionDecl* invoke = e->getDirectCallee();
-  if (!compat::in_std(invoke) || !named(invoke, {"invoke"}) || e->getNumArgs() < 2) return nullptr;
+  if (!compat::in_std(invoke) || !named(invoke, {"invoke", "__invoke"}) || e->getNumArgs() < 2)
+    return nullptr;
   const clang::Expr *pointer = e->getArg(0), *object = e->getArg(1);
   const auto* type = pointer->getType()->getAs<MemberPointerType>();
   if (!type) return nullptr;

@@ -475,6 +475,7 @@ ir::Expr* Frontend::value(const clang::Expr* e) {
 
 void Frontend::discard(const clang::Expr* e) {
   const clang::Expr* bare = e->IgnoreParens();
+  if (is_view_cache(bare, "_M_set")) return;
   if (const auto* c = dyn_cast<ExprWithCleanups>(bare)) return discard(c->getSubExpr());
   if (const auto* c = dyn_cast<ExplicitCastExpr>(bare); c && c->getType()->isVoidType())
     return discard(c->getSubExpr());

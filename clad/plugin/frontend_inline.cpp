@@ -72,10 +72,32 @@ int returns_in(const clang::Stmt* body) {
   return counter.returns;
 }
 
-/// The statements of a body before its only return, which is the last; nothing of any other body.
-std::optional<llvm::ArrayRef<clang::Stmt*>> before_last_return(const CompoundStmt* body) {
-  if (returns_in(body) != 1 || !isa<ReturnStmt>(body->body_back())) return std::nullopt;
-  return llvm::ArrayRef(body->body_begin(), body->body_end() - 1);
+/// The statements of a body whose only return is the last, which stands in the body itself or in the branches
+/// that `if constexpr` takes there; nothing of any other body.
+std::vector<const clang::Stmt*> up_to_last_return(const CompoundStmt* body, const ASTContext& context) {
+  std::vector<const clang::Stmt*> statements;
+  const clang::Stmt* last = body;
+  for (;;) {
+    if (const auto* block = dyn_cast<CompoundStmt>(last); block && !block->body_empty()) {
+      statements.insert(statements.end(), block->body_begin(), block->body_end() - 1);
+      last = block->body_back();
+      continue;
+    }
+    const auto* branch = dyn_cast<IfStmt>(last);
+    if (!branch || !branch->isConstexpr() || branch->getInit() || branch->getConditionVariable()) break;
+    const auto taken = branch->getNondiscardedCase(context);
+    if (!taken || !*taken) break;
+    last = *taken;
+  }
+  const auto returns = [](const clang::Stmt* s) {
+    const auto* branch = dyn_cast<IfStmt>(s);
+    return returns_in(s) &&
+           !(branch && branch->getCond() && is_view_cache(branch->getCond(), "_M_has_value"));
+  };
+  const bool earlier = llvm::any_of(statements, returns);
+  if (earlier || !isa<ReturnStmt>(last)) return {};
+  statements.push_back(last);
+  return statements;
 }
 
 /// "Tensor::data<float>", with the arguments of a template.
@@ -298,6 +320,11 @@ bool Frontend::bind_parameters(Frame& frame, Closures& targets, ir::Expr** self,
       targets[p] = p->getType()->isReferenceType() ? lambda : copy_closure(lambda, at_);
       continue;
     }
+    if (p->getType()->isPointerType() && is_lambda(p->getType()->getPointeeType()))
+      if (std::shared_ptr<Closure> lambda = callable(args[i])) {
+        targets[p] = std::move(lambda);
+        continue;
+      }
     if (is_view(p->getType())) {
       const std::optional<View> view = fixed_view(args[i]);
       if (!view) return false;
@@ -385,10 +412,10 @@ ir::Expr* Frontend::inline_body(const CompoundStmt* body, QualType type) {
   const bool tainted = tainted_;
   ir::Expr* result = literal("0", context_.IntTy);
   Places* outer = places_;
-  if (const auto first = before_last_return(body)) {
+  if (const auto statements = up_to_last_return(body, context_); !statements.empty()) {
     places_ = nullptr;
-    for (const clang::Stmt* s : *first) stmt(s);
-    const auto* last = cast<ReturnStmt>(body->body_back());
+    for (const clang::Stmt* s : llvm::ArrayRef(statements).drop_back()) stmt(s);
+    const auto* last = cast<ReturnStmt>(statements.back());
     at_ = loc(last);
     source_ = this->source(last->getSourceRange());
     if (type->isVoidType() && last->getRetValue())

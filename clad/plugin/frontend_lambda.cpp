@@ -128,21 +128,30 @@ ir::Expr* Frontend::captured_pointer(const LambdaExpr* lambda, const VarDecl* va
   return name_pointer(var, target);
 }
 
-/// The lambda, or the function, that a call of a function or lambda that does nothing else returns.
+/// The lambda, or the function, that a call of a function, a lambda or a method that does nothing else
+/// returns.
 std::shared_ptr<Closure> Frontend::returned_closure(const FunctionDecl* callee,
-                                                    std::vector<const clang::Expr*> args) {
+                                                    std::vector<const clang::Expr*> args,
+                                                    const clang::Expr* object) {
   const clang::Expr* returned = only_return(callee);
   const auto* method = dyn_cast<CXXMethodDecl>(callee);
-  const bool of_lambda = method && method->getParent()->isLambda();
-  if (!returned || (method && !of_lambda) || inlining_.count(callee)) return nullptr;
+  if (!returned || inlining_.count(callee) || (method && method->isVirtual())) return nullptr;
   if (!is_callable(returned->getType()) && !is_lambda(returned->getType())) return nullptr;
   Frame frame;
   Closures closures = closures_;
   ir::Expr* self = nullptr;
-  if (of_lambda) {
-    const std::shared_ptr<Closure> own = closure_of(args.front());
-    if (!own) return nullptr;
+  if (method && !object && !method->isStatic()) {
+    object = args.front();
     args.erase(args.begin());
+  }
+  if (method && !method->isStatic() && !method->getParent()->isLambda()) {
+    if (!names_parts(object)) return nullptr;
+    self = value(object);
+    if (object->getType()->isPointerType()) self = deref(self);
+    if (!is_parts(self) || self->kind == ir::Expr::Conditional) return nullptr;
+  } else if (method && !method->isStatic()) {
+    const std::shared_ptr<Closure> own = closure_of(object);
+    if (!own) return nullptr;
     for (const Closure::Capture& c : own->captures) {
       if (c.closure)
         closures[c.decl] = c.closure;

@@ -66,6 +66,17 @@ static bool are_unbounded(const clang::Expr* e) {
   return var && var->getType()->isPointerType() && (isa<ParmVarDecl>(var) || var->hasGlobalStorage());
 }
 
+/// The lambda of which std::ref makes another name, if it has no state that the algorithm would copy.
+static const clang::Expr* without_wrapper(const clang::Expr* e) {
+  const auto* call = dyn_cast<CallExpr>(strip(e));
+  const FunctionDecl* f = call && call->getNumArgs() == 1 ? call->getDirectCallee() : nullptr;
+  if (!f || !compat::in_std(f) || !named(f, {"ref", "cref"}) || !is_lambda(call->getArg(0)->getType()))
+    return e;
+  const auto* lambda = call->getArg(0)->getType()->getAsCXXRecordDecl();
+  const CXXMethodDecl* body = lambda->getLambdaCallOperator();
+  return body && body->isConst() ? call->getArg(0) : e;
+}
+
 /// A call of a library function as a call of its plain definition; null if it has none, or needs none.
 ir::Expr* Frontend::library_call(const clang::Expr* at, const FunctionDecl* callee,
                                  std::vector<const clang::Expr*> args) {
@@ -77,7 +88,9 @@ ir::Expr* Frontend::library_call(const clang::Expr* at, const FunctionDecl* call
   if (memory)
     for (const clang::Expr*& a : args) a = of_memory(a);
   std::string name = operator_word(callee);
+  if (name == "__invoke") name = "invoke";
   if (parts && (name.back() == 'l' || (name.back() == 'f' && name != "modf"))) name.pop_back();
+  for (const clang::Expr*& a : args) a = without_wrapper(a);
   std::optional<std::size_t> appends;
   for (std::size_t i = 0; i < args.size(); ++i)
     if (const clang::Expr* container = appended_to(args[i])) {
@@ -275,9 +288,14 @@ ir::Expr* Frontend::library_member(const CXXMemberCallExpr* e, const CXXMethodDe
     return hoist(fn_.make(ir::Expr::Conditional, inner->type, "", {has, inner, otherwise}), at);
   }
   if (named(method, {"reset"})) return assign(value(base), "=", fn_.make(ir::Expr::Construct, type), at);
-  if (named(method, {"emplace"}) && e->getNumArgs() == 1) {
+  if (named(method, {"emplace"})) {
+    const auto* optional = cast<ClassTemplateSpecializationDecl>(method->getParent());
+    const std::vector<const clang::Expr*> arguments(e->arg_begin(), e->arg_end());
+    const ExprResult made =
+        construction(optional->getTemplateArgs()[0].getAsType(), arguments, e->getExprLoc());
+    if (made.isInvalid()) return nullptr;
     ir::Expr* o = object(base);
-    ir::Expr* held = value_after(o, e->getArg(0));
+    ir::Expr* held = value_after(o, made.get());
     assign(o, "=", fn_.make(ir::Expr::InitList, type, "", {held}), at);
     return held_in(o);
   }

@@ -153,6 +153,7 @@ void Frontend::lower_range_for_moving(const CXXForRangeStmt* s, const std::strin
 bool Frontend::moves_over_numbers(QualType begin) {
   const ir::Type* type = types_.get(begin);
   const CXXRecordDecl* record = begin->getAsCXXRecordDecl();
+  if (record && compat::in_views(record)) return true;
   return type->differentiable && (type->kind == ir::Type::Pointer || (record && !compat::in_std(record)));
 }
 

@@ -260,8 +260,8 @@ ir::Expr* Frontend::pointer_function(const CallExpr* e, const FunctionDecl* call
   if (named(callee, {"free"}) && callee->isExternC() && is_pointer(e->getArg(0)->IgnoreParenCasts()))
     return deallocate(e->getArg(0)->IgnoreParenCasts(), e->getExprLoc());
   if (!compat::in_std(callee)) return nullptr;
-  if (named(callee, {"to_address", "launder", "assume_aligned"}) && e->getNumArgs() == 1 && is_pointer(e) &&
-      is_pointer(e->getArg(0)) && !TypeTable::is_reverse(e->getArg(0)->getType()))
+  if (named(callee, {"to_address", "__to_address", "launder", "assume_aligned"}) && e->getNumArgs() == 1 &&
+      is_pointer(e) && is_pointer(e->getArg(0)) && !TypeTable::is_reverse(e->getArg(0)->getType()))
     return value(e->getArg(0));
   if (named(callee, {"exchange"}) && e->getNumArgs() == 2)
     if (const auto part = pointer_part(e->getArg(0))) {

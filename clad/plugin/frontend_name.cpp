@@ -202,6 +202,10 @@ ir::Expr* Frontend::address_of(ir::Expr* object, const ir::Type* pointer) {
 ir::Expr* Frontend::deref(ir::Expr* pointer) {
   if (pointer->kind == ir::Expr::AddressOf) return pointer->args[0];
   const ir::Type* pointee = pointer->type->element;
+  if (pointer->kind == ir::Expr::Literal && pointer->text == "nullptr") {  // where no program ever comes
+    pointer = fn_.make(ir::Expr::Cast, pointer->type, pointer->type->name, {pointer});
+    pointer->explicit_cast = true;
+  }
   const bool names_element = pointer->kind == ir::Expr::Binary || pointer->kind == ir::Expr::Method ||
                              pointer->kind == ir::Expr::Cast || pointer->kind == ir::Expr::Conditional;
   const bool of_one = pointer->kind == ir::Expr::Conditional || pointer->kind == ir::Expr::Binary;

@@ -112,6 +112,13 @@ bool Frontend::is_object_here(const clang::Expr* e) {
   return named && ((is_pointer(e) && named->kind == ir::Expr::AddressOf) || part_functions_.count(named));
 }
 
+bool is_view_cache(const clang::Expr* e, llvm::StringRef member) {
+  const auto* call = dyn_cast<CXXMemberCallExpr>(e->IgnoreParenImpCasts());
+  const CXXMethodDecl* method = call ? call->getMethodDecl() : nullptr;
+  return method && method->getIdentifier() && method->getName() == member &&
+         method->getParent()->getName() == "_CachedPosition" && compat::in_views(method);
+}
+
 /// Whether a condition holds, where that follows from which pointers are null, or from which functions are
 /// there.
 std::optional<bool> Frontend::known_condition(const clang::Expr* e) {
@@ -134,6 +141,7 @@ std::optional<bool> Frontend::known_condition(const clang::Expr* e) {
       rewritten && BinaryOperator::isEqualityOp(rewritten->getOperator()))
     return compared(rewritten->getLHS(), rewritten->getRHS(), rewritten->getOperator() == BO_EQ);
   if (const auto* full = dyn_cast<FullExpr>(e)) return known_condition(full->getSubExpr());
+  if (is_view_cache(e, "_M_has_value")) return false;
   if (const auto* call = dyn_cast<CXXMemberCallExpr>(e);  // of a smart pointer
       call && isa_and_nonnull<CXXConversionDecl>(call->getMethodDecl()))
     return known(without_base(call->getImplicitObjectArgument()));

@@ -45,6 +45,7 @@ static bool is_plain_struct(const CXXRecordDecl* record) {
 
 /// Whether the type stands for functions of numbers that have derivatives.
 bool Frontend::computes(QualType type) const {
+  if (type->isPointerType() && is_lambda(type->getPointeeType())) return true;
   if (!is_callable(type)) return false;
   type = type.getNonReferenceType();
   bool changes = false;  // the object
@@ -70,7 +71,9 @@ bool Frontend::leads_to_numbers(QualType type) const {
   if (type->isReferenceType())
     return t->differentiable || whole(type->getPointeeType()) ||
            (t->is_class() && !type->getPointeeType().isConstQualified());
-  if (t->kind == ir::Type::Pointer && type->isPointerType() && whole(type->getPointeeType())) return true;
+  if (t->kind == ir::Type::Pointer && type->isPointerType() &&
+      (whole(type->getPointeeType()) || (t->element && t->element->has_closure)))
+    return true;
   return (t->kind == ir::Type::Pointer && (t->differentiable || types_.owns(type))) || t->has_pointer ||
          is_view(type) || is_table(type);
 }

@@ -81,8 +81,9 @@ class OnlyFrees {
     if (const auto* body = dyn_cast<CompoundStmt>(s))
       return llvm::all_of(body->body(), [&](const clang::Stmt* one) { return holds(one); });
     if (const auto* branch = dyn_cast<IfStmt>(s))
-      return !branch->getInit() && !branch->getConditionVariable() && is_quiet(branch->getCond()) &&
-             holds(branch->getThen()) && (!branch->getElse() || holds(branch->getElse()));
+      return !branch->isConsteval() && !branch->getInit() && !branch->getConditionVariable() &&
+             is_quiet(branch->getCond()) && holds(branch->getThen()) &&
+             (!branch->getElse() || holds(branch->getElse()));
     if (const auto* e = dyn_cast<clang::Expr>(s)) return of_expression(e);
     return isa<NullStmt>(s);
   }
@@ -158,7 +159,9 @@ void Frontend::start_part(ir::Expr*& part, const FieldDecl* field, const clang::
                                         : init                  ? callable(init)
                                                                 : nullptr;
     if (function)
-      part = function_part(t, type->isReferenceType() ? function : copy_closure(function, at_));
+      part = function_part(t, type->isReferenceType() || (type->isPointerType() && function->record)
+                                  ? function
+                                  : copy_closure(function, at_));
     else
       fail(init ? init->getExprLoc() : field->getLocation(),
            "cannot differentiate an object whose member '" + field->getNameAsString() +

@@ -148,6 +148,13 @@ ir::Expr* Frontend::range_call(const CXXOperatorCallExpr* e, const CXXMethodDecl
   }
   if (!carries) return nullptr;
   if (whole && takes_middle(name) && args.size() > 2) std::swap(args[1], args[2]);
+  if (const clang::Expr* bound = !whole && (name == "next" || name == "prev") ? args.back() : nullptr;
+      bound && args.size() > 1 && is_pointer(bound)) {  // further than which they do not go
+    if (args.size() == 2) return value(bound);
+    const FunctionDecl* steps = lookup_.plain_definition(name + "_steps", args);
+    if (!steps) return nullptr;
+    args = {args[0], call_of(steps, args, at)};
+  }
   const bool extreme = whole && (name == "min" || name == "max");
   const clang::Expr* classic = standard_call(extreme ? name + "_element" : name, args, at);
   if (!classic) return nullptr;

@@ -173,7 +173,7 @@ struct Collector : AstVisitor {
   bool hands_over(const FunctionDecl* f) {
     if (is_handover(f)) return true;
     const FunctionDecl* definition = nullptr;
-    if (compat::in_std(f) || !f->getBody(definition)) return false;
+    if (compat::in_std(f) || compat::in_views(f) || !f->getBody(definition)) return false;
     if (auto it = callees.known.find(definition); it != callees.known.end()) return it->second;
     if (!callees.visited.insert(definition).second) {
       callees.assumed.insert(definition);

@@ -68,6 +68,7 @@ struct Type {
   bool has_pointer = false;      ///< a class with pointers to differentiable data
   bool changes_through = false;  ///< a pointer to such data that is not const, or a class with such pointers
   bool reaches_state = false;  ///< a pointer to what has none and is not const, or a class with such pointers
+  bool has_closure = false;    ///< a class with a lambda
   bool is_state = false;   ///< a class whose objects can be put back as they were: no handle of a C library
   bool constant = false;   ///< a class that the user marked: numbers in it carry no derivative
   bool shifts = false;     ///< std::deque: an element gets another number where one comes or goes before it
@@ -81,7 +82,8 @@ struct Type {
   /// A pointer that is followed to what it points into: to what has derivatives, to integers, or to objects.
   bool is_followed() const {
     if (kind != Pointer || !element) return false;
-    return differentiable || element->kind == Scalar || element->is_state || element->is_random;
+    return differentiable || element->kind == Scalar || element->is_state || element->is_random ||
+           element->has_closure;
   }
   /// Whether memory that the object only points to may be changed through it, constant or not.
   bool leads_elsewhere() const {

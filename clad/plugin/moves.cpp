@@ -16,7 +16,7 @@ namespace {
 /// Whether a function of the library hands its argument on as what it is.
 bool passes_on(const FunctionDecl* f) {
   return named(f, {"move", "forward", "move_if_noexcept", "as_const", "get", "forward_as_tuple", "tie",
-                   "addressof", "invoke", "apply", "min", "max", "swap"});
+                   "addressof", "invoke", "__invoke", "apply", "min", "max", "swap"});
 }
 
 /// The variable that an expression names a part of; null if that is not seen.

@@ -101,7 +101,7 @@ class CalleeCheck : public AstVisitor {
       if (k->getDeclName() != f->getDeclName()) continue;
       same_name = true;
       // std::invoke of the function itself, in the place of a variable that holds it.
-      if (compat::in_std(k) && compat::in_std(f) && named(f, {"invoke"}) &&
+      if (compat::in_std(k) && compat::in_std(f) && named(f, {"invoke", "__invoke"}) &&
           k->getReturnType().getCanonicalType() == f->getReturnType().getCanonicalType())
         return;
       // std::pow of an integer that is taken for a number.

@@ -1403,14 +1403,14 @@ struct error_of_system {
   void put(double x) { v = std::system_error(std::error_code(), std::to_string(x)); }
   double get() const { return std::atof(v.what()); }
 };
-//- view_of_range refuse single_view
+//- view_of_range either single_view
 #include <ranges>
 struct view_of_range {
   std::ranges::single_view<double> v{0};
   void put(double x) { *v.begin() = x; }
   double get() const { return v.front(); }
 };
-//- part_of_range refuse
+//- part_of_range either
 #include <ranges>
 struct part_of_range {
   double store[2] = {};

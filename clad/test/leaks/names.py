@@ -4,6 +4,7 @@ library.txt says of each name which mechanism takes a number through it, or why 
 
     follow vector: vector               the mechanism of boxes.h or ways.h, and names that it uses, without "std::"
     refuse rearranged: make_heap ranges::sort
+    either views: ranges::views::all    is followed in one library, and may be refused in a newer one
     same in_out_result: copy_result     another name of this one, or this one for other characters
     none properties of types: is_* add_*          why, and patterns of names
 
@@ -63,8 +64,8 @@ def lines_of_table():
 def mistakes_of_line(verdict, what, names, mechanisms):
     if verdict in ('none', 'same'):
         return []
-    if verdict not in ('follow', 'refuse'):
-        return [f'library.txt: a line begins with "{verdict}"; it begins with follow, refuse, same or none']
+    if verdict not in ('follow', 'refuse', 'either'):
+        return [f'library.txt: a line begins with "{verdict}"; it begins with follow, refuse, either, same or none']
     of_name = [m for m in mechanisms if what in (m.name, m.family)]
     if not of_name:
         return [f'library.txt: "{verdict} {what}" names no mechanism; add it to boxes.h or ways.h, or name another']
@@ -88,7 +89,7 @@ def check(mechanisms, compiler, show):
     for name, found in verdicts.items():
         for verdict, what in [f for f in found if f[0] == 'same']:
             found.remove((verdict, what))
-            found += [(v, w) for v, w in verdicts.get(what, []) if v in ('follow', 'refuse')]
+            found += [(v, w) for v, w in verdicts.get(what, []) if v in ('follow', 'refuse', 'either')]
         if not found:
             mistakes.append(f'library.txt: {name} is said to be the same as {what}, which has no mechanism; give one of them a mechanism')
     counts, newer = collections.Counter(), newer_library(compiler)
@@ -99,7 +100,7 @@ def check(mechanisms, compiler, show):
                             'it, or a reason for which no number passes it')
         if len({v == 'none' for v, _ in found}) > 1:
             mistakes.append(f'library.txt: std::{name} has a mechanism and is said to hold no number; take one of them away')
-        kinds = [k for k in ('follow', 'refuse', 'none') if any(v == k for v, _ in found)]
+        kinds = [k for k in ('follow', 'either', 'refuse', 'none') if any(v == k for v, _ in found)]
         counts[' and '.join(kinds) or 'unknown'] += 1
         if show:
             print(f'std::{name}: ' + ('; '.join(f'{v} {what}' for v, what in found) or 'unknown'))

@@ -339,7 +339,7 @@ double coroutine(double x) {
   g.h.destroy();
   return y;
 }
-//- views refuse
+//- views either
 #include <ranges>
 #include <vector>
 double views(double x) {
@@ -348,7 +348,7 @@ double views(double x) {
   for (double y : v | std::views::transform([](double a) { return a * a; })) sum += y;
   return sum;
 }
-//- view_of_first refuse
+//- view_of_first either
 #include <ranges>
 #include <vector>
 double view_of_first(double x) {
@@ -2135,7 +2135,7 @@ double moved_by_ranges(double x) {
 }
 //- begin_of follow begin cbegin data rbegin crbegin ranges::begin ranges::cbegin ranges::data ranges::rbegin
 //- begin_of follow ranges::crbegin
-//- begin_of refuse ranges::cdata
+//- begin_of follow ranges::cdata
 #include <iterator>
 #include <ranges>
 #include <vector>
@@ -2228,7 +2228,7 @@ double adapted_iterator(double x) {
   std::vector<double> v{x, x * x};
   return *std::OF(v.begin() + 1) * x;
 }
-//- adapted_counted refuse
+//- adapted_counted either
 #include <iterator>
 #include <vector>
 double adapted_counted(double x) {
@@ -2257,7 +2257,7 @@ double adapted_unreachable(double x) {
   std::vector<double> v{x, x * x, x + 99};
   return *std::ranges::find_if(v.begin(), std::unreachable_sentinel, [](double y) { return y > 50; }) * x;
 }
-//- adapted_moved refuse
+//- adapted_moved either
 #include <iterator>
 #include <vector>
 double adapted_moved(double x) {
@@ -2265,7 +2265,7 @@ double adapted_moved(double x) {
   double y = std::ranges::iter_move(v.begin() + 1);
   return y * x;
 }
-//- viewed_by refuse take drop
+//- viewed_by either take drop
 #include <ranges>
 #include <vector>
 double viewed_by(double x) {
@@ -2274,7 +2274,8 @@ double viewed_by(double x) {
   for (double y : v | std::views::OF(1)) sum += y * y;
   return sum;
 }
-//- viewed_by_predicate refuse filter take_while drop_while
+//- viewed_by_predicate refuse take_while
+//- viewed_by_predicate either filter drop_while
 #include <ranges>
 #include <vector>
 double viewed_by_predicate(double x) {
@@ -2283,7 +2284,7 @@ double viewed_by_predicate(double x) {
   for (double y : v | std::views::OF([](double z) { return z < 9; })) sum += y * y;
   return sum;
 }
-//- viewed_whole refuse all reverse common
+//- viewed_whole either all reverse common
 #include <ranges>
 #include <vector>
 double viewed_whole(double x) {
@@ -2292,7 +2293,7 @@ double viewed_whole(double x) {
   for (double y : v | std::views::OF) sum = 2 * sum + y * y;
   return sum;
 }
-//- viewed_parts refuse keys values elements<1>
+//- viewed_parts either keys values elements<1>
 #include <ranges>
 #include <utility>
 #include <vector>
@@ -2302,7 +2303,7 @@ double viewed_parts(double x) {
   for (double y : v | std::views::OF) sum += y * y;
   return sum;
 }
-//- viewed_transform refuse
+//- viewed_transform either
 #include <ranges>
 #include <vector>
 double viewed_transform(double x) {
@@ -2311,7 +2312,7 @@ double viewed_transform(double x) {
   for (double y : std::views::transform(v, [x](double z) { return z * x; })) sum += y;
   return sum;
 }
-//- viewed_written refuse
+//- viewed_written either
 #include <ranges>
 #include <vector>
 double viewed_written(double x) {
@@ -2328,7 +2329,7 @@ double viewed_index(double x) {
   for (int i : std::views::iota(0, 3)) sum += v[i] * x;
   return sum;
 }
-//- viewed_single refuse
+//- viewed_single either
 #include <ranges>
 double viewed_single(double x) {
   double sum = 0;
@@ -2355,7 +2356,7 @@ double viewed_split(double x) {
     for (double y : part) sum = 2 * sum + y * y;
   return sum;
 }
-//- viewed_counted refuse
+//- viewed_counted either
 #include <ranges>
 #include <vector>
 double viewed_counted(double x) {
@@ -2374,7 +2375,7 @@ double viewed_stream(double x) {
   for (double y : std::OF<double>(s)) sum += y;
   return sum;
 }
-//- view_class refuse all_t
+//- view_class either all_t
 #include <ranges>
 #include <vector>
 double view_class(double x) {
@@ -2384,7 +2385,7 @@ double view_class(double x) {
   for (double y : w) sum += y * y;
   return sum;
 }
-//- view_class_of_one refuse ref_view reverse_view subrange
+//- view_class_of_one either ref_view reverse_view subrange
 #include <ranges>
 #include <vector>
 double view_class_of_one(double x) {
@@ -2411,7 +2412,7 @@ double view_class_common(double x) {
   for (double y : std::ranges::common_view(below)) sum = 2 * sum + y * y;
   return sum;
 }
-//- view_class_single refuse
+//- view_class_single either
 #include <ranges>
 double view_class_single(double x) {
   double sum = 0;
@@ -2419,7 +2420,7 @@ double view_class_single(double x) {
   for (double y : std::ranges::empty_view<double>()) sum += y;
   return sum;
 }
-//- view_class_of_count refuse take_view drop_view
+//- view_class_of_count either take_view drop_view
 #include <ranges>
 #include <vector>
 double view_class_of_count(double x) {
@@ -2428,7 +2429,8 @@ double view_class_of_count(double x) {
   for (double y : std::ranges::OF(v, 1)) sum += y * y;
   return sum;
 }
-//- view_class_of_predicate refuse filter_view take_while_view drop_while_view
+//- view_class_of_predicate refuse take_while_view
+//- view_class_of_predicate either filter_view drop_while_view
 #include <ranges>
 #include <vector>
 double view_class_of_predicate(double x) {
@@ -2437,7 +2439,7 @@ double view_class_of_predicate(double x) {
   for (double y : std::ranges::OF(v, [](double z) { return z < 9; })) sum += y * y;
   return sum;
 }
-//- view_class_of_function refuse
+//- view_class_of_function either
 #include <ranges>
 #include <vector>
 double view_class_of_function(double x) {
@@ -2446,7 +2448,7 @@ double view_class_of_function(double x) {
   for (double y : std::ranges::transform_view(v, [](double z) { return z * z; })) sum += y;
   return sum;
 }
-//- view_class_of_parts refuse keys_view values_view
+//- view_class_of_parts either keys_view values_view
 #include <ranges>
 #include <utility>
 #include <vector>
@@ -2456,7 +2458,7 @@ double view_class_of_parts(double x) {
   for (double y : std::ranges::OF<std::views::all_t<decltype((v))>>(v)) sum += y * y;
   return sum;
 }
-//- view_class_of_elements refuse
+//- view_class_of_elements either
 #include <ranges>
 #include <utility>
 #include <vector>
@@ -2504,7 +2506,7 @@ double view_class_of_stream(double x) {
   for (double y : std::ranges::basic_istream_view<double, char>(s)) sum += y;
   return sum;
 }
-//- view_of_own refuse
+//- view_of_own either
 #include <ranges>
 #include <vector>
 struct view_of_own_pair : std::ranges::view_interface<view_of_own_pair> {
@@ -2535,27 +2537,27 @@ double result_of_extremes(double x) {
   const std::ranges::minmax_result<double> r = std::ranges::minmax(v);
   return r.min * r.max;
 }
-//- result_of_numbers refuse in_in_result in_out_result in_fun_result
+//- result_of_numbers either in_in_result in_out_result in_fun_result
 #include <algorithm>
 double result_of_numbers(double x) {
   const std::ranges::OF<double, double> r{x, x * x};
   const auto& [a, b] = r;
   return a * b;
 }
-//- result_of_three refuse in_in_out_result in_out_out_result
+//- result_of_three either in_in_out_result in_out_out_result
 #include <algorithm>
 double result_of_three(double x) {
   const std::ranges::OF<double, double, double> r{x, x * x, 3};
   const auto& [a, b, c] = r;
   return a * b * c;
 }
-//- result_found refuse
+//- result_found either
 #include <algorithm>
 double result_found(double x) {
   const std::ranges::in_found_result<double> r{x * x, true};
   return r.found ? r.in * x : x;
 }
-//- part_of_range_by_get refuse
+//- part_of_range_by_get either
 #include <ranges>
 double part_of_range_by_get(double x) {
   double v[2] = {x, x * x};
@@ -4125,4 +4127,86 @@ double pair_of_references_assigned(double x) {
   std::pair<double&, double&> both(x, y);
   both = std::make_pair(y, x);
   return x * x + y;
+}
+//- shared_from_itself follow
+#include <memory>
+#include <vector>
+struct shared_from_itself_node : std::enable_shared_from_this<shared_from_itself_node> {
+  double value;
+  std::weak_ptr<shared_from_itself_node> above;
+  std::vector<std::shared_ptr<shared_from_itself_node>> below;
+  explicit shared_from_itself_node(double v) : value(v) {}
+};
+double shared_from_itself(double x) {
+  auto top = std::make_shared<shared_from_itself_node>(x);
+  top->below.push_back(std::make_shared<shared_from_itself_node>(x * x));
+  return top->below[0]->value * top->value;
+}
+//- greatest_by_order follow
+#include <algorithm>
+double greatest_by_order(double x) {
+  const double a = std::max(x, 2 - x);
+  return a * std::max(x * x, 3 - x, [](double b, double c) { return b > c; });
+}
+//- constructed_shared follow
+#include <memory>
+struct constructed_shared_node {
+  double value;
+  explicit constructed_shared_node(double v) : value(v) {}
+};
+double constructed_shared(double x) { return std::make_shared<constructed_shared_node>(x)->value; }
+//- constructed_unique follow
+#include <memory>
+struct constructed_unique_node {
+  double value;
+  constructed_unique_node(double v, int n) : value(v * n) {}
+};
+double constructed_unique(double x) {
+  const auto p = std::make_unique<constructed_unique_node>(x, 2);
+  return p->value * x;
+}
+//- constructed_emplaced follow
+#include <vector>
+struct constructed_emplaced_node {
+  double value, weight;
+  constructed_emplaced_node(double v, double w) : value(v), weight(w) {}
+};
+double constructed_emplaced(double x) {
+  std::vector<constructed_emplaced_node> all;
+  all.emplace_back(x, 2 * x);
+  all.emplace_back(all[0].weight, 3);
+  return all[1].value * all[0].value;
+}
+//- constructed_optional follow
+#include <optional>
+struct constructed_optional_node {
+  double value;
+  explicit constructed_optional_node(double v) : value(v) {}
+};
+double constructed_optional(double x) {
+  std::optional<constructed_optional_node> p;
+  p.emplace(x);
+  return p->value * x;
+}
+//- constructed_aggregate follow
+#include <memory>
+struct constructed_aggregate_node {
+  double value;
+  int count;
+};
+double constructed_aggregate(double x) {
+  const auto p = std::make_shared<constructed_aggregate_node>(x, 2);
+  return p->value * p->count;
+}
+//- constructed_assigned follow
+#include <vector>
+struct constructed_assigned_node {
+  double value;
+  constructed_assigned_node(double v) : value(v) {}
+};
+double constructed_assigned(double x) {
+  const std::vector<double> from{x, x * x};
+  std::vector<constructed_assigned_node> all;
+  all.assign(from.begin(), from.end());
+  return all[1].value;
 }

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <ranges>
 #include <span>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "clad/Differentiator/Differentiator.h"
@@ -282,5 +284,79 @@ CHECK(compared_aloud)
 CHECK(with_middles)
 CHECK(of_elements_of_the_range)
 CHECK(changing_functions)
+
+// One that is called without an order, and one with: they are two functions of the same name.
+double greatest_by_orders(double x, double y) {
+  const auto more = [](double a, double b) { return a > b; };
+  double greatest = std::max(x, y);
+  greatest *= std::max(x * x, y, more) + std::min(x, y, std::greater<>());
+  const double top = 2;
+  return greatest + std::clamp(x * y, -top, top, [](double a, double b) { return a < b; });
+}
+double in_a_constant_table(double x, double y) {
+  static const std::vector<Body> table{{0, 1}, {1, 0.5}, {2, -0.4}};
+  const auto high =
+      std::lower_bound(table.begin(), table.end(), x, [](const Body& b, double at) { return b.mass < at; });
+  const auto low = high - 1;
+  return low->speed + (x - low->mass) * (high->speed - low->speed) * y;
+}
+class Nothing {
+ public:
+  const double* begin() const { return nullptr; }
+  const double* end() const { return nullptr; }
+};
+double over_nothing(double x, double y) {
+  double sum = x * y;
+  for (const double one : Nothing()) sum += one;
+  return sum;
+}
+TEST(Ranges, Orders) {
+  EXPECT_GRADIENT(greatest_by_orders, 1.2, 0.7);
+  EXPECT_GRADIENT(greatest_by_orders, 0.7, 1.2);
+  EXPECT_GRADIENT(in_a_constant_table, 0.7, 1.2);
+  EXPECT_GRADIENT(over_nothing, 0.7, 1.2);
+}
+
+// What a method returns is called.
+template <class F>
+class Kept {
+ public:
+  explicit Kept(F function) : function_(std::move(function)) {}
+  const F& operator*() const { return function_; }
+
+ private:
+  F function_;
+};
+template <class F>
+class Applied {
+ public:
+  explicit Applied(F function) : kept_(std::move(function)) {}
+  double at(double x) const { return (*kept_)(x); }
+
+ private:
+  Kept<F> kept_;
+};
+double by_a_kept_function(double x, double y) {
+  const Applied applied([y](double z) { return z * z * y; });
+  return applied.at(x) * x;
+}
+constexpr double squared(double x) {
+  if (std::is_constant_evaluated()) return x * x;
+  return x * x + 0 * x;
+}
+template <int N>
+double power(double x) {
+  if constexpr (N == 0)
+    return 1;
+  else if constexpr (N % 2 == 1)
+    return x * power<N - 1>(x);
+  else
+    return squared(power<N / 2>(x));
+}
+double powers(double x, double y) { return power<5>(x) * power<2>(y); }
+TEST(Ranges, FunctionsOfClassTemplates) {
+  EXPECT_GRADIENT(by_a_kept_function, 1.2, 0.7);
+  EXPECT_GRADIENT(powers, 1.2, 0.7);
+}
 
 }  // namespace

@@ -15,6 +15,18 @@ namespace clad::library {
 template <class F>
 concept comparison = !std::input_or_output_iterator<F>;
 
+/// How far std::ranges::next and prev go, which stop at an end.
+template <class It>
+ptrdiff_t next_steps(It first, ptrdiff_t n, It last) {
+  const ptrdiff_t most = last - first;
+  return n < most ? n : most;
+}
+template <class It>
+ptrdiff_t prev_steps(It last, ptrdiff_t n, It first) {
+  const ptrdiff_t most = last - first;
+  return n < most ? n : most;
+}
+
 /// Whether two numbers are taken for the same.
 template <class A, class B>
 bool coincides(const A& a, const B& b) {
