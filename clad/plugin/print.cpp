@@ -173,6 +173,9 @@ std::string print(const Expr* e) {
     case Expr::Call:
       return e->text + "(" + list(e->args, 0, true) + ")";
     case Expr::Method:
+      if (const Expr* owner = e->args[0];
+          e->text == "get" && owner->kind == Expr::Member && leads_to_constants(owner))
+        return "clad::as_mutable(" + member_of(owner->args[0]) + owner->text + ".get())";
       return member_of(e->args[0]) + e->text + "(" + list(e->args, 1, true) + ")";
     case Expr::Construct: {
       if (e->type->kind == ir::Type::Array) return "{}";

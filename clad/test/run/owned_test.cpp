@@ -336,6 +336,37 @@ double value(double x, double y) {
 }
 }  // namespace decorators
 
+// A class that owns another of its kind, which may be of its own class, and constant.
+namespace corrections {
+class Potential {
+ public:
+  virtual ~Potential() = default;
+  double operator()(double r) const { return at(r); }
+
+ private:
+  virtual double at(double) const = 0;
+};
+class Spring : public Potential {
+  double k_;
+  double at(double r) const override { return k_ * r * r; }
+
+ public:
+  explicit Spring(double k) : k_(k) {}
+};
+class Shifted : public Potential {
+  std::unique_ptr<const Potential> of_;
+  double by_;
+  double at(double r) const override { return (*of_)(r) + by_ * r; }
+
+ public:
+  Shifted(std::unique_ptr<const Potential> of, double by) : of_(std::move(of)), by_(by) {}
+};
+double value(double x, double y) {
+  const Shifted twice(std::make_unique<Shifted>(std::make_unique<Spring>(x), y), x * y);
+  return twice(2.0) * x;
+}
+}  // namespace corrections
+
 namespace visitor {
 struct Num;
 struct Neg;
@@ -479,6 +510,7 @@ TEST(Owned, Structures) {
   EXPECT_DERIVATIVES(children::value, 1.3, 0.7);
   EXPECT_DERIVATIVES(expressions::value, 1.3, 0.7);
   EXPECT_DERIVATIVES(decorators::value, 1.3, 0.7);
+  EXPECT_DERIVATIVES(corrections::value, 1.3, 0.7);
   EXPECT_DERIVATIVES(visitor::value, 1.3, 0.7);
 }
 TEST(Owned, Factories) {
