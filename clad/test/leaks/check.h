@@ -9,6 +9,26 @@
 
 namespace clad::test {
 
+/// Whether the derivative's integral over a wide interval is what the function changes by. A chain of floats
+/// is a staircase whose steps can be wider than those of any difference; its derivative is the slope of the
+/// stairs.
+template <class Case>
+bool integrates(double x) {
+  constexpr double half = 0.3, tolerance = 2e-2;
+  constexpr double at[] = {0, 0.5384693101056831, 0.9061798459386640};  // Gauss-Legendre, five points
+  constexpr double weight[] = {0.5688888888888889, 0.4786286704993665, 0.2369268850561891};
+  double integral = weight[0] * Case::derivative(x), size = std::fabs(integral);
+  for (int i : {1, 2}) {
+    for (double by : {-half * at[i], half * at[i]}) {
+      const double part = weight[i] * Case::derivative(x + by);
+      integral += part;
+      size += std::fabs(part);
+    }
+  }
+  const double change = (Case::primal(x + half) - Case::primal(x - half)) / half;
+  return integral != 0 && std::fabs(integral - change) <= tolerance * (size + 2);
+}
+
 /// Compares `Case::derivative` with differences of `Case::primal` at several points; of the second
 /// derivative, where it is one.
 template <class Case>
@@ -47,9 +67,11 @@ Verdict check_leak() {
     const double loose = Case::second ? 2e-2 : 1e-3, large = difference(32 * h), larger = difference(20 * h);
     const bool rough =
         std::fabs(expected - large) > 1e-3 * scale && std::fabs(large - larger) <= 3e-2 * scale;
+    const bool stairs = !Case::second && std::fabs(expected - larger) > 1e-2 * scale;
     const double wide = rough ? 1e-1 : loose;
     if (!close(expected, 1e-3) && !(close(large, wide) && close(larger, wide)) && !is_at(h / 40) &&
-        !is_at(h / 1000)) {  // a function that is this steep can have two equal differences, both wrong
+        !is_at(h / 1000) &&  // a function that is this steep can have two equal differences, both wrong
+        !(stairs && integrates<Case>(x))) {
       char text[80];
       std::snprintf(text, sizeof text, "%.12g, expected %.12g", is, expected);
       return {"wrong", text};
