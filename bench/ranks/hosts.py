@@ -110,16 +110,9 @@ class Hosts:
             "btl_tcp_if_include",
             NETWORK,
         ]
-        for place, address in enumerate(ADDRESSES):
-            line += [
-                *([":"] if place else []),
-                "-host",
-                address,
-                "-np",
-                "1",
-                *self.place.pinned(place, threads),
-                *command,
-            ]
+        hosts = ",".join(f"{address}:1" for address in ADDRESSES)
+        line += ["-host", hosts, "-np", str(len(ADDRESSES))]
+        line += self.place.each_pinned(len(ADDRESSES), threads, command)
         first = self.names[0]
         enter = [
             "ip",

@@ -73,10 +73,19 @@ class Workplace:
         return self.folder / f"{name}{self.count}"
 
     def pinned(self, rank: int, threads: int) -> list[str]:
-        """What keeps a rank on its cores: ranks that are more than the cores begin again with the first."""
+        """What keeps a rank on its cores."""
+        return ["taskset", "-c", self.cores_of(rank, threads)]
+
+    def cores_of(self, rank: int, threads: int) -> str:
+        """Ranks that are more than the cores begin again with the first."""
         cores = self.options.cores
-        own = sorted({cores[(rank * threads + i) % len(cores)] for i in range(threads)})
-        return ["taskset", "-c", ",".join(map(str, own))]
+        return ",".join(map(str, sorted({cores[(rank * threads + i) % len(cores)] for i in range(threads)})))
+
+    def each_pinned(self, ranks: int, threads: int, command: list[str]) -> list[str]:
+        """A command for all ranks, each on its own cores. One command: the mpirun of Open MPI 5.0.7 crashes when it is
+        given several."""
+        script = f'eval "cores=\\${{$((OMPI_COMM_WORLD_RANK + 1))}}"; shift {ranks}; exec taskset -c "$cores" "$@"'
+        return ["sh", "-c", script, "sh", *(self.cores_of(rank, threads) for rank in range(ranks)), *command]
 
     def environment(self, threads: int, **more: str) -> dict[str, str]:
         return {
@@ -102,10 +111,8 @@ class Workplace:
 
     def mpirun(self, ranks: int, threads: int, command: list[str]) -> list[str]:
         """Each rank has its own cores, which Open MPI leaves as they are."""
-        line = ["mpirun", "--bind-to", "none", "--oversubscribe"]
-        for rank in range(ranks):
-            line += [*([":"] if rank else []), "-np", "1", *self.pinned(rank, threads), *command]
-        return line
+        line = ["mpirun", "--bind-to", "none", "--oversubscribe", "-np", str(ranks)]
+        return [*line, *self.each_pinned(ranks, threads, command)]
 
     def documents(self, case: Case, count: int) -> Path:
         """A prepared text of `count` documents that fill a sequence each: if an update has as many sequences, it
