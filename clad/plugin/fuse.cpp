@@ -276,7 +276,8 @@ void Fuser::rewrite(Match& m) {
       at_->call->primal = substituted(fn_, at_->call->primal, part_, value);
     }
   }
-  if (const ir::Function* body = rules_.straight_body(replacement)) {
+  const ir::Function* body = rules_.in_pattern(replacement) ? nullptr : rules_.straight_body(replacement);
+  if (body) {
     inline_call(fn_, made, made.size() - 1, *body);
     for (const Stmt* s : made)
       if (!is_argument(s)) bodies_.insert(s);

@@ -255,6 +255,10 @@ void ReverseTransform::custom_call(const Stmt* s, List& out) {
       add(c.is_constructor ? std::string("{}") : zero_value(c.primal->type));
     }
   }
+  // The pullbacks of operations on opaque types take null for what is not wanted; those on numbers, as they
+  // are written for Clad, add to all that they get.
+  const bool takes_null = std::any_of(c.args.begin(), c.args.end(),
+                                      [](const auto& a) { return a.expr->type->kind == Type::Opaque; });
   for (const ir::CallInfo::Arg& a : c.args) {
     const Type* t = a.expr->type;
     if (!t->differentiable && !c.adjoints_for_all) continue;
@@ -264,7 +268,7 @@ void ReverseTransform::custom_call(const Stmt* s, List& out) {
           t->kind == Type::Pointer || t->kind == Type::Array ? d : fn_.make(Expr::AddressOf, t, "", {d})));
     } else if (!c.derivative) {  // differences need not move what has none
       add(std::string("nullptr"));
-    } else if (t->kind == Type::Opaque || t->kind == Type::Pointer) {
+    } else if (takes_null || t->kind == Type::Pointer) {
       add("static_cast<" + (t->kind == Type::Pointer ? adjoint_pointer_type(t) : t->name + "*") +
           ">(nullptr)");
     } else {

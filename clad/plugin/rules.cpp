@@ -71,6 +71,8 @@ void Rules::add(const FunctionDecl* pattern) {
   std::set<const FunctionDecl*> callees;
   const unsigned errors = diagnose_.errors();
   rule->body = lower(pattern, diagnose_, callees);
+  callees.erase(pattern->getCanonicalDecl());
+  in_patterns_.insert(callees.begin(), callees.end());
   if (diagnose_.errors() != errors || !check_body(*rule)) return;
   const auto place =
       std::find_if(rules_.begin(), rules_.end(), [&](const auto& other) { return other->size < rule->size; });

@@ -49,6 +49,10 @@ class Rules {
   const std::vector<std::unique_ptr<Rule>>& all() const { return rules_; }
   /// Whether the function is one side of a rule, which is left as it is.
   bool is_part(const clang::FunctionDecl* f) const { return parts_.count(f->getCanonicalDecl()) != 0; }
+  /// Whether some pattern calls the function: a call of it stays, for that rule to find.
+  bool in_pattern(const clang::FunctionDecl* f) const {
+    return in_patterns_.count(f->getCanonicalDecl()) != 0;
+  }
   /// The body of a function without a derivative of its own, if it is straight; else null.
   const ir::Function* straight_body(const clang::FunctionDecl* f);
   /// The functions that such a body calls.
@@ -81,6 +85,7 @@ class Rules {
   CustomLookup& lookup_;
   std::vector<std::unique_ptr<Rule>> rules_;
   std::set<const clang::FunctionDecl*> parts_;
+  std::set<const clang::FunctionDecl*> in_patterns_;
   std::map<const clang::FunctionDecl*, Body> bodies_;
 };
 
