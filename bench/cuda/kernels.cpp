@@ -81,7 +81,7 @@ void add_pointwise(std::vector<Kernel>& list, int64_t n) {
   list.push_back(of_rows("gelu_tanh backward", matrices(2, 4 * n), [](const Tensors& x) {
     return [=] {
       Tensors d(1);
-      pullbacks::gelu_tanh_pullback(x[0], x[1], &d[0]);
+      pullbacks::pointwise_pullback(functions::GeluTanh{}, x[0], x[1], &d[0]);
       return d;
     };
   }));

@@ -32,7 +32,7 @@ void gelu_tanh_forward(benchmark::State& state) {
 void gelu_tanh_backward(benchmark::State& state) {
   memory_bound_pullback(state, 3072, 3, [](const Tensor& x, const Tensor& d_y) {
     Tensor d_x;
-    pullbacks::gelu_tanh_pullback(x, d_y, &d_x);
+    pullbacks::pointwise_pullback(functions::GeluTanh{}, x, d_y, &d_x);
     return d_x;
   });
 }
@@ -42,7 +42,7 @@ void gelu_erf_forward(benchmark::State& state) {
 void gelu_erf_backward(benchmark::State& state) {
   memory_bound_pullback(state, 3072, 3, [](const Tensor& x, const Tensor& d_y) {
     Tensor d_x;
-    pullbacks::gelu_erf_pullback(x, d_y, &d_x);
+    pullbacks::pointwise_pullback(functions::GeluErf{}, x, d_y, &d_x);
     return d_x;
   });
 }

@@ -4,9 +4,9 @@
 #include "ops/common/reduce_to.h"
 #include "ops/common/scratch.h"
 #include "ops/embedding/embedding_kernel.h"
-#include "ops/gelu_tanh/gelu_tanh_kernel.h"
 #include "ops/layer_norm/layer_norm_kernel.h"
 #include "ops/matmul/gemm.h"
+#include "ops/pointwise/pointwise_kernel.h"
 
 namespace cladtorch::bench {
 namespace {
@@ -38,7 +38,7 @@ void block_backward(const BlockParameters& w, const BlockActivations& a, const S
   float* const stream = d.inp;
   matmul_backward(stream, a.gelu, w.mlp_proj_weight, N, 4 * C, C, d.gelu, d_w.mlp_proj_weight,
                   d_w.mlp_proj_bias);
-  detail::gelu_tanh_pullback<float>(N * 4 * C, a.fc, d.gelu, To{d.fc});
+  detail::function_pullback<functions::GeluTanh, float>({}, N * 4 * C, a.fc, d.gelu, To{d.fc});
   matmul_backward(d.fc, a.ln_2, w.c_fc_weight, N, C, 4 * C, d.ln_2, d_w.c_fc_weight, d_w.c_fc_bias);
   layernorm_backward(d.ln_2, a.middle, w.ln_2_weight, a.ln_2_mean, a.ln_2_rstd, N, C, To{stream, true},
                      d_w.ln_2_weight, d_w.ln_2_bias);

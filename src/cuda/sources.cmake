@@ -13,7 +13,6 @@ set(CLADTORCH_CUDA_SOURCES
   cuda/staging.cpp
   cuda/stream.cpp
   cuda/tuning.cpp
-  ops/activation/activation.cu
   ops/arithmetic/arithmetic.cu
   ops/causal_attention/attention.cu
   ops/causal_attention/attention_choice.cpp
@@ -31,18 +30,18 @@ set(CLADTORCH_CUDA_SOURCES
   ops/embedding/embedding.cu
   ops/embedding/sorted_positions.cu
   ops/float8/float8.cu
-  ops/gelu_erf/gelu_erf.cu
-  ops/gelu_tanh/gelu_tanh.cu
   ops/layer_norm/norm.cu
   ops/layer_norm/norm_pullback.cu
   ops/linear_cross_entropy/linear_cross_entropy.cu
   ops/matmul/column_sums.cu
   ops/matmul/matmul_by_cublas.cpp
   ops/mse_loss/mse_loss.cu
+  ops/pairwise/pairwise.cu
+  ops/pointwise/pointwise.cu
   ops/reduce/reduce.cu
   ops/rotary/rotary.cu
-  ops/silu/silu.cu
   ops/softmax/softmax.cu
+  ops/swiglu/swiglu.cu
   tensor/tensor_on_device.cu
   ../train/step/optimizer.cu)
 # What needs cuDNN's headers; not on the imitation.

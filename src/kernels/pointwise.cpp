@@ -2,13 +2,13 @@
 
 #include "kernels/support.h"
 #include "ops/common/elementwise.h"
-#include "ops/gelu_tanh/gelu_tanh_kernel.h"
+#include "ops/pointwise/pointwise_kernel.h"
 
 namespace cladtorch::kernels {
 
 template <class T>
 void gelu_forward(T* out, const T* inp, int64_t n) {
-  cladtorch::detail::gelu_tanh(n, inp, out);
+  cladtorch::detail::function_values(functions::GeluTanh{}, n, inp, out);
 }
 
 template <class T>
@@ -41,7 +41,7 @@ template <class T>
 void gelu_forward_pullback(T*, const T* inp, int64_t n, T* d_out, T* d_inp) {
   if (is_zero(d_out, n)) return;
   if (const auto d = target_at("gelu_forward", d_inp, n, d_out))
-    ::cladtorch::detail::gelu_tanh_pullback<T>(n, inp, d_out, d);
+    ::cladtorch::detail::function_pullback<::cladtorch::functions::GeluTanh, T>({}, n, inp, d_out, d);
   clear_cotangent(d_out, n);
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "cladtorch/ops/functions/slope.h"
 #include "cladtorch/tensor/dtype.h"
 
 namespace cladtorch::simd {
@@ -77,6 +78,13 @@ struct DropoutMask {
   float factor;  ///< of the elements that are kept
 };
 
+/// A pointwise function of ops/functions/functions.h; `f` points to an object of its class. `at` is what
+/// functions::slope_at takes.
+struct FunctionKernels {
+  void (*value)(const void* f, int64_t n, const float* x, float* y);
+  void (*pullback)(const void* f, int64_t n, const float* at, const float* d_y, float* d_x, bool add);
+};
+
 /// Kernels check nothing. Row kernels reduce in an order that depends on the length alone.
 struct Kernels {
   const char* name;
@@ -101,20 +109,13 @@ struct Kernels {
   float (*dot)(int64_t n, const float* a, const float* b);
   float (*dot_widened)(int64_t n, const float* a, const bfloat16* b);
 
-  void (*gelu_tanh)(int64_t n, const float* x, float* y);
-  void (*gelu_tanh_pullback)(int64_t n, const float* x, const float* d_y, float* d_x, bool add);
-  void (*gelu_erf)(int64_t n, const float* x, float* y);
-  void (*gelu_erf_pullback)(int64_t n, const float* x, const float* d_y, float* d_x, bool add);
-  void (*silu)(int64_t n, const float* x, float* y);
-  void (*silu_pullback)(int64_t n, const float* x, const float* d_y, float* d_x, bool add);
+  FunctionKernels functions[static_cast<int>(functions::Index::count)];  ///< by functions::Index
   /// y = silu(gate) up
   void (*swiglu)(int64_t n, const float* gate, const float* up, float* y);
   /// Either gradient may be null.
   void (*swiglu_pullback)(int64_t n, const float* gate, const float* up, const float* d_y, float* d_gate,
                           bool add_gate, float* d_up, bool add_up);
 
-  void (*tanh)(int64_t n, const float* x, float* y);
-  void (*sigmoid)(int64_t n, const float* x, float* y);
   /// Of elements first, first + 1, ...; first is a multiple of 4.
   void (*dropout)(const DropoutMask& mask, int64_t first, int64_t n, const float* x, float* y, bool add);
 

@@ -24,6 +24,18 @@ class Simd : public testing::TestWithParam<const char*> {
     const int64_t n = kernels_->vector_length;
     return {0, 1, n - 1, n, n + 1, 8 * n + 2, 257};
   }
+  /// A pointwise function without parameters.
+  template <class F>
+  void value(int64_t n, const float* x, float* y) const {
+    const F f;
+    kernels_->functions[functions::index_of<F>].value(&f, n, x, y);
+  }
+  template <class F>
+  void pullback(int64_t n, const float* at, const float* d_y, float* d_x, bool add) const {
+    const F f;
+    kernels_->functions[functions::index_of<F>].pullback(&f, n, at, d_y, d_x, add);
+  }
+
   const Kernels* kernels_ = nullptr;
 };
 
@@ -231,8 +243,8 @@ TEST_P(Simd, TanhAndSigmoidAreAccurateToFourUnitsInTheLastPlace) {
   for (float v = 1e-8f; v < 120; v *= 1.0007f) x.insert(x.end(), {v, -v});
   x.insert(x.end(), {0.0f, INFINITY, -INFINITY});
   std::vector<float> tanh(x.size()), sigmoid(x.size());
-  kernels_->tanh(int64_t(x.size()), x.data(), tanh.data());
-  kernels_->sigmoid(int64_t(x.size()), x.data(), sigmoid.data());
+  value<functions::Tanh>(int64_t(x.size()), x.data(), tanh.data());
+  value<functions::Sigmoid>(int64_t(x.size()), x.data(), sigmoid.data());
   const auto near = [](float got, double expected) {
     return std::abs(double(got) - expected) <= 4 * 0x1p-23 * std::abs(expected) + 1e-37;
   };
@@ -242,8 +254,8 @@ TEST_P(Simd, TanhAndSigmoidAreAccurateToFourUnitsInTheLastPlace) {
   }
   const float nan = NAN;
   float y[2];
-  kernels_->tanh(1, &nan, y);
-  kernels_->sigmoid(1, &nan, y + 1);
+  value<functions::Tanh>(1, &nan, y);
+  value<functions::Sigmoid>(1, &nan, y + 1);
   EXPECT_TRUE(std::isnan(y[0]) && std::isnan(y[1]));
 }
 
@@ -269,9 +281,9 @@ TEST_P(Simd, GeluAndItsPullbackMatchDoubleArithmetic) {
   for (int64_t n : lengths()) {
     const std::vector<float> x = normals(n, 3, 3), d_y = normals(n, 4);
     std::vector<float> y(size_t(n) + 1), d_x(size_t(n) + 1, 1.0f), stored(size_t(n) + 1, 1.0f);
-    kernels_->gelu_tanh(n, x.data() + 1, y.data() + 1);
-    kernels_->gelu_tanh_pullback(n, x.data() + 1, d_y.data() + 1, d_x.data() + 1, true);
-    kernels_->gelu_tanh_pullback(n, x.data() + 1, d_y.data() + 1, stored.data() + 1, false);
+    value<functions::GeluTanh>(n, x.data() + 1, y.data() + 1);
+    pullback<functions::GeluTanh>(n, x.data() + 1, d_y.data() + 1, d_x.data() + 1, true);
+    pullback<functions::GeluTanh>(n, x.data() + 1, d_y.data() + 1, stored.data() + 1, false);
     for (size_t i = 1; i <= size_t(n); ++i) {
       const double v = x[i], h = 1e-6;
       const double slope = (gelu(v + h) - gelu(v - h)) / (2 * h);
@@ -287,9 +299,9 @@ TEST_P(Simd, ExactGeluAndItsPullbackMatchDoubleArithmetic) {
   for (int64_t n : lengths()) {
     const std::vector<float> x = normals(n, 3, 3), d_y = normals(n, 4);
     std::vector<float> y(size_t(n) + 1), d_x(size_t(n) + 1, 1.0f), stored(size_t(n) + 1, 1.0f);
-    kernels_->gelu_erf(n, x.data() + 1, y.data() + 1);
-    kernels_->gelu_erf_pullback(n, x.data() + 1, d_y.data() + 1, d_x.data() + 1, true);
-    kernels_->gelu_erf_pullback(n, x.data() + 1, d_y.data() + 1, stored.data() + 1, false);
+    value<functions::GeluErf>(n, x.data() + 1, y.data() + 1);
+    pullback<functions::GeluErf>(n, x.data() + 1, d_y.data() + 1, d_x.data() + 1, true);
+    pullback<functions::GeluErf>(n, x.data() + 1, d_y.data() + 1, stored.data() + 1, false);
     for (size_t i = 1; i <= size_t(n); ++i) {
       const double v = x[i], slope = below(v) + v * std::exp(-v * v / 2) / std::sqrt(2 * M_PI);
       EXPECT_NEAR(y[i], v * below(v), 2e-6 * std::abs(v * below(v)) + 1e-37) << v;
@@ -305,9 +317,9 @@ TEST_P(Simd, SiluAndSwigluAndTheirPullbacksMatchDoubleArithmetic) {
     const std::vector<float> x = normals(n, 3, 3), up = normals(n, 5), d_y = normals(n, 4);
     const std::vector<float> ones(size_t(n) + 1, 1.0f);
     std::vector<float> y = ones, z = ones, d_x = ones, d_gate = ones, d_up = ones;
-    kernels_->silu(n, x.data() + 1, y.data() + 1);
+    value<functions::Silu>(n, x.data() + 1, y.data() + 1);
     kernels_->swiglu(n, x.data() + 1, up.data() + 1, z.data() + 1);
-    kernels_->silu_pullback(n, x.data() + 1, d_y.data() + 1, d_x.data() + 1, true);
+    pullback<functions::Silu>(n, x.data() + 1, d_y.data() + 1, d_x.data() + 1, true);
     kernels_->swiglu_pullback(n, x.data() + 1, up.data() + 1, d_y.data() + 1, d_gate.data() + 1, false,
                               d_up.data() + 1, true);
     for (size_t i = 1; i <= size_t(n); ++i) {
@@ -353,9 +365,9 @@ TEST_P(Simd, RotateTurnsPairsForthAndBack) {
 TEST_P(Simd, ResultsDoNotDependOnWhereAnElementLies) {
   const std::vector<float> x = normals(100, 5);
   std::vector<float> whole(101), piece(101);
-  kernels_->gelu_tanh(100, x.data(), whole.data());
+  value<functions::GeluTanh>(100, x.data(), whole.data());
   for (int64_t start : {1, 3, 50}) {
-    kernels_->gelu_tanh(100 - start, x.data() + start, piece.data() + start);
+    value<functions::GeluTanh>(100 - start, x.data() + start, piece.data() + start);
     for (size_t i = size_t(start); i < 100; ++i) ASSERT_EQ(whole[i], piece[i]);
   }
 }
@@ -466,16 +478,16 @@ TEST_P(Simd, PartsOfVectorsReachNoFurtherThanTheirElements) {
     float mean = 0, rstd = 0;
     kernels_->softmax_row(n, x, y);
     kernels_->softmax_pullback_row(n, y, x, d, true);
-    kernels_->gelu_tanh(n, x, y);
-    kernels_->gelu_tanh_pullback(n, x, y, d, true);
-    kernels_->gelu_erf(n, x, y);
-    kernels_->gelu_erf_pullback(n, x, y, d, true);
+    value<functions::GeluTanh>(n, x, y);
+    pullback<functions::GeluTanh>(n, x, y, d, true);
+    value<functions::GeluErf>(n, x, y);
+    pullback<functions::GeluErf>(n, x, y, d, true);
     kernels_->layer_norm_row(n, x, y, d, 1e-5f, d, &mean, &rstd);
     kernels_->layer_norm_pullback({n, x, y, &mean, &rstd, y, d, true, nullptr}, 0, 1, d_weight, d_bias);
     kernels_->rms_norm_row(n, x, y, 1e-5f, d, &rstd);
     kernels_->layer_norm_pullback({n, x, y, nullptr, &rstd, y, d, true, nullptr}, 0, 1, d_weight, nullptr);
-    kernels_->silu(n, x, y);
-    kernels_->silu_pullback(n, x, y, d, true);
+    value<functions::Silu>(n, x, y);
+    pullback<functions::Silu>(n, x, y, d, true);
     kernels_->swiglu(n, x, y, d);
     kernels_->swiglu_pullback(n, x, y, d, d_weight, true, d_bias, false);
     if (n % 2 == 0) kernels_->rotate(1, n / 2, x, y, false, d, true);

@@ -7,7 +7,7 @@
 #include "cladtorch/error.h"
 #include "cladtorch/tensor/dtype.h"
 #include "cladtorch/tensor/gradient_target.h"
-#include "tensor/host_device.h"
+#include "cladtorch/tensor/host_device.h"
 
 namespace cladtorch::detail {
 

@@ -6,11 +6,11 @@
 #include <fstream>
 
 #include "cladtorch/cuda.h"
+#include "cladtorch/ops/functions/slope.h"
 #include "cuda/choice_file.h"
 #include "cuda/gemm_algorithm.h"
 #include "cuda/gemm_plan.h"
 #include "cuda/stream.h"
-#include "ops/gelu_tanh/gelu_tanh_function.h"
 #include "ops/matmul/gemm.h"
 #include "tests/cuda/compare.h"
 
@@ -61,13 +61,13 @@ struct Case {
       for (int64_t i = 0; i < x.m * x.n; ++i) {
         double& at = c.data<double>()[i / x.n * x.c.stride + i % x.n];
         extra.data<double>()[i] = at;
-        at = detail::GeluTanh{}(at);
+        at = functions::GeluTanh{}(at);
       }
     }
     if (x.epilogue == Epilogue::gelu_pullback) {
       for (int64_t i = 0; i < x.m * x.n; ++i) {
         double& at = c.data<double>()[i / x.n * x.c.stride + i % x.n];
-        at = detail::GeluTanhPullback{}(extra.data<double>()[i], at);
+        at *= functions::slope(functions::GeluTanh{}, extra.data<double>()[i]);
       }
     }
     if (x.epilogue == Epilogue::row_sums) {

@@ -1,5 +1,7 @@
+#include "tests/ops/pointwise.h"
 #include "cladtorch/ops/ops.h"
 #include "tests/cuda/compare.h"
+#include "tests/ops/pairwise.h"
 
 namespace cladtorch {
 namespace {
@@ -29,39 +31,25 @@ void check(Value value, Pullback pullback, double low = -INFINITY) {
   }
 }
 
-/// Of a pullback that keeps the result.
-template <class Forward, class Pullback>
-auto with_state(Forward forward, Pullback pullback) {
-  return [=](const Tensor& x, Tensor d_y, Tensor* d_x) {
-    clad::pullback_state<OutputState> state;
-    forward(x, state);
-    pullback(x, std::move(d_y), d_x, state);
-  };
+TEST(CudaPointwise, EveryFunctionOfTheCatalogue) {
+  for (const testing::PointwiseOperation& f : testing::pointwise_operations()) {
+    for (const Shape& shape : {Shape{0}, {9}, {2, 3, 171}})
+      EXPECT_TRUE(agrees_with_cpu(f.forward, f.pullback, {f.draw(shape)})) << f.name << ' ' << shape;
+    EXPECT_TRUE(agrees_with_cpu(f.tangent, f.tangent_pullback, {f.draw({3, 171}), normals({{3, 171}})[0]}))
+        << f.name;
+  }
 }
 
-TEST(CudaPointwise, GeluTanh) { check(gelu_tanh, pullbacks::gelu_tanh_pullback); }
-TEST(CudaPointwise, GeluErf) { check(gelu_erf, pullbacks::gelu_erf_pullback); }
-TEST(CudaPointwise, Silu) { check(silu, pullbacks::silu_pullback); }
-TEST(CudaPointwise, Relu) { check(relu, pullbacks::relu_pullback); }
-TEST(CudaPointwise, Log) { check(log, pullbacks::log_pullback, 0.1); }
-TEST(CudaPointwise, Erf) { check(erf, pullbacks::erf_pullback); }
-TEST(CudaPointwise, Tanh) {
-  check(static_cast<Tensor (*)(const Tensor&)>(tanh),
-        with_state(pullbacks::tanh_reverse_forw, pullbacks::tanh_pullback));
-}
-TEST(CudaPointwise, Sigmoid) {
-  check(sigmoid, with_state(pullbacks::sigmoid_reverse_forw, pullbacks::sigmoid_pullback));
-}
-TEST(CudaPointwise, Exp) {
-  check(static_cast<Tensor (*)(const Tensor&)>(exp),
-        with_state(pullbacks::exp_reverse_forw, pullbacks::exp_pullback));
-}
-TEST(CudaPointwise, Sqrt) {
-  check(static_cast<Tensor (*)(const Tensor&)>(sqrt),
-        with_state(pullbacks::sqrt_reverse_forw, pullbacks::sqrt_pullback), 0.1);
-}
-TEST(CudaPointwise, Rsqrt) {
-  check(rsqrt, with_state(pullbacks::rsqrt_reverse_forw, pullbacks::rsqrt_pullback), 0.1);
+TEST(CudaPointwise, EveryFunctionOfTwoOfTheCatalogue) {
+  for (const testing::PairwiseOperation& f : testing::pairwise_operations()) {
+    for (const auto& [a, b] : {std::pair<Shape, Shape>{{9}, {9}}, {{2, 3, 171}, {171}}, {{3, 40}, {3, 1}}}) {
+      EXPECT_TRUE(agrees_with_cpu(f.forward, f.pullback, {f.draw(0, a), f.draw(1, b)})) << f.name << ' ' << a;
+    }
+    const Shape a{2, 3, 171}, b{171};
+    const Tensors d = normals({a, b});
+    EXPECT_TRUE(agrees_with_cpu(f.tangent, f.tangent_pullback, {f.draw(0, a), f.draw(1, b), d[0], d[1]}))
+        << f.name;
+  }
 }
 
 TEST(CudaPointwise, Swiglu) {

@@ -20,45 +20,45 @@ struct Case {
 
 namespace {
 
-double square(const Tensor& y) { return sum(mul(y, y)).item(); }
+double squared_sum(const Tensor& y) { return sum(mul(y, y)).item(); }
 
-double swish(const Tensor& x, const Tensor&, const Tensor&) { return square(x * sigmoid(x)); }
+double swish(const Tensor& x, const Tensor&, const Tensor&) { return squared_sum(x * sigmoid(x)); }
 double swish_exchanged(const Tensor& x, const Tensor& z, const Tensor&) {
   const Tensor y = x + z;
-  return square(sigmoid(y) * y);
+  return squared_sum(sigmoid(y) * y);
 }
-double gate(const Tensor& x, const Tensor& z, const Tensor&) { return square(silu(x) * z); }
+double gate(const Tensor& x, const Tensor& z, const Tensor&) { return squared_sum(silu(x) * z); }
 double gate_exchanged(const Tensor& x, const Tensor& z, const Tensor&) {
-  return square(z * (sigmoid(x) * x));
+  return squared_sum(z * (sigmoid(x) * x));
 }
-double gate_of_a_row(const Tensor& x, const Tensor&, const Tensor& w) { return square(w * silu(x)); }
-double other_sigmoid(const Tensor& x, const Tensor& z, const Tensor&) { return square(z * sigmoid(x)); }
+double gate_of_a_row(const Tensor& x, const Tensor&, const Tensor& w) { return squared_sum(w * silu(x)); }
+double other_sigmoid(const Tensor& x, const Tensor& z, const Tensor&) { return squared_sum(z * sigmoid(x)); }
 
 double norm(const Tensor& x, const Tensor&, const Tensor& w) {
-  return square(x * rsqrt(mean(x * x, -1, true) + 1e-3) * w);
+  return squared_sum(x * rsqrt(mean(x * x, -1, true) + 1e-3) * w);
 }
 double norm_exchanged(const Tensor& x, const Tensor&, const Tensor& w) {
   const Tensor inverse = rsqrt(1e-3 + mean(x * x, -1, true));
-  return square(w * (inverse * x));
+  return squared_sum(w * (inverse * x));
 }
 double norm_by_many_weights(const Tensor& x, const Tensor& z, const Tensor&) {
-  return square(x * rsqrt(mean(x * x, -1, true) + 1e-3) * z);
+  return squared_sum(x * rsqrt(mean(x * x, -1, true) + 1e-3) * z);
 }
 double norm_of_another(const Tensor& x, const Tensor& z, const Tensor& w) {
-  return square(x * rsqrt(mean(z * z, -1, true) + 1e-3) * w);
+  return squared_sum(x * rsqrt(mean(z * z, -1, true) + 1e-3) * w);
 }
 double sum_and_norm(const Tensor& x, const Tensor& z, const Tensor& w) {
   const Tensor sum = z + x;
-  return square(layer_norm(sum, w, w) + sum);
+  return squared_sum(layer_norm(sum, w, w) + sum);
 }
 
 double sum_and_rms_norm(const Tensor& x, const Tensor& z, const Tensor& w) {
   const Tensor sum = z + x;
-  return square(rms_norm(sum, w) + sum);
+  return squared_sum(rms_norm(sum, w) + sum);
 }
 double mlp(const Tensor& x, const Tensor& z, const Tensor& w) {
   const Tensor weight = z.reshape({z.size(0) * z.size(1), z.size(2)}), bias = sum(weight, -1);
-  return square(linear(gelu_tanh(linear(x, weight, bias)), weight.transpose(0, 1), w));
+  return squared_sum(linear(gelu_tanh(linear(x, weight, bias)), weight.transpose(0, 1), w));
 }
 
 #define FUSION_CASE(saved, f)                                                                          \

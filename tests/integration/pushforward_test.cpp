@@ -51,6 +51,11 @@ double of_roots(const Inputs& x) {
   const Tensor y = add_scalar(mul(x.a, x.a), 1);
   return energy(cladtorch::sqrt(y)) + energy(rsqrt(y));
 }
+/// Functions of one element whose parameters are differentiated too.
+double of_parameters(const Inputs& x) {
+  return energy(leaky_relu(x.a, x.scalar)) + energy(elu(x.a, x.scalar)) + energy(pow(square(x.a), x.scalar));
+}
+double of_pairs(const Inputs& x) { return energy(atan2(x.a, exp(x.b))) + energy(maximum(x.a, x.b)); }
 double of_erf(const Inputs& x) { return energy(cladtorch::erf(x.a)); }
 double of_softmax(const Inputs& x) { return energy(softmax(x.a)); }
 double of_log_softmax(const Inputs& x) { return energy(log_softmax(x.a)); }
@@ -175,6 +180,7 @@ CHECK_TANGENT(Exp, of_exp, {2, 5})
 CHECK_TANGENT(Log, of_log, {2, 5})
 CHECK_TANGENT(Roots, of_roots, {2, 5})
 CHECK_TANGENT(Erf, of_erf, {2, 5})
+CHECK_TANGENT(FunctionsOfTwo, of_pairs, {2, 5}, {5})
 CHECK_TANGENT(Softmax, of_softmax, {2, 3, 5})
 CHECK_TANGENT(LogSoftmax, of_log_softmax, {2, 3, 5})
 CHECK_TANGENT(Tril, of_tril, {2, 3, 5})
@@ -196,5 +202,20 @@ CHECK_TANGENT(NLLLoss, of_nll_loss, {2, 3, 4})
 CHECK_TANGENT(MSELoss, of_mse_loss, {2, 3}, {2, 3})
 CHECK_TANGENT(Split, of_split, {2, 6})
 CHECK_TANGENT(Views, of_views, {2, 6})
+
+TEST_F(Pushforward, OfAFunctionByItsParameters) {
+  Inputs at{normals({2, 5}), {}, {}, 0.6}, direction{normals({2, 5}), {}, {}, 0.8}, gradient;
+  const auto value = [&](double h) {
+    return of_parameters(
+        {add(at.a, cladtorch::scale(direction.a, h)), {}, {}, at.scalar + h * direction.scalar});
+  };
+  constexpr double step = 1e-6;
+  const double slope = (value(step) - value(-step)) / (2 * step);
+  const auto derivative = clad::pushforward(of_parameters, "x").execute(at, &direction);
+  EXPECT_NEAR(derivative.pushforward, slope, 1e-7 * std::abs(slope));
+  clad::gradient(of_parameters, "x").execute(at, &gradient);
+  EXPECT_NEAR(sum(mul(gradient.a, direction.a)).item() + gradient.scalar * direction.scalar, slope,
+              1e-7 * std::abs(slope));
+}
 
 }  // namespace

@@ -158,6 +158,78 @@ TEST(Migrating, Functions) {
     EXPECT_NEAR(values(rsqrt(x))[3], 1 / std::sqrt(values(x)[3]), 1e-6);
   }
   EXPECT_NEAR(values(erf(x))[3], std::erf(values(x)[3]), 1e-6);
+  const auto near = [](const Tensor& got, double expected) {
+    EXPECT_NEAR(values(got)[3], expected, 1e-5 * (1 + std::abs(expected)));
+  };
+  {
+    const double v = values(x)[3], e = std::exp(v), bend = std::expm1(std::fmin(v, 0));
+    near(leaky_relu(x, 0.2), v > 0 ? v : 0.2 * v);
+    near(elu(x), v > 0 ? v : bend);
+    near(celu(x), v > 0 ? v : bend);
+    near(selu(x), 1.050701 * (v > 0 ? v : 1.673263 * bend));
+    near(relu6(x), std::clamp(v, 0.0, 6.0));
+    near(softplus(x), std::log1p(e));
+    near(logsigmoid(x), -std::log1p(1 / e));
+    near(mish(x), v * std::tanh(std::log1p(e)));
+    near(softsign(x), v / (1 + std::abs(v)));
+    near(tanhshrink(x), v - std::tanh(v));
+    near(hardtanh(x), std::clamp(v, -1.0, 1.0));
+    near(clamp(x, -1, 1), std::clamp(v, -1.0, 1.0));
+    near(hardsigmoid(x), std::clamp(v / 6 + 0.5, 0.0, 1.0));
+    near(hardswish(x), v * std::clamp(v / 6 + 0.5, 0.0, 1.0));
+    near(hardshrink(x), std::abs(v) > 0.5 ? v : 0);
+    near(softshrink(x), v - std::clamp(v, -0.5, 0.5));
+    near(threshold(x, 0.1, 20), v > 0.1 ? v : 20);
+    near(exp2(x), std::exp2(v));
+    near(expm1(x), std::expm1(v));
+    near(erfc(x), std::erfc(v));
+    near(square(x), v * v);
+    near(reciprocal(x), 1 / v);
+    near(pow(x, 3), v * v * v);
+    near(abs(x), std::abs(v));
+    near(sign(x), v > 0 ? 1 : -1);
+    near(floor(x), std::floor(v));
+    near(ceil(x), std::ceil(v));
+    near(trunc(x), std::trunc(v));
+    near(round(x), std::nearbyint(v));
+    near(sin(x), std::sin(v));
+    near(cos(x), std::cos(v));
+    near(tan(x), std::tan(v));
+    near(atan(x), std::atan(v));
+    near(sinh(x), std::sinh(v));
+    near(cosh(x), std::cosh(v));
+    near(asinh(x), std::asinh(v));
+  }
+  {
+    const Tensor x = 1 + exp(y);
+    const double v = values(x)[3];
+    near(log2(x), std::log2(v));
+    near(log10(x), std::log10(v));
+    near(log1p(x), std::log1p(v));
+    near(acosh(x), std::acosh(v));
+  }
+  {
+    const double v = values(x)[3], w = values(y)[3];
+    near(maximum(x, y), std::fmax(v, w));
+    near(minimum(x, y), std::fmin(v, w));
+    near(atan2(x, y), std::atan2(v, w));
+    near(hypot(x, y), std::hypot(v, w));
+    near(logaddexp(x, y), std::log(std::exp(v) + std::exp(w)));
+    near(remainder(x, y), v - w * std::floor(v / w));
+    near(prelu(x, weight), v > 0 ? v : v * values(weight)[3]);
+  }
+  {
+    const Tensor x = exp(weight + bias), y = 1 + x;
+    near(pow(x, y), std::pow(values(x)[3], values(y)[3]));
+    near(xlogy(x, y), values(x)[3] * std::log(values(y)[3]));
+  }
+  {
+    const Tensor x = sigmoid(y);
+    const double v = values(x)[3];
+    near(asin(x), std::asin(v));
+    near(acos(x), std::acos(v));
+    near(atanh(x), std::atanh(v));
+  }
   EXPECT_LE(values(gelu_tanh(x))[3], values(relu(x))[3]);
   EXPECT_NEAR(values(gelu_erf(x))[3], values(gelu_tanh(x))[3], 1e-3);
   const Tensor gate = x, up = y;

@@ -65,12 +65,10 @@ def rotary_embedding(x, size=6, theta=10000.0, first=2):
 
 
 def llama_operations():
-    case("silu", F.silu, x=normal(5, 31, scale=2.0))
     case("swiglu", lambda gate, up: F.silu(gate) * up, gate=normal(5, 31, scale=2.0), up=normal(5, 31))
     case("rms_norm", lambda x, w: F.rms_norm(x, (40,), w, 1e-6), x=normal(2, 7, 40), weight=normal(40))
     case("rotary_embedding", rotary_embedding, x=normal(2, 9, 3 * 6))
     case("grouped_attention", grouped_attention, q=normal(2, 23, 4 * 10), k=normal(2, 23, 2 * 10), v=normal(2, 23, 2 * 10))
-    case("gelu_erf", F.gelu, x=normal(5, 31, scale=2.0))
 
 
 def operations():
@@ -80,10 +78,6 @@ def operations():
     case("div", torch.div, a=normal(3, 4), b=(torch.rand(3, 4) + 0.5).requires_grad_())
     case("matmul", torch.matmul, a=normal(2, 3, 7, 20), b=normal(3, 20, 9))
     case("linear", F.linear, x=normal(2, 7, 40), weight=normal(50, 40), bias=normal(50))
-    case("gelu_tanh", lambda x: F.gelu(x, approximate="tanh"), x=normal(5, 31, scale=2.0))
-    case("relu", F.relu, x=normal(5, 31))
-    case("tanh", torch.tanh, x=normal(5, 31))
-    case("sigmoid", torch.sigmoid, x=normal(5, 31))
     case("softmax", lambda x: F.softmax(x, dim=-1), x=normal(5, 31, scale=3.0))
     case("layer_norm", lambda x, w, b: F.layer_norm(x, (40,), w, b), x=normal(2, 7, 40), weight=normal(40), bias=normal(40))
     case("embedding", F.embedding, indices=torch.randint(0, 6, (4, 5), dtype=torch.int32), weight=normal(6, 20))
@@ -103,14 +97,61 @@ def linear_cross_entropy():
          x=normal(2, 4, 20), weight=normal(31, 20), targets=targets.int())
 
 
-def pointwise():
-    def positive():
-        return (torch.rand(5, 31) + 0.2).requires_grad_()
+# The pointwise functions with the parameters and domains of tests/ops/pointwise.h, and where each has kinks.
+POINTWISE = {
+    "abs": (torch.abs, -3, 3, [0]), "acos": (torch.acos, -0.9, 0.9, []), "acosh": (torch.acosh, 1.1, 4, []),
+    "asin": (torch.asin, -0.9, 0.9, []), "asinh": (torch.asinh, -3, 3, []), "atan": (torch.atan, -3, 3, []),
+    "atanh": (torch.atanh, -0.9, 0.9, []), "ceil": (torch.ceil, -3, 3, [1]),
+    "celu": (lambda x: F.celu(x, 0.7), -3, 3, [0]), "clamp": (lambda x: torch.clamp(x, -1, 2), -3, 3, [-1, 2]),
+    "cos": (torch.cos, -6, 6, []), "cosh": (torch.cosh, -3, 3, []), "elu": (lambda x: F.elu(x, 1.3), -3, 3, [0]),
+    "erf": (torch.erf, -3, 3, []), "erfc": (torch.erfc, -3, 3, []), "exp": (torch.exp, -3, 3, []),
+    "exp2": (torch.exp2, -3, 3, []), "expm1": (torch.expm1, -3, 3, []), "floor": (torch.floor, -3, 3, [1]),
+    "gelu_erf": (F.gelu, -4, 4, []), "gelu_tanh": (lambda x: F.gelu(x, approximate="tanh"), -4, 4, []),
+    "hardshrink": (lambda x: F.hardshrink(x, 0.5), -3, 3, [-0.5, 0.5]),
+    "hardsigmoid": (F.hardsigmoid, -4, 4, [-3, 3]), "hardswish": (F.hardswish, -4, 4, [-3, 3]),
+    "leaky_relu": (lambda x: F.leaky_relu(x, 0.2), -3, 3, [0]), "log": (torch.log, 0.2, 4, []),
+    "log10": (torch.log10, 0.2, 4, []), "log1p": (torch.log1p, -0.8, 4, []), "log2": (torch.log2, 0.2, 4, []),
+    "logsigmoid": (F.logsigmoid, -6, 6, [0]), "mish": (F.mish, -4, 4, []),
+    "pow": (lambda x: torch.pow(x, 2.5), 0.2, 3, [0]), "reciprocal": (torch.reciprocal, 0.3, 3, []),
+    "relu": (F.relu, -3, 3, [0]), "round": (torch.round, -3, 3, [0.5, 1.5]), "rsqrt": (torch.rsqrt, 0.3, 4, []),
+    "selu": (F.selu, -3, 3, [0]), "sigmoid": (torch.sigmoid, -6, 6, []), "sign": (torch.sign, -3, 3, [0]),
+    "silu": (F.silu, -6, 6, []), "sin": (torch.sin, -6, 6, []), "sinh": (torch.sinh, -3, 3, []),
+    "softplus": (lambda x: F.softplus(x, 1.5, 4), -4, 4, []),
+    "softshrink": (lambda x: F.softshrink(x, 0.5), -3, 3, [-0.5, 0.5]), "softsign": (F.softsign, -3, 3, [0]),
+    "sqrt": (torch.sqrt, 0.2, 4, []), "square": (torch.square, -3, 3, []), "tan": (torch.tan, -1.2, 1.2, []),
+    "tanh": (torch.tanh, -3, 3, []), "tanhshrink": (F.tanhshrink, -3, 3, []),
+    "threshold": (lambda x: F.threshold(x, 0.3, -0.5), -3, 3, [0.3]), "trunc": (torch.trunc, -3, 3, [1]),
+}
 
-    case("exp", torch.exp, x=normal(5, 31))
-    case("erf", torch.erf, x=normal(5, 31))
-    for name in ("log", "sqrt", "rsqrt"):
-        case(name, getattr(torch, name), x=positive())
+
+# Those of two elements, by the domains of tests/ops/pairwise.h, and pairs at which they have kinks.
+PAIRWISE = {
+    "atan2": (torch.atan2, (-2, 2), (0.3, 2), []), "hypot": (torch.hypot, (-2, 2), (0.3, 2), []),
+    "logaddexp": (torch.logaddexp, (-3, 3), (-3, 3), [(1, 1)]), "maximum": (torch.maximum, (-3, 3), (-3, 3), [(1, 1)]),
+    "minimum": (torch.minimum, (-3, 3), (-3, 3), [(1, 1)]),
+    "pow": (torch.pow, (0.3, 2), (-2, 3), [(0, 2), (0, 0), (2, 0)]),
+    "prelu": (lambda a, b: torch.where(a > 0, a, a * b), (-3, 3), (0.1, 0.5), [(0, 0.2)]),
+    "remainder": (torch.remainder, (-3, 3), (0.7, 2), [(-2.5, -1)]),
+    "xlogy": (torch.xlogy, (-2, 2), (0.3, 3), [(0, 2)]),
+}
+
+
+def pairwise():
+    for name, (function, a, b, kinks) in PAIRWISE.items():
+        operands = []
+        for i, (low, high) in enumerate((a, b)):
+            x = torch.cat((low + (high - low) * torch.rand(40), torch.tensor([float(pair[i]) for pair in kinks])))
+            operands.append(x.requires_grad_())
+        case(f"pairwise_{name}", function, a=operands[0], b=operands[1])
+
+
+def pointwise():
+    for name, (function, low, high, kinks) in POINTWISE.items():
+        x = torch.cat((low + (high - low) * torch.rand(60), torch.tensor(kinks)))
+        case(name, function, x=x.requires_grad_())
+
+
+def sums():
     case("sum_to", lambda x: x.sum_to_size(4, 1), x=normal(3, 4, 5))
     case("sum_of_rows", lambda x: x.sum(-1), x=normal(3, 4, 5))
     case("mean_of_columns", lambda x: x.mean(1, keepdim=True), x=normal(3, 4, 5))
@@ -198,5 +239,7 @@ if __name__ == "__main__":
     linear_cross_entropy()
     llama_operations()
     pointwise()
+    pairwise()
+    sums()
     fused()
     write(sys.argv[1])

@@ -1,4 +1,6 @@
 #include "cladtorch/ops/ops.h"
+#include "tests/ops/pairwise.h"
+#include "tests/ops/pointwise.h"
 #include "tests/parity/reference.h"
 #include "tests/support/gradcheck.h"
 
@@ -10,7 +12,7 @@ using testing::Tensors;
 using Gradients = std::vector<Tensor*>;
 
 struct Operation {
-  const char* name;
+  std::string name;
   std::vector<const char*> operands;
   testing::Forward forward;
   testing::Pullback pullback;
@@ -210,14 +212,7 @@ const std::vector<Operation> operations = {
     binary<div, pullbacks::div_pullback>("div"),
     binary<matmul, pullbacks::matmul_pullback>("matmul"),
     linear_operation(),
-    unary<gelu_tanh, pullbacks::gelu_tanh_pullback>("gelu_tanh"),
-    unary<gelu_erf, pullbacks::gelu_erf_pullback>("gelu_erf"),
-    unary<relu, pullbacks::relu_pullback>("relu"),
-    unary<silu, pullbacks::silu_pullback>("silu"),
     binary<swiglu, pullbacks::swiglu_pullback>("swiglu", "gate", "up"),
-    unary_with_state<OutputState, tanh, pullbacks::tanh_reverse_forw, pullbacks::tanh_pullback>("tanh"),
-    unary_with_state<OutputState, sigmoid, pullbacks::sigmoid_reverse_forw, pullbacks::sigmoid_pullback>(
-        "sigmoid"),
     unary_with_state<OutputState, softmax, pullbacks::softmax_reverse_forw, pullbacks::softmax_pullback>(
         "softmax"),
     unary_with_state<OutputState, log_softmax, pullbacks::log_softmax_reverse_forw,
@@ -241,15 +236,20 @@ const std::vector<Operation> operations = {
                      pullbacks::sum_pullback>("sum"),
     unary_with_state<ShapeState, static_cast<Tensor (*)(const Tensor&)>(mean), pullbacks::mean_reverse_forw,
                      pullbacks::mean_pullback>("mean"),
-    unary_with_state<OutputState, exp, pullbacks::exp_reverse_forw, pullbacks::exp_pullback>("exp"),
-    unary_with_state<OutputState, sqrt, pullbacks::sqrt_reverse_forw, pullbacks::sqrt_pullback>("sqrt"),
-    unary_with_state<OutputState, rsqrt, pullbacks::rsqrt_reverse_forw, pullbacks::rsqrt_pullback>("rsqrt"),
-    unary<log, pullbacks::log_pullback>("log"),
-    unary<erf, pullbacks::erf_pullback>("erf"),
     partial_sum("sum_to", {4, 1}, 1, [](const Tensor& x) { return sum_to(x, {4, 1}); }),
     partial_sum("sum_of_rows", {3, 4, 1}, 1, [](const Tensor& x) { return sum(x, -1); }),
     partial_sum("mean_of_columns", {3, 1, 5}, 0.25, [](const Tensor& x) { return mean(x, 1, true); }),
 };
+
+/// And the functions of one and two elements of the catalogue.
+std::vector<Operation> all_operations() {
+  std::vector<Operation> all = operations;
+  for (const testing::PointwiseOperation& f : testing::pointwise_operations())
+    all.push_back({f.name, {"x"}, f.forward, f.pullback});
+  for (const testing::PairwiseOperation& f : testing::pairwise_operations())
+    all.push_back({"pairwise_" + f.name, {"a", "b"}, f.forward, f.pullback});
+  return all;
+}
 
 void PrintTo(const Operation& operation, std::ostream* out) { *out << operation.name; }
 
@@ -259,7 +259,7 @@ TEST_P(OperationParity, ValueAndGradientsAgreeWithPyTorch) {
   constexpr double tolerance = 1e-5;
   const Operation& operation = GetParam();
   const testing::Reference reference;
-  const std::string prefix = std::string(operation.name) + "/";
+  const std::string prefix = operation.name + "/";
   Tensors x;
   for (const char* operand : operation.operands) x.push_back(reference[prefix + operand]);
   EXPECT_LT(testing::relative_difference(operation.forward(x), reference[prefix + "y"]), tolerance);
@@ -276,8 +276,8 @@ TEST_P(OperationParity, ValueAndGradientsAgreeWithPyTorch) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, OperationParity, ::testing::ValuesIn(operations),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(All, OperationParity, ::testing::ValuesIn(all_operations()),
+                         [](const auto& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace cladtorch

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "tensor/host_device.h"
+#include "cladtorch/tensor/host_device.h"
 
 namespace cladtorch::train {
 

@@ -8,5 +8,6 @@
 #include "cladtorch/ops/pushforward/fused.h"
 #include "cladtorch/ops/pushforward/layers.h"
 #include "cladtorch/ops/pushforward/loss.h"
+#include "cladtorch/ops/pushforward/pairwise.h"
 #include "cladtorch/ops/pushforward/pointwise.h"
 #include "cladtorch/ops/pushforward/views.h"

@@ -1,7 +1,7 @@
 // Elementwise arithmetic and its pullbacks, one element at a time.
 #pragma once
 
-#include "tensor/host_device.h"
+#include "cladtorch/tensor/host_device.h"
 
 namespace cladtorch::detail {
 

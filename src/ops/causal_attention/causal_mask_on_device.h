@@ -2,8 +2,8 @@
 #pragma once
 
 #include "cladtorch/tensor/gradient_target.h"
+#include "cladtorch/tensor/host_device.h"
 #include "tensor/device_function.h"
-#include "tensor/host_device.h"
 
 namespace cladtorch::detail {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include "tensor/host_device.h"
+#include "cladtorch/tensor/host_device.h"
 
 namespace cladtorch::detail {
 

@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "cladtorch/tensor/dtype.h"
-#include "tensor/host_device.h"
+#include "cladtorch/tensor/host_device.h"
 
 namespace cladtorch::detail {
 

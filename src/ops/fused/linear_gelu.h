@@ -2,9 +2,9 @@
 #pragma once
 
 #include "cladtorch/ops/activation.h"
-#include "ops/gelu_tanh/gelu_tanh_kernel.h"
 #include "ops/matmul/linear.h"
 #include "ops/matmul/matmul_on_device.h"
+#include "ops/pointwise/pointwise_kernel.h"
 
 namespace cladtorch::detail {
 

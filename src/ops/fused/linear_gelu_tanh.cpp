@@ -17,8 +17,9 @@ Tensor detail::linear_gelu(const Tensor& x, const Tensor& weight, const Tensor& 
     linear_forward_on_device(x, weight, bias, LinearEnd::gelu, before_gelu ? linear : Tensor(), y);
     return y;
   }
-  dispatch_real("linear_gelu_tanh", y.dtype(),
-                [&]<class T>(T) { gelu_tanh(y.numel(), linear.data<T>(), y.data<T>()); });
+  dispatch_real("linear_gelu_tanh", y.dtype(), [&]<class T>(T) {
+    function_values(functions::GeluTanh{}, y.numel(), linear.data<T>(), y.data<T>());
+  });
   return y;
 }
 
@@ -44,7 +45,7 @@ void linear_gelu_tanh_pullback(const Tensor& x, const Tensor& weight, const Tens
                                Tensor* d_x, Tensor* d_weight, Tensor* d_bias,
                                pullback_state<LinearGeluState>& state) {
   Tensor d_linear;
-  gelu_tanh_pullback(state.data.linear, std::move(d_y), &d_linear);
+  pointwise_pullback(::cladtorch::functions::GeluTanh{}, state.data.linear, std::move(d_y), &d_linear);
   linear_pullback(x, weight, bias, std::move(d_linear), d_x, d_weight, d_bias);
 }
 

@@ -41,7 +41,7 @@ TEST(LinearGeluTanh, FloatsRoundAsTheTwoOperations) {
     EXPECT_TRUE(same_bits(linear_gelu_tanh(x[0], x[1], x[2]), y));
     pullback(x, d_y, {&d[0], &d[1], &d[2]});
     Tensor d_product;
-    pullbacks::gelu_tanh_pullback(product, d_y, &d_product);
+    pullbacks::pointwise_pullback(functions::GeluTanh{}, product, d_y, &d_product);
     pullbacks::linear_pullback(x[0], x[1], x[2], d_product, &expected[0], &expected[1], &expected[2]);
     for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(same_bits(d[i], expected[i])) << i;
   }

@@ -51,7 +51,8 @@ void mlp_gelu_tanh_pullback(const Tensor& x, const Tensor& weight, const Tensor&
     linear_pullback(state.data.hidden, projection, projection_bias, std::move(d_y),
                     reaches_linear ? &d_hidden : nullptr, d_projection, d_projection_bias);
     state.data.hidden = Tensor();
-    if (reaches_linear) gelu_tanh_pullback(linear, std::move(d_hidden), &d_linear);
+    if (reaches_linear)
+      pointwise_pullback(::cladtorch::functions::GeluTanh{}, linear, std::move(d_hidden), &d_linear);
   }
   if (reaches_linear) linear_pullback(x, weight, bias, std::move(d_linear), d_x, d_weight, d_bias);
 }

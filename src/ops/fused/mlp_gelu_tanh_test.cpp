@@ -53,7 +53,7 @@ TEST(MlpGeluTanh, RoundsAsTheThreeOperations) {
     pullback(x, d_y, {&d[0], &d[1], &d[2], &d[3], &d[4]});
     Tensor d_hidden, d_before;
     pullbacks::linear_pullback(hidden, x[2], x[4], d_y, &d_hidden, &expected[2], &expected[4]);
-    pullbacks::gelu_tanh_pullback(before, d_hidden, &d_before);
+    pullbacks::pointwise_pullback(functions::GeluTanh{}, before, d_hidden, &d_before);
     pullbacks::linear_pullback(x[0], x[1], x[3], d_before, &expected[0], &expected[1], &expected[3]);
     for (size_t i = 0; i < 5; ++i) EXPECT_TRUE(same_bits(d[i], expected[i])) << i;
   }

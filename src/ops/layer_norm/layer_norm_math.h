@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "tensor/host_device.h"
+#include "cladtorch/tensor/host_device.h"
 
 namespace cladtorch::detail {
 

@@ -3,14 +3,16 @@
 
 #include "cuda/tensor_product.h"
 #include "ops/common/pointwise_on_device.h"
-#include "ops/gelu_tanh/gelu_tanh_function.h"
 #include "ops/matmul/matmul_on_device.h"
+#include "ops/pointwise/pointwise_on_device.h"
 #include "tensor/device_memory.h"
 #include "tensor/strided.h"
 #include "tensor/tensor_on_device.h"
 
 namespace cladtorch::cuda {
 namespace {
+
+constexpr functions::GeluTanh gelu_tanh;
 
 using detail::ProductOperand;
 using detail::StridedLoop;
@@ -112,7 +114,7 @@ void linear(const ProductOperand& x, const ProductOperand& weight, const Tensor&
   } else {
     apply(x, weight, bias, sum, workspace);
   }
-  if (gelu) detail::map_on_device<detail::GeluTanh>({}, sum, store_into(y));
+  if (gelu) detail::value_on_device<functions::GeluTanh>(&gelu_tanh, sum, store_into(y));
 }
 
 void gelu_pullback(const Tensor& d_y, const Tensor& weight, const Tensor& before_gelu, Tensor& to,
@@ -126,7 +128,8 @@ void gelu_pullback(const Tensor& d_y, const Tensor& weight, const Tensor& before
   }
   product.operands.extra = nullptr;
   product.run_on(to.device());
-  detail::map2_on_device<detail::GeluTanhPullback>({}, before_gelu, to, store_into(to));
+  detail::slope_on_device<functions::GeluTanh>(&gelu_tanh, detail::Slope::of_backward, before_gelu, to,
+                                               store_into(to));
 }
 
 /// d_weight = or += d_y^T x, and where cuBLASLt can, d_bias on the way.

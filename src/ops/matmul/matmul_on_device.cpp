@@ -6,11 +6,13 @@
 #include "ops/common/pointwise_on_device.h"
 #include "ops/float8/float8_linear.h"
 #include "ops/float8/float8_on_device.h"
-#include "ops/gelu_tanh/gelu_tanh_function.h"
+#include "ops/pointwise/pointwise_on_device.h"
 #include "tensor/dispatch.h"
 
 namespace cladtorch::detail {
 namespace {
+
+constexpr functions::GeluTanh gelu_tanh;
 
 /// Matrices below each other as one, where the other operand is the same for all.
 Tensor stacked(const Tensor& x) { return x.reshape({x.numel() / x.size(-1), x.size(-1)}); }
@@ -173,7 +175,7 @@ void linear_of_gelu_pullback_on_device(const Tensor& before_gelu, const Tensor& 
   Tensor x;
   if (d_weight) {
     x = Tensor::empty(before_gelu.shape(), before_gelu.dtype(), device);
-    map_on_device<GeluTanh>({}, before_gelu, store_into(x));
+    value_on_device<functions::GeluTanh>(&gelu_tanh, before_gelu, store_into(x));
   }
   const bool at_once = d_before_gelu && !d_before_gelu->defined() && d_y.numel() > 0 && in > 0 &&
                        !float8_scaling(weight, rows);  // in float8 both products read one rounding of d_y
@@ -181,8 +183,8 @@ void linear_of_gelu_pullback_on_device(const Tensor& before_gelu, const Tensor& 
     Tensor d_x;
     linear_pullback_on_device(x, weight, bias, d_y, d_before_gelu ? &d_x : nullptr, d_weight, d_bias);
     if (d_before_gelu)
-      map2_on_device<GeluTanhPullback>(
-          {}, before_gelu, d_x,
+      slope_on_device<functions::GeluTanh>(
+          &gelu_tanh, Slope::of_backward, before_gelu, d_x,
           accumulate_into(d_before_gelu, before_gelu.shape(), before_gelu.dtype(), device));
     return;
   }

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "tensor/host_device.h"
+#include "cladtorch/tensor/host_device.h"
 
 namespace cladtorch::detail {
 

@@ -11,16 +11,16 @@
 #include <immintrin.h>
 #endif
 
-#include "ops/gelu_erf/gelu_erf_math.h"
-#include "ops/gelu_tanh/gelu_tanh_math.h"
-#include "ops/silu/silu_math.h"
 #include "simd/kernels.h"
+// After kernels.h.
+#include "simd/isa/libmvec.h"
 #include "tensor/random_words.h"
 
 namespace cladtorch::simd::CLADTORCH_ISA {
 namespace {
 #include "simd/isa/vector.h"
 // After vector.h, in this order.
+#include "simd/isa/functions.h"
 #include "simd/isa/gemm.h"
 #include "simd/isa/packing.h"
 #include "simd/isa/pointwise.h"
@@ -31,6 +31,8 @@ namespace {
 // After those.
 #include "simd/isa/attention.h"
 #include "simd/isa/attention_pullback.h"
+
+#define CLADTORCH_FUNCTION_KERNELS(F) {function_values<functions::F>, function_pullback<functions::F>},
 
 constexpr const char* text_of(const char* text) { return text; }
 #define CLADTORCH_TEXT_OF(x) text_of(#x)
@@ -50,16 +52,9 @@ const Kernels table = {
     .pair = pair,
     .dot = dot,
     .dot_widened = dot_widened,
-    .gelu_tanh = gelu_tanh,
-    .gelu_tanh_pullback = gelu_tanh_pullback,
-    .gelu_erf = gelu_erf,
-    .gelu_erf_pullback = gelu_erf_pullback,
-    .silu = silu,
-    .silu_pullback = silu_pullback,
+    .functions = {CLADTORCH_FUNCTIONS(CLADTORCH_FUNCTION_KERNELS)},
     .swiglu = swiglu,
     .swiglu_pullback = swiglu_pullback,
-    .tanh = tanh,
-    .sigmoid = sigmoid,
     .dropout = dropout,
     .sum = sum,
     .softmax_row = softmax_row,

@@ -32,7 +32,7 @@ inline Tangent tril_pushforward(const Tensor& x, const Tensor& d_x) {
 inline Tangent linear_gelu_tanh_pushforward(const Tensor& x, const Tensor& weight, const Tensor& bias,
                                             const Tensor& d_x, const Tensor& d_weight, const Tensor& d_bias) {
   const Tangent linear = linear_pushforward(x, weight, bias, d_x, d_weight, d_bias);
-  return gelu_tanh_pushforward(linear.value, linear.pushforward);
+  return pointwise_pushforward(::cladtorch::functions::GeluTanh{}, linear.value, linear.pushforward);
 }
 inline Tangent mlp_gelu_tanh_pushforward(const Tensor& x, const Tensor& weight, const Tensor& bias,
                                          const Tensor& projection, const Tensor& projection_bias,

@@ -1,92 +1,83 @@
 // Tangents of pointwise functions: d_x times the slope.
 #pragma once
 
-#include <cmath>
-#include <numbers>
-
 #include "cladtorch/ops/pushforward/arithmetic.h"
+
+namespace cladtorch::detail {
+
+Tensor along(const PointwiseCode& code, const void* f, const Tensor& x, const Tensor& d_x);
+void along_pullback(const PointwiseCode& code, const void* f, const Tensor& x, const Tensor& d_x,
+                    const Tensor& d_y, Tensor* x_share, Tensor* d_x_share);
+Tensor along_parameters(const PointwiseCode& code, const void* f, const Tensor& x, const void* direction);
+/// Throws Error unless there is nothing to add, because the direction is 0.
+void refuse_second_derivative(const PointwiseCode& code, const void* direction, const Tensor& d_y);
+
+}  // namespace cladtorch::detail
 
 namespace cladtorch::tangents {
 
-/// 1 where x > 0, else 0.
-inline Tensor positive(const Tensor& x) {
-  Tensor slope;
-  clad::custom_derivatives::cladtorch::relu_pullback(x, ones(x.shape(), x.dtype()), &slope);
-  return slope;
+/// d_x times the derivative of f at x.
+template <class F>
+Tensor along(const F& f, const Tensor& x, const Tensor& d_x) {
+  return detail::along(detail::pointwise_code<F>(), &f, x, d_x);
 }
-/// y + s - y s, for y = silu(x) and s = sigmoid(x).
-inline Tensor silu_slope(const Tensor& x, const Tensor& y) {
-  const Tensor s = sigmoid(x);
-  return add(s, sub(y, mul(y, s)));
+/// The derivative of f by its parameters at x in the direction d_f; undefined where that is 0.
+template <class F>
+Tensor along_parameters(const F& f, const Tensor& x, const F& d_f) {
+  return detail::along_parameters(detail::pointwise_code<F>(), &f, x, &d_f);
 }
 
 }  // namespace cladtorch::tangents
 
 namespace clad::custom_derivatives::cladtorch::tangents {
-/// A step has no slope.
-inline void positive_pullback(CLAD_UNUSED const Tensor&, Tensor, Tensor*) {}
+
+template <class F>
+  requires std::is_empty_v<F>
+void along_pullback(const F& f, const Tensor& x, const Tensor& d_x, Tensor d_y, Tensor* x_share,
+                    Tensor* d_x_share) {
+  ::cladtorch::detail::along_pullback(::cladtorch::detail::pointwise_code<F>(), &f, x, d_x, d_y, x_share,
+                                      d_x_share);
+}
+/// Of a function with parameters. A second derivative by one of them throws Error.
+template <class F>
+  requires(!std::is_empty_v<F>)
+void along_pullback(const F& f, const Tensor& x, const Tensor& d_x, Tensor d_y, F* f_share, Tensor* x_share,
+                    Tensor* d_x_share) {
+  const auto& code = ::cladtorch::detail::pointwise_code<F>();
+  if (f_share) ::cladtorch::detail::refuse_second_derivative(code, nullptr, d_x);
+  ::cladtorch::detail::along_pullback(code, &f, x, d_x, d_y, x_share, d_x_share);
+}
+template <class F>
+void along_parameters_pullback(const F&, const Tensor&, const F& d_f, Tensor d_y, F*, Tensor*, F*) {
+  ::cladtorch::detail::refuse_second_derivative(::cladtorch::detail::pointwise_code<F>(), &d_f, d_y);
+}
+
 }  // namespace clad::custom_derivatives::cladtorch::tangents
 
 namespace clad::custom_derivatives::cladtorch {
 
-inline Tangent relu_pushforward(const Tensor& x, const Tensor& d_x) {
-  return {ops::relu(x), ops::tangents::times(d_x, ops::tangents::positive(x))};
+template <class F>
+  requires std::is_empty_v<F>
+Tangent pointwise_pushforward(const F& f, const Tensor& x, const Tensor& d_x) {
+  return {ops::pointwise(f, x), ops::tangents::along(f, x, d_x)};
 }
-inline Tangent tanh_pushforward(const Tensor& x, const Tensor& d_x) {
-  const Tensor y = ops::tanh(x);
-  const Tensor slope = ops::add_scalar(ops::scale(ops::mul(y, y), -1), 1);
-  return {y, ops::tangents::times(d_x, slope)};
+template <class F>
+  requires(!std::is_empty_v<F>)
+Tangent pointwise_pushforward(const F& f, const Tensor& x, const F& d_f, const Tensor& d_x) {
+  const Tensor of_parameters = ops::tangents::along_parameters(f, x, d_f);
+  return {ops::pointwise(f, x), ops::tangents::plus(ops::tangents::along(f, x, d_x), of_parameters)};
 }
-inline Tangent sigmoid_pushforward(const Tensor& x, const Tensor& d_x) {
-  const Tensor y = ops::sigmoid(x);
-  return {y, ops::tangents::times(d_x, ops::sub(y, ops::mul(y, y)))};
+template <class F>
+Tangent pointwise_of_result_pushforward(const F& f, const Tensor& x, const Tensor& d_x) {
+  return {ops::pointwise_of_result(f, x), ops::tangents::along(f, x, d_x)};
 }
-inline Tangent silu_pushforward(const Tensor& x, const Tensor& d_x) {
-  const Tensor y = ops::silu(x);
-  return {y, ops::tangents::times(d_x, ops::tangents::silu_slope(x, y))};
-}
+
+/// With s = silu(gate): s d_up + up times the tangent of s.
 inline Tangent swiglu_pushforward(const Tensor& gate, const Tensor& up, const Tensor& d_gate,
                                   const Tensor& d_up) {
-  const Tensor s = ops::silu(gate);
-  const Tensor slope = ops::mul(ops::tangents::silu_slope(gate, s), up);
+  const Tensor d_s = ops::tangents::along(::cladtorch::functions::Silu{}, gate, d_gate);
   return {ops::swiglu(gate, up),
-          ops::tangents::plus(ops::tangents::times(d_gate, slope), ops::tangents::times(d_up, s))};
-}
-/// With u = k (x + c x^3) and t = tanh(u): (1 + t + x (1 - t^2) u') / 2.
-inline Tangent gelu_tanh_pushforward(const Tensor& x, const Tensor& d_x) {
-  const double k = std::sqrt(2 * std::numbers::inv_pi), c = 0.044715;
-  const Tensor square = ops::mul(x, x);
-  const Tensor u = ops::scale(x * (1 + square * c), k);
-  const Tensor t = ops::tanh(u);
-  const Tensor turn = x * (1 - t * t) * ((1 + square * (3 * c)) * k);
-  return {ops::gelu_tanh(x), ops::tangents::times(d_x, (1 + t + turn) * 0.5)};
-}
-/// The normal distribution plus x times its density.
-inline Tangent gelu_erf_pushforward(const Tensor& x, const Tensor& d_x) {
-  const Tensor distribution = (1 + ops::erf(x * std::sqrt(0.5))) * 0.5;
-  const Tensor density = ops::exp(x * x * -0.5) * std::sqrt(0.5 * std::numbers::inv_pi);
-  return {ops::gelu_erf(x), ops::tangents::times(d_x, distribution + x * density)};
-}
-inline Tangent exp_pushforward(const Tensor& x, const Tensor& d_x) {
-  const Tensor y = ops::exp(x);
-  return {y, ops::tangents::times(d_x, y)};
-}
-inline Tangent log_pushforward(const Tensor& x, const Tensor& d_x) {
-  if (!d_x.defined()) return {ops::log(x), Tensor()};
-  return {ops::log(x), ops::div(d_x, x)};
-}
-inline Tangent sqrt_pushforward(const Tensor& x, const Tensor& d_x) {
-  const Tensor y = ops::sqrt(x);
-  if (!d_x.defined()) return {y, Tensor()};
-  return {y, ops::div(d_x, y * 2.0)};
-}
-inline Tangent rsqrt_pushforward(const Tensor& x, const Tensor& d_x) {
-  const Tensor y = ops::rsqrt(x);
-  return {y, ops::tangents::times(d_x, y * y * y * -0.5)};
-}
-inline Tangent erf_pushforward(const Tensor& x, const Tensor& d_x) {
-  const Tensor slope = ops::exp(-(x * x)) * (2 * std::numbers::inv_sqrtpi);
-  return {ops::erf(x), ops::tangents::times(d_x, slope)};
+          ops::tangents::plus(ops::tangents::times(d_s, up), ops::tangents::times(d_up, ops::silu(gate)))};
 }
 
 }  // namespace clad::custom_derivatives::cladtorch

@@ -1,13 +1,11 @@
 #include "ops/common/pointwise_on_device.cuh"
-#include "ops/silu/silu_functions.h"
-#include "ops/silu/silu_on_device.h"
+#include "ops/swiglu/swiglu_functions.h"
+#include "ops/swiglu/swiglu_on_device.h"
 
 namespace cladtorch::cuda {
 namespace {
 
-const MapCode<detail::Silu> value;
-const Map2Code<detail::SiluPullback> pullback;
-const Map2Code<detail::Swiglu> swiglu_value;
+const Map2Code<detail::Swiglu> value;
 
 template <class Out>
 struct Gradient {

@@ -1,32 +1,11 @@
-// SiLU and SwiGLU of dense memory, for every floating type.
+// SwiGLU of dense memory, for every floating type.
 #pragma once
 
 #include "ops/common/elementwise.h"
-#include "ops/silu/silu_functions.h"
+#include "ops/swiglu/swiglu_functions.h"
 #include "simd/kernels.h"
 
 namespace cladtorch::detail {
-
-template <class T>
-void silu(int64_t n, const T* x, T* y) {
-  if constexpr (std::is_same_v<T, double>) {
-    map(n, x, y, Silu{});
-  } else {
-    pointwise(n, Target<T>{y}, simd::kernels().silu, x);
-  }
-}
-
-template <class T>
-void silu_pullback(int64_t n, const T* x, const T* d_y, Target<T> d_x) {
-  if constexpr (std::is_same_v<T, double>) {
-    map2(n, x, d_y, d_x, SiluPullback{});
-  } else {
-    const auto kernel = [&](int64_t count, const float* at, const float* d, float* to) {
-      simd::kernels().silu_pullback(count, at, d, to, d_x.add);
-    };
-    pointwise(n, d_x, kernel, x, d_y);
-  }
-}
 
 /// y = silu(gate) up
 template <class T>

@@ -4,8 +4,8 @@
 
 #include "cladtorch/ops/count.h"
 #include "ops/common/pointwise_on_device.h"
-#include "ops/silu/silu_kernel.h"
-#include "ops/silu/silu_on_device.h"
+#include "ops/swiglu/swiglu_kernel.h"
+#include "ops/swiglu/swiglu_on_device.h"
 
 namespace cladtorch {
 namespace {
@@ -17,21 +17,6 @@ void check_swiglu(const Tensor& gate, const Tensor& up) {
 }
 
 }  // namespace
-
-Tensor silu(const Tensor& x) {
-  require(x.defined(), "silu: the tensor is undefined");
-  detail::count_op();
-  const Tensor dense = x.contiguous();
-  Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device());
-  y.set_frozen(x.is_frozen());
-  if (x.is_cuda()) {
-    detail::map_on_device<detail::Silu>({}, dense, store_into(y));
-    return y;
-  }
-  detail::dispatch_real("silu", x.dtype(),
-                        [&]<class T>(T) { detail::silu(x.numel(), dense.data<T>(), y.data<T>()); });
-  return y;
-}
 
 Tensor swiglu(const Tensor& gate, const Tensor& up) {
   check_swiglu(gate, up);
@@ -54,22 +39,6 @@ Tensor swiglu(const Tensor& gate, const Tensor& up) {
 namespace clad::custom_derivatives::cladtorch {
 using namespace ::cladtorch;
 namespace detail = ::cladtorch::detail;
-
-void silu_pullback(const Tensor& x, Tensor d_y, Tensor* d_x) {
-  d_x = wanted(d_x, x);
-  if (!d_y.defined() || !d_x) return;
-  const Tensor dense = x.contiguous(), d = d_y.contiguous();
-  if (x.is_cuda()) {
-    detail::map2_on_device<detail::SiluPullback>({}, dense, d,
-                                                 accumulate_into(d_x, x.shape(), x.dtype(), x.device()));
-    return;
-  }
-  detail::dispatch_real("silu", x.dtype(), [&]<class T>(T) {
-    detail::contribute<T>(d_x, x.shape(), [&](detail::Target<T> target) {
-      detail::silu_pullback(x.numel(), dense.data<T>(), d.data<T>(), target);
-    });
-  });
-}
 
 void swiglu_pullback(const Tensor& gate, const Tensor& up, Tensor d_y, Tensor* d_gate, Tensor* d_up) {
   d_gate = wanted(d_gate, gate);

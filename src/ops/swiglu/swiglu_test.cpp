@@ -11,37 +11,11 @@ using testing::relative_difference;
 using testing::Tensors;
 using Gradients = std::vector<Tensor*>;
 
-void silu_pullback(const Tensors& x, Tensor d_y, const Gradients& d) {
-  pullbacks::silu_pullback(x[0], std::move(d_y), d[0]);
-}
 void swiglu_pullback(const Tensors& x, Tensor d_y, const Gradients& d) {
   pullbacks::swiglu_pullback(x[0], x[1], std::move(d_y), d[0], d[1]);
 }
 
 const std::vector<Shape> shapes = {{0}, {1}, {15}, {16}, {17}, {2, 3, 5}};
-
-TEST(Silu, MatchesItsDefinitionAndKeepsItsTails) {
-  for (double v : {-40.0, -3.0, -0.1, 0.0, 0.5, 2.0, 40.0})
-    EXPECT_NEAR(silu(full({}, v, DType::float64)).item(), v / (1 + std::exp(-v)), 1e-15 * std::abs(v));
-  for (double v : {-1000.0, -90.0}) EXPECT_NEAR(silu(full({}, v)).item(), 0, 1e-30);
-  EXPECT_EQ(silu(full({}, 1000)).item(), 1000);
-  EXPECT_TRUE(std::isnan(silu(full({}, NAN)).item()));
-}
-
-TEST(Silu, GradientMatchesDifferences) {
-  for (const Shape& shape : shapes)
-    EXPECT_TRUE(testing::gradients_match([](const Tensors& x) { return silu(x[0]); }, silu_pullback,
-                                         normals({shape})));
-}
-
-TEST(Silu, FloatAgreesWithDouble) {
-  const Tensor x = normals({{1000}})[0], d_y = normals({{1000}}, 6)[0];
-  EXPECT_LT(relative_difference(silu(x.to(DType::float32)), silu(x)), 1e-6);
-  Tensor d_x, d_x_float;
-  pullbacks::silu_pullback(x, d_y, &d_x);
-  pullbacks::silu_pullback(x.to(DType::float32), d_y.to(DType::float32), &d_x_float);
-  EXPECT_LT(relative_difference(d_x_float, d_x), 1e-6);
-}
 
 TEST(Swiglu, IsSiluOfTheGateTimesTheOther) {
   const Tensors x = normals({{3, 700}, {3, 700}});

@@ -1,0 +1,104 @@
+#include "cladtorch/ops/pointwise.h"
+
+#include "cladtorch/ops/count.h"
+#include "cladtorch/ops/pushforward/pointwise.h"
+#include "ops/common/elementwise.h"
+#include "ops/common/reduce_to.h"
+#include "ops/pointwise/pointwise_kernel.h"
+
+namespace cladtorch::detail {
+namespace {
+
+Slope by_parameter(int number) { return static_cast<Slope>(static_cast<int>(Slope::by_parameter) + number); }
+
+void require_device_code(const PointwiseCode& code, const Tensor& x) {
+  require(!x.is_cuda() || code.value_on_device != nullptr, code.name,
+          ": there is no code for CUDA devices; use the cpu");
+}
+
+}  // namespace
+
+Tensor pointwise(const PointwiseCode& code, const void* f, const Tensor& x) {
+  require(x.defined(), code.name, ": the tensor is undefined");
+  require_device_code(code, x);
+  count_op();
+  const Tensor dense = x.contiguous();
+  Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device());
+  y.set_frozen(x.is_frozen());
+  if (x.is_cuda()) {
+    code.value_on_device(f, dense, store_into(y));
+    return y;
+  }
+  dispatch_real(code.name, x.dtype(),
+                [&]<class T>(T) { run_value(code, f, x.numel(), dense.data<T>(), y.data<T>()); });
+  return y;
+}
+
+void pointwise_slope(const PointwiseCode& code, const void* f, Slope slope, const Tensor& at,
+                     const Tensor& d_y, Tensor* d_x) {
+  if (!d_y.defined()) return;
+  require_device_code(code, at);
+  require(code.slopes[static_cast<std::size_t>(slope)].of_double != nullptr, code.name,
+          ": there is no derivative by a parameter of this function; make the parameter a constant");
+  const Tensor dense = at.contiguous(), d = d_y.contiguous();
+  if (at.is_cuda()) {
+    code.slope_on_device(f, slope, dense, d, accumulate_into(d_x, at.shape(), at.dtype(), at.device()));
+    return;
+  }
+  dispatch_real(code.name, at.dtype(), [&]<class T>(T) {
+    contribute<T>(d_x, at.shape(), [&](Target<T> target) {
+      run_slope(code, f, slope, at.numel(), dense.data<T>(), d.data<T>(), target);
+    });
+  });
+}
+
+void pointwise_pullback(const PointwiseCode& code, const void* f, const Tensor& at, const Tensor& d_y,
+                        Tensor* d_x) {
+  if (Tensor* const d = wanted(d_x, at)) pointwise_slope(code, f, Slope::of_backward, at, d_y, d);
+}
+
+void pointwise_parameters(const PointwiseCode& code, const void* f, const Tensor& x, const Tensor& d_y,
+                          double* d_parameters) {
+  if (!d_y.defined()) return;
+  const DType computed = computed_in(x.dtype());
+  const Tensor at = x.to(computed), d = d_y.to(computed);
+  for (int i = 0; i < code.parameters; ++i) {
+    Tensor share;
+    pointwise_slope(code, f, by_parameter(i), at, d, &share);
+    Tensor total;
+    accumulate_reduced(&total, share.flatten(), {});
+    d_parameters[i] += total.item();
+  }
+}
+
+Tensor along(const PointwiseCode& code, const void* f, const Tensor& x, const Tensor& d_x) {
+  Tensor d_y;
+  pointwise_slope(code, f, Slope::first, x, d_x, &d_y);
+  return d_y;
+}
+
+void along_pullback(const PointwiseCode& code, const void* f, const Tensor& x, const Tensor& d_x,
+                    const Tensor& d_y, Tensor* x_share, Tensor* d_x_share) {
+  if (!d_y.defined() || !d_x.defined()) return;
+  if (d_x_share) pointwise_slope(code, f, Slope::first, x, d_y, d_x_share);
+  if (x_share) pointwise_slope(code, f, Slope::second, x, mul(d_y, d_x), x_share);
+}
+
+Tensor along_parameters(const PointwiseCode& code, const void* f, const Tensor& x, const void* direction) {
+  Tensor d_y;
+  for (int i = 0; i < code.parameters; ++i) {
+    const double along = static_cast<const double*>(direction)[i];
+    if (along != 0)
+      pointwise_slope(code, f, by_parameter(i), x, full(x.shape(), along, x.dtype(), x.device()), &d_y);
+  }
+  return d_y;
+}
+
+void refuse_second_derivative(const PointwiseCode& code, const void* direction, const Tensor& d_y) {
+  bool moves = direction == nullptr;
+  for (int i = 0; !moves && i < code.parameters; ++i) moves = static_cast<const double*>(direction)[i] != 0;
+  require(!moves || !d_y.defined(), code.name,
+          ": there is no second derivative by a parameter; make the parameter a constant");
+}
+
+}  // namespace cladtorch::detail
