@@ -56,10 +56,10 @@ void accumulate_product(Tensor* d, const Shape& shape, const Tensor& a, const Te
     if (full == shape) {
       detail::write_to<T>(accumulate_into(d, shape, a.dtype()), multiply);
     } else {
-      Tensor product = Tensor::empty(full, d->defined() ? d->dtype() : a.dtype());
+      Tensor product = Tensor::empty(full, detail::computed_in(a.dtype()));
       detail::write_to<T>(accumulate_into(&product, full, a.dtype()),
                           [&](auto* out, bool) { multiply(out, false); });
-      detail::accumulate_reduced(d, std::move(product), shape);
+      detail::accumulate_reduced(d, std::move(product), shape, a.dtype());
     }
   });
 }
