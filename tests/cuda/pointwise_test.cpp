@@ -1,7 +1,5 @@
-#include "tests/ops/pointwise.h"
 #include "cladtorch/ops/ops.h"
 #include "tests/cuda/compare.h"
-#include "tests/ops/pairwise.h"
 
 namespace cladtorch {
 namespace {
@@ -28,27 +26,6 @@ void check(Value value, Pullback pullback, double low = -INFINITY) {
         [&](const Tensors& at) { return value(at[0]); },
         [&](const Tensors& at, Tensor d_y, const Gradients& d) { pullback(at[0], std::move(d_y), d[0]); }, x))
         << shape;
-  }
-}
-
-TEST(CudaPointwise, EveryFunctionOfTheCatalogue) {
-  for (const testing::PointwiseOperation& f : testing::pointwise_operations()) {
-    for (const Shape& shape : {Shape{0}, {9}, {2, 3, 171}})
-      EXPECT_TRUE(agrees_with_cpu(f.forward, f.pullback, {f.draw(shape)})) << f.name << ' ' << shape;
-    EXPECT_TRUE(agrees_with_cpu(f.tangent, f.tangent_pullback, {f.draw({3, 171}), normals({{3, 171}})[0]}))
-        << f.name;
-  }
-}
-
-TEST(CudaPointwise, EveryFunctionOfTwoOfTheCatalogue) {
-  for (const testing::PairwiseOperation& f : testing::pairwise_operations()) {
-    for (const auto& [a, b] : {std::pair<Shape, Shape>{{9}, {9}}, {{2, 3, 171}, {171}}, {{3, 40}, {3, 1}}}) {
-      EXPECT_TRUE(agrees_with_cpu(f.forward, f.pullback, {f.draw(0, a), f.draw(1, b)})) << f.name << ' ' << a;
-    }
-    const Shape a{2, 3, 171}, b{171};
-    const Tensors d = normals({a, b});
-    EXPECT_TRUE(agrees_with_cpu(f.tangent, f.tangent_pullback, {f.draw(0, a), f.draw(1, b), d[0], d[1]}))
-        << f.name;
   }
 }
 

@@ -168,6 +168,11 @@ def fused():
     case("causal_mask", lambda x: F.softmax(x.masked_fill(later, -torch.inf), dim=-1), scores=normal(3, 7, 9))
     case("linear_gelu_tanh", lambda x, w, b: F.gelu(F.linear(x, w, b), approximate="tanh"),
          x=normal(2, 11, 40), weight=normal(50, 40, scale=0.2), bias=normal(50))
+    case("mlp_gelu_tanh", lambda x, w, b, p, c: F.linear(F.gelu(F.linear(x, w, b), approximate="tanh"), p, c),
+         x=normal(2, 11, 20), weight=normal(30, 20, scale=0.2), bias=normal(30), projection=normal(7, 30),
+         projection_bias=normal(7))
+    case("add_rms_norm", lambda a, b, w: torch.cat((a + b, F.rms_norm(a + b, (40,), w, 1e-6)), dim=0),
+         a=normal(2, 7, 40), b=normal(2, 7, 40), weight=normal(40))
     case("add_layer_norm", lambda a, b, w, c: torch.cat((a + b, F.layer_norm(a + b, (40,), w, c)), dim=0),
          a=normal(2, 7, 40), b=normal(2, 7, 40), weight=normal(40), bias=normal(40))
 

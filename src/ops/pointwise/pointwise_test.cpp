@@ -1,73 +1,19 @@
-#include "tests/ops/pointwise.h"
+#include "cladtorch/ops/pointwise.h"
 
 #include <set>
 
+#include "cladtorch/ops/activation.h"
 #include "cladtorch/ops/pointwise_code.h"
-#include "cladtorch/ops/reduce.h"
+#include "tests/ops/catalogue.h"
 #include "tests/support/bfloat16_check.h"
 
 namespace cladtorch {
 namespace {
 
 namespace pullbacks = clad::custom_derivatives::cladtorch;
-using testing::PointwiseOperation;
-using testing::relative_difference;
 using testing::Tensors;
 
-TEST(Catalogue, HasEveryPointwiseFunction) {
-  std::set<int> found;
-  for (const PointwiseOperation& operation : testing::pointwise_operations()) found.insert(operation.index);
-#define CLADTORCH_EXPECT(F) EXPECT_TRUE(found.contains(functions::index_of<functions::F>)) << #F;
-  CLADTORCH_FUNCTIONS(CLADTORCH_EXPECT)
-#undef CLADTORCH_EXPECT
-}
-
-class Pointwise : public ::testing::TestWithParam<PointwiseOperation> {};
-
-TEST_P(Pointwise, GradientMatchesDifferences) {
-  for (const Shape& shape : {Shape{}, {0}, {1}, {15}, {16}, {17}, {2, 3, 5}})
-    EXPECT_TRUE(testing::gradients_match(GetParam().forward, GetParam().pullback, {GetParam().draw(shape)}));
-}
-
-TEST_P(Pointwise, TangentAndItsGradientMatchDifferences) {
-  const PointwiseOperation& f = GetParam();
-  const Tensor x = f.draw({2, 17}), d_x = testing::normals({{2, 17}}, 8)[0];
-  constexpr double h = 6e-6;
-  const Tensor up = f.forward({testing::moved(x, h, d_x)}), down = f.forward({testing::moved(x, -h, d_x)});
-  EXPECT_LT(relative_difference(f.tangent({x, d_x}), scale(sub(up, down), 0.5 / h)), 1e-8);
-  EXPECT_TRUE(testing::gradients_match(f.tangent, f.tangent_pullback, {x, d_x}));
-}
-
-TEST_P(Pointwise, FloatAgreesWithDouble) {
-  const PointwiseOperation& f = GetParam();
-  const Tensor x = f.draw({1003}).to(DType::float32), wide = x.to(DType::float64);
-  const Tensor d_y = testing::normals({{1003}}, 6)[0].to(DType::float32);
-  EXPECT_LT(relative_difference(f.forward({x}), f.forward({wide})), 1e-6);
-  Tensor d_x, d_wide;
-  f.pullback({x}, d_y, {&d_x});
-  f.pullback({wide}, d_y.to(DType::float64), {&d_wide});
-  EXPECT_LT(relative_difference(d_x, d_wide), 2e-6);
-}
-
-TEST_P(Pointwise, RoundsBfloat16Once) {
-  const PointwiseOperation& f = GetParam();
-  for (const Shape& shape : {Shape{0}, {1}, {511}, {512}, {513}, {3, 20000}}) {
-    const Tensor x = f.draw(shape);
-    // The result that is kept has 8 bits; a slope of it loses that much of what it multiplies.
-    const double slack = f.keeps_result ? 0.03 * testing::largest(f.forward({x})) : 0;
-    EXPECT_TRUE(testing::bfloat16_matches_float(f.forward, f.pullback, {x}, slack)) << shape;
-  }
-}
-
-TEST_P(Pointwise, OfAFrozenTensorIsFrozenAndEndsTheBackwardPass) {
-  Tensor x = GetParam().draw({3, 9}), d_x;
-  EXPECT_FALSE(GetParam().forward({x}).is_frozen());
-  x.set_frozen(true);
-  const Tensor y = GetParam().forward({x});
-  EXPECT_TRUE(y.is_frozen());
-  GetParam().pullback({x}, ones(y.shape(), y.dtype()), {&d_x});
-  EXPECT_FALSE(d_x.defined());
-}
+class Pointwise : public ::testing::TestWithParam<testing::Operation> {};
 
 TEST_P(Pointwise, NamesItselfInErrors) {
   const std::string name = GetParam().name;
@@ -84,7 +30,7 @@ TEST_P(Pointwise, KeepsNaN) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Pointwise, ::testing::ValuesIn(testing::pointwise_operations()),
+INSTANTIATE_TEST_SUITE_P(All, Pointwise, ::testing::ValuesIn(testing::functions_of_one()),
                          [](const auto& info) { return info.param.name; });
 
 TEST(PointwiseParameters, HaveTheDerivativesOfDifferences) {
