@@ -20,7 +20,7 @@ struct SwigluGradients {
 
 template <class T>
 CLADTORCH_HOST_DEVICE SwigluGradients<T> swiglu_gradients(T gate, T up, T d_y) {
-  const T s = functions::gate(gate);
+  const T s = functions::falling_sigmoid(-gate);
   return {d_y * up * functions::Silu::slope_of_gate(gate, s), d_y * gate * s};
 }
 

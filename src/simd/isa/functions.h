@@ -99,10 +99,11 @@ inline Lanes sigmoid(Lanes of) {
 }
 
 /// exp is bounded so that one more than it has a normal reciprocal: denormal ones take 25 times as long.
-inline Lanes gate(Lanes x) {
-  const Floats negative = -x.lanes;
-  return reciprocal(1.0f + exp(negative > 87.0f ? broadcast(87.0f) : negative));
+inline Lanes falling_sigmoid(Lanes x) {
+  return reciprocal(1.0f + exp(x.lanes > 87.0f ? broadcast(87.0f) : x.lanes));
 }
+
+inline Floats size_of(Floats x) { return x < 0.0f ? -x : x; }
 
 /// exp(-x^2 / 2), bounded so that no result is denormal.
 inline Floats bell(Floats size) {
@@ -113,7 +114,7 @@ inline Floats bell(Floats size) {
 /// The lower tail is exp(-a^2 / 2) r(a) with a = |x|; r is smooth, and near 1 / (a sqrt(2 pi)) for large a: a
 /// minimax polynomial of degree 9 in t = 1 / (1 + a / 4), times t, to 3.4e-8 of it.
 inline Lanes normal_distribution(Lanes of) {
-  const Floats x = of.lanes, size = x < 0.0f ? -x : x, a = size > 12.5f ? broadcast(12.5f) : size;
+  const Floats x = of.lanes, size = size_of(x), a = size > 12.5f ? broadcast(12.5f) : size;
   const Floats t = reciprocal(1.0f + a * 0.25f);
   Floats r = broadcast(1.978202895e-2f);
   r = r * t + broadcast(-8.087739415e-2f);
@@ -128,7 +129,7 @@ inline Lanes normal_distribution(Lanes of) {
   const Floats tail = r * t * bell(size);
   return x < 0.0f ? tail : 1.0f - tail;
 }
-inline Lanes normal_density(Lanes x) { return bell(abs(x).lanes) * 0.398942280f; }
+inline Lanes normal_density(Lanes x) { return bell(size_of(x.lanes)) * 0.398942280f; }
 
 template <class F>
 void function_values(const void* parameters, int64_t n, const float* x, float* y) {

@@ -9,7 +9,7 @@ void swiglu(int64_t n, const float* gate, const float* up, float* y) {
 void swiglu_pullback(int64_t n, const float* gate, const float* up, const float* d_y, float* d_gate,
                      bool add_gate, float* d_up, bool add_up) {
   each_vector(n, [&](int64_t i, auto part) {
-    const Lanes x = part.get(gate + i, 0), s = cladtorch::simd::CLADTORCH_ISA::gate(x);
+    const Lanes x = part.get(gate + i, 0), s = falling_sigmoid(-x);
     const Floats d = part.get(d_y + i, 0);
     if (d_gate) {
       const Floats of_gate = d * part.get(up + i, 0) * functions::Silu::slope_of_gate(x, s).lanes;

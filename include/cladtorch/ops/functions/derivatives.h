@@ -279,9 +279,9 @@ CLADTORCH_HOST_DEVICE inline Dual<T> pushforward(const GeluErf&, T x, T d_x) {
 
 template <class T>
 CLADTORCH_HOST_DEVICE inline Dual<T> pushforward(const GeluTanh&, T x, T d_x) {
-  Dual<T> both = gate_pushforward(x * (x * x * T(GeluTanh::cubic) + T(GeluTanh::linear)),
-                                  T(d_x * (x * x * T(GeluTanh::cubic) + T(GeluTanh::linear)) +
-                                    x * ((d_x * x + x * d_x) * T(GeluTanh::cubic))));
+  Dual<T> both = falling_sigmoid_pushforward(-x * (x * x * T(GeluTanh::cubic) + T(GeluTanh::linear)),
+                                             T(-d_x * (x * x * T(GeluTanh::cubic) + T(GeluTanh::linear)) +
+                                               -x * ((d_x * x + x * d_x) * T(GeluTanh::cubic))));
   T t = both.value;
   T d_t = both.pushforward;
   return Dual<T>{x * t, d_x * t + x * d_t};
@@ -490,7 +490,7 @@ CLADTORCH_HOST_DEVICE inline Dual<T> pushforward(const Sign&, T x, T d_x) {
 
 template <class T>
 CLADTORCH_HOST_DEVICE inline Dual<T> pushforward(const Silu&, T x, T d_x) {
-  Dual<T> both = gate_pushforward(x, d_x);
+  Dual<T> both = falling_sigmoid_pushforward(-x, T(-d_x));
   T t = both.value;
   T d_t = both.pushforward;
   return Dual<T>{x * t, d_x * t + x * d_t};

@@ -282,13 +282,13 @@ struct Silu {
   static constexpr const char* name = "silu";
   template <class T>
   CLADTORCH_HOST_DEVICE T operator()(T x) const {
-    return x * gate(x);
+    return x * falling_sigmoid(-x);
   }
   template <class T>
   CLADTORCH_HOST_DEVICE T slope(T x) const {
-    return slope_of_gate(x, gate(x));
+    return slope_of_gate(x, falling_sigmoid(-x));
   }
-  /// The same, given s = gate(x).
+  /// The same, given s = sigmoid(x).
   template <class T>
   CLADTORCH_HOST_DEVICE static T slope_of_gate(T x, T s) {
     return s + x * s * (T(1) - s);
@@ -303,11 +303,11 @@ struct GeluTanh {
   static constexpr double cubic = 0.071354816272600239131;  ///< that times 0.044715
   template <class T>
   CLADTORCH_HOST_DEVICE T operator()(T x) const {
-    return x * gate(x * (x * x * T(cubic) + T(linear)));
+    return x * falling_sigmoid(-x * (x * x * T(cubic) + T(linear)));
   }
   template <class T>
   CLADTORCH_HOST_DEVICE T slope(T x) const {
-    const T s = gate(x * (x * x * T(cubic) + T(linear)));
+    const T s = falling_sigmoid(-x * (x * x * T(cubic) + T(linear)));
     return s + x * s * (T(1) - s) * (x * x * (T(3) * T(cubic)) + T(linear));
   }
 };
