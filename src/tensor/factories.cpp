@@ -1,6 +1,7 @@
 #include "cladtorch/tensor/factories.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "cladtorch/tensor/parallel.h"
 #include "tensor/bfloat16_kernels.h"
@@ -69,6 +70,51 @@ Tensor zeros(const Shape& shape, DType dtype, Device device) { return full(shape
 Tensor ones(const Shape& shape, DType dtype, Device device) { return full(shape, 1, dtype, device); }
 Tensor zeros_like(const Tensor& other) { return zeros(other.shape(), other.dtype(), other.device()); }
 
+Tensor full_like(const Tensor& other, double value) {
+  return full(other.shape(), value, other.dtype(), other.device());
+}
+Tensor ones_like(const Tensor& other) { return full_like(other, 1); }
+
+Tensor linspace(double first, double last, int64_t steps, DType dtype) {
+  require(steps >= 0, "linspace: expected at least 0 steps, got ", steps);
+  Tensor result = empty({steps}, dtype);
+  detail::dispatch_real("linspace", dtype, [&]<class T>(T) {
+    // From either end, so that both are exact and the middle is symmetric.
+    const double step = steps > 1 ? (last - first) / static_cast<double>(steps - 1) : 0;
+    for (int64_t i = 0; i < steps; ++i)
+      result.data<T>()[i] =
+          detail::convert<T>(i < (steps + 1) / 2 ? first + static_cast<double>(i) * step
+                                                 : last - static_cast<double>(steps - 1 - i) * step);
+  });
+  return result;
+}
+
+Tensor eye(int64_t n, DType dtype) {
+  require(n >= 0, "eye: expected an extent of at least 0, got ", n);
+  Tensor result = zeros({n, n}, dtype);
+  detail::dispatch_any(dtype, [&]<class T>(T) {
+    for (int64_t i = 0; i < n; ++i) result.data<T>()[i * n + i] = detail::convert<T>(int32_t{1});
+  });
+  return result;
+}
+
+Tensor one_hot(const Tensor& indices, int64_t classes, DType dtype) {
+  require(indices.defined() && indices.dtype() == DType::int32 && !indices.is_cuda(),
+          "one_hot: expected int32 indices on the cpu");
+  Shape shape = indices.shape();
+  shape.push_back(classes);
+  const Tensor dense = indices.contiguous();
+  Tensor result = zeros(shape, dtype);
+  detail::dispatch_any(dtype, [&]<class T>(T) {
+    for (int64_t i = 0; i < dense.numel(); ++i) {
+      const int32_t index = dense.data<int32_t>()[i];
+      require(index >= 0 && index < classes, "one_hot: index ", index, " is outside [0, ", classes, ")");
+      result.data<T>()[i * classes + index] = detail::convert<T>(int32_t{1});
+    }
+  });
+  return result;
+}
+
 Tensor arange(int64_t n, DType dtype, Device device) {
   require(n >= 0, "arange: expected a count of at least 0, got ", n);
   Tensor result = empty({n}, dtype, device);
@@ -95,6 +141,42 @@ Tensor rand(const Shape& shape, Random& random, DType dtype) {
   return random_tensor("rand", shape, random, dtype, []<class T>(Random& r, int64_t n, T* out) {
     for (int64_t i = 0; i < n; ++i) out[i] = detail::convert<T>(r.uniform());
   });
+}
+
+Tensor randint(int64_t low, int64_t high, const Shape& shape, Random& random, DType dtype) {
+  require(low < high && low >= INT32_MIN && high <= int64_t{INT32_MAX} + 1,
+          "randint: expected low < high within int32, got ", low, " and ", high);
+  Tensor result = empty(shape, dtype);
+  detail::dispatch_any(dtype, [&]<class T>(T) {
+    for (int64_t i = 0; i < result.numel(); ++i) {
+      const auto above = static_cast<int64_t>(random.below(static_cast<uint64_t>(high - low)));
+      result.data<T>()[i] = detail::convert<T>(static_cast<int32_t>(low + above));
+    }
+  });
+  return result;
+}
+
+Tensor randperm(int64_t n, Random& random, DType dtype) {
+  Tensor result = arange(n, dtype);
+  detail::dispatch_any(dtype, [&]<class T>(T) {
+    T* const data = result.data<T>();
+    for (int64_t i = n - 1; i > 0; --i) std::swap(data[i], data[random.below(static_cast<uint64_t>(i) + 1)]);
+  });
+  return result;
+}
+
+Tensor bernoulli(const Tensor& probability, Random& random) {
+  require(probability.defined() && !probability.is_cuda(), "bernoulli: expected probabilities on the cpu");
+  const Tensor dense = probability.contiguous();
+  Tensor result = empty(probability.shape(), probability.dtype());
+  detail::dispatch_real("bernoulli", probability.dtype(), [&]<class T>(T) {
+    for (int64_t i = 0; i < dense.numel(); ++i) {
+      const double p = detail::convert<double>(dense.data<T>()[i]);
+      require(p >= 0 && p <= 1, "bernoulli: ", p, " is no probability");
+      result.data<T>()[i] = detail::convert<T>(random.uniform() < p ? 1.0 : 0.0);
+    }
+  });
+  return result;
 }
 
 }  // namespace cladtorch

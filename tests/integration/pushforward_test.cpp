@@ -56,6 +56,18 @@ double of_parameters(const Inputs& x) {
   return energy(leaky_relu(x.a, x.scalar)) + energy(elu(x.a, x.scalar)) + energy(pow(square(x.a), x.scalar));
 }
 double of_pairs(const Inputs& x) { return energy(atan2(x.a, exp(x.b))) + energy(maximum(x.a, x.b)); }
+double of_joined(const Inputs& x) {
+  return energy(mul(cladtorch::cat({x.a, x.b}), cladtorch::cat({x.b, x.a}))) +
+         energy(cladtorch::stack({x.a, x.b}, 1));
+}
+double of_extremes(const Inputs& x) { return energy(amax(x.a, 1)) + energy(amin(x.a, 0, true)); }
+double of_lines(const Inputs& x) { return energy(mul(cumsum(x.a, 1), flip(x.a, 0))); }
+double of_statistics(const Inputs& x) {
+  return energy(var(x.a, 1)) + energy(norm(x.a, 0)) + energy(logsumexp(x.a, -1));
+}
+double of_losses(const Inputs& x) {
+  return energy(huber_loss(x.a, x.b)) + energy(binary_cross_entropy_with_logits(x.a, sigmoid(x.b)));
+}
 double of_erf(const Inputs& x) { return energy(cladtorch::erf(x.a)); }
 double of_softmax(const Inputs& x) { return energy(softmax(x.a)); }
 double of_log_softmax(const Inputs& x) { return energy(log_softmax(x.a)); }
@@ -181,6 +193,11 @@ CHECK_TANGENT(Log, of_log, {2, 5})
 CHECK_TANGENT(Roots, of_roots, {2, 5})
 CHECK_TANGENT(Erf, of_erf, {2, 5})
 CHECK_TANGENT(FunctionsOfTwo, of_pairs, {2, 5}, {5})
+CHECK_TANGENT(Joined, of_joined, {2, 3}, {2, 3})
+CHECK_TANGENT(Extremes, of_extremes, {4, 5})
+CHECK_TANGENT(CumulativeSumsAndFlips, of_lines, {4, 5})
+CHECK_TANGENT(Statistics, of_statistics, {4, 5})
+CHECK_TANGENT(ComposedLosses, of_losses, {4, 5}, {4, 5})
 CHECK_TANGENT(Softmax, of_softmax, {2, 3, 5})
 CHECK_TANGENT(LogSoftmax, of_log_softmax, {2, 3, 5})
 CHECK_TANGENT(Tril, of_tril, {2, 3, 5})

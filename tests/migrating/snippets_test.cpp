@@ -83,6 +83,19 @@ TEST(Migrating, Tensors) {
   Tensor x = from_values<float>({2, 3}, {1, 2, 3, 4, 5, 6});
   const Tensor y = full({2, 3}, 2), w = x.transpose(0, 1);
   EXPECT_THAT(values(zeros_like(x)), ::testing::Each(0));
+  EXPECT_THAT(values(ones_like(x)), ::testing::Each(1));
+  EXPECT_THAT(values(full_like(x, 2)), ::testing::Each(2));
+  EXPECT_EQ(sum(eye(3)).item(), 3);
+  EXPECT_THAT(values(linspace(0, 1, 5)), ::testing::ElementsAre(0, 0.25f, 0.5f, 0.75f, 1));
+  {
+    const Tensor ids = from_values<int32_t>({2}, {3, 0});
+    EXPECT_THAT(values(one_hot(ids, 4)), ::testing::ElementsAre(0, 0, 0, 1, 1, 0, 0, 0));
+    Random random(42);
+    EXPECT_EQ(randint(0, 9, {2, 3}, random).dtype(), DType::int32);
+    EXPECT_EQ(sum(randperm(8, random).to(DType::float32)).item(), 28);
+    const Tensor p = from_values<float>({3}, {0, 1, 1});
+    EXPECT_THAT(values(bernoulli(p, random)), ::testing::ElementsAre(0, 1, 1));
+  }
   EXPECT_EQ(x.shape(), (Shape{2, 3}));
   EXPECT_EQ(x.size(-1) + x.dim() + x.numel(), 3 + 2 + 6);
   EXPECT_EQ(x.dtype(), DType::float32);
@@ -232,6 +245,41 @@ TEST(Migrating, Functions) {
   }
   EXPECT_LE(values(gelu_tanh(x))[3], values(relu(x))[3]);
   EXPECT_NEAR(values(gelu_erf(x))[3], values(gelu_tanh(x))[3], 1e-3);
+  {
+    const Tensor x = from_values<float>({2, 2}, {0.2f, 0.9f, 0.5f, 0.3f}), y = ones({2, 2});
+    const auto numbers = [](const Tensor& got, const std::vector<double>& expected) {
+      const std::vector<float> found = values(got);
+      ASSERT_EQ(found.size(), expected.size());
+      for (size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-5);
+    };
+    numbers(cat({x, y}, 1), {0.2, 0.9, 1, 1, 0.5, 0.3, 1, 1});
+    numbers(stack({x, y}), {0.2, 0.9, 0.5, 0.3, 1, 1, 1, 1});
+    numbers(amax(x, 1), {0.9, 0.5});
+    numbers(amin(x, -1, true), {0.2, 0.3});
+    EXPECT_EQ(argmax(x, 1).select(0, 0).item(), 1);
+    EXPECT_EQ(argmin(x, 1).select(0, 1).item(), 1);
+    numbers(cumsum(x, 1), {0.2, 1.1, 0.5, 0.8});
+    numbers(flip(x, 1), {0.9, 0.2, 0.3, 0.5});
+    numbers(var(x, 1), {0.245, 0.02});
+    numbers(cladtorch::std(x, 1), {std::sqrt(0.245), std::sqrt(0.02)});
+    numbers(norm(x, 1), {std::sqrt(0.85), std::sqrt(0.34)});
+    EXPECT_NEAR(norm(x).item(), std::sqrt(1.19), 1e-6);
+    numbers(logsumexp(x, 1),
+            {std::log(std::exp(0.2) + std::exp(0.9)), std::log(std::exp(0.5) + std::exp(0.3))});
+    numbers(lerp(x, y, 0.3), {0.44, 0.93, 0.65, 0.51});
+    EXPECT_NEAR(l1_loss(x, y).item(), 0.525, 1e-6);
+    EXPECT_NEAR(smooth_l1_loss(x, y).item(), 0.17375, 1e-6);
+    EXPECT_NEAR(huber_loss(x, y, Reduction::sum).item(), 0.695, 1e-6);
+    const Tensor p = x, t = y;
+    EXPECT_NEAR(binary_cross_entropy(p, t).item(), -std::log(0.2 * 0.9 * 0.5 * 0.3) / 4, 1e-6);
+    EXPECT_NEAR(binary_cross_entropy_with_logits(x, t).item(), mean(softplus(-x)).item(), 1e-6);
+    EXPECT_NEAR(kl_div(x, t).item(), -0.475, 1e-6);
+    numbers(cosine_similarity(x, y, -1), {1.1 / std::sqrt(1.7), 0.8 / std::sqrt(0.68)});
+    numbers(glu(x), {0.2 / (1 + std::exp(-0.9)), 0.5 / (1 + std::exp(-0.3))});
+    const Tensor u = x.select(0, 0), v = x.select(0, 1), w = y.select(0, 0);
+    numbers(outer(u, v), {0.1, 0.06, 0.45, 0.27});
+    EXPECT_NEAR(triplet_margin_loss(u, v, w).item(), norm(u - v).item() - norm(u - w).item() + 1, 1e-5);
+  }
   const Tensor gate = x, up = y;
   EXPECT_NEAR(values(swiglu(gate, up))[3], values(silu(gate) * up)[3], 1e-6);
   EXPECT_NEAR(sum(softmax(x)).item(), B * T, 1e-5);

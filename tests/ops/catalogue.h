@@ -30,6 +30,7 @@ struct Operation {
   bool rounds_once = true;  ///< false for what rounds as the operations do that it is made of
   /// Where operands of the first case may be frozen, each by itself.
   bool freezes = true;
+  bool on_devices = true;
   // For those whose tangent is a function of its own: of the operands and their tangents.
   Forward tangent = nullptr;
   Pullback tangent_pullback = nullptr;

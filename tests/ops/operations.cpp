@@ -129,6 +129,65 @@ std::vector<Operation> arithmetic() {
   };
 }
 
+std::vector<Operation> along_dimensions() {
+  const std::vector<std::vector<Shape>> lines = {{{3, 5, 4}}, {{1, 7, 1}}, {{2, 6, 700}}};
+  const auto extreme = [&](const char* name, auto forward, auto reverse_forw, auto pullback) {
+    return Operation{name,
+                     {{}},
+                     lines,
+                     [=](const Tensors& x) { return forward(x[0], 1, false); },
+                     [=](const Tensors& x, Tensor d_y, const Gradients& d) {
+                       State<ExtremeState> state;
+                       reverse_forw(x[0], 1, false, state);
+                       pullback({}, 1, false, std::move(d_y), d[0], state);
+                     },
+                     0,
+                     true,
+                     true,
+                     false};
+  };
+  return {
+      {"cat",
+       {{"a"}, {"b"}},
+       {{{3, 5, 4}, {3, 2, 4}}, {{2, 0, 3}, {2, 4, 3}}},
+       [](const Tensors& x) { return cat({x[0], x[1]}, 1); },
+       [](const Tensors& x, Tensor d_y, const Gradients& d) {
+         State<CatState> state;
+         pullbacks::cat_reverse_forw({x[0], x[1]}, -2, state);
+         std::vector<Tensor> parts(2);
+         for (size_t i = 0; i < 2; ++i)
+           if (d[i]) parts[i] = std::move(*d[i]);
+         pullbacks::cat_pullback({}, -2, std::move(d_y), &parts, state);
+         for (size_t i = 0; i < 2; ++i)
+           if (d[i]) *d[i] = std::move(parts[i]);
+       }},
+      {"flip",
+       {{}},
+       lines,
+       [](const Tensors& x) { return flip(x[0], 1); },
+       [](const Tensors& x, Tensor d_y, const Gradients& d) {
+         pullbacks::flip_pullback(x[0], 1, std::move(d_y), d[0]);
+       },
+       0,
+       true,
+       false,
+       false},
+      {"cumsum",
+       {{}},
+       lines,
+       [](const Tensors& x) { return cumsum(x[0], 1); },
+       [](const Tensors& x, Tensor d_y, const Gradients& d) {
+         pullbacks::cumsum_pullback(x[0], 1, std::move(d_y), d[0]);
+       },
+       0,
+       true,
+       false,
+       false},
+      extreme("amax", amax, pullbacks::amax_reverse_forw, pullbacks::amax_pullback),
+      extreme("amin", amin, pullbacks::amin_reverse_forw, pullbacks::amin_pullback),
+  };
+}
+
 std::vector<Operation> products() {
   const auto gelu = [](const Tensors& x, Tensor d_y, const Gradients& d) {
     State<LinearGeluState> state;
@@ -374,7 +433,7 @@ std::vector<Operation> of_sequences() {
 
 std::vector<Operation> operations_of_tensors() {
   std::vector<Operation> all;
-  for (const auto& part : {arithmetic(), products(), normalizations(), of_sequences()})
+  for (const auto& part : {arithmetic(), along_dimensions(), products(), normalizations(), of_sequences()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }

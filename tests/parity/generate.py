@@ -157,6 +157,35 @@ def sums():
     case("mean_of_columns", lambda x: x.mean(1, keepdim=True), x=normal(3, 4, 5))
 
 
+# Functions of tests/parity/composed_parity_test.cpp; operands between 0 and 1, so that all are defined.
+COMPOSED = {
+    "stack": (lambda a, b: torch.stack((a, b, a), dim=1), 2), "lerp": (lambda a, b: torch.lerp(a, b, 0.3), 2),
+    "outer": (lambda a, b: torch.outer(a[0], b[0]), 2), "glu": (lambda a: F.glu(a, dim=0), 1),
+    "var": (lambda a: torch.var(a, dim=1), 1), "std": (lambda a: torch.std(a, dim=0, keepdim=True), 1),
+    "norm": (lambda a: torch.linalg.vector_norm(a, dim=1), 1), "logsumexp": (lambda a: torch.logsumexp(a, dim=0), 1),
+    "cosine_similarity": (F.cosine_similarity, 2), "l1_loss": (F.l1_loss, 2),
+    "huber_loss": (lambda a, b: F.huber_loss(a, b, reduction="sum", delta=0.3), 2),
+    "smooth_l1_loss": (lambda a, b: F.smooth_l1_loss(a, b, reduction="none", beta=0.4), 2),
+    "binary_cross_entropy": (F.binary_cross_entropy, 2),
+    "binary_cross_entropy_with_logits": (F.binary_cross_entropy_with_logits, 2),
+    "kl_div": (lambda a, b: F.kl_div(a, b, reduction="sum"), 2), "triplet_margin_loss": (F.triplet_margin_loss, 3),
+}
+
+
+def composed():
+    for name, (function, count) in COMPOSED.items():
+        case(f"composed_{name}", function, **{key: torch.rand(6, 8).mul(0.9).add(0.05).requires_grad_()
+                                              for key in "abc"[:count]})
+
+
+def along():
+    case("cat", lambda a, b: torch.cat((a, b), dim=1), a=normal(3, 5, 4), b=normal(3, 2, 4))
+    case("flip", lambda x: torch.flip(x, (1,)), x=normal(3, 5, 4))
+    case("cumsum", lambda x: torch.cumsum(x, 1), x=normal(3, 5, 4))
+    for name in ("amax", "amin"):
+        case(name, lambda x: getattr(torch, name)(x, 1), x=torch.randint(0, 4, (3, 5, 4)).float().requires_grad_())
+
+
 def fused():
     """Operations that fusion rules are made of, and what they become."""
     case("log_softmax", lambda x: F.log_softmax(x, dim=-1), x=normal(5, 31, scale=3.0))
@@ -245,6 +274,8 @@ if __name__ == "__main__":
     llama_operations()
     pointwise()
     pairwise()
+    along()
+    composed()
     sums()
     fused()
     write(sys.argv[1])

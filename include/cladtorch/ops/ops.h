@@ -2,8 +2,10 @@
 #pragma once
 
 #include "cladtorch/ops/activation.h"
+#include "cladtorch/ops/along.h"
 #include "cladtorch/ops/arithmetic.h"
 #include "cladtorch/ops/attention.h"
+#include "cladtorch/ops/composed.h"
 #include "cladtorch/ops/count.h"
 #include "cladtorch/ops/dropout.h"
 #include "cladtorch/ops/embedding.h"

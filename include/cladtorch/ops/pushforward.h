@@ -3,6 +3,7 @@
 // clad::differentiate or clad::hessian_vector_product for a function of tensors.
 #pragma once
 
+#include "cladtorch/ops/pushforward/along.h"
 #include "cladtorch/ops/pushforward/arithmetic.h"
 #include "cladtorch/ops/pushforward/attention.h"
 #include "cladtorch/ops/pushforward/fused.h"

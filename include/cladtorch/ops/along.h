@@ -1,0 +1,74 @@
+// Operations along one dimension: joining tensors, the largest elements, running sums. A dimension may be
+// negative, and then counts from the last; one that does not exist is an Error.
+#pragma once
+
+#include <clad/opaque.h>
+
+#include <vector>
+
+#include "cladtorch/tensor/tensor.h"
+
+namespace cladtorch {
+
+/// The parts behind one another along `dim`; all other extents, dtypes and devices must be equal. Throws
+/// Error that names the part that does not fit.
+Tensor cat(const std::vector<Tensor>& parts, int64_t dim = 0);
+
+/// The elements of x in the opposite order along `dim`. CPU only.
+Tensor flip(const Tensor& x, int64_t dim);
+
+/// y[i] = x[0] + ... + x[i] along `dim`, added one after the other; bfloat16 in float32. CPU only.
+Tensor cumsum(const Tensor& x, int64_t dim);
+
+/// The largest and the smallest element along `dim`, which must not be empty; NaN wins. Equal ones share the
+/// derivative evenly. With `keepdim` the dimension stays, with size 1. CPU only.
+Tensor amax(const Tensor& x, int64_t dim, bool keepdim = false);
+Tensor amin(const Tensor& x, int64_t dim, bool keepdim = false);
+
+/// Where the first of them is: int32. Derivatives pass by.
+CLAD_NONDIFFERENTIABLE Tensor argmax(const Tensor& x, int64_t dim, bool keepdim = false);
+CLAD_NONDIFFERENTIABLE Tensor argmin(const Tensor& x, int64_t dim, bool keepdim = false);
+
+/// What cat keeps of its parts.
+struct CatState {
+  std::vector<int64_t> sizes;  ///< along the dimension
+  std::vector<bool> frozen;
+};
+/// x and the result, with the dimension.
+struct ExtremeState {
+  Tensor x, y;
+};
+
+namespace tangents {
+/// What each element of x has of the derivative of its extreme y along `dim`: 1 / how many are equal to it,
+/// or 0. y has size 1 there.
+Tensor share_of_extreme(const Tensor& x, const Tensor& y, int64_t dim);
+}  // namespace tangents
+
+}  // namespace cladtorch
+
+namespace clad::custom_derivatives::cladtorch {
+using ::cladtorch::CatState;
+using ::cladtorch::ExtremeState;
+using ::cladtorch::Tensor;
+
+Tensor cat_reverse_forw(const std::vector<Tensor>& parts, int64_t dim, pullback_state<CatState>& state);
+void cat_pullback(CLAD_UNUSED const std::vector<Tensor>& parts, int64_t dim, Tensor d_y,
+                  std::vector<Tensor>* d_parts, pullback_state<CatState>& state);
+
+void flip_pullback(CLAD_UNUSED const Tensor& x, int64_t dim, Tensor d_y, Tensor* d_x);
+void cumsum_pullback(CLAD_UNUSED const Tensor& x, int64_t dim, Tensor d_y, Tensor* d_x);
+
+Tensor amax_reverse_forw(const Tensor& x, int64_t dim, bool keepdim, pullback_state<ExtremeState>& state);
+void amax_pullback(CLAD_UNUSED const Tensor& x, int64_t dim, bool keepdim, Tensor d_y, Tensor* d_x,
+                   pullback_state<ExtremeState>& state);
+Tensor amin_reverse_forw(const Tensor& x, int64_t dim, bool keepdim, pullback_state<ExtremeState>& state);
+void amin_pullback(CLAD_UNUSED const Tensor& x, int64_t dim, bool keepdim, Tensor d_y, Tensor* d_x,
+                   pullback_state<ExtremeState>& state);
+}  // namespace clad::custom_derivatives::cladtorch
+
+namespace clad::custom_derivatives::cladtorch::tangents {
+/// A step has no slope.
+inline void share_of_extreme_pullback(CLAD_UNUSED const Tensor&, CLAD_UNUSED const Tensor&, int64_t, Tensor,
+                                      Tensor*, Tensor*) {}
+}  // namespace clad::custom_derivatives::cladtorch::tangents

@@ -1,0 +1,263 @@
+#include "cladtorch/ops/along.h"
+
+#include "cladtorch/ops/arithmetic.h"
+#include "cladtorch/ops/count.h"
+#include "cladtorch/tensor/factories.h"
+#include "cladtorch/tensor/gradient_target.h"
+#include "cladtorch/tensor/parallel.h"
+#include "ops/common/target.h"
+#include "tensor/dispatch.h"
+
+namespace cladtorch {
+namespace {
+
+/// x as [outer, n, inner], where n is the extent of the dimension.
+struct Lines {
+  int64_t outer = 1, n, inner = 1;
+
+  Lines(const Shape& shape, int dim) : n(shape[dim]) {
+    for (int i = 0; i < dim; ++i) outer *= shape[i];
+    for (int i = dim + 1; i < shape.rank(); ++i) inner *= shape[i];
+  }
+
+  /// Calls body(first element of the line) for each line, in parallel.
+  template <class Body>
+  void for_each(Body&& body) const {
+    const int64_t grain = std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(n, 1));
+    parallel_for(outer * inner, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t line = begin; line < end; ++line) body(line, line / inner * n * inner + line % inner);
+    });
+  }
+};
+
+int line_dim(const char* operation, const Tensor& x, int64_t dim) {
+  require(x.defined(), operation, ": the tensor is undefined");
+  return checked_dim(operation, dim, x.dim());
+}
+
+void require_cpu(const char* operation, const Tensor& x) {
+  require(!x.is_cuda(), operation, ": there is no code for CUDA devices; use the cpu");
+}
+
+/// Sums from the first to the last, or from the last to the first.
+Tensor running_sum(const Tensor& x, int dim, bool back) {
+  const Tensor dense = x.contiguous();
+  Tensor y = Tensor::empty(x.shape(), x.dtype());
+  const Lines lines(x.shape(), dim);
+  detail::dispatch_real("cumsum", x.dtype(), [&]<class T>(T) {
+    const T* const from = dense.data<T>();
+    T* const to = y.data<T>();
+    lines.for_each([&](int64_t, int64_t first) {
+      detail::Computed<T> sum = 0;
+      for (int64_t i = 0; i < lines.n; ++i) {
+        const int64_t at = first + (back ? lines.n - 1 - i : i) * lines.inner;
+        sum += static_cast<detail::Computed<T>>(from[at]);
+        to[at] = static_cast<T>(sum);
+      }
+    });
+  });
+  return y;
+}
+
+/// Calls put(line, place, value) with the extreme of each line.
+template <class Put>
+void extremes(const char* operation, const Tensor& x, int64_t dim, bool largest, Put put) {
+  const int d = line_dim(operation, x, dim);
+  require_cpu(operation, x);
+  require(x.size(d) > 0, operation, ": dimension ", dim, " of shape ", x.shape(), " is empty");
+  detail::count_op();
+  const Tensor dense = x.contiguous();
+  const Lines lines(x.shape(), d);
+  detail::dispatch_real(operation, x.dtype(), [&]<class T>(T) {
+    const T* const from = dense.data<T>();
+    lines.for_each([&](int64_t line, int64_t first) {
+      using C = detail::Computed<T>;
+      int64_t place = 0;
+      C best = static_cast<C>(from[first]);
+      for (int64_t i = 1; i < lines.n && best == best; ++i) {
+        const C value = static_cast<C>(from[first + i * lines.inner]);
+        if (value != value || (largest ? value > best : value < best)) {
+          best = value;
+          place = i;
+        }
+      }
+      put(line, place, from[first + place * lines.inner]);
+    });
+  });
+}
+
+Shape without_line(const Shape& shape, int dim, bool keepdim) {
+  return keepdim ? shape.with(dim, 1) : shape.without(dim);
+}
+
+Tensor extreme(const char* operation, const Tensor& x, int64_t dim, bool keepdim, bool largest) {
+  const int d = line_dim(operation, x, dim);
+  Tensor y = Tensor::empty(without_line(x.shape(), d, keepdim), x.dtype());
+  y.set_frozen(x.is_frozen());
+  extremes(operation, x, dim, largest,
+           [&]<class T>(int64_t line, int64_t, T value) { y.data<T>()[line] = value; });
+  return y;
+}
+
+Tensor place_of_extreme(const char* operation, const Tensor& x, int64_t dim, bool keepdim, bool largest) {
+  const int d = line_dim(operation, x, dim);
+  Tensor places = Tensor::empty(without_line(x.shape(), d, keepdim), DType::int32);
+  extremes(operation, x, dim, largest, [&](int64_t line, int64_t place, auto) {
+    places.data<int32_t>()[line] = static_cast<int32_t>(place);
+  });
+  return places;
+}
+
+}  // namespace
+
+Tensor cat(const std::vector<Tensor>& parts, int64_t dim) {
+  require(!parts.empty(), "cat: there is no part");
+  const int d = line_dim("cat", parts[0], dim);
+  const Tensor& first = parts[0];
+  int64_t length = 0;
+  bool frozen = true;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const Tensor& part = parts[i];
+    require(part.defined(), "cat: part ", i, " is undefined");
+    require(part.dim() == first.dim() && part.shape().with(d, 0) == first.shape().with(d, 0) &&
+                part.dtype() == first.dtype() && part.device() == first.device(),
+            "cat: part ", i, " does not fit the first: expected ", first.shape(), " of ", first.dtype(),
+            " on ", first.device(), " but for dimension ", dim, ", got ", part.shape(), " of ", part.dtype(),
+            " on ", part.device());
+    length += part.size(d);
+    frozen = frozen && part.is_frozen();
+  }
+  detail::count_op();
+  Tensor y = Tensor::empty(first.shape().with(d, length), first.dtype(), first.device());
+  int64_t start = 0;
+  for (const Tensor& part : parts) {
+    y.narrow(d, start, part.size(d)).copy_from(part);
+    start += part.size(d);
+  }
+  y.set_frozen(frozen);
+  return y;
+}
+
+Tensor flip(const Tensor& x, int64_t dim) {
+  const int d = line_dim("flip", x, dim);
+  detail::count_op();
+  require_cpu("flip", x);
+  const Tensor dense = x.contiguous();
+  Tensor y = Tensor::empty(x.shape(), x.dtype());
+  const Lines lines(x.shape(), d);
+  detail::dispatch_any(x.dtype(), [&]<class T>(T) {
+    const T* const from = dense.data<T>();
+    T* const to = y.data<T>();
+    lines.for_each([&](int64_t, int64_t first) {
+      for (int64_t i = 0; i < lines.n; ++i)
+        to[first + i * lines.inner] = from[first + (lines.n - 1 - i) * lines.inner];
+    });
+  });
+  y.set_frozen(x.is_frozen());
+  return y;
+}
+
+Tensor cumsum(const Tensor& x, int64_t dim) {
+  const int d = line_dim("cumsum", x, dim);
+  require_cpu("cumsum", x);
+  detail::count_op();
+  Tensor y = running_sum(x, d, false);
+  y.set_frozen(x.is_frozen());
+  return y;
+}
+
+Tensor amax(const Tensor& x, int64_t dim, bool keepdim) { return extreme("amax", x, dim, keepdim, true); }
+Tensor amin(const Tensor& x, int64_t dim, bool keepdim) { return extreme("amin", x, dim, keepdim, false); }
+Tensor argmax(const Tensor& x, int64_t dim, bool keepdim) {
+  return place_of_extreme("argmax", x, dim, keepdim, true);
+}
+Tensor argmin(const Tensor& x, int64_t dim, bool keepdim) {
+  return place_of_extreme("argmin", x, dim, keepdim, false);
+}
+
+Tensor tangents::share_of_extreme(const Tensor& x, const Tensor& y, int64_t dim) {
+  const int d = line_dim("share_of_extreme", x, dim);
+  const Tensor dense = x.contiguous(), extremes = y.contiguous();
+  Tensor share = Tensor::empty(x.shape(), x.dtype());
+  const Lines lines(x.shape(), d);
+  detail::dispatch_real("share_of_extreme", x.dtype(), [&]<class T>(T) {
+    using C = detail::Computed<T>;
+    lines.for_each([&](int64_t line, int64_t first) {
+      const C best = static_cast<C>(extremes.data<T>()[line]);
+      const auto is_best = [&](int64_t i) {
+        const C value = static_cast<C>(dense.data<T>()[first + i * lines.inner]);
+        return value == best || (value != value && best != best);
+      };
+      int64_t count = 0;
+      for (int64_t i = 0; i < lines.n; ++i) count += is_best(i);
+      for (int64_t i = 0; i < lines.n; ++i)
+        share.data<T>()[first + i * lines.inner] =
+            static_cast<T>(is_best(i) ? C(1) / static_cast<C>(count) : C(0));
+    });
+  });
+  return share;
+}
+
+}  // namespace cladtorch
+
+namespace clad::custom_derivatives::cladtorch {
+using ::cladtorch::line_dim;
+using ::cladtorch::wanted;
+
+Tensor cat_reverse_forw(const std::vector<Tensor>& parts, int64_t dim, pullback_state<CatState>& state) {
+  Tensor y = ::cladtorch::cat(parts, dim);
+  for (const Tensor& part : parts) {
+    state.data.sizes.push_back(part.size(dim));
+    state.data.frozen.push_back(part.is_frozen());
+  }
+  return y;
+}
+void cat_pullback(const std::vector<Tensor>&, int64_t dim, Tensor d_y, std::vector<Tensor>* d_parts,
+                  pullback_state<CatState>& state) {
+  if (!d_y.defined() || !d_parts) return;
+  const size_t count = state.data.sizes.size();
+  if (d_parts->size() < count) d_parts->resize(count);
+  int64_t start = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const int64_t size = state.data.sizes[i];
+    if (Tensor* const d = wanted(&(*d_parts)[i], state.data.frozen[i]))
+      d->accumulate(d_y.narrow(dim, start, size));
+    start += size;
+  }
+}
+
+void flip_pullback(const Tensor&, int64_t dim, Tensor d_y, Tensor* d_x) {
+  if (d_x && d_y.defined()) d_x->accumulate(::cladtorch::flip(d_y, dim));
+}
+
+void cumsum_pullback(const Tensor&, int64_t dim, Tensor d_y, Tensor* d_x) {
+  if (!d_x || !d_y.defined()) return;
+  d_x->accumulate(::cladtorch::running_sum(d_y, line_dim("cumsum", d_y, dim), true));
+}
+
+static void extreme_pullback(const ExtremeState& state, int64_t dim, bool keepdim, Tensor d_y, Tensor* d_x) {
+  d_x = wanted(d_x, state.x);
+  if (!d_y.defined() || !d_x) return;
+  const auto kept = [&](const Tensor& t) { return keepdim ? t : t.unsqueeze(dim); };
+  const Tensor share = ::cladtorch::tangents::share_of_extreme(state.x, kept(state.y), dim);
+  d_x->accumulate(::cladtorch::mul(share, kept(d_y)));
+}
+
+Tensor amax_reverse_forw(const Tensor& x, int64_t dim, bool keepdim, pullback_state<ExtremeState>& state) {
+  state.data = {x, ::cladtorch::amax(x, dim, keepdim)};
+  return state.data.y;
+}
+void amax_pullback(const Tensor&, int64_t dim, bool keepdim, Tensor d_y, Tensor* d_x,
+                   pullback_state<ExtremeState>& state) {
+  extreme_pullback(state.data, dim, keepdim, std::move(d_y), d_x);
+}
+Tensor amin_reverse_forw(const Tensor& x, int64_t dim, bool keepdim, pullback_state<ExtremeState>& state) {
+  state.data = {x, ::cladtorch::amin(x, dim, keepdim)};
+  return state.data.y;
+}
+void amin_pullback(const Tensor&, int64_t dim, bool keepdim, Tensor d_y, Tensor* d_x,
+                   pullback_state<ExtremeState>& state) {
+  extreme_pullback(state.data, dim, keepdim, std::move(d_y), d_x);
+}
+
+}  // namespace clad::custom_derivatives::cladtorch
