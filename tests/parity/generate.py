@@ -102,6 +102,7 @@ POINTWISE = {
     "abs": (torch.abs, -3, 3, [0]), "acos": (torch.acos, -0.9, 0.9, []), "acosh": (torch.acosh, 1.1, 4, []),
     "asin": (torch.asin, -0.9, 0.9, []), "asinh": (torch.asinh, -3, 3, []), "atan": (torch.atan, -3, 3, []),
     "atanh": (torch.atanh, -0.9, 0.9, []), "ceil": (torch.ceil, -3, 3, [1]),
+    "bounded_log": (lambda x: torch.clamp(torch.log(x), min=-100), 0.2, 4, []),
     "celu": (lambda x: F.celu(x, 0.7), -3, 3, [0]), "clamp": (lambda x: torch.clamp(x, -1, 2), -3, 3, [-1, 2]),
     "cos": (torch.cos, -6, 6, []), "cosh": (torch.cosh, -3, 3, []), "elu": (lambda x: F.elu(x, 1.3), -3, 3, [0]),
     "erf": (torch.erf, -3, 3, []), "erfc": (torch.erfc, -3, 3, []), "exp": (torch.exp, -3, 3, []),
@@ -157,6 +158,13 @@ def sums():
     case("mean_of_columns", lambda x: x.mean(1, keepdim=True), x=normal(3, 4, 5))
 
 
+def saturated(p, target):
+    """The loss of probabilities of which some are exactly 0 and 1."""
+    with torch.no_grad():
+        p[0], p[1:3] = 0, 1
+    return F.binary_cross_entropy(p, target.round(), reduction="none")
+
+
 # Functions of tests/parity/composed_parity_test.cpp; operands between 0 and 1, so that all are defined.
 COMPOSED = {
     "stack": (lambda a, b: torch.stack((a, b, a), dim=1), 2), "lerp": (lambda a, b: torch.lerp(a, b, 0.3), 2),
@@ -166,7 +174,7 @@ COMPOSED = {
     "cosine_similarity": (F.cosine_similarity, 2), "l1_loss": (F.l1_loss, 2),
     "huber_loss": (lambda a, b: F.huber_loss(a, b, reduction="sum", delta=0.3), 2),
     "smooth_l1_loss": (lambda a, b: F.smooth_l1_loss(a, b, reduction="none", beta=0.4), 2),
-    "binary_cross_entropy": (F.binary_cross_entropy, 2),
+    "binary_cross_entropy": (F.binary_cross_entropy, 2), "saturated": (saturated, 2),
     "binary_cross_entropy_with_logits": (F.binary_cross_entropy_with_logits, 2),
     "kl_div": (lambda a, b: F.kl_div(a, b, reduction="sum"), 2), "triplet_margin_loss": (F.triplet_margin_loss, 3),
 }

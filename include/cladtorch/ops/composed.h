@@ -92,16 +92,17 @@ inline Tensor huber_loss(const Tensor& prediction, const Tensor& target,
   const Tensor error = abs(prediction - target), bent = clamp(error, -INFINITY, delta);
   return reduced(bent * (error - bent * 0.5), reduction);
 }
-/// huber_loss(prediction, target) / beta, with beta for delta.
+/// huber_loss(prediction, target) / beta, with beta for delta; l1_loss if that is 0.
 inline Tensor smooth_l1_loss(const Tensor& prediction, const Tensor& target,
                              Reduction reduction = Reduction::mean, double beta = 1) {
+  if (beta == 0) return l1_loss(prediction, target, reduction);
   return huber_loss(prediction, target, reduction, beta) * (1 / beta);
 }
 
 /// -(t log p + (1 - t) log(1 - p)) for probabilities p; logarithms are at least -100.
 inline Tensor binary_cross_entropy(const Tensor& p, const Tensor& target,
                                    Reduction reduction = Reduction::mean) {
-  const Tensor yes = clamp(log(p), -100, INFINITY), no = clamp(log1p(-p), -100, INFINITY);
+  const Tensor yes = pointwise(functions::BoundedLog{}, p), no = pointwise(functions::BoundedLog{}, 1 - p);
   return reduced(-(target * yes + (1 - target) * no), reduction);
 }
 /// The same of p = sigmoid(x), without overflow.

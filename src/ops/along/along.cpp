@@ -20,7 +20,7 @@ struct Lines {
     for (int i = dim + 1; i < shape.rank(); ++i) inner *= shape[i];
   }
 
-  /// Calls body(first element of the line) for each line, in parallel.
+  /// Calls body(number of the line, its first element) for each line, in parallel.
   template <class Body>
   void for_each(Body&& body) const {
     const int64_t grain = std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(n, 1));

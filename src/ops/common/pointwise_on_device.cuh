@@ -1,6 +1,6 @@
 // The code of pointwise_on_device.h: a .cu file has one object for each function that it brings to devices.
 //
-//     const MapCode<GeluTanh> value;
+//     const MapCode<Negate> negated;
 #pragma once
 
 #include "cuda/pointwise.cuh"

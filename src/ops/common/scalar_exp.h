@@ -18,13 +18,6 @@ struct ScalarExp {
 #endif
     return std::exp(x);
   }
-  template <class T>
-  CLADTORCH_HOST_DEVICE static T reciprocal_of(T x) {
-#ifdef __CUDA_ARCH__
-    if constexpr (std::is_same_v<T, float>) return __fdividef(1.0f, x);
-#endif
-    return 1 / x;
-  }
 };
 
 /// 2^x of a float: one instruction there, good to 2 units in the last place.

@@ -52,8 +52,8 @@ Tensor pairwise(const PairwiseCode& code, const Tensor& a, const Tensor& b) {
   }
   dispatch_real(code.name, a.dtype(), [&]<class T>(T) {
     each_pair_row<T>(y.shape(), a, b, [&]<class C>(const PairRow<C>& row, int64_t offset) {
-      float memory[widened_block];
-      const Written<T> to(row.n, y.data<T>() + offset, false, reinterpret_cast<C*>(memory));
+      C memory[widened_block];
+      const Written<T> to(row.n, y.data<T>() + offset, false, memory);
       if constexpr (std::is_same_v<C, double>) {
         code.value.of_double(row, to.data());
       } else {
@@ -80,10 +80,9 @@ void pairwise_slope(const PairwiseCode& code, PairSlope slope, const Tensor& a, 
     dispatch_real(code.name, a.dtype(), [&]<class T>(T) {
       const auto write = [&]<class Out>(const Target<Out>& target) {
         each_pair_row<T>(shape, a, b, [&]<class C>(const PairRow<C>& row, int64_t offset) {
-          float memory[2][widened_block];
-          const C* const cotangent =
-              readable(row.n, dense.data<T>() + offset, reinterpret_cast<C*>(memory[0]));
-          const Written<Out> to(row.n, target.data + offset, target.add, reinterpret_cast<C*>(memory[1]));
+          C memory[2][widened_block];
+          const C* const cotangent = readable(row.n, dense.data<T>() + offset, memory[0]);
+          const Written<Out> to(row.n, target.data + offset, target.add, memory[1]);
           if constexpr (std::is_same_v<C, double>) {
             slopes.of_double(row, cotangent, to.data(), target.add);
           } else {

@@ -15,6 +15,7 @@
   X(Asinh) \
   X(Atan) \
   X(Atanh) \
+  X(BoundedLog) \
   X(Ceil) \
   X(Celu) \
   X(Clamp) \
@@ -129,6 +130,17 @@ CLADTORCH_HOST_DEVICE inline Dual<T> pushforward(const Atanh&, T x, T d_x) {
   T t = both.value;
   T d_t = both.pushforward;
   return Dual<T>{t, d_t};
+}
+
+template <class T>
+CLADTORCH_HOST_DEVICE inline Dual<T> pushforward(const BoundedLog&, T x, T d_x) {
+  Dual<T> both = log_pushforward(x, d_x);
+  T y = both.value;
+  T d_y = both.pushforward;
+  Dual<T> both_1 = where_pushforward(y < T(-100), T(-100), y, T(0), d_y);
+  T t_1 = both_1.value;
+  T d_t_1 = both_1.pushforward;
+  return Dual<T>{t_1, d_t_1};
 }
 
 template <class T>

@@ -136,6 +136,21 @@ struct Sigmoid {
   }
 };
 
+/// The logarithm of a probability for its loss: at least -100, with the slope of 1e-12 below that, as in
+/// PyTorch. The slope of a clamped logarithm would be 0 times infinity at 0.
+struct BoundedLog {
+  static constexpr const char* name = "bounded_log";
+  template <class T>
+  CLADTORCH_HOST_DEVICE T operator()(T x) const {
+    const T y = log(x);
+    return where(y < T(-100), T(-100), y);
+  }
+  template <class T>
+  CLADTORCH_HOST_DEVICE T slope(T x) const {
+    return T(1) / where(x < T(1e-12), T(1e-12), x);
+  }
+};
+
 struct LogSigmoid {
   static constexpr const char* name = "logsigmoid";
   template <class T>
