@@ -13,8 +13,9 @@ struct BfloatPair {
   uint32_t bits;
 };
 
-/// One tile of a product: C (+)= A B. A(i, p) is a[i * a_row + p * a_depth]; B(p, j) is b[p * b_depth + j],
-/// readable up to the next multiple of the vector length past `columns`.
+/// One tile of a product: C (+)= A B. A(i, p) is a[i * a_row + p * a_depth]; B(p, j) is b[p * b_depth + j], or
+/// b[b_offsets[p] + j] unless that is null, readable up to the next multiple of the vector length past
+/// `columns`. Pairs have no offsets.
 template <class T, class Sum = T>
 struct GemmTile {
   int64_t rows = 0, columns = 0, depth = 0;
@@ -22,6 +23,7 @@ struct GemmTile {
   int64_t a_row = 0, a_depth = 0;
   const T* b = nullptr;
   int64_t b_depth = 0;
+  const int32_t* b_offsets = nullptr;
   Sum* c = nullptr;
   int64_t c_row = 0;
   bool add = false;

@@ -48,6 +48,7 @@ const std::vector<Operation>& catalogue();
 std::vector<Operation> functions_of_one();
 std::vector<Operation> functions_of_two();
 std::vector<Operation> operations_of_tensors();
+std::vector<Operation> operations_on_images();
 
 /// An operation as a function of the operands that have derivatives; the others are fixed.
 struct Bound {

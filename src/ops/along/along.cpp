@@ -5,6 +5,7 @@
 #include "cladtorch/tensor/factories.h"
 #include "cladtorch/tensor/gradient_target.h"
 #include "cladtorch/tensor/parallel.h"
+#include "ops/common/one_device.h"
 #include "ops/common/target.h"
 #include "tensor/dispatch.h"
 
@@ -35,10 +36,6 @@ int line_dim(const char* operation, const Tensor& x, int64_t dim) {
   return checked_dim(operation, dim, x.dim());
 }
 
-void require_cpu(const char* operation, const Tensor& x) {
-  require(!x.is_cuda(), operation, ": there is no code for CUDA devices; use the cpu");
-}
-
 /// Sums from the first to the last, or from the last to the first.
 Tensor running_sum(const Tensor& x, int dim, bool back) {
   const Tensor dense = x.contiguous();
@@ -63,7 +60,7 @@ Tensor running_sum(const Tensor& x, int dim, bool back) {
 template <class Put>
 void extremes(const char* operation, const Tensor& x, int64_t dim, bool largest, Put put) {
   const int d = line_dim(operation, x, dim);
-  require_cpu(operation, x);
+  detail::require_cpu(operation, x);
   require(x.size(d) > 0, operation, ": dimension ", dim, " of shape ", x.shape(), " is empty");
   detail::count_op();
   const Tensor dense = x.contiguous();
@@ -141,7 +138,7 @@ Tensor cat(const std::vector<Tensor>& parts, int64_t dim) {
 Tensor flip(const Tensor& x, int64_t dim) {
   const int d = line_dim("flip", x, dim);
   detail::count_op();
-  require_cpu("flip", x);
+  detail::require_cpu("flip", x);
   const Tensor dense = x.contiguous();
   Tensor y = Tensor::empty(x.shape(), x.dtype());
   const Lines lines(x.shape(), d);
@@ -159,7 +156,7 @@ Tensor flip(const Tensor& x, int64_t dim) {
 
 Tensor cumsum(const Tensor& x, int64_t dim) {
   const int d = line_dim("cumsum", x, dim);
-  require_cpu("cumsum", x);
+  detail::require_cpu("cumsum", x);
   detail::count_op();
   Tensor y = running_sum(x, d, false);
   y.set_frozen(x.is_frozen());

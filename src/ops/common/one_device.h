@@ -15,4 +15,9 @@ void check_one_device(const char* operation, const Tensor& x, const Tensors&... 
   (check(others), ...);
 }
 
+/// Throws Error naming `operation` if x is on another device.
+inline void require_cpu(const char* operation, const Tensor& x) {
+  require(!x.is_cuda(), operation, ": there is no code for CUDA devices; use the cpu");
+}
+
 }  // namespace cladtorch::detail

@@ -13,6 +13,7 @@ static_assert(sizeof(most_rows) == (tile_vectors + 1) * sizeof(int64_t));
 template <class T>
 struct Step {
   using Sum = T;
+  static constexpr bool gathers = true;
   static Vector<T> right(const T* b) { return load(b); }
   static Vector<T> left(T a) { return broadcast(a); }
   static void multiply_add(Vector<T> left, Vector<T> right, Vector<Sum>& sum) { sum += left * right; }
@@ -21,6 +22,7 @@ struct Step {
 template <>
 struct Step<BfloatPair> {
   using Sum = float;
+  static constexpr bool gathers = false;
   static __m512bh right(const BfloatPair* b) { return (__m512bh)_mm512_loadu_si512(b); }
   static __m512bh left(BfloatPair a) { return (__m512bh)_mm512_set1_epi32(static_cast<int32_t>(a.bits)); }
   static void multiply_add(__m512bh left, __m512bh right, Floats& sum) {
@@ -39,7 +41,8 @@ inline void put_part(const Vector<T>* sums, int64_t columns, T* c, bool add) {
   for (int64_t j = 0; j < columns; ++j) c[j] = add ? c[j] + row[j] : row[j];
 }
 
-template <class T, int Rows, int Vectors>
+/// With `Gathered` rows of B begin where x.b_offsets says.
+template <class T, int Rows, int Vectors, bool Gathered>
 void gemm_tile_of(const GemmTile<T, SumOf<T>>& x) {
   using Sum = SumOf<T>;
   constexpr int64_t step = lanes<Sum>;
@@ -52,14 +55,15 @@ void gemm_tile_of(const GemmTile<T, SumOf<T>>& x) {
     __asm__("" : "+r"(a[i]));  // keeps them apart: the compiler would derive each from the one before
   }
   const T* b = x.b;
+  const int32_t* offset = x.b_offsets;
   const char* ahead = static_cast<const char*>(x.ahead);
   const int64_t a_row = x.a_row, a_depth = x.a_depth, b_depth = x.b_depth, ahead_step = x.ahead_step;
   Vector<Sum> sum[Rows][Vectors] = {};
   for (int64_t p = x.depth; p > 0; --p) {
     decltype(Step<T>::right(b)) right[Vectors];
 #pragma GCC unroll 8
-    for (int j = 0; j < Vectors; ++j) right[j] = Step<T>::right(b + j * step);
-    __builtin_prefetch(ahead, 0, 2);  // into the second-level cache
+    for (int j = 0; j < Vectors; ++j) right[j] = Step<T>::right((Gathered ? b + *offset : b) + j * step);
+    if constexpr (!Gathered) __builtin_prefetch(ahead, 0, 2);  // into the second-level cache
 #pragma GCC unroll 16
     for (int i = 0; i < Rows; ++i) {
       const auto left = Step<T>::left(a[i / 3][i % 3 * a_row]);
@@ -68,8 +72,12 @@ void gemm_tile_of(const GemmTile<T, SumOf<T>>& x) {
     }
 #pragma GCC unroll 8
     for (int i = 0; i < groups; ++i) a[i] += a_depth;
-    b += b_depth;
-    ahead += ahead_step;
+    if constexpr (Gathered) {
+      ++offset;
+    } else {
+      b += b_depth;
+      ahead += ahead_step;
+    }
   }
 
   const bool whole = x.columns == Vectors * step;
@@ -109,27 +117,32 @@ void gemm_tile_of(const GemmTile<T, SumOf<T>>& x) {
 template <class T>
 using TileFunction = void (*)(const GemmTile<T, SumOf<T>>&);
 
-template <class T, int Vectors, int Rows>
+template <class T, bool Gathered, int Vectors, int Rows>
 inline TileFunction<T> tile_of_rows(int64_t rows) {
   if constexpr (Rows == 1) {
-    return gemm_tile_of<T, 1, Vectors>;
+    return gemm_tile_of<T, 1, Vectors, Gathered>;
   } else {
-    return rows == Rows ? gemm_tile_of<T, Rows, Vectors> : tile_of_rows<T, Vectors, Rows - 1>(rows);
+    return rows == Rows ? gemm_tile_of<T, Rows, Vectors, Gathered>
+                        : tile_of_rows<T, Gathered, Vectors, Rows - 1>(rows);
   }
 }
 
-template <class T, int Vectors>
+template <class T, bool Gathered, int Vectors>
 inline TileFunction<T> tile_of(int64_t rows, int64_t vectors) {
   if constexpr (Vectors == 1) {
-    return tile_of_rows<T, 1, most_rows[1]>(rows);
+    return tile_of_rows<T, Gathered, 1, most_rows[1]>(rows);
   } else {
-    return vectors == Vectors ? tile_of_rows<T, Vectors, most_rows[Vectors]>(rows)
-                              : tile_of<T, Vectors - 1>(rows, vectors);
+    return vectors == Vectors ? tile_of_rows<T, Gathered, Vectors, most_rows[Vectors]>(rows)
+                              : tile_of<T, Gathered, Vectors - 1>(rows, vectors);
   }
 }
 
 template <class T>
 void gemm_tile(const GemmTile<T, SumOf<T>>& x) {
   constexpr int64_t step = lanes<SumOf<T>>;
-  tile_of<T, tile_vectors>(x.rows, (x.columns + step - 1) / step)(x);
+  const int64_t vectors = (x.columns + step - 1) / step;
+  if constexpr (Step<T>::gathers) {
+    if (x.b_offsets) return tile_of<T, true, tile_vectors>(x.rows, vectors)(x);
+  }
+  tile_of<T, false, tile_vectors>(x.rows, vectors)(x);
 }

@@ -1,0 +1,293 @@
+// The gradient of a convolution's weight as products of matrices: left [left channels, places] times right
+// [places, taps x right channels]. The right operand lies with its channels innermost, so that the taps of
+// one row of the kernel are adjacent and a tile reads them where they are. Places between the rows of an
+// image count too; there the left operand is zero. Where a group has few channels, a dot product for each
+// weight is faster.
+#include "cladtorch/tensor/parallel.h"
+#include "ops/common/scratch.h"
+#include "ops/convolution/correlation.h"
+#include "ops/convolution/window.h"
+#include "simd/kernels.h"
+
+namespace cladtorch::detail {
+namespace {
+
+constexpr int64_t most_places = 256;   // of a part of an image
+constexpr int64_t most_left = 64;      // channels of a task
+constexpr int64_t most_weights = 640;  // of a task, for each left channel
+constexpr int64_t most_dots = 4;       // left x right channels that are multiplied one by one
+constexpr int64_t tasks_wanted = 32;   // slices of the batch make up for few channels
+constexpr int64_t least_work = 1 << 17;
+
+template <class C>
+const simd::GemmKernel<C>& kernel_of() {
+  if constexpr (std::is_same_v<C, double>) {
+    return simd::kernels().gemm_double;
+  } else {
+    return simd::kernels().gemm_float;
+  }
+}
+
+template <class C>
+C dot(int64_t n, const C* a, const C* b) {
+  if constexpr (std::is_same_v<C, float>) {
+    return simd::kernels().dot(n, a, b);
+  } else {
+    C sum = 0;
+    for (int64_t i = 0; i < n; ++i) sum += a[i] * b[i];
+    return sum;
+  }
+}
+
+/// `rows` rows of `width` elements, `step` apart, to rows that are `pitch` apart with zeros between them.
+template <class T>
+void load_rows(const T* from, int64_t step, int64_t rows, int64_t width, int64_t pitch, Computed<T>* to) {
+  using C = Computed<T>;
+  for (int64_t row = 0; row < rows; ++row, from += step, to += pitch) {
+    for (int64_t i = 0; i < width; ++i) to[i] = static_cast<C>(from[i]);
+    if (row + 1 < rows) std::fill(to + width, to + pitch, C(0));
+  }
+}
+
+template <class T, class Out>
+class Product {
+  using C = Computed<T>;
+  using X = WeightCorrelation<T, Out>;
+
+ public:
+  explicit Product(const X& x)
+      : x_(x),
+        deep_(x.dimensions[0]),
+        high_(x.dimensions[1]),
+        wide_(x.dimensions[2]),
+        high_axis_(result_axis(high_, 0)),
+        wide_axis_(result_axis(wide_, 0)),
+        by_dots_(x.left_channels * x.right_channels <= most_dots),
+        taps_(high_.kernel * wide_.kernel) {
+    left_ = EvenSplit(x.left_channels, most_left).size;
+    right_ = EvenSplit(x.right_channels, std::max<int64_t>(1, most_weights / taps_)).size;
+    left_blocks_ = divided_up(x.left_channels, left_);
+    right_blocks_ = divided_up(x.right_channels, right_);
+    const int64_t images = std::max<int64_t>(1, x.batch * deep_.out);
+    parts_ = x.groups * left_blocks_ * right_blocks_ * deep_.kernel;
+    slice_ =
+        EvenSplit(images, std::clamp<int64_t>(divided_up(images * parts_, tasks_wanted), 1, images)).size;
+    slices_ = divided_up(x.batch * deep_.out, slice_);
+
+    // As in a Window: a line of zeros may end one row and begin the next.
+    width_ = EvenSplit(wide_.out, most_places).size;
+    const int64_t length = (width_ - 1) * wide_.stride + wide_axis_.reach();
+    shared_ = width_ < wide_.out
+                  ? 0
+                  : std::max<int64_t>(0, std::min(wide_.padding, length - wide_.padding - wide_.in));
+    pitch_ = std::max(divided_up(length - shared_, wide_.stride), width_);
+    rows_ = EvenSplit(high_.out, std::max<int64_t>(1, most_places / pitch_)).size;
+    lines_ = divided_up((rows_ - 1) * high_.stride + high_axis_.reach(), high_.stride);
+    phase_ = lines_ * pitch_ * wide_.stride + shared_;
+    group_ = wide_.dilation == 1 ? wide_.kernel : 1;  // taps whose elements are adjacent
+  }
+
+  void run() const {
+    static thread_local Scratch memory;
+    C* const sums = memory.get<C>(slices_ * parts_ * part_size());
+    parallel_for(
+        slices_ * parts_, least_work / (slice_ * left_ * right_ * taps_ * high_.out * wide_.out + 1) + 1,
+        [&] { own_memory(); },
+        [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i)
+            compute(i % parts_, i / parts_ * slice_, sums + i * part_size());
+        });
+    parallel_for(parts_, least_work / (slices_ * part_size() + 1) + 1, [&](int64_t begin, int64_t end) {
+      for (int64_t part = begin; part < end; ++part) add_slices(part, sums + part * part_size());
+    });
+  }
+
+ private:
+  /// What one task computes for one slice of the batch: sums [left, high taps, wide taps, right].
+  struct Part {
+    int64_t group, left, left_count, right, right_count, deep_tap;
+  };
+  Part part_of(int64_t index) const {
+    Part part;
+    part.deep_tap = index % deep_.kernel;
+    index /= deep_.kernel;
+    part.right = index % right_blocks_ * right_;
+    index /= right_blocks_;
+    part.left = index % left_blocks_ * left_;
+    part.group = index / left_blocks_;
+    part.right_count = std::min(right_, x_.right_channels - part.right);
+    part.left_count = std::min(left_, x_.left_channels - part.left);
+    return part;
+  }
+  int64_t part_size() const { return left_ * right_ * taps_; }
+  int64_t places() const { return (rows_ - 1) * pitch_ + width_; }
+
+  C* own_memory() const {
+    if (by_dots_) {
+      const Window window(high_axis_, wide_axis_, most_places);
+      return thread_scratch<C>(window.results(window.rows) * left_ + window.channel() * right_);
+    }
+    const int64_t slack = kernel_of<C>().vectors * kernel_of<C>().lanes;
+    return thread_scratch<C>(rounded_up(left_ * places(), 16) + high_.stride * phase_ * right_ + slack);
+  }
+
+  void compute(int64_t index, int64_t first_image, C* sums) const {
+    const Part part = part_of(index);
+    std::fill_n(sums, part_size(), C(0));
+    const int64_t end = std::min(x_.batch * deep_.out, first_image + slice_);
+    for (int64_t image = first_image; image < end; ++image) {
+      const int64_t slice = image % deep_.out,
+                    source = slice * deep_.stride - deep_.padding + part.deep_tap * deep_.dilation;
+      if (source < 0 || source >= deep_.in) continue;
+      const int64_t n = image / deep_.out;
+      const T* const left =
+          x_.left + (((n * x_.groups + part.group) * x_.left_channels + part.left) * deep_.out + slice) *
+                        high_.out * wide_.out;
+      const T* const right =
+          x_.right + (((n * x_.groups + part.group) * x_.right_channels + part.right) * deep_.in + source) *
+                         high_.in * wide_.in;
+      if (by_dots_) {
+        add_dots(part, left, right, sums);
+      } else {
+        add_image(part, left, right, sums);
+      }
+    }
+  }
+
+  void add_dots(const Part& part, const T* left, const T* right, C* sums) const {
+    const Window window(high_axis_, wide_axis_, most_places);
+    C* const lefts = own_memory();
+    C* const rights = lefts + window.results(window.rows) * left_;
+    for (int64_t row = 0; row < high_.out; row += window.rows) {
+      const int64_t rows = std::min(window.rows, high_.out - row);
+      for (int64_t column = 0; column < wide_.out; column += window.width) {
+        const int64_t columns = std::min(window.width, wide_.out - column);
+        for (int64_t c = 0; c < part.right_count; ++c)
+          window.load(right + c * deep_.in * high_.in * wide_.in, row, rows, column, columns,
+                      rights + c * window.channel());
+        for (int64_t l = 0; l < part.left_count; ++l) {
+          load_rows(left + l * deep_.out * high_.out * wide_.out + row * wide_.out + column, wide_.out, rows,
+                    columns, window.pitch, lefts);
+          C* to = sums + l * taps_ * right_;
+          for (int64_t r = 0; r < high_.kernel; ++r)
+            for (int64_t t = 0; t < wide_.kernel; ++t, to += right_)
+              for (int64_t c = 0; c < part.right_count; ++c)
+                to[c] += dot((rows - 1) * window.pitch + columns, lefts,
+                             rights + c * window.channel() + window.tap_offset(r, t));
+        }
+      }
+    }
+  }
+
+  void add_image(const Part& part, const T* left, const T* right, C* sums) const {
+    C* const lefts = own_memory();
+    C* const rights = lefts + rounded_up(left_ * places(), 16);
+    for (int64_t row = 0; row < high_.out; row += rows_) {
+      const int64_t rows = std::min(rows_, high_.out - row);
+      for (int64_t column = 0; column < wide_.out; column += width_) {
+        const int64_t columns = std::min(width_, wide_.out - column);
+        for (int64_t l = 0; l < part.left_count; ++l)
+          load_rows(left + l * deep_.out * high_.out * wide_.out + row * wide_.out + column, wide_.out, rows,
+                    columns, pitch_, lefts + l * places());
+        load_right(part, right, row, rows, column, columns, rights);
+        multiply(part, (rows - 1) * pitch_ + columns, lefts, rights, sums);
+      }
+    }
+  }
+
+  /// Element (line, m, channel) of the operand, with lines divided by their remainder by the stride.
+  void load_right(const Part& part, const T* right, int64_t row, int64_t rows, int64_t column,
+                  int64_t columns, C* to) const {
+    const int64_t top = row * high_.stride - high_.padding, low = column * wide_.stride - wide_.padding;
+    const int64_t length = (columns - 1) * wide_.stride + wide_axis_.reach();
+    const int64_t lines = (rows - 1) * high_.stride + high_axis_.reach();
+    const int64_t step = deep_.in * high_.in * wide_.in, n = part.right_count;
+    for (int64_t r = 0; r < lines; ++r) {
+      C* const line = to + (r % high_.stride * phase_ + r / high_.stride * pitch_ * wide_.stride) * n;
+      const int64_t y = top + r;
+      const bool inside = y >= 0 && y < high_.in;
+      const int64_t begin = inside ? std::clamp<int64_t>(-low, 0, length) : length;
+      const int64_t end = inside ? std::clamp<int64_t>(wide_.in - low, begin, length) : length;
+      std::fill_n(line, begin * n, C(0));
+      if (end > begin)
+        pack_lines(n, end - begin, right + y * wide_.in + low + begin, step, int64_t{1}, n, line + begin * n);
+      std::fill_n(line + end * n, (std::max(length, pitch_ * wide_.stride) - end) * n, C(0));
+    }
+  }
+
+  void multiply(const Part& part, int64_t depth, const C* lefts, const C* rights, C* sums) const {
+    const simd::GemmKernel<C>& kernel = kernel_of<C>();
+    const int64_t n = part.right_count, columns = group_ * n, lanes = kernel.lanes;
+    const int64_t panel = EvenSplit(divided_up(columns, lanes), kernel.vectors).size * lanes;
+    const int64_t tile_rows = EvenSplit(part.left_count, kernel.most_rows[panel / lanes]).size;
+    simd::GemmTile<C> tile{.depth = depth,
+                           .a_row = places(),
+                           .a_depth = 1,
+                           .b_depth = wide_.stride * n,
+                           .c_row = taps_ * n,
+                           .add = true};
+    for (int64_t l = 0; l < part.left_count; l += tile_rows) {
+      tile.rows = std::min(tile_rows, part.left_count - l);
+      tile.a = lefts + l * places();
+      for (int64_t r = 0; r < high_.kernel; ++r) {
+        const int64_t line = r * high_.dilation;
+        const C* const from =
+            rights + (line % high_.stride * phase_ + line / high_.stride * pitch_ * wide_.stride) * n;
+        for (int64_t t = 0; t < wide_.kernel; t += group_) {
+          for (int64_t j = 0; j < columns; j += panel) {
+            tile.columns = std::min(panel, columns - j);
+            tile.b = from + t * wide_.dilation * n + j;
+            tile.c = sums + l * tile.c_row + (r * wide_.kernel + t) * n + j;
+            kernel.run(tile);
+          }
+        }
+      }
+    }
+  }
+
+  /// The sums of all slices, of which `sums` is the first, to the weights of a part.
+  void add_slices(int64_t index, const C* sums) const {
+    const Part part = part_of(index);
+    const int64_t kernel = deep_.kernel * taps_;
+    // Dots leave their sums as far apart as the largest part has them.
+    const int64_t n = by_dots_ ? right_ : part.right_count;
+    for (int64_t l = 0; l < part.left_count; ++l) {
+      for (int64_t c = 0; c < part.right_count; ++c) {
+        Out* const to =
+            x_.weight +
+            ((part.group * x_.left_channels + part.left + l) * x_.right_channels + part.right + c) * kernel +
+            part.deep_tap * taps_;
+        for (int64_t t = 0; t < taps_; ++t) {
+          const C* const from = sums + (l * taps_ + t) * n + c;
+          C sum = x_.add ? static_cast<C>(to[t]) : C(0);
+          for (int64_t s = 0; s < slices_; ++s) sum += from[s * parts_ * part_size()];
+          to[t] = static_cast<Out>(sum);
+        }
+      }
+    }
+  }
+
+  const X& x_;
+  const ConvolvedDimension &deep_, &high_, &wide_;
+  Axis high_axis_, wide_axis_;
+  bool by_dots_;
+  int64_t taps_;          // of one slice of the kernel
+  int64_t left_, right_;  // channels of a task
+  int64_t left_blocks_, right_blocks_, parts_;
+  int64_t slice_, slices_;  // images, counting each place of depth
+  int64_t width_, shared_, pitch_, rows_, lines_, phase_, group_;
+};
+
+}  // namespace
+
+template <class T, class Out>
+void WeightCorrelation<T, Out>::run() const {
+  if (groups * left_channels * right_channels > 0) Product<T, Out>(*this).run();
+}
+
+template struct WeightCorrelation<float, float>;
+template struct WeightCorrelation<double, double>;
+template struct WeightCorrelation<bfloat16, float>;
+template struct WeightCorrelation<bfloat16, bfloat16>;
+
+}  // namespace cladtorch::detail
