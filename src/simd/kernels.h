@@ -13,14 +13,15 @@ struct BfloatPair {
   uint32_t bits;
 };
 
-/// One tile of a product: C (+)= A B. A(i, p) is a[i * a_row + p * a_depth]; B(p, j) is b[p * b_depth + j], or
-/// b[b_offsets[p] + j] unless that is null, readable up to the next multiple of the vector length past
-/// `columns`. Pairs have no offsets.
+/// One tile of a product: C (+)= A B. A(i, p) is a[i * a_row + p * a_depth], or a[a_offsets[p] + i] unless
+/// that is null. B(p, j) is b[p * b_depth + j], or b[b_offsets[p] + j], readable up to the next multiple of
+/// the vector length past `columns`. Only one of them has offsets, and none of pairs.
 template <class T, class Sum = T>
 struct GemmTile {
   int64_t rows = 0, columns = 0, depth = 0;
   const T* a = nullptr;
   int64_t a_row = 0, a_depth = 0;
+  const int32_t* a_offsets = nullptr;
   const T* b = nullptr;
   int64_t b_depth = 0;
   const int32_t* b_offsets = nullptr;

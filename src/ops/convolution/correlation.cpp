@@ -1,7 +1,10 @@
 // A correlation as a product of matrices: weights [out channels, in channels x taps] times elements of the
-// source [in channels x taps, results]. The right operand is not made: for each of its rows a tile is told
-// where in a window of the source it begins (GemmTile::b_offsets). A task computes some rows of results of
-// one image for some out channels, going through the in channels in parts whose window stays in the cache.
+// source [in channels x taps, results]. The operand from the source is not made: a tile is told where in a
+// window of the source each step of the depth begins. A task computes some rows of results of one image for
+// some out channels, going through the in channels in parts whose window stays in the cache.
+//
+// A tile's vectors are out channels where these fill them: then no lane computes what lies between two rows
+// of results, and the sums are turned around when they are complete. Else they are results.
 #include "ops/convolution/correlation.h"
 
 #include <numeric>
@@ -47,9 +50,8 @@ Axis operand_axis(const ConvolvedDimension& x, int64_t weight_step, int64_t phas
 
 namespace {
 
-constexpr int64_t most_results = 256;       // of a task, for each channel
-constexpr int64_t most_out_channels = 128;  // of a task
-constexpr int64_t most_depth = 640;         // of the product, in one part
+constexpr int64_t most_results = 512;       // of a task, for each channel
+constexpr int64_t most_sums = 1 << 16;      // of a task
 constexpr int64_t most_elements = 1 << 16;  // of a window
 constexpr int64_t least_work = 1 << 17;     // multiply-adds for which a thread is asked
 
@@ -62,6 +64,7 @@ const simd::GemmKernel<C>& kernel_of() {
   }
 }
 
+/// What both forms share.
 template <class T, class Out>
 class Product {
   using C = Computed<T>;
@@ -76,15 +79,29 @@ class Product {
         window_(high_, wide_, most_results),
         taps_(high_.taps * wide_.taps),
         channels_(x.in_channels * deep_.taps) {
-    const int64_t lanes = kernel_.lanes;
-    panel_ = EvenSplit(divided_up(window_.results(window_.rows), lanes), kernel_.vectors).size * lanes;
-    tile_rows_ = EvenSplit(x.out_channels, kernel_.most_rows[panel_ / lanes]).size;
-    tiles_ = divided_up(x.out_channels, tile_rows_);
-    block_tiles_ = EvenSplit(tiles_, std::max<int64_t>(1, most_out_channels / tile_rows_)).size;
+    const int64_t lanes = kernel_.lanes, results = window_.results(window_.rows);
+    const auto share = [&](int64_t count, int64_t of) {
+      return static_cast<double>(count) / static_cast<double>(of);
+    };
+    const double of_results = share(window_.rows * window_.width, rounded_up(results, lanes)),
+                 of_channels = share(x.out_channels, rounded_up(x.out_channels, lanes));
+    by_channels_ = of_channels >= of_results;
+    if (by_channels_) {
+      choose_vectors_of_channels();
+    } else {
+      panel_ = EvenSplit(divided_up(results, lanes), kernel_.vectors).size * lanes;
+      tile_rows_ = EvenSplit(x.out_channels, kernel_.most_rows[panel_ / lanes]).size;
+      tile_channels_ = tile_rows_;
+      sums_row_ = rounded_up(results, panel_);
+    }
+    tiles_ = divided_up(x.out_channels, tile_channels_);
+    choose_tasks(results);
+    if (by_channels_) sums_row_ = block_tiles_ * tile_channels_;
+    // The operand that several tiles read one after the other stays in the first-level cache.
+    const int64_t most_depth = by_channels_ ? 160 : 640;
     const int64_t most =
         std::min(most_depth / std::max<int64_t>(taps_, 1), most_elements / window_.channel());
     part_ = EvenSplit(channels_, std::max<int64_t>(1, most)).size;
-    sums_row_ = rounded_up(window_.results(window_.rows), panel_);
   }
 
   void run() const {
@@ -99,12 +116,11 @@ class Product {
 
     const int64_t row_blocks = divided_up(high_.out, window_.rows),
                   column_blocks = divided_up(wide_.out, window_.width),
-                  channel_blocks = divided_up(tiles_, block_tiles_);
-    const int64_t images = x_.batch * x_.groups * deep_.out;
-    const int64_t work = window_.results(window_.rows) * block_tiles_ * tile_rows_ * channels_ * taps_;
+                  image_blocks = divided_up(x_.batch, images_);
+    const int64_t work =
+        images_ * window_.results(window_.rows) * block_tiles_ * tile_channels_ * channels_ * taps_;
     parallel_for(
-        channel_blocks * images * row_blocks * column_blocks, least_work / std::max<int64_t>(work, 1) + 1,
-        [&] { own_memory(); },
+        tasks(), least_work / std::max<int64_t>(work, 1) + 1, [&] { own_memory(); },
         [&](int64_t begin, int64_t end) {
           for (int64_t i = begin; i < end; ++i) {
             int64_t rest = i;
@@ -118,7 +134,8 @@ class Product {
             task.row = next(row_blocks) * window_.rows;
             task.slice = next(deep_.out);
             task.group = next(x_.groups);
-            task.image = next(x_.batch);
+            task.image = next(image_blocks) * images_;
+            task.images = std::min(images_, x_.batch - task.image);
             task.tile = rest * block_tiles_;
             task.rows = std::min(window_.rows, high_.out - task.row);
             task.columns = std::min(window_.width, wide_.out - task.column);
@@ -130,18 +147,54 @@ class Product {
 
  private:
   struct Task {
-    int64_t image, group, slice;  // of the result
+    int64_t image, images, group, slice;  // of the result
     int64_t row, rows, column, columns;
     int64_t tile, end_tile;  // of out channels
   };
 
-  int64_t tile_size() const { return channels_ * taps_ * tile_rows_; }
+  /// As many sums as possible in registers.
+  void choose_vectors_of_channels() {
+    const int64_t lanes = kernel_.lanes, vectors = divided_up(x_.out_channels, lanes);
+    int64_t most = 0;
+    for (int64_t v = 1; v <= std::min(vectors, kernel_.vectors); ++v) {
+      const int64_t even = EvenSplit(vectors, v).size,
+                    rows = EvenSplit(window_.width, kernel_.most_rows[even]).size;
+      if (rows * even < most) continue;
+      most = rows * even;
+      panel_ = even * lanes;
+      tile_rows_ = rows;
+    }
+    tile_channels_ = panel_;
+  }
+
+  /// The results of several images, so that weights are read for as many as the sums of a task may be, but
+  /// for no more than leave each thread some tasks. No sum depends on it.
+  void choose_tasks(int64_t results) {
+    images_ = std::clamp<int64_t>(most_results / results, 1, x_.batch);
+    block_tiles_ =
+        EvenSplit(tiles_, std::max<int64_t>(1, most_sums / (images_ * results * tile_channels_))).size;
+    const auto too_few = [&] { return tasks() < 4 * num_threads(); };
+    while (images_ > 1 && too_few()) images_ = divided_up(images_, 2);
+    while (block_tiles_ > 1 && too_few()) block_tiles_ = divided_up(block_tiles_, 2);
+  }
+  int64_t tasks() const {
+    return divided_up(x_.batch, images_) * x_.groups * deep_.out * divided_up(high_.out, window_.rows) *
+           divided_up(wide_.out, window_.width) * divided_up(tiles_, block_tiles_);
+  }
+
+  int64_t tile_size() const { return channels_ * taps_ * tile_channels_; }
+  /// Of one image.
+  int64_t sums_size() const {
+    return (by_channels_ ? window_.rows * window_.width : block_tiles_ * tile_channels_) * sums_row_;
+  }
+  /// Memory for sums, for a window, and for sums that were turned around.
   C* own_memory() const {
-    const int64_t slack = panel_ + 16;  // a tile's last vector reads further
-    return thread_scratch<C>(block_tiles_ * tile_rows_ * sums_row_ + part_ * window_.channel() + slack);
+    const int64_t slack = kernel_.vectors * kernel_.lanes;  // a tile's last vector reads further
+    return thread_scratch<C>(images_ * (sums_size() + part_ * window_.channel()) + slack +
+                             (by_channels_ && !is_stored_straight() ? sums_size() : 0));
   }
   int64_t out_channels(int64_t tile) const {
-    return std::min(tile_rows_, x_.out_channels - tile * tile_rows_);
+    return std::min(tile_channels_, x_.out_channels - tile * tile_channels_);
   }
 
   /// Tiles of out channels, in which those of one in channel and tap are adjacent.
@@ -152,75 +205,118 @@ class Product {
   }
   void pack_tile(int64_t group, int64_t tile, C* to) const {
     const int64_t rows = out_channels(tile);
-    const T* const from = x_.weight + group * x_.weight_group + tile * tile_rows_ * x_.weight_out;
-    for (int64_t c = 0; c < x_.in_channels; ++c) {
-      for (int64_t deep = 0; deep < deep_.taps; ++deep) {
-        for (int64_t row = 0; row < high_.taps; ++row) {
-          for (int64_t column = 0; column < wide_.taps; ++column, to += tile_rows_) {
-            const T* const at = from + c * x_.weight_in + deep_.weight_first + deep * deep_.weight_step +
-                                high_.weight_first + row * high_.weight_step + wide_.weight_first +
-                                column * wide_.weight_step;
-            for (int64_t i = 0; i < rows; ++i) to[i] = static_cast<C>(at[i * x_.weight_out]);
-          }
-        }
+    const T* const from = x_.weight + group * x_.weight_group + tile * tile_channels_ * x_.weight_out;
+    // Memory is read in its order: the kernel's elements are adjacent, and then one kind of channel.
+    if (x_.weight_in < x_.weight_out) {
+      for (int64_t i = 0; i < rows; ++i)
+        for (int64_t c = 0; c < x_.in_channels; ++c) pack_kernel(from, i, c, to);
+    } else {
+      for (int64_t c = 0; c < x_.in_channels; ++c)
+        for (int64_t i = 0; i < rows; ++i) pack_kernel(from, i, c, to);
+    }
+  }
+  void pack_kernel(const T* from, int64_t i, int64_t c, C* to) const {
+    from +=
+        i * x_.weight_out + c * x_.weight_in + deep_.weight_first + high_.weight_first + wide_.weight_first;
+    to += c * deep_.taps * taps_ * tile_channels_ + i;
+    for (int64_t deep = 0; deep < deep_.taps; ++deep) {
+      for (int64_t row = 0; row < high_.taps; ++row) {
+        const T* const line = from + deep * deep_.weight_step + row * high_.weight_step;
+        for (int64_t column = 0; column < wide_.taps; ++column, to += tile_channels_)
+          *to = static_cast<C>(line[column * wide_.weight_step]);
       }
     }
   }
 
   void compute(const Task& task, const C* weights, const int32_t* offsets) const {
+    const int64_t window_size = part_ * window_.channel();
     C* const sums = own_memory();
-    C* const window = sums + block_tiles_ * tile_rows_ * sums_row_;
-    const int64_t results = window_.results(task.rows);
-    if (channels_ * taps_ == 0) std::fill_n(sums, (task.end_tile - task.tile) * tile_rows_ * sums_row_, C(0));
+    C* const windows = sums + images_ * sums_size();
+    if (channels_ * taps_ == 0) std::fill_n(sums, images_ * sums_size(), C(0));
     for (int64_t first = 0; first < channels_ && taps_ > 0; first += part_) {
       const int64_t count = std::min(part_, channels_ - first);
-      for (int64_t c = 0; c < count; ++c)
-        window_.load(image_of(task, first + c), task.row, task.rows, task.column, task.columns,
-                     window + c * window_.channel());
-      simd::GemmTile<C> tile{.depth = count * taps_,
-                             .a_row = 1,
-                             .a_depth = tile_rows_,
-                             .b_offsets = offsets,
-                             .c_row = sums_row_,
-                             .add = first > 0};
+      for (int64_t n = 0; n < task.images; ++n)
+        for (int64_t c = 0; c < count; ++c)
+          window_.load(image_of(task, n, first + c), task.row, task.rows, task.column, task.columns,
+                       windows + n * window_size + c * window_.channel());
+      simd::GemmTile<C> tile{.depth = count * taps_, .c_row = sums_row_, .add = first > 0};
       for (int64_t i = task.tile; i < task.end_tile; ++i) {
-        tile.rows = out_channels(i);
-        tile.a = weights + (task.group * tiles_ + i) * tile_size() + first * taps_ * tile_rows_;
-        for (int64_t j = 0; j < results; j += panel_) {
-          tile.columns = std::min(panel_, results - j);
-          tile.b = window + j;
-          tile.c = sums + (i - task.tile) * tile_rows_ * sums_row_ + j;
-          kernel_.run(tile);
+        const C* const packed =
+            weights + (task.group * tiles_ + i) * tile_size() + first * taps_ * tile_channels_;
+        for (int64_t n = 0; n < task.images; ++n) {
+          if (by_channels_) {
+            tile.columns = out_channels(i);
+            tile.b = packed;
+            tile.b_depth = tile_channels_;
+            tile.a_offsets = offsets;
+            multiply_channels(task, windows + n * window_size, tile,
+                              sums + n * sums_size() + (i - task.tile) * tile_channels_);
+          } else {
+            tile.rows = out_channels(i);
+            tile.a = packed;
+            tile.a_row = 1;
+            tile.a_depth = tile_rows_;
+            tile.b_offsets = offsets;
+            multiply_results(task, windows + n * window_size, tile,
+                             sums + n * sums_size() + (i - task.tile) * tile_rows_ * sums_row_);
+          }
         }
       }
     }
-    write(task, sums);
-  }
-
-  /// Of an in channel and a tap of depth; null if that is outside of the source.
-  const T* image_of(const Task& task, int64_t channel) const {
-    const int64_t slice = task.slice * deep_.stride + deep_.first + channel % deep_.taps * deep_.step;
-    if (slice < 0 || slice >= deep_.in) return nullptr;
-    const int64_t c = (task.image * x_.groups + task.group) * x_.in_channels + channel / deep_.taps;
-    return x_.source + (c * deep_.in + slice) * high_.in * wide_.in;
-  }
-
-  void write(const Task& task, const C* sums) const {
-    const int64_t slice = deep_.place_first + task.slice * deep_.place_step;
-    const int64_t end = std::min(task.end_tile * tile_rows_, x_.out_channels);
-    for (int64_t o = task.tile * tile_rows_; o < end; ++o, sums += sums_row_) {
-      const int64_t channel = task.group * x_.out_channels + o;
-      const C bias = x_.bias ? static_cast<C>(x_.bias[channel]) : C(0);
-      for (int64_t row = 0; row < task.rows; ++row) {
-        const int64_t line =
-            ((task.image * x_.groups * x_.out_channels + channel) * deep_.places + slice) * high_.places +
-            high_.place_first + (task.row + row) * high_.place_step;
-        write_line(sums + row * window_.pitch, bias, task.columns,
-                   x_.result + line * wide_.places + wide_.place_first + task.column * wide_.place_step);
+    for (int64_t n = 0; n < task.images; ++n) {
+      if (by_channels_) {
+        turn(task, n, sums + n * sums_size(), windows + images_ * window_size);
+      } else {
+        write(task, n, sums + n * sums_size());
       }
     }
   }
-  void write_line(const C* sums, C bias, int64_t n, Out* to) const {
+  void multiply_results(const Task& task, const C* window, simd::GemmTile<C>& tile, C* sums) const {
+    const int64_t results = (task.rows - 1) * window_.pitch + task.columns;
+    for (int64_t j = 0; j < results; j += panel_) {
+      tile.columns = std::min(panel_, results - j);
+      tile.b = window + j;
+      tile.c = sums + j;
+      kernel_.run(tile);
+    }
+  }
+  void multiply_channels(const Task& task, const C* window, simd::GemmTile<C>& tile, C* sums) const {
+    for (int64_t row = 0; row < task.rows; ++row) {
+      for (int64_t j = 0; j < task.columns; j += tile_rows_) {
+        tile.rows = std::min(tile_rows_, task.columns - j);
+        tile.a = window + row * window_.pitch + j;
+        tile.c = sums + (row * task.columns + j) * sums_row_;
+        kernel_.run(tile);
+      }
+    }
+  }
+
+  /// Of an in channel and a tap of depth in the n-th image of a task; null if that is outside of the source.
+  const T* image_of(const Task& task, int64_t n, int64_t channel) const {
+    const int64_t slice = task.slice * deep_.stride + deep_.first + channel % deep_.taps * deep_.step;
+    if (slice < 0 || slice >= deep_.in) return nullptr;
+    const int64_t c = ((task.image + n) * x_.groups + task.group) * x_.in_channels + channel / deep_.taps;
+    return x_.source + (c * deep_.in + slice) * high_.in * wide_.in;
+  }
+  /// The first result of an out channel in a row of a task's n-th image.
+  Out* result_at(const Task& task, int64_t n, int64_t channel, int64_t row) const {
+    const int64_t c = ((task.image + n) * x_.groups + task.group) * x_.out_channels + channel,
+                  slice = deep_.place_first + task.slice * deep_.place_step,
+                  line = high_.place_first + (task.row + row) * high_.place_step;
+    return x_.result + ((c * deep_.places + slice) * high_.places + line) * wide_.places + wide_.place_first +
+           task.column * wide_.place_step;
+  }
+
+  void write(const Task& task, int64_t n, const C* sums) const {
+    const int64_t end = std::min(task.end_tile * tile_channels_, x_.out_channels);
+    for (int64_t o = task.tile * tile_channels_; o < end; ++o, sums += sums_row_)
+      for (int64_t row = 0; row < task.rows; ++row)
+        write_line(sums + row * window_.pitch, task.columns, bias_of(task, o), result_at(task, n, o, row));
+  }
+  C bias_of(const Task& task, int64_t channel) const {
+    return x_.bias ? static_cast<C>(x_.bias[task.group * x_.out_channels + channel]) : C(0);
+  }
+  void write_line(const C* sums, int64_t n, C bias, Out* to) const {
     const auto put = [&](auto step) {
       if (x_.add) {
         for (int64_t i = 0; i < n; ++i)
@@ -236,15 +332,42 @@ class Product {
     }
   }
 
+  /// Whether sums are results as they are.
+  bool is_stored_straight() const {
+    return std::is_same_v<C, Out> && !x_.add && !x_.bias && wide_.place_step == 1;
+  }
+  /// Sums [row, column, out channel] to the results.
+  void turn(const Task& task, int64_t image, const C* sums, C* turned) const {
+    const int64_t channel = task.tile * tile_channels_,
+                  channels = std::min(task.end_tile * tile_channels_, x_.out_channels) - channel;
+    // Rows that are whole and adjacent are one.
+    const bool whole = task.columns == wide_.places && high_.place_step == 1 && wide_.place_step == 1;
+    const int64_t lines = whole ? 1 : task.rows, n = whole ? task.rows * task.columns : task.columns;
+    for (int64_t row = 0; row < lines; ++row, sums += n * sums_row_) {
+      if constexpr (std::is_same_v<C, Out>) {
+        if (is_stored_straight()) {
+          pack_lines(n, channels, sums, sums_row_, int64_t{1}, deep_.places * high_.places * wide_.places,
+                     result_at(task, image, channel, row));
+          continue;
+        }
+      }
+      pack_lines(n, channels, sums, sums_row_, int64_t{1}, n, turned);
+      for (int64_t o = 0; o < channels; ++o)
+        write_line(turned + o * n, n, bias_of(task, channel + o), result_at(task, image, channel + o, row));
+    }
+  }
+
   const X& x_;
   const Axis &deep_, &high_, &wide_;
   const simd::GemmKernel<C>& kernel_ = kernel_of<C>();
   Window window_;
   int64_t taps_;      // of one in channel and one tap of depth
   int64_t channels_;  // in channels x taps of depth
-  int64_t panel_, tile_rows_, tiles_;
-  int64_t block_tiles_;  // of a task
-  int64_t part_;         // of the channels, of one window
+  bool by_channels_;  // a tile's vectors are out channels, and its rows results
+  int64_t panel_, tile_rows_;
+  int64_t tile_channels_, tiles_;  // out channels that are packed together
+  int64_t images_, block_tiles_;   // of a task
+  int64_t part_;                   // of the channels, of one window
   int64_t sums_row_;
 };
 

@@ -246,7 +246,11 @@ class Product {
   }
 
   /// The sums of all slices, of which `sums` is the first, to the weights of a part.
-  void add_slices(int64_t index, const C* sums) const {
+  void add_slices(int64_t index, C* sums) const {
+    for (int64_t s = 1; s < slices_; ++s) {
+      const C* const from = sums + s * parts_ * part_size();
+      for (int64_t i = 0; i < part_size(); ++i) sums[i] += from[i];
+    }
     const Part part = part_of(index);
     const int64_t kernel = deep_.kernel * taps_;
     // Dots leave their sums as far apart as the largest part has them.
@@ -258,10 +262,8 @@ class Product {
             ((part.group * x_.left_channels + part.left + l) * x_.right_channels + part.right + c) * kernel +
             part.deep_tap * taps_;
         for (int64_t t = 0; t < taps_; ++t) {
-          const C* const from = sums + (l * taps_ + t) * n + c;
-          C sum = x_.add ? static_cast<C>(to[t]) : C(0);
-          for (int64_t s = 0; s < slices_; ++s) sum += from[s * parts_ * part_size()];
-          to[t] = static_cast<Out>(sum);
+          const C sum = slices_ ? sums[(l * taps_ + t) * n + c] : C(0);
+          to[t] = static_cast<Out>(x_.add ? static_cast<C>(to[t]) + sum : sum);
         }
       }
     }

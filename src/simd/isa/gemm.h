@@ -41,8 +41,10 @@ inline void put_part(const Vector<T>* sums, int64_t columns, T* c, bool add) {
   for (int64_t j = 0; j < columns; ++j) c[j] = add ? c[j] + row[j] : row[j];
 }
 
-/// With `Gathered` rows of B begin where x.b_offsets says.
-template <class T, int Rows, int Vectors, bool Gathered>
+/// Which operand begins where an offset for each step of the depth says.
+enum class Gathers { none, a, b };
+
+template <class T, int Rows, int Vectors, Gathers gathers>
 void gemm_tile_of(const GemmTile<T, SumOf<T>>& x) {
   using Sum = SumOf<T>;
   constexpr int64_t step = lanes<Sum>;
@@ -55,27 +57,31 @@ void gemm_tile_of(const GemmTile<T, SumOf<T>>& x) {
     __asm__("" : "+r"(a[i]));  // keeps them apart: the compiler would derive each from the one before
   }
   const T* b = x.b;
-  const int32_t* offset = x.b_offsets;
+  const int32_t* offset = gathers == Gathers::a ? x.a_offsets : x.b_offsets;
   const char* ahead = static_cast<const char*>(x.ahead);
   const int64_t a_row = x.a_row, a_depth = x.a_depth, b_depth = x.b_depth, ahead_step = x.ahead_step;
   Vector<Sum> sum[Rows][Vectors] = {};
   for (int64_t p = x.depth; p > 0; --p) {
     decltype(Step<T>::right(b)) right[Vectors];
+    const T* const adjacent = gathers == Gathers::a ? x.a + *offset : nullptr;
 #pragma GCC unroll 8
-    for (int j = 0; j < Vectors; ++j) right[j] = Step<T>::right((Gathered ? b + *offset : b) + j * step);
-    if constexpr (!Gathered) __builtin_prefetch(ahead, 0, 2);  // into the second-level cache
+    for (int j = 0; j < Vectors; ++j)
+      right[j] = Step<T>::right((gathers == Gathers::b ? b + *offset : b) + j * step);
+    if constexpr (gathers == Gathers::none) __builtin_prefetch(ahead, 0, 2);  // into the second-level cache
 #pragma GCC unroll 16
     for (int i = 0; i < Rows; ++i) {
-      const auto left = Step<T>::left(a[i / 3][i % 3 * a_row]);
+      const auto left = Step<T>::left(gathers == Gathers::a ? adjacent[i] : a[i / 3][i % 3 * a_row]);
 #pragma GCC unroll 8
       for (int j = 0; j < Vectors; ++j) Step<T>::multiply_add(left, right[j], sum[i][j]);
     }
+    if constexpr (gathers != Gathers::a) {
 #pragma GCC unroll 8
-    for (int i = 0; i < groups; ++i) a[i] += a_depth;
-    if constexpr (Gathered) {
+      for (int i = 0; i < groups; ++i) a[i] += a_depth;
+    }
+    if constexpr (gathers != Gathers::b) b += b_depth;
+    if constexpr (gathers != Gathers::none) {
       ++offset;
     } else {
-      b += b_depth;
       ahead += ahead_step;
     }
   }
@@ -117,23 +123,23 @@ void gemm_tile_of(const GemmTile<T, SumOf<T>>& x) {
 template <class T>
 using TileFunction = void (*)(const GemmTile<T, SumOf<T>>&);
 
-template <class T, bool Gathered, int Vectors, int Rows>
+template <class T, Gathers gathers, int Vectors, int Rows>
 inline TileFunction<T> tile_of_rows(int64_t rows) {
   if constexpr (Rows == 1) {
-    return gemm_tile_of<T, 1, Vectors, Gathered>;
+    return gemm_tile_of<T, 1, Vectors, gathers>;
   } else {
-    return rows == Rows ? gemm_tile_of<T, Rows, Vectors, Gathered>
-                        : tile_of_rows<T, Gathered, Vectors, Rows - 1>(rows);
+    return rows == Rows ? gemm_tile_of<T, Rows, Vectors, gathers>
+                        : tile_of_rows<T, gathers, Vectors, Rows - 1>(rows);
   }
 }
 
-template <class T, bool Gathered, int Vectors>
+template <class T, Gathers gathers, int Vectors>
 inline TileFunction<T> tile_of(int64_t rows, int64_t vectors) {
   if constexpr (Vectors == 1) {
-    return tile_of_rows<T, Gathered, 1, most_rows[1]>(rows);
+    return tile_of_rows<T, gathers, 1, most_rows[1]>(rows);
   } else {
-    return vectors == Vectors ? tile_of_rows<T, Gathered, Vectors, most_rows[Vectors]>(rows)
-                              : tile_of<T, Gathered, Vectors - 1>(rows, vectors);
+    return vectors == Vectors ? tile_of_rows<T, gathers, Vectors, most_rows[Vectors]>(rows)
+                              : tile_of<T, gathers, Vectors - 1>(rows, vectors);
   }
 }
 
@@ -142,7 +148,8 @@ void gemm_tile(const GemmTile<T, SumOf<T>>& x) {
   constexpr int64_t step = lanes<SumOf<T>>;
   const int64_t vectors = (x.columns + step - 1) / step;
   if constexpr (Step<T>::gathers) {
-    if (x.b_offsets) return tile_of<T, true, tile_vectors>(x.rows, vectors)(x);
+    if (x.a_offsets) return tile_of<T, Gathers::a, tile_vectors>(x.rows, vectors)(x);
+    if (x.b_offsets) return tile_of<T, Gathers::b, tile_vectors>(x.rows, vectors)(x);
   }
-  tile_of<T, false, tile_vectors>(x.rows, vectors)(x);
+  tile_of<T, Gathers::none, tile_vectors>(x.rows, vectors)(x);
 }

@@ -88,14 +88,16 @@ void transpose(int64_t lines, int64_t depth, const From* from, int64_t line, flo
       if (count == width && lines - i >= width) {
         transpose_square(from + i * line + p, line, to + p * panel + i, panel);
         i += width;
-      } else if (count == width && lines - i >= 4) {
-        for (int64_t q = p; q < p + width; q += 4)
-          transpose_quad(from + i * line + q, line, to + q * panel + i, panel);
-        i += 4;
-      } else {
-        for (int64_t q = p; q < p + count; ++q) to[q * panel + i] = as_float(from[i * line + q]);
-        ++i;
+        continue;
       }
+      const int64_t n = lines - i >= 4 ? 4 : 1;
+      int64_t q = p;
+      if (n == 4)
+        for (; q + 4 <= p + count; q += 4)
+          transpose_quad(from + i * line + q, line, to + q * panel + i, panel);
+      for (; q < p + count; ++q)
+        for (int64_t k = i; k < i + n; ++k) to[q * panel + k] = as_float(from[k * line + q]);
+      i += n;
     }
   }
 }
