@@ -8,7 +8,10 @@
 
 #include "cladtorch/cladtorch.h"
 #include "cladtorch/data/batch.h"
+#include "cladtorch/data/csv.h"
 #include "cladtorch/data/dataset.h"
+#include "cladtorch/data/idx.h"
+#include "cladtorch/data/npy.h"
 #include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/formats/peft.h"
 #include "cladtorch/io/safetensors.h"
@@ -354,12 +357,11 @@ TEST(Migrating, Modules) {
   EXPECT_EQ(TensorList(gradient).size(), parameters.size() - 1);
 }
 
-TEST(Migrating, FilesBatchesAndChecks) {
+TEST(Migrating, FilesAndChecks) {
   using own::Classifier;
   const io::TemporaryFolder folder;
   const fs::path path = folder / "model.safetensors";
   Random random(42);
-  const uint64_t seed = 1;
   Classifier model(random), other(random);
   ASSERT_NE(values(model.in.weight), values(other.in.weight));
   {
@@ -371,9 +373,6 @@ TEST(Migrating, FilesBatchesAndChecks) {
   EXPECT_EQ(with_dtype(model, DType::float64).in.weight.dtype(), DType::float64);
 
   const Tensor x = randn({12, 2}, random), labels = random_tokens({12}, 3, 1);
-  data::TensorLoader batches({x, labels}, 4, seed);
-  EXPECT_EQ(batches.next()[1].shape(), (Shape{4}));
-
   const Classifier& net = model;
   const Tensor precise = x.to(DType::float64);
   const auto value = [&](const Classifier& net) { return loss(net, precise, labels); };
@@ -381,6 +380,54 @@ TEST(Migrating, FilesBatchesAndChecks) {
     loss_and_gradient(net, precise, labels, d_net);
   };
   EXPECT_TRUE(gradcheck(net, value, derivative));
+}
+
+/// A data set of one's own.
+struct Squares {
+  int64_t size() const { return 8; }
+  std::vector<Tensor> get(int64_t i) const {
+    return {full({}, static_cast<double>(i)), full({}, static_cast<double>(i * i))};
+  }
+};
+
+TEST(Migrating, Batches) {
+  const uint64_t seed = 1;
+  Random random(42);
+  const Tensor x = randn({12, 2}, random), labels = random_tokens({12}, 3, 1);
+  data::DataLoader loader(data::TensorDataset({x, labels}), {.batch_size = 4, .shuffle = true}, seed);
+  int64_t batches_seen = 0;
+  for (const std::vector<Tensor>& batch : loader) {
+    EXPECT_EQ(batch[1].shape(), (Shape{4}));
+    ++batches_seen;
+  }
+  EXPECT_EQ(batches_seen, loader.batches_per_epoch());
+  const int64_t given = loader.given();
+  const Tensor expected = loader.next()[0].clone();
+  loader.seek(given);
+  EXPECT_EQ(values(loader.next()[0]), values(expected));
+  data::DataLoader squares(Squares{}, {.drop_last = true, .workers = 2, .prefetch = 4});
+  for (int i = 0; i < 3; ++i) squares.next();
+  EXPECT_EQ(squares.next()[1].item(), 9);
+  data::TensorLoader batches({x, labels}, 4, seed);
+  EXPECT_EQ(batches.next()[1].shape(), (Shape{4}));
+}
+
+TEST(Migrating, Arrays) {
+  const io::TemporaryFolder folder;
+  folder.write("train-images-idx3-ubyte",
+               std::string("\0\0\x08\x03\0\0\0\x01\0\0\0\x01\0\0\0\x02\xff\x33", 18));
+  EXPECT_THAT(values(data::read_idx(folder / "train-images-idx3-ubyte")), ElementsAre(1, 0.2f));
+  const fs::path array = folder / "x.npy", archive = folder / "all.npz";
+  const Tensor x = from_values<float>({2}, {1, 2}), y = arange(3);
+  data::write_npy(array, x);
+  EXPECT_THAT(values(data::read_npy(array)), ElementsAre(1, 2));
+  data::write_npz(archive, {{"x", x}, {"y", y}}, {.compressed = true});
+  EXPECT_THAT(values(data::read_npz(archive, "x")), ElementsAre(1, 2));
+  EXPECT_EQ(data::read_npz(archive)[1].second.dtype(), DType::int32);
+  const fs::path table = folder.write("t.csv", "a;b\n1;2\n3;4\n");
+  const data::CsvTable csv = data::read_csv(table, {.delimiter = ';'});
+  EXPECT_THAT(values(csv.values), ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(csv.columns, ElementsAre("a", "b"));
 }
 
 TEST(Migrating, Checkpoints) {

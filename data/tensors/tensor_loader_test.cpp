@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "cladtorch/tensor/factories.h"
 #include "tests/support/count_allocations.h"
 
 namespace cladtorch::data {
@@ -79,10 +80,10 @@ TEST(TensorLoader, SaysWhatDoesNotFit) {
     return "no error";
   };
   EXPECT_EQ(error_of({zeros({3, 2}), zeros({4})}, 1),
-            "TensorLoader: the tensors have different numbers of rows: [3,2] and [4]");
-  EXPECT_EQ(error_of({zeros({3, 2})}, 4), "TensorLoader: batches of 4 rows cannot be made of 3");
-  EXPECT_EQ(error_of({zeros({3, 2})}, 0), "TensorLoader: batches of 0 rows cannot be made of 3");
-  EXPECT_EQ(error_of({}, 1), "TensorLoader: expected at least one tensor");
+            "TensorDataset: the tensors have different numbers of rows: [3,2] and [4]");
+  EXPECT_EQ(error_of({zeros({3, 2})}, 4), "DataLoader: batches of 4 rows cannot be made of 3");
+  EXPECT_EQ(error_of({zeros({3, 2})}, 0), "DataLoader: batches of 0 rows cannot be made of 3");
+  EXPECT_EQ(error_of({}, 1), "TensorDataset: expected at least one tensor");
 }
 
 }  // namespace
