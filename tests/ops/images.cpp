@@ -1,6 +1,7 @@
 // Operations on images: convolutions, pooling, normalization of channels, resizing.
 #include "cladtorch/ops/convolution.h"
 #include "cladtorch/ops/ops.h"
+#include "cladtorch/ops/pooling.h"
 #include "tests/ops/catalogue.h"
 
 namespace cladtorch::testing {
@@ -68,10 +69,67 @@ std::vector<Operation> convolutions() {
   };
 }
 
+/// One that keeps the shape of its operand, or where its extremes were.
+template <class State, class Call, class Reverse, class Pull>
+Operation pooling(const char* name, std::vector<std::vector<Shape>> cases, Call call, Reverse reverse,
+                  Pull pull) {
+  Operation operation{name,
+                      {{}},
+                      std::move(cases),
+                      [=](const Tensors& x) { return call(x[0]); },
+                      [=](const Tensors& x, Tensor d_y, const Gradients& d) {
+                        clad::pullback_state<State> state;
+                        reverse(x[0], state);
+                        pull(Tensor(), std::move(d_y), d[0], state);
+                      }};
+  operation.freezes = operation.on_devices = false;
+  return operation;
+}
+#define CLADTORCH_POOLING(name, State, function, cases, ...)                                           \
+  pooling<State>(                                                                                      \
+      name, cases, [](const Tensor& x) { return function(x, __VA_ARGS__); },                           \
+      [](const Tensor& x, auto& state) { pullbacks::function##_reverse_forw(x, __VA_ARGS__, state); }, \
+      [](const Tensor& x, Tensor d_y, Tensor* d_x, auto& state) {                                      \
+        pullbacks::function##_pullback(x, __VA_ARGS__, std::move(d_y), d_x, state);                    \
+      })
+
+std::vector<Operation> poolings() {
+  const std::vector<std::vector<Shape>> lines = {{{2, 3, 9}}, {{4, 7}}, {{3, 5, 4000}}},
+                                        images = {{{2, 3, 6, 5}},
+                                                  {{3, 7, 8}},
+                                                  {{0, 2, 4, 4}},
+                                                  {{3, 4, 40, 43}}},
+                                        batches = {images[0], images[3]};
+  return {
+      CLADTORCH_POOLING("max_pool1d", MaxPoolState, max_pool1d, lines, 3,
+                        PoolOptions{.stride = 2, .padding = 1}),
+      CLADTORCH_POOLING("max_pool2d", MaxPoolState, max_pool2d, images, 2, PoolOptions()),
+      CLADTORCH_POOLING("max_pool2d_ceil", MaxPoolState, max_pool2d, images, (PerDimension{2, 3}),
+                        PoolOptions{.stride = 2, .padding = {0, 1}, .dilation = {2, 1}, .ceil_mode = true}),
+      CLADTORCH_POOLING("avg_pool1d", ShapeState, avg_pool1d, lines, 2, AvgPoolOptions()),
+      CLADTORCH_POOLING("avg_pool2d", ShapeState, avg_pool2d, images, 3,
+                        AvgPoolOptions{.stride = 2, .padding = 1}),
+      CLADTORCH_POOLING(
+          "avg_pool2d_ceil", ShapeState, avg_pool2d, images, 3,
+          AvgPoolOptions{.stride = 2, .padding = 1, .ceil_mode = true, .count_include_pad = false}),
+      CLADTORCH_POOLING("adaptive_avg_pool1d", ShapeState, adaptive_avg_pool1d, lines, 4),
+      CLADTORCH_POOLING("adaptive_avg_pool2d", ShapeState, adaptive_avg_pool2d, images, (PerDimension{4, 3})),
+      CLADTORCH_POOLING("interpolate_nearest", ShapeState, interpolate, batches, (PerDimension{11, 4}),
+                        Interpolation::nearest, false),
+      CLADTORCH_POOLING("interpolate_bilinear", ShapeState, interpolate, batches, (PerDimension{11, 4}),
+                        Interpolation::bilinear, false),
+      CLADTORCH_POOLING("interpolate_corners", ShapeState, interpolate, batches, (PerDimension{9, 1}),
+                        Interpolation::bilinear, true),
+  };
+}
+#undef CLADTORCH_POOLING
+
 }  // namespace
 
 std::vector<Operation> operations_on_images() {
   std::vector<Operation> all = convolutions();
+  const std::vector<Operation> pools = poolings();
+  all.insert(all.end(), pools.begin(), pools.end());
   return all;
 }
 
