@@ -1,4 +1,5 @@
 // Operations on images: convolutions, pooling, normalization of channels, resizing.
+#include "cladtorch/ops/batch_norm.h"
 #include "cladtorch/ops/convolution.h"
 #include "cladtorch/ops/ops.h"
 #include "cladtorch/ops/pooling.h"
@@ -124,12 +125,62 @@ std::vector<Operation> poolings() {
 }
 #undef CLADTORCH_POOLING
 
+std::vector<Operation> channel_norms() {
+  const std::vector<std::vector<Shape>> cases = {
+      {{3, 4, 5}, {4}, {4}}, {{5, 6}, {6}, {6}}, {{2, 2, 3, 2}, {2}, {2}}, {{7, 12, 30, 31}, {12}, {12}}};
+  std::vector<std::vector<Shape>> running;
+  for (const auto& shapes : cases) running.push_back({shapes[0], shapes[1], shapes[1], shapes[1], shapes[2]});
+  std::vector<Operation> norms = {
+      {"batch_norm",
+       {{"x"}, {"weight"}, {"bias"}},
+       cases,
+       [](const Tensors& x) { return batch_norm(x[0], {}, {}, x[1], x[2], true); },
+       [](const Tensors& x, Tensor d_y, const Gradients& d) {
+         clad::pullback_state<ChannelNormState> state;
+         pullbacks::batch_norm_reverse_forw(x[0], {}, {}, x[1], x[2], true, 0.1, 1e-5, state);
+         pullbacks::batch_norm_pullback(x[0], {}, {}, x[1], x[2], true, 0.1, 1e-5, std::move(d_y), d[0],
+                                        nullptr, nullptr, d[1], d[2], nullptr, nullptr, state);
+       }},
+      {"batch_norm_running",
+       {{"x"}, {"running_mean"}, {"running_var", 0.4, 2}, {"weight"}, {"bias"}},
+       running,
+       [](const Tensors& x) { return batch_norm(x[0], x[1], x[2], x[3], x[4], false); },
+       [](const Tensors& x, Tensor d_y, const Gradients& d) {
+         clad::pullback_state<ChannelNormState> state;
+         pullbacks::batch_norm_reverse_forw(x[0], x[1], x[2], x[3], x[4], false, 0.1, 1e-5, state);
+         pullbacks::batch_norm_pullback(x[0], x[1], x[2], x[3], x[4], false, 0.1, 1e-5, std::move(d_y), d[0],
+                                        d[1], d[2], d[3], d[4], nullptr, nullptr, state);
+       }},
+      {"group_norm",
+       {{"x"}, {"weight"}, {"bias"}},
+       cases,
+       [](const Tensors& x) { return group_norm(x[0], 2, x[1], x[2]); },
+       [](const Tensors& x, Tensor d_y, const Gradients& d) {
+         clad::pullback_state<ChannelNormState> state;
+         pullbacks::group_norm_reverse_forw(x[0], 2, x[1], x[2], 1e-5, state);
+         pullbacks::group_norm_pullback(x[0], 2, x[1], x[2], 1e-5, std::move(d_y), d[0], d[1], d[2], nullptr,
+                                        state);
+       }},
+      {"instance_norm",
+       {{"x"}, {"weight"}, {"bias"}},
+       {cases[0], cases[2], cases[3]},
+       [](const Tensors& x) { return instance_norm(x[0], x[1], x[2]); },
+       [](const Tensors& x, Tensor d_y, const Gradients& d) {
+         clad::pullback_state<ChannelNormState> state;
+         pullbacks::instance_norm_reverse_forw(x[0], x[1], x[2], 1e-5, state);
+         pullbacks::instance_norm_pullback(x[0], x[1], x[2], 1e-5, std::move(d_y), d[0], d[1], d[2], nullptr,
+                                           state);
+       }},
+  };
+  for (Operation& norm : norms) norm.on_devices = false;
+  return norms;
+}
+
 }  // namespace
 
 std::vector<Operation> operations_on_images() {
   std::vector<Operation> all = convolutions();
-  const std::vector<Operation> pools = poolings();
-  all.insert(all.end(), pools.begin(), pools.end());
+  for (const auto& part : {poolings(), channel_norms()}) all.insert(all.end(), part.begin(), part.end());
   return all;
 }
 

@@ -23,12 +23,17 @@ class TrainingScope {
 
   /// Whether a scope is alive on this thread.
   static bool is_active();
+  /// Whether an operation that changes a buffer, such as a running mean, shall do so. Takes the next number
+  /// of the thread's scope: false in a part of the forward pass that runs again (clad::checkpoint). True
+  /// outside of any scope.
+  static bool is_first_run();
 
  private:
   friend struct DropoutState;
   uint64_t seed_, step_;
   const int32_t* step_on_device_ = nullptr;
-  uint32_t calls_ = 0;
+  uint32_t calls_ = 0, furthest_ = 0;
+  uint32_t next_call();
   TrainingScope* outer_;
 };
 

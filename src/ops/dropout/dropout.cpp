@@ -75,12 +75,22 @@ TrainingScope::TrainingScope(uint64_t seed, uint64_t step, const Tensor& step_on
 }
 TrainingScope::~TrainingScope() { current_scope = outer_; }
 bool TrainingScope::is_active() { return current_scope != nullptr; }
+uint32_t TrainingScope::next_call() {
+  const uint32_t call = calls_++;
+  furthest_ = std::max(furthest_, calls_);
+  return call;
+}
+bool TrainingScope::is_first_run() {
+  if (!current_scope) return true;
+  const uint32_t furthest = current_scope->furthest_;
+  return current_scope->next_call() >= furthest;
+}
 
 DropoutState DropoutState::draw() {
   TrainingScope* const scope = current_scope;
   if (!scope) return {};
   // 2^40 steps of 2^24 calls each.
-  return {true, scope->seed_, scope->step_ << 24 | (scope->calls_++ & 0xffffffu), scope->step_on_device_};
+  return {true, scope->seed_, scope->step_ << 24 | (scope->next_call() & 0xffffffu), scope->step_on_device_};
 }
 
 uint64_t DropoutState::drawn() { return current_scope ? current_scope->calls_ : 0; }
