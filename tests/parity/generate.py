@@ -194,6 +194,47 @@ def along():
         case(name, lambda x: getattr(torch, name)(x, 1), x=torch.randint(0, 4, (3, 5, 4)).float().requires_grad_())
 
 
+def convolution(name, function, x, weight, out, **options):
+    case(name, lambda x, w, b: function(x, w, b, **options), x=normal(*x), weight=normal(*weight), bias=normal(out))
+
+
+def images():
+    """With the options of tests/ops/images.cpp."""
+    convolution("conv1d", F.conv1d, (2, 3, 19), (4, 3, 3), 4, stride=2, padding=1)
+    convolution("conv2d", F.conv2d, (2, 3, 9, 8), (20, 3, 3, 3), 20, padding=1)
+    convolution("conv2d_strided", F.conv2d, (2, 2, 9, 8), (3, 2, 3, 2), 3, stride=(2, 3), padding=(0, 2), dilation=(3, 2))
+    convolution("conv2d_pointwise", F.conv2d, (2, 3, 5, 4), (4, 3, 1, 1), 4, stride=2)
+    convolution("conv2d_grouped", F.conv2d, (2, 4, 5, 4), (6, 2, 3, 3), 6, stride=2, padding=1, groups=2)
+    convolution("conv2d_depthwise", F.conv2d, (2, 3, 5, 4), (6, 1, 5, 3), 6, stride=(1, 2), padding=2, groups=3)
+    convolution("conv3d", F.conv3d, (2, 2, 4, 5, 4), (3, 2, 2, 3, 3), 3, stride=(2, 1, 2), padding=1, dilation=(1, 2, 1))
+    convolution("conv_transpose1d", F.conv_transpose1d, (2, 3, 5), (3, 4, 2), 4, stride=3, output_padding=1)
+    convolution("conv_transpose2d", F.conv_transpose2d, (2, 4, 3, 2), (4, 2, 4, 3), 4, stride=2, padding=1, groups=2)
+    convolution("conv_transpose3d", F.conv_transpose3d, (1, 2, 3, 3, 4), (2, 2, 3, 2, 3), 2, stride=(1, 2, 1),
+                padding=(1, 0, 1), dilation=2)
+
+    line, image = (2, 3, 9), (2, 3, 6, 5)
+    for name, shape, function in (
+            ("max_pool1d", line, lambda x: F.max_pool1d(x, 3, stride=2, padding=1)),
+            ("max_pool2d", image, lambda x: F.max_pool2d(x, 2)),
+            ("max_pool2d_ceil", image, lambda x: F.max_pool2d(x, (2, 3), 2, (0, 1), (2, 1), ceil_mode=True)),
+            ("avg_pool1d", line, lambda x: F.avg_pool1d(x, 2)),
+            ("avg_pool2d", image, lambda x: F.avg_pool2d(x, 3, 2, 1)),
+            ("avg_pool2d_ceil", image, lambda x: F.avg_pool2d(x, 3, 2, 1, ceil_mode=True, count_include_pad=False)),
+            ("adaptive_avg_pool1d", line, lambda x: F.adaptive_avg_pool1d(x, 4)),
+            ("adaptive_avg_pool2d", image, lambda x: F.adaptive_avg_pool2d(x, (4, 3))),
+            ("interpolate_nearest", image, lambda x: F.interpolate(x, (11, 4))),
+            ("interpolate_bilinear", image, lambda x: F.interpolate(x, (11, 4), mode="bilinear")),
+            ("interpolate_corners", image, lambda x: F.interpolate(x, (9, 1), mode="bilinear", align_corners=True))):
+        case(name, function, x=normal(*shape))
+
+    affine = lambda: dict(weight=normal(4), bias=normal(4))
+    case("batch_norm", lambda x, w, b: F.batch_norm(x, None, None, w, b, True), x=normal(3, 4, 5, 2), **affine())
+    case("batch_norm_running", lambda x, m, v, w, b: (x - m[:, None]) / (v[:, None] + 1e-5).sqrt() * w[:, None] + b[:, None],
+         x=normal(3, 4, 5), running_mean=normal(4), running_var=torch.rand(4).add(0.3).requires_grad_(), **affine())
+    case("group_norm", lambda x, w, b: F.group_norm(x, 2, w, b), x=normal(3, 4, 5, 2), **affine())
+    case("instance_norm", lambda x, w, b: F.instance_norm(x, weight=w, bias=b), x=normal(3, 4, 5, 2), **affine())
+
+
 def fused():
     """Operations that fusion rules are made of, and what they become."""
     case("log_softmax", lambda x: F.log_softmax(x, dim=-1), x=normal(5, 31, scale=3.0))
@@ -286,4 +327,5 @@ if __name__ == "__main__":
     composed()
     sums()
     fused()
+    images()
     write(sys.argv[1])
