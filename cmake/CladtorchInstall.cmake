@@ -63,7 +63,7 @@ function(write_pkgconfig name file)
 endfunction()
 
 # The plugin (see clad/CMakeLists.txt); it serves the major version of Clang that it was built for.
-set(required_packages fmt nlohmann_json tomlplusplus libutf8proc libpcre2-8 sentencepiece zlib libzstd)
+set(required_packages fmt nlohmann_json tomlplusplus libutf8proc libpcre2-8 sentencepiece zlib libzstd libpng libjpeg)
 if(TARGET clad_plugin)
   list(PREPEND required_packages clad)
   string(REGEX MATCH "^[0-9]+" LLVM_VERSION_MAJOR ${CMAKE_CXX_COMPILER_VERSION})

@@ -11,7 +11,10 @@
 #include "cladtorch/data/csv.h"
 #include "cladtorch/data/dataset.h"
 #include "cladtorch/data/idx.h"
+#include "cladtorch/data/image.h"
+#include "cladtorch/data/image_folder.h"
 #include "cladtorch/data/npy.h"
+#include "cladtorch/data/transforms.h"
 #include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/formats/peft.h"
 #include "cladtorch/io/safetensors.h"
@@ -428,6 +431,28 @@ TEST(Migrating, Arrays) {
   const data::CsvTable csv = data::read_csv(table, {.delimiter = ';'});
   EXPECT_THAT(values(csv.values), ElementsAre(1, 2, 3, 4));
   EXPECT_THAT(csv.columns, ElementsAre("a", "b"));
+}
+
+TEST(Migrating, Images) {
+  const io::TemporaryFolder folder;
+  const fs::path root = folder.path(), picture = folder / "cats/1.png";
+  fs::create_directories(folder / "cats");
+  Random random(42);
+  {
+    const Tensor image = rand({3, 40, 50}, random);
+    data::write_png(picture, image);
+    EXPECT_THAT(values(data::read_image(picture)),
+                ::testing::Pointwise(::testing::FloatNear(0.002f), values(image)));
+  }
+  const auto transform = [](const Tensor& image, Random& random) {
+    EXPECT_EQ(data::resize(image, 36).shape(), (Shape{3, 36, 45}));
+    EXPECT_EQ(data::center_crop(image, 32, 32).shape(), (Shape{3, 32, 32}));
+    EXPECT_EQ(data::random_horizontal_flip(image, random).shape(), image.shape());
+    EXPECT_EQ(data::normalize(image, {0.5f}, {0.25f}).shape(), image.shape());
+    return data::random_crop(image, 32, 32, 4, random);
+  };
+  data::ImageFolder pictures(root, {.transform = transform});
+  EXPECT_EQ(pictures.get(0, random)[0].shape(), (Shape{3, 32, 32}));
 }
 
 TEST(Migrating, Checkpoints) {
