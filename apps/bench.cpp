@@ -30,7 +30,9 @@ void add_bench(CLI::App& app, Action& action) {
   add("--dtype", options->dtype, "fp32|bf16|fp8",
       "number format of the computation; fp8: bf16, with linear layers in 8 bits")
       ->capture_default_str();
-  add("--optimizer", options->optimizer, "adamw|muon|sgd", "what updates the weights")->capture_default_str();
+  add("--optimizer", options->optimizer, "adamw|adam|muon|sgd|rmsprop|adagrad|lion",
+      "what updates the weights")
+      ->capture_default_str();
   add("--device", options->device, "cpu|cuda|cuda:N", "where to compute")->capture_default_str();
   add("--threads", options->threads, "N", "threads (default: all cores)")
       ->check(whole_number(0, most_threads));

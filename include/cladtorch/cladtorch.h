@@ -1,5 +1,5 @@
 // All that a program which makes, trains and keeps a model of its own needs: tensors, operations, layers,
-// kernels on raw memory, optimizers, schedules, batches, gradient checks, saving and loading.
+// kernels on raw memory, optimizers, schedules, averages, batches, gradient checks, saving and loading.
 #pragma once
 
 #include "clad/Differentiator/Differentiator.h"
@@ -14,8 +14,14 @@
 #include "cladtorch/tensor/tensor.h"
 #include "cladtorch/tensor/workspace.h"
 #include "cladtorch/testing/gradcheck.h"
+#include "cladtorch/train/adagrad.h"
+#include "cladtorch/train/adam.h"
 #include "cladtorch/train/adamw.h"
+#include "cladtorch/train/ema.h"
+#include "cladtorch/train/lion.h"
+#include "cladtorch/train/lr_scheduler.h"
 #include "cladtorch/train/muon.h"
+#include "cladtorch/train/rmsprop.h"
 #include "cladtorch/train/schedule.h"
 #include "cladtorch/train/sgd.h"
 #include "cladtorch/train/tensor_list.h"

@@ -1,5 +1,6 @@
 #include "cladtorch/ops/arithmetic.h"
 #include "cladtorch/train/adamw.h"
+#include "cladtorch/train/ema.h"
 #include "tests/cuda/compare.h"
 #include "train/step/optimizer_on_device.h"
 
@@ -64,6 +65,19 @@ TEST(CudaOptimizer, TakesTheNorm) {
   TensorList scaled(tensors(3, DType::float32, gpu));
   EXPECT_NEAR(clip_grad_norm(scaled, 1.5), here.norm(), 1e-6 * here.norm());
   EXPECT_NEAR(scaled.norm(), 1.5, 1e-5);
+}
+
+TEST(CudaOptimizer, AveragesWeightsAsTheCpuDoes) {
+  for (DType dtype : {DType::float32, DType::bfloat16}) {
+    const auto averaged = [&](Device device) {
+      std::vector<NamedTensor> averages = tensors(1, DType::float32, device);
+      WeightAverage(averages, tensors(2, dtype, device)).update(0.9);
+      return averages;
+    };
+    const std::vector<NamedTensor> here = averaged({}), there = averaged(gpu);
+    for (size_t i = 0; i < here.size(); ++i)
+      EXPECT_LE(relative_difference(there[i].tensor.to(Device{}), here[i].tensor), 1e-6) << dtype << ' ' << i;
+  }
 }
 
 /// What a training step does: the norm, the clipping and the update follow from numbers on the device.

@@ -590,12 +590,49 @@ TEST(Migrating, Gradients) {
   EXPECT_TRUE(gradient.out.bias.is_marked_zero());
   EXPECT_LT(loss(model, x, labels), before);
   SGD sgd(model, {.lr = 0.1, .momentum = 0.9});
+  Adam adam(model, {.lr = 1e-3});
+  RMSprop rmsprop(model, {.momentum = 0.9, .centered = true});
+  rmsprop.set_lr(1e-4);
+  Adagrad adagrad(model, {.lr = 0.01});
+  Lion lion(model, {.lr = 1e-4});
   Muon muon(model, {.lr = 1e-3});
-  for (Optimizer* other : {static_cast<Optimizer*>(&sgd), static_cast<Optimizer*>(&muon)}) {
+  for (Optimizer* other : std::initializer_list<Optimizer*>{&sgd, &adam, &rmsprop, &adagrad, &lion, &muon}) {
     const double earlier = loss_and_gradient(model, x, labels, &gradient);
     other->step(gradient);
     EXPECT_LT(loss(model, x, labels), earlier) << other->name();
   }
+}
+
+TEST(Migrating, SchedulesAndAverages) {
+  Random random(42);
+  Classifier model(random), gradient = like(model);
+  const Tensor x = randn({64, 2}, random), labels = random_tokens({64}, 3, 1);
+  Adam optimizer(model, {.lr = 1e-3});
+  const int64_t step = 31;
+  {
+    const StepLR rates{.lr = 1e-3, .step_size = 30, .gamma = 0.1};
+    optimizer.set_lr(rates.at(step));
+    EXPECT_DOUBLE_EQ(optimizer.lr(), 1e-4);
+  }
+  {
+    const ExponentialLR rates{.lr = 1e-3, .gamma = 0.95};
+    EXPECT_DOUBLE_EQ(rates.at(step), 1e-3 * std::pow(0.95, 31));
+  }
+  const OneCycleLR rates{.max_lr = 0.01, .total_steps = 1000};
+  EXPECT_DOUBLE_EQ(rates.at(299), 0.01);
+  ReduceLROnPlateau plateau{.patience = 2};
+  const double loss = 1;
+  for (int evaluation = 0; evaluation < 4; ++evaluation)
+    optimizer.set_lr(plateau.update(loss, optimizer.lr()));
+  EXPECT_DOUBLE_EQ(optimizer.lr(), 1e-5);
+
+  AveragedModel average(model, 0.99);
+  const float before = values(model.out.weight)[0];
+  loss_and_gradient(model, x, labels, &gradient);
+  optimizer.step(gradient);
+  average.update_parameters();
+  EXPECT_NEAR(values(average.module().out.weight)[0], 0.99 * before + 0.01 * values(model.out.weight)[0],
+              1e-7);
 }
 
 }  // namespace own

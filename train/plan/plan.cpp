@@ -29,10 +29,11 @@ constexpr double worth_naming = 0.03;
 constexpr int most_doubled = 64;
 
 /// Bytes per parameter that an update moves.
-double bytes_of_update(const TrainConfig::Optimizer& config, DType dtype) {
+double bytes_of_update(const Optimizer& optimizer, DType dtype) {
   const double copy = dtype == DType::bfloat16 ? size_of(dtype) : 0;  // the rounded parameter
-  if (config.kind == "adamw") return 28 + copy;                       // reads four numbers, writes three
-  return (config.momentum > 0 ? 20 : 12) + copy;                      // without moments, or one
+  // What updates whole matrices keeps one number for each of their elements.
+  const auto kept = optimizer.can_share() ? static_cast<double>(optimizer.state().size()) : 1;
+  return 12 + 8 * kept + copy;  // reads the gradient, reads and writes the parameter and what is kept
 }
 
 /// What the stages of a plan have in common.
@@ -260,7 +261,7 @@ class Stage {
   }
   /// Of so many parameters, whose gradients are read for the norm before.
   double update(double elements) const {
-    const double bytes = bytes_per_number + bytes_of_update(given_.config.optimizer, given_.dtype);
+    const double bytes = bytes_per_number + bytes_of_update(*optimizer_, given_.dtype);
     return elements * bytes / given_.machine.memory_bandwidth;
   }
   /// Of what is gathered, what the next forward pass reads first hides behind nothing, and the rest behind

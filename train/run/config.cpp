@@ -175,20 +175,26 @@ std::vector<ConfigField> config_fields(TrainConfig& c) {
        "layers that get an adapter, separated by commas, or all-linear; empty: c_attn or q_proj,v_proj",
        &c.lora.targets},
       {"lora.use_rslora", "scale adapters by alpha / sqrt(rank) instead of alpha / rank", &c.lora.use_rslora},
-      {"optimizer.kind", "adamw, muon or sgd", &c.optimizer.kind},
+      {"optimizer.kind", optimizer_kind_choices(), &c.optimizer.kind},
       {"optimizer.lr", "peak learning rate", &c.optimizer.lr},
-      {"optimizer.beta1", "adamw, muon: decay of AdamW's first moment", &c.optimizer.beta1},
-      {"optimizer.beta2", "adamw, muon: decay of AdamW's second moment", &c.optimizer.beta2},
-      {"optimizer.eps", "adamw, muon: added to the root of AdamW's second moment", &c.optimizer.eps},
+      {"optimizer.beta1", "adamw, adam, muon, lion: decay of the first moment", &c.optimizer.beta1},
+      {"optimizer.beta2", "adamw, adam, muon, lion: decay of the second moment, and of Lion's only one",
+       &c.optimizer.beta2},
+      {"optimizer.eps", "adamw, adam, muon, rmsprop, adagrad: added to the root that divides",
+       &c.optimizer.eps},
       {"optimizer.weight_decay", "decay of matrices", &c.optimizer.weight_decay},
       {"optimizer.momentum", "muon, sgd: decay of the momentum", &c.optimizer.momentum},
       {"optimizer.nesterov", "muon, sgd: step from where the momentum leads", &c.optimizer.nesterov},
+      {"optimizer.alpha", "rmsprop: decay of the mean square", &c.optimizer.alpha},
       {"optimizer.clip", "largest global gradient norm; 0: no clipping", &c.optimizer.clip},
-      {"schedule.kind", "constant, linear, cosine or wsd", &c.schedule.kind},
-      {"schedule.warmup", "steps of linear warm-up", &c.schedule.warmup, 0, most_steps},
+      {"schedule.kind", "constant, linear, cosine, wsd, step, exponential or one_cycle", &c.schedule.kind},
+      {"schedule.warmup", "steps of warm-up", &c.schedule.warmup, 0, most_steps},
       {"schedule.min_lr", "learning rate at the end", &c.schedule.min_lr},
       {"schedule.decay_fraction", "wsd: share of the run over which the learning rate falls",
        &c.schedule.decay_fraction},
+      {"schedule.step_size", "step: updates after which the learning rate falls", &c.schedule.step_size, 1,
+       most_steps},
+      {"schedule.gamma", "step: what the learning rate is multiplied by then", &c.schedule.gamma},
       {"train.steps", "optimizer updates", &c.train.steps, 1, most_steps},
       {"train.batch", "sequences per micro-batch", &c.train.batch, 1, 100'000},
       {"train.accumulate", "micro-batches per update", &c.train.accumulate, 1, 100'000},
@@ -378,8 +384,11 @@ void check_config(const TrainConfig& c) {
   expect(c.optimizer.eps > 0, "optimizer.eps is 0, expected a positive number");
   expect(c.schedule.min_lr <= c.optimizer.lr,
          fmt::format("schedule.min_lr = {} is above optimizer.lr = {}", c.schedule.min_lr, c.optimizer.lr));
-  expect(c.schedule.decay_fraction <= 1,
-         fmt::format("schedule.decay_fraction is {}, expected at most 1", c.schedule.decay_fraction));
+  expect(c.schedule.min_lr > 0 || c.schedule.kind != "exponential",
+         "schedule.min_lr is 0, which an exponential schedule never comes to; expected a positive number");
+  for (const auto& [key, value] : {std::pair{"schedule.decay_fraction", c.schedule.decay_fraction},
+                                   {"schedule.gamma", c.schedule.gamma}})
+    expect(value <= 1, fmt::format("{} is {}, expected at most 1", key, value));
   expect(c.sample.top_p > 0 && c.sample.top_p <= 1,
          fmt::format("sample.top_p is {}, expected more than 0 and at most 1", c.sample.top_p));
   expect(c.lora.rank == 0 || !c.model.from.empty(), "lora.rank needs a model to adapt: model.from");
@@ -390,7 +399,8 @@ void check_config(const TrainConfig& c) {
   const std::pair<const char*, double> shares[] = {
       {"model.dropout", c.model.dropout},           {"lora.dropout", c.lora.dropout},
       {"optimizer.beta1", c.optimizer.beta1},       {"optimizer.beta2", c.optimizer.beta2},
-      {"optimizer.momentum", c.optimizer.momentum}, {"train.eval_prefix", c.train.eval_prefix}};
+      {"optimizer.momentum", c.optimizer.momentum}, {"optimizer.alpha", c.optimizer.alpha},
+      {"train.eval_prefix", c.train.eval_prefix}};
   for (const auto& [key, value] : shares) {
     expect(value < 1, fmt::format("{} is {}, expected less than 1", key, value));
   }

@@ -112,8 +112,10 @@ TEST(Config, KnowsTheNamesOfOtherPrograms) {
 }
 
 TEST(Config, ListsTheKeysOfTheSectionWhereNoneIsNear) {
-  EXPECT_THAT(error_of_set("schedule.zzzzzzz=5"),
-              HasSubstr("'schedule.zzzzzzz'; [schedule] has kind, warmup, min_lr and decay_fraction"));
+  EXPECT_THAT(
+      error_of_set("schedule.zzzzzzz=5"),
+      HasSubstr(
+          "'schedule.zzzzzzz'; [schedule] has kind, warmup, min_lr, decay_fraction, step_size and gamma"));
   for (const char* key : {"zzzzzzz", "zzzzzzz.lrlrlrlr"}) {
     EXPECT_THAT(error_of_set(std::string(key) + "=5"),
                 HasSubstr("; the sections are run, data, model, lora, optimizer, schedule, train, "
@@ -187,8 +189,11 @@ TEST(Config, RefusesValuesThatCannotWork) {
                           "model.window=8",
                           "optimizer.lr=nan",
                           "optimizer.beta2=1",
+                          "optimizer.alpha=1",
                           "schedule.kind=cosin",
                           "schedule.min_lr=1",
+                          "schedule.step_size=0",
+                          "schedule.gamma=2",
                           "run.device=tpu",
                           "run.dtype=fp16",
                           "train.eval_prefix=1",

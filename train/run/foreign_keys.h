@@ -118,6 +118,7 @@ inline constexpr ForeignKey foreign_keys[] = {
     {"warmup_steps", "schedule.warmup"},
     {"num_warmup_steps", "schedule.warmup"},
     {"warmup_ratio", "schedule.warmup", "which counts steps"},
+    {"pct_start", "schedule.warmup", "which counts steps"},
     {"lr_decay_iters", "train.steps", "with which the schedule ends"},
     {"num_training_steps", "train.steps"},
     // Training.

@@ -1,4 +1,4 @@
-// The loops over all parameters, compiled for several instruction sets and chosen at run time.
+// Loops over elements, compiled for several instruction sets and chosen at run time.
 #pragma once
 
 #include <cstdint>
@@ -7,20 +7,6 @@
 #include "train/step/update_math.h"
 
 namespace cladtorch::train {
-
-/// m and v become the new moments, p the new parameter. Fresh moments are zero and not read. `rounded`,
-/// unless null, receives the new parameter in bfloat16. Float traffic is 28 bytes an element, the gradient
-/// read, the parameter and both moments read and written; 30 with the rounded copy.
-void adamw_loop(float* p, const float* g, float* m, float* v, bfloat16* rounded, bool fresh, int64_t count,
-                const AdamWCoefficients<float>& c);
-void adamw_loop(double* p, const double* g, double* m, double* v, bool fresh, int64_t count,
-                const AdamWCoefficients<double>& c);
-
-/// The same for SGD, with the buffer b, or without momentum if that is null.
-void sgd_loop(float* p, const float* g, float* b, bfloat16* rounded, bool fresh, int64_t count,
-              const SGDCoefficients<float>& c);
-void sgd_loop(double* p, const double* g, double* b, bfloat16* rounded, bool fresh, int64_t count,
-              const SGDCoefficients<double>& c);
 
 /// Muon's momentum: u is what will be made orthogonal.
 void muon_loop(const float* g, float* b, float* u, bool fresh, int64_t count,

@@ -10,7 +10,10 @@
 namespace cladtorch::train {
 
 /// Values of optimizer.kind.
-inline constexpr const char* optimizer_kinds[] = {"adamw", "muon", "sgd"};
+inline constexpr const char* optimizer_kinds[] = {"adamw",   "adam",    "muon", "sgd",
+                                                  "rmsprop", "adagrad", "lion"};
+/// "adamw, adam or lion", with all of them.
+std::string optimizer_kind_choices();
 
 /// Throws UsageError, which begins with `what`, unless this is one of them.
 void check_optimizer_kind(const std::string& kind, const std::string& what);

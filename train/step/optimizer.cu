@@ -84,13 +84,11 @@ __global__ void __launch_bounds__(threads)
   if (std::isnan(scale)) return;
   const OptimizerPiece piece = pieces[blockIdx.x];
   const OptimizerEntry entry = entries[piece.entry];
-  const AdamWCoefficients<T> c{static_cast<T>(constants.beta1),
-                               static_cast<T>(constants.beta2),
-                               static_cast<T>(scale),
-                               static_cast<T>(input->step_size),
-                               static_cast<T>(input->second_scale),
-                               static_cast<T>(constants.eps),
-                               entry.decayed != 0 ? static_cast<T>(1 - input->decay) : T(1)};
+  const auto gradient_scale = static_cast<T>(scale);
+  const AdamStep<T> step{
+      static_cast<T>(constants.beta1),  static_cast<T>(constants.beta2),
+      static_cast<T>(input->step_size), static_cast<T>(input->second_scale),
+      static_cast<T>(constants.eps),    entry.decayed != 0 ? static_cast<T>(1 - input->decay) : T(1)};
   T* const p = static_cast<T*>(entry.master) + piece.begin;
   const T* const g = static_cast<const T*>(entry.gradient) + piece.begin;
   T *const m = static_cast<T*>(entry.first) + piece.begin, *const v =
@@ -103,7 +101,7 @@ __global__ void __launch_bounds__(threads)
     const Values gradients = *reinterpret_cast<const Values*>(g + i);
 #pragma unroll
     for (int j = 0; j < width; ++j)
-      adamw_element<false>(values.values[j], gradients.values[j], first.values[j], second.values[j], c);
+      step(values.values[j], gradients.values[j] * gradient_scale, first.values[j], second.values[j]);
     *reinterpret_cast<Values*>(p + i) = values;
     *reinterpret_cast<Values*>(m + i) = first;
     *reinterpret_cast<Values*>(v + i) = second;

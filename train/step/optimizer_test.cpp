@@ -3,12 +3,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 #include "cladtorch/tensor/gradient_target.h"
 #include "cladtorch/tensor/parallel.h"
+#include "cladtorch/train/adagrad.h"
+#include "cladtorch/train/adam.h"
 #include "cladtorch/train/adamw.h"
+#include "cladtorch/train/allocation_counter.h"
+#include "cladtorch/train/lion.h"
 #include "cladtorch/train/muon.h"
+#include "cladtorch/train/rmsprop.h"
 #include "cladtorch/train/sgd.h"
 #include "io/temporary_folder.h"
 #include "train/step/make_optimizer.h"
@@ -17,6 +23,7 @@ namespace cladtorch {
 namespace {
 
 using io::error_of;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using Matrix = std::vector<std::vector<double>>;
 
@@ -92,30 +99,131 @@ Matrix made_orthogonal(Matrix x, int64_t iterations) {
   return x;
 }
 
-TEST(SGD, FollowsTheFormulaOverSeveralSteps) {
-  for (const double momentum : {0.0, 0.9}) {
-    for (const bool nesterov : {false, true}) {
-      const SGDOptions o{.lr = 0.1, .momentum = momentum, .nesterov = nesterov, .weight_decay = 0.3};
-      for (const size_t tensor : {size_t{1}, size_t{2}}) {
-        const TensorList parameters(parameters_of());
-        SGD optimizer(parameters, o);
-        TensorList gradients = buffers_of(parameters);
-        SCOPED_TRACE(parameters[tensor].name);
-        std::vector<double> p = values_of(parameters[tensor].tensor), b(p.size());
-        for (uint64_t step = 0; step < 3; ++step) {
-          draw(gradients, step);
-          const std::vector<double> g = values_of(gradients[tensor].tensor);
-          for (size_t i = 0; i < p.size(); ++i) {
-            const double d = 0.5 * g[i] + (tensor == 1 ? o.weight_decay * p[i] : 0);
-            b[i] = momentum * b[i] + d;
-            p[i] -= o.lr * (nesterov ? d + momentum * b[i] : b[i]);
-          }
-          optimizer.step(gradients, 0.5);
-        }
-        EXPECT_THAT(values_of(parameters[tensor].tensor), testing::Pointwise(testing::DoubleNear(1e-13), p));
-      }
+using Kept = std::array<double, 3>;  // for one number
+
+/// Some steps of a matrix, which decays, and of a vector. `update` is the formula for one number p with the
+/// gradient g, to which the decay is not added yet.
+template <class Kind, class Options, class Update>
+void expect_formula(const Options& options, Update update) {
+  for (const size_t tensor : {size_t{1}, size_t{2}}) {
+    const TensorList parameters(parameters_of());
+    Kind optimizer(parameters, options);
+    TensorList gradients = buffers_of(parameters);
+    SCOPED_TRACE(parameters[tensor].name);
+    std::vector<double> p = values_of(parameters[tensor].tensor);
+    std::vector<Kept> kept(p.size());
+    for (uint64_t step = 1; step <= 5; ++step) {
+      draw(gradients, step);
+      const std::vector<double> g = values_of(gradients[tensor].tensor);
+      for (size_t i = 0; i < p.size(); ++i)
+        update(p[i], 0.5 * g[i], tensor == 1 ? options.weight_decay : 0.0, kept[i], step);
+      optimizer.step(gradients, 0.5);
     }
+    EXPECT_THAT(values_of(parameters[tensor].tensor), testing::Pointwise(testing::DoubleNear(1e-13), p));
   }
+}
+
+std::vector<std::string> names_of_state(const Optimizer& optimizer) {
+  std::vector<std::string> names;
+  for (const OptimizerState& part : optimizer.state()) names.push_back(part.name);
+  return names;
+}
+
+TEST(SGD, FollowsTheFormulaOverSeveralSteps) {
+  for (const double momentum : {0.0, 0.9})
+    for (const bool nesterov : {false, true})
+      expect_formula<SGD>(
+          SGDOptions{.lr = 0.1, .momentum = momentum, .nesterov = nesterov, .weight_decay = 0.3},
+          [&](double& p, double g, double decay, Kept& b, uint64_t) {
+            g += decay * p;
+            b[0] = momentum * b[0] + g;
+            p -= 0.1 * (nesterov ? g + momentum * b[0] : b[0]);
+          });
+}
+
+TEST(Adam, FollowsTheFormulaOverSeveralSteps) {
+  const AdamOptions o{.lr = 0.01, .beta1 = 0.8, .beta2 = 0.9, .eps = 1e-3, .weight_decay = 0.5};
+  expect_formula<Adam>(o, [&](double& p, double g, double decay, Kept& m, uint64_t step) {
+    g += decay * p;
+    m[0] = o.beta1 * m[0] + (1 - o.beta1) * g;
+    m[1] = o.beta2 * m[1] + (1 - o.beta2) * g * g;
+    const auto t = static_cast<double>(step);
+    const double mean = m[0] / (1 - std::pow(o.beta1, t)), square = m[1] / (1 - std::pow(o.beta2, t));
+    p -= o.lr * mean / (std::sqrt(square) + o.eps);
+  });
+}
+
+TEST(RMSprop, FollowsTheFormulaOverSeveralSteps) {
+  for (const double momentum : {0.0, 0.7})
+    for (const bool centered : {false, true}) {
+      const RMSpropOptions o{.lr = 0.01,
+                             .alpha = 0.9,
+                             .eps = 1e-3,
+                             .weight_decay = 0.5,
+                             .momentum = momentum,
+                             .centered = centered};
+      expect_formula<RMSprop>(o, [&](double& p, double g, double decay, Kept& k, uint64_t) {
+        g += decay * p;
+        k[0] = o.alpha * k[0] + (1 - o.alpha) * g * g;
+        k[1] = o.alpha * k[1] + (1 - o.alpha) * g;
+        const double length = std::sqrt(centered ? k[0] - k[1] * k[1] : k[0]) + o.eps;
+        k[2] = momentum * k[2] + g / length;
+        p -= o.lr * k[2];
+      });
+    }
+}
+
+TEST(RMSprop, KeepsOnlyWhatItsOptionsNeed) {
+  const TensorList parameters(parameters_of(DType::float32));
+  const auto names = [&](double momentum, bool centered) {
+    return names_of_state(RMSprop(parameters, {.momentum = momentum, .centered = centered}));
+  };
+  EXPECT_THAT(names(0, false), ElementsAre("square_avg"));
+  EXPECT_THAT(names(0.9, false), ElementsAre("square_avg", "momentum_buffer"));
+  EXPECT_THAT(names(0, true), ElementsAre("square_avg", "grad_avg"));
+  EXPECT_THAT(names(0.9, true), ElementsAre("square_avg", "momentum_buffer", "grad_avg"));
+}
+
+TEST(RMSprop, TakesNoRootOfAVarianceThatRoundingMadeNegative) {
+  const TensorList parameters(std::vector<NamedTensor>{{"p", zeros({1000})}});
+  RMSprop optimizer(parameters, {.lr = 1e-6, .alpha = 0.5, .centered = true});
+  TensorList gradients = buffers_of(parameters);
+  Random random(3);
+  const Tensor constant = randn({1000}, random);
+  for (int step = 0; step < 100; ++step) {
+    gradients[0].tensor.accumulate(constant);
+    optimizer.step(gradients);
+  }
+  for (const double value : values_of(parameters[0].tensor)) EXPECT_TRUE(std::isfinite(value));
+}
+
+TEST(Adagrad, FollowsTheFormulaOverSeveralSteps) {
+  for (const double initial : {0.0, 0.3}) {
+    const AdagradOptions o{
+        .lr = 0.1, .lr_decay = 0.2, .weight_decay = 0.5, .initial_accumulator_value = initial, .eps = 1e-3};
+    expect_formula<Adagrad>(o, [&](double& p, double g, double decay, Kept& sum, uint64_t step) {
+      if (step == 1) sum[0] = initial;
+      g += decay * p;
+      sum[0] += g * g;
+      p -= o.lr / (1 + (static_cast<double>(step) - 1) * o.lr_decay) * g / (std::sqrt(sum[0]) + o.eps);
+    });
+  }
+}
+
+TEST(Lion, FollowsTheFormulaOverSeveralSteps) {
+  const LionOptions o{.lr = 0.01, .beta1 = 0.8, .beta2 = 0.9, .weight_decay = 0.5};
+  expect_formula<Lion>(o, [&](double& p, double g, double decay, Kept& m, uint64_t) {
+    p -= o.lr * (std::copysign(1.0, o.beta1 * m[0] + (1 - o.beta1) * g) + decay * p);
+    m[0] = o.beta2 * m[0] + (1 - o.beta2) * g;
+  });
+}
+
+TEST(Lion, StaysWhereNothingPulls) {
+  const TensorList parameters(std::vector<NamedTensor>{{"p", ones({5})}});
+  Lion optimizer(parameters, {});
+  TensorList gradients = buffers_of(parameters);
+  optimizer.step(gradients);
+  EXPECT_THAT(values_of(parameters[0].tensor), testing::Each(1.0));
 }
 
 TEST(SGD, KeepsNothingWithoutMomentum) {
@@ -278,6 +386,70 @@ TEST_P(AnyOptimizer, NamesItsStateAfterTheParameters) {
       EXPECT_TRUE(std::any_of(parameters.begin(), parameters.end(), is_same)) << named.name;
     }
   EXPECT_GE(optimizer->bytes(), bytes);
+}
+
+/// A second optimizer that takes over what the first has kept after some steps does the same as it.
+template <class Make>
+void expect_continues(const Make& make) {
+  const TensorList parameters(parameters_of(DType::float32)), others(clones(parameters_of(DType::float32)));
+  const std::unique_ptr<Optimizer> one = make(parameters), two = make(others);
+  TensorList gradients = buffers_of(parameters), same = buffers_of(others);
+  for (uint64_t step = 0; step < 4; ++step) {
+    draw(gradients, step);
+    if (step == 2) {
+      for (size_t i = 0; i < others.size(); ++i) Tensor(others[i].tensor).copy_from(parameters[i].tensor);
+      const std::vector<OptimizerState> from = one->state(), to = two->state();
+      for (size_t k = 0; k < from.size(); ++k)
+        for (size_t i = 0; i < from[k].tensors->size(); ++i)
+          Tensor((*to[k].tensors)[i].tensor).copy_from((*from[k].tensors)[i].tensor);
+      two->set_steps(one->steps());
+    }
+    if (step >= 2) {
+      draw(same, step);
+      two->step(same);
+    }
+    one->step(gradients);
+  }
+  EXPECT_EQ(all_values(parameters), all_values(others));
+}
+
+TEST_P(AnyOptimizer, ContinuesFromWhatAnotherHasKept) {
+  expect_continues([](const TensorList& parameters) { return make(parameters, parameters); });
+}
+TEST(RMSprop, ContinuesFromWhatAnotherHasKept) {
+  expect_continues([](const TensorList& parameters) {
+    return std::make_unique<RMSprop>(parameters, RMSpropOptions{.momentum = 0.9, .centered = true});
+  });
+}
+TEST(Adagrad, ContinuesFromWhatAnotherHasKept) {
+  expect_continues([](const TensorList& parameters) {
+    return std::make_unique<Adagrad>(parameters,
+                                     AdagradOptions{.lr_decay = 0.5, .initial_accumulator_value = 0.1});
+  });
+}
+
+TEST_P(AnyOptimizer, AllocatesNothingAfterTheFirstStep) {
+  const TensorList parameters(parameters_of(DType::float32));
+  const auto optimizer = make(parameters, parameters);
+  TensorList gradients = buffers_of(parameters);
+  for (uint64_t step = 0; step < 3; ++step) {
+    draw(gradients, step);
+    const int64_t before = train::heap_allocations();
+    optimizer->step(gradients);
+    if (step > 0) EXPECT_EQ(train::heap_allocations() - before, 0) << step;
+  }
+}
+
+TEST_P(AnyOptimizer, DecaysMatricesAlone) {
+  const TensorList parameters(parameters_of());
+  const auto optimizer =
+      train::make_optimizer({.kind = GetParam(), .lr = 0.01, .weight_decay = 0.1}, parameters, parameters);
+  TensorList gradients = buffers_of(parameters);
+  const std::vector<double> weight = values_of(parameters[3].tensor), bias = values_of(parameters[2].tensor);
+  optimizer->step(gradients);  // of zeros
+  EXPECT_EQ(values_of(parameters[2].tensor), bias);
+  const std::vector<double> decayed = values_of(parameters[3].tensor);
+  for (size_t i = 0; i < weight.size(); ++i) EXPECT_LT(decayed[i], weight[i]);
 }
 
 TEST_P(AnyOptimizer, RefusesGradientsOfOtherParameters) {

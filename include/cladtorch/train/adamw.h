@@ -2,9 +2,8 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
-#include "cladtorch/train/optimizer.h"
+#include "cladtorch/train/elementwise_optimizer.h"
 
 namespace cladtorch {
 
@@ -28,38 +27,23 @@ struct OptimizerTables;
 ///
 ///     AdamW optimizer(model, {.lr = 6e-4});
 ///     optimizer.step(gradient);   // updates `model`, then marks `gradient` as zero
-class AdamW : public Optimizer {
+class AdamW : public ElementwiseOptimizer<AdamWOptions> {
  public:
-  /// Updates the storage behind `parameters` from now on. The moments start at zero and take no memory before
-  /// the first step writes them.
-  AdamW(TensorList parameters, AdamWOptions options);
-  template <class Model>
-    requires(!std::is_same_v<Model, TensorList>)
-  AdamW(Model& model, AdamWOptions options) : AdamW(TensorList(model), options) {}
-  /// The same with the caller's masters, whose storage is updated too: float32 tensors that match the
-  /// bfloat16 `parameters`, which become their rounded copies. For parameters of another dtype the masters
-  /// are the parameters themselves, and must share their storage. Throws Error if the lists do not fit.
-  AdamW(TensorList parameters, TensorList masters, AdamWOptions options);
+  using ElementwiseOptimizer::ElementwiseOptimizer;
 
   train::StepInput device_input(double clip, double weight) const override;
-  std::vector<OptimizerState> state() const override;
-  bool can_share() const override { return true; }
 
-  /// Those that it was made with, but for the learning rate.
-  const AdamWOptions& options() const { return options_; }
-  TensorList& first_moments() { return first_; }
-  TensorList& second_moments() { return second_; }
-  const TensorList& first_moments() const { return first_; }
-  const TensorList& second_moments() const { return second_; }
+  TensorList& first_moments() { return kept_[0]->values; }
+  TensorList& second_moments() { return kept_[1]->values; }
+  const TensorList& first_moments() const { return kept_[0]->values; }
+  const TensorList& second_moments() const { return kept_[1]->values; }
 
  private:
-  void update(TensorList& gradients, double gradient_scale) override;
   void update_on_device(TensorList& gradients, const Tensor& input, const Tensor& output) override;
 
-  TensorList first_, second_;
   std::shared_ptr<train::OptimizerTables> tables_;  // for the gradients of the last step on a device
-  std::vector<char> fresh_;                         // per parameter: the moments are zero and not written yet
-  AdamWOptions options_;
 };
+
+extern template class ElementwiseOptimizer<AdamWOptions>;
 
 }  // namespace cladtorch

@@ -18,7 +18,7 @@ struct BenchOptions {
   int64_t batch = 4;
   int64_t seq = 64;
   std::string dtype = "fp32";
-  std::string optimizer = "adamw";  ///< or "muon", "sgd"
+  std::string optimizer = "adamw";  ///< any optimizer.kind
   std::string device = "cpu";       ///< or "cuda", "cuda:N"
   int64_t threads = 0;              ///< 0: all cores
   int64_t iters = 10;

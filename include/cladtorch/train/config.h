@@ -64,6 +64,7 @@ struct TrainConfig {
     double weight_decay = 0.1;
     double momentum = 0.95;
     bool nesterov = true;
+    double alpha = 0.99;
     double clip = 1.0;
   } optimizer;
   struct ScheduleKeys {
@@ -71,6 +72,8 @@ struct TrainConfig {
     int64_t warmup = 100;
     double min_lr = 1e-4;
     double decay_fraction = 0.2;
+    int64_t step_size = 1000;
+    double gamma = 0.1;
   } schedule;
   struct Train {
     int64_t steps = 4500;

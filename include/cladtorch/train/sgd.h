@@ -1,10 +1,7 @@
 // Stochastic gradient descent with momentum.
 #pragma once
 
-#include <optional>
-#include <vector>
-
-#include "cladtorch/train/optimizer.h"
+#include "cladtorch/train/elementwise_optimizer.h"
 
 namespace cladtorch {
 
@@ -21,25 +18,11 @@ struct SGDOptions {
 ///
 /// on the CPU. Source: Sutskever et al., "On the importance of initialization and momentum in deep learning",
 /// 2013, in the form of torch.optim.SGD.
-class SGD : public Optimizer {
+class SGD : public ElementwiseOptimizer<SGDOptions> {
  public:
-  /// Updates the storage behind `parameters` from now on.
-  SGD(TensorList parameters, SGDOptions options);
-  template <class Model>
-    requires(!std::is_same_v<Model, TensorList>)
-  SGD(Model& model, SGDOptions options) : SGD(TensorList(model), options) {}
-  /// The same with the caller's masters; see AdamW.
-  SGD(TensorList parameters, TensorList masters, SGDOptions options);
-
-  std::vector<OptimizerState> state() const override;
-  bool can_share() const override { return true; }
-
- private:
-  void update(TensorList& gradients, double gradient_scale) override;
-
-  SGDOptions options_;
-  std::optional<TensorList> buffers_;
-  std::vector<char> fresh_;  // per parameter: the buffer is zero and not written yet
+  using ElementwiseOptimizer::ElementwiseOptimizer;
 };
+
+extern template class ElementwiseOptimizer<SGDOptions>;
 
 }  // namespace cladtorch
