@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "nn/initial.h"
+
 namespace cladtorch::nn {
 namespace {
 
@@ -15,6 +17,10 @@ SkipInitialization::~SkipInitialization() { --skipping; }
 Tensor initial_weights(const Shape& shape, Random& random, double deviation, DType dtype) {
   return skipping > 0 ? empty(shape, dtype) : normal(shape, random, 0, deviation, dtype);
 }
+Tensor initial_uniform(const Shape& shape, Random& random, double bound, DType dtype) {
+  return skipping > 0 ? empty(shape, dtype) : (rand(shape, random) * (2 * bound) - bound).to(dtype);
+}
+
 Linear::Linear(int64_t in, int64_t out, Random& random, bool with_bias, double deviation, DType dtype)
     : weight(initial_weights({out, in}, random, deviation, dtype)),
       bias(with_bias ? zeros({out}, dtype) : Tensor()) {}
@@ -26,8 +32,7 @@ void Linear::add_lora(const LoRAOptions& options, Random& random) {
           options.dropout);
   const int64_t out = weight.size(0), in = weight.size(1);
   const double bound = 1 / std::sqrt(static_cast<double>(in));
-  lora_A = skipping > 0 ? empty({options.rank, in}, weight.dtype())
-                        : (rand({options.rank, in}, random) * (2 * bound) - bound).to(weight.dtype());
+  lora_A = initial_uniform({options.rank, in}, random, bound, weight.dtype());
   lora_B = zeros({out, options.rank}, weight.dtype());
   lora_scale = options.scale;
   lora_dropout.probability = options.dropout;

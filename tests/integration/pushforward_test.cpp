@@ -71,6 +71,22 @@ double of_losses(const Inputs& x) {
 double of_erf(const Inputs& x) { return energy(cladtorch::erf(x.a)); }
 double of_softmax(const Inputs& x) { return energy(softmax(x.a)); }
 double of_log_softmax(const Inputs& x) { return energy(log_softmax(x.a)); }
+double of_convolutions(const Inputs& x) {
+  return energy(conv2d(x.a, x.b, x.c, {.stride = 2, .padding = 1})) +
+         energy(conv_transpose2d(x.a, x.b, {}, {.stride = 2}));
+}
+double of_poolings(const Inputs& x) {
+  return energy(max_pool2d(x.a, 2)) + energy(avg_pool2d(x.a, 3, {.stride = 1, .padding = 1})) +
+         energy(adaptive_avg_pool2d(x.a, {3, 2})) +
+         energy(interpolate(x.a, {5, 7}, cladtorch::Interpolation::bilinear));
+}
+double of_channel_norms(const Inputs& x) {
+  return energy(batch_norm(x.a, {}, {}, x.b, x.c, true)) + energy(group_norm(x.a, 2, x.b, x.c)) +
+         energy(instance_norm(x.a, x.b, {}));
+}
+double of_running_statistics(const Inputs& x) {
+  return energy(batch_norm(x.a, x.b, add_scalar(square(x.c), 0.5), x.c, x.b, false));
+}
 double of_tril(const Inputs& x) { return energy(tril(x.a)) + energy(softmax(causal_mask(x.a))); }
 double of_linear_gelu_tanh(const Inputs& x) { return energy(linear_gelu_tanh(x.a, x.b, x.c)); }
 double of_mlp_gelu_tanh(const Inputs& x) {
@@ -198,6 +214,10 @@ CHECK_TANGENT(Extremes, of_extremes, {4, 5})
 CHECK_TANGENT(CumulativeSumsAndFlips, of_lines, {4, 5})
 CHECK_TANGENT(Statistics, of_statistics, {4, 5})
 CHECK_TANGENT(ComposedLosses, of_losses, {4, 5}, {4, 5})
+CHECK_TANGENT(Convolutions, of_convolutions, {2, 3, 4, 5}, {3, 3, 3, 2}, {3})
+CHECK_TANGENT(Poolings, of_poolings, {2, 3, 4, 5})
+CHECK_TANGENT(ChannelNorms, of_channel_norms, {2, 4, 3}, {4}, {4})
+CHECK_TANGENT(RunningStatistics, of_running_statistics, {2, 4, 3}, {4}, {4})
 CHECK_TANGENT(Softmax, of_softmax, {2, 3, 5})
 CHECK_TANGENT(LogSoftmax, of_log_softmax, {2, 3, 5})
 CHECK_TANGENT(Tril, of_tril, {2, 3, 5})

@@ -1,7 +1,10 @@
 // All layers.
 #pragma once
 
+#include "cladtorch/nn/images.h"
+#include "cladtorch/nn/init.h"
 #include "cladtorch/nn/layers.h"
 #include "cladtorch/nn/llama.h"
 #include "cladtorch/nn/parameters.h"
+#include "cladtorch/nn/sequential.h"
 #include "cladtorch/nn/transformer.h"

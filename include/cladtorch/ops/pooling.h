@@ -55,10 +55,9 @@ struct MaxPoolState {
 };
 
 namespace tangents {
-/// The elements of x, of the shape that was pooled, at the places.
-Tensor elements_at(const Tensor& x, const MaxPoolState& pooled);
-/// Of a pooling.
-MaxPoolState places_of_max(int rank, const Tensor& x, const PerDimension& window, const PoolOptions& options);
+/// The elements of d_x where windows of x of `rank` dimensions have their largest.
+Tensor of_max_pool(int rank, const Tensor& x, const PerDimension& window, const PoolOptions& options,
+                   const Tensor& d_x);
 }  // namespace tangents
 }  // namespace cladtorch
 
@@ -107,5 +106,7 @@ void interpolate_pullback(CLAD_UNUSED const Tensor& x, const PerDimension& size,
 }  // namespace clad::custom_derivatives::cladtorch
 
 namespace clad::custom_derivatives::cladtorch::tangents {
-void elements_at_pullback(CLAD_UNUSED const Tensor& x, const MaxPoolState& pooled, Tensor d_y, Tensor* d_x);
+/// Where the largest elements are does not change with x.
+void of_max_pool_pullback(int rank, const Tensor& x, const PerDimension& window, const PoolOptions& options,
+                          CLAD_UNUSED const Tensor& d_x, Tensor d_y, Tensor* d_of_x, Tensor* d_of_d_x);
 }  // namespace clad::custom_derivatives::cladtorch::tangents

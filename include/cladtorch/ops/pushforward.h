@@ -7,6 +7,7 @@
 #include "cladtorch/ops/pushforward/arithmetic.h"
 #include "cladtorch/ops/pushforward/attention.h"
 #include "cladtorch/ops/pushforward/fused.h"
+#include "cladtorch/ops/pushforward/images.h"
 #include "cladtorch/ops/pushforward/layers.h"
 #include "cladtorch/ops/pushforward/loss.h"
 #include "cladtorch/ops/pushforward/pairwise.h"

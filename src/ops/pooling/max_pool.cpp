@@ -119,23 +119,14 @@ Tensor max_pool2d(const Tensor& x, const PerDimension& window, const PoolOptions
   return max_pool("max_pool2d", 2, x, window, options, state);
 }
 
-MaxPoolState tangents::places_of_max(int rank, const Tensor& x, const PerDimension& window,
-                                     const PoolOptions& options) {
+Tensor tangents::of_max_pool(int rank, const Tensor& x, const PerDimension& window,
+                             const PoolOptions& options, const Tensor& d_x) {
   MaxPoolState state;
-  max_pool(rank == 1 ? "max_pool1d" : "max_pool2d", rank, x, window, options, state);
-  return state;
-}
-
-Tensor tangents::elements_at(const Tensor& x, const MaxPoolState& pooled) {
-  require(x.shape() == pooled.shape, "max_pool: the tangent has shape ", x.shape(), ", expected ",
-          pooled.shape);
-  detail::count_op();
-  const Shape& shape = pooled.places.shape();
-  Tensor y = Tensor::empty(shape, x.dtype());
-  const Tensor from = x.contiguous();
-  const int64_t in = detail::image_size(x.shape(), pooled.rank), out = detail::image_size(shape, pooled.rank);
+  Tensor y = max_pool("max_pool", rank, x, window, options, state);
+  const Tensor from = d_x.contiguous();
+  const int64_t in = detail::image_size(x.shape(), rank), out = detail::image_size(y.shape(), rank);
   detail::dispatch_real("max_pool", x.dtype(), [&]<class T>(T) {
-    const auto* const places = pooled.places.data<int32_t>();
+    const auto* const places = std::as_const(state.places).data<int32_t>();
     for (int64_t i = 0; i < y.numel(); ++i) y.data<T>()[i] = from.data<T>()[i / out * in + places[i]];
   });
   return y;
@@ -162,8 +153,14 @@ void max_pool2d_pullback(const Tensor&, const PerDimension&, const PoolOptions&,
   ::cladtorch::pull_max_pool(state.data, d_y, d_x);
 }
 
-void tangents::elements_at_pullback(const Tensor&, const MaxPoolState& pooled, Tensor d_y, Tensor* d_x) {
-  ::cladtorch::pull_max_pool(pooled, d_y, d_x);
+void tangents::of_max_pool_pullback(int rank, const Tensor& x, const PerDimension& window,
+                                    const PoolOptions& options, const Tensor&, Tensor d_y, Tensor*,
+                                    Tensor* d_of_d_x) {
+  if (!d_y.defined() || !d_of_d_x) return;
+  MaxPoolState state;
+  ::cladtorch::max_pool("max_pool", rank, x, window, options, state);
+  state.places.set_frozen(false);
+  ::cladtorch::pull_max_pool(state, d_y, d_of_d_x);
 }
 
 }  // namespace clad::custom_derivatives::cladtorch
