@@ -134,8 +134,9 @@ Tensor parse_npy(const std::string& name, Bytes file) {
 
 Tensor as_npy(const std::string& name, const Tensor& tensor) {
   require(tensor.defined(), name, ": the tensor is undefined");
-  require(!is_float8(tensor.dtype()), name, ": expected float32, float64, int32 or bfloat16, got ",
-          tensor.dtype());
+  const bool kept = tensor.dtype() == DType::float32 || tensor.dtype() == DType::float64 ||
+                    tensor.dtype() == DType::int32 || tensor.dtype() == DType::bfloat16;
+  require(kept, name, ": expected float32, float64, int32 or bfloat16, got ", tensor.dtype());
   const Tensor dense = tensor.to(Device{}).contiguous();
   return dense.dtype() == DType::bfloat16 ? dense.to(DType::float32) : dense;
 }
