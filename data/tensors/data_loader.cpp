@@ -57,7 +57,7 @@ struct BatchQueue::Implementation {
   GetSample get;
   DataLoaderOptions options;
   uint64_t seed;
-  std::vector<Slot> slots;  // batch n is made in slot n % size
+  std::vector<Slot> slots;  // batch n is made in slot n % slots.size()
   int64_t given = 0;
 
   // With workers, what follows, `given` and the state of the slots change under the mutex.
