@@ -81,6 +81,15 @@ struct DropoutMask {
   float factor;  ///< of the elements that are kept
 };
 
+/// A row of windows over an image, all of which are inside: window o has the elements
+/// x[o * stride + i * row_step + t * tap_step] for i < rows, t < taps.
+struct WindowRow {
+  const float* x;
+  int64_t windows, stride;
+  int64_t rows, row_step, taps, tap_step;
+  int64_t first;  ///< place of x[0] in the image
+};
+
 /// A pointwise function of ops/functions/functions.h; `f` points to an object of its class. `at` is what
 /// functions::slope_at takes.
 struct FunctionKernels {
@@ -121,6 +130,9 @@ struct Kernels {
 
   /// Of elements first, first + 1, ...; first is a multiple of 4.
   void (*dropout)(const DropoutMask& mask, int64_t first, int64_t n, const float* x, float* y, bool add);
+
+  /// The largest element of each window, or its last NaN, and the place of the first that is so large.
+  void (*max_of_windows)(const WindowRow& row, float* y, int32_t* places);
 
   double (*sum)(int64_t n, const float* x);
   void (*softmax_row)(int64_t n, const float* x, float* y);

@@ -24,6 +24,7 @@ namespace {
 #include "simd/isa/gemm.h"
 #include "simd/isa/packing.h"
 #include "simd/isa/pointwise.h"
+#include "simd/isa/pooling.h"
 #include "simd/isa/rows.h"
 // After rows.h.
 #include "simd/isa/attention_product.h"
@@ -56,6 +57,7 @@ const Kernels table = {
     .swiglu = swiglu,
     .swiglu_pullback = swiglu_pullback,
     .dropout = dropout,
+    .max_of_windows = max_of_windows,
     .sum = sum,
     .softmax_row = softmax_row,
     .softmax_pullback_row = softmax_pullback_row,
