@@ -84,6 +84,11 @@ double of_channel_norms(const Inputs& x) {
   return energy(batch_norm(x.a, {}, {}, x.b, x.c, true)) + energy(group_norm(x.a, 2, x.b, x.c)) +
          energy(instance_norm(x.a, x.b, {}));
 }
+double of_lstm_cell(const Inputs& x) {
+  const cladtorch::LstmStep y = lstm_cell(x.a, x.b, x.c);
+  return energy(y.h) + energy(y.c);
+}
+double of_gru_cell(const Inputs& x) { return energy(gru_cell(x.a, x.b, x.c)); }
 double of_running_statistics(const Inputs& x) {
   return energy(batch_norm(x.a, x.b, add_scalar(square(x.c), 0.5), x.c, x.b, false));
 }
@@ -217,6 +222,8 @@ CHECK_TANGENT(ComposedLosses, of_losses, {4, 5}, {4, 5})
 CHECK_TANGENT(Convolutions, of_convolutions, {2, 3, 4, 5}, {3, 3, 3, 2}, {3})
 CHECK_TANGENT(Poolings, of_poolings, {2, 3, 4, 5})
 CHECK_TANGENT(ChannelNorms, of_channel_norms, {2, 4, 3}, {4}, {4})
+CHECK_TANGENT(LstmCell, of_lstm_cell, {2, 12}, {2, 12}, {2, 3})
+CHECK_TANGENT(GruCell, of_gru_cell, {2, 9}, {2, 9}, {2, 3})
 CHECK_TANGENT(RunningStatistics, of_running_statistics, {2, 4, 3}, {4}, {4})
 CHECK_TANGENT(Softmax, of_softmax, {2, 3, 5})
 CHECK_TANGENT(LogSoftmax, of_log_softmax, {2, 3, 5})

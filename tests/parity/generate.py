@@ -235,6 +235,63 @@ def images():
     case("instance_norm", lambda x, w, b: F.instance_norm(x, weight=w, bias=b), x=normal(3, 4, 5, 2), **affine())
 
 
+def lstm_cell(x, h, c):
+    i, f, g, o = (x + h).chunk(4, dim=1)
+    c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+    return torch.cat((torch.sigmoid(o) * torch.tanh(c), c))
+
+
+def gru_cell(x, y, h):
+    (a, b, c), (d, e, f) = x.chunk(3, dim=1), y.chunk(3, dim=1)
+    r, z = torch.sigmoid(a + d), torch.sigmoid(b + e)
+    return (1 - z) * torch.tanh(c + r * f) + z * h
+
+
+def layer(name, module, function, *inputs):
+    """A layer with its parameters by name; the inputs are x, y, ..."""
+    y = function(module, *inputs)
+    d_y = torch.randn(y.shape)
+    y.backward(d_y)
+    tensors[f"layer_{name}/y"], tensors[f"layer_{name}/d_y"] = y.detach(), d_y
+    for key, value in zip("xz", inputs):
+        tensors[f"layer_{name}/{key}"], tensors[f"layer_{name}/d_{key}"] = value.detach(), value.grad
+    for key, value in module.named_parameters():
+        tensors[f"layer_{name}/parameter/{key}"], tensors[f"layer_{name}/gradient/{key}"] = value.detach(), value.grad
+
+
+def padded(module, x, lengths=(5, 2, 4)):
+    packed = torch.nn.utils.rnn.pack_padded_sequence(x, lengths, enforce_sorted=False)
+    y, state = module(packed)
+    y = torch.nn.utils.rnn.pad_packed_sequence(y, total_length=x.shape[0])[0]
+    h, c = state if isinstance(state, tuple) else (state, state)
+    return torch.cat((y.flatten(), h.flatten(), c.flatten()))
+
+
+def layers():
+    """With the options of tests/parity/layers_parity_test.cpp."""
+    for name in ("RNN", "LSTM", "GRU"):
+        module = getattr(torch.nn, name)(4, 6, num_layers=2, bidirectional=True)
+        layer(name, module, lambda m, x: m(x)[0], normal(5, 3, 4))
+        layer(f"{name}_padded", getattr(torch.nn, name)(4, 6, bidirectional=True), padded, normal(5, 3, 4))
+    attention = torch.nn.MultiheadAttention(8, 2, batch_first=True)
+    torch.nn.init.normal_(attention.in_proj_bias)
+    hidden = torch.zeros(4, 5, dtype=torch.bool)
+    hidden[1, 2:] = hidden[3, 0] = True
+    layer("MultiheadAttention", attention, lambda m, x, z: m(x, z, z, attn_mask=hidden, need_weights=False)[0],
+          normal(3, 4, 8), normal(3, 5, 8))
+    options = dict(dim_feedforward=12, dropout=0.0, batch_first=True)
+    layer("TransformerEncoderLayer", torch.nn.TransformerEncoderLayer(8, 2, activation="gelu", **options),
+          lambda m, x: m(x), normal(3, 4, 8))
+    layer("TransformerDecoderLayer", torch.nn.TransformerDecoderLayer(8, 2, norm_first=True, **options),
+          lambda m, x, z: m(x, z, tgt_mask=torch.nn.Transformer.generate_square_subsequent_mask(4)),
+          normal(3, 4, 8), normal(3, 5, 8))
+
+
+def recurrent():
+    case("lstm_cell", lstm_cell, from_x=normal(6, 28), from_h=normal(6, 28), c=normal(6, 7))
+    case("gru_cell", gru_cell, from_x=normal(6, 21), from_h=normal(6, 21), h=normal(6, 7))
+
+
 def fused():
     """Operations that fusion rules are made of, and what they become."""
     case("log_softmax", lambda x: F.log_softmax(x, dim=-1), x=normal(5, 31, scale=3.0))
@@ -328,4 +385,6 @@ if __name__ == "__main__":
     sums()
     fused()
     images()
+    recurrent()
+    layers()
     write(sys.argv[1])

@@ -1,10 +1,12 @@
 // All layers.
 #pragma once
 
+#include "cladtorch/nn/attention.h"
 #include "cladtorch/nn/images.h"
 #include "cladtorch/nn/init.h"
 #include "cladtorch/nn/layers.h"
 #include "cladtorch/nn/llama.h"
 #include "cladtorch/nn/parameters.h"
+#include "cladtorch/nn/recurrent.h"
 #include "cladtorch/nn/sequential.h"
 #include "cladtorch/nn/transformer.h"

@@ -10,7 +10,9 @@
 #include "cladtorch/ops/activation.h"
 #include "cladtorch/ops/along.h"
 #include "cladtorch/ops/arithmetic.h"
+#include "cladtorch/ops/dropout.h"
 #include "cladtorch/ops/loss.h"
+#include "cladtorch/ops/matmul.h"
 #include "cladtorch/ops/normalization.h"
 #include "cladtorch/ops/reduce.h"
 
@@ -30,6 +32,16 @@ inline Tensor lerp(const Tensor& start, const Tensor& end, double weight) {
 
 /// a[i] b[j] for vectors a and b.
 inline Tensor outer(const Tensor& a, const Tensor& b) { return a.unsqueeze(1) * b.unsqueeze(0); }
+
+/// softmax(q k^T / sqrt(D) + mask) v for q [..., T, D], k [..., S, D] and v [..., S, E]: [..., T, E]. The
+/// mask broadcasts to the scores [..., T, S], and -infinity hides a position; undefined, it hides none.
+/// Inside a TrainingScope weights are dropped. The scores are stored; causal_attention does not store them.
+inline Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                                           const Tensor& mask = {}, double dropout_p = 0) {
+  Tensor scores = matmul(q * (1 / std::sqrt(static_cast<double>(q.size(-1)))), k.transpose(-1, -2));
+  if (mask.defined()) scores = scores + mask;
+  return matmul(dropout(softmax(scores), dropout_p), v);
+}
 
 /// The first half of x along `dim` times the sigmoid of the second. Source: Dauphin et al., 2016.
 inline Tensor glu(const Tensor& x, int64_t dim = -1) {

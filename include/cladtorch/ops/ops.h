@@ -17,6 +17,7 @@
 #include "cladtorch/ops/matmul.h"
 #include "cladtorch/ops/normalization.h"
 #include "cladtorch/ops/pooling.h"
+#include "cladtorch/ops/recurrent.h"
 #include "cladtorch/ops/reduce.h"
 #include "cladtorch/ops/rotary.h"
 #include "cladtorch/ops/views.h"

@@ -12,4 +12,5 @@
 #include "cladtorch/ops/pushforward/loss.h"
 #include "cladtorch/ops/pushforward/pairwise.h"
 #include "cladtorch/ops/pushforward/pointwise.h"
+#include "cladtorch/ops/pushforward/recurrent.h"
 #include "cladtorch/ops/pushforward/views.h"
