@@ -47,6 +47,10 @@ io::StoredType stored_type(DType dtype) {
       return io::StoredType::f64;
     case DType::int32:
       return io::StoredType::i32;
+    case DType::int64:
+      return io::StoredType::i64;
+    case DType::boolean:
+      return io::StoredType::boolean;
     default:
       return io::StoredType::f32;
   }

@@ -28,7 +28,7 @@ void check(const io::StoredTensor& stored, const NamedTensor& parameter, const s
   require(shape == tensor.shape(), "load '", path.string(), "': '", name, "' is ", shape,
           ", but the model's is ", tensor.shape());
   const io::StoredType expected = formats::stored_type(tensor.dtype());
-  require(stored.type == expected || (tensor.dtype() != DType::int32 && io::converts_to_float32(stored.type)),
+  require(stored.type == expected || (is_floating(tensor.dtype()) && io::converts_to_float32(stored.type)),
           "load '", path.string(), "': '", name, "' is ", io::stored_name(stored.type),
           ", which does not convert to the model's ", io::stored_name(expected));
 }

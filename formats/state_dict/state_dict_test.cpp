@@ -65,6 +65,24 @@ TEST_F(StateDict, ComesBackBitForBitInEveryDtype) {
   }
 }
 
+struct Counted {
+  Tensor steps, mask;
+  CLADTORCH_PARAMETERS(steps, mask)
+};
+
+TEST_F(StateDict, KeepsIntegersOf64BitsAndTruthValues) {
+  const Counted saved{from_values<int64_t>({2}, {(int64_t{1} << 62) + 1, -5}),
+                      from_values<bool>({2}, {true, false})};
+  save(saved, file);
+  Counted loaded{zeros({2}, DType::int64), zeros({2}, DType::boolean)};
+  load(file, loaded);
+  EXPECT_EQ(loaded.steps.to_string(), saved.steps.to_string());
+  EXPECT_EQ(loaded.mask.to_string(), saved.mask.to_string());
+  const io::SafetensorsFile stored(file);
+  EXPECT_EQ(stored.at("steps").type, io::StoredType::i64);
+  EXPECT_EQ(stored.at("mask").type, io::StoredType::boolean);
+}
+
 TEST_F(StateDict, HasTheNamesOfTheMacro) {
   save(net(1), file);
   const io::SafetensorsFile saved(file);

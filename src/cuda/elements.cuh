@@ -37,8 +37,10 @@ __device__ __forceinline__ To converted(From x) {
     return converted<To>(widened(x));
   } else if constexpr (std::is_same_v<To, bfloat16>) {
     return narrowed(static_cast<float>(x));
-  } else if constexpr (std::is_same_v<To, int32_t>) {
-    return detail::to_int32(x);
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return x != 0;
+  } else if constexpr (std::is_integral_v<To>) {
+    return detail::to_integer<To>(x);
   } else {
     return static_cast<To>(x);
   }

@@ -25,6 +25,10 @@ decltype(auto) dispatch_any(DType dtype, F&& f) {
       return f(double{});
     case DType::int32:
       return f(int32_t{});
+    case DType::int64:
+      return f(int64_t{});
+    case DType::boolean:
+      return f(bool{});
     case DType::bfloat16:
       return f(bfloat16{});
     case DType::float8_e4m3:
@@ -62,26 +66,35 @@ void write_to(const GradientTarget& target, F&& f) {
 }
 
 /// Towards zero; numbers out of range become the nearest, NaN 0.
-template <class From>
-CLADTORCH_HOST_DEVICE inline int32_t to_int32(From value) {
-  constexpr auto end = From(0x1p31);
-  if (value != value) return 0;
-  if (value >= end) return INT32_MAX;
-  return value < -end ? INT32_MIN : static_cast<int32_t>(value);
+template <class To, class From>
+CLADTORCH_HOST_DEVICE inline To to_integer(From value) {
+  constexpr To least = std::is_same_v<To, int32_t> ? To{INT32_MIN} : static_cast<To>(INT64_MIN),
+               most = std::is_same_v<To, int32_t> ? To{INT32_MAX} : static_cast<To>(INT64_MAX);
+  if constexpr (std::is_floating_point_v<From>) {
+    constexpr auto end = From(std::is_same_v<To, int32_t> ? 0x1p31 : 0x1p63);
+    if (value != value) return 0;
+    if (value >= end) return most;
+    return value < -end ? least : static_cast<To>(value);
+  } else if constexpr (sizeof(From) > sizeof(To)) {
+    if (value > From{most}) return most;
+    return value < From{least} ? least : static_cast<To>(value);
+  } else {
+    return static_cast<To>(value);
+  }
 }
 
 template <class To, class From>
 To convert(From value) {
   if constexpr (std::is_same_v<To, From>) {
     return value;
-  } else if constexpr (std::is_same_v<To, int32_t> && std::is_floating_point_v<From>) {
-    return to_int32(value);
-  } else if constexpr (std::is_same_v<To, int32_t>) {
-    return to_int32(static_cast<float>(value));
   } else if constexpr (std::is_same_v<From, bfloat16>) {
-    return static_cast<To>(static_cast<float>(value));
+    return convert<To>(static_cast<float>(value));
   } else if constexpr (std::is_same_v<To, bfloat16>) {
     return bfloat16(static_cast<float>(value));
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return value != 0;
+  } else if constexpr (std::is_integral_v<To>) {
+    return to_integer<To>(value);
   } else {
     return static_cast<To>(value);
   }

@@ -6,6 +6,7 @@
 #include "cladtorch/tensor/parallel.h"
 #include "tensor/bfloat16_kernels.h"
 #include "tensor/dispatch.h"
+#include "tensor/indices.h"
 #include "tensor/random_normal.h"
 #include "tensor/tensor_on_device.h"
 
@@ -99,11 +100,10 @@ Tensor eye(int64_t n, DType dtype) {
 }
 
 Tensor one_hot(const Tensor& indices, int64_t classes, DType dtype) {
-  require(indices.defined() && indices.dtype() == DType::int32 && !indices.is_cuda(),
-          "one_hot: expected int32 indices on the cpu");
+  require(indices.defined() && !indices.is_cuda(), "one_hot: expected indices on the cpu");
   Shape shape = indices.shape();
   shape.push_back(classes);
-  const Tensor dense = indices.contiguous();
+  const Tensor dense = detail::as_int32("one_hot", "indices", indices).contiguous();
   Tensor result = zeros(shape, dtype);
   detail::dispatch_any(dtype, [&]<class T>(T) {
     for (int64_t i = 0; i < dense.numel(); ++i) {
@@ -124,7 +124,7 @@ Tensor arange(int64_t n, DType dtype, Device device) {
   }
   detail::dispatch_any(dtype, [&]<class T>(T) {
     T* out = result.data<T>();
-    for (int64_t i = 0; i < n; ++i) out[i] = detail::convert<T>(static_cast<int32_t>(i));
+    for (int64_t i = 0; i < n; ++i) out[i] = detail::convert<T>(i);
   });
   return result;
 }
@@ -144,13 +144,13 @@ Tensor rand(const Shape& shape, Random& random, DType dtype) {
 }
 
 Tensor randint(int64_t low, int64_t high, const Shape& shape, Random& random, DType dtype) {
-  require(low < high && low >= INT32_MIN && high <= int64_t{INT32_MAX} + 1,
+  require(low < high && (dtype == DType::int64 || (low >= INT32_MIN && high <= int64_t{INT32_MAX} + 1)),
           "randint: expected low < high within int32, got ", low, " and ", high);
   Tensor result = empty(shape, dtype);
   detail::dispatch_any(dtype, [&]<class T>(T) {
     for (int64_t i = 0; i < result.numel(); ++i) {
-      const auto above = static_cast<int64_t>(random.below(static_cast<uint64_t>(high - low)));
-      result.data<T>()[i] = detail::convert<T>(static_cast<int32_t>(low + above));
+      const uint64_t above = random.below(static_cast<uint64_t>(high) - static_cast<uint64_t>(low));
+      result.data<T>()[i] = detail::convert<T>(static_cast<int64_t>(static_cast<uint64_t>(low) + above));
     }
   });
   return result;

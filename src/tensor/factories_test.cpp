@@ -46,6 +46,18 @@ TEST(Factories, WholeNumbersAreUniform) {
             "randint: expected low < high within int32, got 3 and 3");
 }
 
+TEST(Factories, IntegersOf64Bits) {
+  Random random(3);
+  const Tensor x = randint(int64_t{1} << 40, (int64_t{1} << 40) + 2, {100}, random, DType::int64);
+  for (int64_t i = 0; i < 100; ++i) EXPECT_EQ(x.data<int64_t>()[i] >> 1, int64_t{1} << 39);
+  EXPECT_EQ(arange(3, DType::int64).to_string(), "tensor([0, 1, 2], shape=[3], dtype=int64)");
+  EXPECT_EQ(one_hot(arange(3, DType::int64), 3).to_string(), eye(3).to_string());
+  EXPECT_EQ(error_of([] { one_hot(from_values<int64_t>({1}, {int64_t{1} << 32}), 3); }),
+            "one_hot: 4294967296 among the indices does not fit in int32");
+  EXPECT_EQ(error_of([] { one_hot(zeros({1}, DType::boolean), 3); }),
+            "one_hot: expected int32 or int64 indices, got bool");
+}
+
 TEST(Factories, APermutationHasEachNumberOnce) {
   Random random(4);
   const Tensor x = randperm(100, random), again = randperm(100, random);

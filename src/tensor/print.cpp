@@ -15,7 +15,7 @@ constexpr int64_t edge_entries = 3;         // entries shown at either end of an
 class Printer {
  public:
   explicit Printer(const Tensor& tensor) : tensor_(tensor), abridged_(tensor.numel() > full_print_limit) {
-    if (tensor.dtype() != DType::int32) out_ << std::fixed << std::setprecision(4);
+    if (is_floating(tensor.dtype())) out_ << std::fixed << std::setprecision(4);
     if (is_floating(tensor.dtype()) && needs_scientific(tensor)) out_ << std::scientific;
   }
 
@@ -41,11 +41,14 @@ class Printer {
 
   void write(const Tensor& part, int depth) {
     if (part.dim() == 0) {
-      const double value = part.item();
-      if (part.dtype() == DType::int32) {
-        out_ << static_cast<int32_t>(value);
+      if (part.dtype() == DType::boolean) {
+        out_ << (part.item() != 0 ? "True" : "False");
+      } else if (part.dtype() == DType::int64) {
+        out_ << *part.data<int64_t>();
+      } else if (part.dtype() == DType::int32) {
+        out_ << *part.data<int32_t>();
       } else {
-        out_ << value;
+        out_ << part.item();
       }
       return;
     }

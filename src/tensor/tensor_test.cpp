@@ -9,6 +9,7 @@
 namespace cladtorch {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::string error_of(auto&& f) {
@@ -45,6 +46,8 @@ TEST(Tensor, ItemReadsOneElementOfAnyDtype) {
   EXPECT_EQ(full({}, 2.5, DType::float64).item(), 2.5);
   EXPECT_EQ(full({1, 1}, 7, DType::int32).item(), 7);
   EXPECT_EQ(full({1}, 1.5, DType::bfloat16).item(), 1.5);
+  EXPECT_EQ(from_values<int64_t>({}, {int64_t{1} << 40}).item(), 0x1p40);
+  EXPECT_EQ(from_values<bool>({}, {true}).item(), 1);
   EXPECT_THAT(error_of([] { zeros({2}).item(); }), HasSubstr("[2]"));
 }
 
@@ -93,6 +96,37 @@ TEST(Tensor, ConvertsWhatNoInteger32Holds) {
     const Tensor x = from_values<double>({7}, values).to(dtype).to(DType::int32);
     for (size_t i = 0; i < values.size(); ++i) EXPECT_EQ(x.data<int32_t>()[i], expected[i]) << values[i];
   }
+}
+
+TEST(Tensor, IntegersOf64BitsKeepTheirDigits) {
+  const int64_t odd = (int64_t{1} << 62) + 1;
+  const Tensor x = from_values<int64_t>({4}, {odd, -odd, 3, 0});
+  EXPECT_EQ(x.clone().data<int64_t>()[0], odd);
+  EXPECT_EQ(x.to_string(),
+            "tensor([4611686018427387905, -4611686018427387905, 3, 0], shape=[4], dtype=int64)");
+  const Tensor narrow = x.to(DType::int32);
+  EXPECT_THAT(std::vector<int32_t>(narrow.data<int32_t>(), narrow.data<int32_t>() + 4),
+              ElementsAre(INT32_MAX, INT32_MIN, 3, 0));
+  EXPECT_EQ(narrow.to(DType::int64).data<int64_t>()[1], INT32_MIN);
+  const std::vector<double> values = {NAN, INFINITY, -0x1p63, 0x1p63, -2.9, 0x1p53};
+  const std::vector<int64_t> expected = {0, INT64_MAX, INT64_MIN, INT64_MAX, -2, int64_t{1} << 53};
+  for (const DType dtype : {DType::float64, DType::float32}) {
+    const Tensor y = from_values<double>({6}, values).to(dtype).to(DType::int64);
+    for (size_t i = 0; i < values.size(); ++i)
+      if (dtype == DType::float64 || values[i] != -2.9) EXPECT_EQ(y.data<int64_t>()[i], expected[i]);
+  }
+}
+
+TEST(Tensor, TruthValuesAreWhatIsNotZero) {
+  const Tensor x = from_values<double>({2, 2}, {0, 0.25, -3, NAN}).to(DType::boolean);
+  EXPECT_EQ(x.nbytes(), 4u);
+  EXPECT_EQ(x.to_string(), "tensor([[False, True],\n        [True, True]], shape=[2,2], dtype=bool)");
+  for (const DType dtype : {DType::float32, DType::float64, DType::bfloat16, DType::int32, DType::int64}) {
+    EXPECT_EQ(x.to(dtype).select(0, 1).select(0, 0).item(), 1) << dtype;
+    EXPECT_EQ(full({}, 2, dtype).to(DType::boolean).item(), 1) << dtype;
+  }
+  EXPECT_EQ(x.transpose(0, 1).contiguous().select(0, 0).select(0, 1).item(), 1);
+  EXPECT_EQ(ones({1}, DType::boolean).item() + zeros({1}, DType::boolean).item(), 1);
 }
 
 TEST(BFloat16, RandomValuesAreThoseOfFloat32Rounded) {

@@ -94,7 +94,7 @@ TEST(CudaLoss, AnUnknownTargetShowsInTheLoss) {
   EXPECT_EQ(error_of([&] { cross_entropy(x, zeros({4}, DType::int32)); }),
             "cross_entropy: operands are on cuda:0 and on cpu; copy one with to(device)");
   EXPECT_EQ(error_of([&] { nll_loss(x, zeros({4}, DType::float32, gpu)); }),
-            "nll_loss: expected int32 targets, got float32");
+            "nll_loss: expected int32 or int64 targets, got float32");
 }
 
 TEST(CudaLoss, Infinities) {

@@ -5,7 +5,7 @@
 
 namespace cladtorch {
 
-/// The rows of weight [V, C] that the int32 indices [...] select, as [..., C]. Throws Error for an index
+/// The rows of weight [V, C] that the integer indices [...] select, as [..., C]. Throws Error for an index
 /// outside [0, V). On a CUDA device the host does not check indices; such an index gives a row of NaN and no
 /// gradient.
 Tensor embedding(const Tensor& indices, const Tensor& weight);

@@ -6,7 +6,7 @@
 
 namespace cladtorch {
 
-/// Mean over rows of -log softmax(logits)[target]: logits [..., V], int32 targets [...]. Rows whose target is
+/// Mean over rows of -log softmax(logits)[target]: logits [..., V], integer targets [...]. Rows whose target is
 /// `ignore_index` count neither in the sum nor in the mean; if all are ignored the result is 0. Throws Error
 /// for any other target outside [0, V). On a CUDA device the host does not check targets; such a target makes
 /// the result and its row's gradient NaN.
@@ -16,7 +16,7 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, int64_t ignore
 /// nll_loss(log_softmax(x), t).
 Tensor nll_loss(const Tensor& log_probabilities, const Tensor& targets, int64_t ignore_index = -100);
 
-/// cross_entropy(linear(x, weight), targets) for x [..., C], weight [V, C] and int32 targets [...], without
+/// cross_entropy(linear(x, weight), targets) for x [..., C], weight [V, C] and integer targets [...], without
 /// storing the scores [..., V]: it scores a bounded block of rows at a time, and skips ignored rows. On CUDA
 /// devices, for whose results the host does not wait, a target that is out of range makes the loss NaN
 /// instead of throwing Error.

@@ -32,13 +32,14 @@ struct float8_e5m2 {
   uint8_t bits = 0;
 };
 
-enum class DType : uint8_t { float32, float64, int32, bfloat16, float8_e4m3, float8_e5m2 };
+enum class DType : uint8_t { float32, float64, int32, bfloat16, float8_e4m3, float8_e5m2, int64, boolean };
 
 constexpr size_t size_of(DType dtype) {
   switch (dtype) {
     case DType::float32:
       return 4;
     case DType::float64:
+    case DType::int64:
       return 8;
     case DType::int32:
       return 4;
@@ -46,6 +47,7 @@ constexpr size_t size_of(DType dtype) {
       return 2;
     case DType::float8_e4m3:
     case DType::float8_e5m2:
+    case DType::boolean:
       return 1;
   }
   return 0;
@@ -65,6 +67,10 @@ constexpr const char* name_of(DType dtype) {
       return "float8_e4m3";
     case DType::float8_e5m2:
       return "float8_e5m2";
+    case DType::int64:
+      return "int64";
+    case DType::boolean:
+      return "bool";
   }
   return "unknown";
 }
@@ -72,7 +78,11 @@ constexpr const char* name_of(DType dtype) {
 constexpr bool is_float8(DType dtype) { return dtype == DType::float8_e4m3 || dtype == DType::float8_e5m2; }
 
 /// Whether elements have derivatives.
-constexpr bool is_floating(DType dtype) { return dtype != DType::int32 && !is_float8(dtype); }
+constexpr bool is_floating(DType dtype) {
+  return dtype == DType::float32 || dtype == DType::float64 || dtype == DType::bfloat16;
+}
+/// Whether tensors of the dtype may be indices and targets.
+constexpr bool is_integer(DType dtype) { return dtype == DType::int32 || dtype == DType::int64; }
 
 template <class T>
 struct dtype_of;
@@ -87,6 +97,14 @@ struct dtype_of<double> {
 template <>
 struct dtype_of<int32_t> {
   static constexpr DType value = DType::int32;
+};
+template <>
+struct dtype_of<int64_t> {
+  static constexpr DType value = DType::int64;
+};
+template <>
+struct dtype_of<bool> {
+  static constexpr DType value = DType::boolean;
 };
 template <>
 struct dtype_of<bfloat16> {

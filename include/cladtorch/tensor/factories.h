@@ -17,14 +17,14 @@ CLAD_NONDIFFERENTIABLE Tensor zeros_like(const Tensor& other);
 CLAD_NONDIFFERENTIABLE Tensor ones_like(const Tensor& other);
 CLAD_NONDIFFERENTIABLE Tensor full_like(const Tensor& other, double value);
 
-/// 0, 1, ..., n - 1. Indices are int32 throughout the library.
+/// 0, 1, ..., n - 1. Operations take indices of int32 and of int64, and give int32 unless told otherwise.
 Tensor arange(int64_t n, DType dtype = DType::int32, Device device = {});
 
 /// `steps` numbers at equal distances from `first` to `last`; one alone is `first`.
 Tensor linspace(double first, double last, int64_t steps, DType dtype = DType::float32);
 /// [n, n] with ones on the diagonal.
 Tensor eye(int64_t n, DType dtype = DType::float32);
-/// int32 `indices` [...] as [..., classes]: 1 where the class is the index, else 0. Throws Error for an index
+/// Integer `indices` [...] as [..., classes]: 1 where the class is the index, else 0. Throws Error for an index
 /// outside [0, classes).
 CLAD_NONDIFFERENTIABLE Tensor one_hot(const Tensor& indices, int64_t classes, DType dtype = DType::float32);
 

@@ -79,7 +79,8 @@ class CLAD_OPAQUE CLAD_INSTEAD(
     return static_cast<const T*>(const_cast<Tensor*>(this)->raw_data(dtype_of<T>::value, DeviceType::cuda));
   }
 
-  /// The only element, converted; waits for the device. Throws Error unless numel() is 1.
+  /// The only element, converted, so that an int64 beyond 2^53 is rounded; waits for the device. Throws Error
+  /// unless numel() is 1.
   double item() const;
 
   // Views. Each throws Error naming the shapes when the request does not fit.
@@ -107,7 +108,8 @@ class CLAD_OPAQUE CLAD_INSTEAD(
   Tensor contiguous() const;
   /// A dense copy with storage of its own.
   Tensor clone() const;
-  /// Itself if it already has the dtype, else a dense converted copy.
+  /// Itself if it already has the dtype, else a dense converted copy. Numbers become integers towards zero,
+  /// and those that do not fit the nearest that does; what is not 0 becomes true.
   Tensor to(DType dtype) const;
   /// Itself if it is there already, else a dense copy. Throws Error if the device is not there.
   Tensor to(Device device) const;

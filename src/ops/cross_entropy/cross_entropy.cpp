@@ -14,6 +14,7 @@
 #include "ops/softmax/softmax_math.h"
 #include "simd/kernels.h"
 #include "tensor/dispatch.h"
+#include "tensor/indices.h"
 
 namespace cladtorch {
 namespace {
@@ -24,7 +25,6 @@ void check(const Tensor& logits, const Tensor& targets) {
   require(logits.dim() >= 1 && logits.shape().without(logits.dim() - 1) == targets.shape(),
           "cross_entropy: expected logits [..., V] and targets [...]: logits is ", logits.shape(),
           ", targets is ", targets.shape());
-  detail::check_target_dtype("cross_entropy", targets);
   detail::check_one_device("cross_entropy", logits, targets);
 }
 
@@ -44,8 +44,9 @@ Tensor forward_on_device(const Tensor& logits, const Tensor& targets, int64_t ig
   return mean;
 }
 
-Tensor forward(const Tensor& logits, const Tensor& targets, int64_t ignore_index, CrossEntropyState& state) {
-  check(logits, targets);
+Tensor forward(const Tensor& logits, const Tensor& given, int64_t ignore_index, CrossEntropyState& state) {
+  check(logits, given);
+  const Tensor targets = detail::as_int32("cross_entropy", "targets", given);
   if (logits.is_cuda()) return forward_on_device(logits, targets, ignore_index, state);
   state.counted = detail::count_targets("cross_entropy", targets, logits.size(-1), ignore_index);
   detail::count_op();
@@ -104,7 +105,8 @@ void cross_entropy_pullback(const Tensor& logits, const Tensor& targets, int64_t
                             Tensor* d_logits, Tensor*, pullback_state<CrossEntropyState>& state) {
   d_logits = wanted(d_logits, logits);
   if (!d_y.defined() || !d_logits) return;
-  const Tensor dense = logits.contiguous(), picked = targets.contiguous();
+  const Tensor dense = logits.contiguous(),
+               picked = detail::as_int32("cross_entropy", "targets", targets).contiguous();
   if (logits.is_cuda()) {
     detail::cross_entropy_pullback_on_device(
         dense, picked, ignore_index, state.data.log_sum_exp, state.data.share, d_y,

@@ -60,6 +60,20 @@ TEST(CrossEntropy, FloatAgreesWithDouble) {
   EXPECT_LT(testing::relative_difference(d_float, d), 2e-6);
 }
 
+TEST(CrossEntropy, TakesTargetsOf64Bits) {
+  const Tensor logits = normals({{3, 5}})[0], targets = from_values<int32_t>({3}, {4, -100, 1}),
+               wide = targets.to(DType::int64);
+  EXPECT_EQ(cross_entropy(logits, wide).item(), cross_entropy(logits, targets).item());
+  EXPECT_EQ(nll_loss(logits, wide).item(), nll_loss(logits, targets).item());
+  const Tensor weight = normals({{5, 5}})[0];
+  EXPECT_EQ(linear_cross_entropy(logits, weight, wide).item(),
+            linear_cross_entropy(logits, weight, targets).item());
+  Tensor d, d_wide;
+  pullback_of(logits, targets, ones({}, DType::float64), &d);
+  pullback_of(logits, wide, ones({}, DType::float64), &d_wide);
+  EXPECT_EQ(testing::relative_difference(d_wide, d), 0);
+}
+
 TEST(CrossEntropy, NamesWhatDoesNotFit) {
   EXPECT_EQ(error_of([] { cross_entropy(zeros({2, 3}), from_values<int32_t>({2}, {0, 3})); }),
             "cross_entropy: target 3 is outside the 3 classes; ignore_index is -100");

@@ -8,6 +8,7 @@
 #include "ops/cross_entropy/losses_on_device.h"
 #include "ops/cross_entropy/targets.h"
 #include "tensor/dispatch.h"
+#include "tensor/indices.h"
 
 namespace cladtorch {
 namespace {
@@ -18,7 +19,6 @@ void check(const Tensor& x, const Tensor& targets) {
   require(x.dim() >= 1 && x.shape().without(x.dim() - 1) == targets.shape(),
           "nll_loss: expected log_probabilities [..., V] and targets [...]: log_probabilities is ", x.shape(),
           ", targets is ", targets.shape());
-  detail::check_target_dtype("nll_loss", targets);
   detail::check_one_device("nll_loss", x, targets);
 }
 
@@ -35,8 +35,9 @@ Tensor forward_on_device(const Tensor& x, const Tensor& targets, int64_t ignore_
 
 }  // namespace
 
-Tensor nll_loss(const Tensor& log_probabilities, const Tensor& targets, int64_t ignore_index) {
-  check(log_probabilities, targets);
+Tensor nll_loss(const Tensor& log_probabilities, const Tensor& given, int64_t ignore_index) {
+  check(log_probabilities, given);
+  const Tensor targets = detail::as_int32("nll_loss", "targets", given);
   if (log_probabilities.is_cuda()) return forward_on_device(log_probabilities, targets, ignore_index);
   const int64_t counted =
       detail::count_targets("nll_loss", targets, log_probabilities.size(-1), ignore_index);
@@ -66,7 +67,7 @@ void nll_loss_pullback(const Tensor& log_probabilities, const Tensor& targets, i
                        Tensor d_y, Tensor* d_log_probabilities, Tensor*) {
   Tensor* const d_x = wanted(d_log_probabilities, log_probabilities);
   if (!d_y.defined() || !d_x) return;
-  const Tensor picked = targets.contiguous();
+  const Tensor picked = detail::as_int32("nll_loss", "targets", targets).contiguous();
   if (log_probabilities.is_cuda()) {
     const Tensor& x = log_probabilities;
     Tensor share = Tensor::empty({}, detail::computed_in(x.dtype()), x.device());

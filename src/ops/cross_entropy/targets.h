@@ -5,15 +5,10 @@
 
 namespace cladtorch::detail {
 
-inline void check_target_dtype(const char* operation, const Tensor& targets) {
-  require(targets.dtype() == DType::int32, operation, ": expected int32 targets, got ", targets.dtype());
-}
-
-/// How many targets differ from `ignore_index`. Throws Error naming `operation` if they are not int32 or one
-/// that counts is outside [0, classes).
+/// How many int32 targets differ from `ignore_index`. Throws Error naming `operation` if one that counts is
+/// outside [0, classes).
 inline int64_t count_targets(const char* operation, const Tensor& targets, int64_t classes,
                              int64_t ignore_index) {
-  check_target_dtype(operation, targets);
   const Tensor dense = targets.contiguous();
   const int32_t* target = dense.data<int32_t>();
   int64_t counted = 0;

@@ -5,6 +5,7 @@
 #include "ops/embedding/embedding_kernel.h"
 #include "ops/embedding/embedding_on_device.h"
 #include "tensor/dispatch.h"
+#include "tensor/indices.h"
 
 namespace cladtorch {
 namespace {
@@ -31,11 +32,11 @@ void pull_on_device(const Tensor& indices, const Tensor& d_y, Tensor* d_weight, 
 
 Tensor embedding(const Tensor& indices, const Tensor& weight) {
   require(indices.defined() && weight.defined(), "embedding: indices or weight is undefined");
-  require(indices.dtype() == DType::int32, "embedding: expected int32 indices, got ", indices.dtype());
   require(weight.dim() == 2, "embedding: expected weight [V, C], got ", weight.shape());
   detail::check_one_device("embedding", indices, weight);
   detail::count_op();
-  const Tensor picked = indices.contiguous(), table = weight.contiguous();
+  const Tensor picked = detail::as_int32("embedding", "indices", indices).contiguous(),
+               table = weight.contiguous();
   const int64_t count = indices.numel(), rows = weight.size(0), n = weight.size(1);
   if (!weight.is_cuda()) check_indices(count, picked.data<int32_t>(), rows);
   Shape shape = indices.shape();
@@ -68,7 +69,7 @@ void embedding_pullback(const Tensor& indices, const Tensor&, Tensor d_y, Tensor
                         pullback_state<EmbeddingState>& state) {
   d_weight = wanted(d_weight, state.data.frozen);
   if (!d_y.defined() || !d_weight) return;
-  const Tensor picked = indices.contiguous(), d = d_y.contiguous();
+  const Tensor picked = detail::as_int32("embedding", "indices", indices).contiguous(), d = d_y.contiguous();
   const Shape& shape = state.data.weight;
   if (d.is_cuda()) return ::cladtorch::pull_on_device(picked, d, d_weight, shape, state.data.dtype);
   detail::dispatch_real("embedding", state.data.dtype, [&]<class T>(T) {

@@ -24,7 +24,19 @@ TEST(Embedding, NamesAnIndexOutsideTheTable) {
   EXPECT_EQ(error_of([] { embedding(from_values<int32_t>({1}, {-1}), zeros({3, 2})); }),
             "embedding: index -1 is outside the 3 rows of the table");
   EXPECT_EQ(error_of([] { embedding(zeros({1}), zeros({3, 2})); }),
-            "embedding: expected int32 indices, got float32");
+            "embedding: expected int32 or int64 indices, got float32");
+  EXPECT_EQ(error_of([] { embedding(from_values<int64_t>({1}, {int64_t{1} << 32}), zeros({3, 2})); }),
+            "embedding: 4294967296 among the indices does not fit in int32");
+}
+
+TEST(Embedding, TakesIndicesOf64Bits) {
+  const Tensor table = arange(6, DType::float32).reshape({3, 2}), ids = from_values<int64_t>({2}, {2, 0});
+  EXPECT_EQ(embedding(ids, table).to_string(), embedding(ids.to(DType::int32), table).to_string());
+  clad::pullback_state<EmbeddingState> state;
+  Tensor d;
+  pullbacks::embedding_reverse_forw(ids, table, state);
+  pullbacks::embedding_pullback(ids, {}, ones({2, 2}), nullptr, &d, state);
+  EXPECT_EQ(d.to_string(), from_values<float>({3, 2}, {1, 1, 0, 0, 1, 1}).to_string());
 }
 
 TEST(Embedding, GradientAddsUpRepeatedIndices) {

@@ -25,6 +25,7 @@
 #include "ops/cross_entropy/targets.h"
 #include "ops/linear_cross_entropy/linear_cross_entropy_kernel.h"
 #include "ops/linear_cross_entropy/linear_cross_entropy_on_device.h"
+#include "tensor/indices.h"
 
 namespace cladtorch {
 namespace {
@@ -37,8 +38,6 @@ void check(const Tensor& x, const Tensor& weight, const Tensor& targets) {
               x.shape().without(x.dim() - 1) == targets.shape(),
           "linear_cross_entropy: expected x [..., C], weight [V, C] and targets [...]: x is ", x.shape(),
           ", weight is ", weight.shape(), ", targets is ", targets.shape());
-  require(targets.dtype() == DType::int32, "linear_cross_entropy: expected int32 targets, got ",
-          targets.dtype());
 }
 
 /// The rows that count, one after the other: `dense` itself if all do.
@@ -73,9 +72,10 @@ Tensor work_for(int64_t rows, int64_t vocabulary, int64_t channels) {
 std::byte* bytes_of(Tensor& work) { return static_cast<std::byte*>(work.data()); }
 
 /// The mean loss; with a state, also what the pullback needs.
-Tensor forward(const Tensor& x, const Tensor& weight, const Tensor& targets, int64_t ignore_index,
+Tensor forward(const Tensor& x, const Tensor& weight, const Tensor& given, int64_t ignore_index,
                LinearCrossEntropyState* state) {
-  check(x, weight, targets);
+  check(x, weight, given);
+  const Tensor targets = detail::as_int32("linear_cross_entropy", "targets", given);
   detail::count_op();
   if (x.is_cuda()) return detail::linear_cross_entropy_forward(x, weight, targets, ignore_index, state);
   const int64_t counted =

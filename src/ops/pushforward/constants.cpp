@@ -2,6 +2,7 @@
 #include "cladtorch/ops/pushforward/attention.h"
 #include "cladtorch/ops/pushforward/loss.h"
 #include "ops/cross_entropy/targets.h"
+#include "tensor/indices.h"
 
 namespace cladtorch::tangents {
 
@@ -20,8 +21,8 @@ namespace {
 /// Calls set(row, target, share) for every target that counts.
 template <class F>
 void each_target(const Tensor& targets, int64_t classes, int64_t ignore_index, F set) {
-  const int64_t counted = detail::count_targets("cross_entropy", targets, classes, ignore_index);
-  const Tensor dense = targets.contiguous();
+  const Tensor dense = detail::as_int32("cross_entropy", "targets", targets).contiguous();
+  const int64_t counted = detail::count_targets("cross_entropy", dense, classes, ignore_index);
   const int32_t* target = dense.data<int32_t>();
   for (int64_t row = 0; row < targets.numel(); ++row)
     if (target[row] != ignore_index) set(row, target[row], 1.0 / static_cast<double>(counted));

@@ -145,8 +145,9 @@ Tensor to_reverse_forw(const Tensor* self, DType dtype, State& state) {
   remember(*self, state);
   return self->to(dtype);
 }
-void to_pullback(const Tensor*, DType, Tensor d_y, Tensor* d_self, State& state) {
-  if (!d_self || !d_y.defined()) return;
+void to_pullback(const Tensor*, DType dtype, Tensor d_y, Tensor* d_self, State& state) {
+  // Rounding to an integer is a step.
+  if (!d_self || !d_y.defined() || !is_floating(dtype) || !is_floating(state.data.dtype)) return;
   // A buffer of float32 for a bfloat16 parameter takes the contribution before it is rounded.
   d_self->accumulate(d_self->defined() && d_self->dtype() == d_y.dtype() ? d_y : d_y.to(state.data.dtype));
 }

@@ -119,6 +119,20 @@ TEST(ViewGradients, CopiesAndConversionsPassTheCotangentOn) {
   EXPECT_EQ(d.dtype(), DType::float64);
 }
 
+TEST(ViewGradients, NoneFlowsThroughIntegers) {
+  for (const DType dtype : {DType::int32, DType::int64, DType::boolean}) {
+    const Tensor x = full({2}, 1.5), y = x.to(dtype);
+    State there, back;
+    Tensor d_y, d_x;
+    pullbacks::to_reverse_forw(&x, dtype, there);
+    pullbacks::to_reverse_forw(&y, DType::float32, back);
+    pullbacks::to_pullback(nullptr, DType::float32, full({2}, 0.5), &d_y, back);
+    EXPECT_FALSE(d_y.defined());
+    pullbacks::to_pullback(nullptr, dtype, full({2}, 0.5), &d_x, there);
+    EXPECT_FALSE(d_x.defined());
+  }
+}
+
 TEST(ViewGradients, ItemSpreadsItsCotangent) {
   const Tensor x = full({1, 1}, 3, DType::float64);
   State state;

@@ -66,7 +66,8 @@ inline Tangent expand_pushforward(const Tensor* x, const Shape& shape, const Ten
 inline Tangent contiguous_pushforward(const Tensor* x, const Tensor* d_x) { return {x->contiguous(), *d_x}; }
 inline Tangent clone_pushforward(const Tensor* x, const Tensor* d_x) { return {x->clone(), *d_x}; }
 inline Tangent to_pushforward(const Tensor* x, DType dtype, const Tensor* d_x) {
-  if (!d_x->defined()) return {x->to(dtype), Tensor()};
+  // Rounding to an integer is a step.
+  if (!d_x->defined() || !::cladtorch::is_floating(dtype)) return {x->to(dtype), Tensor()};
   return {x->to(dtype), d_x->to(dtype)};
 }
 
