@@ -111,6 +111,34 @@ double of_rms_norm(const Inputs& x) { return energy(rms_norm(x.a, x.b, x.scalar)
 double of_embedding(const Inputs& x) {
   return energy(embedding(cladtorch::from_values<int32_t>({4}, {1, 0, 3, 1}), x.a));
 }
+double of_choices(const Inputs& x) {
+  return energy(where(x.a > 0.1, x.a, x.b)) + energy(where(x.b < 0, x.a, x.scalar)) +
+         energy(where(x.b < 0, x.scalar, x.a)) + energy(masked_fill(x.a, x.b > 0.2, 2)) +
+         energy(masked_select(x.a, x.a > 0)) * energy(x.b);
+}
+double of_gathered(const Inputs& x) {
+  const Tensor index = cladtorch::from_values<int64_t>({2, 3}, {1, 0, 3, 0, 2, 1});
+  return energy(gather(x.a, 1, index)) + energy(index_select(x.b, 1, index.select(0, 0))) +
+         energy(take_along_dim(x.a, index, 1));
+}
+double of_scattered(const Inputs& x) {
+  const Tensor index = cladtorch::from_values<int32_t>({2, 3}, {1, 0, 1, 0, 2, 1});
+  return energy(scatter_add(x.a, 1, index, x.b)) + energy(scatter(x.a, 1, index, x.b)) +
+         energy(scatter(x.a, 1, index, x.scalar)) + energy(index_add(x.a, 1, index.select(0, 0), x.b));
+}
+double of_sorted(const Inputs& x) {
+  return energy(topk(x.a, 2, 1).values) * energy(sort(x.a, 0, true).values) +
+         energy(median(x.a, 1).values) * energy(kthvalue(x.a, 2, 0, true).values) +
+         energy(cummax(x.a, 1).values) + energy(cummin(x.a, 0).values);
+}
+double of_products(const Inputs& x) {
+  return energy(cumprod(x.a, 1)) + energy(prod(x.a, 0)) + energy(prod(x.a));
+}
+double of_bags(const Inputs& x) {
+  const Tensor ids = cladtorch::from_values<int32_t>({2, 3}, {1, 0, 3, 0, 2, 1});
+  return energy(embedding_bag(ids, x.a)) +
+         energy(embedding_bag(ids.flatten(), x.a, cladtorch::from_values<int32_t>({3}, {0, 1, 4})));
+}
 double of_dropout(const Inputs& x) { return energy(dropout(x.a, 0.4)) + energy(dropout(x.a, 0.4)); }
 double of_rotary_embedding(const Inputs& x) { return energy(rotary_embedding(x.a, angles())); }
 double of_causal_attention(const Inputs& x) { return energy(causal_attention(x.a, 2)); }
@@ -236,6 +264,12 @@ CHECK_TANGENT(LayerNorm, of_layer_norm, {2, 3, 5}, {5}, {5})
 CHECK_TANGENT(LayerNormWithoutBias, of_layer_norm_without_bias, {2, 3, 5}, {5})
 CHECK_TANGENT(RMSNorm, of_rms_norm, {2, 3, 5}, {5})
 CHECK_TANGENT(Embedding, of_embedding, {4, 5})
+CHECK_TANGENT(Choices, of_choices, {4, 5}, {4, 5})
+CHECK_TANGENT(Gathered, of_gathered, {2, 4}, {2, 4})
+CHECK_TANGENT(Scattered, of_scattered, {2, 4}, {2, 3})
+CHECK_TANGENT(Sorted, of_sorted, {4, 5})
+CHECK_TANGENT(Products, of_products, {4, 5})
+CHECK_TANGENT(EmbeddingBags, of_bags, {4, 5})
 CHECK_TANGENT(Dropout, of_dropout, {4, 5})
 CHECK_TANGENT(RotaryEmbedding, of_rotary_embedding, {2, 3, 8})
 CHECK_TANGENT(CausalAttention, of_causal_attention, {2, 4, 18})

@@ -292,6 +292,45 @@ def recurrent():
     case("gru_cell", gru_cell, from_x=normal(6, 21), from_h=normal(6, 21), h=normal(6, 7))
 
 
+def indexing():
+    """The operations of tests/ops/indexing.cpp, and those that composed_parity_test.cpp makes of them."""
+    torch.manual_seed(77)  # whatever comes before
+    condition = torch.randint(0, 2, (3, 1), dtype=torch.int32)
+    case("where", lambda c, a, b: torch.where(c.bool(), a, b), condition=condition, a=normal(2, 1, 4), b=normal(4))
+    case("where_number", lambda c, a: torch.where(c.bool(), a, 0.5), condition=condition, a=normal(3, 4))
+    index = torch.randint(0, 4, (3, 6, 5), dtype=torch.int32)
+    case("gather", lambda x, i: torch.gather(x, 1, i.long()), x=normal(3, 4, 5), index=index)
+    case("scatter_add", lambda x, i, s: torch.scatter_add(x, 1, i.long(), s), x=normal(3, 4, 5), index=index,
+         src=normal(3, 6, 5))
+    once = torch.rand(3, 4, 5).argsort(1)[:, :3].int()  # which of several stays is not defined in PyTorch
+    case("scatter", lambda x, i, s: torch.scatter(x, 1, i.long(), s), x=normal(3, 4, 5), index=once, src=normal(3, 3, 5))
+    case("cumprod", lambda x: torch.cumprod(x, 1), x=normal(3, 5, 4))
+
+    index, flat, offsets = torch.tensor([[7, 0], [2, 2], [5, 1]]), torch.tensor([3, 0, 3, 1, 5]), torch.tensor([0, 2, 2])
+    with_zeros = lambda a, b: torch.where(b > 0.15, a, 0)
+    for name, (function, count) in {
+            "masked_fill": (lambda a, b: a.masked_fill(b > 0.5, 0.25), 2),
+            "masked_select": (lambda a, b: torch.masked_select(a, b > 0.5), 2),
+            "index_select": (lambda a: torch.index_select(a, 1, torch.tensor([3, 0, 3, 7])), 1),
+            "index_add": (lambda a, b: torch.index_add(a, 0, torch.tensor([1, 4, 1]), b[:3]), 2),
+            "take_along_dim": (lambda a, b: torch.take_along_dim(a, b[:1].argsort(1), 1), 2),
+            "scatter_number": (lambda a: torch.scatter(a, 1, index, 0.7), 1),
+            "sort": (lambda a: a.sort(1, descending=True).values, 1),
+            "topk": (lambda a: a.topk(3, 1).values, 1),
+            "topk_smallest": (lambda a: a.topk(2, 0, largest=False).values, 1),
+            "kthvalue": (lambda a: a.kthvalue(2, 0, keepdim=True).values, 1),
+            "median": (lambda a: a.median(1).values, 1), "median_of_all": (torch.median, 1),
+            "cummax": (lambda a: a.cummax(1).values, 1), "cummin": (lambda a: a.cummin(0).values, 1),
+            "prod": (lambda a: a.prod(1, keepdim=True), 1), "prod_of_all": (torch.prod, 1),
+            "prod_with_zeros": (lambda a, b: with_zeros(a, b).prod(1), 2),
+            "cumprod_with_zeros": (lambda a, b: with_zeros(a, b).cumprod(1), 2),
+            "embedding_bag": (lambda a: F.embedding_bag(torch.tensor([[5, 0], [2, 2], [4, 1]]), a), 1),
+            "embedding_bag_sum": (lambda a: F.embedding_bag(flat, a, offsets, mode="sum"), 1),
+            "embedding_bag_mean": (lambda a: F.embedding_bag(flat, a, offsets, mode="mean"), 1)}.items():
+        case(f"composed_{name}", function, **{key: torch.rand(6, 8).mul(0.9).add(0.05).requires_grad_()
+                                              for key in "ab"[:count]})
+
+
 def fused():
     """Operations that fusion rules are made of, and what they become."""
     case("log_softmax", lambda x: F.log_softmax(x, dim=-1), x=normal(5, 31, scale=3.0))
@@ -387,4 +426,5 @@ if __name__ == "__main__":
     images()
     recurrent()
     layers()
+    indexing()
     write(sys.argv[1])

@@ -4,7 +4,7 @@
 #include "cladtorch/ops/count.h"
 #include "cladtorch/tensor/factories.h"
 #include "cladtorch/tensor/gradient_target.h"
-#include "cladtorch/tensor/parallel.h"
+#include "ops/common/lines.h"
 #include "ops/common/one_device.h"
 #include "ops/common/target.h"
 #include "tensor/dispatch.h"
@@ -12,29 +12,9 @@
 namespace cladtorch {
 namespace {
 
-/// x as [outer, n, inner], where n is the extent of the dimension.
-struct Lines {
-  int64_t outer = 1, n, inner = 1;
-
-  Lines(const Shape& shape, int dim) : n(shape[dim]) {
-    for (int i = 0; i < dim; ++i) outer *= shape[i];
-    for (int i = dim + 1; i < shape.rank(); ++i) inner *= shape[i];
-  }
-
-  /// Calls body(number of the line, its first element) for each line, in parallel.
-  template <class Body>
-  void for_each(Body&& body) const {
-    const int64_t grain = std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(n, 1));
-    parallel_for(outer * inner, grain, [&](int64_t begin, int64_t end) {
-      for (int64_t line = begin; line < end; ++line) body(line, line / inner * n * inner + line % inner);
-    });
-  }
-};
-
-int line_dim(const char* operation, const Tensor& x, int64_t dim) {
-  require(x.defined(), operation, ": the tensor is undefined");
-  return checked_dim(operation, dim, x.dim());
-}
+using detail::line_dim;
+using detail::Lines;
+using detail::without_line;
 
 /// Sums from the first to the last, or from the last to the first.
 Tensor running_sum(const Tensor& x, int dim, bool back) {
@@ -81,10 +61,6 @@ void extremes(const char* operation, const Tensor& x, int64_t dim, bool largest,
       put(line, place, from[first + place * lines.inner]);
     });
   });
-}
-
-Shape without_line(const Shape& shape, int dim, bool keepdim) {
-  return keepdim ? shape.with(dim, 1) : shape.without(dim);
 }
 
 Tensor extreme(const char* operation, const Tensor& x, int64_t dim, bool keepdim, bool largest) {
@@ -198,8 +174,8 @@ Tensor tangents::share_of_extreme(const Tensor& x, const Tensor& y, int64_t dim)
 }  // namespace cladtorch
 
 namespace clad::custom_derivatives::cladtorch {
-using ::cladtorch::line_dim;
 using ::cladtorch::wanted;
+using ::cladtorch::detail::line_dim;
 
 Tensor cat_reverse_forw(const std::vector<Tensor>& parts, int64_t dim, pullback_state<CatState>& state) {
   Tensor y = ::cladtorch::cat(parts, dim);
