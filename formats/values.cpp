@@ -69,6 +69,11 @@ void read_values(const io::StoredTensor& stored, bool transposed, Tensor& parame
   const Tensor wide = same_type ? Tensor() : to_float(stored, where);
   if (!same_type && parameter.dtype() != DType::float32)
     return parameter.copy_from(transposed ? wide.transpose(0, 1) : wide);
+  if (same_type && parameter.dtype() == DType::boolean && !transposed) {  // any other byte is no bool
+    bool* const to = parameter.data<bool>();
+    for (size_t i = 0; i < stored.data.size(); ++i) to[i] = stored.data[i] != std::byte{0};
+    return;
+  }
   const auto* in = same_type ? stored.data.data() : static_cast<const std::byte*>(wide.data());
   auto* out = static_cast<std::byte*>(parameter.data());
   if (transposed) {

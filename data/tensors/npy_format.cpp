@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "cladtorch/io/conversion.h"
@@ -40,59 +41,61 @@ StoredType type_of(const std::string& name, const std::string& description) {
                         : description.starts_with("|O") ? "Python objects are not read; "
                                                         : "";
   fail(name, " has elements of type ", in_quotes(description), ": ", way_out,
-       "save it as float32, float64 or int32");
+       "save it as float32, float64, int32 or int64");
 }
 
-/// Integers of any width as int32.
-template <class From>
-void to_int32(const std::string& name, Bytes from, int32_t* out) {
+/// Numbers of another width, and truth values.
+template <class From, class To>
+Tensor converted(const std::string& name, const Shape& shape, Bytes from) {
+  Tensor result = Tensor::empty(shape, dtype_of<To>::value);
+  To* const out = result.data<To>();
   for (size_t i = 0; i < from.size() / sizeof(From); ++i) {
     From value;
     std::memcpy(&value, from.data() + i * sizeof(From), sizeof(From));
-    require(std::in_range<int32_t>(value), name, " has the value ", value, " at element ", i,
-            ", which does not fit in int32; save it as float64");
-    out[i] = static_cast<int32_t>(value);
+    if constexpr (std::is_same_v<To, bool>) {
+      out[i] = value != 0;
+    } else {
+      require(std::in_range<To>(value), name, " has the value ", value, " at element ", i,
+              ", which does not fit in ", result.dtype(), "; save it as float64");
+      out[i] = static_cast<To>(value);
+    }
   }
+  return result;
+}
+
+DType dtype_like(StoredType type) {
+  if (type == StoredType::f32) return DType::float32;
+  if (type == StoredType::f64) return DType::float64;
+  return type == StoredType::i64 ? DType::int64 : DType::int32;
 }
 
 Tensor convert(const std::string& name, StoredType type, const Shape& shape, Bytes from) {
-  if (type == StoredType::f32 || type == StoredType::f64 || type == StoredType::i32) {
-    Tensor result = Tensor::empty(shape, type == StoredType::f32   ? DType::float32
-                                         : type == StoredType::f64 ? DType::float64
-                                                                   : DType::int32);
-    if (!from.empty()) std::memcpy(result.data(), from.data(), from.size());
-    return result;
-  }
-  if (type == StoredType::f16) {
-    Tensor result = Tensor::empty(shape);
-    io::to_float32({type, {shape.begin(), shape.end()}, from},
-                   {result.data<float>(), static_cast<size_t>(shape.numel())});
-    return result;
-  }
-  Tensor result = Tensor::empty(shape, DType::int32);
-  auto* const out = result.data<int32_t>();
   switch (type) {
+    case StoredType::boolean:
+      return converted<uint8_t, bool>(name, shape, from);
     case StoredType::i8:
-      to_int32<int8_t>(name, from, out);
-      break;
+      return converted<int8_t, int32_t>(name, shape, from);
     case StoredType::i16:
-      to_int32<int16_t>(name, from, out);
-      break;
-    case StoredType::i64:
-      to_int32<int64_t>(name, from, out);
-      break;
+      return converted<int16_t, int32_t>(name, shape, from);
+    case StoredType::u8:
+      return converted<uint8_t, int32_t>(name, shape, from);
     case StoredType::u16:
-      to_int32<uint16_t>(name, from, out);
-      break;
+      return converted<uint16_t, int32_t>(name, shape, from);
     case StoredType::u32:
-      to_int32<uint32_t>(name, from, out);
-      break;
+      return converted<uint32_t, int64_t>(name, shape, from);
     case StoredType::u64:
-      to_int32<uint64_t>(name, from, out);
+      return converted<uint64_t, int64_t>(name, shape, from);
+    case StoredType::f16: {
+      Tensor result = Tensor::empty(shape);
+      io::to_float32({type, {shape.begin(), shape.end()}, from},
+                     {result.data<float>(), static_cast<size_t>(shape.numel())});
+      return result;
+    }
+    default:
       break;
-    default:  // bytes, and booleans
-      to_int32<uint8_t>(name, from, out);
   }
+  Tensor result = Tensor::empty(shape, dtype_like(type));
+  if (!from.empty()) std::memcpy(result.data(), from.data(), from.size());
   return result;
 }
 
@@ -134,9 +137,8 @@ Tensor parse_npy(const std::string& name, Bytes file) {
 
 Tensor as_npy(const std::string& name, const Tensor& tensor) {
   require(tensor.defined(), name, ": the tensor is undefined");
-  const bool kept = tensor.dtype() == DType::float32 || tensor.dtype() == DType::float64 ||
-                    tensor.dtype() == DType::int32 || tensor.dtype() == DType::bfloat16;
-  require(kept, name, ": expected float32, float64, int32 or bfloat16, got ", tensor.dtype());
+  require(!is_float8(tensor.dtype()), name, ": expected a dtype that NumPy has, or bfloat16, got ",
+          tensor.dtype());
   const Tensor dense = tensor.to(Device{}).contiguous();
   return dense.dtype() == DType::bfloat16 ? dense.to(DType::float32) : dense;
 }
@@ -144,6 +146,8 @@ Tensor as_npy(const std::string& name, const Tensor& tensor) {
 std::string npy_header(const Tensor& tensor) {
   const char* type = tensor.dtype() == DType::float32   ? "<f4"
                      : tensor.dtype() == DType::float64 ? "<f8"
+                     : tensor.dtype() == DType::int64   ? "<i8"
+                     : tensor.dtype() == DType::boolean ? "|b1"
                                                         : "<i4";
   std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': (", type);
   for (const int64_t extent : tensor.shape()) text += fmt::format("{}, ", extent);

@@ -17,16 +17,16 @@ namespace cladtorch::data {
 /// |---|---|
 /// | float32, float64 | the same |
 /// | float16 | float32 |
-/// | int8, int16, int32, uint8, uint16 | int32 |
-/// | uint32, int64, uint64 | int32; Error if a value does not fit |
-/// | bool | int32, 0 or 1 |
+/// | int32, int64, bool | the same |
+/// | int8, int16, uint8, uint16 | int32 |
+/// | uint32, uint64 | int64; Error if a value does not fit |
 ///
 /// Throws Error naming the file if it cannot be read, is no such file, is shorter or longer than its header
 /// says, has more than eight dimensions, or holds anything else: other types, big-endian numbers, objects.
 Tensor read_npy(const std::filesystem::path& path);
 
-/// np.save(path, x). float32, float64 and int32 are kept; bfloat16, which NumPy does not have, is written as
-/// float32. Throws Error for other types and if the file cannot be written; then an old one is unchanged.
+/// np.save(path, x). bfloat16, which NumPy does not have, is written as float32. Throws Error for float8 and
+/// if the file cannot be written; then an old one is unchanged.
 void write_npy(const std::filesystem::path& path, const Tensor& tensor);
 
 /// Tensors with names, in the order of the file.
