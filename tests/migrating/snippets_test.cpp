@@ -19,6 +19,7 @@
 #include "cladtorch/formats/peft.h"
 #include "cladtorch/io/safetensors.h"
 #include "cladtorch/models/lora.h"
+#include "cladtorch/nn/embedding_bag.h"
 #include "cladtorch/tensor/parallel.h"
 #include "cladtorch/train/adamw.h"
 #include "cladtorch/train/evaluate.h"
@@ -162,6 +163,9 @@ TEST(Migrating, Functions) {
     const Tensor ids = random_tokens({B, T}, 7, 1);
     EXPECT_EQ(linear(x, weight, bias).shape(), (Shape{B, T, 3}));
     EXPECT_EQ(embedding(ids, table).shape(), x.shape());
+    const Tensor flat = ids.flatten(), offsets = from_values<int64_t>({2}, {0, T});
+    EXPECT_EQ(embedding_bag(ids, table).shape(), (Shape{B, C}));
+    EXPECT_EQ(embedding_bag(flat, table, offsets, BagMode::sum).shape(), (Shape{B, C}));
     EXPECT_EQ(values(linear_gelu_tanh(x, weight, bias)), values(gelu_tanh(linear(x, weight, bias))));
     const Tensor w = weight, b = bias, p = randn({2, 3}, random), c = zeros({2});
     EXPECT_EQ(values(mlp_gelu_tanh(x, w, b, p, c)), values(linear(gelu_tanh(linear(x, w, b)), p, c)));
@@ -265,6 +269,38 @@ TEST(Migrating, Functions) {
     EXPECT_EQ(argmax(x, 1).select(0, 0).item(), 1);
     EXPECT_EQ(argmin(x, 1).select(0, 1).item(), 1);
     numbers(cumsum(x, 1), {0.2, 1.1, 0.5, 0.8});
+    EXPECT_NEAR(prod(x).item(), 0.027, 1e-7);
+    numbers(prod(x, 1), {0.18, 0.15});
+    numbers(cumprod(x, 1), {0.2, 0.18, 0.5, 0.15});
+    numbers(cummax(x, 1).values, {0.2, 0.9, 0.5, 0.5});
+    numbers(sort(x, 1, true).values, {0.9, 0.2, 0.5, 0.3});
+    EXPECT_EQ(argsort(x, 1).to_string(), "tensor([[0, 1],\n        [1, 0]], shape=[2,2], dtype=int32)");
+    numbers(topk(x, 2).values, {0.9, 0.2, 0.5, 0.3});
+    numbers(kthvalue(x, 2).values, {0.9, 0.5});
+    numbers(median(x, 1).values, {0.2, 0.3});
+    {
+      EXPECT_EQ(any(x < y).item() + any(x >= 2).item() + all(eq(x, y)).item() + all(ne(x, 2)).item(), 2);
+      const Tensor p = x > 0.4, q = from_values<bool>({2}, {true, false});
+      numbers(logical_and(p, q).to(DType::float32), {0, 0, 1, 0});
+      numbers(logical_or(p, q).to(DType::float32), {1, 1, 1, 0});
+      numbers(logical_xor(p, q).to(DType::float32), {1, 1, 0, 0});
+      numbers(logical_not(p).to(DType::float32), {1, 0, 0, 1});
+      EXPECT_EQ(any(isnan(x)).item() + any(isinf(x)).item() + all(isfinite(x)).item(), 1);
+      EXPECT_EQ(any(p).item() + any(all(p, 1)).item(), 1);
+      numbers(where(p, x, y), {1, 0.9, 0.5, 1});
+      numbers(where(p, x, 0), {0, 0.9, 0.5, 0});
+      numbers(exp(masked_fill(x, p, -INFINITY)), {std::exp(0.2), 0, 0, std::exp(0.3)});
+      numbers(masked_select(x, p), {0.9, 0.5});
+      EXPECT_EQ(nonzero(p).shape(), (Shape{2, 2}));
+      const Tensor i = from_values<int64_t>({2}, {1, 1}), at = i.unsqueeze(1), z = full({2, 2}, 0.1);
+      numbers(index_select(x, 1, i), {0.9, 0.9, 0.3, 0.3});
+      numbers(index_add(x, 1, i, z), {0.2, 1.1, 0.5, 0.5});
+      numbers(gather(x, 1, at), {0.9, 0.3});
+      numbers(take_along_dim(x, at, 1), {0.9, 0.3});
+      numbers(scatter(x, 1, at, z), {0.2, 0.1, 0.5, 0.1});
+      numbers(scatter(x, 1, at, 0.5), {0.2, 0.5, 0.5, 0.5});
+      numbers(scatter_add(x, 1, at, z), {0.2, 1, 0.5, 0.4});
+    }
     numbers(flip(x, 1), {0.9, 0.2, 0.3, 0.5});
     numbers(var(x, 1), {0.245, 0.02});
     numbers(cladtorch::std(x, 1), {std::sqrt(0.245), std::sqrt(0.02)});
@@ -331,6 +367,7 @@ TEST(Migrating, Modules) {
   EXPECT_EQ(nn::Linear(4, 8, random)(x).shape(), (Shape{3, 8}));
   EXPECT_FALSE(nn::Linear(4, 8, random, false).bias.defined());
   EXPECT_EQ(nn::Embedding(10, 4, random).weight.shape(), (Shape{10, 4}));
+  EXPECT_EQ(nn::EmbeddingBag(10, 4, random, BagMode::sum)(zeros({3, 2}, DType::int64)).shape(), x.shape());
   EXPECT_EQ(nn::LayerNorm(4)(x).shape(), x.shape());
   EXPECT_EQ(nn::RMSNorm(4)(x).shape(), x.shape());
   const uint64_t seed = 1, step = 7;
