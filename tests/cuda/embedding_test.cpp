@@ -47,6 +47,7 @@ TEST(CudaEmbedding, PicksRowsAndAddsThem) {
   check(random_ids({2, 500}, 300), {300, 40});
   check(random_ids({3, 7}, 9), {9, 2100});
   check(arange(70), {80, 64});
+  check(random_ids({33}, 7).to(DType::int64), {7, 8});
 }
 
 TEST(CudaEmbedding, RowsOfManyChunks) {

@@ -74,6 +74,12 @@ TEST(CudaLoss, NothingCounts) {
   check(NllLoss{targets}, {4, 9});
 }
 
+TEST(CudaLoss, TakesTargetsOf64Bits) {
+  const Tensor targets = some_targets({4}, 9).to(DType::int64);
+  check(CrossEntropy{targets}, {4, 9});
+  check(NllLoss{targets}, {4, 9});
+}
+
 TEST(CudaLoss, AnUnknownTargetShowsInTheLoss) {
   for (int32_t unknown : {-1, 9, INT32_MAX}) {
     Tensor targets = some_targets({4}, 9, 2);

@@ -14,7 +14,8 @@ using testing::relative_difference;
 using testing::same_bits;
 using testing::strided_copy;
 
-constexpr DType dtypes[] = {DType::float64, DType::float32, DType::bfloat16, DType::int32};
+constexpr DType dtypes[] = {DType::float64, DType::float32, DType::bfloat16,
+                            DType::int32,   DType::int64,   DType::boolean};
 
 Tensor numbers(const Shape& shape, DType dtype) {
   Random random(4);
@@ -43,6 +44,8 @@ TEST(CudaTensor, ConvertsAsTheCpuDoes) {
       EXPECT_TRUE(same_bits(strided.to(to), x.to(to))) << from << " to " << to;
     }
   }
+  const Tensor large = from_values<int64_t>({2}, {int64_t{1} << 40, -(int64_t{1} << 40)});
+  EXPECT_TRUE(same_bits(large.to(gpu).to(DType::int32), large.to(DType::int32)));
 }
 
 TEST(CudaTensor, CopiesBetweenViews) {

@@ -6,10 +6,10 @@
 
 namespace cladtorch {
 
-/// Mean over rows of -log softmax(logits)[target]: logits [..., V], integer targets [...]. Rows whose target is
-/// `ignore_index` count neither in the sum nor in the mean; if all are ignored the result is 0. Throws Error
-/// for any other target outside [0, V). On a CUDA device the host does not check targets; such a target makes
-/// the result and its row's gradient NaN.
+/// Mean over rows of -log softmax(logits)[target]: logits [..., V], integer targets [...]. Rows whose target
+/// is `ignore_index` count neither in the sum nor in the mean; if all are ignored the result is 0. Throws
+/// Error for any other target outside [0, V). On a CUDA device the host does not check targets; such a target
+/// makes the result and its row's gradient NaN.
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets, int64_t ignore_index = -100);
 
 /// The same for log-probabilities: the mean of -log_probabilities[target]. cross_entropy(x, t) is

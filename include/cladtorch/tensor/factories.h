@@ -24,8 +24,8 @@ Tensor arange(int64_t n, DType dtype = DType::int32, Device device = {});
 Tensor linspace(double first, double last, int64_t steps, DType dtype = DType::float32);
 /// [n, n] with ones on the diagonal.
 Tensor eye(int64_t n, DType dtype = DType::float32);
-/// Integer `indices` [...] as [..., classes]: 1 where the class is the index, else 0. Throws Error for an index
-/// outside [0, classes).
+/// Integer `indices` [...] as [..., classes]: 1 where the class is the index, else 0. Throws Error for an
+/// index outside [0, classes).
 CLAD_NONDIFFERENTIABLE Tensor one_hot(const Tensor& indices, int64_t classes, DType dtype = DType::float32);
 
 /// Normal values; element i depends only on the generator's state and i. Advances the generator. In bfloat16
