@@ -139,6 +139,61 @@ double of_bags(const Inputs& x) {
   return energy(embedding_bag(ids, x.a)) +
          energy(embedding_bag(ids.flatten(), x.a, cladtorch::from_values<int32_t>({3}, {0, 1, 4})));
 }
+double of_padding(const Inputs& x) {
+  using cladtorch::PadMode;
+  return energy(pad(x.a, {1, 2, -1, 1}, PadMode::constant, x.scalar)) +
+         energy(pad(x.a, {2, 1}, PadMode::reflect)) + energy(pad(x.a, {1, 3}, PadMode::circular));
+}
+double of_triangles(const Inputs& x) {
+  return energy(mul(tril(x.a, 1), triu(x.a))) + energy(diagonal(x.a, 1, 1, 2)) + energy(diag_embed(x.a));
+}
+double of_windows(const Inputs& x) {
+  const Tensor columns = unfold(x.a, 2, {.padding = 1});
+  return energy(columns) + energy(fold(mul(columns, columns), {3, 4}, 2, {.padding = 1}));
+}
+double of_moves(const Inputs& x) {
+  return energy(mul(roll(x.a, 1, 1), repeat_interleave(x.a, 2, 0).narrow(0, 1, 3))) +
+         energy(mul(cladtorch::tile(x.a, {2, 1}), repeat(movedim(x.a, 0, 1), {1, 2}).transpose(0, 1)));
+}
+double of_einsum(const Inputs& x) {
+  return energy(cladtorch::einsum("bij,jk,...k->i...b", {x.a, x.b, x.c})) +
+         energy(cladtorch::einsum("bii->bi", {x.a}));
+}
+double of_dims(const Inputs& x) {
+  return energy(sum(x.a, {0, 2})) + energy(var(x.a, {1, 2})) + energy(amax(x.a, {0, 2})) +
+         energy(logsumexp(x.a, {0, 1})) + energy(cladtorch::linalg::vector_norm(x.a, 3, {0, 2}));
+}
+double of_products_of_vectors(const Inputs& x) {
+  return energy(cross(x.a, x.b)) + energy(kron(x.a, x.b)) + energy(addmm(x.a, x.a, x.b, x.scalar, 2));
+}
+/// A matrix that is far from singular, and a symmetric positive one.
+Tensor regular(const Tensor& x) { return add(x, cladtorch::eye(3, DType::float64) * 4); }
+Tensor positive(const Tensor& x) { return regular(matmul(x, x.transpose(-2, -1))); }
+double of_solve(const Inputs& x) {
+  namespace linalg = cladtorch::linalg;
+  return energy(linalg::solve(regular(x.a), x.b)) + energy(linalg::inv(regular(x.a))) +
+         energy(linalg::solve(regular(x.a), x.b.select(-1, 0))) +
+         energy(linalg::solve_triangular(regular(x.a), x.b, true, true, true)) +
+         energy(linalg::solve_triangular(regular(x.a), x.b.transpose(-2, -1), false, false));
+}
+double of_determinants(const Inputs& x) {
+  const cladtorch::linalg::LogDeterminant y = cladtorch::linalg::slogdet(regular(x.a));
+  return energy(cladtorch::linalg::det(regular(x.a))) * 0.01 + energy(y.logabsdet);
+}
+double of_decompositions(const Inputs& x) {
+  namespace linalg = cladtorch::linalg;
+  const linalg::QR factors = linalg::qr(x.b);
+  const linalg::Eigen eigen = linalg::eigh(positive(x.a));
+  return energy(linalg::cholesky(positive(x.a))) + energy(factors.Q) + energy(factors.R) +
+         energy(eigen.eigenvalues) * 0.1 + energy(square(eigen.eigenvectors)) + energy(linalg::svdvals(x.b)) +
+         energy(linalg::lstsq(x.b, x.b.select(-1, 0).unsqueeze(-1) + 1));
+}
+double of_losses_with_options(const Inputs& x) {
+  const Tensor targets = cladtorch::from_values<int32_t>({4}, {1, -100, 3, 0});
+  return energy(cross_entropy(x.a, targets, {.weight = square(x.b), .label_smoothing = x.scalar})) +
+         energy(gaussian_nll_loss(x.a, x.b, add_scalar(square(x.b), 0.5))) +
+         energy(poisson_nll_loss(x.a, x.b));
+}
 double of_dropout(const Inputs& x) { return energy(dropout(x.a, 0.4)) + energy(dropout(x.a, 0.4)); }
 double of_rotary_embedding(const Inputs& x) { return energy(rotary_embedding(x.a, angles())); }
 double of_causal_attention(const Inputs& x) { return energy(causal_attention(x.a, 2)); }
@@ -270,6 +325,23 @@ CHECK_TANGENT(Scattered, of_scattered, {2, 4}, {2, 3})
 CHECK_TANGENT(Sorted, of_sorted, {4, 5})
 CHECK_TANGENT(Products, of_products, {4, 5})
 CHECK_TANGENT(EmbeddingBags, of_bags, {4, 5})
+CHECK_TANGENT(Padding, of_padding, {2, 3, 4})
+CHECK_TANGENT(Triangles, of_triangles, {2, 3, 4})
+CHECK_TANGENT(Windows, of_windows, {2, 2, 3, 4})
+CHECK_TANGENT(Moves, of_moves, {3, 4})
+CHECK_TANGENT(Einsum, of_einsum, {2, 3, 3}, {3, 4}, {2, 4})
+CHECK_TANGENT(SeveralDimensions, of_dims, {2, 3, 4})
+CHECK_TANGENT(ProductsOfVectors, of_products_of_vectors, {3, 3}, {3, 3})
+CHECK_TANGENT(LossesWithOptions, of_losses_with_options, {4, 5}, {5})
+#define CHECK_TANGENT_OF_LINALG(name, function, ...)                                               \
+  TEST_F(Pushforward, name) {                                                                      \
+    if (!cladtorch::linalg::available()) GTEST_SKIP() << "this build has no LAPACK";               \
+    check(function, clad::pushforward(function, "x"), clad::hessian_vector_product(function, "x"), \
+          clad::gradient(function, "x"), {__VA_ARGS__});                                           \
+  }
+CHECK_TANGENT_OF_LINALG(Solve, of_solve, {2, 3, 3}, {2, 3, 3})
+CHECK_TANGENT_OF_LINALG(Determinants, of_determinants, {2, 3, 3})
+CHECK_TANGENT_OF_LINALG(Decompositions, of_decompositions, {2, 3, 3}, {2, 4, 3})
 CHECK_TANGENT(Dropout, of_dropout, {4, 5})
 CHECK_TANGENT(RotaryEmbedding, of_rotary_embedding, {2, 3, 8})
 CHECK_TANGENT(CausalAttention, of_causal_attention, {2, 4, 18})

@@ -50,6 +50,7 @@ std::vector<Operation> functions_of_two();
 std::vector<Operation> operations_of_tensors();
 std::vector<Operation> operations_on_images();
 std::vector<Operation> operations_with_indices();
+std::vector<Operation> operations_on_shapes();
 
 /// An operation as a function of the operands that have derivatives; the others are fixed.
 struct Bound {

@@ -131,7 +131,8 @@ std::vector<Operation> arithmetic() {
 
 std::vector<Operation> along_dimensions() {
   const std::vector<std::vector<Shape>> lines = {{{3, 5, 4}}, {{1, 7, 1}}, {{2, 6, 700}}};
-  const auto extreme = [&](const char* name, auto forward, auto reverse_forw, auto pullback) {
+  const auto extreme = [&](const char* name, Tensor (*forward)(const Tensor&, int64_t, bool),
+                           auto reverse_forw, auto pullback) {
     return Operation{name,
                      {{}},
                      lines,

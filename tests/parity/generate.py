@@ -331,6 +331,89 @@ def indexing():
                                               for key in "ab"[:count]})
 
 
+def positive(x):
+    return x @ x.mT + 4 * torch.eye(x.shape[-1])
+
+
+def eigen(x):
+    values, vectors = torch.linalg.eigh(x + x.mT + torch.diag_embed(6.0 * torch.arange(x.shape[-1])))
+    return torch.cat((values[..., None, :], vectors.square()), dim=-2)
+
+
+def moves():
+    """The operations of tests/ops/shapes.cpp."""
+    image, windows = (2, 3, 6, 5), dict(dilation=(1, 2), padding=(1, 0), stride=(2, 1))
+    case("pad", lambda x: F.pad(x, (1, 2, 0, 3), value=0.5), x=normal(*image))
+    case("pad_crop", lambda x: F.pad(x, (-1, 2, 3, -2)), x=normal(*image))
+    for mode, amounts in (("reflect", (4, 2, 1, 3)), ("replicate", (6, 1, 0, 3)), ("circular", (3, 5, 2, 1))):
+        case(f"pad_{mode}", lambda x: F.pad(x, amounts, mode=mode), x=normal(*image))
+    case("tril_of_2", lambda x: torch.tril(x, -2), x=normal(3, 7, 4))
+    case("triu", lambda x: torch.triu(x, 1), x=normal(3, 7, 4))
+    case("diagonal", lambda x: torch.diagonal(x, 1, 0, -1), x=normal(4, 3, 6))
+    case("diag_embed", lambda x: torch.diag_embed(x, -2, 0, -1), x=normal(3, 4))
+    case("unfold", lambda x: F.unfold(x, (3, 2), **windows), x=normal(2, 3, 7, 6))
+    case("fold", lambda x: F.fold(x, (7, 6), (3, 2), **windows), x=normal(2, 12, 16))
+    for name, equation, *shapes in (
+            ("matrices", "bij,bjk->bik", (2, 3, 4), (2, 4, 5)), ("three", "bi,ijk,bk->bj", (2, 3), (3, 4, 5), (2, 5)),
+            ("elements", "ij,ji->ij", (3, 4), (4, 3)), ("outer", "i,jk", (3,), (2, 4)),
+            ("diagonal", "iji,jk->ki", (3, 4, 3), (4, 2)), ("alone", "ikj->ji", (3, 4, 5)),
+            ("dots", "a...ij,...jk->...ik", (2, 3, 1, 4, 5), (6, 5, 2)), ("ones", "ij,jk,lj->kl", (1, 1), (4, 3), (2, 4))):
+        case(f"einsum_{name}", lambda *x: torch.einsum(equation, *x), **dict(zip("abc", (normal(*s) for s in shapes))))
+    square = lambda *shape: torch.rand(*shape).mul(2).sub(1).requires_grad_()
+    shifted = lambda x, by: x + by * torch.eye(x.shape[-1])
+    case("inv", lambda x: torch.linalg.inv(shifted(x, 4)), x=square(2, 3, 5, 5))
+    case("solve", lambda a, b: torch.linalg.solve(shifted(a, 4), b), a=square(2, 1, 4, 4), b=normal(3, 4, 2))
+    case("solve_vectors", lambda a, b: torch.linalg.solve(shifted(a, 4), b), a=square(2, 4, 4), b=normal(2, 4))
+    for name, upper, unit in (("solve_triangular", True, False), ("solve_unit_triangular", False, True)):
+        case(name, lambda a, b: torch.linalg.solve_triangular(shifted(a, 4), b, upper=upper, unitriangular=unit),
+             a=square(2, 4, 4), b=normal(2, 4, 3))
+    case("det", lambda x: torch.linalg.det(shifted(x, 2)), x=square(2, 2, 4, 4))
+    case("slogdet", lambda x: torch.linalg.slogdet(shifted(x, -3))[1], x=square(2, 4, 4))
+    case("cholesky", lambda x: torch.linalg.cholesky(positive(x)), x=normal(2, 5, 5))
+    case("eigh", eigen, x=normal(2, 4, 4))
+    case("qr", lambda x: torch.cat(torch.linalg.qr(x), dim=-2), x=normal(2, 5, 3))
+    case("svdvals", torch.linalg.svdvals, x=normal(2, 3, 5))
+
+
+SIGNS = torch.tensor([1.0, -1, -1, 1, 1, -1, 1, -1])
+CLASSES = torch.tensor([3, 0, -100, 7, 2, 2])
+ALL_CLASSES = torch.tensor([3, 0, 4, 7, 2, 2])
+three = lambda x: x.reshape(2, 3, 8)
+
+# More functions of composed_parity_test.cpp.
+COMPOSED_SHAPES = {
+    "roll": (lambda a: torch.roll(a, (2, -3), (0, 1)), 1), "repeat": (lambda a: a.repeat(2, 1, 3), 1),
+    "tile": (lambda a: torch.tile(a, (2,)), 1), "repeat_interleave": (lambda a: a.repeat_interleave(3, dim=0), 1),
+    "pieces": (lambda a: a.chunk(4, 1)[3] * a.unbind(0)[1][0] + a.chunk(4, 1)[0], 1),
+    "movedim": (lambda a: three(a).movedim((0, 1), (2, 0)), 1), "flips": (lambda a: three(a).flip((0, 2)), 1),
+    "grid": (lambda a, b: torch.mul(*torch.meshgrid(a[0], b[1], indexing="ij")), 2),
+    "dims": (lambda a: three(a).sum((0, 2)) + three(a).mean((-1, 0)) + three(a).var((0, 2)) + three(a).std((0, 2), correction=0), 1),
+    "extremes": (lambda a: three(a).amax((0, 2)) - three(a).amin((0, -1)) + torch.logsumexp(three(a), (0, 2)), 1),
+    "norms": (lambda a: sum(torch.linalg.vector_norm(three(a), order, (0, 2)) for order in (1, 2, 3, torch.inf, -torch.inf)), 1),
+    "addmm": (lambda a, b, c: torch.addmm(c[:, :6], a, b.mT, beta=0.5, alpha=2) + torch.mv(a, b[0])[:, None] * torch.dot(a[0], b[0]), 3),
+    "baddbmm": (lambda a, b, c: torch.baddbmm(c[0, :3], three(a), three(b).mT, beta=0.5, alpha=2), 3),
+    "kron": (lambda a, b: torch.kron(a[:2], b[:, :3]), 2),
+    "cross": (lambda a, b: torch.linalg.cross(three(a), three(b), dim=1), 2),
+    "smoothed": (lambda a: F.cross_entropy(a, CLASSES, weight=torch.linspace(0.2, 1.6, 8), label_smoothing=0.2), 1),
+    "smoothed_sum": (lambda a: F.cross_entropy(a, CLASSES, reduction="sum", label_smoothing=0.2), 1),
+    "hinge": (lambda a: F.hinge_embedding_loss(a, SIGNS.expand(6, 8), margin=0.5), 1),
+    "ranking": (lambda a, b: F.margin_ranking_loss(a, b, SIGNS.expand(6, 8), margin=0.2), 2),
+    "soft_margin": (lambda a: F.soft_margin_loss(a, SIGNS.expand(6, 8)), 1),
+    "cosine_embedding": (lambda a, b: F.cosine_embedding_loss(a, b, SIGNS[:6], margin=0.5), 2),
+    "poisson": (lambda a, b: F.poisson_nll_loss(a, 4 * b, full=True) + F.poisson_nll_loss(a, b, log_input=False, reduction="sum"), 2),
+    "gaussian": (lambda a, b, c: F.gaussian_nll_loss(a, b, c, full=True), 3),
+    "multi_margin": (lambda a: F.multi_margin_loss(a, ALL_CLASSES) + F.multi_margin_loss(a, ALL_CLASSES, p=2), 1),
+    "lstsq": (lambda a, b: torch.linalg.lstsq(a[:, :4], b).solution, 2),
+    "right_triangle": (lambda a, b: torch.linalg.solve_triangular(a[:4, :4] + 2 * torch.eye(4), b[:, :4], upper=True, left=False), 2),
+}
+
+
+def composed_shapes():
+    for name, (function, count) in COMPOSED_SHAPES.items():
+        case(f"composed_{name}", function, **{key: torch.rand(6, 8).mul(0.9).add(0.05).requires_grad_()
+                                              for key in "abc"[:count]})
+
+
 def fused():
     """Operations that fusion rules are made of, and what they become."""
     case("log_softmax", lambda x: F.log_softmax(x, dim=-1), x=normal(5, 31, scale=3.0))
@@ -427,4 +510,6 @@ if __name__ == "__main__":
     recurrent()
     layers()
     indexing()
+    moves()
+    composed_shapes()
     write(sys.argv[1])

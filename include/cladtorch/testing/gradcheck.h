@@ -102,8 +102,9 @@ class GradientCheck {
       Tensors above = x_, below = x_;
       above[i] = moved(x_[i], h, v);
       below[i] = moved(x_[i], -h, v);
-      const double numeric = (dot(d_y_, forward_(above)) - dot(d_y_, forward_(below))) / (2 * h);
-      const double analytic = dot(gradients_[i], v);
+      const double numeric =
+          (testing::dot(d_y_, forward_(above)) - testing::dot(d_y_, forward_(below))) / (2 * h);
+      const double analytic = testing::dot(gradients_[i], v);
       const double tolerance = 1e-8 * absolute_dot(gradients_[i], v) + 2e-10 * absolute_dot(d_y_, y_) + 1e-12;
       if (!(std::abs(numeric - analytic) <= tolerance)) {
         failure(i, "differs from the central difference: ", analytic, " against ", numeric);

@@ -1,0 +1,177 @@
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "cladtorch/ops/count.h"
+#include "cladtorch/ops/shape.h"
+#include "cladtorch/tensor/factories.h"
+#include "cladtorch/tensor/gradient_target.h"
+#include "cladtorch/tensor/parallel.h"
+#include "ops/common/one_device.h"
+#include "tensor/dispatch.h"
+
+namespace cladtorch {
+namespace {
+
+struct Sides {
+  int64_t before = 0, after = 0;
+};
+using AllSides = std::array<Sides, max_rank>;
+
+/// The amounts of each dimension of x.
+AllSides sides_of(const Shape& amounts, int rank) {
+  require(amounts.rank() % 2 == 0 && amounts.rank() / 2 <= rank,
+          "pad: expected two amounts for each of the last ", "dimensions, of which there are ", rank,
+          ", got ", amounts);
+  AllSides sides;
+  for (int i = 0; i < amounts.rank() / 2; ++i)
+    sides[static_cast<size_t>(rank - 1 - i)] = {amounts[2 * i], amounts[2 * i + 1]};
+  return sides;
+}
+
+/// Where in a dimension of n elements the element that lies `place` after its first comes from.
+int64_t source_of(PadMode mode, int64_t place, int64_t n) {
+  if (place >= 0 && place < n) return place;
+  if (mode == PadMode::replicate) return place < 0 ? 0 : n - 1;
+  if (mode == PadMode::circular) return place < 0 ? place + n : place - n;
+  return place < 0 ? -place : 2 * (n - 1) - place;
+}
+
+Shape padded_shape(const Shape& shape, const AllSides& sides, PadMode mode) {
+  Shape result = shape;
+  for (int i = 0; i < shape.rank(); ++i) {
+    const auto [before, after] = sides[static_cast<size_t>(i)];
+    result[i] += before + after;
+    if (mode == PadMode::constant) {
+      require(result[i] >= 0, "pad: amounts ", before, " and ", after, " leave nothing of dimension ", i,
+              " of ", shape);
+    } else if (before != 0 || after != 0) {
+      const int64_t most = mode == PadMode::reflect ? shape[i] - 1 : shape[i];
+      require(before >= 0 && after >= 0, "pad: only constants take negative amounts, got ", before, " and ",
+              after, " for dimension ", i);
+      require(mode == PadMode::replicate ? shape[i] > 0 : std::max(before, after) <= most, "pad: dimension ",
+              i, " of ", shape, " has too few elements for amounts ", before, " and ", after);
+    }
+  }
+  return result;
+}
+
+/// The part of `padded` that is not padding, and the part of `x` that is in it.
+void inner_parts(const AllSides& sides, Tensor* x, Tensor* padded) {
+  for (int i = 0; i < x->dim(); ++i) {
+    const auto [before, after] = sides[static_cast<size_t>(i)];
+    const int64_t cut = std::max<int64_t>(0, -before), skipped = std::max<int64_t>(0, before);
+    const int64_t length = std::max<int64_t>(0, x->size(i) - cut - std::max<int64_t>(0, -after));
+    *x = x->narrow(i, std::min(cut, x->size(i)), length);
+    *padded = padded->narrow(i, std::min(skipped, padded->size(i)), length);
+  }
+}
+
+/// y from elements of x, row by row.
+void gather(const Tensor& x, const AllSides& sides, PadMode mode, Tensor& y) {
+  const Tensor dense = x.contiguous();
+  const int rank = x.dim();
+  const Shape strides = contiguous_strides(x.shape());
+  std::array<std::vector<int64_t>, max_rank> sources;
+  for (int i = 0; i < rank; ++i)
+    for (int64_t k = 0; k < y.size(i); ++k)
+      sources[static_cast<size_t>(i)].push_back(
+          source_of(mode, k - sides[static_cast<size_t>(i)].before, x.size(i)) * strides[i]);
+  const int64_t length = y.shape().back(), rows = length == 0 ? 0 : y.numel() / length;
+  const int64_t* const last = sources[static_cast<size_t>(rank - 1)].data();
+  detail::dispatch_any(x.dtype(), [&]<class T>(T) {
+    const T* const from = dense.data<T>();
+    T* const to = y.data<T>();
+    parallel_for(rows, std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(length, 1)),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t row = begin; row < end; ++row) {
+                     int64_t offset = 0, rest = row;
+                     for (int i = rank - 2; i >= 0; --i) {
+                       offset += sources[static_cast<size_t>(i)][static_cast<size_t>(rest % y.shape()[i])];
+                       rest /= y.shape()[i];
+                     }
+                     for (int64_t k = 0; k < length; ++k) to[row * length + k] = from[offset + last[k]];
+                   }
+                 });
+  });
+}
+
+/// g without the padding of dimension d, whose elements are added to those that they came from.
+Tensor folded(const Tensor& g, int d, Sides sides, PadMode mode) {
+  const int64_t n = g.size(d) - sides.before - sides.after;
+  Tensor sum = g.narrow(d, sides.before, n).clone();
+  const Tensor dense = g.contiguous();
+  int64_t outer = 1, inner = 1;
+  for (int i = 0; i < d; ++i) outer *= g.size(i);
+  for (int i = d + 1; i < g.dim(); ++i) inner *= g.size(i);
+  detail::dispatch_floating("pad", g.dtype(), [&]<class T>(T) {
+    const T* const from = dense.data<T>();
+    T* const to = sum.data<T>();
+    const int64_t work = std::max<int64_t>(1, (sides.before + sides.after) * inner);
+    parallel_for(outer, std::max<int64_t>(1, (1 << 14) / work), [&](int64_t begin, int64_t end) {
+      for (int64_t o = begin; o < end; ++o) {
+        for (int64_t k = 0; k < g.size(d); ++k) {
+          const int64_t place = k - sides.before;
+          if (place >= 0 && place < n) continue;
+          const T* const row = from + (o * g.size(d) + k) * inner;
+          T* const out = to + (o * n + source_of(mode, place, n)) * inner;
+          for (int64_t i = 0; i < inner; ++i) out[i] += row[i];
+        }
+      }
+    });
+  });
+  return sum;
+}
+
+}  // namespace
+
+Tensor pad(const Tensor& x, const Shape& amounts, PadMode mode, double value) {
+  require(x.defined(), "pad: the tensor is undefined");
+  detail::require_cpu("pad", x);
+  const AllSides sides = sides_of(amounts, x.dim());
+  const Shape shape = padded_shape(x.shape(), sides, mode);
+  detail::count_op();
+  Tensor y = Tensor::empty(shape, x.dtype());
+  if (mode != PadMode::constant && x.dim() > 0) {
+    gather(x, sides, mode, y);
+  } else {
+    y.fill_(value);
+    Tensor from = x, to = y;
+    inner_parts(sides, &from, &to);
+    to.copy_from(from);
+  }
+  y.set_frozen(x.is_frozen());
+  return y;
+}
+
+}  // namespace cladtorch
+
+namespace clad::custom_derivatives::cladtorch {
+using namespace ::cladtorch;
+
+void pad_pullback(const Tensor&, const Shape& amounts, PadMode mode, double, Tensor d_y, Tensor* d_x,
+                  double* d_value) {
+  if (!d_y.defined()) return;
+  const AllSides sides = sides_of(amounts, d_y.dim());
+  if (mode == PadMode::constant) {
+    Shape inverse = amounts;
+    for (int i = 0; i < inverse.rank(); ++i) inverse[i] = -inverse[i];
+    Tensor d = pad(d_y, inverse);
+    if (d_value) {
+      Tensor outer = d_y.clone(), of_x = d;
+      inner_parts(sides, &of_x, &outer);
+      const double inside = sum(outer).item();
+      *d_value += sum(d_y).item() - inside;
+    }
+    if (wanted(d_x)) d_x->accumulate(std::move(d));
+    return;
+  }
+  if (!wanted(d_x)) return;
+  Tensor d = d_y.dtype() == DType::bfloat16 ? d_y.to(DType::float32) : d_y;
+  for (int i = 0; i < d.dim(); ++i)
+    if (const Sides at = sides[static_cast<size_t>(i)]; at.before + at.after > 0) d = folded(d, i, at, mode);
+  const bool keeps = d_x->defined() && d_x->dtype() == d.dtype();
+  d_x->accumulate(keeps ? d : d.to(d_y.dtype()));
+}
+
+}  // namespace clad::custom_derivatives::cladtorch
