@@ -1,31 +1,57 @@
-// Training and testing of a classifier of images.
+// Training of the models of this folder.
 #pragma once
 
-#include <filesystem>
-#include <functional>
-#include <vector>
-
-#include "cladtorch/data/data_loader.h"
-#include "cladtorch/data/idx.h"
-#include "cladtorch/data/transforms.h"
 #include "cladtorch/train/adamw.h"
 #include "cladtorch/train/lr_scheduler.h"
+#include "data.h"
 #include "models.h"
 
 namespace fashion {
 
-/// Images [N, 1, 28, 28] in [0, 1] and their classes [N].
-struct Images {
-  Tensor images, labels;
+/// A model with its gradient and its optimizer.
+template <class Model>
+class Learner {
+ public:
+  Model model;
 
-  int64_t size() const { return labels.size(0); }
-  Images first(int64_t count) const { return {images.narrow(0, 0, count), labels.narrow(0, 0, count)}; }
+  explicit Learner(uint64_t seed, double lr, double beta1 = 0.9)
+      : model(made(seed)), optimizer_(model, {.lr = lr, .beta1 = beta1, .weight_decay = 0.05}) {}
+
+  /// One update by the loss of these operands, which is returned.
+  template <class... Operands>
+  double step(double lr, const Operands&... operands) {
+    const double loss = loss_and_gradient(model, operands..., &gradient_);
+    optimizer_.set_lr(lr);
+    optimizer_.step(gradients_);
+    return loss;
+  }
+
+ private:
+  static Model made(uint64_t seed) {
+    Random random(seed);
+    return Model(random);
+  }
+  Model gradient_ = cladtorch::like(model);
+  cladtorch::TensorList gradients_{gradient_};
+  cladtorch::AdamW optimizer_;
 };
 
-/// "train" or "t10k" of a folder with the four files of MNIST or Fashion-MNIST.
-inline Images read(const std::filesystem::path& folder, const std::string& part) {
-  const Tensor images = cladtorch::data::read_idx(folder / (part + "-images-idx3-ubyte.gz"));
-  return {images.unsqueeze(1), cladtorch::data::read_idx(folder / (part + "-labels-idx1-ubyte.gz"))};
+/// Goes over all images for so many epochs: body(step, steps, images, labels) returns the loss that is shown.
+/// `dataset` is Images, or makes others of them.
+template <class Dataset, class Body>
+void train(const Options& options, Dataset dataset, Body body) {
+  data::DataLoader loader(std::move(dataset),
+                          {.batch_size = options.batch, .shuffle = true, .drop_last = true, .workers = 1},
+                          options.seed);
+  const int64_t steps = options.epochs * loader.batches_per_epoch();
+  Progress progress(steps, options.epochs);
+  cladtorch::Workspace workspace;
+  for (int64_t step = 0; step < steps; ++step) {
+    const std::vector<Tensor>& batch = loader.next();
+    const cladtorch::Workspace::Step memory(workspace);
+    const cladtorch::TrainingScope training(options.seed, static_cast<uint64_t>(step));
+    progress.show(step, body(step, steps, batch[0], batch[1]));
+  }
 }
 
 /// Images that are moved by up to two pixels and mirrored at random.
@@ -34,70 +60,56 @@ struct Augmented {
 
   int64_t size() const { return of.size(); }
   std::vector<Tensor> get(int64_t i, Random& random) const {
-    const Tensor moved = cladtorch::data::random_crop(of.images.select(0, i), 28, 28, 2, random);
-    return {cladtorch::data::random_horizontal_flip(moved, random), of.labels.select(0, i)};
-  }
-};
-
-/// How many images of each class (row) were taken for which (column).
-struct Confusion {
-  std::vector<int64_t> counts = std::vector<int64_t>(classes * classes);
-
-  int64_t& at(int64_t is, int64_t taken_for) { return counts[static_cast<size_t>(is * classes + taken_for)]; }
-  int64_t at(int64_t is, int64_t taken_for) const {
-    return counts[static_cast<size_t>(is * classes + taken_for)];
-  }
-  double accuracy() const {
-    int64_t right = 0, all = 0;
-    for (int64_t i = 0; i < classes; ++i) right += at(i, i);
-    for (const int64_t n : counts) all += n;
-    return all ? static_cast<double>(right) / static_cast<double>(all) : 0;
+    const Tensor moved = data::random_crop(of.images.select(0, i), 28, 28, 2, random);
+    return {data::random_horizontal_flip(moved, random), of.labels.select(0, i)};
   }
 };
 
 template <class Model>
-Confusion test(const Model& model, const Images& images) {
-  Confusion confusion;
-  cladtorch::Workspace workspace;
-  constexpr int64_t batch = 250;
-  for (int64_t i = 0; i < images.size(); i += batch) {
-    const cladtorch::Workspace::Step memory(workspace);
-    const int64_t n = std::min(batch, images.size() - i);
-    const Tensor taken_for = argmax(model.forward(images.images.narrow(0, i, n)), 1);
-    const Tensor labels = images.labels.narrow(0, i, n);
-    for (int64_t k = 0; k < n; ++k) ++confusion.at(labels.data<int32_t>()[k], taken_for.data<int32_t>()[k]);
-  }
-  return confusion;
+Model train_classifier(const Options& options, const Images& images, double lr) {
+  Learner<Model> learner(options.seed, lr);
+  train(options, Augmented{images}, [&](int64_t step, int64_t steps, const Tensor& x, const Tensor& labels) {
+    return learner.step(cladtorch::OneCycleLR{.max_lr = lr, .total_steps = steps}.at(step), x, labels);
+  });
+  return learner.model;
 }
 
-struct Settings {
-  int64_t epochs = 8, batch = 128;
-  double lr = 3e-3;
-  uint64_t seed = 1;
-};
+inline Vae train_vae(const Options& options, const Images& images) {
+  Learner<Vae> learner(options.seed, 1e-3);
+  Random random(options.seed + 1);
+  train(options, images, [&](int64_t, int64_t, const Tensor& x, const Tensor&) {
+    return learner.step(1e-3, x, randn({x.size(0), 20}, random));
+  });
+  return learner.model;
+}
 
-/// Calls report(step, steps, loss) after each update.
-template <class Model>
-void train(Model& model, const Images& images, const Settings& settings,
-           const std::function<void(int64_t, int64_t, double)>& report) {
-  Model gradient = cladtorch::like(model);
-  cladtorch::AdamW optimizer(model, {.lr = settings.lr, .weight_decay = 0.05});
-  cladtorch::TensorList gradients(gradient);
-  cladtorch::data::DataLoader loader(
-      Augmented{images}, {.batch_size = settings.batch, .shuffle = true, .drop_last = true, .workers = 1},
-      settings.seed);
-  const int64_t steps = settings.epochs * loader.batches_per_epoch();
-  const cladtorch::OneCycleLR schedule{.max_lr = settings.lr, .total_steps = steps};
-  cladtorch::Workspace workspace;
-  for (int64_t step = 0; step < steps; ++step) {
-    const std::vector<Tensor>& batch = loader.next();
-    const cladtorch::Workspace::Step memory(workspace);
-    const cladtorch::TrainingScope training(settings.seed, static_cast<uint64_t>(step));
-    const double loss = loss_and_gradient(model, batch[0], batch[1], &gradient);
-    optimizer.set_lr(schedule.at(step));
-    optimizer.step(gradients);
-    report(step, steps, loss);
-  }
+/// Each batch first teaches the discriminator, then the generator.
+inline Generator train_gan(const Options& options, const Images& images) {
+  constexpr double lr = 2e-4, beta1 = 0.5;
+  Learner<Generator> maker(options.seed, lr, beta1);
+  Learner<Discriminator> judge(options.seed + 1, lr, beta1);
+  Random random(options.seed + 2);
+  train(options, images, [&](int64_t, int64_t, const Tensor& x, const Tensor&) {
+    const Tensor noise = randn({x.size(0), 64}, random);
+    const double of_judge = judge.step(lr, x * 2.0 - 1.0, maker.model.forward(noise));
+    return of_judge + maker.step(lr, judge.model, noise);
+  });
+  return maker.model;
+}
+
+/// Noise of a deviation of 0.4 in images whose pixels are in [0, 1].
+inline Tensor with_noise(const Tensor& images, Random& random) {
+  return images + randn(images.shape(), random) * 0.4;
+}
+
+inline UNet train_unet(const Options& options, const Images& images) {
+  Learner<UNet> learner(options.seed, 2e-3);
+  Random random(options.seed + 1);
+  train(options, images, [&](int64_t step, int64_t steps, const Tensor& x, const Tensor&) {
+    return learner.step(cladtorch::OneCycleLR{.max_lr = 2e-3, .total_steps = steps}.at(step),
+                        with_noise(x, random), x);
+  });
+  return learner.model;
 }
 
 }  // namespace fashion
