@@ -40,20 +40,29 @@ class StridedLines {
   StridedLines(const Shape& shape, int dim, const std::array<Shape, N>& strides)
       : lines_(shape.without(dim), without(strides, dim)) {}
 
+  int64_t count() const { return lines_.shape.numel(); }
+  /// Whether elements of neighbouring lines are neighbours in memory, or the same.
+  bool side_by_side() const {
+    return std::all_of(lines_.strides.begin(), lines_.strides.end(),
+                       [](const Shape& strides) { return strides.back() <= 1; });
+  }
+
   /// Calls body(offsets of the first, count, steps to the next) for neighbouring lines, in parallel. A line
   /// has `length` elements.
   template <class Body>
   void for_each(int64_t length, Body&& body) const {
     const int64_t row = lines_.row_length();
-    const int64_t grain = std::max<int64_t>(1, line_grain / std::max<int64_t>(length, 1));
+    // A cache line of each element at least.
+    const int64_t grain =
+        std::max<int64_t>(side_by_side() ? 64 : 1, line_grain / std::max<int64_t>(length, 1));
     std::array<int64_t, N> steps{};
     for (int i = 0; i < N; ++i) steps[i] = lines_.strides[i].back();
-    parallel_for(lines_.shape.numel(), grain, [&](int64_t begin, int64_t end) {
-      for (int64_t line = begin, count = 0; line < end; line += count) {
-        count = std::min(row - line % row, end - line);
+    parallel_for(count(), grain, [&](int64_t begin, int64_t end) {
+      for (int64_t line = begin, lines = 0; line < end; line += lines) {
+        lines = std::min(row - line % row, end - line);
         auto offsets = lines_.row_offsets(line / row);
         for (int i = 0; i < N; ++i) offsets[i] += line % row * steps[i];
-        body(offsets, count, steps);
+        body(offsets, lines, steps);
       }
     });
   }

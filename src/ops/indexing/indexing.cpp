@@ -47,8 +47,7 @@ Tensor checked_index(const char* operation, const Tensor& x, int64_t dim, const 
   return result;
 }
 
-/// Calls line(first of a line of `chosen`, its step, index, first of `other`, its step, how many lines, steps
-/// between these) for all lines. `chosen` is what the index points into, `other` has its shape.
+/// The lines of what an index points into, of the index, and of another tensor that has at least its shape.
 struct IndexedLines {
   detail::StridedLines<3> lines;
   int64_t length, chosen_step, index_step, other_step;
@@ -62,9 +61,25 @@ struct IndexedLines {
 
   /// Calls body(chosen, other) for each pair of elements, in the order of `dim` for each line.
   template <class Chosen, class Other, class Body>
-  void for_each(Chosen* chosen, const int32_t* index, Other* other, Body&& body) const {
-    lines.for_each(length, [&](const auto& offsets, int64_t count, const auto& steps) {
-      for (int64_t i = 0; i < length; ++i) {
+  void in_order(Chosen* chosen, const int32_t* index, Other* other, const Body& body) const {
+    part(0, length, chosen, index, other, body);
+  }
+
+  /// The same in any order.
+  template <class Chosen, class Other, class Body>
+  void for_each(Chosen* chosen, const int32_t* index, Other* other, const Body& body) const {
+    if (!lines.side_by_side()) return in_order(chosen, index, other, body);
+    const int64_t grain = std::max<int64_t>(1, detail::line_grain / std::max<int64_t>(lines.count(), 1));
+    parallel_for(length, grain,
+                 [&](int64_t begin, int64_t end) { part(begin, end, chosen, index, other, body); });
+  }
+
+ private:
+  template <class Chosen, class Other, class Body>
+  void part(int64_t begin, int64_t end, Chosen* chosen, const int32_t* index, Other* other,
+            const Body& body) const {
+    lines.for_each(end - begin, [&](const auto& offsets, int64_t count, const auto& steps) {
+      for (int64_t i = begin; i < end; ++i) {
         Chosen* const from = chosen + offsets[0];
         const int32_t* const at = index + offsets[1] + i * index_step;
         Other* const to = other + offsets[2] + i * other_step;
@@ -94,7 +109,7 @@ Tensor gathered(const Tensor& x, int dim, const Tensor& index) {
 template <class T, class Sum>
 void add_at(Sum* y, const Shape& shape, int dim, const Tensor& index, const Tensor& src) {
   const IndexedLines lines(index, dim, contiguous_strides(shape), src.strides());
-  lines.for_each(y, index.data<int32_t>(), src.data<T>(),
+  lines.in_order(y, index.data<int32_t>(), src.data<T>(),
                  [](Sum& sum, const T& term) { sum = static_cast<Sum>(sum + static_cast<Sum>(term)); });
 }
 
@@ -148,7 +163,7 @@ Tensor scatter(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& 
   Tensor y = x.clone();
   const IndexedLines lines(places, d, y.strides(), src.strides());
   detail::dispatch_any(x.dtype(), [&]<class T>(T) {
-    lines.for_each(y.data<T>(), places.data<int32_t>(), src.data<T>(),
+    lines.in_order(y.data<T>(), places.data<int32_t>(), src.data<T>(),
                    [](T& chosen, const T& other) { chosen = other; });
   });
   y.set_frozen(all_frozen(x, src));

@@ -1,6 +1,7 @@
 #include "cladtorch/ops/indexing.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "cladtorch/ops/count.h"
 #include "ops/common/one_device.h"
@@ -31,9 +32,17 @@ Tensor chosen(const Tensor& condition, const Tensor& a, const Tensor& b) {
     const T *const left = a.data<T>(), *const right = b.data<T>();
     T* const to = y.data<T>();
     loop.for_each_row([&](const auto& offsets, int64_t n, const auto& steps) {
-      for (int64_t i = 0; i < n; ++i)
-        to[offsets[0] + i * steps[0]] = choice[offsets[1] + i * steps[1]] ? left[offsets[2] + i * steps[2]]
-                                                                          : right[offsets[3] + i * steps[3]];
+      const auto choose = [n, y_row = to + offsets[0], c = choice + offsets[1], u = left + offsets[2],
+                           v = right + offsets[3]](auto t, auto d, auto e, auto f) {
+        for (int64_t i = 0; i < n; ++i) y_row[i * t] = c[i * d] ? u[i * e] : v[i * f];
+      };
+      constexpr std::integral_constant<int64_t, 1> next;
+      constexpr std::integral_constant<int64_t, 0> same;
+      const bool dense = steps[0] == 1 && steps[1] == 1;
+      if (dense && steps[2] == 1 && steps[3] == 1) return choose(next, next, next, next);
+      if (dense && steps[2] == 1 && steps[3] == 0) return choose(next, next, next, same);
+      if (dense && steps[2] == 0 && steps[3] == 1) return choose(next, next, same, next);
+      choose(steps[0], steps[1], steps[2], steps[3]);
     });
   });
   return y;
