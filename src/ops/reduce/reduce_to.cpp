@@ -4,6 +4,7 @@
 
 #include "ops/reduce/reduce_on_device.h"
 #include "ops/reduce/summed_dimensions.h"
+#include "simd/kernels.h"
 #include "tensor/bfloat16_kernels.h"
 #include "tensor/dispatch.h"
 #include "tensor/strided.h"
@@ -11,7 +12,8 @@
 namespace cladtorch::detail {
 namespace {
 
-constexpr int64_t columns = 256;  // outputs that one task sums: they stay in the first-level cache
+constexpr int64_t shortest_row = 16;  // from which summing a row is faster than adding columns
+constexpr int64_t columns = 256;      // outputs that one task sums: they stay in the first-level cache
 
 /// Adds x [n], whose elements are `step` apart, to sums.
 template <class T>
@@ -45,6 +47,44 @@ void add_summed(const StridedLoop<1>& summed, const T* x, int64_t step, int64_t 
   }
 }
 
+/// The sum of a dense row: float in double, bfloat16 in float.
+template <class T>
+auto sum_of_row(int64_t n, const T* x) {
+  if constexpr (std::is_same_v<T, float>) {
+    return simd::kernels().sum(n, x);
+  } else {
+    constexpr int64_t lanes = 16;
+    Computed<T> sums[lanes] = {}, total = 0;
+    const int64_t whole = n / lanes * lanes;
+    for (int64_t i = 0; i < whole; i += lanes)
+      for (int64_t k = 0; k < lanes; ++k) sums[k] += static_cast<Computed<T>>(x[i + k]);
+    for (int64_t i = whole; i < n; ++i) total += static_cast<Computed<T>>(x[i]);
+    for (const Computed<T> sum : sums) total += sum;
+    return total;
+  }
+}
+
+/// Every sum is of dense rows: one after the other, each by vectors.
+template <class T, class Out>
+void sum_dense_rows(const StridedLoop<2>& kept, const StridedLoop<1>& summed, const T* x, Out* out,
+                    bool add) {
+  const int64_t length = kept.row_length(), n = summed.row_length(), rows = summed.rows();
+  const int64_t out_step = kept.strides[0].back(), step = kept.strides[1].back();
+  parallel_for(kept.rows() * length, std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(n * rows, 1)),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin; i < end; ++i) {
+                   const auto offsets = kept.row_offsets(i / length);
+                   const T* const from = x + offsets[1] + i % length * step;
+                   Out& to = out[offsets[0] + i % length * out_step];
+                   decltype(sum_of_row(n, from)) sum = add ? convert<float>(to) : 0;
+                   if constexpr (std::is_same_v<Out, double>) sum = add ? to : 0;
+                   for (int64_t row = 0; row < rows; ++row)
+                     sum += sum_of_row(n, from + summed.row_offsets(row)[0]);
+                   to = convert<Out>(sum);
+                 }
+               });
+}
+
 }  // namespace
 
 void accumulate_reduced(Tensor* d, Tensor x, const Shape& shape) {
@@ -68,6 +108,8 @@ void accumulate_reduced(Tensor* d, Tensor x, const Shape& shape) {
   dispatch_real("sum_to", x.dtype(), [&]<class T>(T) {
     const T* const data = x.data<T>();
     write_to<T>(target, [&]<class Out>(Out* out, bool add) {
+      if (summed.strides[0].back() == 1 && summed.row_length() >= shortest_row && (step != 1 || length == 1))
+        return sum_dense_rows(kept, summed, data, out, add);
       if (dense_rows) return sum_rows(summed.row_length(), length, data, Target<Out>{out, add});
       const auto sum_pieces = [&](int64_t begin, int64_t end) {
         for (int64_t piece = begin; piece < end; ++piece) {

@@ -67,30 +67,67 @@ void inner_parts(const AllSides& sides, Tensor* x, Tensor* padded) {
   }
 }
 
-/// y from elements of x, row by row.
-void gather(const Tensor& x, const AllSides& sides, PadMode mode, Tensor& y) {
+/// y from elements of x, or from `value` where source_of() gives none, row by row.
+void gather(const Tensor& x, const AllSides& sides, PadMode mode, double value, Tensor& y) {
   const Tensor dense = x.contiguous();
   const int rank = x.dim();
   const Shape strides = contiguous_strides(x.shape());
-  std::array<std::vector<int64_t>, max_rank> sources;
-  for (int i = 0; i < rank; ++i)
-    for (int64_t k = 0; k < y.size(i); ++k)
+  std::array<std::vector<int64_t>, max_rank> sources;  // offsets, or -1
+  for (int i = 0; i < rank; ++i) {
+    for (int64_t k = 0; k < y.size(i); ++k) {
+      const int64_t place = k - sides[static_cast<size_t>(i)].before;
+      const bool outside = place < 0 || place >= x.size(i);
       sources[static_cast<size_t>(i)].push_back(
-          source_of(mode, k - sides[static_cast<size_t>(i)].before, x.size(i)) * strides[i]);
+          mode == PadMode::constant && outside ? -1 : source_of(mode, place, x.size(i)) * strides[i]);
+    }
+  }
+  const auto offset_of = [&](int64_t outer) {
+    int64_t offset = 0;
+    for (int i = rank - 3; i >= 0; --i) {
+      const int64_t source = sources[static_cast<size_t>(i)][static_cast<size_t>(outer % y.shape()[i])];
+      if (source < 0) return source;
+      offset += source;
+      outer /= y.shape()[i];
+    }
+    return offset;
+  };
+  const int64_t* const heights = rank > 1 ? sources[static_cast<size_t>(rank - 2)].data() : nullptr;
   const int64_t length = y.shape().back(), rows = length == 0 ? 0 : y.numel() / length;
   const int64_t* const last = sources[static_cast<size_t>(rank - 1)].data();
+  const int64_t before = sides[static_cast<size_t>(rank - 1)].before;
+  const int64_t begin_inner = std::clamp<int64_t>(before, 0, length),
+                end_inner = std::clamp<int64_t>(before + x.size(-1), begin_inner, length);
   detail::dispatch_any(x.dtype(), [&]<class T>(T) {
     const T* const from = dense.data<T>();
     T* const to = y.data<T>();
+    const T filler = detail::convert<T>(value);
+    const auto fill_row = [&](T* out, int64_t offset) {
+      const auto element = [&](int64_t k) { return last[k] < 0 ? filler : from[offset + last[k]]; };
+      for (int64_t k = 0; k < begin_inner; ++k) out[k] = element(k);
+      if (begin_inner < end_inner)
+        std::copy_n(from + offset + last[begin_inner], end_inner - begin_inner, out + begin_inner);
+      for (int64_t k = end_inner; k < length; ++k) out[k] = element(k);
+    };
     parallel_for(rows, std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(length, 1)),
                  [&](int64_t begin, int64_t end) {
+                   int64_t outer = -1, outer_offset = 0;  // of the dimensions before the last two
                    for (int64_t row = begin; row < end; ++row) {
-                     int64_t offset = 0, rest = row;
-                     for (int i = rank - 2; i >= 0; --i) {
-                       offset += sources[static_cast<size_t>(i)][static_cast<size_t>(rest % y.shape()[i])];
-                       rest /= y.shape()[i];
+                     int64_t offset = 0;
+                     if (rank > 1) {
+                       const int64_t height = y.size(-2);
+                       if (row / height != outer) {
+                         outer = row / height;
+                         outer_offset = offset_of(outer);
+                       }
+                       const int64_t source = heights[row - outer * height];
+                       offset = source < 0 || outer_offset < 0 ? -1 : outer_offset + source;
                      }
-                     for (int64_t k = 0; k < length; ++k) to[row * length + k] = from[offset + last[k]];
+                     T* const out = to + row * length;
+                     if (offset < 0) {
+                       std::fill_n(out, length, filler);
+                     } else {
+                       fill_row(out, offset);
+                     }
                    }
                  });
   });
@@ -132,13 +169,10 @@ Tensor pad(const Tensor& x, const Shape& amounts, PadMode mode, double value) {
   const Shape shape = padded_shape(x.shape(), sides, mode);
   detail::count_op();
   Tensor y = Tensor::empty(shape, x.dtype());
-  if (mode != PadMode::constant && x.dim() > 0) {
-    gather(x, sides, mode, y);
+  if (x.dim() == 0) {
+    y.copy_from(x);
   } else {
-    y.fill_(value);
-    Tensor from = x, to = y;
-    inner_parts(sides, &from, &to);
-    to.copy_from(from);
+    gather(x, sides, mode, value, y);
   }
   y.set_frozen(x.is_frozen());
   return y;
