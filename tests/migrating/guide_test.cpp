@@ -112,6 +112,22 @@ TEST(MigrationGuide, HasOnlyCodeThatIsCompiled) {
     EXPECT_NE(source.find(without_space(piece->second)), std::string::npos) << piece->second;
 }
 
+/// names.txt has the 200 names of PyTorch that are used most, with their modules.
+TEST(MigrationGuide, AnswersTheNamesThatAreUsedMost) {
+  std::string asked;
+  std::istringstream lines(read(CLADTORCH_GUIDE));
+  for (std::string line; std::getline(lines, line) && line != "## What is missing";)
+    if (line.starts_with("|")) asked += cells_of(line)[0];
+  std::istringstream names(read(CLADTORCH_NAMES));
+  int count = 0;
+  std::vector<std::string> missing;
+  for (std::string name; names >> name; ++count)
+    if (!std::regex_search(asked, std::regex("\\b" + name.substr(name.rfind('.') + 1) + "\\b")))
+      missing.push_back(name);
+  EXPECT_EQ(count, 200);
+  EXPECT_LE(missing.size(), 10u) << ::testing::PrintToString(missing);
+}
+
 TEST(MigrationGuide, HasOnlyKeysThatExist) {
   train::TrainConfig config;
   std::set<std::string> known;

@@ -78,6 +78,100 @@ std::vector<float> values(const Tensor& x) {
   return {dense.data<float>(), dense.data<float>() + dense.numel()};
 }
 
+TEST(Migrating, Convolutions) {
+  Random random(3);
+  const Tensor images = randn({2, 4, 6, 6}, random), kernel = randn({8, 4, 3, 3}, random),
+               transposed = randn({4, 8, 2, 2}, random), bias = randn({8}, random);
+  Tensor mean = zeros({4}), variance = ones({4});
+  const Tensor gain = ones({4}), shift = zeros({4});
+  const Tensor lines = randn({2, 4, 9}, random), line_kernel = randn({8, 4, 3}, random);
+  EXPECT_EQ(conv1d(lines, line_kernel).shape(), nn::Conv1d(4, 8, 3, random).forward(lines).shape());
+  EXPECT_EQ(nn::Conv3d(4, 8, 3, random).forward(randn({2, 4, 3, 3, 3}, random)).shape(),
+            (Shape{2, 8, 1, 1, 1}));
+  EXPECT_EQ(conv2d(images, kernel, bias, {.stride = 2, .padding = 1}).shape(), (Shape{2, 8, 3, 3}));
+  EXPECT_EQ(conv_transpose2d(images, transposed, {}, {.stride = 2}).shape(), (Shape{2, 8, 12, 12}));
+  EXPECT_EQ(max_pool2d(images, 2).shape(), (Shape{2, 4, 3, 3}));
+  EXPECT_EQ(avg_pool2d(images, 3, {.stride = 1, .padding = 1}).shape(), images.shape());
+  EXPECT_EQ(adaptive_avg_pool2d(images, 1).shape(), (Shape{2, 4, 1, 1}));
+  EXPECT_EQ(interpolate(images, {9, 9}, Interpolation::bilinear).shape(), (Shape{2, 4, 9, 9}));
+  const Tensor normal = batch_norm(images, mean, variance, gain, shift, true);
+  EXPECT_NE(mean.select(0, 0).item(), 0);
+  EXPECT_NEAR(sum(normal).item(), 0, 1e-3);
+  EXPECT_EQ(group_norm(images, 2, gain, shift).shape(), images.shape());
+  EXPECT_EQ(instance_norm(images, {}, {}).shape(), images.shape());
+
+  const Tensor x = randn({2, 3, 6, 6}, random);
+  EXPECT_EQ(nn::Conv2d(3, 8, 3, random, {.padding = 1}).forward(x).shape(), (Shape{2, 8, 6, 6}));
+  EXPECT_EQ(nn::Conv2d(3, 8, 3, random, {}, false).forward(x).shape(), (Shape{2, 8, 4, 4}));
+  const Tensor eight = randn({2, 8, 4, 4}, random);
+  EXPECT_EQ(nn::ConvTranspose2d(8, 3, 2, random, {.stride = 2}).forward(eight).shape(), (Shape{2, 3, 8, 8}));
+  EXPECT_EQ(nn::BatchNorm1d(8).forward(eight).shape(), nn::BatchNorm2d(8).forward(eight).shape());
+  EXPECT_EQ(nn::GroupNorm(2, 8).forward(eight).shape(), nn::InstanceNorm2d(8).forward(eight).shape());
+  EXPECT_EQ(nn::MaxPool2d{2}.forward(eight).shape(), nn::AvgPool2d{2}.forward(eight).shape());
+  EXPECT_EQ(nn::Upsample{2}.forward(eight).shape(), (Shape{2, 8, 8, 8}));
+  EXPECT_EQ(nn::PixelShuffle{2}.forward(eight).shape(), (Shape{2, 2, 8, 8}));
+  {
+    const TrainingScope training(1, 0);
+    const Tensor kept = nn::Dropout2d{0.1}.forward(ones({2, 8, 4, 4}));
+    EXPECT_EQ(kept.select(0, 0).select(0, 3).select(0, 0).select(0, 0).item(),
+              kept.select(0, 0).select(0, 3).select(0, 3).select(0, 3).item());
+  }
+  EXPECT_EQ(nn::Flatten().forward(nn::AdaptiveAvgPool2d{1}.forward(eight)).shape(), (Shape{2, 8}));
+}
+
+TEST(Migrating, Layers) {
+  Random random(4);
+  nn::Sequential net(nn::Linear(4, 8, random), nn::ReLU());
+  EXPECT_EQ(net.get<0>().weight.shape(), (Shape{8, 4}));
+  const Tensor x = net.forward(randn({2, 4}, random));
+  for (const Tensor& y : {nn::GELU().forward(x), nn::SiLU().forward(x), nn::Sigmoid().forward(x),
+                          nn::Tanh().forward(x), nn::Softmax().forward(x), nn::LeakyReLU{0.2}.forward(x),
+                          nn::ELU().forward(x), nn::Softplus().forward(x), normalize(x)})
+    EXPECT_EQ(y.shape(), x.shape());
+
+  Tensor factor = zeros({3});
+  EXPECT_EQ(clad::stop_gradient(x).shape(), x.shape());
+  EXPECT_NEAR(norm(normalize(x).select(0, 0)).item(), 1, 1e-5);
+  {
+    const Tensor y = x * 1.0;
+    for (const Tensor& equal : {eq(x, y), le(x, y), ge(x, y)}) EXPECT_EQ(all(equal).item(), 1);
+    for (const Tensor& other : {ne(x, y), lt(x, y), gt(x, y)}) EXPECT_EQ(any(other).item(), 0);
+  }
+
+  nn::LSTM lstm(4, 8, random, {.layers = 2, .bidirectional = true});
+  const Tensor steps = randn({5, 3, 4}, random), lengths = from_values<int32_t>({3}, {5, 2, 4});
+  const nn::RecurrentResult y = lstm.forward(steps);
+  EXPECT_EQ(y.output.shape(), (Shape{5, 3, 16}));
+  EXPECT_EQ(y.h.shape(), y.c.shape());
+  EXPECT_EQ(lstm.forward(steps, lengths).output.select(0, 4).select(0, 1).select(0, 0).item(), 0);
+
+  EXPECT_EQ(nn::GRU(4, 8, random).forward(steps).output.shape(),
+            nn::RNN(4, 8, random).forward(steps).output.shape());
+
+  nn::MultiheadAttention attention(8, 2, random);
+  const Tensor query = randn({2, 4, 8}, random), key = randn({2, 5, 8}, random), value = key;
+  const Tensor mask = zeros({4, 5});
+  EXPECT_EQ(attention.forward(query, key, value, mask).shape(), query.shape());
+  EXPECT_EQ(attention.self(query, nn::square_subsequent_mask(4)).shape(), query.shape());
+  nn::TransformerEncoderLayer encoder(8, 2, random, {.hidden = 16});
+  EXPECT_EQ(encoder.forward(query, nn::padding_mask(from_values<int32_t>({2}, {4, 2}), 4)).shape(),
+            query.shape());
+  nn::TransformerDecoderLayer decoder(8, 2, random, {.hidden = 16});
+  EXPECT_EQ(decoder.forward(query, key).shape(), query.shape());
+  const Tensor q = randn({2, 3, 4, 8}, random), k = randn({2, 3, 5, 8}, random), v = k;
+  EXPECT_EQ(scaled_dot_product_attention(q, k, v, mask).shape(), q.shape());
+
+  Tensor w = empty({3, 5});
+  nn::init::kaiming_normal_(w, random);
+  nn::init::xavier_uniform_(w, random);
+  nn::init::trunc_normal_(w, random);
+  nn::init::orthogonal_(w, random);
+  EXPECT_NEAR(norm(w.select(0, 0)).item(), 1, 1e-5);
+  Tensor buffer = zeros({2});
+  buffer.set_frozen(true);
+  EXPECT_TRUE(gradient_buffer_like(buffer).is_gradient_sink());
+}
+
 TEST(Migrating, Tensors) {
   Random random(42);
   EXPECT_THAT(values(zeros({2, 3}) + ones({2, 3})), ::testing::Each(1));
@@ -359,6 +453,97 @@ TEST(Migrating, Functions) {
   EXPECT_EQ(mse_loss(x, x).item(), 0);
   EXPECT_GT(mse_loss(x, y).item(), 0);
   EXPECT_EQ(cross_entropy(logits, from_values<int32_t>({1, 1}, {-100}).expand({B, T})).item(), 0);
+}
+
+TEST(Migrating, ShapesAndReductions) {
+  const Tensor x = from_values<float>({2, 3}, {1, 2, 3, 4, 5, 6}), row = x.select(0, 0), u = row,
+               v = x.select(0, 1);
+  EXPECT_EQ(broadcast_to(x, {4, 2, 3}).numel(), 24);
+  EXPECT_EQ(flatten(x, 0, 1).shape(), (Shape{6}));
+  EXPECT_EQ(unflatten(x, 1, {3, -1}).shape(), (Shape{2, 3, 1}));
+  EXPECT_THAT(values(movedim(x, 0, 1)), values(swapaxes(x, 0, 1)));
+  EXPECT_EQ(chunk(x, 3, 1).size(), 3u);
+  EXPECT_EQ(unbind(x, 0).size(), 2u);
+  EXPECT_THAT(values(pad(x, {1, 2}, PadMode::constant, 0.5)),
+              ElementsAre(0.5, 1, 2, 3, 0.5, 0.5, 0.5, 4, 5, 6, 0.5, 0.5));
+  EXPECT_THAT(values(pad(x, {1, 1}, PadMode::reflect)), ElementsAre(2, 1, 2, 3, 2, 5, 4, 5, 6, 5));
+  EXPECT_EQ(repeat(x, {2, 1}).shape(), (Shape{4, 3}));
+  EXPECT_EQ(tile(x, {2}).shape(), (Shape{2, 6}));
+  EXPECT_THAT(values(repeat_interleave(x, 2, 0)), ElementsAre(1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6));
+  EXPECT_THAT(values(roll(x, 1, 0)), ElementsAre(4, 5, 6, 1, 2, 3));
+  EXPECT_THAT(values(diagonal(x)), ElementsAre(1, 5));
+  EXPECT_THAT(values(diag_embed(row)), ElementsAre(1, 0, 0, 0, 2, 0, 0, 0, 3));
+  EXPECT_THAT(values(tril(x, 1)), ElementsAre(1, 2, 0, 4, 5, 6));
+  EXPECT_THAT(values(triu(x, 1)), ElementsAre(0, 2, 3, 0, 0, 6));
+  EXPECT_EQ(meshgrid({u, v})[1].shape(), (Shape{3, 3}));
+  const Tensor images = ones({1, 2, 4, 4}), columns = unfold(images, 2, {.stride = 2});
+  EXPECT_THAT(values(fold(columns, {4, 4}, 2, {.stride = 2})), ::testing::Each(1));
+  EXPECT_EQ(sum(x, {0, 1}).item(), 21);
+  EXPECT_EQ(mean(x, {0, 1}).item(), 3.5);
+  EXPECT_EQ(var(x, {0, 1}).item(), var(x).item());
+  EXPECT_EQ(amax(x, {0, 1}).item(), amax(x).item());
+  EXPECT_EQ(amin(x).item(), 1);
+  EXPECT_EQ(logsumexp(x, {0, 1}, true).shape(), (Shape{1, 1}));
+  EXPECT_EQ(linalg::vector_norm(x, 1, {0, 1}).item(), 21);
+}
+
+TEST(Migrating, ProductsAndLosses) {
+  Random random(42);
+  const Tensor a = randn({2, 3, 4}, random), b = randn({2, 4, 5}, random), c = randn({5}, random);
+  const Tensor m = a.select(0, 0), n = b.select(0, 0), u = randn({3}, random);
+  EXPECT_EQ(values(einsum("bij,bjk->bik", {a, b})), values(bmm(a, b)));
+  EXPECT_EQ(addmm(c, m, n).shape(), (Shape{3, 5}));
+  EXPECT_EQ(baddbmm(c, a, b, 0.5, 2).shape(), (Shape{2, 3, 5}));
+  EXPECT_EQ(kron(a, b).shape(), (Shape{4, 12, 20}));
+  {
+    const Tensor v = randn({4}, random);
+    EXPECT_EQ(mv(m, v).shape(), (Shape{3}));
+  }
+  const Tensor v = randn({3}, random);
+  EXPECT_NEAR(dot(u, v).item(), sum(u * v).item(), 1e-5);
+  EXPECT_NEAR(dot(u, cross(u, v)).item(), 0, 1e-5);
+
+  const Tensor scores = randn({4, 3}, random), labels = random_tokens({4}, 3, 1), w = ones({3});
+  const Tensor x = rand({4, 3}, random), y = rand({4, 3}, random), variance = ones({4, 3});
+  EXPECT_NEAR(cross_entropy(scores, labels, {.weight = w, .label_smoothing = 0.1}).item(),
+              0.9 * cross_entropy(scores, labels).item() - 0.1 * mean(log_softmax(scores)).item(), 1e-5);
+  EXPECT_GE(multi_margin_loss(scores, labels).item(), 0);
+  EXPECT_GE(gaussian_nll_loss(x, y, variance).item(), 0);
+  EXPECT_TRUE(std::isfinite(poisson_nll_loss(x, y, {.log_input = false}).item()));
+  {
+    const Tensor s = ones({4, 3});
+    EXPECT_NEAR(hinge_embedding_loss(x, s).item(), mean(x).item(), 1e-6);
+    EXPECT_GE(margin_ranking_loss(x, y, s).item(), 0);
+    EXPECT_NEAR(soft_margin_loss(x, s).item(), mean(softplus(-x)).item(), 1e-6);
+  }
+  const Tensor s = ones({4});
+  EXPECT_NEAR(cosine_embedding_loss(x, y, s).item(), 1 - mean(cosine_similarity(x, y, -1)).item(), 1e-5);
+}
+
+TEST(Migrating, LinearAlgebraAndMetrics) {
+  const Tensor scores = from_values<float>({2, 3}, {1, 3, 2, 5, 0, 1}),
+               labels = from_values<int32_t>({2}, {2, 0});
+  EXPECT_EQ(accuracy(scores, labels), 0.5);
+  EXPECT_EQ(topk_accuracy(scores, labels, 2), 1);
+  const Tensor predictions = argmax(scores, -1);
+  EXPECT_EQ(confusion_matrix(predictions, labels, 3).select(0, 2).select(0, 1).item(), 1);
+  EXPECT_NEAR(class_scores(predictions, labels, 3).recall, 1 / 3.0, 1e-6);
+  if (!linalg::available()) GTEST_SKIP() << "this build has no LAPACK";
+  Random random(42);
+  const Tensor tall = randn({4, 2}, random), b = randn({4, 1}, random), r = linalg::qr(tall).R;
+  EXPECT_EQ(linalg::qr(tall).Q.shape(), tall.shape());
+  EXPECT_EQ(linalg::lstsq(tall, b).shape(), (Shape{2, 1}));
+  const Tensor a = from_values<float>({2, 2}, {4, 2, 2, 3});
+  EXPECT_NEAR(linalg::det(a).item(), 8, 1e-5);
+  EXPECT_NEAR(linalg::slogdet(a).logabsdet.item(), std::log(8.0), 1e-5);
+  EXPECT_THAT(values(linalg::cholesky(a)), ElementsAre(2, 0, 1, ::testing::FloatEq(std::sqrt(2.0f))));
+  EXPECT_NEAR(sum(linalg::eigh(a).eigenvalues).item(), sum(linalg::eigvalsh(a)).item(), 1e-5);
+  EXPECT_EQ(linalg::svdvals(tall).shape(), (Shape{2}));
+  {
+    const Tensor b = ones({2, 1});
+    EXPECT_NEAR(linalg::solve(a, b).select(0, 0).item(), sum(linalg::inv(a), -1).select(0, 0).item(), 1e-6);
+    EXPECT_EQ(linalg::solve_triangular(r, b, true).shape(), b.shape());
+  }
 }
 
 TEST(Migrating, Modules) {

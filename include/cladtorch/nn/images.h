@@ -185,6 +185,31 @@ struct Upsample {
   Tensor operator()(const Tensor& x) const { return forward(x); }
 };
 
+/// Drops whole channels of x [N, C, ...], inside a TrainingScope. Source: Tompson et al., 2014.
+struct Dropout2d {
+  CLAD_CONSTANT double probability = 0.5;
+
+  Tensor forward(const Tensor& x) const {
+    Shape shape{x.size(0), x.size(1)};
+    for (int i = 2; i < x.dim(); ++i) shape.push_back(1);
+    return x * dropout(ones(shape, x.dtype()), probability);
+  }
+  Tensor operator()(const Tensor& x) const { return forward(x); }
+};
+
+/// [N, C factor^2, H, W] as [N, C, H factor, W factor]. Source: Shi et al., 2016.
+struct PixelShuffle {
+  CLAD_CONSTANT int64_t factor = 2;
+
+  Tensor forward(const Tensor& x) const {
+    const int64_t channels = x.size(1) / (factor * factor);
+    return x.reshape({x.size(0), channels, factor, factor, x.size(2), x.size(3)})
+        .permute({0, 1, 4, 2, 5, 3})
+        .reshape({x.size(0), channels, x.size(2) * factor, x.size(3) * factor});
+  }
+  Tensor operator()(const Tensor& x) const { return forward(x); }
+};
+
 /// [N, ...] as [N, C].
 struct Flatten {
   Tensor forward(const Tensor& x) const { return x.reshape({x.size(0), -1}); }

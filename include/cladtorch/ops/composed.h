@@ -70,6 +70,11 @@ inline Tensor norm(const Tensor& x, int64_t dim, bool keepdim = false) {
   return detail::root(sum(square(x), dim, keepdim));
 }
 
+/// x divided by its norm along `dim`, or by eps if that is larger. As torch.nn.functional.normalize.
+inline Tensor normalize(const Tensor& x, int64_t dim = 1, double eps = 1e-12) {
+  return x / clamp(norm(x, dim, true), eps, INFINITY);
+}
+
 /// log(sum(exp(x))) along `dim`, with the maximum subtracted first.
 inline Tensor logsumexp(const Tensor& x, int64_t dim, bool keepdim = false) {
   const double most = x.dtype() == DType::float64 ? 1e308 : 3e38;  // an infinite maximum is not subtracted

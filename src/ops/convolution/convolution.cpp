@@ -222,6 +222,7 @@ Tensor conv(const char* operation, int rank, const Tensor& x, const Tensor& weig
   Tensor y = Tensor::empty(
       shape_like(x, rank, g.groups * g.out_channels, g.dimensions, &detail::ConvolvedDimension::out),
       x.dtype());
+  detail::count_flops(2 * y.numel() * g.in_channels * g.taps());
   y.set_frozen(all_frozen(x, weight, bias));
   const Tensor from = x.contiguous(), w = weight.contiguous(), b = bias.contiguous();
   detail::dispatch_real(operation, x.dtype(), [&]<class T>(T) {
@@ -234,6 +235,7 @@ Tensor conv_transpose(const char* operation, int rank, const Tensor& x, const Te
                       const Tensor& bias, const ConvTransposeOptions& options) {
   const Geometry g = transposed(operation, rank, x, weight, bias, options);
   detail::count_op();
+  detail::count_flops(2 * x.numel() * g.in_channels * g.taps());
   Tensor y = Tensor::empty(
       shape_like(x, rank, g.groups * g.in_channels, g.dimensions, &detail::ConvolvedDimension::in),
       x.dtype());

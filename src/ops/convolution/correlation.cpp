@@ -173,9 +173,9 @@ class Product {
     images_ = std::clamp<int64_t>(most_results / results, 1, x_.batch);
     block_tiles_ =
         EvenSplit(tiles_, std::max<int64_t>(1, most_sums / (images_ * results * tile_channels_))).size;
-    const auto too_few = [&] { return tasks() < 4 * num_threads(); };
-    while (images_ > 1 && too_few()) images_ = divided_up(images_, 2);
+    const auto too_few = [&] { return tasks() < 2 * num_threads(); };
     while (block_tiles_ > 1 && too_few()) block_tiles_ = divided_up(block_tiles_, 2);
+    while (images_ > 1 && too_few()) images_ = divided_up(images_, 2);
   }
   int64_t tasks() const {
     return divided_up(x_.batch, images_) * x_.groups * deep_.out * divided_up(high_.out, window_.rows) *

@@ -13,7 +13,8 @@ namespace cladtorch::detail {
 namespace {
 
 constexpr int64_t most_places = 256;   // of a part of an image
-constexpr int64_t most_left = 64;      // channels of a task
+constexpr int64_t most_dotted = 2048;  // of one where weights are dot products
+constexpr int64_t most_left = 128;     // channels of a task
 constexpr int64_t most_weights = 640;  // of a task, for each left channel
 constexpr int64_t most_dots = 4;       // left x right channels that are multiplied one by one
 constexpr int64_t tasks_wanted = 32;   // slices of the batch make up for few channels
@@ -124,7 +125,7 @@ class Product {
 
   C* own_memory() const {
     if (by_dots_) {
-      const Window window(high_axis_, wide_axis_, most_places);
+      const Window window(high_axis_, wide_axis_, most_dotted);
       return thread_scratch<C>(window.results(window.rows) * left_ + window.channel() * right_);
     }
     const int64_t slack = kernel_of<C>().vectors * kernel_of<C>().lanes;
@@ -155,7 +156,7 @@ class Product {
   }
 
   void add_dots(const Part& part, const T* left, const T* right, C* sums) const {
-    const Window window(high_axis_, wide_axis_, most_places);
+    const Window window(high_axis_, wide_axis_, most_dotted);
     C* const lefts = own_memory();
     C* const rights = lefts + window.results(window.rows) * left_;
     for (int64_t row = 0; row < high_.out; row += window.rows) {
