@@ -46,19 +46,64 @@ void extremes(const char* operation, const Tensor& x, int64_t dim, bool largest,
   const Tensor dense = x.contiguous();
   const Lines lines(x.shape(), d);
   detail::dispatch_real(operation, x.dtype(), [&]<class T>(T) {
+    using C = detail::Computed<T>;
     const T* const from = dense.data<T>();
-    lines.for_each([&](int64_t line, int64_t first) {
-      using C = detail::Computed<T>;
-      int64_t place = 0;
-      C best = static_cast<C>(from[first]);
-      for (int64_t i = 1; i < lines.n && best == best; ++i) {
-        const C value = static_cast<C>(from[first + i * lines.inner]);
-        if (value != value || (largest ? value > best : value < best)) {
-          best = value;
-          place = i;
+    // With both signs changed the smallest is the largest. NaN beats all but another one.
+    const C sign = largest ? C(1) : C(-1);
+    const auto beats = [sign](C value, C best) { return !(sign * value <= sign * best) & (best == best); };
+    if (lines.inner == 1) {
+      constexpr int64_t lanes = 16;  // of which each has the extreme of every sixteenth element
+      lines.for_each([&](int64_t line, int64_t first) {
+        const T* const x = from + first;
+        C best[lanes];
+        int32_t places[lanes];
+        const int64_t width = std::min(lanes, lines.n);
+        for (int64_t k = 0; k < width; ++k) {
+          best[k] = static_cast<C>(x[k]);
+          places[k] = static_cast<int32_t>(k);
         }
+        const auto update = [&](int64_t i, int64_t k) {
+          const C value = static_cast<C>(x[i + k]);
+          const bool better = beats(value, best[k]);
+          best[k] = better ? value : best[k];
+          places[k] = better ? static_cast<int32_t>(i + k) : places[k];
+        };
+        int64_t i = width;
+        for (; i + lanes <= lines.n; i += lanes)
+          for (int64_t k = 0; k < lanes; ++k) update(i, k);
+        for (int64_t k = 0; i + k < lines.n; ++k) update(i, k);
+        for (int64_t k = 1; k < width; ++k) {
+          const bool same = best[k] == best[0] || (best[k] != best[k] && best[0] != best[0]);
+          if (!beats(best[k], best[0]) && !(same && places[k] < places[0])) continue;
+          best[0] = best[k];
+          places[0] = places[k];
+        }
+        put(line, places[0], static_cast<T>(best[0]));
+      });
+      return;
+    }
+    // Lines side by side go together, so that memory is read in its order.
+    constexpr int64_t together = 64;
+    const int64_t pieces = (lines.inner + together - 1) / together;
+    const int64_t grain = std::max<int64_t>(1, (1 << 14) / (lines.n * together));
+    parallel_for(lines.outer * pieces, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t piece = begin; piece < end; ++piece) {
+        const int64_t start = piece % pieces * together, count = std::min(together, lines.inner - start);
+        const int64_t outer = piece / pieces, first = outer * lines.n * lines.inner + start;
+        C best[together];
+        int32_t places[together] = {};
+        for (int64_t k = 0; k < count; ++k) best[k] = static_cast<C>(from[first + k]);
+        for (int64_t i = 1; i < lines.n; ++i) {
+          for (int64_t k = 0; k < count; ++k) {
+            const C value = static_cast<C>(from[first + i * lines.inner + k]);
+            const bool better = beats(value, best[k]);
+            best[k] = better ? value : best[k];
+            places[k] = better ? static_cast<int32_t>(i) : places[k];
+          }
+        }
+        for (int64_t k = 0; k < count; ++k)
+          put(outer * lines.inner + start + k, places[k], static_cast<T>(best[k]));
       }
-      put(line, place, from[first + place * lines.inner]);
     });
   });
 }

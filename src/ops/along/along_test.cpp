@@ -59,5 +59,41 @@ TEST(Along, NamesWhatDoesNotFit) {
   EXPECT_EQ(error_of([] { glu(zeros({3})); }), "glu: expected an even extent, got 3 in dimension -1");
 }
 
+/// The first of the extremes by a plain loop; NaN wins.
+int64_t first_extreme(const std::vector<float>& x, bool largest) {
+  size_t best = 0;
+  for (size_t i = 1; i < x.size() && x[best] == x[best]; ++i)
+    if (x[i] != x[i] || (largest ? x[i] > x[best] : x[i] < x[best])) best = i;
+  return static_cast<int64_t>(best);
+}
+
+TEST(Along, ExtremesOfEveryLengthAreTheFirstOnes) {
+  Random random(3);
+  for (const int64_t n : {1, 2, 15, 16, 17, 31, 33, 100}) {
+    for (const int64_t lines : {1, 3, 70}) {
+      Tensor rows = Tensor::empty({lines, n});
+      for (int64_t i = 0; i < rows.numel(); ++i)
+        rows.data<float>()[i] = random.below(30) == 0 ? NAN : static_cast<float>(random.below(6));
+      const Tensor columns = rows.transpose(0, 1).clone();
+      for (int64_t line = 0; line < lines; ++line) {
+        const float* const from = rows.data<float>() + line * n;
+        const std::vector<float> x(from, from + n);
+        for (const bool largest : {true, false}) {
+          const int64_t place = first_extreme(x, largest);
+          const double value = static_cast<double>(x[static_cast<size_t>(place)]);
+          for (const bool down : {false, true}) {
+            const Tensor& matrix = down ? columns : rows;
+            const int64_t dim = down ? 0 : 1;
+            const Tensor places = largest ? argmax(matrix, dim) : argmin(matrix, dim);
+            const double extreme = (largest ? amax(matrix, dim) : amin(matrix, dim)).select(0, line).item();
+            EXPECT_EQ(places.select(0, line).item(), place) << n << " " << lines;
+            EXPECT_TRUE(extreme == value || (extreme != extreme && value != value)) << n << " " << lines;
+          }
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace cladtorch
