@@ -206,14 +206,25 @@ class Product {
   void pack_tile(int64_t group, int64_t tile, C* to) const {
     const int64_t rows = out_channels(tile);
     const T* const from = x_.weight + group * x_.weight_group + tile * tile_channels_ * x_.weight_out;
-    // Memory is read in its order: the kernel's elements are adjacent, and then one kind of channel.
-    if (x_.weight_in < x_.weight_out) {
+    if (kernel_is_adjacent()) {
+      // Whole vectors are moved: of a channel's whole weight where that is adjacent too, else of one kernel.
+      const int64_t kernel = deep_.taps * taps_;
+      const bool whole = x_.weight_in == kernel;
+      for (int64_t c = 0; c < (whole ? 1 : x_.in_channels); ++c)
+        pack_lines(rows, whole ? x_.in_channels * kernel : kernel, from + c * x_.weight_in, x_.weight_out,
+                   int64_t{1}, tile_channels_, to + c * kernel * tile_channels_);
+    } else if (x_.weight_in < x_.weight_out) {
       for (int64_t i = 0; i < rows; ++i)
         for (int64_t c = 0; c < x_.in_channels; ++c) pack_kernel(from, i, c, to);
     } else {
       for (int64_t c = 0; c < x_.in_channels; ++c)
         for (int64_t i = 0; i < rows; ++i) pack_kernel(from, i, c, to);
     }
+  }
+  /// Whether the taps are all elements of the kernel, in their order.
+  bool kernel_is_adjacent() const {
+    return wide_.weight_step == 1 && high_.weight_step == wide_.taps && deep_.weight_step == taps_ &&
+           deep_.weight_first + high_.weight_first + wide_.weight_first == 0;
   }
   void pack_kernel(const T* from, int64_t i, int64_t c, C* to) const {
     from +=

@@ -12,12 +12,12 @@
 namespace cladtorch::detail {
 namespace {
 
-constexpr int64_t most_places = 256;   // of a part of an image
-constexpr int64_t most_dotted = 2048;  // of one where weights are dot products
-constexpr int64_t most_left = 128;     // channels of a task
-constexpr int64_t most_weights = 640;  // of a task, for each left channel
-constexpr int64_t most_dots = 4;       // left x right channels that are multiplied one by one
-constexpr int64_t tasks_wanted = 32;   // slices of the batch make up for few channels
+constexpr int64_t most_elements = 3 << 14;  // of both operands in a part of an image
+constexpr int64_t most_dotted = 2048;       // of one where weights are dot products
+constexpr int64_t most_left = 128;          // channels of a task
+constexpr int64_t most_weights = 640;       // of a task, for each left channel
+constexpr int64_t most_dots = 4;            // left x right channels that are multiplied one by one
+constexpr int64_t tasks_wanted = 32;        // slices of the batch make up for few channels
 constexpr int64_t least_work = 1 << 17;
 
 template <class C>
@@ -76,6 +76,7 @@ class Product {
     slices_ = divided_up(x.batch * deep_.out, slice_);
 
     // As in a Window: a line of zeros may end one row and begin the next.
+    const int64_t most_places = std::clamp<int64_t>(most_elements / (left_ + right_), 256, 2048);
     width_ = EvenSplit(wide_.out, most_places).size;
     const int64_t length = (width_ - 1) * wide_.stride + wide_axis_.reach();
     shared_ = width_ < wide_.out
