@@ -37,10 +37,19 @@ AttentionLayout layout_of(const char* operation, const Tensor& q, const Tensor& 
   return AttentionLayout::separate(q.size(0), q.size(1), n_head, k.size(2) / head_size, head_size, window);
 }
 
+/// Counts the operation, and the products of the queries with the `past` keys and values before them and
+/// those of the positions themselves that they see.
+void count_attention(const AttentionLayout& x, int64_t past) {
+  detail::count_op();
+  int64_t pairs = 0;
+  for (int64_t t = past; t < past + x.length; ++t) pairs += t + 1 - x.first_seen(t);
+  detail::count_flops(4 * x.batch * x.heads * x.head_size * pairs);
+}
+
 /// y of dense operands; `inputs(T{})` points to them.
 template <class Inputs>
 Tensor attend(const AttentionLayout& x, DType dtype, Inputs&& inputs, Tensor* log_sum_exp) {
-  detail::count_op();
+  count_attention(x, 0);
   Tensor y = Tensor::empty({x.batch, x.length, x.y_row()}, dtype);
   if (log_sum_exp) *log_sum_exp = Tensor::empty({x.batch, x.heads, x.length}, detail::computed_in(dtype));
   detail::dispatch_real("causal_attention", dtype, [&]<class T>(T element) {
@@ -52,7 +61,7 @@ Tensor attend(const AttentionLayout& x, DType dtype, Inputs&& inputs, Tensor* lo
 
 Tensor attend_on_device(const AttentionLayout& x, const detail::AttentionOperands& in, int64_t past,
                         Tensor* log_sum_exp) {
-  detail::count_op();
+  count_attention(x, past);
   const DType dtype = in.q.dtype();
   const Device device = in.q.device();
   Tensor y = Tensor::empty({x.batch, x.length, x.y_row()}, dtype, device), statistics;
@@ -125,7 +134,7 @@ Tensor cached_attention(const Tensor& q, const Tensor& k, const Tensor& v, Tenso
   keys.narrow(1, past, x.length).copy_from(k);
   values.narrow(1, past, x.length).copy_from(v);
   if (q.is_cuda()) return attend_on_device(x, detail::attention_operands(q, keys, values), past, nullptr);
-  detail::count_op();
+  count_attention(x, past);
   const Tensor dense = q.contiguous(), all_keys = keys, all_values = values;
   Tensor y = Tensor::empty(q.shape(), q.dtype());
   detail::dispatch_real("cached_attention", q.dtype(), [&]<class T>(T) {

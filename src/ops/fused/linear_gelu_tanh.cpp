@@ -14,6 +14,7 @@ Tensor detail::linear_gelu(const Tensor& x, const Tensor& weight, const Tensor& 
   Tensor y = before_gelu ? linear_result(x, weight, bias) : linear;
   if (before_gelu) *before_gelu = linear;
   if (on_device) {
+    count_flops(2 * y.numel() * weight.size(1));
     linear_forward_on_device(x, weight, bias, LinearEnd::gelu, before_gelu ? linear : Tensor(), y);
     return y;
   }

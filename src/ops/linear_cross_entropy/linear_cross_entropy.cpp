@@ -77,6 +77,7 @@ Tensor forward(const Tensor& x, const Tensor& weight, const Tensor& given, int64
   check(x, weight, given);
   const Tensor targets = detail::as_int32("linear_cross_entropy", "targets", given);
   detail::count_op();
+  detail::count_flops(2 * x.numel() * weight.size(0));
   if (x.is_cuda()) return detail::linear_cross_entropy_forward(x, weight, targets, ignore_index, state);
   const int64_t counted =
       detail::count_targets("linear_cross_entropy", targets, weight.size(0), ignore_index);

@@ -90,6 +90,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   shape.push_back(a.size(-2));
   shape.push_back(b.size(-1));
   detail::count_op();
+  detail::count_flops(2 * shape.numel() * a.size(-1));
   Tensor y = Tensor::empty(shape, a.dtype(), a.device());
   y.set_frozen(all_frozen(a, b));
   if (a.is_cuda()) {
@@ -105,6 +106,7 @@ Tensor detail::linear_without_count(const Tensor& x, const Tensor& weight, const
   check_linear(x, weight, bias);
   const int64_t out = weight.size(0), in = weight.size(1);
   Tensor y = linear_result(x, weight, bias);
+  count_flops(2 * y.numel() * in);
   if (y.numel() == 0) return y;
   if (x.is_cuda()) {
     linear_forward_on_device(x, weight, bias, LinearEnd::sum, Tensor(), y);
