@@ -9,4 +9,5 @@
 #include "cladtorch/nn/parameters.h"
 #include "cladtorch/nn/recurrent.h"
 #include "cladtorch/nn/sequential.h"
+#include "cladtorch/nn/summary.h"
 #include "cladtorch/nn/transformer.h"

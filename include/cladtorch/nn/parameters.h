@@ -94,6 +94,13 @@ template <class Visitor, class Member>
 concept VisitsLayer = requires { typename Visitor::Layer; } &&
                       std::is_same_v<typename Visitor::Layer, std::remove_const_t<Member>>;
 
+/// Whether the visitor is told in which layers the parameters lie.
+template <class Visitor, class Layer>
+concept HearsOfLayers = requires(Visitor& visitor, const std::string& name, Layer& layer) {
+  visitor.enter(name, layer);
+  visitor.leave();
+};
+
 template <class Visitor, class Member>
 void visit_member(Visitor& visitor, const std::string& name, Member& member) {
   using Plain = std::remove_const_t<Member>;
@@ -115,7 +122,9 @@ void visit_member(Visitor& visitor, const std::string& name, Member& member) {
     else
       visit_member(visitor, name, *member);
   } else if constexpr (HasParameters<Plain>) {
+    if constexpr (HearsOfLayers<Visitor, Member>) visitor.enter(name, member);
     member.visit_parameters(visitor, name);
+    if constexpr (HearsOfLayers<Visitor, Member>) visitor.leave();
   } else {
     NoParameter<Plain>();
   }

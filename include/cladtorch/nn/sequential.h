@@ -13,9 +13,13 @@ namespace detail {
 /// it.
 template <class Visitor, class First, class Rest>
 void visit_sequence(Visitor& visitor, const std::string& prefix, int index, First& first, Rest& rest) {
-  if constexpr (::cladtorch::detail::HasParameters<std::remove_const_t<First>>)
-    ::cladtorch::detail::visit_member(visitor, ::cladtorch::detail::joined(prefix, std::to_string(index)),
-                                      first);
+  using namespace ::cladtorch::detail;
+  if constexpr (HasParameters<std::remove_const_t<First>>) {
+    visit_member(visitor, joined(prefix, std::to_string(index)), first);
+  } else if constexpr (HearsOfLayers<Visitor, First>) {
+    visitor.enter(joined(prefix, std::to_string(index)), first);
+    visitor.leave();
+  }
   rest.visit_from(visitor, prefix, index + 1);
 }
 }  // namespace detail
