@@ -54,14 +54,13 @@ void train(const Options& options, Dataset dataset, Body body) {
   }
 }
 
-/// Images that are moved by up to two pixels and mirrored at random.
+/// Images of which half are mirrored at random.
 struct Augmented {
   Images of;
 
   int64_t size() const { return of.size(); }
   std::vector<Tensor> get(int64_t i, Random& random) const {
-    const Tensor moved = data::random_crop(of.images.select(0, i), 28, 28, 2, random);
-    return {data::random_horizontal_flip(moved, random), of.labels.select(0, i)};
+    return {data::random_horizontal_flip(of.images.select(0, i), random), of.labels.select(0, i)};
   }
 };
 

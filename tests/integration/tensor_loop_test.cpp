@@ -146,4 +146,29 @@ TEST_F(TensorLoop, BuffersThatAreFilledAgainAreAsGoodAsFreshOnes) {
   expect_same(d_x, expected_x, 1e-13);
 }
 
+/// Of the vector's elements, one is a constant, pushed in a branch of its own.
+double of_mixed(const Tensor& x, const Tensor& constant, int place) {
+  std::vector<Tensor> parts;
+  for (int i = 0; i < 3; ++i) {
+    if (i == place) {
+      parts.push_back(constant);
+    } else {
+      parts.push_back(cladtorch::scale(x, i + 1));
+    }
+  }
+  const Tensor y = cladtorch::cat(parts);
+  return sum(mul(y, y)).item();
+}
+
+TEST_F(TensorLoop, AVectorMayHoldConstantsBesideWhatHasDerivatives) {
+  auto gradient = clad::gradient(of_mixed, "x");
+  for (int place = 0; place < 3; ++place) {
+    Tensor d;
+    gradient.execute(start_, target_, place, &d);
+    const double factor = 2.0 * ((place == 0 ? 0 : 1) + (place == 1 ? 0 : 4) + (place == 2 ? 0 : 9));
+    const Tensor off = sub(d, cladtorch::scale(start_, factor));
+    EXPECT_LT(sum(mul(off, off)).item(), 1e-20) << place;
+  }
+}
+
 }  // namespace

@@ -1,7 +1,7 @@
 // Derivatives of the member functions of std::vector and std::deque that change it.
 //
 // Each undoes in the reverse sweep what the forward sweep did, on the vector and on its adjoint, whose
-// lengths agree at every moment.
+// lengths agree at every moment. The adjoint of an element that is a constant may be null.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ void push_back_reverse_forw(V<T, Allocator>* v, const T& x, pullback_state<nothi
 template <template <class, class> class V, class T, class Allocator>
 void push_back_pullback(V<T, Allocator>* v, CLAD_UNUSED const T&, V<T, Allocator>* d_v, T* d_x,
                         pullback_state<nothing>&) {
-  clad::accumulate(*d_x, d_v->back());
+  if (d_x) clad::accumulate(*d_x, d_v->back());
   d_v->pop_back();
   v->pop_back();
 }
@@ -94,7 +94,8 @@ void resize_reverse_forw(V<T, Allocator>* v, std::size_t n, const T& x,
 template <template <class, class> class V, class T, class Allocator>
 void resize_pullback(V<T, Allocator>* v, std::size_t n, CLAD_UNUSED const T&, V<T, Allocator>* d_v, T* d_x,
                      pullback_state<resized<T, Allocator>>& state) {
-  for (std::size_t i = state.data.before; i < d_v->size(); ++i) clad::accumulate(*d_x, (*d_v)[i]);
+  if (d_x)
+    for (std::size_t i = state.data.before; i < d_v->size(); ++i) clad::accumulate(*d_x, (*d_v)[i]);
   resize_pullback(v, n, d_v, state);
 }
 
@@ -107,7 +108,8 @@ void assign_reverse_forw(V<T, Allocator>* v, std::size_t n, const T& x,
 template <template <class, class> class V, class T, class Allocator>
 void assign_pullback(V<T, Allocator>* v, std::size_t, CLAD_UNUSED const T&, V<T, Allocator>* d_v, T* d_x,
                      pullback_state<removed<V<T, Allocator>>>& state) {
-  for (const T& e : *d_v) clad::accumulate(*d_x, e);
+  if (d_x)
+    for (const T& e : *d_v) clad::accumulate(*d_x, e);
   *v = std::move(state.data.elements);
   *d_v = clad::zero_like(*v);
 }
@@ -119,7 +121,7 @@ void push_front_reverse_forw(V<T, Allocator>* v, const T& x, pullback_state<noth
 template <template <class, class> class V, class T, class Allocator>
 void push_front_pullback(V<T, Allocator>* v, CLAD_UNUSED const T&, V<T, Allocator>* d_v, T* d_x,
                          pullback_state<nothing>&) {
-  clad::accumulate(*d_x, d_v->front());
+  if (d_x) clad::accumulate(*d_x, d_v->front());
   d_v->pop_front();
   v->pop_front();
 }
