@@ -1,6 +1,7 @@
 #include "cladtorch/formats/state_dict.h"
 
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "cladtorch/io/conversion.h"
@@ -31,6 +32,11 @@ void check(const io::StoredTensor& stored, const NamedTensor& parameter, const s
   require(stored.type == expected || (is_floating(tensor.dtype()) && io::converts_to_float32(stored.type)),
           "load '", path.string(), "': '", name, "' is ", io::stored_name(stored.type),
           ", which does not convert to the model's ", io::stored_name(expected));
+}
+
+/// Whether the name's last part is num_batches_tracked.
+bool counts_batches(std::string_view name) {
+  return name.substr(name.rfind('.') + 1) == "num_batches_tracked";
 }
 
 void check_names(const LoadResult& result, const std::filesystem::path& path) {
@@ -70,7 +76,7 @@ LoadResult load(const std::filesystem::path& path, const std::vector<NamedTensor
     }
   }
   for (const auto& [name, stored] : file.tensors())
-    if (!known.contains(name)) result.unexpected.push_back(name);
+    if (!known.contains(name)) (counts_batches(name) ? result.ignored : result.unexpected).push_back(name);
   if (options.strict) check_names(result, path);
 
   for (const auto& [name, tensor] : parameters) {

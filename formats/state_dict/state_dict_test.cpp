@@ -138,6 +138,34 @@ TEST_F(StateDict, ListsTheNamesThatOnlyOneSideHasAndChangesNothing) {
   EXPECT_EQ(other.in.weight.data<float>()[0], net(1).in.weight.data<float>()[0]);
 }
 
+struct Normalized {
+  nn::BatchNorm2d norm{2};
+  CLADTORCH_PARAMETERS(norm)
+};
+
+TEST_F(StateDict, IgnoresThatPyTorchCountsBatches) {
+  const Normalized saved;
+  std::vector<NamedTensor> parameters = named_parameters(saved);
+  Tensor(saved.norm.running_mean).select(0, 1).copy_from(full({}, 3.0));
+  parameters.push_back({"norm.num_batches_tracked", full({}, 7, DType::int64)});
+  save(parameters, file);
+  Normalized loaded;
+  const LoadResult result = load(file, loaded);
+  EXPECT_THAT(result.ignored, ElementsAre("norm.num_batches_tracked"));
+  EXPECT_TRUE(result.missing.empty() && result.unexpected.empty());
+  EXPECT_EQ(loaded.norm.running_mean.select(0, 1).item(), 3);
+
+  // A parameter of that name is one as others are, and other names are not alike.
+  Tensor batches = zeros({}, DType::int64);
+  parameters = named_parameters(loaded);
+  parameters.push_back({"norm.num_batches_tracked", batches});
+  EXPECT_THAT(load(file, std::as_const(parameters)).ignored, ElementsAre());
+  EXPECT_EQ(batches.item(), 7);
+  parameters.back().name = "norm.old_num_batches_tracked";
+  save(parameters, file);
+  EXPECT_THAT(error_of([&] { load(file, loaded); }), HasSubstr("has no norm.old_num_batches_tracked"));
+}
+
 TEST_F(StateDict, RefusesAnotherShapeBeforeItWrites) {
   save(net(1, DType::float32, 2, 4), file);
   Net loaded = net(2);

@@ -14,10 +14,14 @@ struct LoadOptions {
   bool strict = true;
 };
 
-/// The names that only one side has, each in its own order: both empty where strict is on.
+/// The names that only one side has, each in its own order: `missing` and `unexpected` are empty where strict
+/// is on.
 struct LoadResult {
   std::vector<std::string> missing;     ///< parameters that the file does not hold; they keep their values
   std::vector<std::string> unexpected;  ///< tensors of the file that are none of the parameters
+  /// The same of the name num_batches_tracked, which are allowed: PyTorch's layers of BatchNorm count batches
+  /// in them, and nothing here needs that.
+  std::vector<std::string> ignored;
 };
 
 /// Writes the tensors atomically: where that fails, what was there before is still there. Each keeps its
