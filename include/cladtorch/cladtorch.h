@@ -8,6 +8,7 @@
 #include "cladtorch/kernels/kernels.h"
 #include "cladtorch/nn/nn.h"
 #include "cladtorch/ops/ops.h"
+#include "cladtorch/tensor/dlpack.h"
 #include "cladtorch/tensor/factories.h"
 #include "cladtorch/tensor/gradient_target.h"
 #include "cladtorch/tensor/parallel.h"

@@ -112,11 +112,20 @@ Storage* part_of_storage(Storage* owner, std::byte* data, size_t bytes) {
   return storage;
 }
 
+Storage* foreign_storage(std::shared_ptr<void> keeper, std::byte* data, size_t bytes, Device device) {
+  Storage* storage = make_header(bytes, device);
+  storage->foreign = std::move(keeper);
+  storage->data = data;
+  return storage;
+}
+
 void free_storage(Storage* storage) noexcept {
   storage->float8.reset();
   if (storage->workspace) storage->workspace->implementation_->memory_of(storage->device).release(*storage);
   if (storage->owner) {
     const StorageHandle released(storage->owner);
+  } else if (storage->foreign) {
+    storage->foreign.reset();
   } else if (!storage->in_arena) {
     free_heap(storage->device, storage->data, storage->bytes);
   }

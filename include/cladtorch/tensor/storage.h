@@ -55,6 +55,7 @@ struct Storage {
   int64_t sequence = -1;                 ///< number of this allocation within the workspace's step
   bool in_arena = false;                 ///< data belongs to the workspace's arena, not to the heap
   Storage* owner = nullptr;              ///< data is a part of this one's, which it keeps alive
+  std::shared_ptr<void> foreign;         ///< keeps data alive, which is another library's
   GradientListener* listener = nullptr;  ///< hears of contributions to this gradient buffer
   size_t listened_as = 0;                ///< its number there
   std::atomic<TensorArrival*> arrival{nullptr};  ///< brings the values, which are not there yet
@@ -92,6 +93,8 @@ Storage* allocate_storage(size_t bytes, Device device);
 Storage* sink_storage(Device device);
 /// The `bytes` at `data`, which lie in `owner` and keep it alive, as a block with its own marks.
 Storage* part_of_storage(Storage* owner, std::byte* data, size_t bytes);
+/// The `bytes` at `data`, which are another library's and live as long as `keeper`.
+Storage* foreign_storage(std::shared_ptr<void> keeper, std::byte* data, size_t bytes, Device device);
 void free_storage(Storage* storage) noexcept;
 
 /// Shared owner of a Storage.
@@ -114,7 +117,10 @@ class StorageHandle {
   Storage* get() const { return storage_; }
   Storage* operator->() const { return storage_; }
   explicit operator bool() const { return storage_ != nullptr; }
-  bool unique() const { return storage_ && storage_->references.load(std::memory_order_acquire) == 1; }
+  /// Whether nobody else sees what is written.
+  bool unique() const {
+    return storage_ && storage_->references.load(std::memory_order_acquire) == 1 && !storage_->foreign;
+  }
 
  private:
   Storage* storage_ = nullptr;

@@ -178,6 +178,7 @@ class CLAD_OPAQUE CLAD_INSTEAD(
 
  private:
   friend class GradientTarget;
+  friend struct DLPackExchange;
   friend Tensor gradient_sink(const Shape& shape, DType dtype, Device device);
   friend Tensor gradient_buffer_like(const Tensor& parameter);
   friend Tensor gradient_buffer_in(const Tensor& memory, int64_t offset, const Shape& shape);
