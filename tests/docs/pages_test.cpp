@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
 
 #include "cladtorch/cladtorch.h"
 #include "cladtorch/data/batch.h"
@@ -16,6 +19,7 @@
 #include "cladtorch/formats/hugging_face.h"
 #include "cladtorch/models/gpt2.h"
 #include "cladtorch/models/lora.h"
+#include "examples/consumer/swish.h"
 #include "io/temporary_folder.h"
 
 namespace cladtorch {
@@ -96,6 +100,27 @@ TEST(Pages, DataAugmentsImages) {
   data::DataLoader loader(std::move(pictures), {.batch_size = 8, .shuffle = true, .workers = 2}, seed);
   EXPECT_EQ(loader.next()[0].shape(), (Shape{3, 3, 32, 32}));
   std::filesystem::current_path("/");
+}
+
+struct Classifier {
+  nn::Linear in, hidden, out;
+
+  explicit Classifier(Random& random)
+      : in(2, 32, random, true, 1.0), hidden(32, 32, random, true, 0.2), out(32, 2, random, true, 0.2) {}
+  Tensor forward(const Tensor& x) const { return out(spiral::swish(hidden(spiral::swish(in(x))))); }
+  CLADTORCH_PARAMETERS(in, hidden, out)
+};
+
+TEST(Pages, YourOwnModelHasTheOutputOfSummary) {
+  Random random(1);
+  const Classifier model(random);
+  const Tensor points = zeros({400, 2});
+  ::testing::internal::CaptureStdout();
+  std::cout << summary(model, [&](const Classifier& m) { return m.forward(points); });
+  const std::string printed = "```\n" + ::testing::internal::GetCapturedStdout() + "```\n";
+  std::ifstream file(CLADTORCH_ROOT "/docs/your-own-model.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_NE(page.find(printed), std::string::npos) << printed;
 }
 
 TEST(Pages, TrainingKeepsMastersOfARoundedModel) {

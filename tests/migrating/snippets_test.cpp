@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <iostream>
 #include <vector>
 
 #include "cladtorch/cladtorch.h"
@@ -238,6 +239,13 @@ TEST(Migrating, Tensors) {
   set_num_threads(2);
   EXPECT_EQ(num_threads(), 2);
   set_num_threads(threads);
+}
+
+TEST(Migrating, SharesMemoryWithOtherLibraries) {
+  const Tensor x = from_values<float>({2}, {1, 2});
+  DLManagedTensor* const handle = to_dlpack(x);
+  const Tensor shared = from_dlpack(handle);
+  EXPECT_EQ(shared.data<float>(), x.data<float>());
 }
 
 TEST(Migrating, CopiesInPlace) {
@@ -573,6 +581,13 @@ TEST(Migrating, Modules) {
   for_each_parameter(model, visit);
   EXPECT_EQ(count, parameters.size());
   EXPECT_GT(parameter_count(model), 0);
+  const auto forward = [](const GPT2& net) { return net.forward(random_tokens({1, 3}, 65, 1)); };
+  ::testing::internal::CaptureStdout();
+  std::cout << summary(model);
+  const size_t length = ::testing::internal::GetCapturedStdout().size();
+  ::testing::internal::CaptureStdout();
+  std::cout << summary(model, forward);
+  EXPECT_GT(::testing::internal::GetCapturedStdout().size(), length);
   const Tensor hidden = model.forward(random_tokens({1, 3}, 65, 1));
   EXPECT_EQ(linear(hidden, model.wte.weight).shape(), (Shape{1, 3, 65}));
   EXPECT_EQ(model.to(DType::bfloat16).wte.weight.dtype(), DType::bfloat16);
