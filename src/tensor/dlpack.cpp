@@ -45,7 +45,9 @@ Device device_from(const DLDevice& device) {
   require(device.device_type == kDLCUDA && device.device_id >= 0 && device.device_id < 128,
           "from_dlpack: the tensor is on device ", device.device_id, " of DLPack's type ", device.device_type,
           ", expected the CPU (1) or a CUDA device (2)");
-  return {DeviceType::cuda, static_cast<int8_t>(device.device_id)};
+  const Device cuda{DeviceType::cuda, static_cast<int8_t>(device.device_id)};
+  require_available(cuda);
+  return cuda;
 }
 
 Shape shape_from(const DLTensor& x) {

@@ -1,6 +1,7 @@
 // Tensors on a device: copies, conversions, views, memory and its plan.
 #include "cladtorch/tensor/tensor.h"
 
+#include "cladtorch/tensor/dlpack.h"
 #include "cladtorch/tensor/dry_run.h"
 #include "cladtorch/tensor/workspace.h"
 #include "tests/cuda/compare.h"
@@ -46,6 +47,18 @@ TEST(CudaTensor, ConvertsAsTheCpuDoes) {
   }
   const Tensor large = from_values<int64_t>({2}, {int64_t{1} << 40, -(int64_t{1} << 40)});
   EXPECT_TRUE(same_bits(large.to(gpu).to(DType::int32), large.to(DType::int32)));
+}
+
+TEST(CudaTensor, GoesThroughDLPack) {
+  for (DType dtype : dtypes) {
+    Tensor x = numbers({3, 67}, dtype).to(gpu).transpose(0, 1);
+    const Tensor back = from_dlpack(to_dlpack(x)), again = from_dlpack(to_dlpack_versioned(x));
+    EXPECT_EQ(back.device(), gpu);
+    EXPECT_EQ(back.strides(), x.strides());
+    EXPECT_TRUE(same_bits(back, x)) << dtype;
+    x.fill_(1);
+    EXPECT_TRUE(same_bits(back, x) && same_bits(again, x)) << dtype;
+  }
 }
 
 TEST(CudaTensor, CopiesBetweenViews) {
