@@ -29,9 +29,6 @@ struct RecurrentWeights {
   RecurrentWeights(int64_t in, int64_t hidden, int64_t gates, Random& random,
                    const RecurrentOptions& options);
 
-  /// The linear part of all inputs at once.
-  Tensor of_inputs(const Tensor& x) const { return linear(x, weight_ih, bias_ih); }
-  Tensor of_hidden(const Tensor& h) const { return linear(h, weight_hh, bias_hh); }
   CLADTORCH_PARAMETERS(weight_ih, weight_hh, bias_ih, bias_hh)
 };
 
@@ -42,24 +39,25 @@ struct RecurrentResult {
   Tensor output, h, c;
 };
 
-/// What each kind of network does in a step.
+/// What each kind of network does in a step. If it `adds_parts`, the two linear parts are added first, and
+/// both biases can be added for all steps at once.
 struct TanhCell {
   static constexpr int64_t gates = 1;
-  static constexpr bool has_c = false;
+  static constexpr bool has_c = false, adds_parts = true;
   static LstmStep step(const Tensor& from_x, const Tensor& from_h, const LstmStep&) {
     return {::cladtorch::tanh(from_x + from_h), Tensor()};
   }
 };
 struct LstmCell {
   static constexpr int64_t gates = 4;
-  static constexpr bool has_c = true;
+  static constexpr bool has_c = true, adds_parts = true;
   static LstmStep step(const Tensor& from_x, const Tensor& from_h, const LstmStep& state) {
     return lstm_cell(from_x, from_h, state.c);
   }
 };
 struct GruCell {
   static constexpr int64_t gates = 3;
-  static constexpr bool has_c = false;
+  static constexpr bool has_c = false, adds_parts = false;
   static LstmStep step(const Tensor& from_x, const Tensor& from_h, const LstmStep& state) {
     return {gru_cell(from_x, from_h, state.h), Tensor()};
   }
@@ -153,12 +151,15 @@ struct Recurrent {
   /// All steps of one direction; `state` becomes the last one.
   Tensor sweep(const RecurrentWeights& w, const Tensor& x, const Tensor& lengths, bool backward,
                LstmStep& state) const {
-    const Tensor from_x = w.of_inputs(x);
+    const bool joined = Cell::adds_parts && w.bias_ih.defined();
+    const Tensor from_x = linear(x, w.weight_ih, joined ? w.bias_ih + w.bias_hh : w.bias_ih);
+    const Tensor bias_h = joined ? Tensor() : w.bias_hh;
     const int64_t steps = x.size(0);
     std::vector<Tensor> outputs;
+    outputs.reserve(static_cast<size_t>(steps));
     for (int64_t i = 0; i < steps; ++i) {
       const int64_t t = backward ? steps - 1 - i : i;
-      LstmStep next = Cell::step(from_x.select(0, t), w.of_hidden(state.h), state);
+      LstmStep next = Cell::step(from_x.select(0, t), linear(state.h, w.weight_hh, bias_h), state);
       if (lengths.defined()) {
         const Tensor inside = steps_inside(lengths, t, x.dtype());
         outputs.push_back(next.h * inside);

@@ -21,6 +21,7 @@ namespace cladtorch {
 /// Tensors of one shape along a new dimension.
 inline Tensor stack(const std::vector<Tensor>& parts, int64_t dim = 0) {
   std::vector<Tensor> expanded;
+  expanded.reserve(parts.size());
   for (const Tensor& part : parts) expanded.push_back(part.unsqueeze(dim));
   return cat(expanded, dim);
 }

@@ -97,6 +97,8 @@ class Product {
     tiles_ = divided_up(x.out_channels, tile_channels_);
     choose_tasks(results);
     if (by_channels_) sums_row_ = block_tiles_ * tile_channels_;
+    in_place_ = by_channels_ && reads_in_place();
+    pitch_ = in_place_ ? wide_.in : window_.pitch;
     // The operand that several tiles read one after the other stays in the first-level cache.
     const int64_t most_depth = by_channels_ ? 160 : 640;
     const int64_t most =
@@ -112,7 +114,10 @@ class Product {
     for (int64_t c = 0, k = 0; c < part_; ++c)
       for (int64_t row = 0; row < high_.taps; ++row)
         for (int64_t column = 0; column < wide_.taps; ++column)
-          offsets[k++] = static_cast<int32_t>(c * window_.channel() + window_.tap_offset(row, column));
+          offsets[k++] =
+              static_cast<int32_t>(in_place_ ? c * high_.in * wide_.in * deep_.in +
+                                                   high_.offset(row) * wide_.in + wide_.offset(column)
+                                             : c * window_.channel() + window_.tap_offset(row, column));
 
     const int64_t row_blocks = divided_up(high_.out, window_.rows),
                   column_blocks = divided_up(wide_.out, window_.width),
@@ -151,6 +156,17 @@ class Product {
     int64_t row, rows, column, columns;
     int64_t tile, end_tile;  // of out channels
   };
+
+  /// Whether a tile finds what it reads in the source itself: neighbouring results read neighbouring
+  /// elements, and none lies outside.
+  bool reads_in_place() const {
+    const auto inside = [](const Axis& axis) {
+      return axis.stride == 1 && axis.lowest() >= 0 && axis.lowest() + axis.out - 1 + axis.reach() <= axis.in;
+    };
+    return std::is_same_v<T, C> && deep_.taps == 1 && inside(high_) && inside(wide_) && deep_.first >= 0 &&
+           (deep_.out - 1) * deep_.stride + deep_.first < deep_.in && taps_ > 0 &&
+           part_ * deep_.in * high_.in * wide_.in < INT32_MAX;
+  }
 
   /// As many sums as possible in registers.
   void choose_vectors_of_channels() {
@@ -246,7 +262,7 @@ class Product {
     if (channels_ * taps_ == 0) std::fill_n(sums, images_ * sums_size(), C(0));
     for (int64_t first = 0; first < channels_ && taps_ > 0; first += part_) {
       const int64_t count = std::min(part_, channels_ - first);
-      for (int64_t n = 0; n < task.images; ++n)
+      for (int64_t n = 0; n < task.images && !in_place_; ++n)
         for (int64_t c = 0; c < count; ++c)
           window_.load(image_of(task, n, first + c), task.row, task.rows, task.column, task.columns,
                        windows + n * window_size + c * window_.channel());
@@ -260,7 +276,7 @@ class Product {
             tile.b = packed;
             tile.b_depth = tile_channels_;
             tile.a_offsets = offsets;
-            multiply_channels(task, windows + n * window_size, tile,
+            multiply_channels(task, in_place_ ? in_source(task, n, first) : windows + n * window_size, tile,
                               sums + n * sums_size() + (i - task.tile) * tile_channels_);
           } else {
             tile.rows = out_channels(i);
@@ -295,7 +311,7 @@ class Product {
     for (int64_t row = 0; row < task.rows; ++row) {
       for (int64_t j = 0; j < task.columns; j += tile_rows_) {
         tile.rows = std::min(tile_rows_, task.columns - j);
-        tile.a = window + row * window_.pitch + j;
+        tile.a = window + row * pitch_ + j;
         tile.c = sums + (row * task.columns + j) * sums_row_;
         kernel_.run(tile);
       }
@@ -308,6 +324,15 @@ class Product {
     if (slice < 0 || slice >= deep_.in) return nullptr;
     const int64_t c = ((task.image + n) * x_.groups + task.group) * x_.in_channels + channel / deep_.taps;
     return x_.source + (c * deep_.in + slice) * high_.in * wide_.in;
+  }
+  /// What the first result of a task reads of an in channel and the lowest tap.
+  const C* in_source(const Task& task, int64_t n, int64_t channel) const {
+    if constexpr (std::is_same_v<T, C>) {
+      return image_of(task, n, channel) + (task.row + high_.lowest()) * wide_.in + task.column +
+             wide_.lowest();
+    } else {
+      return nullptr;
+    }
   }
   /// The first result of an out channel in a row of a task's n-th image.
   Out* result_at(const Task& task, int64_t n, int64_t channel, int64_t row) const {
@@ -380,6 +405,8 @@ class Product {
   int64_t images_, block_tiles_;   // of a task
   int64_t part_;                   // of the channels, of one window
   int64_t sums_row_;
+  bool in_place_;
+  int64_t pitch_;  // from a row of results to the next, in what tiles read
 };
 
 }  // namespace
