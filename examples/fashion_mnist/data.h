@@ -1,14 +1,12 @@
-// The images of Fashion-MNIST, and what the programs of this folder share.
+// The images of Fashion-MNIST, progress, and pages of images.
 #pragma once
 
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "cladtorch/cladtorch.h"
 #include "cladtorch/data/data_loader.h"
 #include "cladtorch/data/idx.h"
@@ -46,40 +44,11 @@ inline Images read(const fs::path& folder, const std::string& part) {
   return {images.unsqueeze(1), data::read_idx(folder / (part + "-labels-idx1-ubyte.gz"))};
 }
 
-/// What each program is told.
 struct Options {
   std::string data = "/usr/share/datasets/fashion-mnist", out = ".", model = "cnn";
-  int64_t epochs = 8, images = 60000, batch = 128;
+  int64_t epochs = 0, images = 60000, batch = 128;
   uint64_t seed = 1;
 };
-
-/// Runs a program: `body` returns its exit code, and what it throws becomes one line.
-inline int run(int argc, char** argv, const std::string& what, Options options, bool has_models,
-               const std::function<int(const Options&)>& body) {
-  CLI::App app(what);
-  app.add_option("--data", options.data, "folder with the files of the data set")->capture_default_str();
-  app.add_option("--out", options.out, "folder for what is written")->capture_default_str();
-  app.add_option("--epochs", options.epochs, "times that all images are seen")->capture_default_str();
-  app.add_option("--images", options.images, "images that are used, of 60000")->capture_default_str();
-  app.add_option("--seed", options.seed)->capture_default_str();
-  if (has_models)
-    app.add_option("--model", options.model, "cnn or vit")
-        ->capture_default_str()
-        ->check(CLI::IsMember({"cnn", "vit"}));
-  CLI11_PARSE(app, argc, argv);
-  try {
-    if (!fs::exists(options.data))
-      cladtorch::fail("there is no folder ", options.data,
-                      "; install the package dataset-fashion-mnist, or name a folder with --data");
-    cladtorch::require(options.epochs > 0 && options.images >= options.batch,
-                       "expected at least one epoch and ", options.batch, " images");
-    fs::create_directories(options.out);
-    return body(options);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s: %s\n", fs::path(argv[0]).filename().c_str(), error.what());
-    return 1;
-  }
-}
 
 /// The line that shows how far training is.
 class Progress {

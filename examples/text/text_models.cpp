@@ -1,6 +1,7 @@
-// Learns which file a fortune of Debian's package "fortunes" is from, by its words.
+// Trains models of text.
 //
-//     topics [FOLDER [EPOCHS]]
+//     text_models characters [FILE [STEPS]]      an LSTM that continues the text
+//     text_models topics [FOLDER [EPOCHS]]       from which file a fortune of Debian's package "fortunes" is
 #include <cstdio>
 #include <cstdlib>
 
@@ -8,7 +9,19 @@
 
 namespace {
 
-int run(const std::string& folder, int64_t epochs) {
+void characters(const std::string& path, int64_t steps) {
+  const std::string all = text::read_file(path);
+  const text::Alphabet alphabet(all);
+  std::printf("%zu characters, %lld different ones\n", all.size(), static_cast<long long>(alphabet.size()));
+  const text::CharacterLstm model =
+      text::train_characters(alphabet.encode(all), alphabet.size(), steps, 1, [&](int64_t step, double loss) {
+        if (step % (steps / 10 + 1) == 0 || step + 1 == steps)
+          std::printf("step %5lld  loss %.3f\n", static_cast<long long>(step), loss), std::fflush(stdout);
+      });
+  std::printf("\n%s\n", text::continued(model, alphabet, all.substr(0, 1), 400, 2).c_str());
+}
+
+void topics(const std::string& folder, int64_t epochs) {
   if (!std::filesystem::exists(folder))
     cladtorch::fail("there is no folder ", folder, "; install the package fortunes, or name a folder");
   const text::Labelled all =
@@ -38,21 +51,26 @@ int run(const std::string& folder, int64_t epochs) {
               others.size(), 100 * text::accuracy(model, others, vocabulary),
               100.0 * static_cast<double>(*std::max_element(counts.begin(), counts.end())) /
                   static_cast<double>(others.size()));
-  return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int64_t epochs = argc > 2 ? std::atoll(argv[2]) : 8;
-  if (argc > 3 || epochs < 1) {
-    std::fprintf(stderr, "usage: topics [FOLDER [EPOCHS]]\n");
+  const std::string task = argc > 1 ? argv[1] : "";
+  const int64_t count = argc > 3 ? std::atoll(argv[3]) : task == "topics" ? 8 : 1000;
+  if ((task != "topics" && task != "characters") || argc > 4 || count < 1) {
+    std::fprintf(stderr, "usage: text_models characters [FILE [STEPS]], or topics [FOLDER [EPOCHS]]\n");
     return 2;
   }
   try {
-    return run(argc > 1 ? argv[1] : "/usr/share/games/fortunes", epochs);
+    if (task == "topics") {
+      topics(argc > 2 ? argv[2] : "/usr/share/games/fortunes", count);
+    } else {
+      characters(argc > 2 ? argv[2] : "/usr/share/common-licenses/GPL-3", count);
+    }
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "topics: %s\n", error.what());
+    std::fprintf(stderr, "text_models: %s\n", error.what());
     return 1;
   }
+  return 0;
 }
