@@ -97,7 +97,7 @@ TEST_F(ImageModels, SequentialNamesItsLayersByNumber) {
   std::vector<std::string> names;
   for (const NamedTensor& parameter : named_parameters(net)) names.push_back(parameter.name);
   EXPECT_THAT(names, ::testing::ElementsAre("0.weight", "0.bias", "3.weight", "3.bias", "3.running_mean",
-                                          "3.running_var", "5.weight", "5.bias"));
+                                            "3.running_var", "5.weight", "5.bias"));
   EXPECT_EQ(net.get<5>().weight.shape(), (Shape{5, 24}));
   auto step = clad::gradient(lenet_loss, "net");
   EXPECT_TRUE(gradcheck(

@@ -171,7 +171,9 @@ void expect_bfloat16_gradients_near_float32(const Model& narrow, double toleranc
     ASSERT_EQ(got[i].tensor.dtype(), DType::float32) << got[i].name;
     const Tensor difference = (got[i].tensor - exact[i].tensor).to(DType::float64),
                  size = exact[i].tensor.to(DType::float64);
-    EXPECT_LT(std::sqrt(testing::dot(difference, difference)), tolerance * std::sqrt(testing::dot(size, size))) << got[i].name;
+    EXPECT_LT(std::sqrt(testing::dot(difference, difference)),
+              tolerance * std::sqrt(testing::dot(size, size)))
+        << got[i].name;
   }
 }
 
