@@ -54,7 +54,7 @@ std::vector<Operation> convolutions() {
           "conv2d_depthwise", ConvOptions{.stride = {1, 2}, .padding = 2, .groups = 3},
           {{{2, 3, 5, 4}, {6, 1, 5, 3}, {6}},
            {{2, 3, 40, 41}, {3, 1, 3, 3}, {3}},
-           {{1, 3, 2, 700}, {3, 1, 3, 3}, {3}}}),
+           {{1, 3, 2, 5000}, {3, 1, 3, 3}, {3}}}),
       convolution<conv3d, pullbacks::conv3d_pullback>(
           "conv3d", ConvOptions{.stride = {2, 1, 2}, .padding = 1, .dilation = {1, 2, 1}},
           {{{2, 2, 4, 5, 4}, {3, 2, 2, 3, 3}, {3}}, {{1, 5, 9, 12, 11}, {7, 5, 3, 3, 3}, {7}}}),
