@@ -151,7 +151,7 @@ struct BatchQueue::Implementation {
       std::exception_ptr error;
       try {
         make(number, slot);
-      } catch (...) {
+      } catch (...) {  // whatever get() throws is for the caller of next()
         error = std::current_exception();
       }
       lock.lock();

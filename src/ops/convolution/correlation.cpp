@@ -55,16 +55,6 @@ constexpr int64_t most_sums = 1 << 16;      // of a task
 constexpr int64_t most_elements = 1 << 16;  // of a window
 constexpr int64_t least_work = 1 << 17;     // multiply-adds for which a thread is asked
 
-template <class C>
-const simd::GemmKernel<C>& kernel_of() {
-  if constexpr (std::is_same_v<C, double>) {
-    return simd::kernels().gemm_double;
-  } else {
-    return simd::kernels().gemm_float;
-  }
-}
-
-/// What both forms share.
 template <class T, class Out>
 class Product {
   using C = Computed<T>;

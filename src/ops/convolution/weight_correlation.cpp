@@ -21,15 +21,6 @@ constexpr int64_t tasks_wanted = 32;        // slices of the batch make up for f
 constexpr int64_t least_work = 1 << 17;
 
 template <class C>
-const simd::GemmKernel<C>& kernel_of() {
-  if constexpr (std::is_same_v<C, double>) {
-    return simd::kernels().gemm_double;
-  } else {
-    return simd::kernels().gemm_float;
-  }
-}
-
-template <class C>
 C dot(int64_t n, const C* a, const C* b) {
   if constexpr (std::is_same_v<C, float>) {
     return simd::kernels().dot(n, a, b);
