@@ -89,6 +89,23 @@ double of_lstm_cell(const Inputs& x) {
   return energy(y.h) + energy(y.c);
 }
 double of_gru_cell(const Inputs& x) { return energy(gru_cell(x.a, x.b, x.c)); }
+/// In both directions, with sequences of different lengths.
+double of_lstm_sequence(const Inputs& x) {
+  const Tensor lengths = cladtorch::from_values<int32_t>({2}, {3, 1});
+  const cladtorch::RecurrentResult y = lstm_sequence(x.a, x.b, sum(x.b, 1), x.c, {}, lengths, true),
+                                   z = lstm_sequence(x.a, x.b, {}, {}, x.c);
+  return energy(y.output) + energy(y.h) + energy(y.c) + energy(z.output) + energy(z.c);
+}
+double of_gru_sequence(const Inputs& x) {
+  const Tensor lengths = cladtorch::from_values<int32_t>({2}, {3, 1});
+  const cladtorch::RecurrentResult y = gru_sequence(x.a, x.b, sum(x.b, 1), x.c, lengths, false),
+                                   z = gru_sequence(x.a, x.b, {}, {}, {}, true);
+  return energy(y.output) + energy(y.h) + energy(z.output) + energy(z.h);
+}
+double of_rnn_sequence(const Inputs& x) {
+  const cladtorch::RecurrentResult y = rnn_sequence(x.a, x.b, sum(x.b, 1), x.c);
+  return energy(y.output) + energy(y.h);
+}
 double of_running_statistics(const Inputs& x) {
   return energy(batch_norm(x.a, x.b, add_scalar(square(x.c), 0.5), x.c, x.b, false));
 }
@@ -307,6 +324,9 @@ CHECK_TANGENT(Poolings, of_poolings, {2, 3, 4, 5})
 CHECK_TANGENT(ChannelNorms, of_channel_norms, {2, 4, 3}, {4}, {4})
 CHECK_TANGENT(LstmCell, of_lstm_cell, {2, 12}, {2, 12}, {2, 3})
 CHECK_TANGENT(GruCell, of_gru_cell, {2, 9}, {2, 9}, {2, 3})
+CHECK_TANGENT(LstmSequence, of_lstm_sequence, {3, 2, 12}, {12, 3}, {2, 3})
+CHECK_TANGENT(GruSequence, of_gru_sequence, {3, 2, 9}, {9, 3}, {2, 3})
+CHECK_TANGENT(RnnSequence, of_rnn_sequence, {3, 2, 3}, {3, 3}, {2, 3})
 CHECK_TANGENT(RunningStatistics, of_running_statistics, {2, 4, 3}, {4}, {4})
 CHECK_TANGENT(Softmax, of_softmax, {2, 3, 5})
 CHECK_TANGENT(LogSoftmax, of_log_softmax, {2, 3, 5})

@@ -30,7 +30,7 @@ const std::vector<Operation>& catalogue() {
   static const std::vector<Operation> all = [] {
     std::vector<Operation> list = operations_of_tensors();
     for (const auto& part : {functions_of_one(), functions_of_two(), operations_on_images(),
-                             operations_on_shapes(), operations_with_indices()})
+                             operations_on_shapes(), recurrent_operations(), operations_with_indices()})
       list.insert(list.end(), part.begin(), part.end());
     return list;
   }();

@@ -48,6 +48,7 @@ const std::vector<Operation>& catalogue();
 std::vector<Operation> functions_of_one();
 std::vector<Operation> functions_of_two();
 std::vector<Operation> operations_of_tensors();
+std::vector<Operation> recurrent_operations();
 std::vector<Operation> operations_on_images();
 std::vector<Operation> operations_with_indices();
 std::vector<Operation> operations_on_shapes();

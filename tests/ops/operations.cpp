@@ -380,37 +380,6 @@ std::vector<Operation> of_sequences() {
        0,
        true,
        false},
-      {"lstm_cell",
-       {{"from_x"}, {"from_h"}, {"c"}},
-       {{{3, 20}, {3, 20}, {3, 5}}, {{70, 200}, {70, 200}, {70, 50}}},
-       [](const Tensors& x) {
-         const LstmStep y = lstm_cell(x[0], x[1], x[2]);
-         return together({y.h, y.c});
-       },
-       [](const Tensors& x, const Tensor& d_y, const Gradients& d) {
-         State<LstmCellState> state;
-         pullbacks::lstm_cell_reverse_forw(x[0], x[1], x[2], state);
-         const NormalizedSum d_step = apart(d_y);
-         pullbacks::lstm_cell_pullback({}, {}, x[2], {d_step.sum, d_step.normalized}, d[0], d[1], d[2],
-                                       state);
-       },
-       0,
-       true,
-       true,
-       false},
-      {"gru_cell",
-       {{"from_x"}, {"from_h"}, {"h"}},
-       {{{3, 15}, {3, 15}, {3, 5}}, {{0, 6}, {0, 6}, {0, 2}}, {{70, 150}, {70, 150}, {70, 50}}},
-       [](const Tensors& x) { return gru_cell(x[0], x[1], x[2]); },
-       [](const Tensors& x, Tensor d_y, const Gradients& d) {
-         State<GruCellState> state;
-         pullbacks::gru_cell_reverse_forw(x[0], x[1], x[2], state);
-         pullbacks::gru_cell_pullback({}, x[1], x[2], std::move(d_y), d[0], d[1], d[2], state);
-       },
-       0,
-       true,
-       true,
-       false},
       {"tril",
        {{}},
        {{{3, 7, 9}}},

@@ -434,6 +434,59 @@ def fused():
          a=normal(2, 7, 40), b=normal(2, 7, 40), weight=normal(40), bias=normal(40))
 
 
+def grid(x):
+    """Places that reach a little over the edges of an image."""
+    return torch.tanh(x) * 1.2
+
+
+def toolbox():
+    """More operations of the catalogue, and functions of composed_parity_test.cpp."""
+    torch.manual_seed(4321)  # whatever comes before
+    labels = torch.tensor([[1, 3, 3, 2], [2, 2, 1, 1], [3, 1, 2, 3]])
+    case("ctc_loss", lambda x, t: F.ctc_loss(F.log_softmax(x, -1), t.long() + 1, torch.tensor([8, 9, 9]),
+                                             torch.tensor([4, 4, 3]), reduction="none"),
+         scores=normal(9, 3, 4), labels=(labels - 1).int())
+
+    def svd(x):
+        u, s, vh = torch.linalg.svd(x, full_matrices=False)
+        return torch.cat([part.flatten() for part in (u.square(), s, vh.square(), u @ vh)])
+
+    case("svd", svd, x=normal(2, 5, 3))
+    case("pinv", torch.linalg.pinv, x=normal(2, 3, 5))
+
+    spread = lambda x: torch.linalg.matrix_norm(x, 2) + torch.linalg.matrix_norm(x, 1) * torch.linalg.matrix_norm(x, torch.inf)
+    lengths, targets = torch.tensor([6, 4]), torch.tensor([2, 1, 1, 3, 1])
+    bags, offsets = torch.tensor([3, 0, 3, 1, 5]), torch.tensor([0, 2, 2])
+    samples = lambda x: three(x).reshape(2, 3, 2, 4)
+    places = lambda x: grid(x.sub(0.5).mul(4)).reshape(2, 4, 3, 2)
+    composed = {
+        "prod_of_dims": (lambda a: three(a).prod(2).prod(0) + three(a).prod(2, keepdim=True).prod(0, keepdim=True).flatten(), 1),
+        "pairwise_distance": (lambda a, b: F.pairwise_distance(a, b) + F.pairwise_distance(a, b, p=3), 2),
+        "cdist": (lambda a, b: torch.cdist(three(a), three(b)[:, :2]) + torch.cdist(three(a), three(b)[:, :2], p=1), 2),
+        "cov": (lambda a: torch.cov(a) + torch.corrcoef(a), 1),
+        "trace": (lambda a, b: torch.trace(a @ b.mT) * torch.vdot(a[0], b[0]), 2),
+        "nan_to_num": (lambda a, b: torch.nan_to_num(a.masked_fill(b > 0.5, torch.nan), 0.25), 2),
+        "bincount_weights": (lambda a: torch.zeros(7).index_add(0, torch.tensor([5, 0, 2, 2, 5, 1]), a[:, 0]), 1),
+        "multilabel_soft_margin": (lambda a, b: F.multilabel_soft_margin_loss(a, b.round(), weight=torch.linspace(0.2, 1.6, 8)), 2),
+        "multilabel_margin": (lambda a: F.multilabel_margin_loss(a, torch.tensor([[3, 0, -1, 2, -1, -1, -1, 1], [7, 1, 2, 3, 4, 5, 6, 0]] * 3)), 1),
+        "embedding_bag_max": (lambda a: F.embedding_bag(torch.tensor([[5, 0], [2, 2], [4, 1]]), a, mode="max"), 1),
+        "embedding_bag_max_offsets": (lambda a: F.embedding_bag(bags, a, offsets, mode="max"), 1),
+        "matrix_norms": (lambda a: spread(a) + torch.linalg.matrix_norm(a) * torch.linalg.matrix_norm(a, "nuc"), 1),
+        "ctc": (lambda a: F.ctc_loss(F.log_softmax(5 * a.reshape(6, 2, 4), -1), targets, lengths, torch.tensor([3, 2])), 1),
+        "ctc_infinite": (lambda a: F.ctc_loss(F.log_softmax(5 * a.reshape(6, 2, 4), -1), targets, torch.tensor([3, 4]),
+                                              torch.tensor([3, 2]), reduction="sum", zero_infinity=True), 1),
+        "grid_sample": (lambda a, b: F.grid_sample(samples(a), places(b), align_corners=False), 2),
+        "grid_sample_corners": (lambda a, b: F.grid_sample(samples(a), places(b), align_corners=True), 2),
+        "grid_sample_border": (lambda a, b: F.grid_sample(samples(a), places(b), padding_mode="border", align_corners=False), 2),
+        "grid_sample_nearest": (lambda a, b: F.grid_sample(samples(a), places(b), mode="nearest", align_corners=False), 2),
+        "affine_grid": (lambda a: F.affine_grid(a.flatten()[:12].reshape(2, 2, 3), (2, 3, 4, 5), align_corners=False).sum(0)
+                        + F.affine_grid(a.flatten()[:12].reshape(2, 2, 3), (2, 3, 4, 5), align_corners=True)[0], 1),
+    }
+    for name, (function, count) in composed.items():
+        case(f"composed_{name}", function, **{key: torch.rand(6, 8).mul(0.9).add(0.05).requires_grad_()
+                                              for key in "abc"[:count]})
+
+
 def gpt2_parameters():
     channels = CONFIG["n_embd"]
     shapes = {"wte.weight": (CONFIG["vocab_size"], channels), "wpe.weight": (CONFIG["n_positions"], channels)}
@@ -480,6 +533,36 @@ def gpt2():
         tensors[f"gpt2/parameter/{name}"], tensors[f"gpt2/gradient/{name}"] = value.detach(), value.grad
 
 
+def sequences():
+    """All steps of recurrent networks; the padded ones, half of them backwards, with lengths."""
+    torch.manual_seed(99)  # whatever comes before
+    lengths = torch.tensor([4, 0, 2])
+
+    def run(step, x, h, c, backward, lengths):
+        outputs = [None] * len(x)
+        for t in reversed(range(len(x))) if backward else range(len(x)):
+            inside = (t < lengths).float()[:, None] if lengths is not None else 1.0
+            next_h, next_c = step(x[t], h, c)
+            outputs[t] = next_h * inside
+            h, c = h + (next_h - h) * inside, None if c is None else c + (next_c - c) * inside
+        return torch.cat((torch.stack(outputs), h[None]) + (() if c is None else (c[None],)))
+
+    def lstm(x, w, b, h, c, backward, lengths):
+        return run(lambda x, h, c: lstm_cell(x, h @ w.T + b, c).chunk(2), x, h, c, backward, lengths)
+
+    def gru(x, w, b, h, backward, lengths):
+        return run(lambda x, h, _: (gru_cell(x, h @ w.T + b, h), None), x, h, None, backward, lengths)
+
+    def rnn(x, w, b, h, backward, lengths):
+        return run(lambda x, h, _: (torch.tanh(x + h @ w.T + b), None), x, h, None, backward, lengths)
+
+    for name, function, gates, backwards in ("lstm", lstm, 4, (False, True)), ("gru", gru, 3, (True, False)), ("rnn", rnn, 1, (False, True)):
+        for end, backward, limits in ("", backwards[0], None), ("_padded", backwards[1], lengths):
+            states = dict(h=normal(3, 7)) | (dict(c=normal(3, 7)) if gates == 4 else {})
+            case(f"{name}_sequence{end}", lambda *x: function(*x, backward, limits),
+                 from_x=normal(5, 3, gates * 7), weight=normal(gates * 7, 7), bias=normal(gates * 7), **states)
+
+
 def write(path):
     """The safetensors format, by hand: it needs no package."""
     header, data = {"__metadata__": {"torch": torch.__version__}}, b""
@@ -512,4 +595,6 @@ if __name__ == "__main__":
     indexing()
     moves()
     composed_shapes()
+    toolbox()
+    sequences()
     write(sys.argv[1])

@@ -9,6 +9,8 @@
 
 namespace cladtorch::nn {
 
+using ::cladtorch::RecurrentResult;
+
 struct RecurrentOptions {
   int64_t layers = 1;
   bool bidirectional = false;
@@ -32,34 +34,26 @@ struct RecurrentWeights {
   CLADTORCH_PARAMETERS(weight_ih, weight_hh, bias_ih, bias_hh)
 };
 
-/// What a recurrent network returns: the results of the last layer for each step, [T, N, H], or [T, N, 2 H]
-/// of both directions, and the last states of each layer and direction, [layers x directions, N, H]; c of an
-/// LSTM alone.
-struct RecurrentResult {
-  Tensor output, h, c;
-};
-
-/// What each kind of network does in a step. If it `adds_parts`, the two linear parts are added first, and
-/// both biases can be added for all steps at once.
+/// The kinds of networks.
 struct TanhCell {
   static constexpr int64_t gates = 1;
-  static constexpr bool has_c = false, adds_parts = true;
-  static LstmStep step(const Tensor& from_x, const Tensor& from_h, const LstmStep&) {
-    return {::cladtorch::tanh(from_x + from_h), Tensor()};
+  static RecurrentResult run(const Tensor& from_x, const RecurrentWeights& w, const Tensor& h, const Tensor&,
+                             const Tensor& lengths, bool backward) {
+    return rnn_sequence(from_x, w.weight_hh, w.bias_hh, h, lengths, backward);
   }
 };
 struct LstmCell {
   static constexpr int64_t gates = 4;
-  static constexpr bool has_c = true, adds_parts = true;
-  static LstmStep step(const Tensor& from_x, const Tensor& from_h, const LstmStep& state) {
-    return lstm_cell(from_x, from_h, state.c);
+  static RecurrentResult run(const Tensor& from_x, const RecurrentWeights& w, const Tensor& h,
+                             const Tensor& c, const Tensor& lengths, bool backward) {
+    return lstm_sequence(from_x, w.weight_hh, w.bias_hh, h, c, lengths, backward);
   }
 };
 struct GruCell {
   static constexpr int64_t gates = 3;
-  static constexpr bool has_c = false, adds_parts = false;
-  static LstmStep step(const Tensor& from_x, const Tensor& from_h, const LstmStep& state) {
-    return {gru_cell(from_x, from_h, state.h), Tensor()};
+  static RecurrentResult run(const Tensor& from_x, const RecurrentWeights& w, const Tensor& h, const Tensor&,
+                             const Tensor& lengths, bool backward) {
+    return gru_sequence(from_x, w.weight_hh, w.bias_hh, h, lengths, backward);
   }
 };
 
@@ -118,65 +112,29 @@ struct Recurrent {
 
   RecurrentResult run(const Tensor& x, const Tensor& lengths, const Tensor& h, const Tensor& c) const {
     require(x.dim() == 3, "nn::Recurrent: expected x [T, N, C], got ", x.shape());
-    std::vector<Tensor> last_h, last_c;
+    RecurrentResult y;
     Tensor input = x;
-    const int64_t both = directions();
-    for (size_t layer = 0; layer * static_cast<size_t>(both) < weights.size(); ++layer) {
-      if (layer > 0) input = dropout(input);
-      std::vector<Tensor> sides;
-      for (int64_t direction = 0; direction < both; ++direction) {
-        const size_t index = layer * static_cast<size_t>(both) + static_cast<size_t>(direction);
-        LstmStep state = initial(x, h, c, static_cast<int64_t>(index));
-        sides.push_back(sweep(weights[index], input, lengths, direction == 1, state));
-        last_h.push_back(state.h);
-        if constexpr (Cell::has_c) last_c.push_back(state.c);
-      }
-      input = both == 1 ? sides[0] : cat(sides, 2);
+    int64_t index = 0;
+    for (const RecurrentWeights& w : weights) {
+      const bool second = bidirectional && index % 2 == 1;
+      if (index > 0 && !second) input = dropout(y.output);
+      const RecurrentResult one = Cell::run(linear(input, w.weight_ih, w.bias_ih), w, state_of(h, index),
+                                            state_of(c, index), lengths, second);
+      y.output = second ? cat({y.output, one.output}, 2) : one.output;
+      y.h = joined(y.h, one.h);
+      if (one.c.defined()) y.c = joined(y.c, one.c);
+      ++index;
     }
-    RecurrentResult result;
-    result.output = input;
-    result.h = stack(last_h);
-    if constexpr (Cell::has_c) result.c = stack(last_c);
-    return result;
+    return y;
   }
 
-  LstmStep initial(const Tensor& x, const Tensor& h, const Tensor& c, int64_t index) const {
-    LstmStep state;
-    state.h = h.defined() ? h.select(0, index) : zeros({x.size(1), hidden}, x.dtype());
-    if constexpr (Cell::has_c)
-      state.c = c.defined() ? c.select(0, index) : zeros({x.size(1), hidden}, x.dtype());
-    return state;
+  static Tensor state_of(const Tensor& states, int64_t index) {
+    if (!states.defined()) return Tensor();
+    return states.select(0, index);
   }
-
-  /// All steps of one direction; `state` becomes the last one.
-  Tensor sweep(const RecurrentWeights& w, const Tensor& x, const Tensor& lengths, bool backward,
-               LstmStep& state) const {
-    const bool joined = Cell::adds_parts && w.bias_ih.defined();
-    const Tensor from_x = linear(x, w.weight_ih, joined ? w.bias_ih + w.bias_hh : w.bias_ih);
-    const Tensor bias_h = joined ? Tensor() : w.bias_hh;
-    const int64_t steps = x.size(0);
-    std::vector<Tensor> outputs;
-    outputs.reserve(static_cast<size_t>(steps));
-    for (int64_t i = 0; i < steps; ++i) {
-      const int64_t t = backward ? steps - 1 - i : i;
-      LstmStep next = Cell::step(from_x.select(0, t), linear(state.h, w.weight_hh, bias_h), state);
-      if (lengths.defined()) {
-        const Tensor inside = steps_inside(lengths, t, x.dtype());
-        outputs.push_back(next.h * inside);
-        state.h = state.h + (next.h - state.h) * inside;
-        if constexpr (Cell::has_c) state.c = state.c + (next.c - state.c) * inside;
-      } else {
-        outputs.push_back(next.h);
-        state = next;
-      }
-    }
-    const Tensor all = stack(outputs);
-    return backward ? flip(all, 0) : all;
-  }
-
-  /// 1 where step t belongs to a sequence, [N, 1].
-  CLAD_NONDIFFERENTIABLE static Tensor steps_inside(const Tensor& lengths, int64_t t, DType dtype) {
-    return clamp(add_scalar(lengths.to(dtype), -static_cast<double>(t)), 0, 1).unsqueeze(1);
+  static Tensor joined(const Tensor& states, const Tensor& next) {
+    if (!states.defined()) return next.unsqueeze(0);
+    return cat({states, next.unsqueeze(0)});
   }
 };
 

@@ -9,16 +9,6 @@
 
 namespace cladtorch::detail {
 
-/// The tiles of products of C, float or double.
-template <class C>
-inline const simd::GemmKernel<C>& kernel_of() {
-  if constexpr (std::is_same_v<C, double>) {
-    return simd::kernels().gemm_double;
-  } else {
-    return simd::kernels().gemm_float;
-  }
-}
-
 /// `rows` x `width` results, of which each row begins `pitch` after the one before. Their elements of the
 /// source are divided by the remainder of their row and column by the stride into planes, in which they lie
 /// as the results do: result j reads, for a tap, plane element j + tap_offset().

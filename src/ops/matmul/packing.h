@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "cladtorch/tensor/dtype.h"
 #include "simd/kernels.h"
@@ -18,6 +19,16 @@ struct EvenSplit {
   EvenSplit(int64_t n, int64_t most)
       : count(divided_up(n, most)), size(count ? divided_up(n, count) : most) {}
 };
+
+/// The tiles of products of C, float or double.
+template <class C>
+inline const simd::GemmKernel<C>& kernel_of() {
+  if constexpr (std::is_same_v<C, double>) {
+    return simd::kernels().gemm_double;
+  } else {
+    return simd::kernels().gemm_float;
+  }
+}
 
 /// One panel: to[p * panel + i] = from[i * line + p * step] for i < lines, p < depth.
 template <class T>
