@@ -23,15 +23,21 @@ def loss(p: Parameters, tokens: jax.Array, targets: jax.Array, logits: Callable[
 
 
 def adamw(
-    p: Parameters, g: Parameters, m: Parameters, v: Parameters, count: jax.Array
+    p: Parameters,
+    g: Parameters,
+    m: Parameters,
+    v: Parameters,
+    count: jax.Array,
+    rate: float = LEARNING_RATE,
+    weight_decay: float = WEIGHT_DECAY,
 ) -> tuple[Parameters, Parameters, Parameters]:
     m = jax.tree.map(lambda a, b: BETA1 * a + (1 - BETA1) * b, m, g)
     v = jax.tree.map(lambda a, b: BETA2 * a + (1 - BETA2) * b * b, v, g)
     first, second = 1 - BETA1**count, 1 - BETA2**count
 
     def update(value: jax.Array, a: jax.Array, b: jax.Array) -> jax.Array:
-        decay = LEARNING_RATE * WEIGHT_DECAY if value.ndim >= 2 else 0.0
-        return value * (1 - decay) - LEARNING_RATE * (a / first) / (jnp.sqrt(b / second) + EPSILON)
+        decay = rate * weight_decay if value.ndim >= 2 else 0.0
+        return value * (1 - decay) - rate * (a / first) / (jnp.sqrt(b / second) + EPSILON)
 
     return jax.tree.map(update, p, m, v), m, v
 
