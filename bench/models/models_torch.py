@@ -4,6 +4,7 @@ import math
 
 import torch
 import torch.nn.functional as F
+from safetensors.torch import load_file
 from torch import nn
 
 
@@ -249,3 +250,64 @@ MODELS = {
     "gru": (lambda: CharacterModel(nn.GRU), classification_loss), "vit": (Vit, classification_loss),
     "vae": (Vae, vae_loss), "translation": (EncoderDecoder, translation_loss), "pinn": (Pinn, pinn_loss),
 }
+
+
+def optimizer_of(model, kind=torch.optim.AdamW):
+    return kind(model.parameters(), lr=1e-3, weight_decay=0.0, fused=True)
+
+
+def load(model, tensors, prefix=""):
+    with torch.no_grad():
+        for name, value in model.state_dict().items():
+            if not name.endswith("num_batches_tracked"):
+                value.copy_(tensors[prefix + name])
+
+
+def gan_step_of(tensors, wrap):
+    maker, judge = Generator(), Discriminator()
+    load(maker, tensors, "maker.")
+    load(judge, tensors, "judge.")
+    of_maker, of_judge = optimizer_of(maker), optimizer_of(judge)
+    loss_of_maker, loss_of_judge = wrap(maker_loss), wrap(judge_loss)
+    real, noise = tensors["x"], tensors["y"]
+
+    def step():
+        with torch.no_grad():
+            made = maker(noise)
+        of_judge.zero_grad()
+        first = loss_of_judge(judge, real, made)
+        first.backward()
+        of_judge.step()
+        of_maker.zero_grad()
+        second = loss_of_maker(maker, judge, noise)
+        second.backward()
+        of_maker.step()
+        return first.item() + second.item()
+
+    return step
+
+
+def step_of(name, path, compiled, threads):
+    """A function that takes a training step and returns its loss."""
+    torch.set_num_threads(threads)
+    tensors = load_file(path)
+    wrap = torch.compile if compiled else lambda f: f
+    if name == "gan":
+        return gan_step_of(tensors, wrap)
+    make, loss_of = MODELS[name]
+    model, loss_of = make(), wrap(loss_of)
+    load(model, tensors)
+    if name == "pinn":
+        x, y, optimizer = 16, None, optimizer_of(model, torch.optim.Adam)
+    else:
+        x, y = (t.long() if t.dtype == torch.int32 else t for t in (tensors["x"], tensors["y"]))
+        optimizer = optimizer_of(model)
+
+    def step():
+        optimizer.zero_grad()
+        loss = loss_of(model, x, y)
+        loss.backward()
+        optimizer.step()
+        return loss.item()
+
+    return step
