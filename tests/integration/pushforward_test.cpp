@@ -58,7 +58,7 @@ double of_parameters(const Inputs& x) {
 double of_pairs(const Inputs& x) { return energy(atan2(x.a, exp(x.b))) + energy(maximum(x.a, x.b)); }
 double of_joined(const Inputs& x) {
   return energy(mul(cladtorch::cat({x.a, x.b}), cladtorch::cat({x.b, x.a}))) +
-         energy(cladtorch::stack({x.a, x.b}, 1));
+         energy(cladtorch::stack({x.a, x.b}, 1)) + energy(cladtorch::cat(std::vector<Tensor>{x.a, x.b}, 1));
 }
 double of_extremes(const Inputs& x) { return energy(amax(x.a, 1)) + energy(amin(x.a, 0, true)); }
 double of_lines(const Inputs& x) { return energy(mul(cumsum(x.a, 1), flip(x.a, 0))); }

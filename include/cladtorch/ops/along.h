@@ -4,6 +4,8 @@
 
 #include <clad/opaque.h>
 
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "cladtorch/tensor/tensor.h"
@@ -13,6 +15,17 @@ namespace cladtorch {
 /// The parts behind one another along `dim`; all other extents, dtypes and devices must be equal. Throws
 /// Error that names the part that does not fit.
 Tensor cat(const std::vector<Tensor>& parts, int64_t dim = 0);
+namespace detail {
+Tensor cat_all(std::span<const Tensor> parts, int64_t dim);
+/// To each d_parts[i] what it has of d_y.
+void pull_cat(int64_t dim, const Tensor& d_y, std::span<Tensor> d_parts, std::span<const int64_t> sizes,
+              std::span<const bool> frozen);
+}  // namespace detail
+/// The same of a list, cat({a, b}, dim), for which no memory is allocated but the result's.
+template <size_t N>
+Tensor cat(const Tensor (&parts)[N], int64_t dim = 0) {
+  return detail::cat_all(parts, dim);
+}
 
 /// The elements of x in the opposite order along `dim`. CPU only.
 Tensor flip(const Tensor& x, int64_t dim);
@@ -32,7 +45,12 @@ CLAD_NONDIFFERENTIABLE Tensor argmin(const Tensor& x, int64_t dim, bool keepdim 
 /// What cat keeps of its parts.
 struct CatState {
   std::vector<int64_t> sizes;  ///< along the dimension
-  std::vector<bool> frozen;
+  std::unique_ptr<bool[]> frozen;
+};
+template <size_t N>
+struct CatListState {
+  int64_t sizes[N];
+  bool frozen[N];
 };
 /// x and the result, with the dimension.
 struct ExtremeState {
@@ -48,6 +66,7 @@ Tensor share_of_extreme(const Tensor& x, const Tensor& y, int64_t dim);
 }  // namespace cladtorch
 
 namespace clad::custom_derivatives::cladtorch {
+using ::cladtorch::CatListState;
 using ::cladtorch::CatState;
 using ::cladtorch::ExtremeState;
 using ::cladtorch::Tensor;
@@ -55,6 +74,20 @@ using ::cladtorch::Tensor;
 Tensor cat_reverse_forw(const std::vector<Tensor>& parts, int64_t dim, pullback_state<CatState>& state);
 void cat_pullback(CLAD_UNUSED const std::vector<Tensor>& parts, int64_t dim, Tensor d_y,
                   std::vector<Tensor>* d_parts, pullback_state<CatState>& state);
+template <std::size_t N>
+Tensor cat_reverse_forw(const Tensor (&parts)[N], int64_t dim, pullback_state<CatListState<N>>& state) {
+  Tensor y = ::cladtorch::detail::cat_all(parts, dim);
+  for (std::size_t i = 0; i < N; ++i) {
+    state.data.sizes[i] = parts[i].size(dim);
+    state.data.frozen[i] = parts[i].is_frozen();
+  }
+  return y;
+}
+template <std::size_t N>
+void cat_pullback(CLAD_UNUSED const Tensor (&)[N], int64_t dim, Tensor d_y, Tensor* d_parts,
+                  pullback_state<CatListState<N>>& state) {
+  if (d_parts) ::cladtorch::detail::pull_cat(dim, d_y, {d_parts, N}, state.data.sizes, state.data.frozen);
+}
 
 void flip_pullback(CLAD_UNUSED const Tensor& x, int64_t dim, Tensor d_y, Tensor* d_x);
 void cumsum_pullback(CLAD_UNUSED const Tensor& x, int64_t dim, Tensor d_y, Tensor* d_x);

@@ -25,6 +25,12 @@ inline Tensor stack(const std::vector<Tensor>& parts, int64_t dim = 0) {
   for (const Tensor& part : parts) expanded.push_back(part.unsqueeze(dim));
   return cat(expanded, dim);
 }
+template <size_t N>
+Tensor stack(const Tensor (&parts)[N], int64_t dim = 0) {
+  Tensor expanded[N];
+  for (size_t i = 0; i < N; ++i) expanded[i] = parts[i].unsqueeze(dim);
+  return cat(expanded, dim);
+}
 
 /// start + weight (end - start).
 inline Tensor lerp(const Tensor& start, const Tensor& end, double weight) {

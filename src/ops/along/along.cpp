@@ -128,7 +128,9 @@ Tensor place_of_extreme(const char* operation, const Tensor& x, int64_t dim, boo
 
 }  // namespace
 
-Tensor cat(const std::vector<Tensor>& parts, int64_t dim) {
+Tensor cat(const std::vector<Tensor>& parts, int64_t dim) { return detail::cat_all(parts, dim); }
+
+Tensor detail::cat_all(std::span<const Tensor> parts, int64_t dim) {
   require(!parts.empty(), "cat: there is no part");
   const int d = line_dim("cat", parts[0], dim);
   const Tensor& first = parts[0];
@@ -154,6 +156,16 @@ Tensor cat(const std::vector<Tensor>& parts, int64_t dim) {
   }
   y.set_frozen(frozen);
   return y;
+}
+
+void detail::pull_cat(int64_t dim, const Tensor& d_y, std::span<Tensor> d_parts,
+                      std::span<const int64_t> sizes, std::span<const bool> frozen) {
+  if (!d_y.defined()) return;
+  int64_t start = 0;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (Tensor* const d = wanted(&d_parts[i], frozen[i])) d->accumulate(d_y.narrow(dim, start, sizes[i]));
+    start += sizes[i];
+  }
 }
 
 Tensor flip(const Tensor& x, int64_t dim) {
@@ -224,24 +236,20 @@ using ::cladtorch::detail::line_dim;
 
 Tensor cat_reverse_forw(const std::vector<Tensor>& parts, int64_t dim, pullback_state<CatState>& state) {
   Tensor y = ::cladtorch::cat(parts, dim);
-  for (const Tensor& part : parts) {
-    state.data.sizes.push_back(part.size(dim));
-    state.data.frozen.push_back(part.is_frozen());
+  state.data.frozen = std::make_unique<bool[]>(parts.size());
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    state.data.sizes.push_back(parts[i].size(dim));
+    state.data.frozen[i] = parts[i].is_frozen();
   }
   return y;
 }
 void cat_pullback(const std::vector<Tensor>&, int64_t dim, Tensor d_y, std::vector<Tensor>* d_parts,
                   pullback_state<CatState>& state) {
-  if (!d_y.defined() || !d_parts) return;
-  const size_t count = state.data.sizes.size();
+  if (!d_parts) return;
+  const std::size_t count = state.data.sizes.size();
   if (d_parts->size() < count) d_parts->resize(count);
-  int64_t start = 0;
-  for (size_t i = 0; i < count; ++i) {
-    const int64_t size = state.data.sizes[i];
-    if (Tensor* const d = wanted(&(*d_parts)[i], state.data.frozen[i]))
-      d->accumulate(d_y.narrow(dim, start, size));
-    start += size;
-  }
+  ::cladtorch::detail::pull_cat(dim, d_y, {d_parts->data(), count}, state.data.sizes,
+                                {state.data.frozen.get(), count});
 }
 
 void flip_pullback(const Tensor&, int64_t dim, Tensor d_y, Tensor* d_x) {

@@ -18,6 +18,7 @@ TEST(Along, ValuesAtKnownPoints) {
   const Tensor x = from_values<float>({2, 3}, {1, 5, 2, 5, 0, 5});
   EXPECT_EQ(values(cat({x, x.narrow(1, 0, 1)}, 1)), (std::vector<double>{1, 5, 2, 1, 5, 0, 5, 5}));
   EXPECT_EQ(values(cat({x, x})), (std::vector<double>{1, 5, 2, 5, 0, 5, 1, 5, 2, 5, 0, 5}));
+  EXPECT_EQ(values(cat(std::vector<Tensor>{x, x})), values(cat({x, x})));
   EXPECT_EQ(stack({x, x}, -1).shape(), (Shape{2, 3, 2}));
   EXPECT_EQ(values(flip(x, -1)), (std::vector<double>{2, 5, 1, 5, 0, 5}));
   EXPECT_EQ(values(cumsum(x, 0)), (std::vector<double>{1, 5, 2, 6, 5, 7}));

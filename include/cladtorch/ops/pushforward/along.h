@@ -21,6 +21,16 @@ inline Tangent cat_pushforward(const std::vector<Tensor>& parts, int64_t dim,
   return {ops::cat(parts, dim), ops::cat(filled, dim)};
 }
 
+template <std::size_t N>
+Tangent cat_pushforward(const Tensor (&parts)[N], int64_t dim, const Tensor (&d_parts)[N]) {
+  Tensor filled[N];
+  for (std::size_t i = 0; i < N; ++i)
+    filled[i] = d_parts[i].defined()
+                    ? d_parts[i]
+                    : ::cladtorch::zeros(parts[i].shape(), parts[i].dtype(), parts[i].device());
+  return {ops::cat(parts, dim), ops::cat(filled, dim)};
+}
+
 inline Tangent flip_pushforward(const Tensor& x, int64_t dim, const Tensor& d_x) {
   if (!d_x.defined()) return {ops::flip(x, dim), Tensor()};
   return {ops::flip(x, dim), ops::flip(d_x, dim)};
