@@ -229,9 +229,41 @@ std::vector<Operation> linear_algebra() {
       matrices(
           "svdvals", {{}}, {{{3, 5}}, {{2, 4, 2}}}, [](const Tensors& x) { return linalg::svdvals(x[0]); },
           [](const Tensors& x, Tensor d_y, const Gradients& d) {
-            State<linalg::SingularState> state;
+            State<linalg::SVD> state;
             of::svdvals_reverse_forw(x[0], state);
             of::svdvals_pullback({}, std::move(d_y), d[0], state);
+          }),
+      // What does not depend on the signs of the vectors.
+      matrices(
+          "svd", {{}}, {{{5, 3}}, {{2, 3, 5}}, {{2, 4, 4}}},
+          [](const Tensors& x) {
+            const linalg::SVD y = linalg::svd(x[0]);
+            return cat(
+                {square(y.U).flatten(), y.S.flatten(), square(y.Vh).flatten(), matmul(y.U, y.Vh).flatten()});
+          },
+          [](const Tensors& x, Tensor d_y, const Gradients& d) {
+            if (!d_y.defined()) return;
+            State<linalg::SVD> state;
+            const linalg::SVD y = of::svd_reverse_forw(x[0], state);
+            int64_t at = 0;
+            const auto next = [&](const Shape& shape) {
+              at += shape.numel();
+              return d_y.narrow(0, at - shape.numel(), shape.numel()).reshape(shape);
+            };
+            const Tensor d_u = next(y.U.shape()), d_s = next(y.S.shape()), d_vh = next(y.Vh.shape()),
+                         d_product = next(x[0].shape());
+            of::svd_pullback({},
+                             {add(mul(scale(y.U, 2), d_u), matmul(d_product, turned(y.Vh))), d_s,
+                              add(mul(scale(y.Vh, 2), d_vh), matmul(turned(y.U), d_product))},
+                             d[0], state);
+          }),
+      matrices(
+          "pinv", {{}}, {{{5, 3}}, {{2, 3, 5}}, {{2, 4, 4}}},
+          [](const Tensors& x) { return linalg::pinv(x[0]); },
+          [](const Tensors& x, Tensor d_y, const Gradients& d) {
+            State<linalg::MatrixState> state;
+            of::pinv_reverse_forw(x[0], -1, state);
+            of::pinv_pullback(x[0], -1, std::move(d_y), d[0], nullptr, state);
           }),
   };
 }

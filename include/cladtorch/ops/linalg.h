@@ -5,9 +5,11 @@
 // source is named.
 #pragma once
 
+#include <cmath>
 #include <vector>
 
 #include "cladtorch/ops/arithmetic.h"
+#include "cladtorch/ops/composed.h"
 #include "cladtorch/ops/matmul.h"
 #include "cladtorch/ops/shape.h"
 
@@ -61,6 +63,25 @@ QR qr(const Tensor& a);
 /// The singular values of a [..., M, N] in descending order.
 Tensor svdvals(const Tensor& a);
 
+/// a [..., M, N] = U diag(S) Vh with orthonormal columns of U [..., M, K] and rows of Vh [..., K, N] for
+/// K = min(M, N), and S [..., K] in descending order: PyTorch's full_matrices=False. The signs of a column of
+/// U and a row of Vh are arbitrary together, so what is computed from them must not depend on it; vectors of
+/// equal singular values, and those of 0 where the matrix is not square, have no derivative, which is an
+/// Error where one is asked for. Source of the derivative: Townsend, "Differentiating the singular value
+/// decomposition", 2016.
+struct SVD {
+  Tensor U, S, Vh;
+};
+SVD svd(const Tensor& a);
+
+/// The pseudoinverse [..., N, M] of Moore and Penrose, where singular values of at most rtol times the
+/// largest count as 0; a negative rtol stands for max(M, N) times the precision of the dtype. The derivative
+/// takes the rank to be constant. Source of the derivative: Golub and Pereyra, "The differentiation of
+/// pseudo-inverses and nonlinear least squares problems whose variables separate", 1973.
+Tensor pinv(const Tensor& a, double rtol = -1);
+/// How many singular values are larger than that: int32 [...].
+CLAD_NONDIFFERENTIABLE Tensor matrix_rank(const Tensor& a, double rtol = -1);
+
 namespace detail {
 /// Whether solve() takes b for vectors.
 bool is_vector(const Shape& a, const Shape& b);
@@ -87,6 +108,33 @@ inline Tensor lstsq(const Tensor& a, const Tensor& b) {
   return detail::solve_triangle(factors.R, matmul(factors.Q.transpose(-2, -1), b), true, false);
 }
 
+/// The norm of each matrix [..., M, N]: of Frobenius, the root of the sum of squares; or the sum of the
+/// singular values.
+enum class MatrixNorm { fro, nuc };
+inline Tensor matrix_norm(const Tensor& a, MatrixNorm order = MatrixNorm::fro) {
+  require(a.dim() >= 2, "matrix_norm: expected matrices, got ", a.shape());
+  if (order == MatrixNorm::nuc) return sum(svdvals(a), -1);
+  return norm(flatten(a, -2, -1), -1);
+}
+/// The norm of order 2 or -2, the largest or the smallest singular value; 1 or -1, the largest or the
+/// smallest sum of absolute values of a column; infinity or -infinity, of a row.
+inline Tensor matrix_norm(const Tensor& a, double order) {
+  require(a.dim() >= 2, "matrix_norm: expected matrices, got ", a.shape());
+  const double size = std::abs(order);
+  require(size == 1 || size == 2 || size == INFINITY,
+          "matrix_norm: expected an order of 1, 2 or infinity or one of them negated, got ", order);
+  Tensor sizes;
+  if (size == 2) {
+    sizes = svdvals(a);
+  } else if (size == 1) {
+    sizes = sum(abs(a), -2);
+  } else {
+    sizes = sum(abs(a), -1);
+  }
+  if (order > 0) return amax(sizes, -1);
+  return amin(sizes, -1);
+}
+
 /// The factors of LU, made of the transposed matrix, and the rows that were exchanged.
 struct Factors {
   Tensor lu, pivots;
@@ -109,10 +157,6 @@ struct DeterminantState {
 };
 struct MatrixState {
   Tensor y;
-};
-struct SingularState {
-  Tensor u, vh;
-  bool frozen = false;
 };
 
 }  // namespace cladtorch::linalg
@@ -146,9 +190,16 @@ void eigh_pullback(CLAD_UNUSED const Tensor& a, Eigen d_y, Tensor* d_a, pullback
 QR qr_reverse_forw(const Tensor& a, pullback_state<QR>& state);
 void qr_pullback(CLAD_UNUSED const Tensor& a, QR d_y, Tensor* d_a, pullback_state<QR>& state);
 
-Tensor svdvals_reverse_forw(const Tensor& a, pullback_state<SingularState>& state);
-void svdvals_pullback(CLAD_UNUSED const Tensor& a, Tensor d_y, Tensor* d_a,
-                      pullback_state<SingularState>& state);
+Tensor svdvals_reverse_forw(const Tensor& a, pullback_state<SVD>& state);
+void svdvals_pullback(CLAD_UNUSED const Tensor& a, Tensor d_y, Tensor* d_a, pullback_state<SVD>& state);
+
+SVD svd_reverse_forw(const Tensor& a, pullback_state<SVD>& state);
+void svd_pullback(CLAD_UNUSED const Tensor& a, SVD d_y, Tensor* d_a, pullback_state<SVD>& state);
+
+Tensor pinv_reverse_forw(const Tensor& a, double rtol, pullback_state<MatrixState>& state);
+/// The rank does not change with rtol: its gradient is left alone.
+void pinv_pullback(const Tensor& a, double rtol, Tensor d_y, Tensor* d_a, double* d_rtol,
+                   pullback_state<MatrixState>& state);
 
 namespace detail {
 Tensor solve_triangle_reverse_forw(const Tensor& a, const Tensor& b, bool upper, bool unitriangular,

@@ -1,43 +1,31 @@
-// Cholesky, QR, eigenvalues and singular values.
+// Cholesky, QR and eigenvalues.
 #include "cladtorch/ops/reduce.h"
 #include "cladtorch/tensor/gradient_target.h"
 #include "ops/linalg/matrices.h"
 
 namespace cladtorch::linalg {
-namespace {
 
 namespace lapack = cladtorch::detail::lapack;
 using cladtorch::detail::dispatch_floating;
 
-SingularState singular(const Tensor& a, Tensor* values, bool vectors) {
-  check_matrices("svdvals", a);
-  cladtorch::detail::count_op();
-  const int64_t m = a.size(-2), n = a.size(-1), k = std::min(m, n);
-  const Shape batch = batch_of(a.shape());
-  Tensor work = a.clone();
-  Shape shape = batch;
-  shape.push_back(k);
-  *values = Tensor::empty(shape, a.dtype());
-  SingularState state;
-  if (vectors) {
-    state.u = Tensor::empty(matrices(batch, m, k), a.dtype());
-    state.vh = Tensor::empty(matrices(batch, k, n), a.dtype());
+Tensor divided_by_gaps(const char* operation, const char* what, const Tensor& x, const Tensor& values,
+                       bool of_squares) {
+  const int64_t n = values.size(-1);
+  const Tensor numerators = x.to(DType::float64).contiguous(), dense = values.to(DType::float64).contiguous();
+  Tensor y = Tensor::empty(x.shape(), DType::float64);
+  const double *const from = numerators.data<double>(), *const v = dense.data<double>();
+  double* const to = y.data<double>();
+  for (int64_t i = 0; i < values.numel(); ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      const double other = v[i / n * n + j], gap = (other - v[i]) * (of_squares ? other + v[i] : 1);
+      const double numerator = i % n == j ? 0 : from[i * n + j];
+      require(numerator == 0 || gap != 0, operation, ": ", what, " ", i % n, " and ", j, " of matrix ", i / n,
+              " are equal, so their vectors have no derivative");
+      to[i * n + j] = numerator == 0 ? 0 : numerator / gap;
+    }
   }
-  dispatch_floating("svdvals", a.dtype(), [&]<class T>(T) {
-    T* const data = work.data<T>();
-    T *const u = vectors ? state.u.data<T>() : nullptr, *const vh = vectors ? state.vh.data<T>() : nullptr;
-    T* const s = values->data<T>();
-    for_each_matrix("svdvals", "has no singular values that LAPACK finds", batch.numel(), [&](int64_t i) {
-      return lapack::singular(static_cast<int>(m), static_cast<int>(n), data + i * m * n, s + i * k,
-                              u ? u + i * m * k : nullptr, vh ? vh + i * k * n : nullptr);
-    });
-  });
-  values->set_frozen(a.is_frozen());
-  state.frozen = a.is_frozen();
-  return state;
+  return y.to(values.dtype());
 }
-
-}  // namespace
 
 Tensor cholesky(const Tensor& a) {
   check_square("cholesky", a);
@@ -87,17 +75,10 @@ QR qr(const Tensor& a) {
   return {transposed(q), r};
 }
 
-Tensor svdvals(const Tensor& a) {
-  Tensor values;
-  singular(a, &values, false);
-  return values;
-}
-
 }  // namespace cladtorch::linalg
 
 namespace clad::custom_derivatives::cladtorch::linalg {
 using ::cladtorch::add;
-using ::cladtorch::DType;
 using ::cladtorch::mul;
 using ::cladtorch::scale;
 using ::cladtorch::sub;
@@ -130,20 +111,8 @@ void eigh_pullback(const Tensor&, Eigen d_y, Tensor* d_a, pullback_state<Eigen>&
   Tensor inner;
   if (d_y.eigenvalues.defined()) inner = ::cladtorch::diag_embed(d_y.eigenvalues);
   if (d_y.eigenvectors.defined()) {
-    const int64_t n = values.size(-1);
-    const Tensor dense = values.to(DType::float64).contiguous();
-    Tensor reciprocals = Tensor::empty(vectors.shape(), DType::float64);
-    const double* const v = dense.data<double>();
-    double* const to = reciprocals.data<double>();
-    for (int64_t i = 0; i < values.numel(); ++i) {
-      for (int64_t j = 0; j < n; ++j) {
-        const double gap = v[i / n * n + j] - v[i];
-        ::cladtorch::require(i % n == j || gap != 0, "eigh: eigenvalues ", i % n, " and ", j, " of matrix ",
-                             i / n, " are equal, so their vectors have no derivative");
-        to[i * n + j] = i % n == j ? 0 : 1 / gap;
-      }
-    }
-    const Tensor turned = mul(matmul(transposed(vectors), d_y.eigenvectors), reciprocals.to(values.dtype()));
+    const Tensor turned = internal::divided_by_gaps(
+        "eigh", "eigenvalues", matmul(transposed(vectors), d_y.eigenvectors), values, false);
     inner = inner.defined() ? add(inner, turned) : turned;
   }
   d_a->accumulate(symmetric(matmul(matmul(vectors, inner), transposed(vectors))));
@@ -163,16 +132,6 @@ void qr_pullback(const Tensor&, QR d_y, Tensor* d_a, pullback_state<QR>& state) 
   Tensor sum = matmul(q, add(tril(m, 0), transposed(tril(m, -1))));
   if (d_y.Q.defined()) sum = add(sum, d_y.Q);
   d_a->accumulate(transposed(internal::solved_triangle("qr", r, transposed(sum), true, false, false)));
-}
-
-Tensor svdvals_reverse_forw(const Tensor& a, pullback_state<SingularState>& state) {
-  Tensor values;
-  state.data = internal::singular(a, &values, true);
-  return values;
-}
-void svdvals_pullback(const Tensor&, Tensor d_y, Tensor* d_a, pullback_state<SingularState>& state) {
-  if (wanted(d_a, state.data.frozen) && d_y.defined())
-    d_a->accumulate(matmul(mul(state.data.u, d_y.unsqueeze(-2)), state.data.vh));
 }
 
 }  // namespace clad::custom_derivatives::cladtorch::linalg

@@ -52,6 +52,45 @@ TEST_F(Linalg, FactorsMultiplyToTheMatrix) {
   EXPECT_LT(relative_difference(matmul(right, l), b.transpose(-2, -1)), 1e-13);
 }
 
+TEST_F(Linalg, SingularValuesAndTheirVectorsMultiplyToTheMatrix) {
+  for (const Shape& shape : {Shape{2, 6, 4}, Shape{3, 5}, Shape{2, 2, 3, 3}, Shape{1, 1}, Shape{0, 3, 2}}) {
+    const Tensor a = normals({shape})[0];
+    const linalg::SVD y = linalg::svd(a);
+    EXPECT_LT(relative_difference(matmul(mul(y.U, y.S.unsqueeze(-2)), y.Vh), a), 1e-13) << shape;
+    EXPECT_LT(relative_difference(y.S, linalg::svdvals(a)), 1e-13);
+    const Tensor p = linalg::pinv(a);
+    EXPECT_LT(relative_difference(matmul(matmul(a, p), a), a), 1e-12);
+    EXPECT_LT(relative_difference(matmul(matmul(p, a), p), p), 1e-12);
+  }
+  EXPECT_LT(relative_difference(linalg::pinv(regular({3, 3})), linalg::inv(regular({3, 3}))), 1e-12);
+}
+
+TEST_F(Linalg, ThePseudoinverseTakesSmallSingularValuesForZero) {
+  const Tensor a = from_values<double>({2, 2}, {1, 2, 2, 4}), p = linalg::pinv(a);
+  EXPECT_LT(relative_difference(p, scale(a, 1.0 / 25)), 1e-14);
+  EXPECT_EQ(linalg::matrix_rank(a).item(), 1);
+  EXPECT_EQ(linalg::matrix_rank(zeros({3, 2})).item(), 0);
+  const Tensor diagonal = diag_embed(from_values<double>({2}, {2, 0.1}));
+  EXPECT_EQ(linalg::matrix_rank(diagonal).item(), 2);
+  EXPECT_EQ(linalg::matrix_rank(diagonal, 0.1).item(), 1);
+  EXPECT_LT(relative_difference(linalg::pinv(diagonal, 0.1), diag_embed(from_values<double>({2}, {0.5, 0}))),
+            1e-15);
+}
+
+TEST_F(Linalg, NormsOfMatrices) {
+  const Tensor a = from_values<double>({2, 2}, {3, 0, 0, -4});
+  using linalg::matrix_norm;
+  EXPECT_NEAR(matrix_norm(a).item(), 5, 1e-14);
+  EXPECT_NEAR(matrix_norm(a, linalg::MatrixNorm::nuc).item(), 7, 1e-14);
+  for (const double order : {1.0, 2.0, HUGE_VAL}) {
+    EXPECT_NEAR(matrix_norm(a, order).item(), 4, 1e-14);
+    EXPECT_NEAR(matrix_norm(a, -order).item(), 3, 1e-14);
+  }
+  EXPECT_EQ(matrix_norm(ones({4, 3, 2}), 1).shape(), (Shape{4}));
+  EXPECT_EQ(error_of([&] { matrix_norm(a, 3); }),
+            "matrix_norm: expected an order of 1, 2 or infinity or one of them negated, got 3");
+}
+
 TEST_F(Linalg, SignsOfDeterminants) {
   const Tensor swap = from_values<double>({2, 2}, {0, 2, 3, 0});
   EXPECT_NEAR(linalg::det(swap).item(), -6, 1e-14);
@@ -93,10 +132,42 @@ TEST_F(Linalg, DerivativesThatDoNotExistAreErrors) {
   clad::pullback_state<linalg::Eigen> eigen_state;
   const Tensor same = eye(2, DType::float64);
   of::eigh_reverse_forw(same, eigen_state);
-  EXPECT_EQ(error_of([&] { of::eigh_pullback({}, {{}, same}, &d_a, eigen_state); }),
+  EXPECT_EQ(error_of([&] {
+              of::eigh_pullback({}, {{}, arange(4, DType::float64).reshape({2, 2})}, &d_a, eigen_state);
+            }),
             "eigh: eigenvalues 0 and 1 of matrix 0 are equal, so their vectors have no derivative");
   of::eigh_pullback({}, {ones({2}, DType::float64), {}}, &d_a, eigen_state);
   EXPECT_LT(relative_difference(d_a, same), 1e-14);
+}
+
+TEST_F(Linalg, VectorsOfEqualSingularValuesHaveNoDerivative) {
+  const Tensor same = eye(2, DType::float64), d = from_values<double>({2, 2}, {1, 2, 3, 4});
+  clad::pullback_state<linalg::SVD> state;
+  of::svd_reverse_forw(same, state);
+  Tensor d_a;
+  EXPECT_EQ(error_of([&] { of::svd_pullback({}, {d, {}, {}}, &d_a, state); }),
+            "svd: singular values 0 and 1 of matrix 0 are equal, so their vectors have no derivative");
+  of::svd_pullback({}, {{}, ones({2}, DType::float64), {}}, &d_a, state);
+  EXPECT_LT(relative_difference(d_a, same), 1e-14);
+  const Tensor tall = cat({diag_embed(from_values<double>({2}, {1, 0})), zeros({1, 2}, DType::float64)}, 0);
+  of::svd_reverse_forw(tall, state);
+  EXPECT_EQ(error_of([&] { of::svd_pullback({}, {ones({3, 2}, DType::float64), {}, {}}, &d_a, state); }),
+            "svd: singular value 1 of matrix 0 is 0, so its vectors have no derivative");
+}
+
+/// Vectors that are not used may be of equal values.
+TEST_F(Linalg, VectorsWithoutCotangentsMayHaveEqualValues) {
+  const Tensor a = diag_embed(from_values<double>({3}, {3, 1, 1}));
+  Tensor d = zeros({3, 3}, DType::float64), d_a, d_b;
+  d.select(1, 0).copy_from(from_values<double>({3}, {1, 2, 3}));  // of the largest one's vector
+  clad::pullback_state<linalg::SVD> state;
+  of::svd_reverse_forw(a, state);
+  of::svd_pullback({}, {d, {}, {}}, &d_a, state);
+  EXPECT_TRUE(std::isfinite(sum(d_a).item()));
+  clad::pullback_state<linalg::Eigen> eigen;
+  of::eigh_reverse_forw(a, eigen);
+  of::eigh_pullback({}, {{}, flip(d, 1)}, &d_b, eigen);
+  EXPECT_GT(norm(d_b).item(), 1);
 }
 
 TEST_F(Linalg, FrozenOperandsGetNoGradient) {

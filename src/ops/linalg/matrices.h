@@ -89,4 +89,10 @@ Tensor solved_triangle(const char* operation, const Tensor& a, const Tensor& b, 
                        bool by_transposed, bool unit);
 Tensor inverse(const char* operation, const Factors& factors);
 
+// In decompositions.cpp.
+/// x[i, j] / (values[j] - values[i]), or of their squares, and 0 on the diagonal and where x is 0. Throws
+/// Error that says which of `what` are equal.
+Tensor divided_by_gaps(const char* operation, const char* what, const Tensor& x, const Tensor& values,
+                       bool of_squares);
+
 }  // namespace cladtorch::linalg

@@ -96,6 +96,39 @@ inline Tangent svdvals_pushforward(const Tensor& a, const Tensor& d_a) {
   return {y, ops::flip(d_y, -1)};
 }
 
+inline ValueAndPushforward<SVD, SVD> svd_pushforward(const Tensor& a, const Tensor& d_a) {
+  const SVD y = ops::linalg::svd(a);
+  if (!d_a.defined()) return {y, SVD()};
+  const Tensor u = y.U, s = y.S, v = y.Vh.transpose(-2, -1), columns = s.unsqueeze(-2),
+               rows = s.unsqueeze(-1);
+  const Tensor turned = ops::matmul(ops::matmul(u.transpose(-2, -1), d_a), v);
+  const Tensor ones = ops::eye(s.size(-1), s.dtype());
+  const Tensor gaps = ops::mul(ops::sub(columns, rows), ops::add(columns, rows));
+  const Tensor reciprocals = ops::sub(ops::reciprocal(ops::add(gaps, ones)), ones);
+  const Tensor right = ops::mul(turned, columns), left = ops::mul(rows, turned);
+  Tensor d_u = ops::matmul(u, ops::mul(reciprocals, ops::add(right, right.transpose(-2, -1))));
+  Tensor d_v = ops::matmul(v, ops::mul(reciprocals, ops::add(left, left.transpose(-2, -1))));
+  if (u.size(-2) > s.size(-1)) {
+    const Tensor image = ops::div(ops::matmul(d_a, v), columns);
+    d_u = ops::add(d_u, ops::sub(image, ops::matmul(u, ops::matmul(u.transpose(-2, -1), image))));
+  }
+  if (v.size(-2) > s.size(-1)) {
+    const Tensor image = ops::div(ops::matmul(d_a.transpose(-2, -1), u), columns);
+    d_v = ops::add(d_v, ops::sub(image, ops::matmul(v, ops::matmul(v.transpose(-2, -1), image))));
+  }
+  return {y, {d_u, ops::diagonal(turned, 0, -2, -1), d_v.transpose(-2, -1)}};
+}
+
+inline Tangent pinv_pushforward(const Tensor& a, double rtol, const Tensor& d_a, double) {
+  const Tensor p = ops::linalg::pinv(a, rtol);
+  if (!d_a.defined()) return {p, Tensor()};
+  const Tensor p_t = p.transpose(-2, -1), d_t = d_a.transpose(-2, -1);
+  const Tensor left = ops::matmul(ops::matmul(p, p_t), d_t), right = ops::matmul(ops::matmul(d_t, p_t), p);
+  const Tensor outside = ops::add(ops::sub(left, ops::matmul(ops::matmul(left, a), p)),
+                                  ops::sub(right, ops::matmul(p, ops::matmul(a, right))));
+  return {p, ops::sub(outside, ops::matmul(ops::matmul(p, d_a), p))};
+}
+
 namespace detail {
 inline Tangent solve_triangle_pushforward(const Tensor& a, const Tensor& b, bool upper, bool unitriangular,
                                           const Tensor& d_a, const Tensor& d_b) {
