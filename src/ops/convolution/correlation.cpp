@@ -1,7 +1,8 @@
 // A correlation as a product of matrices: weights [out channels, in channels x taps] times elements of the
 // source [in channels x taps, results]. The operand from the source is not made: a tile is told where in a
 // window of the source each step of the depth begins. A task computes some rows of results of one image for
-// some out channels, going through the in channels in parts whose window stays in the cache.
+// some out channels, going through the in channels in parts whose window stays in the cache. Where several
+// tasks need the same windows, they are loaded before all tasks.
 //
 // A tile's vectors are out channels where these fill them: then no lane computes what lies between two rows
 // of results, and the sums are turned around when they are complete. Else they are results.
@@ -53,6 +54,7 @@ namespace {
 constexpr int64_t most_results = 512;       // of a task, for each channel
 constexpr int64_t most_sums = 1 << 16;      // of a task
 constexpr int64_t most_elements = 1 << 16;  // of a window
+constexpr int64_t enough_sums = 12;         // vectors, to hide the latency of a multiply-add
 constexpr int64_t least_work = 1 << 17;     // multiply-adds for which a thread is asked
 
 template <class T, class Out>
@@ -93,14 +95,23 @@ class Product {
         std::min(most_depth / std::max<int64_t>(taps_, 1), most_elements / window_.channel());
     part_ = EvenSplit(channels_, std::max<int64_t>(1, most)).size;
     in_place_ = by_channels_ && reads_in_place();
+    shared_ = !in_place_ && block_tiles_ < tiles_ && deep_.out == 1 && window_.rows == high_.out &&
+              window_.width == wide_.out;
     pitch_ = in_place_ ? wide_.in : window_.pitch;
   }
 
   void run() const {
     static thread_local Scratch memory;
-    C* const weights = memory.get<C>(x_.groups * tiles_ * tile_size() + part_ * taps_);
+    const int64_t images = x_.batch * x_.groups * channels_;
+    C* const weights = memory.get<C>(x_.groups * tiles_ * tile_size() + part_ * taps_ +
+                                     (shared_ ? images * window_.channel() + slack() : 0));
     auto* const offsets = reinterpret_cast<int32_t*>(weights + x_.groups * tiles_ * tile_size());
+    C* const windows = shared_ ? weights + x_.groups * tiles_ * tile_size() + part_ * taps_ : nullptr;
     pack_weights(weights);
+    if (shared_)
+      parallel_for(images, most_elements / (8 * window_.channel()) + 1, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) load_whole(i, windows + i * window_.channel());
+      });
     for (int64_t c = 0, k = 0; c < part_; ++c)
       for (int64_t row = 0; row < high_.taps; ++row)
         for (int64_t column = 0; column < wide_.taps; ++column)
@@ -135,16 +146,16 @@ class Product {
             task.rows = std::min(window_.rows, high_.out - task.row);
             task.columns = std::min(window_.width, wide_.out - task.column);
             task.end_tile = std::min(tiles_, task.tile + block_tiles_);
-            compute(task, weights, offsets);
+            compute(task, weights, offsets, windows);
           }
         });
   }
 
  private:
   struct Task {
-    int64_t image, images, group, slice;  // of the result
-    int64_t row, rows, column, columns;
-    int64_t tile, end_tile;  // of out channels
+    int64_t image = 0, images = 0, group = 0, slice = 0;  // of the result
+    int64_t row = 0, rows = 0, column = 0, columns = 0;
+    int64_t tile = 0, end_tile = 0;  // of out channels
   };
 
   /// Whether a tile finds what it reads in the source itself: neighbouring results read neighbouring
@@ -158,15 +169,17 @@ class Product {
            part_ * deep_.in * high_.in * wide_.in < INT32_MAX;
   }
 
-  /// As many sums as possible in registers.
+  /// Enough sums in registers, and tiles that are all as wide.
   void choose_vectors_of_channels() {
     const int64_t lanes = kernel_.lanes, vectors = divided_up(x_.out_channels, lanes);
-    int64_t most = 0;
+    double most = 0;
     for (int64_t v = 1; v <= std::min(vectors, kernel_.vectors); ++v) {
-      const int64_t even = EvenSplit(vectors, v).size,
-                    rows = EvenSplit(window_.width, kernel_.most_rows[even]).size;
-      if (rows * even < most) continue;
-      most = rows * even;
+      const EvenSplit split(vectors, v);
+      const int64_t even = split.size, rows = EvenSplit(window_.width, kernel_.most_rows[even]).size;
+      const double filled = static_cast<double>(std::min(rows * even, enough_sums) * vectors) /
+                            static_cast<double>(split.count * even);
+      if (filled < most) continue;
+      most = filled;
       panel_ = even * lanes;
       tile_rows_ = rows;
     }
@@ -195,16 +208,33 @@ class Product {
   }
   /// Memory for sums, for a window, and for sums that were turned around.
   C* own_memory() const {
-    const int64_t slack = kernel_.vectors * kernel_.lanes;  // a tile's last vector reads further
-    return thread_scratch<C>(images_ * (sums_size() + part_ * window_.channel()) + slack +
+    return thread_scratch<C>(images_ * (sums_size() + (shared_ ? 0 : part_ * window_.channel())) + slack() +
                              (by_channels_ && !is_stored_straight() ? sums_size() : 0));
   }
+  /// Elements that a tile's last vector reads further.
+  int64_t slack() const { return kernel_.vectors * kernel_.lanes; }
   int64_t out_channels(int64_t tile) const {
     return std::min(tile_channels_, x_.out_channels - tile * tile_channels_);
   }
 
   /// Tiles of out channels, in which those of one in channel and tap are adjacent.
   void pack_weights(C* to) const {
+    if (kernel_is_adjacent() && x_.weight_in > x_.weight_out) {
+      // Memory is read in its order: the weights of an in channel go to all tiles.
+      const int64_t kernel = deep_.taps * taps_;
+      parallel_for(x_.groups * x_.in_channels, least_work / (x_.out_channels * kernel + 1) + 1,
+                   [&](int64_t begin, int64_t end) {
+                     for (int64_t i = begin; i < end; ++i) {
+                       const int64_t group = i / x_.in_channels, c = i % x_.in_channels;
+                       const T* const from = x_.weight + group * x_.weight_group + c * x_.weight_in;
+                       C* const at = to + group * tiles_ * tile_size() + c * kernel * tile_channels_;
+                       for (int64_t tile = 0; tile < tiles_; ++tile)
+                         pack_lines(out_channels(tile), kernel, from + tile * tile_channels_ * x_.weight_out,
+                                    x_.weight_out, int64_t{1}, tile_channels_, at + tile * tile_size());
+                     }
+                   });
+      return;
+    }
     parallel_for(x_.groups * tiles_, least_work / (tile_size() + 1) + 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) pack_tile(i / tiles_, i % tiles_, to + i * tile_size());
     });
@@ -245,17 +275,27 @@ class Product {
     }
   }
 
-  void compute(const Task& task, const C* weights, const int32_t* offsets) const {
-    const int64_t window_size = part_ * window_.channel();
+  /// The window of an image, a group and a channel, which `index` counts.
+  void load_whole(int64_t index, C* to) const {
+    const int64_t image = index / channels_;
+    const Task whole{.image = image / x_.groups, .group = image % x_.groups};
+    window_.load(image_of(whole, 0, index % channels_), 0, high_.out, 0, wide_.out, to);
+  }
+
+  /// `shared` has all windows, or is null.
+  void compute(const Task& task, const C* weights, const int32_t* offsets, const C* shared) const {
     C* const sums = own_memory();
-    C* const windows = sums + images_ * sums_size();
+    C* const own = sums + images_ * sums_size();
+    const int64_t window_size = (shared_ ? x_.groups * channels_ : part_) * window_.channel();
+    if (shared_) shared += (task.image * x_.groups + task.group) * channels_ * window_.channel();
     if (channels_ * taps_ == 0) std::fill_n(sums, images_ * sums_size(), C(0));
     for (int64_t first = 0; first < channels_ && taps_ > 0; first += part_) {
       const int64_t count = std::min(part_, channels_ - first);
-      for (int64_t n = 0; n < task.images && !in_place_; ++n)
+      const C* const windows = shared_ ? shared + first * window_.channel() : own;
+      for (int64_t n = 0; n < task.images && !in_place_ && !shared_; ++n)
         for (int64_t c = 0; c < count; ++c)
           window_.load(image_of(task, n, first + c), task.row, task.rows, task.column, task.columns,
-                       windows + n * window_size + c * window_.channel());
+                       own + n * window_size + c * window_.channel());
       simd::GemmTile<C> tile{.depth = count * taps_, .c_row = sums_row_, .add = first > 0};
       for (int64_t i = task.tile; i < task.end_tile; ++i) {
         const C* const packed =
@@ -282,7 +322,7 @@ class Product {
     }
     for (int64_t n = 0; n < task.images; ++n) {
       if (by_channels_) {
-        turn(task, n, sums + n * sums_size(), windows + images_ * window_size);
+        turn(task, n, sums + n * sums_size(), own + (shared_ ? 0 : images_ * window_size));
       } else {
         write(task, n, sums + n * sums_size());
       }
@@ -395,8 +435,8 @@ class Product {
   int64_t images_, block_tiles_;   // of a task
   int64_t part_;                   // of the channels, of one window
   int64_t sums_row_;
-  bool in_place_;
-  int64_t pitch_;  // from a row of results to the next, in what tiles read
+  bool in_place_, shared_;  // what tiles read: the source itself, or windows that were loaded before
+  int64_t pitch_;           // from a row of results to the next, in what tiles read
 };
 
 }  // namespace
