@@ -205,6 +205,21 @@ double of_decompositions(const Inputs& x) {
          energy(eigen.eigenvalues) * 0.1 + energy(square(eigen.eigenvectors)) + energy(linalg::svdvals(x.b)) +
          energy(linalg::lstsq(x.b, x.b.select(-1, 0).unsqueeze(-1) + 1));
 }
+double of_singular_vectors(const Inputs& x) {
+  namespace linalg = cladtorch::linalg;
+  const linalg::SVD tall = linalg::svd(x.a), wide = linalg::svd(x.b);
+  return energy(square(tall.U)) + energy(tall.S) + energy(square(tall.Vh)) + energy(matmul(wide.U, wide.Vh)) +
+         energy(linalg::pinv(x.a)) + energy(linalg::pinv(x.b));
+}
+double of_toolbox(const Inputs& x) {
+  return energy(unique(x.a).output) + energy(cdist(x.a, x.b)) + energy(prod(x.a, {0, 1})) +
+         energy(nan_to_num(x.a)) + energy(cov(x.a)) + energy(cladtorch::linalg::matrix_norm(x.a));
+}
+double of_grid_sample(const Inputs& x) {
+  return energy(grid_sample(x.a, cladtorch::tanh(x.b))) +
+         energy(grid_sample(x.a, affine_grid(x.c, x.a.shape()),
+                            {.padding_mode = cladtorch::GridPadding::border}));
+}
 double of_losses_with_options(const Inputs& x) {
   const Tensor targets = cladtorch::from_values<int32_t>({4}, {1, -100, 3, 0});
   return energy(cross_entropy(x.a, targets, {.weight = square(x.b), .label_smoothing = x.scalar})) +
@@ -362,6 +377,9 @@ CHECK_TANGENT(LossesWithOptions, of_losses_with_options, {4, 5}, {5})
 CHECK_TANGENT_OF_LINALG(Solve, of_solve, {2, 3, 3}, {2, 3, 3})
 CHECK_TANGENT_OF_LINALG(Determinants, of_determinants, {2, 3, 3})
 CHECK_TANGENT_OF_LINALG(Decompositions, of_decompositions, {2, 3, 3}, {2, 4, 3})
+CHECK_TANGENT_OF_LINALG(SingularVectors, of_singular_vectors, {2, 4, 3}, {2, 5})
+CHECK_TANGENT(Toolbox, of_toolbox, {4, 5}, {3, 5})
+CHECK_TANGENT(GridSample, of_grid_sample, {2, 3, 4, 5}, {2, 3, 2, 2}, {2, 2, 3})
 CHECK_TANGENT(Dropout, of_dropout, {4, 5})
 CHECK_TANGENT(RotaryEmbedding, of_rotary_embedding, {2, 3, 8})
 CHECK_TANGENT(CausalAttention, of_causal_attention, {2, 4, 18})

@@ -20,7 +20,6 @@
 #include "cladtorch/formats/peft.h"
 #include "cladtorch/io/safetensors.h"
 #include "cladtorch/models/lora.h"
-#include "cladtorch/nn/embedding_bag.h"
 #include "cladtorch/tensor/parallel.h"
 #include "cladtorch/train/adamw.h"
 #include "cladtorch/train/evaluate.h"
@@ -528,6 +527,48 @@ TEST(Migrating, ProductsAndLosses) {
   EXPECT_NEAR(cosine_embedding_loss(x, y, s).item(), 1 - mean(cosine_similarity(x, y, -1)).item(), 1e-5);
 }
 
+TEST(Migrating, CountsAndDistances) {
+  const Tensor x = from_values<float>({2, 3}, {1, 2, 2, 4, 1, 6}), y = x + 0.5,
+               sequence = from_values<float>({3}, {1, 2, 6});
+  EXPECT_EQ(prod(x, {0, 1}).item(), 96);
+  EXPECT_THAT(values(unique(x).output), ElementsAre(1, 2, 4, 6));
+  EXPECT_EQ(unique_consecutive(x).output.numel(), 5);
+  const Tensor ids = from_values<int32_t>({3}, {2, 0, 2}), weights = ones({3});
+  EXPECT_THAT(values(bincount(ids).to(DType::float32)), values(bincount(ids, weights)));
+  EXPECT_EQ(sum(histc(x, 4)).item(), 6);
+  EXPECT_EQ(searchsorted(sequence, x).shape(), x.shape());
+  EXPECT_THAT(values(bucketize(x, sequence, true).to(DType::float32)), ElementsAre(1, 2, 2, 2, 1, 3));
+  EXPECT_FALSE(allclose(x, y));
+  EXPECT_FALSE(any(isclose(x, y)).item());
+  EXPECT_EQ(values(nan_to_num(x)), values(x));
+  const std::vector<float> numbers = {1, 2};
+  const std::span<const float> array = numbers;
+  EXPECT_EQ(values(from_values<float>({2}, array)), numbers);
+
+  const Tensor m = matmul(x, x.transpose(0, 1)), n = m + 1, u = sequence, v = u;
+  EXPECT_EQ(vdot(u, v).item(), 41);
+  EXPECT_EQ(trace(m).item(), sum(square(x)).item());
+  EXPECT_EQ(cdist(m, n).shape(), (Shape{2, 2}));
+  EXPECT_NEAR(pairwise_distance(m, n).select(0, 0).item(), std::sqrt(2), 1e-5);
+  EXPECT_EQ(cov(m).shape(), corrcoef(m).shape());
+}
+
+TEST(Migrating, PlacesAndSequences) {
+  Random random(42);
+  const Tensor images = randn({2, 4, 6, 6}, random);
+  const Tensor theta = from_values<float>({1, 2, 3}, {1, 0, 0, 0, 1, 0}).expand({2, 2, 3});
+  const Tensor grid = affine_grid(theta, {2, 4, 6, 6});
+  EXPECT_TRUE(allclose(grid_sample(images, grid, {.padding_mode = GridPadding::border}), images, 1e-4, 1e-5));
+  const Tensor log_probabilities = log_softmax(randn({5, 2, 4}, random));
+  const Tensor targets = from_values<int32_t>({2, 2}, {1, 2, 3, 3}),
+               input_lengths = full({2}, 5, DType::int32), target_lengths = full({2}, 2, DType::int32);
+  EXPECT_GT(ctc_loss(log_probabilities, targets, input_lengths, target_lengths).item(), 0);
+  const Tensor scores = randn({1, 3}, random), named = from_values<int32_t>({1, 3}, {2, -1, -1});
+  EXPECT_GE(multilabel_margin_loss(scores, named).item(), 0);
+  const Tensor x = scores, y = zeros({1, 3});
+  EXPECT_NEAR(multilabel_soft_margin_loss(x, y).item(), mean(softplus(x)).item(), 1e-5);
+}
+
 TEST(Migrating, LinearAlgebraAndMetrics) {
   const Tensor scores = from_values<float>({2, 3}, {1, 3, 2, 5, 0, 1}),
                labels = from_values<int32_t>({2}, {2, 0});
@@ -546,7 +587,12 @@ TEST(Migrating, LinearAlgebraAndMetrics) {
   EXPECT_NEAR(linalg::slogdet(a).logabsdet.item(), std::log(8.0), 1e-5);
   EXPECT_THAT(values(linalg::cholesky(a)), ElementsAre(2, 0, 1, ::testing::FloatEq(std::sqrt(2.0f))));
   EXPECT_NEAR(sum(linalg::eigh(a).eigenvalues).item(), sum(linalg::eigvalsh(a)).item(), 1e-5);
-  EXPECT_EQ(linalg::svdvals(tall).shape(), (Shape{2}));
+  EXPECT_EQ(linalg::svdvals(tall).shape(), linalg::svd(tall).S.shape());
+  EXPECT_TRUE(allclose(matmul(linalg::pinv(tall), b), linalg::lstsq(tall, b), 1e-3, 1e-4));
+  EXPECT_EQ(linalg::matrix_rank(tall).item(), 2);
+  EXPECT_NEAR(linalg::matrix_norm(a).item(), std::sqrt(33.0), 1e-5);
+  EXPECT_NEAR(linalg::matrix_norm(a, linalg::MatrixNorm::nuc).item(), 7, 1e-5);
+  EXPECT_LE(linalg::matrix_norm(a, 2).item(), 7);
   {
     const Tensor b = ones({2, 1});
     EXPECT_NEAR(linalg::solve(a, b).select(0, 0).item(), sum(linalg::inv(a), -1).select(0, 0).item(), 1e-6);

@@ -1,7 +1,9 @@
-// Operations that choose elements by conditions and indices, and products along a dimension.
+// Operations that choose elements by conditions and indices, products along a dimension, losses of labels.
 #include "cladtorch/ops/indexing.h"
 
+#include "cladtorch/ops/ctc_loss.h"
 #include "cladtorch/ops/cumulative.h"
+#include "cladtorch/ops/normalization.h"
 #include "tests/ops/catalogue.h"
 
 namespace cladtorch::testing {
@@ -90,11 +92,49 @@ std::vector<Operation> places() {
   };
 }
 
+/// Of log-probabilities that are those of scores [T, N, C], as PyTorch takes them.
+Operation ctc() {
+  const auto steps = [](const Tensor& x) {
+    Tensor lengths = full({x.size(1)}, static_cast<double>(x.size(0)), DType::int32);
+    lengths.data<int32_t>()[0] -= 1;
+    return lengths;
+  };
+  // Without the blank 0.
+  const auto labels = [](const Tensor& drawn) { return (drawn.to(DType::float32) + 1).to(DType::int32); };
+  const auto counts = [](const Tensor& labels) {
+    Tensor lengths = full({labels.size(0)}, static_cast<double>(labels.size(1)), DType::int32);
+    lengths.data<int32_t>()[labels.size(0) - 1] -= 1;
+    return lengths;
+  };
+  return {"ctc_loss",
+          {{"scores"}, {"labels", 0, 0, 3}},
+          {{{9, 3, 4}, {3, 4}}, {{2, 1, 4}, {1, 1}}, {{6, 2, 5}, {2, 2}}},
+          [=](const Tensors& x) {
+            return ctc_loss(log_softmax(x[0]), labels(x[1]), steps(x[0]), counts(x[1]),
+                            {.reduction = Reduction::none});
+          },
+          [=](const Tensors& x, Tensor d_y, const Gradients& d) {
+            State<CTCState> state;
+            State<OutputState> scores;
+            const Tensor y = pullbacks::log_softmax_reverse_forw(x[0], scores);
+            pullbacks::detail::ctc_losses_reverse_forw(y, labels(x[1]), steps(x[0]), counts(x[1]), 0, state);
+            Tensor d_log;
+            pullbacks::detail::ctc_losses_pullback(y, labels(x[1]), steps(x[0]), counts(x[1]), 0,
+                                                   std::move(d_y), d[0] ? &d_log : nullptr, nullptr, nullptr,
+                                                   nullptr, state);
+            pullbacks::log_softmax_pullback({}, d_log, d[0], scores);
+          },
+          0,
+          false,
+          false};
+}
+
 }  // namespace
 
 std::vector<Operation> operations_with_indices() {
   std::vector<Operation> all = choices();
   for (const Operation& operation : places()) all.push_back(operation);
+  all.push_back(ctc());
   for (Operation& operation : all) operation.on_devices = false;
   return all;
 }

@@ -18,7 +18,7 @@ constexpr std::pair<const char*, Tensor Operands::*> places[] = {
 /// Checks f, whose value is y, and its gradient: `gradient` is of the sum of y d_y.
 template <class Value, class Gradient>
 void check(const std::string& name, Value value, Gradient gradient) {
-  if (!linalg::available() && (name == "lstsq" || name == "right_triangle"))
+  if (!linalg::available() && (name == "lstsq" || name == "right_triangle" || name == "matrix_norms"))
     GTEST_SKIP() << "this build has no LAPACK";
   const testing::Reference reference;
   const std::string prefix = "composed_" + name + "/";
@@ -139,6 +139,53 @@ CHECK_COMPOSED(multi_margin, multi_margin_loss(x.a, all_classes()) + multi_margi
 CHECK_COMPOSED(lstsq, linalg::lstsq(x.a.narrow(1, 0, 4), x.b))
 CHECK_COMPOSED(right_triangle, linalg::solve_triangular(x.a.narrow(0, 0, 4).narrow(1, 0, 4) + eye(4) * 2,
                                                         x.b.narrow(1, 0, 4), true, false))
+
+Tensor images_of(const Tensor& x) { return x.reshape({2, 3, 2, 4}); }
+Tensor places_of(const Tensor& x) { return (tanh((x - 0.5) * 4) * 1.2).reshape({2, 4, 3, 2}); }
+Tensor log_probabilities_of(const Tensor& x) { return log_softmax((x * 5).reshape({6, 2, 4})); }
+Tensor int32s(const Shape& shape, std::initializer_list<int32_t> values) {
+  return from_values<int32_t>(shape, values);
+}
+Tensor some_labels() {
+  return int32s({6, 8}, {3, 0, -1, 2, -1, -1, -1, 1, 7, 1, 2,  3, 4,  5,  6,  0, 3, 0, -1, 2, -1, -1, -1, 1,
+                         7, 1, 2,  3, 4,  5,  6,  0, 3, 0, -1, 2, -1, -1, -1, 1, 7, 1, 2,  3, 4,  5,  6,  0});
+}
+Tensor all_matrix_norms(const Tensor& x) {
+  using linalg::matrix_norm;
+  return matrix_norm(x, 2) + matrix_norm(x, 1) * matrix_norm(x, INFINITY) +
+         matrix_norm(x) * matrix_norm(x, linalg::MatrixNorm::nuc);
+}
+Tensor both_affine_grids(const Tensor& x) {
+  const Tensor theta = x.flatten().narrow(0, 0, 12).reshape({2, 2, 3});
+  return sum(affine_grid(theta, {2, 3, 4, 5}), 0) + affine_grid(theta, {2, 3, 4, 5}, true).select(0, 0);
+}
+
+CHECK_COMPOSED(prod_of_dims, prod(three(x.a), {0, 2}) + prod(three(x.a), {0, 2}, true).flatten())
+CHECK_COMPOSED(pairwise_distance, pairwise_distance(x.a, x.b) + pairwise_distance(x.a, x.b, 3))
+CHECK_COMPOSED(cdist, cdist(three(x.a), three(x.b).narrow(1, 0, 2)) +
+                          cdist(three(x.a), three(x.b).narrow(1, 0, 2), 1))
+CHECK_COMPOSED(cov, cov(x.a) + corrcoef(x.a))
+CHECK_COMPOSED(trace, trace(matmul(x.a, x.b.transpose(0, 1))) * vdot(x.a.select(0, 0), x.b.select(0, 0)))
+CHECK_COMPOSED(nan_to_num, nan_to_num(masked_fill(x.a, x.b > 0.5, NAN), 0.25))
+CHECK_COMPOSED(bincount_weights, bincount(int32s({6}, {5, 0, 2, 2, 5, 1}), x.a.select(1, 0), 7))
+CHECK_COMPOSED(multilabel_soft_margin, multilabel_soft_margin_loss(x.a, round(x.b), linspace(0.2, 1.6, 8)))
+CHECK_COMPOSED(multilabel_margin, multilabel_margin_loss(x.a, some_labels()))
+CHECK_COMPOSED(embedding_bag_max, embedding_bag(int64s({3, 2}, {5, 0, 2, 2, 4, 1}), x.a, BagMode::max))
+CHECK_COMPOSED(embedding_bag_max_offsets,
+               embedding_bag(int64s({5}, {3, 0, 3, 1, 5}), x.a, int64s({3}, {0, 2, 2}), BagMode::max))
+CHECK_COMPOSED(matrix_norms, all_matrix_norms(x.a))
+CHECK_COMPOSED(ctc, ctc_loss(log_probabilities_of(x.a), int64s({5}, {2, 1, 1, 3, 1}), int64s({2}, {6, 4}),
+                             int64s({2}, {3, 2})))
+CHECK_COMPOSED(ctc_infinite,
+               ctc_loss(log_probabilities_of(x.a), int64s({5}, {2, 1, 1, 3, 1}), int64s({2}, {3, 4}),
+                        int64s({2}, {3, 2}), {.reduction = Reduction::sum, .zero_infinity = true}))
+CHECK_COMPOSED(grid_sample, grid_sample(images_of(x.a), places_of(x.b)))
+CHECK_COMPOSED(grid_sample_corners, grid_sample(images_of(x.a), places_of(x.b), {.align_corners = true}))
+CHECK_COMPOSED(grid_sample_border,
+               grid_sample(images_of(x.a), places_of(x.b), {.padding_mode = GridPadding::border}))
+CHECK_COMPOSED(grid_sample_nearest,
+               grid_sample(images_of(x.a), places_of(x.b), {.mode = Interpolation::nearest}))
+CHECK_COMPOSED(affine_grid, both_affine_grids(x.a))
 
 }  // namespace
 }  // namespace cladtorch

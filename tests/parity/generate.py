@@ -478,7 +478,7 @@ def toolbox():
         "grid_sample": (lambda a, b: F.grid_sample(samples(a), places(b), align_corners=False), 2),
         "grid_sample_corners": (lambda a, b: F.grid_sample(samples(a), places(b), align_corners=True), 2),
         "grid_sample_border": (lambda a, b: F.grid_sample(samples(a), places(b), padding_mode="border", align_corners=False), 2),
-        "grid_sample_nearest": (lambda a, b: F.grid_sample(samples(a), places(b), mode="nearest", align_corners=False), 2),
+        "grid_sample_nearest": (lambda a, b: F.grid_sample(samples(a), places(b.detach()), mode="nearest", align_corners=False), 2),
         "affine_grid": (lambda a: F.affine_grid(a.flatten()[:12].reshape(2, 2, 3), (2, 3, 4, 5), align_corners=False).sum(0)
                         + F.affine_grid(a.flatten()[:12].reshape(2, 2, 3), (2, 3, 4, 5), align_corners=True)[0], 1),
     }

@@ -1,4 +1,4 @@
-// Sums and means of rows of a table, as a layer.
+// Sums, means and maxima of rows of a table, as a layer.
 #pragma once
 
 #include "cladtorch/nn/layers.h"
@@ -6,7 +6,7 @@
 
 namespace cladtorch::nn {
 
-/// The sum or the mean of the rows of each bag.
+/// The sum, the mean or the maximum of the rows of each bag.
 struct EmbeddingBag {
   Tensor weight;  ///< [rows, C]
   CLAD_CONSTANT BagMode mode = BagMode::mean;

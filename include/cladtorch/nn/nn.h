@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cladtorch/nn/attention.h"
+#include "cladtorch/nn/embedding_bag.h"
 #include "cladtorch/nn/images.h"
 #include "cladtorch/nn/init.h"
 #include "cladtorch/nn/layers.h"

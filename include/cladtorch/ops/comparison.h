@@ -45,6 +45,13 @@ CLAD_NONDIFFERENTIABLE Tensor isnan(const Tensor& x);
 CLAD_NONDIFFERENTIABLE Tensor isinf(const Tensor& x);
 CLAD_NONDIFFERENTIABLE Tensor isfinite(const Tensor& x);
 
+/// Whether |a - b| <= atol + rtol |b|, or both are the same infinity, or with `equal_nan` both NaN: of each
+/// element, and of all. Of any dtypes; operands broadcast.
+CLAD_NONDIFFERENTIABLE Tensor isclose(const Tensor& a, const Tensor& b, double rtol = 1e-5,
+                                      double atol = 1e-8, bool equal_nan = false);
+CLAD_NONDIFFERENTIABLE bool allclose(const Tensor& a, const Tensor& b, double rtol = 1e-5, double atol = 1e-8,
+                                     bool equal_nan = false);
+
 /// Whether one element is not 0, and whether all are: of all elements, or along `dim`, which stays with size
 /// 1 if `keepdim`.
 CLAD_NONDIFFERENTIABLE Tensor any(const Tensor& x);

@@ -7,6 +7,9 @@
 
 #include <clad/opaque.h>
 
+#include <cmath>
+
+#include "cladtorch/ops/comparison.h"
 #include "cladtorch/tensor/factories.h"
 #include "cladtorch/tensor/tensor.h"
 
@@ -18,12 +21,28 @@ Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);
 Tensor where(const Tensor& condition, const Tensor& a, double b);
 Tensor where(const Tensor& condition, double a, const Tensor& b);
 
+namespace detail {
+/// The largest finite number of a floating dtype.
+CLAD_NONDIFFERENTIABLE double largest_number(DType dtype);
+}  // namespace detail
+
 /// x with `value` where the mask, which broadcasts to x, is true.
 inline Tensor masked_fill(const Tensor& x, const Tensor& mask, double value) {
   const Tensor y = where(mask, value, x);
   require(y.shape() == x.shape(), "masked_fill: the mask of ", mask.shape(), " does not broadcast to ",
           x.shape());
   return y;
+}
+
+/// x with `nan` instead of NaN and `posinf` and `neginf` instead of infinities, which then are constants. As
+/// in PyTorch, the largest numbers of the dtype stand for infinities unless you say otherwise.
+inline Tensor nan_to_num(const Tensor& x, double nan, double posinf, double neginf) {
+  const Tensor finite = where(isnan(x), nan, where(ge(x, INFINITY), posinf, x));
+  return where(le(x, -INFINITY), neginf, finite);
+}
+inline Tensor nan_to_num(const Tensor& x, double nan = 0) {
+  const double most = detail::largest_number(x.dtype());
+  return nan_to_num(x, nan, most, -most);
 }
 
 /// y[i][j] = x[index[i][j]][j] for two dimensions and `dim` 0, and so on: the shape of `index` is that of the

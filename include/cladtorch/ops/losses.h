@@ -24,6 +24,8 @@ namespace detail {
 CLAD_NONDIFFERENTIABLE Tensor targets_one_hot(const char* operation, const Tensor& targets, int64_t classes,
                                               int64_t ignore_index, DType dtype);
 CLAD_NONDIFFERENTIABLE Tensor targets_counted(const Tensor& targets, int64_t ignore_index, DType dtype);
+/// 1 for each class that targets [..., C] name in front of their first -1, else 0.
+CLAD_NONDIFFERENTIABLE Tensor named_classes(const Tensor& targets, const Shape& scores, DType dtype);
 
 /// The sum of losses divided by that of weights; 0 if there are none.
 inline Tensor weighted_mean(const Tensor& losses, const Tensor& weights) {
@@ -128,6 +130,26 @@ inline Tensor multi_margin_loss(const Tensor& x, const Tensor& targets, int64_t 
   Tensor excess = relu(x - sum(places * x, -1, true) + margin) * (1 - places);
   if (p == 2) excess = square(excess);
   return reduced(sum(excess, -1) * (1 / static_cast<double>(classes)), reduction);
+}
+
+/// The mean over C classes of binary_cross_entropy_with_logits(x, target), times the weights [C] unless they
+/// are undefined: x and targets of 0 and 1 are [..., C].
+inline Tensor multilabel_soft_margin_loss(const Tensor& x, const Tensor& target, const Tensor& weight = {},
+                                          Reduction reduction = Reduction::mean) {
+  Tensor losses = binary_cross_entropy_with_logits(x, target, Reduction::none);
+  if (weight.defined()) losses = losses * weight;
+  return reduced(mean(losses, -1), reduction);
+}
+
+/// The sum of max(1 - x[i] + x[j], 0) over all classes i that targets name and j that they do not, divided by
+/// the number C of classes: scores x [..., C], and int32 or int64 targets [..., C], which name classes in
+/// front of their first -1.
+inline Tensor multilabel_margin_loss(const Tensor& x, const Tensor& targets,
+                                     Reduction reduction = Reduction::mean) {
+  const Tensor named = detail::named_classes(targets, x.shape(), x.dtype());
+  const Tensor excess = relu(x.unsqueeze(-2) - x.unsqueeze(-1) + 1);  // [..., i, j]
+  const Tensor pairs = named.unsqueeze(-1) * (1 - named.unsqueeze(-2));
+  return reduced(sum(sum(excess * pairs, -1), -1) * (1 / static_cast<double>(x.size(-1))), reduction);
 }
 
 }  // namespace cladtorch

@@ -37,6 +37,14 @@ inline Tensor dot(const Tensor& a, const Tensor& b) {
   return sum(mul(a, b));
 }
 
+/// The same of real vectors, by its other name.
+inline Tensor vdot(const Tensor& a, const Tensor& b) { return dot(a, b); }
+/// The sum of the diagonal of a matrix.
+inline Tensor trace(const Tensor& x) {
+  require(x.dim() == 2, "trace: expected a matrix, got ", x.shape());
+  return sum(diagonal(x));
+}
+
 /// input + a b, or beta input + alpha a b, of matrices; the input broadcasts.
 inline Tensor addmm(const Tensor& input, const Tensor& a, const Tensor& b) {
   require(a.dim() == 2 && b.dim() == 2, "addmm: expected matrices: a is ", a.shape(), ", b is ", b.shape());

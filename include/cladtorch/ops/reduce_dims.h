@@ -4,6 +4,7 @@
 
 #include "cladtorch/ops/along.h"
 #include "cladtorch/ops/composed.h"
+#include "cladtorch/ops/cumulative.h"
 #include "cladtorch/ops/reduce.h"
 
 namespace cladtorch {
@@ -58,6 +59,12 @@ inline Tensor amin(const Tensor& x, const Shape& dims, bool keepdim = false) {
 /// Of all elements.
 inline Tensor amax(const Tensor& x) { return amax(x, Shape()); }
 inline Tensor amin(const Tensor& x) { return amin(x, Shape()); }
+
+/// The product. There must be an element.
+inline Tensor prod(const Tensor& x, const Shape& dims, bool keepdim = false) {
+  return prod(detail::joined(x, dims), detail::joined_place(x.dim(), dims))
+      .reshape(detail::left_shape(x.shape(), dims, keepdim));
+}
 
 /// log(sum(exp(x))), with the maximum subtracted first.
 inline Tensor logsumexp(const Tensor& x, const Shape& dims, bool keepdim = false) {

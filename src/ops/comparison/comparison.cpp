@@ -127,4 +127,15 @@ Tensor all(const Tensor& x, int64_t dim, bool keepdim) {
 }
 Tensor all(const Tensor& x) { return all(x.flatten(), 0); }
 
+Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan) {
+  return compare("isclose", a, b, [=](auto left, auto right) {
+    const auto x = static_cast<double>(left), y = static_cast<double>(right);
+    if (x == y || (equal_nan && x != x && y != y)) return true;
+    return std::isfinite(y) && std::abs(x - y) <= atol + rtol * std::abs(y);
+  });
+}
+bool allclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan) {
+  return all(isclose(a, b, rtol, atol, equal_nan)).item() != 0;
+}
+
 }  // namespace cladtorch

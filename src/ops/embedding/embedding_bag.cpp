@@ -34,6 +34,30 @@ Tensor bag_of_each(const Tensor& offsets, int64_t count) {
   return bags;
 }
 
+Tensor padded_bags(const Tensor& indices, const Tensor& offsets) {
+  const std::vector<int64_t> begins = bounds(offsets, indices.numel());
+  const Tensor dense = as_int32("embedding_bag", "indices", indices).contiguous();
+  int64_t longest = 1;
+  for (size_t bag = 0; bag + 1 < begins.size(); ++bag)
+    longest = std::max(longest, begins[bag + 1] - begins[bag]);
+  Tensor padded = Tensor::empty({offsets.size(0), longest}, DType::int32);
+  int32_t* row = padded.data<int32_t>();
+  for (size_t bag = 0; bag + 1 < begins.size(); ++bag, row += longest) {
+    const int32_t *const begin = dense.data<int32_t>() + begins[bag], *const end = dense.data<int32_t>() +
+                                                                                   begins[bag + 1];
+    std::fill(std::copy(begin, end, row), row + longest, begin == end ? 0 : *begin);
+  }
+  return padded;
+}
+
+Tensor filled_bags(const Tensor& offsets, int64_t count) {
+  const std::vector<int64_t> begins = bounds(offsets, count);
+  Tensor filled = Tensor::empty({offsets.size(0), 1}, DType::boolean);
+  for (size_t bag = 0; bag + 1 < begins.size(); ++bag)
+    filled.data<bool>()[bag] = begins[bag + 1] > begins[bag];
+  return filled;
+}
+
 Tensor bag_shares(const Tensor& offsets, int64_t count, DType dtype) {
   const std::vector<int64_t> begins = bounds(offsets, count);
   Tensor shares = Tensor::empty({offsets.size(0), 1}, DType::float64);

@@ -1,6 +1,7 @@
 #include "cladtorch/ops/indexing.h"
 
 #include <algorithm>
+#include <limits>
 #include <type_traits>
 
 #include "cladtorch/ops/count.h"
@@ -102,6 +103,12 @@ Tensor nonzero(const Tensor& x) {
     }
   }
   return places;
+}
+
+double detail::largest_number(DType dtype) {
+  if (dtype == DType::float64) return std::numeric_limits<double>::max();
+  if (dtype == DType::bfloat16) return 0x1.fep127;
+  return std::numeric_limits<float>::max();
 }
 
 }  // namespace cladtorch
