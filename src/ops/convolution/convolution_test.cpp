@@ -2,6 +2,7 @@
 // catalogue (tests/ops/images.cpp) has their gradients.
 #include "cladtorch/ops/convolution.h"
 
+#include "cladtorch/ops/along.h"
 #include "cladtorch/ops/batch_norm.h"
 #include "cladtorch/ops/pooling.h"
 #include "cladtorch/ops/reduce.h"
@@ -79,6 +80,26 @@ TEST(Convolution, FloatBitsDoNotDependOnThreads) {
       EXPECT_TRUE(testing::same_bits(got[i], expected[i])) << threads << ' ' << i;
   }
   set_num_threads(before);
+}
+
+/// Whatever images are taken together.
+TEST(Convolution, TheGradientOfABatchIsTheSumOfThoseOfItsImages) {
+  for (const int64_t groups : {1, 2, 12}) {
+    const Tensor x = normal({70, 12, 5, 4}, 1), weight = normal({24, 12 / groups, 3, 3}, 2),
+                 d_y = normal({70, 24, 5, 4}, 3);
+    const ConvOptions options{.padding = 1, .groups = groups};
+    Tensor d_x, d_weight, expected_x, expected_weight;
+    pullbacks::conv2d_pullback(x, weight, {}, options, d_y, &d_x, &d_weight, nullptr);
+    std::vector<Tensor> of_images;
+    for (int64_t n = 0; n < x.size(0); ++n) {
+      Tensor d_image;
+      pullbacks::conv2d_pullback(x.narrow(0, n, 1), weight, {}, options, d_y.narrow(0, n, 1), &d_image,
+                                 &expected_weight, nullptr);
+      of_images.push_back(d_image);
+    }
+    EXPECT_LT(testing::relative_difference(d_x, cat(of_images)), 1e-13) << groups;
+    EXPECT_LT(testing::relative_difference(d_weight, expected_weight), 1e-13) << groups;
+  }
 }
 
 TEST(Convolution, TakesImagesWithoutABatch) {

@@ -1,8 +1,8 @@
 // The gradient of a convolution's weight as products of matrices: left [left channels, places] times right
 // [places, taps x right channels]. The right operand lies with its channels innermost, so that the taps of
-// one row of the kernel are adjacent and a tile reads them where they are. Places between the rows of an
-// image count too; there the left operand is zero. Where a group has few channels, a dot product for each
-// weight is faster.
+// one row of the kernel are adjacent and a tile reads them where they are; it is told where each place
+// begins. Small images are taken together. Where a group has few channels, a dot product for each weight is
+// faster.
 #include "cladtorch/tensor/parallel.h"
 #include "ops/common/scratch.h"
 #include "ops/convolution/correlation.h"
@@ -12,12 +12,13 @@
 namespace cladtorch::detail {
 namespace {
 
-constexpr int64_t most_elements = 3 << 14;  // of both operands in a part of an image
+constexpr int64_t most_elements = 6 << 14;  // of both operands in a part of an image, or in some images
+constexpr int64_t enough_places = 512;      // for which images are taken together
 constexpr int64_t most_dotted = 2048;       // of one where weights are dot products
 constexpr int64_t most_left = 128;          // channels of a task
 constexpr int64_t most_weights = 640;       // of a task, for each left channel
 constexpr int64_t most_dots = 4;            // left x right channels that are multiplied one by one
-constexpr int64_t tasks_wanted = 32;        // slices of the batch make up for few channels
+constexpr int64_t tasks_wanted = 16;        // slices of the batch make up for few channels
 constexpr int64_t least_work = 1 << 17;
 
 template <class C>
@@ -64,7 +65,7 @@ class Product {
     parts_ = x.groups * left_blocks_ * right_blocks_ * deep_.kernel;
     slice_ =
         EvenSplit(images, std::clamp<int64_t>(divided_up(images * parts_, tasks_wanted), 1, images)).size;
-    slices_ = divided_up(x.batch * deep_.out, slice_);
+    slices_ = divided_up(x.batch * deep_.out, slice_);  // 0 of an empty batch
 
     // As in a Window: a line of zeros may end one row and begin the next.
     const int64_t most_places = std::clamp<int64_t>(most_elements / (left_ + right_), 256, 2048);
@@ -78,20 +79,37 @@ class Product {
     lines_ = divided_up((rows_ - 1) * high_.stride + high_axis_.reach(), high_.stride);
     phase_ = lines_ * pitch_ * wide_.stride + shared_;
     group_ = wide_.dilation == 1 ? wide_.kernel : 1;  // taps whose elements are adjacent
+    const bool whole = !by_dots_ && rows_ == high_.out && width_ == wide_.out && deep_.in == 1 &&
+                       deep_.out == 1 && deep_.kernel == 1;
+    images_ = whole ? EvenSplit(slice_, std::max<int64_t>(1, enough_places / (rows_ * width_))).size : 1;
+    in_place_ = std::is_same_v<T, C> && images_ == 1 && width_ == wide_.out;
   }
 
   void run() const {
     static thread_local Scratch memory;
-    C* const sums = memory.get<C>(slices_ * parts_ * part_size());
+    C* const sums =
+        slices_ == 1 ? nullptr : memory.get<C>(std::max<int64_t>(1, slices_) * parts_ * part_size());
     parallel_for(
         slices_ * parts_, least_work / (slice_ * left_ * right_ * taps_ * high_.out * wide_.out + 1) + 1,
         [&] { own_memory(); },
         [&](int64_t begin, int64_t end) {
-          for (int64_t i = begin; i < end; ++i)
-            compute(i % parts_, i / parts_ * slice_, sums + i * part_size());
+          for (int64_t i = begin; i < end; ++i) {
+            C* const to = sums ? sums + i * part_size() : own_memory() + own_size();
+            compute(i % parts_, i / parts_ * slice_, to);
+            if (!sums) write(i, to);
+          }
         });
+    if (!sums && slices_ > 0) return;
     parallel_for(parts_, least_work / (slices_ * part_size() + 1) + 1, [&](int64_t begin, int64_t end) {
-      for (int64_t part = begin; part < end; ++part) add_slices(part, sums + part * part_size());
+      for (int64_t part = begin; part < end; ++part) {
+        C* const first = sums + part * part_size();
+        if (slices_ == 0) std::fill_n(first, part_size(), C(0));
+        for (int64_t s = 1; s < slices_; ++s) {
+          const C* const from = first + s * parts_ * part_size();
+          for (int64_t i = 0; i < part_size(); ++i) first[i] += from[i];
+        }
+        write(part, first);
+      }
     });
   }
 
@@ -113,22 +131,27 @@ class Product {
     return part;
   }
   int64_t part_size() const { return left_ * right_ * taps_; }
-  int64_t places() const { return (rows_ - 1) * pitch_ + width_; }
+  /// Of one image's right operand.
+  int64_t right_size() const { return high_.stride * phase_ * right_; }
+  int64_t places() const { return images_ * rows_ * width_; }
 
-  C* own_memory() const {
+  /// Operands, and the sums of a part.
+  C* own_memory() const { return thread_scratch<C>(own_size() + part_size()); }
+  int64_t own_size() const {
     if (by_dots_) {
       const Window window(high_axis_, wide_axis_, most_dotted);
-      return thread_scratch<C>(window.results(window.rows) * left_ + window.channel() * right_);
+      return rounded_up(window.results(window.rows) * left_ + window.channel() * right_, 16);
     }
     const int64_t slack = kernel_of<C>().vectors * kernel_of<C>().lanes;
-    return thread_scratch<C>(rounded_up(left_ * places(), 16) + high_.stride * phase_ * right_ + slack);
+    return rounded_up(
+        places() + (in_place_ ? 0 : rounded_up(left_ * places(), 16)) + images_ * right_size() + slack, 16);
   }
 
   void compute(int64_t index, int64_t first_image, C* sums) const {
     const Part part = part_of(index);
     std::fill_n(sums, part_size(), C(0));
     const int64_t end = std::min(x_.batch * deep_.out, first_image + slice_);
-    for (int64_t image = first_image; image < end; ++image) {
+    for (int64_t image = first_image; image < end; image += images_) {
       const int64_t slice = image % deep_.out,
                     source = slice * deep_.stride - deep_.padding + part.deep_tap * deep_.dilation;
       if (source < 0 || source >= deep_.in) continue;
@@ -142,7 +165,7 @@ class Product {
       if (by_dots_) {
         add_dots(part, left, right, sums);
       } else {
-        add_image(part, left, right, sums);
+        add_images(part, left, right, std::min(images_, end - image), sums);
       }
     }
   }
@@ -172,18 +195,37 @@ class Product {
     }
   }
 
-  void add_image(const Part& part, const T* left, const T* right, C* sums) const {
-    C* const lefts = own_memory();
-    C* const rights = lefts + rounded_up(left_ * places(), 16);
+  void add_images(const Part& part, const T* left, const T* right, int64_t images, C* sums) const {
+    C* const own = own_memory();
+    auto* const offsets = reinterpret_cast<int32_t*>(own);
+    C* const lefts = own + places();
+    C* const rights = lefts + (in_place_ ? 0 : rounded_up(left_ * places(), 16));
+    const int64_t left_size = deep_.out * high_.out * wide_.out, n = part.right_count;
     for (int64_t row = 0; row < high_.out; row += rows_) {
       const int64_t rows = std::min(rows_, high_.out - row);
       for (int64_t column = 0; column < wide_.out; column += width_) {
-        const int64_t columns = std::min(width_, wide_.out - column);
-        for (int64_t l = 0; l < part.left_count; ++l)
-          load_rows(left + l * deep_.out * high_.out * wide_.out + row * wide_.out + column, wide_.out, rows,
-                    columns, pitch_, lefts + l * places());
-        load_right(part, right, row, rows, column, columns, rights);
-        multiply(part, (rows - 1) * pitch_ + columns, lefts, rights, sums);
+        const int64_t columns = std::min(width_, wide_.out - column), depth = images * rows * columns;
+        for (int64_t k = 0, p = 0; k < images; ++k) {
+          const T* const from =
+              left + k * x_.groups * x_.left_channels * left_size + row * wide_.out + column;
+          // Whole rows are one.
+          const bool whole = columns == wide_.out;
+          for (int64_t l = 0; l < part.left_count && !in_place_; ++l)
+            load_rows(from + l * left_size, wide_.out, whole ? 1 : rows, whole ? rows * columns : columns,
+                      columns, lefts + l * depth + k * rows * columns);
+          load_right(part, right + k * x_.groups * x_.right_channels * deep_.in * high_.in * wide_.in, row,
+                     rows, column, columns, rights + k * right_size());
+          for (int64_t y = 0; y < rows; ++y)
+            for (int64_t x = 0; x < columns; ++x)
+              offsets[p++] = static_cast<int32_t>(k * right_size() + (y * pitch_ + x) * wide_.stride * n);
+        }
+        if constexpr (std::is_same_v<T, C>) {
+          if (in_place_) {
+            multiply(part, depth, offsets, left + row * wide_.out, left_size, rights, sums);
+            continue;
+          }
+        }
+        multiply(part, depth, offsets, lefts, depth, rights, sums);
       }
     }
   }
@@ -208,20 +250,22 @@ class Product {
     }
   }
 
-  void multiply(const Part& part, int64_t depth, const C* lefts, const C* rights, C* sums) const {
+  /// `lefts` [left channels, depth] has rows that are `left_row` apart.
+  void multiply(const Part& part, int64_t depth, const int32_t* offsets, const C* lefts, int64_t left_row,
+                const C* rights, C* sums) const {
     const simd::GemmKernel<C>& kernel = kernel_of<C>();
     const int64_t n = part.right_count, columns = group_ * n, lanes = kernel.lanes;
     const int64_t panel = EvenSplit(divided_up(columns, lanes), kernel.vectors).size * lanes;
     const int64_t tile_rows = EvenSplit(part.left_count, kernel.most_rows[panel / lanes]).size;
     simd::GemmTile<C> tile{.depth = depth,
-                           .a_row = places(),
+                           .a_row = left_row,
                            .a_depth = 1,
-                           .b_depth = wide_.stride * n,
+                           .b_offsets = offsets,
                            .c_row = taps_ * n,
                            .add = true};
     for (int64_t l = 0; l < part.left_count; l += tile_rows) {
       tile.rows = std::min(tile_rows, part.left_count - l);
-      tile.a = lefts + l * places();
+      tile.a = lefts + l * left_row;
       for (int64_t r = 0; r < high_.kernel; ++r) {
         const int64_t line = r * high_.dilation;
         const C* const from =
@@ -238,27 +282,25 @@ class Product {
     }
   }
 
-  /// The sums of all slices, of which `sums` is the first, to the weights of a part.
-  void add_slices(int64_t index, C* sums) const {
-    for (int64_t s = 1; s < slices_; ++s) {
-      const C* const from = sums + s * parts_ * part_size();
-      for (int64_t i = 0; i < part_size(); ++i) sums[i] += from[i];
-    }
+  /// A part's sums to its weights.
+  void write(int64_t index, const C* sums) const {
     const Part part = part_of(index);
     const int64_t kernel = deep_.kernel * taps_;
     // Dots leave their sums as far apart as the largest part has them.
     const int64_t n = by_dots_ ? right_ : part.right_count;
-    for (int64_t l = 0; l < part.left_count; ++l) {
-      for (int64_t c = 0; c < part.right_count; ++c) {
-        Out* const to =
-            x_.weight +
-            ((part.group * x_.left_channels + part.left + l) * x_.right_channels + part.right + c) * kernel +
-            part.deep_tap * taps_;
-        for (int64_t t = 0; t < taps_; ++t) {
-          const C sum = slices_ ? sums[(l * taps_ + t) * n + c] : C(0);
-          to[t] = static_cast<Out>(x_.add ? static_cast<C>(to[t]) + sum : sum);
+    for (int64_t l = 0; l < part.left_count; ++l, sums += taps_ * n) {
+      Out* to = x_.weight +
+                ((part.group * x_.left_channels + part.left + l) * x_.right_channels + part.right) * kernel +
+                part.deep_tap * taps_;
+      if constexpr (std::is_same_v<C, Out>) {
+        if (!x_.add) {
+          pack_lines(taps_, part.right_count, sums, n, int64_t{1}, kernel, to);
+          continue;
         }
       }
+      for (int64_t c = 0; c < part.right_count; ++c, to += kernel)
+        for (int64_t t = 0; t < taps_; ++t)
+          to[t] = static_cast<Out>((x_.add ? static_cast<C>(to[t]) : C(0)) + sums[t * n + c]);
     }
   }
 
@@ -271,6 +313,8 @@ class Product {
   int64_t left_blocks_, right_blocks_, parts_;
   int64_t slice_, slices_;  // images, counting each place of depth
   int64_t width_, shared_, pitch_, rows_, lines_, phase_, group_;
+  int64_t images_;  // whose places are one depth
+  bool in_place_;   // the left operand is read where it is
 };
 
 }  // namespace

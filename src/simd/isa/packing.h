@@ -80,6 +80,27 @@ inline void transpose_square(const From* from, int64_t line, float* to, int64_t 
   for (int64_t i = 0; i < width; ++i) store(to + i * panel, rows[i]);
 }
 
+/// A part of a square, of `lines` lines and `depth` columns.
+inline void transpose_part(int64_t lines, int64_t depth, const float* from, int64_t line, float* to,
+                           int64_t panel) {
+  Floats rows[width];
+#pragma GCC unroll 16
+  for (int64_t i = 0; i < width; ++i) {
+    const float* const row = from + (i < lines ? i : 0) * line;
+    rows[i] = depth == width ? load(row) : load_part(row, depth, 0);
+  }
+  exchange_rows<1>(rows);
+#pragma GCC unroll 16
+  for (int64_t i = 0; i < width; ++i) {
+    if (i >= depth) continue;
+    if (lines == width) {
+      store(to + i * panel, rows[i]);
+    } else {
+      store_part(to + i * panel, rows[i], lines);
+    }
+  }
+}
+
 template <class From>
 void transpose(int64_t lines, int64_t depth, const From* from, int64_t line, float* to, int64_t panel) {
   for (int64_t p = 0; p < depth; p += width) {
@@ -89,6 +110,14 @@ void transpose(int64_t lines, int64_t depth, const From* from, int64_t line, flo
         transpose_square(from + i * line + p, line, to + p * panel + i, panel);
         i += width;
         continue;
+      }
+      if constexpr (sizeof(From) == sizeof(float) && width >= 8) {
+        const int64_t rest = lines - i < width ? lines - i : width;
+        if (rest > width / 4 && count > width / 4) {
+          transpose_part(rest, count, from + i * line + p, line, to + p * panel + i, panel);
+          i += rest;
+          continue;
+        }
       }
       const int64_t n = lines - i >= 4 ? 4 : 1;
       int64_t q = p;
