@@ -45,8 +45,9 @@ def time_peer(name: str, path: Path, peer: str, options: argparse.Namespace) -> 
 
 
 def check(name: str, title: str, mine: dict, theirs: dict) -> None:
-    for a, b in zip(mine["losses"], theirs["losses"]):
-        if not abs(a - b) <= 2e-3 * abs(b) + 1e-6:
+    # AdamW's first updates are the signs of gradients, whose rounding shows in a normalized network, by 5e-4.
+    for a, b, bound in zip(mine["losses"], theirs["losses"], (1e-4, 2e-3, 2e-3)):
+        if not abs(a - b) <= bound * abs(b):
             raise Failed(f"{name}: the losses are {mine['losses']}, of {title} {theirs['losses']}, not timed")
 
 
