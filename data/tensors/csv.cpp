@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <map>
 #include <string_view>
 #include <system_error>
 #include <type_traits>
@@ -135,8 +137,48 @@ bool is_number(const std::string& field) {
   return parse(field, value) != Parsed::no_number;
 }
 
+/// The texts of a column, in the order in which they come.
+struct Labels {
+  std::map<std::string, int64_t, std::less<>> places;
+
+  int64_t place_of(std::string_view text) {
+    const auto found = places.find(text);
+    if (found != places.end()) return found->second;
+    return places.emplace(text, std::ssize(places)).first->second;
+  }
+};
+
+/// Gives the labels in a column their places in alphabetical order, in which they are returned.
 template <class T>
-Tensor read_rows(CsvReader& reader, int64_t columns, const std::vector<std::string>& names) {
+std::vector<std::string> sort_labels(const Labels& labels, T* column, int64_t rows, int64_t step) {
+  std::vector<std::string> sorted;
+  std::vector<T> number(labels.places.size());
+  for (const auto& [text, place] : labels.places) {
+    number[static_cast<size_t>(place)] = static_cast<T>(sorted.size());
+    sorted.push_back(text);
+  }
+  for (int64_t row = 0; row < rows; ++row) {
+    T& value = column[row * step];
+    if (value == value) value = number[static_cast<size_t>(value)];
+  }
+  return sorted;
+}
+
+/// Which columns have labels.
+std::vector<bool> columns_of_labels(const std::vector<int64_t>& given, int64_t columns) {
+  std::vector<bool> chosen(static_cast<size_t>(columns));
+  for (const int64_t column : given) {
+    require(column >= -columns && column < columns, "read_csv: label_columns has ", column,
+            ", but there are ", columns, " columns");
+    chosen[static_cast<size_t>(column < 0 ? column + columns : column)] = true;
+  }
+  return chosen;
+}
+
+template <class T>
+Tensor read_rows(CsvReader& reader, int64_t columns, const std::vector<std::string>& names,
+                 const std::vector<bool>& has_labels, std::vector<std::vector<std::string>>& labels) {
+  std::vector<Labels> texts(static_cast<size_t>(columns));
   // Each field takes a byte at least, with what ends it.
   const std::string_view rest = reader.rest();
   const int64_t lines = std::count(rest.begin(), rest.end(), '\n') + 1;
@@ -149,6 +191,10 @@ Tensor read_rows(CsvReader& reader, int64_t columns, const std::vector<std::stri
     for (; !reader.row_ended(); ++column) {
       const std::string_view field = reader.next_field();
       if (column >= columns) continue;
+      if (has_labels[static_cast<size_t>(column)] && !field.empty()) {
+        *out++ = static_cast<T>(texts[static_cast<size_t>(column)].place_of(field));
+        continue;
+      }
       const Parsed parsed = parse(field, *out++);
       if (parsed == Parsed::number) continue;
       const std::string name =
@@ -159,6 +205,10 @@ Tensor read_rows(CsvReader& reader, int64_t columns, const std::vector<std::stri
     }
     if (column != columns) reader.fail_here(column, " fields, expected ", columns, " as in the first line");
   }
+  labels.resize(static_cast<size_t>(columns));
+  for (size_t column = 0; column < labels.size(); ++column)
+    if (has_labels[column])
+      labels[column] = sort_labels(texts[column], values.data<T>() + column, rows, columns);
   return values.narrow(0, 0, rows);
 }
 
@@ -176,16 +226,18 @@ CsvTable read_csv(const std::filesystem::path& path, const CsvOptions& options) 
   CsvTable table;
   std::vector<std::string> first = first_row(reader);
   require(!first.empty(), "read_csv: '", path.string(), "' is empty");
-  const bool header =
-      options.header == CsvHeader::yes ||
-      (options.header == CsvHeader::automatic && !std::all_of(first.begin(), first.end(), is_number));
   const auto columns = std::ssize(first);
+  const std::vector<bool> has_labels = columns_of_labels(options.label_columns, columns);
+  bool header = options.header == CsvHeader::yes;
+  for (size_t i = 0; i < first.size() && options.header == CsvHeader::automatic; ++i)
+    header = header || (!has_labels[i] && !is_number(first[i]));
   if (header) {
     table.columns = std::move(first);
     for (reader.next_row(); !reader.row_ended();) reader.next_field();
   }
-  table.values = options.dtype == DType::float32 ? read_rows<float>(reader, columns, table.columns)
-                                                 : read_rows<double>(reader, columns, table.columns);
+  table.values = options.dtype == DType::float32
+                     ? read_rows<float>(reader, columns, table.columns, has_labels, table.labels)
+                     : read_rows<double>(reader, columns, table.columns, has_labels, table.labels);
   return table;
 }
 

@@ -50,6 +50,22 @@ TEST_F(Csv, GivesNumbersAndNames) {
   EXPECT_THAT(values(table.values), ElementsAre(1, 2.5f, -3, 0.4f));
 }
 
+TEST_F(Csv, GivesTheNumbersOfLabels) {
+  const CsvTable table =
+      read("length,kind\n1,virginica\n2,setosa\n3,\n4, \"virginica\"\n", {.label_columns = {-1}});
+  EXPECT_THAT(table.columns, ElementsAre("length", "kind"));
+  EXPECT_THAT(values(table.values), ElementsAre(1, 1, 2, 0, 3, IsNan(), 4, 1));
+  ASSERT_EQ(table.labels.size(), 2u);
+  EXPECT_THAT(table.labels[0], IsEmpty());
+  EXPECT_THAT(table.labels[1], ElementsAre("setosa", "virginica"));
+  const CsvTable numbers = read("b,7\na,8\n10,9\n", {.dtype = DType::float64, .label_columns = {0}});
+  EXPECT_THAT(numbers.columns, IsEmpty()) << "labels are no names";
+  EXPECT_THAT(numbers.labels[0], ElementsAre("10", "a", "b"));
+  EXPECT_EQ(numbers.values.select(0, 0).select(0, 0).item(), 2);
+  EXPECT_EQ(io::error_of([&] { read("1,2\n", {.label_columns = {2}}); }),
+            "read_csv: label_columns has 2, but there are 2 columns");
+}
+
 TEST_F(Csv, SeesWhetherThereIsAHeader) {
   EXPECT_THAT(read("1,2\n3,4\n").columns, IsEmpty());
   EXPECT_EQ(read("1,2\n3,4\n").values.size(0), 2);
