@@ -30,7 +30,7 @@ void add_bench(CLI::App& app, Action& action) {
   add("--dtype", options->dtype, "fp32|bf16|fp8",
       "number format of the computation; fp8: bf16, with linear layers in 8 bits")
       ->capture_default_str();
-  add("--optimizer", options->optimizer, "adamw|adam|muon|sgd|rmsprop|adagrad|lion",
+  add("--optimizer", options->optimizer, "adamw|adam|muon|sgd|rmsprop|adagrad|lion|adamax|nadam|radam",
       "what updates the weights")
       ->capture_default_str();
   add("--device", options->device, "cpu|cuda|cuda:N", "where to compute")->capture_default_str();

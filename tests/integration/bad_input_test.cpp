@@ -84,8 +84,8 @@ TEST_F(BadInput, ValuesThatAnOptionDoesNotTakeAreNamed) {
                "export: --format: 'onnx' is not one of gguf, hf, llmc");
   expect_error({"completion", "tcsh"}, usage_error_code, "'tcsh' is not one of bash, fish, zsh");
   expect_error({"bench", "--optimizer", "mun"}, usage_error_code,
-               "bench: --optimizer is 'mun', expected adamw, adam, muon, sgd, rmsprop, adagrad or lion (did "
-               "you mean 'muon'?)");
+               "bench: --optimizer is 'mun', expected adamw, adam, muon, sgd, rmsprop, adagrad, lion, "
+               "adamax, nadam or radam (did you mean 'muon'?)");
   expect_error({"bench", "--json=perhaps"}, usage_error_code,
                "bench: --json: it takes no value, got 'perhaps'");
   expect_error({"man", "trian"}, usage_error_code, "there is no command 'trian'");

@@ -54,6 +54,14 @@ double loss_and_gradient(const Classifier& model, const Tensor& x, const Tensor&
 
 }  // namespace own
 
+/// What would be a ModuleDict.
+struct Pair {
+  nn::Linear first, second;
+
+  Tensor forward(const Tensor& x) const { return second(relu(first(x))); }
+  CLADTORCH_PARAMETERS(first, second)
+};
+
 /// Blocks that are computed again in the backward pass.
 struct Deep {
   std::vector<nn::Block> h;
@@ -158,6 +166,19 @@ TEST(Migrating, Layers) {
             query.shape());
   nn::TransformerDecoderLayer decoder(8, 2, random, {.hidden = 16});
   EXPECT_EQ(decoder.forward(query, key).shape(), query.shape());
+  {
+    const Tensor source = key, target = query, source_mask, target_mask = nn::square_subsequent_mask(4);
+    nn::Transformer transformer(8, 2, random, {.encoder_layers = 2, .decoder_layers = 2});
+    EXPECT_EQ(transformer.forward(source, target, source_mask, target_mask).shape(), target.shape());
+  }
+  EXPECT_EQ(nn::PReLU(8).forward(randn({2, 8, 3}, random)).shape(), (Shape{2, 8, 3}));
+  EXPECT_EQ(values(nn::Identity().forward(query)), values(query));
+  {
+    const Tensor x = randn({3, 4}, random), h = zeros({3, 8});
+    EXPECT_EQ(nn::Bilinear(4, 4, 2, random).forward(x, x).shape(), (Shape{3, 2}));
+    EXPECT_EQ(nn::LSTMCell(4, 8, random).forward(x, h, h).c.shape(), h.shape());
+    EXPECT_EQ(nn::GRUCell(4, 8, random).forward(x, h).shape(), h.shape());
+  }
   const Tensor q = randn({2, 3, 4, 8}, random), k = randn({2, 3, 5, 8}, random), v = k;
   EXPECT_EQ(scaled_dot_product_attention(q, k, v, mask).shape(), q.shape());
 
@@ -643,6 +664,12 @@ TEST(Migrating, Modules) {
   EXPECT_EQ(TensorList(gradient).size(), parameters.size() - 1);
 }
 
+TEST(Migrating, NamesOfMembers) {
+  Random random(42);
+  Pair pair{nn::Linear(2, 3, random), nn::Linear(3, 1, random)};
+  EXPECT_EQ(named_parameters(pair)[2].name, "second.weight");
+}
+
 TEST(Migrating, FilesAndChecks) {
   using own::Classifier;
   const io::TemporaryFolder folder;
@@ -714,6 +741,8 @@ TEST(Migrating, Arrays) {
   const data::CsvTable csv = data::read_csv(table, {.delimiter = ';'});
   EXPECT_THAT(values(csv.values), ElementsAre(1, 2, 3, 4));
   EXPECT_THAT(csv.columns, ElementsAre("a", "b"));
+  const fs::path irises = folder.write("iris.csv", "length,kind\n1,virginica\n2,setosa\n");
+  EXPECT_THAT(data::read_csv(irises, {.label_columns = {-1}}).labels[1], ElementsAre("setosa", "virginica"));
 }
 
 TEST(Migrating, Images) {
@@ -878,12 +907,26 @@ TEST(Migrating, Gradients) {
   rmsprop.set_lr(1e-4);
   Adagrad adagrad(model, {.lr = 0.01});
   Lion lion(model, {.lr = 1e-4});
+  Adamax adamax(model, {.lr = 2e-3});
+  NAdam nadam(model, {.lr = 2e-3});
+  RAdam radam(model, {.lr = 1e-3});
   Muon muon(model, {.lr = 1e-3});
-  for (Optimizer* other : std::initializer_list<Optimizer*>{&sgd, &adam, &rmsprop, &adagrad, &lion, &muon}) {
+  for (Optimizer* other : std::initializer_list<Optimizer*>{&sgd, &adam, &rmsprop, &adagrad, &lion, &adamax,
+                                                            &nadam, &radam, &muon}) {
     const double earlier = loss_and_gradient(model, x, labels, &gradient);
     other->step(gradient);
     EXPECT_LT(loss(model, x, labels), earlier) << other->name();
   }
+}
+
+TEST(Migrating, ClosuresOfLBFGS) {
+  Random random(42);
+  Classifier model(random), gradient = like(model);
+  const Tensor x = randn({64, 2}, random), labels = random_tokens({64}, 3, 1);
+  const auto closure = [&] { return loss_and_gradient(model, x, labels, &gradient); };
+  LBFGS lbfgs(model, {.line_search_fn = LineSearch::strong_wolfe});
+  const double before = lbfgs.step(gradient, closure);
+  EXPECT_LT(loss(model, x, labels), before);
 }
 
 TEST(Migrating, SchedulesAndAverages) {
@@ -900,6 +943,23 @@ TEST(Migrating, SchedulesAndAverages) {
   {
     const ExponentialLR rates{.lr = 1e-3, .gamma = 0.95};
     EXPECT_DOUBLE_EQ(rates.at(step), 1e-3 * std::pow(0.95, 31));
+  }
+  {
+    const MultiStepLR rates{.lr = 1e-3, .milestones = {30, 80}, .gamma = 0.1};
+    EXPECT_DOUBLE_EQ(rates.at(step), 1e-4);
+  }
+  {
+    const auto factor = [](int64_t step) { return step < 10 ? 1.0 : 0.5; };
+    const LambdaLR rates{.lr = 1e-3, .lr_lambda = factor};
+    EXPECT_DOUBLE_EQ(rates.at(step), 5e-4);
+  }
+  {
+    const CosineAnnealingWarmRestarts rates{.lr = 1e-3, .T_0 = 10, .T_mult = 2};
+    EXPECT_DOUBLE_EQ(rates.at(30), 1e-3);
+  }
+  {
+    const CyclicLR rates{.base_lr = 1e-4, .max_lr = 1e-3};
+    EXPECT_DOUBLE_EQ(rates.at(2000), 1e-3);
   }
   const OneCycleLR rates{.max_lr = 0.01, .total_steps = 1000};
   EXPECT_DOUBLE_EQ(rates.at(299), 0.01);

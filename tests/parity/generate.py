@@ -487,6 +487,63 @@ def toolbox():
                                               for key in "abc"[:count]})
 
 
+def more_layers():
+    """With the options of tests/parity/layers_parity_test.cpp."""
+    torch.manual_seed(2468)  # whatever comes before
+    options = dict(dim_feedforward=12, dropout=0.0, batch_first=True)
+    layer("Transformer", torch.nn.Transformer(8, 2, 2, 2, **options),
+          lambda m, x, z: m(x, z, tgt_mask=torch.nn.Transformer.generate_square_subsequent_mask(5)),
+          normal(3, 4, 8), normal(3, 5, 8))
+    layer("Bilinear", torch.nn.Bilinear(4, 3, 5), lambda m, x, z: m(x, z), normal(2, 6, 4), normal(2, 6, 3))
+    layer("PReLU", torch.nn.PReLU(3), lambda m, x: m(x), normal(2, 3, 4))
+    layer("LSTMCell", torch.nn.LSTMCell(4, 6), lambda m, x, z: torch.cat(m(x, (z, 2 * z)), 1), normal(3, 4), normal(3, 6))
+    layer("GRUCell", torch.nn.GRUCell(4, 6), lambda m, x, z: m(x, z), normal(3, 4), normal(3, 6))
+
+
+OPTIMIZERS = {
+    "Adamax": dict(lr=0.01, betas=(0.8, 0.9), weight_decay=0.5), "NAdam": dict(lr=0.01, betas=(0.8, 0.9), weight_decay=0.5),
+    "RAdam": dict(lr=0.01, betas=(0.8, 0.9), weight_decay=0.5), "Adagrad": dict(lr=0.1, lr_decay=0.2, initial_accumulator_value=0.3),
+    "RMSprop": dict(lr=0.01, alpha=0.9, momentum=0.7, centered=True, weight_decay=0.5)}
+
+
+def optimizers():
+    """Parameters after some steps, and the losses of L-BFGS at the start of each of its steps."""
+    torch.manual_seed(1357)  # whatever comes before
+    for name, options in OPTIMIZERS.items():
+        p, g = normal(3, 4), torch.randn(8, 3, 4)
+        tensors[f"optimizer_{name}/start"], tensors[f"optimizer_{name}/gradients"] = p.detach().clone(), g
+        optimizer = getattr(torch.optim, name)([p], **options)
+        for gradient in g:
+            p.grad = gradient.clone()
+            optimizer.step()
+        tensors[f"optimizer_{name}/end"] = p.detach().clone()
+    for search in ("strong_wolfe", None):
+        x = torch.tensor([-1.2, 1], dtype=torch.float64, requires_grad=True)
+        optimizer = torch.optim.LBFGS([x], lr=1 if search else 0.002, max_iter=4, history_size=3, line_search_fn=search)
+
+        def closure():
+            optimizer.zero_grad()
+            loss = (1 - x[0]) ** 2 + 100 * (x[1] - x[0] ** 2) ** 2
+            loss.backward()
+            return loss
+
+        losses = [optimizer.step(closure).item() for _ in range(8)]
+        tensors[f"optimizer_LBFGS_{search or 'none'}/losses"] = torch.tensor(losses)
+    schedulers = {
+        "MultiStepLR": lambda o, s: s.MultiStepLR(o, [2, 5, 11], gamma=0.3),
+        "CosineAnnealingWarmRestarts": lambda o, s: s.CosineAnnealingWarmRestarts(o, 3, T_mult=2, eta_min=0.1),
+        "CyclicLR": lambda o, s: s.CyclicLR(o, 0.1, 1.0, 4, 3, mode="triangular2", cycle_momentum=False),
+        "CyclicLR_exp": lambda o, s: s.CyclicLR(o, 0.1, 1.0, 4, mode="exp_range", gamma=0.9, cycle_momentum=False)}
+    for name, make in schedulers.items():
+        optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
+        scheduler, rates = make(optimizer, torch.optim.lr_scheduler), []
+        for _ in range(24):
+            rates.append(optimizer.param_groups[0]["lr"])
+            optimizer.step()
+            scheduler.step()
+        tensors[f"scheduler_{name}/rates"] = torch.tensor(rates)
+
+
 def gpt2_parameters():
     channels = CONFIG["n_embd"]
     shapes = {"wte.weight": (CONFIG["vocab_size"], channels), "wpe.weight": (CONFIG["n_positions"], channels)}
@@ -597,4 +654,6 @@ if __name__ == "__main__":
     composed_shapes()
     toolbox()
     sequences()
+    more_layers()
+    optimizers()
     write(sys.argv[1])

@@ -77,6 +77,17 @@ CHECK_LAYER(TransformerDecoderLayer, nn::TransformerDecoderLayer,
             nn::TransformerDecoderLayer(8, 2, random, {.hidden = 12, .dropout = 0, .norm_first = true}),
             layer.forward(in.x, in.z, nn::square_subsequent_mask(4)))
 
+CHECK_LAYER(
+    Transformer, nn::Transformer,
+    nn::Transformer(8, 2, random,
+                    {.encoder_layers = 2, .decoder_layers = 2, .layer = {.hidden = 12, .dropout = 0}}),
+    layer.forward(in.x, in.z, {}, nn::square_subsequent_mask(5)))
+CHECK_LAYER(Bilinear, nn::Bilinear, nn::Bilinear(4, 3, 5, random), layer.forward(in.x, in.z))
+CHECK_LAYER(PReLU, nn::PReLU, nn::PReLU(3), layer.forward(in.x))
+Tensor both_of(const LstmStep& step) { return cat({step.h, step.c}, 1); }
+CHECK_LAYER(LSTMCell, nn::LSTMCell, nn::LSTMCell(4, 6, random), both_of(layer.forward(in.x, in.z, in.z * 2)))
+CHECK_LAYER(GRUCell, nn::GRUCell, nn::GRUCell(4, 6, random), layer.forward(in.x, in.z))
+
 TEST(Attention, PaddingMaskHidesWhatLiesBehindTheLengths) {
   Random random(2);
   nn::MultiheadAttention layer(8, 2, random);

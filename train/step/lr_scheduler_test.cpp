@@ -22,6 +22,39 @@ TEST(ExponentialLR, FallsByTheSameFactor) {
   EXPECT_DOUBLE_EQ(schedule.at(10), std::ldexp(2, -10));
 }
 
+TEST(MultiStepLR, FallsAtEachMilestone) {
+  const MultiStepLR schedule{.lr = 1, .milestones = {2, 5}, .gamma = 0.5};
+  for (int64_t step = 0; step < 8; ++step)
+    EXPECT_DOUBLE_EQ(schedule.at(step), step < 2 ? 1 : step < 5 ? 0.5 : 0.25) << step;
+}
+
+TEST(LambdaLR, FollowsAFunction) {
+  const LambdaLR schedule{.lr = 0.5, .lr_lambda = [](int64_t step) { return 1.0 / (1.0 + double(step)); }};
+  EXPECT_DOUBLE_EQ(schedule.at(0), 0.5);
+  EXPECT_DOUBLE_EQ(schedule.at(3), 0.125);
+}
+
+TEST(CosineAnnealingWarmRestarts, BeginsAgainInLongerCycles) {
+  const CosineAnnealingWarmRestarts schedule{.lr = 3, .T_0 = 2, .T_mult = 2, .eta_min = 1};
+  for (const int64_t start : {0, 2, 6, 14}) EXPECT_DOUBLE_EQ(schedule.at(start), 3) << start;
+  for (const int64_t middle : {1, 4, 10}) EXPECT_DOUBLE_EQ(schedule.at(middle), 2) << middle;
+  const CosineAnnealingWarmRestarts same{.lr = 1, .T_0 = 4};
+  EXPECT_DOUBLE_EQ(same.at(4000000002), 0.5);
+}
+
+TEST(CyclicLR, RisesAndFallsOverAndOver) {
+  CyclicLR schedule{.base_lr = 1, .max_lr = 5, .step_size_up = 4, .step_size_down = 2};
+  const std::vector<double> cycle = {1, 2, 3, 4, 5, 3};
+  for (size_t step = 0; step < 18; ++step)
+    EXPECT_DOUBLE_EQ(schedule.at(static_cast<int64_t>(step)), cycle[step % 6]) << step;
+  schedule.mode = CyclicMode::triangular2;
+  EXPECT_DOUBLE_EQ(schedule.at(6 + 4), 3);
+  EXPECT_DOUBLE_EQ(schedule.at(12 + 4), 2);
+  schedule = {.base_lr = 1, .max_lr = 5, .step_size_up = 4, .mode = CyclicMode::exp_range, .gamma = 0.5};
+  EXPECT_DOUBLE_EQ(schedule.at(4), 1 + 4.0 / 16);
+  EXPECT_DOUBLE_EQ(schedule.at(6), 1 + 2.0 / 64);
+}
+
 TEST(OneCycleLR, RisesToTheMaximumAndFallsBelowItsStart) {
   for (const AnnealStrategy strategy : {AnnealStrategy::cos, AnnealStrategy::linear}) {
     const OneCycleLR schedule{.max_lr = 1,

@@ -5,9 +5,12 @@
 #include "cladtorch/quote.h"
 #include "cladtorch/train/adagrad.h"
 #include "cladtorch/train/adam.h"
+#include "cladtorch/train/adamax.h"
 #include "cladtorch/train/adamw.h"
 #include "cladtorch/train/lion.h"
 #include "cladtorch/train/muon.h"
+#include "cladtorch/train/nadam.h"
+#include "cladtorch/train/radam.h"
 #include "cladtorch/train/rmsprop.h"
 #include "cladtorch/train/sgd.h"
 #include "cladtorch/train/suggest.h"
@@ -36,6 +39,15 @@ Options options_of(const TrainConfig::Optimizer& config) {
     options.momentum = config.momentum;
     options.nesterov = config.nesterov;
   }
+  if constexpr (requires { options.centered; }) {
+    options.momentum = config.rmsprop_momentum;
+    options.centered = config.centered;
+  }
+  if constexpr (requires { options.lr_decay; }) {
+    options.lr_decay = config.lr_decay;
+    options.initial_accumulator_value = config.initial_accumulator_value;
+  }
+  if constexpr (requires { options.momentum_decay; }) options.momentum_decay = config.momentum_decay;
   return options;
 }
 
@@ -59,6 +71,9 @@ std::unique_ptr<Optimizer> make_optimizer(const TrainConfig::Optimizer& config, 
                                           TensorList masters) {
   TensorList &p = parameters, &m = masters;
   if (config.kind == "adam") return make<Adam, AdamOptions>(config, p, m);
+  if (config.kind == "adamax") return make<Adamax, AdamaxOptions>(config, p, m);
+  if (config.kind == "nadam") return make<NAdam, NAdamOptions>(config, p, m);
+  if (config.kind == "radam") return make<RAdam, RAdamOptions>(config, p, m);
   if (config.kind == "muon") return make<Muon, MuonOptions>(config, p, m);
   if (config.kind == "sgd") return make<SGD, SGDOptions>(config, p, m);
   if (config.kind == "rmsprop") return make<RMSprop, RMSpropOptions>(config, p, m);

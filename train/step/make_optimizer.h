@@ -10,8 +10,8 @@
 namespace cladtorch::train {
 
 /// Values of optimizer.kind.
-inline constexpr const char* optimizer_kinds[] = {"adamw",   "adam",    "muon", "sgd",
-                                                  "rmsprop", "adagrad", "lion"};
+inline constexpr const char* optimizer_kinds[] = {"adamw",   "adam", "muon",   "sgd",   "rmsprop",
+                                                  "adagrad", "lion", "adamax", "nadam", "radam"};
 /// "adamw, adam or lion", with all of them.
 std::string optimizer_kind_choices();
 

@@ -10,10 +10,13 @@
 #include "cladtorch/tensor/parallel.h"
 #include "cladtorch/train/adagrad.h"
 #include "cladtorch/train/adam.h"
+#include "cladtorch/train/adamax.h"
 #include "cladtorch/train/adamw.h"
 #include "cladtorch/train/allocation_counter.h"
 #include "cladtorch/train/lion.h"
 #include "cladtorch/train/muon.h"
+#include "cladtorch/train/nadam.h"
+#include "cladtorch/train/radam.h"
 #include "cladtorch/train/rmsprop.h"
 #include "cladtorch/train/sgd.h"
 #include "io/temporary_folder.h"
@@ -112,7 +115,7 @@ void expect_formula(const Options& options, Update update) {
     SCOPED_TRACE(parameters[tensor].name);
     std::vector<double> p = values_of(parameters[tensor].tensor);
     std::vector<Kept> kept(p.size());
-    for (uint64_t step = 1; step <= 5; ++step) {
+    for (uint64_t step = 1; step <= 8; ++step) {
       draw(gradients, step);
       const std::vector<double> g = values_of(gradients[tensor].tensor);
       for (size_t i = 0; i < p.size(); ++i)
@@ -207,6 +210,56 @@ TEST(Adagrad, FollowsTheFormulaOverSeveralSteps) {
       sum[0] += g * g;
       p -= o.lr / (1 + (static_cast<double>(step) - 1) * o.lr_decay) * g / (std::sqrt(sum[0]) + o.eps);
     });
+  }
+}
+
+TEST(Adamax, FollowsTheFormulaOverSeveralSteps) {
+  const AdamaxOptions o{.lr = 0.01, .beta1 = 0.8, .beta2 = 0.9, .eps = 1e-3, .weight_decay = 0.5};
+  expect_formula<Adamax>(o, [&](double& p, double g, double decay, Kept& k, uint64_t step) {
+    g += decay * p;
+    k[0] = o.beta1 * k[0] + (1 - o.beta1) * g;
+    k[1] = std::max(o.beta2 * k[1], std::abs(g) + o.eps);
+    p -= o.lr / (1 - std::pow(o.beta1, static_cast<double>(step))) * k[0] / k[1];
+  });
+}
+
+TEST(NAdam, FollowsTheFormulaOverSeveralSteps) {
+  const NAdamOptions o{
+      .lr = 0.01, .beta1 = 0.8, .beta2 = 0.9, .eps = 1e-3, .weight_decay = 0.5, .momentum_decay = 0.3};
+  expect_formula<NAdam>(o, [&](double& p, double g, double decay, Kept& k, uint64_t step) {
+    const auto mu = [&](uint64_t t) {
+      return o.beta1 * (1 - 0.5 * std::pow(0.96, static_cast<double>(t) * o.momentum_decay));
+    };
+    g += decay * p;
+    k[0] = o.beta1 * k[0] + (1 - o.beta1) * g;
+    k[1] = o.beta2 * k[1] + (1 - o.beta2) * g * g;
+    k[2] = (step == 1 ? 1 : k[2]) * mu(step);
+    const double mean = mu(step + 1) * k[0] / (1 - k[2] * mu(step + 1)) + (1 - mu(step)) * g / (1 - k[2]);
+    p -= o.lr * mean / (std::sqrt(k[1] / (1 - std::pow(o.beta2, static_cast<double>(step)))) + o.eps);
+  });
+}
+
+/// The mean square begins to count with the sixth step.
+TEST(RAdam, FollowsTheFormulaOverSeveralSteps) {
+  for (const double beta2 : {0.999, 0.9}) {
+    const RAdamOptions o{.lr = 0.01, .beta1 = 0.8, .beta2 = beta2, .eps = 1e-3, .weight_decay = 0.5};
+    int rectified = 0;
+    expect_formula<RAdam>(o, [&](double& p, double g, double decay, Kept& k, uint64_t step) {
+      g += decay * p;
+      k[0] = o.beta1 * k[0] + (1 - o.beta1) * g;
+      k[1] = o.beta2 * k[1] + (1 - o.beta2) * g * g;
+      const auto t = static_cast<double>(step);
+      const double most = 2 / (1 - beta2) - 1, bias = 1 - std::pow(beta2, t);
+      const double seen = most - 2 * t * std::pow(beta2, t) / bias, mean = k[0] / (1 - std::pow(o.beta1, t));
+      if (seen > 5) {
+        const double share = std::sqrt((seen - 4) * (seen - 2) * most / ((most - 4) * (most - 2) * seen));
+        p -= o.lr * share * mean * std::sqrt(bias) / (std::sqrt(k[1]) + o.eps);
+        ++rectified;
+      } else {
+        p -= o.lr * mean;
+      }
+    });
+    EXPECT_GT(rectified, 0);
   }
 }
 

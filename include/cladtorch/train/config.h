@@ -65,6 +65,11 @@ struct TrainConfig {
     double momentum = 0.95;
     bool nesterov = true;
     double alpha = 0.99;
+    double rmsprop_momentum = 0;
+    bool centered = false;
+    double lr_decay = 0;
+    double initial_accumulator_value = 0;
+    double momentum_decay = 4e-3;
     double clip = 1.0;
   } optimizer;
   struct ScheduleKeys {

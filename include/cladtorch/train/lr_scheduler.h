@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <vector>
 
 namespace cladtorch {
 
@@ -22,6 +24,55 @@ struct StepLR {
 struct ExponentialLR {
   double lr = 1e-3;
   double gamma = 0.1;
+
+  double at(int64_t step) const;
+};
+
+/// lr gamma^k after k of the milestones, in ascending order.
+struct MultiStepLR {
+  double lr = 1e-3;
+  std::vector<int64_t> milestones{};
+  double gamma = 0.1;
+
+  double at(int64_t step) const;
+};
+
+/// lr times what a function says.
+struct LambdaLR {
+  double lr = 1e-3;
+  std::function<double(int64_t)> lr_lambda{};
+
+  double at(int64_t step) const { return lr * lr_lambda(step); }
+};
+
+/// Half a cosine from lr to eta_min in T_0 steps, then again from the start in T_mult times as many, and so
+/// on. Source: Loshchilov and Hutter, "SGDR: Stochastic gradient descent with warm restarts", 2017.
+struct CosineAnnealingWarmRestarts {
+  double lr = 1e-3;
+  int64_t T_0 = 1;
+  int64_t T_mult = 1;
+  double eta_min = 0;
+
+  double at(int64_t step) const;
+};
+
+enum class CyclicMode {
+  triangular,   ///< the same triangle each time
+  triangular2,  ///< half as high each time
+  exp_range,    ///< gamma^step as high
+};
+
+/// Straight lines from base_lr up to max_lr in step_size_up steps and down again in step_size_down, or as
+/// many if that is 0, over and over. The momentum of the optimizer does not change, as with
+/// cycle_momentum=False in PyTorch. Source: Smith, "Cyclical learning rates for training neural networks",
+/// 2017.
+struct CyclicLR {
+  double base_lr = 1e-4;
+  double max_lr = 1e-3;
+  int64_t step_size_up = 2000;
+  int64_t step_size_down = 0;
+  CyclicMode mode = CyclicMode::triangular;
+  double gamma = 1;
 
   double at(int64_t step) const;
 };
