@@ -354,4 +354,23 @@ bool same(const Expr* a, const Expr* b) {
   return true;
 }
 
+Expr* by_value(Function& fn, const Stmt* s, Expr* d) {
+  const CallInfo& c = *s->call;
+  const auto is = [&](const char* name) {
+    return c.reverse_name == std::string("clad::builtin_derivatives::") + name + "_pullback";
+  };
+  const bool exp = is("exp"), sqrt = is("sqrt"), tanh = is("tanh");
+  if (!s->var || s->var->type->kind != Type::Real || c.args.size() != 1 || !(exp || sqrt || tanh))
+    return nullptr;
+  const Type* t = s->var->type;
+  const auto number = [&](const char* text) { return fn.make(Expr::Literal, t, text); };
+  const auto binary = [&](const char* op, Expr* a, Expr* b) {
+    return fn.make(Expr::Binary, a->type, op, {a, b});
+  };
+  Expr* y = fn.ref(s->var);
+  if (exp) return binary("*", d, y);
+  if (sqrt) return binary("/", d, binary("*", number("2"), y));
+  return binary("*", d, binary("-", number("1"), binary("*", y, y)));
+}
+
 }  // namespace clad::ir

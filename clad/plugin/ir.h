@@ -430,4 +430,8 @@ bool same(const Expr* a, const Expr* b);
 /// Whether two expressions are written alike.
 bool alike(const Expr* a, const Expr* b);
 
+/// d times the derivative of a call of a function of <cmath>, from its value, where that says it; null for
+/// others.
+Expr* by_value(Function& fn, const Stmt* call, Expr* d);
+
 }  // namespace clad::ir

@@ -141,6 +141,7 @@ bool Module::lower(const DerivativeKey& key, SourceLocation use, Instance& in) {
   if (diagnose_.errors() != errors) return false;
   if (!rules_.is_part(key.function)) fuse(fn, rules_, active_in(key, fn.params.size()), callees_);
   structure(fn, types_.get(sema_.Context.BoolTy));
+  if (analyses_.steps) read_after_steps(fn);
   for (const ir::Tangents& mask : key.tangents) {
     if (!activate(mask, use, in)) return false;
     if (!resolve_calls(fn.body, in, &Module::resolve_forward)) return false;

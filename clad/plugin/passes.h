@@ -15,6 +15,7 @@ struct Analyses {
   bool replay = true;    ///< independent iterations are computed again, not kept
   bool flat = true;      ///< records of loops that say how often they run lie side by side
   bool fusion = true;    ///< patterns of fusion rules are replaced
+  bool steps = true;     ///< an index that is stepped where it is read needs no copy
   bool sums = true;      ///< adjoints that loops only add to are summed up apart, in any order
 };
 
@@ -22,6 +23,9 @@ struct Analyses {
 /// the other branch; where that is not possible a flag guards it. Afterwards Return stands only where control
 /// ends anyway.
 void structure(ir::Function& fn, const ir::Type* boolean);
+
+/// Reads a variable that has just been stepped, as `x[next++]` does, in place of a copy of what it was.
+void read_after_steps(ir::Function& fn);
 
 /// Finds the variables that depend on active parameters, and marks the active arguments of every call.
 void find_active(ir::Function& fn, Diagnose& diagnose);

@@ -83,7 +83,6 @@ class ReverseTransform {
   void assign(const ir::Stmt* s, List& out);
   void call(const ir::Stmt* s, List& out);
   void custom_call(const ir::Stmt* s, List& out);
-  ir::Expr* from_value(const ir::Stmt* s);
   std::vector<const ir::Expr*> handed_adjoints(const ir::CallInfo& c);
   void generated_call(const ir::Stmt* s, List& out);
   std::string place_state(const ir::Stmt* s, const std::string& name, const std::string& forward, List& out);

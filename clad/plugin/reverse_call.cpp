@@ -185,27 +185,10 @@ void ReverseTransform::keep_arguments(const Stmt* s, List& out) {
   }
 }
 
-/// The cotangent of the argument of a function of <cmath> whose derivative its value says; null for others.
-Expr* ReverseTransform::from_value(const Stmt* s) {
-  const ir::CallInfo& c = *s->call;
-  if (!s->var || !s->var->active || s->var->returned || c.args.size() != 1) return nullptr;
-  const Type* t = s->var->type;
-  auto number = [&](const char* text) { return fn_.make(Expr::Literal, t, text); };
-  auto is = [&](const char* name) {
-    return c.reverse_name == std::string("clad::builtin_derivatives::") + name + "_pullback";
-  };
-  const bool exp = is("exp"), sqrt = is("sqrt"), tanh = is("tanh");
-  if (t->kind != Type::Real || !(exp || sqrt || tanh)) return nullptr;
-  Expr* y = fn_.ref(s->var);
-  Expr* d = fn_.ref(shadow(s->var));
-  if (exp) return binary("*", d, y);
-  if (sqrt) return binary("/", d, binary("*", number("2"), y));
-  return binary("*", d, binary("-", number("1"), binary("*", y, y)));
-}
-
 void ReverseTransform::custom_call(const Stmt* s, List& out) {
   ir::CallInfo& c = *s->call;
-  if (Expr* d = from_value(s)) return propagate(c.args[0].expr, d, out);
+  if (s->var && s->var->active && !s->var->returned)
+    if (Expr* d = ir::by_value(fn_, s, fn_.ref(shadow(s->var)))) return propagate(c.args[0].expr, d, out);
   std::string state;
   if (!c.forward_name.empty() && c.forward_form == ir::CallInfo::Plain) {
     if (!c.state_type.empty()) {

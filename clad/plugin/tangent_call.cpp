@@ -216,6 +216,18 @@ void TangentTransform::pullback_call(Stmt* s) {
     return;
   }
   const Type* type = s->var->type;
+  if (c.args.size() == 1 && c.args[0].active) {
+    Expr* moved = tangent(c.args[0].expr);
+    if (width_ == 0 && moved->type != type) moved = fn_.make(Expr::Cast, type, type->name, {moved});
+    if (Expr* d = ir::by_value(fn_, s, moved)) {
+      c.kind = CallInfo::Inactive;
+      out_->push_back(s);
+      Stmt* follows = emit(Stmt::Decl);
+      follows->var = shadow(s->var);
+      follows->expr = d;
+      return;
+    }
+  }
   std::vector<Var*> partials;
   auto info = std::make_unique<CallInfo>();
   info->callee = c.derivative;
