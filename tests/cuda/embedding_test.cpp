@@ -97,7 +97,7 @@ TEST(CudaEmbedding, AnUnknownIndexShowsInItsRow) {
   expected.select(0, 2).fill_(1);
   EXPECT_TRUE(same_bits(d, expected));
   EXPECT_EQ(error_of([&] { embedding(ids.to(Device{}), table); }),
-            "embedding: operands are on cpu and on cuda:0; copy one with to(device)");
+            "embedding: devices differ: indices is on cpu, weight is on cuda:0; copy with to(device)");
 }
 
 }  // namespace

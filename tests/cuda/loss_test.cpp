@@ -98,7 +98,7 @@ TEST(CudaLoss, AnUnknownTargetShowsInTheLoss) {
   }
   const Tensor x = normals({{4, 9}})[0].to(gpu);
   EXPECT_EQ(error_of([&] { cross_entropy(x, zeros({4}, DType::int32)); }),
-            "cross_entropy: operands are on cuda:0 and on cpu; copy one with to(device)");
+            "cross_entropy: devices differ: logits is on cuda:0, targets is on cpu; copy with to(device)");
   EXPECT_EQ(error_of([&] { nll_loss(x, zeros({4}, DType::float32, gpu)); }),
             "nll_loss: expected int32 or int64 targets, got float32");
 }

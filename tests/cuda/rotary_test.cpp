@@ -50,7 +50,7 @@ TEST(CudaRotary, TurnsHeads) {
         normals({sizes.x})));
   }
   EXPECT_EQ(error_of([] { rotary_embedding(zeros({1, 2, 8}), zeros({2, 8}, DType::float32, gpu)); }),
-            "rotary_embedding: operands are on cpu and on cuda:0; copy one with to(device)");
+            "rotary_embedding: devices differ: x is on cpu, table is on cuda:0; copy with to(device)");
 }
 
 }  // namespace

@@ -1,19 +1,18 @@
 #include "cladtorch/ops/along.h"
 
 #include "cladtorch/ops/arithmetic.h"
-#include "cladtorch/ops/count.h"
 #include "cladtorch/tensor/factories.h"
 #include "cladtorch/tensor/gradient_target.h"
+#include "ops/common/call.h"
 #include "ops/common/lines.h"
-#include "ops/common/one_device.h"
-#include "ops/common/target.h"
-#include "tensor/dispatch.h"
 
 namespace cladtorch {
 namespace {
 
+using detail::CpuCall;
 using detail::line_dim;
 using detail::Lines;
+using detail::Operand;
 using detail::without_line;
 
 /// Sums from the first to the last, or from the last to the first.
@@ -40,9 +39,7 @@ Tensor running_sum(const Tensor& x, int dim, bool back) {
 template <class Put>
 void extremes(const char* operation, const Tensor& x, int64_t dim, bool largest, Put put) {
   const int d = line_dim(operation, x, dim);
-  detail::require_cpu(operation, x);
   require(x.size(d) > 0, operation, ": dimension ", dim, " of shape ", x.shape(), " is empty");
-  detail::count_op();
   const Tensor dense = x.contiguous();
   const Lines lines(x.shape(), d);
   detail::dispatch_real(operation, x.dtype(), [&]<class T>(T) {
@@ -109,21 +106,20 @@ void extremes(const char* operation, const Tensor& x, int64_t dim, bool largest,
 }
 
 Tensor extreme(const char* operation, const Tensor& x, int64_t dim, bool keepdim, bool largest) {
-  const int d = line_dim(operation, x, dim);
-  Tensor y = Tensor::empty(without_line(x.shape(), d, keepdim), x.dtype());
-  y.set_frozen(x.is_frozen());
+  const CpuCall call(operation, {{"x", x}});
+  Tensor y = call.empty(without_line(x.shape(), line_dim(operation, x, dim), keepdim));
   extremes(operation, x, dim, largest,
            [&]<class T>(int64_t line, int64_t, T value) { y.data<T>()[line] = value; });
-  return y;
+  return call.finish(y);
 }
 
 Tensor place_of_extreme(const char* operation, const Tensor& x, int64_t dim, bool keepdim, bool largest) {
-  const int d = line_dim(operation, x, dim);
-  Tensor places = Tensor::empty(without_line(x.shape(), d, keepdim), DType::int32);
+  const CpuCall call(operation, {{"x", x, Operand::independent}});
+  Tensor places = call.empty(without_line(x.shape(), line_dim(operation, x, dim), keepdim), DType::int32);
   extremes(operation, x, dim, largest, [&](int64_t line, int64_t place, auto) {
     places.data<int32_t>()[line] = static_cast<int32_t>(place);
   });
-  return places;
+  return call.finish(places);
 }
 
 }  // namespace
@@ -169,11 +165,10 @@ void detail::pull_cat(int64_t dim, const Tensor& d_y, std::span<Tensor> d_parts,
 }
 
 Tensor flip(const Tensor& x, int64_t dim) {
+  const CpuCall call("flip", {{"x", x}});
   const int d = line_dim("flip", x, dim);
-  detail::count_op();
-  detail::require_cpu("flip", x);
   const Tensor dense = x.contiguous();
-  Tensor y = Tensor::empty(x.shape(), x.dtype());
+  Tensor y = call.empty(x.shape());
   const Lines lines(x.shape(), d);
   detail::dispatch_any(x.dtype(), [&]<class T>(T) {
     const T* const from = dense.data<T>();
@@ -183,17 +178,12 @@ Tensor flip(const Tensor& x, int64_t dim) {
         to[first + i * lines.inner] = from[first + (lines.n - 1 - i) * lines.inner];
     });
   });
-  y.set_frozen(x.is_frozen());
-  return y;
+  return call.finish(y);
 }
 
 Tensor cumsum(const Tensor& x, int64_t dim) {
-  const int d = line_dim("cumsum", x, dim);
-  detail::require_cpu("cumsum", x);
-  detail::count_op();
-  Tensor y = running_sum(x, d, false);
-  y.set_frozen(x.is_frozen());
-  return y;
+  const CpuCall call("cumsum", {{"x", x}});
+  return call.finish(running_sum(x, line_dim("cumsum", x, dim), false));
 }
 
 Tensor amax(const Tensor& x, int64_t dim, bool keepdim) { return extreme("amax", x, dim, keepdim, true); }

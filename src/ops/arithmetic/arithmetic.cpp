@@ -1,6 +1,5 @@
 #include "cladtorch/ops/arithmetic.h"
 
-#include "cladtorch/ops/count.h"
 #include "ops/arithmetic/arithmetic_functions.h"
 #include "ops/common/elementwise.h"
 #include "ops/common/pointwise_on_device.h"
@@ -11,74 +10,43 @@ namespace {
 
 template <class F>
 Tensor binary(const Tensor& a, const Tensor& b, F f) {
-  detail::check_operands(F::name, a, b);
-  detail::count_op();
-  Tensor y = Tensor::empty(broadcast_shapes(F::name, a.shape(), b.shape()), a.dtype(), a.device());
-  y.set_frozen(all_frozen(a, b));
-  if (y.is_cuda()) {
-    detail::zip_on_device<F>(f, y.shape(), a, b, store_into(y));
-    return y;
-  }
-  detail::dispatch_real(F::name, a.dtype(), [&]<class T>(T) {
-    detail::zip<T>(y.shape(), a, b, detail::Target<T>{y.data<T>()}, f);
-  });
-  return y;
+  const detail::Call call(F::name, {{"a", a}, {"b", b}});
+  const Shape shape = broadcast_shapes(F::name, a.shape(), b.shape());
+  return call.result(
+      shape, [&](const GradientTarget& y) { detail::zip_on_device<F>(f, shape, a, b, y); },
+      [&]<class T>(detail::Target<T> y) { detail::zip<T>(shape, a, b, y, f); });
 }
 
 /// *d += f(u, v), where u and v broadcast to the shape of u; summed back to `shape`.
 template <class F>
 void accumulate_zip(Tensor* d, const Shape& shape, const Tensor& u, const Tensor& v, F f) {
-  if (u.is_cuda()) {
-    const bool whole = u.shape() == shape;
-    Tensor product;
-    const DType dtype = whole ? u.dtype() : detail::computed_in(u.dtype());
-    detail::zip_on_device<F>(f, u.shape(), u, v,
-                             accumulate_into(whole ? d : &product, u.shape(), dtype, u.device()));
-    if (!whole) detail::accumulate_reduced(d, std::move(product), shape, u.dtype());
-    return;
-  }
-  detail::dispatch_real("pullback", u.dtype(), [&]<class T>(T) {
-    if (u.shape() == shape) {
-      detail::contribute<T>(d, shape,
-                            [&](detail::Target<T> target) { detail::zip<T>(shape, u, v, target, f); });
-    } else {
-      Tensor product;
-      detail::zip<T>(u.shape(), u, v, detail::target_in<detail::Computed<T>>(&product, u.shape()), f);
-      detail::accumulate_reduced(d, std::move(product), shape, u.dtype());
-    }
-  });
+  detail::add_reduced_gradient(
+      "pullback", d, shape, u,
+      [&](const GradientTarget& to) { detail::zip_on_device<F>(f, u.shape(), u, v, to); },
+      [&]<class T>(T, auto to) { detail::zip<T>(u.shape(), u, v, to, f); });
 }
 
 /// What sums of several terms are formed from: bfloat16 in float.
 Tensor widened(const Tensor& x) { return x.to(detail::computed_in(x.dtype())); }
 
+/// Not a constant where x is one, because the number may have a derivative.
 template <class F>
 Tensor unary(const Tensor& x, F f) {
-  require(x.defined(), F::name, ": the tensor is undefined");
-  detail::count_op();
-  Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device());
+  const detail::Call call(F::name, {{"x", x, detail::Operand::independent}});
   const Tensor dense = x.contiguous();
-  if (x.is_cuda()) {
-    detail::map_on_device<F>(f, dense, store_into(y));
-    return y;
-  }
-  detail::dispatch_real(F::name, x.dtype(),
-                        [&]<class T>(T) { detail::map(x.numel(), dense.data<T>(), y.data<T>(), f); });
-  return y;
+  return call.result(
+      x.shape(), [&](const GradientTarget& y) { detail::map_on_device<F>(f, dense, y); },
+      [&]<class T>(detail::Target<T> y) { detail::map(x.numel(), dense.data<T>(), y.data, f); });
 }
 
 /// *d += f(x).
 template <class F>
 void accumulate_map(Tensor* d, const Tensor& x, F f) {
-  if (x.is_cuda()) {
-    detail::map_on_device<F>(f, x.contiguous(), accumulate_into(d, x.shape(), x.dtype(), x.device()));
-    return;
-  }
-  detail::dispatch_real(F::name, x.dtype(), [&]<class T>(T) {
-    detail::contribute<T>(d, x.shape(), [&](detail::Target<T> target) {
-      detail::zip<T>(x.shape(), x, x, target, [f](auto v, auto) { return f(v); });
-    });
-  });
+  detail::add_gradient(
+      F::name, d, x, [&](const GradientTarget& to) { detail::map_on_device<F>(f, x.contiguous(), to); },
+      [&]<class T>(detail::Target<T> to) {
+        detail::zip<T>(x.shape(), x, x, to, [f](auto v, auto) { return f(v); });
+      });
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ TEST(Arithmetic, ErrorsNameTheOperationAndBothShapes) {
             "mul: dtypes differ: a is float32, b is float64; convert with to()");
   EXPECT_EQ(error_of([] { add(arange(2), arange(2)); }),
             "add: expected float32 or float64, got int32; convert with to()");
-  EXPECT_EQ(error_of([] { add(Tensor(), zeros({1})); }), "add: an operand is undefined");
+  EXPECT_EQ(error_of([] { add(Tensor(), zeros({1})); }), "add: a is undefined");
 }
 
 TEST(Arithmetic, GradientsOfAddAndSubMatchDifferences) {

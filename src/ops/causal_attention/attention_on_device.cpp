@@ -8,7 +8,9 @@
 namespace cladtorch::detail {
 namespace {
 
-Tensor adjacent(const Tensor& x) { return x.size(2) <= 1 || x.strides()[2] == 1 ? x : x.contiguous(); }
+Tensor readable(const Tensor& x) {
+  return x.is_cuda() && (x.size(2) <= 1 || x.strides()[2] == 1) ? x : x.contiguous();
+}
 
 /// Memory for a contribution of x's dtype to *d: a tensor of its own where *d has another dtype or gets
 /// several contributions at once.
@@ -35,11 +37,11 @@ class Contribution {
 }  // namespace
 
 AttentionOperands attention_operands(const Tensor& q, const Tensor& k, const Tensor& v) {
-  return {adjacent(q), adjacent(k), adjacent(v)};
+  return {readable(q), readable(k), readable(v)};
 }
 
 AttentionOperands packed_attention_operands(const Tensor& qkv) {
-  const Tensor rows = adjacent(qkv);
+  const Tensor rows = readable(qkv);
   const int64_t channels = qkv.size(2) / 3;
   return {rows.narrow(2, 0, channels), rows.narrow(2, channels, channels),
           rows.narrow(2, 2 * channels, channels)};

@@ -9,8 +9,8 @@
 
 namespace cladtorch::detail {
 
-/// q [B, T, n_head D], k and v [B, S, n_kv_head D]; the elements of a position are adjacent, else any
-/// strides.
+/// q [B, T, n_head D], k and v [B, S, n_kv_head D]. On a CUDA device the elements of a position are adjacent,
+/// else any strides; on a CPU all are dense, or parts of one dense tensor.
 struct AttentionOperands {
   Tensor q, k, v;
 };
@@ -34,7 +34,7 @@ inline constinit DeviceFunction<void(const AttentionLayout& layout, const Attent
                                      const std::array<AttentionGradientPlace, 3>& to)>
     attention_pullback_on_device{"causal_attention"};
 
-/// Dense copies of those whose elements are not adjacent.
+/// Dense copies of those that are not so.
 AttentionOperands attention_operands(const Tensor& q, const Tensor& k, const Tensor& v);
 /// Queries, keys and values that lie side by side.
 AttentionOperands packed_attention_operands(const Tensor& qkv);

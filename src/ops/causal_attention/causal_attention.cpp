@@ -1,18 +1,19 @@
 #include "cladtorch/ops/attention.h"
-#include "cladtorch/ops/count.h"
 #include "ops/causal_attention/attention_bfloat16.h"
 #include "ops/causal_attention/attention_kernel.h"
 #include "ops/causal_attention/attention_on_device.h"
-#include "tensor/dispatch.h"
+#include "ops/common/call.h"
 
 namespace cladtorch {
 namespace {
 
 using detail::AttentionInputs;
 using detail::AttentionLayout;
+using detail::AttentionOperands;
+using detail::Call;
 
 AttentionLayout layout_of(const char* operation, const Tensor& qkv, int64_t n_head) {
-  require(qkv.defined() && qkv.dim() == 3 && n_head > 0 && qkv.size(2) % (3 * n_head) == 0, operation,
+  require(qkv.dim() == 3 && n_head > 0 && qkv.size(2) % (3 * n_head) == 0, operation,
           ": expected qkv [B, T, 3C] with C a multiple of n_head: qkv is ", qkv.shape(), ", n_head is ",
           n_head);
   return AttentionLayout::packed(qkv.size(0), qkv.size(1), qkv.size(2) / 3, n_head);
@@ -20,7 +21,6 @@ AttentionLayout layout_of(const char* operation, const Tensor& qkv, int64_t n_he
 
 AttentionLayout layout_of(const char* operation, const Tensor& q, const Tensor& k, const Tensor& v,
                           int64_t n_head, int64_t window) {
-  require(q.defined() && k.defined() && v.defined(), operation, ": an operand is undefined");
   require(q.dim() == 3 && n_head > 0 && q.size(2) > 0 && q.size(2) % n_head == 0, operation,
           ": expected q [B, T, n_head D]: q is ", q.shape(), ", n_head is ", n_head);
   const int64_t head_size = q.size(2) / n_head;
@@ -29,88 +29,47 @@ AttentionLayout layout_of(const char* operation, const Tensor& q, const Tensor& 
           operation, ": expected k and v [B, T, n_kv_head D] with D = ", head_size,
           " and n_kv_head a divisor of ", n_head, ": q is ", q.shape(), ", k is ", k.shape(), ", v is ",
           v.shape());
-  require(k.device() == q.device() && v.device() == q.device(), operation, ": devices differ: q is on ",
-          q.device(), ", k is on ", k.device(), ", v is on ", v.device());
-  require(k.dtype() == q.dtype() && v.dtype() == q.dtype(), operation, ": dtypes differ: q is ", q.dtype(),
-          ", k is ", k.dtype(), ", v is ", v.dtype());
   require(window >= 0, operation, ": the window must not be negative, got ", window);
   return AttentionLayout::separate(q.size(0), q.size(1), n_head, k.size(2) / head_size, head_size, window);
 }
 
-/// Counts the operation, and the products of the queries with the `past` keys and values before them and
-/// those of the positions themselves that they see.
-void count_attention(const AttentionLayout& x, int64_t past) {
-  detail::count_op();
+/// Counts the products of the queries with the `past` keys and values before them and those of the positions
+/// themselves that they see.
+void count_products(const AttentionLayout& x, int64_t past) {
   int64_t pairs = 0;
   for (int64_t t = past; t < past + x.length; ++t) pairs += t + 1 - x.first_seen(t);
   detail::count_flops(4 * x.batch * x.heads * x.head_size * pairs);
 }
 
-/// y of dense operands; `inputs(T{})` points to them.
-template <class Inputs>
-Tensor attend(const AttentionLayout& x, DType dtype, Inputs&& inputs, Tensor* log_sum_exp) {
-  count_attention(x, 0);
-  Tensor y = Tensor::empty({x.batch, x.length, x.y_row()}, dtype);
-  if (log_sum_exp) *log_sum_exp = Tensor::empty({x.batch, x.heads, x.length}, detail::computed_in(dtype));
-  detail::dispatch_real("causal_attention", dtype, [&]<class T>(T element) {
-    detail::attention(x, inputs(element), y.data<T>(),
-                      log_sum_exp ? log_sum_exp->data<detail::Computed<T>>() : nullptr);
-  });
-  return y;
+template <class T>
+AttentionInputs<T> pointers_to(const AttentionOperands& in) {
+  return {in.q.data<T>(), in.k.data<T>(), in.v.data<T>()};
 }
 
-Tensor attend_on_device(const AttentionLayout& x, const detail::AttentionOperands& in, int64_t past,
-                        Tensor* log_sum_exp) {
-  count_attention(x, past);
-  const DType dtype = in.q.dtype();
-  const Device device = in.q.device();
-  Tensor y = Tensor::empty({x.batch, x.length, x.y_row()}, dtype, device), statistics;
-  if (log_sum_exp)
-    *log_sum_exp = statistics =
-        Tensor::empty({x.batch, x.heads, x.length}, detail::computed_in(dtype), device);
-  detail::attention_on_device(x, in, past, y, statistics);
-  return y;
+Tensor attend(const Call& call, const AttentionLayout& x, const AttentionOperands& in, Tensor* log_sum_exp) {
+  count_products(x, 0);
+  Tensor y = call.empty({x.batch, x.length, x.y_row()}), statistics;
+  if (log_sum_exp) *log_sum_exp = statistics = call.sums({x.batch, x.heads, x.length});
+  detail::run_where(
+      call.operation(), y, [&] { detail::attention_on_device(x, in, 0, y, statistics); },
+      [&]<class T>(T) {
+        detail::attention(x, pointers_to<T>(in), y.data<T>(),
+                          log_sum_exp ? statistics.data<detail::Computed<T>>() : nullptr);
+      });
+  return call.finish(y);
 }
 
 Tensor forward(const Tensor& qkv, int64_t n_head, Tensor* log_sum_exp) {
-  const AttentionLayout x = layout_of("causal_attention", qkv, n_head);
-  if (qkv.is_cuda()) {
-    Tensor y = attend_on_device(x, detail::packed_attention_operands(qkv), 0, log_sum_exp);
-    y.set_frozen(qkv.is_frozen());
-    return y;
-  }
-  const Tensor dense = qkv.contiguous();
-  Tensor y = attend(
-      x, qkv.dtype(),
-      [&]<class T>(T) { return AttentionInputs<T>::packed(dense.data<T>(), qkv.size(2) / 3); }, log_sum_exp);
-  y.set_frozen(qkv.is_frozen());
-  return y;
+  const Call call("causal_attention", {{"qkv", qkv}});
+  const AttentionLayout x = layout_of(call.operation(), qkv, n_head);
+  return attend(call, x, detail::packed_attention_operands(qkv), log_sum_exp);
 }
-
-/// Dense operands that are tensors of their own.
-struct Separate {
-  Tensor q, k, v;
-
-  Separate(const Tensor& q, const Tensor& k, const Tensor& v)
-      : q(q.contiguous()), k(k.contiguous()), v(v.contiguous()) {}
-  template <class T>
-  AttentionInputs<T> pointers() const {
-    return {q.data<T>(), k.data<T>(), v.data<T>()};
-  }
-};
 
 Tensor forward(const Tensor& q, const Tensor& k, const Tensor& v, int64_t n_head, int64_t window,
                Tensor* log_sum_exp) {
-  const AttentionLayout x = layout_of("causal_attention", q, k, v, n_head, window);
-  if (q.is_cuda()) {
-    Tensor y = attend_on_device(x, detail::attention_operands(q, k, v), 0, log_sum_exp);
-    y.set_frozen(all_frozen(q, k, v));
-    return y;
-  }
-  const Separate dense(q, k, v);
-  Tensor y = attend(x, q.dtype(), [&]<class T>(T) { return dense.pointers<T>(); }, log_sum_exp);
-  y.set_frozen(all_frozen(q, k, v));
-  return y;
+  const Call call("causal_attention", {{"q", q}, {"k", k}, {"v", v}});
+  const AttentionLayout x = layout_of(call.operation(), q, k, v, n_head, window);
+  return attend(call, x, detail::attention_operands(q, k, v), log_sum_exp);
 }
 
 }  // namespace
@@ -123,7 +82,8 @@ Tensor causal_attention(const Tensor& q, const Tensor& k, const Tensor& v, int64
 
 Tensor cached_attention(const Tensor& q, const Tensor& k, const Tensor& v, Tensor& keys, Tensor& values,
                         int64_t past, int64_t n_head, int64_t window) {
-  const AttentionLayout x = layout_of("cached_attention", q, k, v, n_head, window);
+  const Call call("cached_attention", {{"q", q}, {"k", k}, {"v", v}});
+  const AttentionLayout x = layout_of(call.operation(), q, k, v, n_head, window);
   require(keys.dim() == 3 && keys.shape() == values.shape() && keys.size(0) == x.batch &&
               keys.size(2) == k.size(2) && keys.is_contiguous() && values.is_contiguous() &&
               keys.dtype() == q.dtype() && values.dtype() == q.dtype(),
@@ -133,15 +93,16 @@ Tensor cached_attention(const Tensor& q, const Tensor& k, const Tensor& v, Tenso
           " new positions exceed the capacity of ", keys.size(1));
   keys.narrow(1, past, x.length).copy_from(k);
   values.narrow(1, past, x.length).copy_from(v);
-  if (q.is_cuda()) return attend_on_device(x, detail::attention_operands(q, keys, values), past, nullptr);
-  count_attention(x, past);
-  const Tensor dense = q.contiguous(), all_keys = keys, all_values = values;
-  Tensor y = Tensor::empty(q.shape(), q.dtype());
-  detail::dispatch_real("cached_attention", q.dtype(), [&]<class T>(T) {
-    detail::cached_attention(x, dense.data<T>(), all_keys.data<T>(), all_values.data<T>(), past, keys.size(1),
-                             y.data<T>());
-  });
-  return y;
+  count_products(x, past);
+  const AttentionOperands in = detail::attention_operands(q, keys, values);
+  Tensor y = call.empty(q.shape()), no_statistics;
+  detail::run_where(
+      call.operation(), y, [&] { detail::attention_on_device(x, in, past, y, no_statistics); },
+      [&]<class T>(T) {
+        const AttentionInputs<T> from = pointers_to<T>(in);
+        detail::cached_attention(x, from.q, from.k, from.v, past, keys.size(1), y.data<T>());
+      });
+  return call.finish(y);
 }
 
 Tensor cached_attention(const Tensor& qkv, Tensor& keys, Tensor& values, int64_t past, int64_t n_head) {
@@ -169,15 +130,15 @@ void causal_attention_pullback(const Tensor& qkv, int64_t n_head, Tensor d_y, Te
   const auto x = ::cladtorch::layout_of("causal_attention", qkv, n_head);
   const Tensor &y = state.data.y, &log_sum_exp = state.data.log_sum_exp;
   if (qkv.is_cuda()) return detail::packed_attention_pullback(x, qkv, y, log_sum_exp, d_y, d_qkv);
-  const int64_t channels = qkv.size(2) / 3;
-  const Tensor dense = qkv.contiguous(), d = d_y.contiguous();
+  const detail::AttentionOperands in = detail::packed_attention_operands(qkv);
+  const Tensor d = d_y.contiguous();
   Tensor work = Tensor::empty({x.statistics()}, log_sum_exp.dtype());
   detail::dispatch_real("causal_attention", qkv.dtype(), [&]<class T>(T) {
     using C = detail::Computed<T>;
     detail::contribute<T>(d_qkv, qkv.shape(), [&](detail::Target<T> target) {
-      detail::attention_pullback(x, detail::AttentionInputs<T>::packed(dense.data<T>(), channels),
-                                 y.data<T>(), log_sum_exp.data<C>(), d.data<T>(),
-                                 detail::AttentionTargets<T>::packed(target, channels), work.data<C>());
+      detail::attention_pullback(x, pointers_to<T>(in), y.data<T>(), log_sum_exp.data<C>(), d.data<T>(),
+                                 detail::AttentionTargets<T>::packed(target, qkv.size(2) / 3),
+                                 work.data<C>());
     });
   });
 }
@@ -196,11 +157,8 @@ void causal_attention_pullback(const Tensor& q, const Tensor& k, const Tensor& v
   if (!d_y.defined() || (!d_q && !d_k && !d_v)) return;
   const auto x = ::cladtorch::layout_of("causal_attention", q, k, v, n_head, window);
   const Tensor &y = state.data.y, &log_sum_exp = state.data.log_sum_exp;
-  if (q.is_cuda()) {
-    detail::separate_attention_pullback(x, detail::attention_operands(q, k, v), y, log_sum_exp, d_y,
-                                        {d_q, d_k, d_v});
-    return;
-  }
+  const detail::AttentionOperands in = detail::attention_operands(q, k, v);
+  if (q.is_cuda()) return detail::separate_attention_pullback(x, in, y, log_sum_exp, d_y, {d_q, d_k, d_v});
   // All three come at once, into memory of their own: one that is not wanted, or wanted of one tensor in two
   // roles, goes through a tensor here.
   Tensor own[3], *const wanted[] = {d_q, d_k, d_v};
@@ -209,7 +167,6 @@ void causal_attention_pullback(const Tensor& q, const Tensor& k, const Tensor& v
     for (int j = 0; j < 3; ++j) shared |= i != j && wanted[i] == wanted[j];
     return wanted[i] && !shared ? wanted[i] : &own[i];
   };
-  const ::cladtorch::Separate dense(q, k, v);
   const Tensor d = d_y.contiguous();
   Tensor work = Tensor::empty({x.statistics()}, log_sum_exp.dtype());
   detail::dispatch_real("causal_attention", q.dtype(), [&]<class T>(T) {
@@ -217,7 +174,7 @@ void causal_attention_pullback(const Tensor& q, const Tensor& k, const Tensor& v
     detail::contribute<T>(target(0), q.shape(), [&](detail::Target<T> to_q) {
       detail::contribute<T>(target(1), k.shape(), [&](detail::Target<T> to_k) {
         detail::contribute<T>(target(2), v.shape(), [&](detail::Target<T> to_v) {
-          detail::attention_pullback(x, dense.pointers<T>(), y.data<T>(), log_sum_exp.data<C>(), d.data<T>(),
+          detail::attention_pullback(x, pointers_to<T>(in), y.data<T>(), log_sum_exp.data<C>(), d.data<T>(),
                                      detail::AttentionTargets<T>{to_q, to_k, to_v}, work.data<C>());
         });
       });

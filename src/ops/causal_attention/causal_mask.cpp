@@ -2,11 +2,9 @@
 #include <limits>
 
 #include "cladtorch/ops/attention.h"
-#include "cladtorch/ops/count.h"
 #include "ops/causal_attention/causal_mask_on_device.h"
+#include "ops/common/call.h"
 #include "ops/common/rows.h"
-#include "ops/common/target.h"
-#include "tensor/dispatch.h"
 
 namespace cladtorch {
 namespace {
@@ -18,27 +16,21 @@ int64_t seen(int64_t row, const Shape& shape) {
 }
 
 Tensor with_rest(const char* operation, const Tensor& x, double rest) {
-  require(x.defined() && x.dim() >= 2 && x.size(-2) <= x.size(-1), operation,
-          ": expected [..., T, S] with T up to S, got ", x.shape());
-  detail::count_op();
+  const detail::Call call(operation, {{"x", x}});
+  require(x.dim() >= 2 && x.size(-2) <= x.size(-1), operation, ": expected [..., T, S] with T up to S, got ",
+          x.shape());
   const Tensor dense = x.contiguous();
-  Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device());
-  y.set_frozen(x.is_frozen());
-  if (x.is_cuda()) {
-    detail::tril_on_device(dense, rest, store_into(y));
-    return y;
-  }
   const int64_t n = x.size(-1);
-  detail::dispatch_real(operation, x.dtype(), [&]<class T>(T) {
-    const T* const from = dense.data<T>();
-    T* const to = y.data<T>();
-    detail::for_each_row<T>(detail::row_count(x), n, 0, [&](int64_t row, const auto&) {
-      const int64_t kept = seen(row, x.shape());
-      std::copy_n(from + row * n, kept, to + row * n);
-      std::fill_n(to + row * n + kept, n - kept, detail::convert<T>(rest));
-    });
-  });
-  return y;
+  return call.result(
+      x.shape(), [&](const GradientTarget& y) { detail::tril_on_device(dense, rest, y); },
+      [&]<class T>(detail::Target<T> y) {
+        const T* const from = dense.data<T>();
+        detail::for_each_row<T>(detail::row_count(x), n, 0, [&](int64_t row, const auto&) {
+          const int64_t kept = seen(row, x.shape());
+          std::copy_n(from + row * n, kept, y.data + row * n);
+          std::fill_n(y.data + row * n + kept, n - kept, detail::convert<T>(rest));
+        });
+      });
 }
 
 }  // namespace
@@ -58,23 +50,19 @@ void tril_pullback(const Tensor&, Tensor d_y, Tensor* d_x) {
   d_x = wanted(d_x);
   if (!d_y.defined() || !d_x) return;
   const Tensor d = d_y.contiguous();
-  if (d.is_cuda()) {
-    detail::tril_on_device(d, 0, accumulate_into(d_x, d.shape(), d.dtype(), d.device()));
-    return;
-  }
   const int64_t n = d.size(-1);
-  detail::dispatch_real("tril", d.dtype(), [&]<class T>(T) {
-    const T* const from = d.data<T>();
-    detail::contribute<T>(d_x, d.shape(), [&](detail::Target<T> to) {
-      detail::for_each_row<T>(detail::row_count(d), n, 2, [&](int64_t row, const auto& memory) {
-        const int64_t kept = seen(row, d.shape());
-        const auto* const in = detail::readable(n, from + row * n, memory[0]);
-        const detail::Written<T> out(n, to.data + row * n, to.add, memory[1]);
-        for (int64_t i = 0; i < kept; ++i) out.data()[i] = to.add ? out.data()[i] + in[i] : in[i];
-        if (!to.add) std::fill_n(out.data() + kept, n - kept, detail::Computed<T>(0));
+  detail::add_gradient(
+      "tril", d_x, d, [&](const GradientTarget& to) { detail::tril_on_device(d, 0, to); },
+      [&]<class T>(detail::Target<T> to) {
+        const T* const from = d.data<T>();
+        detail::for_each_row<T>(detail::row_count(d), n, 2, [&](int64_t row, const auto& memory) {
+          const int64_t kept = seen(row, d.shape());
+          const auto* const in = detail::readable(n, from + row * n, memory[0]);
+          const detail::Written<T> out(n, to.data + row * n, to.add, memory[1]);
+          for (int64_t i = 0; i < kept; ++i) out.data()[i] = to.add ? out.data()[i] + in[i] : in[i];
+          if (!to.add) std::fill_n(out.data() + kept, n - kept, detail::Computed<T>(0));
+        });
       });
-    });
-  });
 }
 
 void causal_mask_pullback(const Tensor& scores, Tensor d_y, Tensor* d_scores) {

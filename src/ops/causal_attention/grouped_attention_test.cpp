@@ -210,8 +210,8 @@ TEST(GroupedAttention, NamesShapesThatDoNotFit) {
       "is [1,2,12], k is [1,2,12], v is [1,2,6]");
   EXPECT_EQ(message(q, q, 4, -1), "causal_attention: the window must not be negative, got -1");
   EXPECT_EQ(message(q, q.to(DType::float64), 4),
-            "causal_attention: dtypes differ: q is float32, k is float32, v is float64");
-  EXPECT_EQ(message(q, {}, 4), "causal_attention: an operand is undefined");
+            "causal_attention: dtypes differ: q is float32, v is float64; convert with to()");
+  EXPECT_EQ(message(q, {}, 4), "causal_attention: v is undefined");
 }
 
 }  // namespace

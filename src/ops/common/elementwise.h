@@ -6,7 +6,7 @@
 #include <tuple>
 #include <type_traits>
 
-#include "ops/common/target.h"
+#include "ops/common/call.h"
 #include "ops/common/widened.h"
 #include "tensor/dispatch.h"
 #include "tensor/strided.h"
@@ -106,15 +106,6 @@ void zip(const Shape& shape, const Tensor& a, const Tensor& b, Target<Out> out, 
   } else {
     run([](C& to, C value) { to = value; });
   }
-}
-
-/// Throws Error unless both tensors are defined and have one floating dtype.
-inline void check_operands(const char* operation, const Tensor& a, const Tensor& b) {
-  require(a.defined() && b.defined(), operation, ": an operand is undefined");
-  require(a.dtype() == b.dtype(), operation, ": dtypes differ: a is ", a.dtype(), ", b is ", b.dtype(),
-          "; convert with to()");
-  require(a.device() == b.device(), operation, ": devices differ: a is on ", a.device(), ", b is on ",
-          b.device(), "; copy with to(device)");
 }
 
 }  // namespace cladtorch::detail

@@ -4,15 +4,16 @@
 #include <cmath>
 #include <functional>
 
-#include "cladtorch/ops/count.h"
 #include "cladtorch/tensor/factories.h"
+#include "ops/common/call.h"
 #include "ops/common/lines.h"
-#include "ops/common/one_device.h"
-#include "tensor/dispatch.h"
 #include "tensor/strided.h"
 
 namespace cladtorch {
 namespace {
+
+using detail::CpuCall;
+using detail::Operand;
 
 /// The dtype in which PyTorch compares: bool, then integers, then floating ones, each by size.
 DType common_dtype(DType a, DType b) {
@@ -27,13 +28,10 @@ DType common_dtype(DType a, DType b) {
 /// f(a, b) of elements of one dtype, bfloat16 as floats.
 template <class F>
 Tensor compare(const char* operation, const Tensor& a, const Tensor& b, F f) {
-  require(a.defined() && b.defined(), operation, ": an operand is undefined");
-  detail::check_one_device(operation, a, b);
-  detail::require_cpu(operation, a);
-  detail::count_op();
+  const CpuCall call(operation, {{"a", a, Operand::independent}, {"b", b, Operand::independent}});
   const DType dtype = common_dtype(a.dtype(), b.dtype());
   const Tensor x = a.to(dtype), y = b.to(dtype);
-  Tensor result = Tensor::empty(broadcast_shapes(operation, a.shape(), b.shape()), DType::boolean);
+  Tensor result = call.empty(broadcast_shapes(operation, a.shape(), b.shape()), DType::boolean);
   const Shape& shape = result.shape();
   const detail::StridedLoop<3> loop(
       shape, {result.strides(), detail::broadcast_strides(x.shape(), x.strides(), shape),
@@ -48,7 +46,7 @@ Tensor compare(const char* operation, const Tensor& a, const Tensor& b, F f) {
                                           static_cast<C>(right[offsets[2] + i * steps[2]]));
     });
   });
-  return result;
+  return call.finish(result);
 }
 
 /// The number as PyTorch compares it with a tensor of the dtype.
@@ -64,11 +62,10 @@ Tensor of_truth(const char* operation, const Tensor& a, const Tensor& b, F f) {
 
 /// Whether `wanted` is among the truth values of each line.
 Tensor contains(const char* operation, const Tensor& x, int64_t dim, bool keepdim, bool wanted) {
+  const CpuCall call(operation, {{"x", x, Operand::independent}});
   const int d = detail::line_dim(operation, x, dim);
-  detail::require_cpu(operation, x);
-  detail::count_op();
   const Tensor dense = x.to(DType::boolean).contiguous();
-  Tensor result = Tensor::empty(detail::without_line(x.shape(), d, keepdim), DType::boolean);
+  Tensor result = call.empty(detail::without_line(x.shape(), d, keepdim), DType::boolean);
   const detail::Lines lines(x.shape(), d);
   const bool* const from = dense.data<bool>();
   bool* const to = result.data<bool>();
@@ -77,7 +74,7 @@ Tensor contains(const char* operation, const Tensor& x, int64_t dim, bool keepdi
     for (int64_t i = 0; i < lines.n && !found; ++i) found = from[first + i * lines.inner] == wanted;
     to[line] = found;
   });
-  return result;
+  return call.finish(result);
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ TEST(Comparison, AnyAndAll) {
 
 TEST(Comparison, NamesWhatDoesNotFit) {
   EXPECT_EQ(error_of([] { lt(zeros({2}), zeros({3})); }), "lt: shapes do not broadcast: a is [2], b is [3]");
-  EXPECT_EQ(error_of([] { eq(zeros({2}), Tensor()); }), "eq: an operand is undefined");
+  EXPECT_EQ(error_of([] { eq(zeros({2}), Tensor()); }), "eq: b is undefined");
 }
 
 }  // namespace

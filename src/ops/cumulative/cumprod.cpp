@@ -2,11 +2,10 @@
 // the same steps back, and divide by nothing.
 #include "cladtorch/ops/cumulative.h"
 
-#include "cladtorch/ops/count.h"
 #include "cladtorch/tensor/factories.h"
 #include "cladtorch/tensor/gradient_target.h"
+#include "ops/common/call.h"
 #include "ops/common/lines.h"
-#include "ops/common/one_device.h"
 #include "ops/common/reduce_to.h"
 #include "tensor/dispatch.h"
 
@@ -71,12 +70,9 @@ void pull(const Tensor& given, const Tensor& direction, int64_t dim, const Tenso
 }  // namespace
 
 Tensor cumprod(const Tensor& x, int64_t dim) {
+  const detail::CpuCall call("cumprod", {{"x", x}});
   const int d = detail::line_dim("cumprod", x, dim);
-  detail::require_cpu("cumprod", x);
-  detail::count_op();
-  Tensor y = Steps(widened(x), {}, d).y.to(x.dtype());
-  y.set_frozen(x.is_frozen());
-  return y;
+  return call.finish(Steps(widened(x), {}, d).y.to(x.dtype()));
 }
 
 Tensor tangents::of_cumprod(const Tensor& x, const Tensor& d, int64_t dim) {

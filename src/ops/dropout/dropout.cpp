@@ -2,7 +2,6 @@
 
 #include <clad/checkpoint.h>
 
-#include "cladtorch/ops/count.h"
 #include "cladtorch/random.h"
 #include "ops/common/elementwise.h"
 #include "ops/dropout/dropout_on_device.h"
@@ -46,22 +45,14 @@ void masked_scale(const DropoutState& state, double probability, int64_t n, cons
 }
 
 Tensor forward(const Tensor& x, double probability, const DropoutState& state) {
-  require(x.defined(), "dropout: the tensor is undefined");
+  const detail::Call call("dropout", {{"x", x}});
   require(probability >= 0 && probability < 1, "dropout: expected a probability in [0, 1), got ",
           probability);
   if (!state.active || probability == 0) return x;
-  detail::count_op();
   const Tensor dense = x.contiguous();
-  Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device());
-  y.set_frozen(x.is_frozen());
-  if (x.is_cuda()) {
-    detail::dropout_on_device(state, probability, dense, store_into(y));
-    return y;
-  }
-  detail::dispatch_real("dropout", x.dtype(), [&]<class T>(T) {
-    masked_scale(state, probability, x.numel(), dense.data<T>(), detail::Target<T>{y.data<T>()});
-  });
-  return y;
+  return call.result(
+      x.shape(), [&](const GradientTarget& y) { detail::dropout_on_device(state, probability, dense, y); },
+      [&]<class T>(detail::Target<T> y) { masked_scale(state, probability, x.numel(), dense.data<T>(), y); });
 }
 
 }  // namespace
@@ -124,16 +115,12 @@ void dropout_pullback(const Tensor&, double probability, Tensor d_y, Tensor* d_x
     return;
   }
   const Tensor d = d_y.contiguous();
-  if (d.is_cuda()) {
-    detail::dropout_on_device(state.data, probability, d,
-                              accumulate_into(d_x, d.shape(), d.dtype(), d.device()));
-    return;
-  }
-  detail::dispatch_real("dropout", d.dtype(), [&]<class T>(T) {
-    detail::contribute<T>(d_x, d.shape(), [&](detail::Target<T> target) {
-      ::cladtorch::masked_scale(state.data, probability, d.numel(), d.data<T>(), target);
-    });
-  });
+  detail::add_gradient(
+      "dropout", d_x, d,
+      [&](const GradientTarget& to) { detail::dropout_on_device(state.data, probability, d, to); },
+      [&]<class T>(detail::Target<T> to) {
+        ::cladtorch::masked_scale(state.data, probability, d.numel(), d.data<T>(), to);
+      });
 }
 
 }  // namespace clad::custom_derivatives::cladtorch

@@ -1,7 +1,6 @@
 #include "cladtorch/ops/embedding.h"
 
-#include "cladtorch/ops/count.h"
-#include "ops/common/one_device.h"
+#include "ops/common/call.h"
 #include "ops/embedding/embedding_kernel.h"
 #include "ops/embedding/embedding_on_device.h"
 #include "tensor/dispatch.h"
@@ -31,26 +30,24 @@ void pull_on_device(const Tensor& indices, const Tensor& d_y, Tensor* d_weight, 
 }  // namespace
 
 Tensor embedding(const Tensor& indices, const Tensor& weight) {
-  require(indices.defined() && weight.defined(), "embedding: indices or weight is undefined");
+  const detail::Call call("embedding",
+                          {{"indices", indices, detail::Operand::independent}, {"weight", weight}});
   require(weight.dim() == 2, "embedding: expected weight [V, C], got ", weight.shape());
-  detail::check_one_device("embedding", indices, weight);
-  detail::count_op();
   const Tensor picked = detail::as_int32("embedding", "indices", indices).contiguous(),
                table = weight.contiguous();
   const int64_t count = indices.numel(), rows = weight.size(0), n = weight.size(1);
-  if (!weight.is_cuda()) check_indices(count, picked.data<int32_t>(), rows);
   Shape shape = indices.shape();
   shape.push_back(n);
-  Tensor y = Tensor::empty(shape, weight.dtype(), weight.device());
-  y.set_frozen(weight.is_frozen());
+  Tensor y = call.empty(shape);
   if (weight.is_cuda()) {
     detail::embedding_on_device(picked, table, y);
-    return y;
+  } else {
+    check_indices(count, picked.data<int32_t>(), rows);
+    detail::dispatch_any(weight.dtype(), [&]<class T>(T) {
+      detail::gather_rows<T>(count, n, picked.data<int32_t>(), table.data<T>(), y.data<T>());
+    });
   }
-  detail::dispatch_any(weight.dtype(), [&]<class T>(T) {
-    detail::gather_rows<T>(count, n, picked.data<int32_t>(), table.data<T>(), y.data<T>());
-  });
-  return y;
+  return call.finish(y);
 }
 
 }  // namespace cladtorch
@@ -71,8 +68,9 @@ void embedding_pullback(const Tensor& indices, const Tensor&, Tensor d_y, Tensor
   if (!d_y.defined() || !d_weight) return;
   const Tensor picked = detail::as_int32("embedding", "indices", indices).contiguous(), d = d_y.contiguous();
   const Shape& shape = state.data.weight;
-  if (d.is_cuda()) return ::cladtorch::pull_on_device(picked, d, d_weight, shape, state.data.dtype);
-  detail::dispatch_real("embedding", state.data.dtype, [&]<class T>(T) {
+  const DType dtype = state.data.dtype;
+  const auto on_device = [&] { ::cladtorch::pull_on_device(picked, d, d_weight, shape, dtype); };
+  detail::run_where("embedding", d, on_device, [&]<class T>(T) {
     detail::contribute_sum<T>(d_weight, shape, [&](auto target) {
       detail::scatter_rows<T>(indices.numel(), shape[0], shape[1], picked.data<int32_t>(), d.data<T>(),
                               target);

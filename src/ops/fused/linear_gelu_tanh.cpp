@@ -8,18 +8,15 @@
 namespace cladtorch {
 
 Tensor detail::linear_gelu(const Tensor& x, const Tensor& weight, const Tensor& bias, Tensor* before_gelu) {
-  const bool on_device = x.defined() && x.is_cuda();
-  if (on_device) check_linear(x, weight, bias);
-  Tensor linear = on_device ? linear_result(x, weight, bias) : linear_without_count(x, weight, bias);
-  Tensor y = before_gelu ? linear_result(x, weight, bias) : linear;
+  Tensor y = linear_result(x, weight, bias), linear = before_gelu ? linear_result(x, weight, bias) : y;
   if (before_gelu) *before_gelu = linear;
-  if (on_device) {
-    count_flops(2 * y.numel() * weight.size(1));
+  count_flops(2 * y.numel() * weight.size(1));
+  const auto on_device = [&] {
     linear_forward_on_device(x, weight, bias, LinearEnd::gelu, before_gelu ? linear : Tensor(), y);
-    return y;
-  }
-  dispatch_real("linear_gelu_tanh", y.dtype(), [&]<class T>(T) {
-    function_values(functions::GeluTanh{}, y.numel(), linear.data<T>(), y.data<T>());
+  };
+  run_where("linear_gelu_tanh", y, on_device, [&]<class T>(T) {
+    linear_on_cpu(x, weight, bias, linear);
+    function_values(functions::GeluTanh{}, y.numel(), std::as_const(linear).data<T>(), y.data<T>());
   });
   return y;
 }

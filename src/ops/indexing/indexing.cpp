@@ -5,11 +5,8 @@
 #include <cstring>
 
 #include "cladtorch/ops/comparison.h"
-#include "cladtorch/ops/count.h"
+#include "ops/common/call.h"
 #include "ops/common/lines.h"
-#include "ops/common/one_device.h"
-#include "ops/common/target.h"
-#include "tensor/dispatch.h"
 #include "tensor/indices.h"
 
 namespace cladtorch {
@@ -34,12 +31,12 @@ bool fits(const Shape& index, const Shape& shape, int but) {
   return true;
 }
 
-/// The index as int32, after all checks of x and index.
+using detail::CpuCall;
+using detail::Operand;
+
+/// The index as int32, which fits x and points into it.
 Tensor checked_index(const char* operation, const Tensor& x, int64_t dim, const Tensor& index) {
   const int d = detail::line_dim(operation, x, dim);
-  require(index.defined(), operation, ": the index is undefined");
-  detail::check_one_device(operation, x, index);
-  detail::require_cpu(operation, x);
   require(fits(index.shape(), x.shape(), d), operation, ": an index of ", index.shape(),
           " does not fit x of ", x.shape(), " along dimension ", dim);
   Tensor result = detail::as_int32(operation, "indices", index);
@@ -113,17 +110,12 @@ void add_at(Sum* y, const Shape& shape, int dim, const Tensor& index, const Tens
                  [](Sum& sum, const T& term) { sum = static_cast<Sum>(sum + static_cast<Sum>(term)); });
 }
 
-Tensor checked_scatter(const char* operation, const Tensor& x, int64_t dim, const Tensor& index,
-                       const Tensor& src) {
-  const Tensor places = checked_index(operation, x, dim, index);
-  require(src.defined(), operation, ": src is undefined");
-  detail::check_one_device(operation, x, src);
-  require(src.dtype() == x.dtype(), operation, ": dtypes differ: x is ", x.dtype(), ", src is ", src.dtype(),
-          "; convert with to()");
+/// The same for what is stored or added there.
+Tensor checked_index(const char* operation, const Tensor& x, int64_t dim, const Tensor& index,
+                     const Tensor& src) {
   require(fits(index.shape(), src.shape(), -1), operation, ": an index of ", index.shape(),
           " does not fit src of ", src.shape());
-  detail::count_op();
-  return places;
+  return checked_index(operation, x, dim, index);
 }
 
 /// *d += `part` in the corner of zeros of `shape`.
@@ -138,27 +130,25 @@ void accumulate_corner(Tensor* d, Tensor part, const Shape& shape) {
 }  // namespace
 
 Tensor gather(const Tensor& x, int64_t dim, const Tensor& index) {
+  const CpuCall call("gather", {{"x", x}, {"index", index, Operand::independent}});
   const Tensor places = checked_index("gather", x, dim, index);
-  detail::count_op();
-  Tensor y = gathered(x, detail::line_dim("gather", x, dim), places);
-  y.set_frozen(x.is_frozen());
-  return y;
+  return call.finish(gathered(x, detail::line_dim("gather", x, dim), places));
 }
 
 Tensor scatter_add(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& src) {
-  const Tensor places = checked_scatter("scatter_add", x, dim, index, src);
+  const CpuCall call("scatter_add", {{"x", x}, {"index", index, Operand::independent}, {"src", src}});
+  const Tensor places = checked_index("scatter_add", x, dim, index, src);
   const int d = detail::line_dim("scatter_add", x, dim);
   require(x.dtype() != DType::boolean, "scatter_add: expected numbers, got bool");
   Tensor sum = x.dtype() == DType::bfloat16 ? x.to(DType::float32) : x.clone();
   detail::dispatch_any(
       x.dtype(), [&]<class T>(T) { add_at<T>(sum.data<detail::Computed<T>>(), x.shape(), d, places, src); });
-  Tensor y = sum.to(x.dtype());
-  y.set_frozen(all_frozen(x, src));
-  return y;
+  return call.finish(sum.to(x.dtype()));
 }
 
 Tensor scatter(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& src) {
-  const Tensor places = checked_scatter("scatter", x, dim, index, src);
+  const CpuCall call("scatter", {{"x", x}, {"index", index, Operand::independent}, {"src", src}});
+  const Tensor places = checked_index("scatter", x, dim, index, src);
   const int d = detail::line_dim("scatter", x, dim);
   Tensor y = x.clone();
   const IndexedLines lines(places, d, y.strides(), src.strides());
@@ -166,8 +156,7 @@ Tensor scatter(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& 
     lines.in_order(y.data<T>(), places.data<int32_t>(), src.data<T>(),
                    [](T& chosen, const T& other) { chosen = other; });
   });
-  y.set_frozen(all_frozen(x, src));
-  return y;
+  return call.finish(y);
 }
 
 Tensor detail::index_along(const char* operation, const Tensor& index, int64_t dim, const Shape& shape,

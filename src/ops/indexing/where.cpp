@@ -4,8 +4,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "cladtorch/ops/count.h"
-#include "ops/common/one_device.h"
+#include "ops/common/call.h"
 #include "ops/common/reduce_to.h"
 #include "tensor/dispatch.h"
 #include "tensor/strided.h"
@@ -14,7 +13,6 @@ namespace cladtorch {
 namespace {
 
 void check_condition(const char* operation, const Tensor& condition) {
-  require(condition.defined(), operation, ": the condition is undefined");
   require(condition.dtype() == DType::boolean, operation, ": expected a bool condition, got ",
           condition.dtype(), "; make one by a comparison such as ne(x, 0)");
 }
@@ -49,36 +47,26 @@ Tensor chosen(const Tensor& condition, const Tensor& a, const Tensor& b) {
   return y;
 }
 
-Tensor forward(const Tensor& condition, const Tensor& a, const Tensor& b) {
-  check_condition("where", condition);
-  require(a.defined() && b.defined(), "where: an operand is undefined");
-  require(a.dtype() == b.dtype(), "where: dtypes differ: a is ", a.dtype(), ", b is ", b.dtype(),
-          "; convert with to()");
-  detail::check_one_device("where", condition, a, b);
-  detail::require_cpu("where", condition);
-  detail::count_op();
-  return chosen(condition, a, b);
-}
-
 Tensor number_like(const Tensor& x, double value) { return full({}, value, x.dtype(), x.device()); }
 
 }  // namespace
 
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
-  Tensor y = forward(condition, a, b);
-  y.set_frozen(all_frozen(a, b));
-  return y;
+  const detail::CpuCall call("where",
+                             {{"condition", condition, detail::Operand::independent}, {"a", a}, {"b", b}});
+  check_condition("where", condition);
+  return call.finish(chosen(condition, a, b));
 }
 Tensor where(const Tensor& condition, const Tensor& a, double b) {
-  return forward(condition, a, number_like(a, b));
+  return where(condition, a, number_like(a, b));
 }
 Tensor where(const Tensor& condition, double a, const Tensor& b) {
-  return forward(condition, number_like(b, a), b);
+  return where(condition, number_like(b, a), b);
 }
 
 Tensor detail::true_places(const char* operation, const Tensor& mask, const Shape& shape) {
+  CpuCall(operation, {{"mask", mask}});
   check_condition(operation, mask);
-  require_cpu(operation, mask);
   require(shape.numel() <= INT32_MAX, operation, ": expected at most 2^31 - 1 elements, got ", shape);
   const Tensor dense = mask.expand(shape).contiguous();
   const bool* const is_true = dense.data<bool>();
@@ -91,8 +79,7 @@ Tensor detail::true_places(const char* operation, const Tensor& mask, const Shap
 }
 
 Tensor nonzero(const Tensor& x) {
-  require(x.defined(), "nonzero: the tensor is undefined");
-  detail::count_op();
+  const detail::CpuCall call("nonzero", {{"x", x, detail::Operand::independent}});
   const Tensor flat = detail::true_places("nonzero", x.to(DType::boolean), x.shape());
   Tensor places = Tensor::empty({flat.size(0), x.dim()}, DType::int32);
   for (int64_t i = 0; i < flat.size(0); ++i) {
@@ -102,7 +89,7 @@ Tensor nonzero(const Tensor& x) {
       place /= x.size(dim);
     }
   }
-  return places;
+  return call.finish(places);
 }
 
 double detail::largest_number(DType dtype) {

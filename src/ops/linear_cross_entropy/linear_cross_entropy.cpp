@@ -18,7 +18,6 @@
 // of as many rows more as that memory would hold: 1024 rows of GPT-2 in float.
 #include <utility>
 
-#include "cladtorch/ops/count.h"
 #include "cladtorch/ops/loss.h"
 #include "cladtorch/tensor/gradient_target.h"
 #include "ops/common/elementwise.h"
@@ -29,16 +28,6 @@
 
 namespace cladtorch {
 namespace {
-
-/// Throws Error unless the operands fit.
-void check(const Tensor& x, const Tensor& weight, const Tensor& targets) {
-  detail::check_operands("linear_cross_entropy", x, weight);
-  require(targets.defined(), "linear_cross_entropy: targets are undefined");
-  require(weight.dim() == 2 && x.dim() >= 1 && x.size(-1) == weight.size(1) &&
-              x.shape().without(x.dim() - 1) == targets.shape(),
-          "linear_cross_entropy: expected x [..., C], weight [V, C] and targets [...]: x is ", x.shape(),
-          ", weight is ", weight.shape(), ", targets is ", targets.shape());
-}
 
 /// The rows that count, one after the other: `dense` itself if all do.
 Tensor packed_rows(const Tensor& dense, const Tensor& targets, int64_t counted, int64_t ignore_index,
@@ -74,18 +63,22 @@ std::byte* bytes_of(Tensor& work) { return static_cast<std::byte*>(work.data());
 /// The mean loss; with a state, also what the pullback needs.
 Tensor forward(const Tensor& x, const Tensor& weight, const Tensor& given, int64_t ignore_index,
                LinearCrossEntropyState* state) {
-  check(x, weight, given);
+  const detail::Call call("linear_cross_entropy",
+                          {{"x", x}, {"weight", weight}, {"targets", given, detail::Operand::independent}});
+  require(weight.dim() == 2 && x.dim() >= 1 && x.size(-1) == weight.size(1) &&
+              x.shape().without(x.dim() - 1) == given.shape(),
+          "linear_cross_entropy: expected x [..., C], weight [V, C] and targets [...]: x is ", x.shape(),
+          ", weight is ", weight.shape(), ", targets is ", given.shape());
   const Tensor targets = detail::as_int32("linear_cross_entropy", "targets", given);
-  detail::count_op();
   detail::count_flops(2 * x.numel() * weight.size(0));
-  if (x.is_cuda()) return detail::linear_cross_entropy_forward(x, weight, targets, ignore_index, state);
+  if (x.is_cuda())
+    return call.finish(detail::linear_cross_entropy_forward(x, weight, targets, ignore_index, state));
   const int64_t counted =
       detail::count_targets("linear_cross_entropy", targets, weight.size(0), ignore_index);
   const int64_t vocabulary = weight.size(0), channels = weight.size(1);
   const Tensor dense_targets = targets.contiguous(), dense_weight = weight.contiguous();
   const Tensor rows = packed_rows(x.contiguous(), dense_targets, counted, ignore_index, channels),
                picked = packed_rows(dense_targets, dense_targets, counted, ignore_index, 1);
-  const DType sum_dtype = x.dtype() == DType::bfloat16 ? DType::float32 : x.dtype();
   double mean = 0;
   detail::dispatch_real("linear_cross_entropy", x.dtype(), [&]<class T>(T) {
     using Sum = detail::Computed<T>;
@@ -96,13 +89,12 @@ Tensor forward(const Tensor& x, const Tensor& weight, const Tensor& given, int64
                                bytes_of(work));
     };
     if (!state) return run(nullptr);
-    Tensor d_x = Tensor::empty({counted, channels}, x.dtype());
-    Tensor row_factors = Tensor::empty({blocks.block_rows}, sum_dtype), exponentials, d_weight;
+    Tensor d_x = call.empty({counted, channels});
+    Tensor row_factors = call.sums({blocks.block_rows}), exponentials, d_weight;
     state->x_frozen = x.is_frozen();
     state->weight_frozen = weight.is_frozen();
-    if (!state->weight_frozen) exponentials = Tensor::empty({vocabulary, blocks.block_rows}, x.dtype());
-    if (!state->weight_frozen && blocks.count > 1)
-      d_weight = Tensor::empty({vocabulary, channels}, sum_dtype);
+    if (!state->weight_frozen) exponentials = call.empty({vocabulary, blocks.block_rows});
+    if (!state->weight_frozen && blocks.count > 1) d_weight = call.sums({vocabulary, channels});
     const detail::ClassifierGradients<T> kept{
         d_x.data<T>(), exponentials.defined() ? exponentials.data<T>() : nullptr, row_factors.data<Sum>(),
         d_weight.defined() ? d_weight.data<Sum>() : nullptr};
@@ -120,10 +112,9 @@ Tensor forward(const Tensor& x, const Tensor& weight, const Tensor& given, int64
       state->row_factors = std::move(row_factors);
     }
   });
-  Tensor y = Tensor::empty({}, sum_dtype);
-  y.set_frozen(all_frozen(x, weight));
+  Tensor y = call.sums({});
   y.fill_(mean);
-  return y;
+  return call.finish(y);
 }
 
 /// *d += factor * x, a contribution of the given dtype.

@@ -17,7 +17,6 @@ Tensor linear_cross_entropy_forward(const Tensor& x, const Tensor& weight, const
   const int64_t blocks = std::max<int64_t>(1, (rows + most - 1) / most);
   const int64_t block_rows = std::min(rows, ((rows + blocks - 1) / blocks + tile - 1) / tile * tile);
   Tensor loss = Tensor::empty({}, computed_in(x.dtype()), x.device()), d_x, d_weight;
-  loss.set_frozen(all_frozen(x, weight));
   if (state) {
     state->x_frozen = x.is_frozen();
     state->weight_frozen = weight.is_frozen();

@@ -1,11 +1,11 @@
 #include "cladtorch/ops/matmul.h"
 
-#include "cladtorch/ops/count.h"
 #include "ops/common/reduce_to.h"
 #include "ops/float8/float8_linear.h"
 #include "ops/matmul/gemm.h"
 #include "ops/matmul/linear.h"
 #include "ops/matmul/matmul_on_device.h"
+#include "tensor/strided.h"
 
 namespace cladtorch {
 namespace {
@@ -47,11 +47,11 @@ void batched_gemm(const Shape& y_shape, const Tensor& a, const Tensor& b, Out* y
 
 /// *d += a b, summed over the batch dimensions that `shape` lacks.
 void accumulate_product(Tensor* d, const Shape& shape, const Tensor& a, const Tensor& b) {
-  if (a.is_cuda()) return detail::accumulate_product_on_device(d, shape, a, b);
-  Shape full = broadcast_shapes("matmul", batch_of(a.shape()), batch_of(b.shape()));
-  full.push_back(a.size(-2));
-  full.push_back(b.size(-1));
-  detail::dispatch_real("matmul", a.dtype(), [&]<class T>(T) {
+  const auto on_device = [&] { detail::accumulate_product_on_device(d, shape, a, b); };
+  detail::run_where("matmul", a, on_device, [&]<class T>(T) {
+    Shape full = broadcast_shapes("matmul", batch_of(a.shape()), batch_of(b.shape()));
+    full.push_back(a.size(-2));
+    full.push_back(b.size(-1));
     const auto multiply = [&](auto* out, bool add) { batched_gemm<T>(full, a, b, out, add); };
     if (full == shape) {
       detail::write_to<T>(accumulate_into(d, shape, a.dtype()), multiply);
@@ -81,7 +81,7 @@ Tensor operand(const Tensor& x, const Float8Scaling* scaling, detail::Float8Role
 }  // namespace
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
-  detail::check_operands("matmul", a, b);
+  const detail::Call call("matmul", {{"a", a}, {"b", b}});
   require(a.dim() >= 2 && b.dim() >= 2, "matmul: expected rank 2 or more: a is ", a.shape(), ", b is ",
           b.shape());
   require(a.size(-1) == b.size(-2), "matmul: inner dimensions differ: a is ", a.shape(), ", b is ",
@@ -89,30 +89,15 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   Shape shape = broadcast_shapes("matmul", batch_of(a.shape()), batch_of(b.shape()));
   shape.push_back(a.size(-2));
   shape.push_back(b.size(-1));
-  detail::count_op();
   detail::count_flops(2 * shape.numel() * a.size(-1));
-  Tensor y = Tensor::empty(shape, a.dtype(), a.device());
-  y.set_frozen(all_frozen(a, b));
-  if (a.is_cuda()) {
-    detail::matmul_on_device(a, b, y);
-    return y;
-  }
-  detail::dispatch_real("matmul", a.dtype(),
-                        [&]<class T>(T) { batched_gemm<T>(shape, a, b, y.data<T>(), false); });
-  return y;
+  return call.result(
+      shape, [&](const GradientTarget& y) { detail::matmul_on_device(a, b, shape, y); },
+      [&]<class T>(detail::Target<T> y) { batched_gemm<T>(shape, a, b, y.data, false); });
 }
 
-Tensor detail::linear_without_count(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  check_linear(x, weight, bias);
-  const int64_t out = weight.size(0), in = weight.size(1);
-  Tensor y = linear_result(x, weight, bias);
-  count_flops(2 * y.numel() * in);
-  if (y.numel() == 0) return y;
-  if (x.is_cuda()) {
-    linear_forward_on_device(x, weight, bias, LinearEnd::sum, Tensor(), y);
-    return y;
-  }
-  const int64_t rows = y.numel() / out;
+void detail::linear_on_cpu(const Tensor& x, const Tensor& weight, const Tensor& bias, Tensor& y) {
+  if (y.numel() == 0) return;
+  const int64_t out = weight.size(0), in = weight.size(1), rows = y.numel() / out;
   const Float8Scaling* const scaling = float8_scaling(weight, rows);
   const Tensor left = operand(x.reshape({rows, in}), scaling, Float8Role::input, true);
   const Tensor right = operand(weight, scaling, Float8Role::weight, true);
@@ -121,6 +106,16 @@ Tensor detail::linear_without_count(const Tensor& x, const Tensor& weight, const
     gemm<T>(rows, out, in, view_of<T>(left), transposed_view_of<T>(right), y.data<T>(), out, false,
             bias.defined() ? dense_bias.data<T>() : nullptr);
   });
+}
+
+Tensor detail::linear_without_count(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  Tensor y = linear_result(x, weight, bias);
+  count_flops(2 * y.numel() * weight.size(1));
+  if (x.is_cuda()) {
+    linear_forward_on_device(x, weight, bias, LinearEnd::sum, Tensor(), y);
+  } else {
+    linear_on_cpu(x, weight, bias, y);
+  }
   return y;
 }
 

@@ -94,13 +94,13 @@ Tensor column_sums_workspace(const Tensor& x) {
   return Tensor::empty({std::max<int64_t>(parts, 1), n}, computed_in(x.dtype()), x.device());
 }
 
-void matmul_on_device(const Tensor& a, const Tensor& b, Tensor& y) {
-  if (y.numel() == 0) return;
+void matmul_on_device(const Tensor& a, const Tensor& b, const Shape& shape, const GradientTarget& y) {
+  if (shape.numel() == 0) return;
   if (b.dim() == 2 && a.dim() > 2) {
     const Tensor rows = stacked(a);
-    return multiply({rows.size(0), b.size(1)}, rows, b, store_into(y), y.device());
+    return multiply({rows.size(0), b.size(1)}, rows, b, y, a.device());
   }
-  multiply(y.shape(), a, b, store_into(y), y.device());
+  multiply(shape, a, b, y, a.device());
 }
 
 void accumulate_product_on_device(Tensor* d, const Shape& shape, const Tensor& a, const Tensor& b) {

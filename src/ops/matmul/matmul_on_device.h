@@ -64,7 +64,7 @@ constexpr size_t product_workspace_alignment = 256;
 Tensor product_workspace(int64_t m, int64_t n, Device device);
 
 // matmul and linear with their pullbacks; the operands have been checked.
-void matmul_on_device(const Tensor& a, const Tensor& b, Tensor& y);
+void matmul_on_device(const Tensor& a, const Tensor& b, const Shape& shape, const GradientTarget& y);
 /// *d += a b, summed over the batch dimensions that `shape` lacks.
 void accumulate_product_on_device(Tensor* d, const Shape& shape, const Tensor& a, const Tensor& b);
 /// before_gelu, of y's shape, is defined if it is to be kept.

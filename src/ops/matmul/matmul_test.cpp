@@ -36,7 +36,7 @@ TEST(Matmul, ErrorsNameBothShapes) {
   EXPECT_EQ(error_of([] { linear(zeros({2, 3}), zeros({4, 5})); }),
             "linear: expected x [..., in] and weight [out, in]: x is [2,3], weight is [4,5]");
   EXPECT_EQ(error_of([] { linear(zeros({2, 3}), zeros({4, 3}), zeros({3})); }),
-            "linear: expected bias [4] of float32, got [3] of float32");
+            "linear: expected bias [4], got [3]");
 }
 
 TEST(Matmul, GradientsMatchDifferences) {

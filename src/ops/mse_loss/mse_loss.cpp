@@ -1,28 +1,21 @@
-#include "cladtorch/ops/count.h"
 #include "cladtorch/ops/loss.h"
 #include "ops/common/elementwise.h"
-#include "ops/common/one_device.h"
 #include "ops/mse_loss/mse_loss_on_device.h"
 
 namespace cladtorch {
 
 Tensor mse_loss(const Tensor& prediction, const Tensor& target) {
-  detail::check_operands("mse_loss", prediction, target);
+  const detail::Call call("mse_loss", {{"prediction", prediction}, {"target", target}});
   require(prediction.shape() == target.shape() && prediction.numel() > 0,
           "mse_loss: expected equal, non-empty shapes: prediction is ", prediction.shape(), ", target is ",
           target.shape());
-  detail::check_one_device("mse_loss", prediction, target);
-  detail::count_op();
   const Tensor p = prediction.contiguous(), t = target.contiguous();
-  const DType dtype = detail::computed_in(p.dtype());
-  Tensor y = Tensor::empty({}, dtype, p.device());
-  y.set_frozen(all_frozen(prediction, target));
-  if (p.is_cuda()) {
-    Tensor sums = Tensor::empty({detail::mse_loss_parts(p.numel())}, dtype, p.device());
+  Tensor y = call.sums({});
+  const auto on_device = [&] {
+    Tensor sums = call.sums({detail::mse_loss_parts(p.numel())});
     detail::mse_loss_on_device(p, t, sums, y);
-    return y;
-  }
-  detail::dispatch_real("mse_loss", p.dtype(), [&]<class T>(T) {
+  };
+  detail::run_where("mse_loss", p, on_device, [&]<class T>(T) {
     const T *const a = p.data<T>(), *const b = t.data<T>();
     double sum = 0;
     for (int64_t i = 0; i < p.numel(); ++i) {
@@ -31,7 +24,7 @@ Tensor mse_loss(const Tensor& prediction, const Tensor& target) {
     }
     y.fill_(sum / static_cast<double>(p.numel()));
   });
-  return y;
+  return call.finish(y);
 }
 
 }  // namespace cladtorch
@@ -46,29 +39,21 @@ void mse_loss_pullback(const Tensor& prediction, const Tensor& target, Tensor d_
   d_target = wanted(d_target, target);
   if (!d_y.defined()) return;
   const Tensor p = prediction.contiguous(), t = target.contiguous();
-  if (p.is_cuda()) {
-    const auto accumulate = [&](Tensor* d, double factor) {
-      if (!d) return;
-      detail::mse_loss_pullback_on_device(p, t, factor / static_cast<double>(p.numel()), d_y,
-                                          accumulate_into(d, p.shape(), p.dtype(), p.device()));
-    };
-    accumulate(d_prediction, 2);
-    accumulate(d_target, -2);
-    return;
-  }
-  const double factor = 2 * d_y.item() / static_cast<double>(p.numel());
-  detail::dispatch_real("mse_loss", p.dtype(), [&]<class T>(T) {
-    using C = detail::Computed<T>;
-    const auto accumulate = [&](Tensor* d, C weight) {
-      if (!d) return;
-      detail::contribute<T>(d, p.shape(), [&](detail::Target<T> to) {
-        detail::map2(p.numel(), p.data<T>(), t.data<T>(), to,
-                     [weight](C a, C b) { return weight * (a - b); });
-      });
-    };
-    accumulate(d_prediction, static_cast<C>(factor));
-    accumulate(d_target, static_cast<C>(-factor));
-  });
+  const auto accumulate = [&](Tensor* d, double sign) {
+    if (!d) return;
+    const double factor = sign * 2 / static_cast<double>(p.numel());
+    detail::add_gradient(
+        "mse_loss", d, p,
+        [&](const GradientTarget& to) { detail::mse_loss_pullback_on_device(p, t, factor, d_y, to); },
+        [&]<class T>(detail::Target<T> to) {
+          using C = detail::Computed<T>;
+          const auto weight = static_cast<C>(sign * 2 * d_y.item() / static_cast<double>(p.numel()));
+          detail::map2(p.numel(), p.data<T>(), t.data<T>(), to,
+                       [weight](C a, C b) { return weight * (a - b); });
+        });
+  };
+  accumulate(d_prediction, 1);
+  accumulate(d_target, -1);
 }
 
 }  // namespace clad::custom_derivatives::cladtorch

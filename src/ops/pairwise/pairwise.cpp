@@ -1,7 +1,6 @@
 #include "cladtorch/ops/pairwise.h"
 
 #include "cladtorch/ops/arithmetic.h"
-#include "cladtorch/ops/count.h"
 #include "cladtorch/ops/pushforward/pairwise.h"
 #include "ops/common/elementwise.h"
 #include "ops/common/reduce_to.h"
@@ -10,9 +9,8 @@
 namespace cladtorch::detail {
 namespace {
 
-void require_device_code(const PairwiseCode& code, const Tensor& x) {
-  require(!x.is_cuda() || code.value_on_device != nullptr, code.name,
-          ": there is no code for CUDA devices; use the cpu");
+void require_code(const PairwiseCode& code, const Tensor& x) {
+  if (!code.value_on_device) require_cpu(code.name, x);
 }
 
 /// Calls kernel(PairRow, offset) for pieces of rows of `shape`, to which a and b broadcast: of T, or of
@@ -41,63 +39,45 @@ void each_pair_row(const Shape& shape, const Tensor& a, const Tensor& b, Kernel 
 }  // namespace
 
 Tensor pairwise(const PairwiseCode& code, const Tensor& a, const Tensor& b) {
-  check_operands(code.name, a, b);
-  require_device_code(code, a);
-  count_op();
-  Tensor y = Tensor::empty(broadcast_shapes(code.name, a.shape(), b.shape()), a.dtype(), a.device());
-  y.set_frozen(all_frozen(a, b));
-  if (y.is_cuda()) {
-    code.value_on_device(a, b, y.shape(), store_into(y));
-    return y;
-  }
-  dispatch_real(code.name, a.dtype(), [&]<class T>(T) {
-    each_pair_row<T>(y.shape(), a, b, [&]<class C>(const PairRow<C>& row, int64_t offset) {
-      C memory[widened_block];
-      const Written<T> to(row.n, y.data<T>() + offset, false, memory);
-      if constexpr (std::is_same_v<C, double>) {
-        code.value.of_double(row, to.data());
-      } else {
-        code.value.of_float(row, to.data());
-      }
-    });
-  });
-  return y;
+  const Call call(code.name, {{"a", a}, {"b", b}});
+  require_code(code, a);
+  const Shape shape = broadcast_shapes(code.name, a.shape(), b.shape());
+  return call.result(
+      shape, [&](const GradientTarget& y) { code.value_on_device(a, b, shape, y); },
+      [&]<class T>(Target<T> y) {
+        each_pair_row<T>(shape, a, b, [&]<class C>(const PairRow<C>& row, int64_t offset) {
+          C memory[widened_block];
+          const Written<T> to(row.n, y.data + offset, false, memory);
+          if constexpr (std::is_same_v<C, double>) {
+            code.value.of_double(row, to.data());
+          } else {
+            code.value.of_float(row, to.data());
+          }
+        });
+      });
 }
 
 void pairwise_slope(const PairwiseCode& code, PairSlope slope, const Tensor& a, const Tensor& b,
                     const Tensor& d_y, Tensor* d, const Shape& of) {
   if (!d_y.defined()) return;
-  require_device_code(code, a);
+  require_code(code, a);
   const Tensor dense = d_y.contiguous();
-  const Shape& shape = d_y.shape();
-  const bool whole = shape == of;
-  Tensor product;
-  if (a.is_cuda()) {
-    const DType dtype = whole ? a.dtype() : computed_in(a.dtype());
-    code.slope_on_device(slope, a, b, dense, accumulate_into(whole ? d : &product, shape, dtype, a.device()));
-  } else {
-    const PairwiseSlope& slopes = code.slopes[static_cast<std::size_t>(slope)];
-    dispatch_real(code.name, a.dtype(), [&]<class T>(T) {
-      const auto write = [&]<class Out>(const Target<Out>& target) {
-        each_pair_row<T>(shape, a, b, [&]<class C>(const PairRow<C>& row, int64_t offset) {
+  const PairwiseSlope& slopes = code.slopes[static_cast<std::size_t>(slope)];
+  add_reduced_gradient(
+      code.name, d, of, dense,
+      [&](const GradientTarget& to) { code.slope_on_device(slope, a, b, dense, to); },
+      [&]<class T, class Out>(T, Target<Out> to) {
+        each_pair_row<T>(d_y.shape(), a, b, [&]<class C>(const PairRow<C>& row, int64_t offset) {
           C memory[2][widened_block];
           const C* const cotangent = readable(row.n, dense.data<T>() + offset, memory[0]);
-          const Written<Out> to(row.n, target.data + offset, target.add, memory[1]);
+          const Written<Out> out(row.n, to.data + offset, to.add, memory[1]);
           if constexpr (std::is_same_v<C, double>) {
-            slopes.of_double(row, cotangent, to.data(), target.add);
+            slopes.of_double(row, cotangent, out.data(), to.add);
           } else {
-            slopes.of_float(row, cotangent, to.data(), target.add);
+            slopes.of_float(row, cotangent, out.data(), to.add);
           }
         });
-      };
-      if (whole) {
-        contribute<T>(d, shape, write);
-      } else {
-        write(target_in<Computed<T>>(&product, shape));
-      }
-    });
-  }
-  if (!whole) accumulate_reduced(d, std::move(product), of, a.dtype());
+      });
 }
 
 void pairwise_pullback(const PairwiseCode& code, const Tensor& a, const Tensor& b, const Tensor& d_y,

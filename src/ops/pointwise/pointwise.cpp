@@ -1,6 +1,5 @@
 #include "cladtorch/ops/pointwise.h"
 
-#include "cladtorch/ops/count.h"
 #include "cladtorch/ops/pushforward/pointwise.h"
 #include "ops/common/elementwise.h"
 #include "ops/common/reduce_to.h"
@@ -11,45 +10,33 @@ namespace {
 
 Slope by_parameter(int number) { return static_cast<Slope>(static_cast<int>(Slope::by_parameter) + number); }
 
-void require_device_code(const PointwiseCode& code, const Tensor& x) {
-  require(!x.is_cuda() || code.value_on_device != nullptr, code.name,
-          ": there is no code for CUDA devices; use the cpu");
+void require_code(const PointwiseCode& code, const Tensor& x) {
+  if (!code.value_on_device) require_cpu(code.name, x);
 }
 
 }  // namespace
 
 Tensor pointwise(const PointwiseCode& code, const void* f, const Tensor& x) {
-  require(x.defined(), code.name, ": the tensor is undefined");
-  require_device_code(code, x);
-  count_op();
+  const Call call(code.name, {{"x", x}});
+  require_code(code, x);
   const Tensor dense = x.contiguous();
-  Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device());
-  y.set_frozen(x.is_frozen());
-  if (x.is_cuda()) {
-    code.value_on_device(f, dense, store_into(y));
-    return y;
-  }
-  dispatch_real(code.name, x.dtype(),
-                [&]<class T>(T) { run_value(code, f, x.numel(), dense.data<T>(), y.data<T>()); });
-  return y;
+  return call.result(
+      x.shape(), [&](const GradientTarget& y) { code.value_on_device(f, dense, y); },
+      [&]<class T>(Target<T> y) { run_value(code, f, x.numel(), dense.data<T>(), y.data); });
 }
 
 void pointwise_slope(const PointwiseCode& code, const void* f, Slope slope, const Tensor& at,
                      const Tensor& d_y, Tensor* d_x) {
   if (!d_y.defined()) return;
-  require_device_code(code, at);
+  require_code(code, at);
   require(code.slopes[static_cast<std::size_t>(slope)].of_double != nullptr, code.name,
           ": there is no derivative by a parameter of this function; make the parameter a constant");
   const Tensor dense = at.contiguous(), d = d_y.contiguous();
-  if (at.is_cuda()) {
-    code.slope_on_device(f, slope, dense, d, accumulate_into(d_x, at.shape(), at.dtype(), at.device()));
-    return;
-  }
-  dispatch_real(code.name, at.dtype(), [&]<class T>(T) {
-    contribute<T>(d_x, at.shape(), [&](Target<T> target) {
-      run_slope(code, f, slope, at.numel(), dense.data<T>(), d.data<T>(), target);
-    });
-  });
+  add_gradient(
+      code.name, d_x, at, [&](const GradientTarget& to) { code.slope_on_device(f, slope, dense, d, to); },
+      [&]<class T>(Target<T> to) {
+        run_slope(code, f, slope, at.numel(), dense.data<T>(), d.data<T>(), to);
+      });
 }
 
 void pointwise_pullback(const PointwiseCode& code, const void* f, const Tensor& at, const Tensor& d_y,

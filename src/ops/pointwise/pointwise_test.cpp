@@ -17,7 +17,7 @@ class Pointwise : public ::testing::TestWithParam<testing::Operation> {};
 
 TEST_P(Pointwise, NamesItselfInErrors) {
   const std::string name = GetParam().name;
-  EXPECT_EQ(testing::error_of([] { GetParam().forward({Tensor()}); }), name + ": the tensor is undefined");
+  EXPECT_EQ(testing::error_of([] { GetParam().forward({Tensor()}); }), name + ": x is undefined");
   EXPECT_EQ(testing::error_of([] { GetParam().forward({from_values<int32_t>({2}, {1, 2})}); }),
             name + ": expected float32 or float64, got int32; convert with to()");
 }

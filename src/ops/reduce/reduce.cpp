@@ -2,35 +2,31 @@
 
 #include <algorithm>
 
-#include "cladtorch/ops/count.h"
 #include "ops/arithmetic/arithmetic_functions.h"
 #include "ops/common/pointwise_on_device.h"
 #include "ops/common/reduce_to.h"
 #include "ops/reduce/reduce_on_device.h"
 #include "simd/kernels.h"
-#include "tensor/dispatch.h"
 #include "tensor/strided.h"
 
 namespace cladtorch {
 namespace {
 
 /// Sums pieces of fixed length, then the pieces' sums, all in double: the order depends on n alone.
-double sum_of(const char* operation, const Tensor& x) {
+template <class T>
+double sum_of(const Tensor& dense) {
   constexpr int64_t piece = 1 << 14, most_pieces = 256;
-  const Tensor dense = x.contiguous();
   const int64_t n = dense.numel();
   const int64_t grain = std::max(piece, (n + most_pieces - 1) / most_pieces);
   double parts[most_pieces] = {};
-  detail::dispatch_real(operation, x.dtype(), [&]<class T>(T) {
-    const T* data = dense.data<T>();
-    parallel_for(n, grain, [&](int64_t begin, int64_t end) {
-      double& sum = parts[begin / grain];
-      if constexpr (std::is_same_v<T, float>) {
-        sum = simd::kernels().sum(end - begin, data + begin);
-      } else {
-        for (int64_t i = begin; i < end; ++i) sum += detail::convert<double>(data[i]);
-      }
-    });
+  const T* const data = dense.data<T>();
+  parallel_for(n, grain, [&](int64_t begin, int64_t end) {
+    double& sum = parts[begin / grain];
+    if constexpr (std::is_same_v<T, float>) {
+      sum = simd::kernels().sum(end - begin, data + begin);
+    } else {
+      for (int64_t i = begin; i < end; ++i) sum += detail::convert<double>(data[i]);
+    }
   });
   double sum = 0;
   for (double part : parts) sum += part;
@@ -38,18 +34,15 @@ double sum_of(const char* operation, const Tensor& x) {
 }
 
 Tensor reduced(const char* operation, const Tensor& x, bool divide) {
-  require(x.defined(), operation, ": the tensor is undefined");
+  const detail::Call call(operation, {{"x", x}});
   require(!divide || x.numel() > 0, operation, ": no elements in shape ", x.shape());
-  detail::count_op();
-  Tensor y = Tensor::empty({}, x.dtype(), x.device());
-  y.set_frozen(x.is_frozen());
-  if (x.is_cuda()) {
-    detail::sum_to_on_device(x, {}, divide ? 1 / static_cast<double>(x.numel()) : 1, store_into(y));
-    return y;
-  }
-  const double total = sum_of(operation, x);
-  y.fill_(divide ? total / static_cast<double>(x.numel()) : total);
-  return y;
+  const auto count = static_cast<double>(x.numel());
+  return call.result(
+      {}, [&](const GradientTarget& y) { detail::sum_to_on_device(x, {}, divide ? 1 / count : 1, y); },
+      [&]<class T>(detail::Target<T> y) {
+        const double total = sum_of<T>(x.contiguous());
+        *y.data = detail::convert<T>(divide ? total / count : total);
+      });
 }
 
 }  // namespace
@@ -58,13 +51,12 @@ Tensor sum(const Tensor& x) { return reduced("sum", x, false); }
 Tensor mean(const Tensor& x) { return reduced("mean", x, true); }
 
 Tensor sum_to(const Tensor& x, const Shape& shape) {
+  const detail::Call call("sum_to", {{"x", x}});
   require(broadcast_shapes("sum_to", shape, x.shape()) == x.shape(), "sum_to: ", shape,
           " does not broadcast to ", x.shape());
-  detail::count_op();
   Tensor y;
   detail::accumulate_reduced(&y, x, shape);
-  if (x.is_frozen() && x.shape() != shape) y.set_frozen(true);  // else it shares the storage of x
-  return y;
+  return call.finish(y);
 }
 
 Shape reduced_shape(const Shape& shape, int64_t dim) {

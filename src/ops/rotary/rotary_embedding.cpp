@@ -1,24 +1,12 @@
-#include "cladtorch/ops/count.h"
 #include "cladtorch/ops/rotary.h"
-#include "ops/common/one_device.h"
+#include "ops/common/call.h"
 #include "ops/common/rows.h"
-#include "ops/common/target.h"
 #include "ops/rotary/rotary_math.h"
 #include "ops/rotary/rotary_on_device.h"
 #include "simd/kernels.h"
 
 namespace cladtorch {
 namespace {
-
-void check(const Tensor& x, const Tensor& table) {
-  require(x.defined() && table.defined(), "rotary_embedding: x or the table is undefined");
-  require(x.dim() == 3 && table.dim() == 2 && table.size(0) == x.size(1) && table.size(1) > 0 &&
-              table.size(1) % 2 == 0 && x.size(2) % table.size(1) == 0,
-          "rotary_embedding: expected x [B, T, H D] and a table [T, D] with D even: x is ", x.shape(),
-          ", the table is ", table.shape());
-  require(table.dtype() == DType::float32, "rotary_embedding: expected a float32 table, got ", table.dtype());
-  detail::check_one_device("rotary_embedding", x, table);
-}
 
 /// y = or += x turned; x and y are [rows, n] and dense, and row r has position r % length.
 template <class T>
@@ -40,20 +28,18 @@ void rotate_rows(const Tensor& table, int64_t rows, int64_t n, const T* x, bool 
 }  // namespace
 
 Tensor rotary_embedding(const Tensor& x, const Tensor& table) {
-  check(x, table);
-  detail::count_op();
+  const detail::Call call("rotary_embedding", {{"x", x}, {"table", table, detail::Operand::independent}});
+  require(x.dim() == 3 && table.dim() == 2 && table.size(0) == x.size(1) && table.size(1) > 0 &&
+              table.size(1) % 2 == 0 && x.size(2) % table.size(1) == 0,
+          "rotary_embedding: expected x [B, T, H D] and a table [T, D] with D even: x is ", x.shape(),
+          ", the table is ", table.shape());
+  require(table.dtype() == DType::float32, "rotary_embedding: expected a float32 table, got ", table.dtype());
   const Tensor dense = x.contiguous(), angles = table.contiguous();
-  Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device());
-  y.set_frozen(x.is_frozen());
-  if (x.is_cuda()) {
-    detail::rotate_on_device(dense, angles, false, store_into(y));
-    return y;
-  }
-  detail::dispatch_real("rotary_embedding", x.dtype(), [&]<class T>(T) {
-    rotate_rows<T>(angles, detail::row_count(x), detail::row_length(x), dense.data<T>(), false,
-                   {y.data<T>()});
-  });
-  return y;
+  return call.result(
+      x.shape(), [&](const GradientTarget& y) { detail::rotate_on_device(dense, angles, false, y); },
+      [&]<class T>(detail::Target<T> y) {
+        rotate_rows<T>(angles, detail::row_count(x), detail::row_length(x), dense.data<T>(), false, y);
+      });
 }
 
 }  // namespace cladtorch
@@ -67,16 +53,13 @@ void rotary_embedding_pullback(const Tensor&, const Tensor& table, Tensor d_y, T
   d_x = wanted(d_x);
   if (!d_y.defined() || !d_x) return;
   const Tensor d = d_y.contiguous(), angles = table.contiguous();
-  if (d.is_cuda()) {
-    detail::rotate_on_device(d, angles, true, accumulate_into(d_x, d.shape(), d.dtype(), d.device()));
-    return;
-  }
-  detail::dispatch_real("rotary_embedding", d.dtype(), [&]<class T>(T) {
-    detail::contribute<T>(d_x, d.shape(), [&](detail::Target<T> target) {
-      ::cladtorch::rotate_rows<T>(angles, detail::row_count(d), detail::row_length(d), d.data<T>(), true,
-                                  target);
-    });
-  });
+  detail::add_gradient(
+      "rotary_embedding", d_x, d,
+      [&](const GradientTarget& to) { detail::rotate_on_device(d, angles, true, to); },
+      [&]<class T>(detail::Target<T> to) {
+        ::cladtorch::rotate_rows<T>(angles, detail::row_count(d), detail::row_length(d), d.data<T>(), true,
+                                    to);
+      });
 }
 
 }  // namespace clad::custom_derivatives::cladtorch

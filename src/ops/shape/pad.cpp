@@ -2,12 +2,11 @@
 #include <array>
 #include <vector>
 
-#include "cladtorch/ops/count.h"
 #include "cladtorch/ops/shape.h"
 #include "cladtorch/tensor/factories.h"
 #include "cladtorch/tensor/gradient_target.h"
 #include "cladtorch/tensor/parallel.h"
-#include "ops/common/one_device.h"
+#include "ops/common/call.h"
 #include "tensor/dispatch.h"
 
 namespace cladtorch {
@@ -163,19 +162,16 @@ Tensor folded(const Tensor& g, int d, Sides sides, PadMode mode) {
 }  // namespace
 
 Tensor pad(const Tensor& x, const Shape& amounts, PadMode mode, double value) {
-  require(x.defined(), "pad: the tensor is undefined");
-  detail::require_cpu("pad", x);
+  const detail::CpuCall call("pad", {{"x", x}});
   const AllSides sides = sides_of(amounts, x.dim());
   const Shape shape = padded_shape(x.shape(), sides, mode);
-  detail::count_op();
-  Tensor y = Tensor::empty(shape, x.dtype());
+  Tensor y = call.empty(shape);
   if (x.dim() == 0) {
     y.copy_from(x);
   } else {
     gather(x, sides, mode, value, y);
   }
-  y.set_frozen(x.is_frozen());
-  return y;
+  return call.finish(y);
 }
 
 }  // namespace cladtorch

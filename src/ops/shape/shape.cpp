@@ -3,29 +3,28 @@
 
 #include <algorithm>
 
-#include "cladtorch/ops/count.h"
 #include "cladtorch/tensor/factories.h"
 #include "cladtorch/tensor/gradient_target.h"
 #include "cladtorch/tensor/parallel.h"
-#include "ops/common/one_device.h"
-#include "tensor/dispatch.h"
+#include "ops/common/call.h"
 
 namespace cladtorch {
 namespace {
 
-void check(const char* operation, const Tensor& x, int least_rank) {
-  require(x.defined(), operation, ": the tensor is undefined");
+using detail::CpuCall;
+
+CpuCall call_of(const char* operation, const char* name, const Tensor& x, int least_rank) {
+  const CpuCall call(operation, {{name, x}});
   require(x.dim() >= least_rank, operation, ": expected rank ", least_rank, " or more, got ", x.shape());
-  detail::require_cpu(operation, x);
+  return call;
 }
 
 /// Columns [begin, end) of row i are kept, and the others are zero.
 template <class Kept>
 Tensor triangle(const char* operation, const Tensor& x, Kept kept) {
-  check(operation, x, 2);
-  detail::count_op();
+  const CpuCall call = call_of(operation, "x", x, 2);
   const Tensor dense = x.contiguous();
-  Tensor y = Tensor::empty(x.shape(), x.dtype());
+  Tensor y = call.empty(x.shape());
   const int64_t n = x.size(-2), m = x.size(-1), rows = m == 0 ? 0 : x.numel() / m;
   detail::dispatch_any(x.dtype(), [&]<class T>(T) {
     const T* const from = dense.data<T>();
@@ -41,8 +40,7 @@ Tensor triangle(const char* operation, const Tensor& x, Kept kept) {
                    }
                  });
   });
-  y.set_frozen(x.is_frozen());
-  return y;
+  return call.finish(y);
 }
 
 /// Both dimensions of a diagonal, the first of its elements in them, and how many there are.
@@ -82,7 +80,6 @@ Tensor on_diagonal(const char* operation, const Tensor& part, const Shape& shape
   const Diagonal at(operation, shape, offset, dim1, dim2);
   Tensor y = zeros(shape, part.dtype());
   copy_diagonal(at, y, part, false);
-  y.set_frozen(part.is_frozen());
   return y;
 }
 
@@ -146,33 +143,29 @@ Tensor triu(const Tensor& x, int64_t diagonal) {
 }
 
 Tensor diagonal(const Tensor& x, int64_t offset, int64_t dim1, int64_t dim2) {
-  check("diagonal", x, 2);
+  const CpuCall call = call_of("diagonal", "x", x, 2);
   const Diagonal at("diagonal", x.shape(), offset, dim1, dim2);
-  detail::count_op();
   Shape shape = at.rest(x.shape());
   shape.push_back(at.length);
-  Tensor y = Tensor::empty(shape, x.dtype());
+  Tensor y = call.empty(shape);
   copy_diagonal(at, x, y, true);
-  y.set_frozen(x.is_frozen());
-  return y;
+  return call.finish(y);
 }
 
 Tensor diag_embed(const Tensor& x, int64_t offset, int64_t dim1, int64_t dim2) {
-  check("diag_embed", x, 1);
+  const CpuCall call = call_of("diag_embed", "x", x, 1);
   const int64_t size = x.size(-1) + std::abs(offset);
   const int rank = x.dim() + 1, first = checked_dim("diag_embed", dim1, rank),
             second = checked_dim("diag_embed", dim2, rank);
   Shape shape;
   for (int i = 0, next = 0; i < rank; ++i)
     shape.push_back(i == first || i == second ? size : x.shape()[next++]);
-  detail::count_op();
-  return on_diagonal("diag_embed", x, shape, offset, dim1, dim2);
+  return call.finish(on_diagonal("diag_embed", x, shape, offset, dim1, dim2));
 }
 
 Tensor unfold(const Tensor& x, const PerDimension& kernel, const UnfoldOptions& options) {
-  check("unfold", x, 3);
+  const CpuCall call = call_of("unfold", "x", x, 3);
   const Windows w = windows_of(x.shape(), kernel, options);
-  detail::count_op();
   const Tensor dense = x.contiguous();
   Tensor y = zeros({w.batch, w.channels * w.taps(), w.windows()}, x.dtype());
   detail::dispatch_real("unfold", x.dtype(), [&]<class T>(T) {
@@ -190,23 +183,20 @@ Tensor unfold(const Tensor& x, const PerDimension& kernel, const UnfoldOptions& 
           }
         });
   });
-  if (x.dim() == 3) y = y.squeeze(0);
-  y.set_frozen(x.is_frozen());
-  return y;
+  return call.finish(x.dim() == 3 ? y.squeeze(0) : y);
 }
 
 Tensor fold(const Tensor& columns, const PerDimension& size, const PerDimension& kernel,
             const UnfoldOptions& options) {
-  check("fold", columns, 2);
+  const CpuCall call = call_of("fold", "columns", columns, 2);
   require(columns.dim() <= 3, "fold: expected columns [N,C kh kw,L] or [C kh kw,L], got ", columns.shape());
   const int64_t batch = columns.dim() == 3 ? columns.size(0) : 1;
   const Windows w("fold", batch, 0, {size[0], size[1]}, kernel, options);
   require(columns.size(-2) % w.taps() == 0 && columns.size(-1) == w.windows(), "fold: expected columns of ",
           w.taps(), " C elements for ", w.windows(), " windows, got ", columns.shape());
-  detail::count_op();
   const int64_t channels = columns.size(-2) / w.taps(), plane = w.size[0] * w.size[1];
   const Tensor dense = columns.contiguous();
-  Tensor y = Tensor::empty({batch, channels, w.size[0], w.size[1]}, columns.dtype());
+  Tensor y = call.empty({batch, channels, w.size[0], w.size[1]});
   detail::dispatch_real("fold", columns.dtype(), [&]<class T>(T) {
     using C = detail::Computed<T>;
     const T* const from = dense.data<T>();
@@ -226,9 +216,7 @@ Tensor fold(const Tensor& columns, const PerDimension& size, const PerDimension&
       }
     });
   });
-  if (columns.dim() == 2) y = y.squeeze(0);
-  y.set_frozen(columns.is_frozen());
-  return y;
+  return call.finish(columns.dim() == 2 ? y.squeeze(0) : y);
 }
 
 }  // namespace cladtorch

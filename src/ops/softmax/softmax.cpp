@@ -1,5 +1,5 @@
-#include "cladtorch/ops/count.h"
 #include "cladtorch/ops/normalization.h"
+#include "ops/common/call.h"
 #include "ops/common/rows.h"
 #include "ops/common/target.h"
 #include "ops/softmax/softmax_math.h"
@@ -13,26 +13,20 @@ namespace {
 /// kernel(n, x, y) for every row of n, of which x and y are float or double; or softmax_on_device.
 template <class Kernel>
 Tensor map_rows(const char* operation, bool logarithm, const Tensor& x, const Kernel& kernel) {
-  require(x.defined() && x.dim() >= 1, operation, ": expected rank 1 or more, got shape ", x.shape());
-  detail::count_op();
+  const detail::Call call(operation, {{"x", x}});
+  require(x.dim() >= 1, operation, ": expected rank 1 or more, got shape ", x.shape());
   const Tensor dense = x.contiguous();
-  Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device());
-  y.set_frozen(x.is_frozen());
-  if (x.is_cuda()) {
-    detail::softmax_on_device(dense, logarithm, y);
-    return y;
-  }
   const int64_t n = detail::row_length(x);
-  detail::dispatch_real(operation, x.dtype(), [&]<class T>(T) {
-    const T* in = dense.data<T>();
-    T* out = y.data<T>();
-    detail::for_each_row<T>(detail::row_count(x), n, 2, [&](int64_t row, const auto& memory) {
-      const auto* const from = detail::readable(n, in + row * n, memory[0]);
-      const detail::Written<T> to(n, out + row * n, false, memory[1]);
-      kernel(n, from, to.data());
-    });
-  });
-  return y;
+  return call.result(
+      x.shape(), [&](const GradientTarget& y) { detail::softmax_on_device(dense, logarithm, y); },
+      [&]<class T>(detail::Target<T> y) {
+        const T* const in = dense.data<T>();
+        detail::for_each_row<T>(detail::row_count(x), n, 2, [&](int64_t row, const auto& memory) {
+          const auto* const from = detail::readable(n, in + row * n, memory[0]);
+          const detail::Written<T> to(n, y.data + row * n, false, memory[1]);
+          kernel(n, from, to.data());
+        });
+      });
 }
 
 /// kernel(n, y, d_y, d_x, add) for every row, where *d_x is wanted; or softmax_pullback_on_device.
@@ -42,23 +36,19 @@ void pull_rows(const char* operation, bool logarithm, const Tensor& y, const Ten
   d_x = wanted(d_x, y);
   if (!d_y.defined() || !d_x) return;
   const Tensor d = d_y.contiguous();
-  if (y.is_cuda()) {
-    detail::softmax_pullback_on_device(y, logarithm, d,
-                                       accumulate_into(d_x, y.shape(), y.dtype(), y.device()));
-    return;
-  }
   const int64_t n = detail::row_length(y);
-  detail::dispatch_real(operation, y.dtype(), [&]<class T>(T) {
-    const T *out = y.data<T>(), *d_out = d.data<T>();
-    detail::contribute<T>(d_x, y.shape(), [&](detail::Target<T> target) {
-      detail::for_each_row<T>(detail::row_count(y), n, 3, [&](int64_t row, const auto& memory) {
-        const auto* const at = detail::readable(n, out + row * n, memory[0]);
-        const auto* const from = detail::readable(n, d_out + row * n, memory[1]);
-        const detail::Written<T> to(n, target.data + row * n, target.add, memory[2]);
-        kernel(n, at, from, to.data(), target.add);
+  detail::add_gradient(
+      operation, d_x, y,
+      [&](const GradientTarget& to) { detail::softmax_pullback_on_device(y, logarithm, d, to); },
+      [&]<class T>(detail::Target<T> target) {
+        const T *const out = y.data<T>(), *const d_out = d.data<T>();
+        detail::for_each_row<T>(detail::row_count(y), n, 3, [&](int64_t row, const auto& memory) {
+          const auto* const at = detail::readable(n, out + row * n, memory[0]);
+          const auto* const from = detail::readable(n, d_out + row * n, memory[1]);
+          const detail::Written<T> to(n, target.data + row * n, target.add, memory[2]);
+          kernel(n, at, from, to.data(), target.add);
+        });
       });
-    });
-  });
 }
 
 }  // namespace

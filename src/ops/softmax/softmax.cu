@@ -178,10 +178,10 @@ void launch_rows(Device device, const Rows& softmax, bool alike, HeldKernel held
   }
 }
 
-void forward(const Tensor& x, bool logarithm, Tensor& y) {
+void forward(const Tensor& x, bool logarithm, const GradientTarget& y) {
   detail::dispatch_real("softmax", x.dtype(), [&]<class T>(T) {
     const Forward<T> softmax{detail::row_count(x), static_cast<int>(detail::row_length(x)), logarithm,
-                             x.device_data<T>(), y.device_data<T>()};
+                             x.device_data<T>(), y.data<T>()};
     using Kernel = void (*)(Forward<T>);
     launch_rows<T>(
         x.device(), softmax, equally_aligned<T>(softmax.x, softmax.y),

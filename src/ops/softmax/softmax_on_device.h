@@ -7,8 +7,8 @@
 namespace cladtorch::detail {
 
 /// y = softmax(x), or its logarithm, of dense rows.
-inline constinit DeviceFunction<void(const Tensor& x, bool logarithm, Tensor& y)> softmax_on_device{
-    "softmax"};
+inline constinit DeviceFunction<void(const Tensor& x, bool logarithm, const GradientTarget& y)>
+    softmax_on_device{"softmax"};
 
 /// d_x = or += the pullback's, given that y.
 inline constinit DeviceFunction<void(const Tensor& y, bool logarithm, const Tensor& d_y,

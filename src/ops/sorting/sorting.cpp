@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "cladtorch/ops/count.h"
+#include "ops/common/call.h"
 #include "ops/common/lines.h"
-#include "ops/common/one_device.h"
-#include "tensor/dispatch.h"
 
 namespace cladtorch {
 namespace {
@@ -22,15 +20,14 @@ bool is_less(C a, C b) {
 template <class Select>
 Tensor selected(const char* operation, const Tensor& x, int64_t dim, int64_t count, bool descending,
                 Select select) {
+  const detail::CpuCall call(operation, {{"x", x, detail::Operand::independent}});
   const int d = detail::line_dim(operation, x, dim);
-  detail::require_cpu(operation, x);
   require(x.size(d) <= INT32_MAX, operation, ": expected at most 2^31 - 1 entries in dimension ", dim, " of ",
           x.shape());
-  detail::count_op();
   const Tensor dense = x.contiguous();
   const detail::Lines lines(x.shape(), d);
-  Tensor order = Tensor::empty({lines.outer * lines.inner, lines.n}, DType::int32);
-  Tensor indices = Tensor::empty(x.shape().with(d, count), DType::int32);
+  Tensor order = call.empty({lines.outer * lines.inner, lines.n}, DType::int32);
+  Tensor indices = call.empty(x.shape().with(d, count), DType::int32);
   int32_t* const to = indices.data<int32_t>();
   detail::dispatch_any(x.dtype(), [&]<class T>(T) {
     using C = detail::Computed<T>;
@@ -49,7 +46,7 @@ Tensor selected(const char* operation, const Tensor& x, int64_t dim, int64_t cou
       for (int64_t i = 0; i < count; ++i) out[i * lines.inner] = own[i];
     });
   });
-  return indices;
+  return call.finish(indices);
 }
 
 /// The index of the element that nth(order, end) of a line says, which then is the first of the order.
@@ -105,12 +102,11 @@ Tensor detail::median_index(const Tensor& x, int64_t dim) {
 }
 
 Tensor detail::running_extreme(const char* operation, const Tensor& x, int64_t dim, bool largest) {
+  const CpuCall call(operation, {{"x", x, Operand::independent}});
   const int d = line_dim(operation, x, dim);
-  require_cpu(operation, x);
-  count_op();
   const Tensor dense = x.contiguous();
   const Lines lines(x.shape(), d);
-  Tensor indices = Tensor::empty(x.shape(), DType::int32);
+  Tensor indices = call.empty(x.shape(), DType::int32);
   dispatch_any(x.dtype(), [&]<class T>(T) {
     using C = Computed<T>;
     const T* const from = dense.data<T>();
@@ -124,7 +120,7 @@ Tensor detail::running_extreme(const char* operation, const Tensor& x, int64_t d
       }
     });
   });
-  return indices;
+  return call.finish(indices);
 }
 
 }  // namespace cladtorch

@@ -2,36 +2,20 @@
 
 #include <optional>
 
-#include "cladtorch/ops/count.h"
 #include "ops/common/pointwise_on_device.h"
 #include "ops/swiglu/swiglu_kernel.h"
 #include "ops/swiglu/swiglu_on_device.h"
 
 namespace cladtorch {
-namespace {
-
-void check_swiglu(const Tensor& gate, const Tensor& up) {
-  detail::check_operands("swiglu", gate, up);
-  require(gate.shape() == up.shape(), "swiglu: shapes differ: gate is ", gate.shape(), ", up is ",
-          up.shape());
-}
-
-}  // namespace
 
 Tensor swiglu(const Tensor& gate, const Tensor& up) {
-  check_swiglu(gate, up);
-  detail::count_op();
+  const detail::Call call("swiglu", {{"gate", gate}, {"up", up}});
+  require(gate.shape() == up.shape(), "swiglu: shapes differ: gate is ", gate.shape(), ", up is ",
+          up.shape());
   const Tensor g = gate.contiguous(), u = up.contiguous();
-  Tensor y = Tensor::empty(gate.shape(), gate.dtype(), gate.device());
-  y.set_frozen(all_frozen(gate, up));
-  if (y.is_cuda()) {
-    detail::map2_on_device<detail::Swiglu>({}, g, u, store_into(y));
-    return y;
-  }
-  detail::dispatch_real("swiglu", gate.dtype(), [&]<class T>(T) {
-    detail::swiglu(gate.numel(), g.data<T>(), u.data<T>(), y.data<T>());
-  });
-  return y;
+  return call.result(
+      gate.shape(), [&](const GradientTarget& y) { detail::map2_on_device<detail::Swiglu>({}, g, u, y); },
+      [&]<class T>(detail::Target<T> y) { detail::swiglu(gate.numel(), g.data<T>(), u.data<T>(), y.data); });
 }
 
 }  // namespace cladtorch
@@ -49,16 +33,15 @@ void swiglu_pullback(const Tensor& gate, const Tensor& up, Tensor d_y, Tensor* d
     return swiglu_pullback(gate, up, d_y, nullptr, d_up);
   }
   const Tensor g = gate.contiguous(), u = up.contiguous(), d = d_y.contiguous();
-  if (gate.is_cuda()) {
+  const auto on_device = [&] {
     const auto target = [&](Tensor* d_x) -> std::optional<GradientTarget> {
       if (!d_x) return std::nullopt;
       return accumulate_into(d_x, gate.shape(), gate.dtype(), gate.device());
     };
     const std::optional<GradientTarget> to_gate = target(d_gate), to_up = target(d_up);
     detail::swiglu_pullback_on_device(g, u, d, to_gate ? &*to_gate : nullptr, to_up ? &*to_up : nullptr);
-    return;
-  }
-  detail::dispatch_real("swiglu", gate.dtype(), [&]<class T>(T) {
+  };
+  detail::run_where("swiglu", gate, on_device, [&]<class T>(T) {
     detail::contribute<T>(d_gate, gate.shape(), [&](detail::Target<T> to_gate) {
       detail::contribute<T>(d_up, up.shape(), [&](detail::Target<T> to_up) {
         detail::swiglu_pullback(gate.numel(), g.data<T>(), u.data<T>(), d.data<T>(), to_gate, to_up);

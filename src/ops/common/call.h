@@ -1,0 +1,112 @@
+// The frame of a call: what every operation does around its kernel. It checks what the operands have in
+// common, counts itself, makes its result, and runs the code of the device on which the operands are.
+//
+//     Tensor swiglu(const Tensor& gate, const Tensor& up) {
+//       const Call call("swiglu", {{"gate", gate}, {"up", up}});
+//       require(gate.shape() == up.shape(), ...);
+//       const Tensor g = gate.contiguous(), u = up.contiguous();
+//       return call.result(
+//           gate.shape(), [&](const GradientTarget& y) { map2_on_device<Swiglu>({}, g, u, y); },
+//           [&]<class T>(Target<T> y) { swiglu(g.numel(), g.data<T>(), u.data<T>(), y); });
+//     }
+#pragma once
+
+#include <initializer_list>
+#include <utility>
+
+#include "cladtorch/ops/count.h"
+#include "ops/common/one_device.h"
+#include "ops/common/target.h"
+#include "tensor/dispatch.h"
+
+namespace cladtorch::detail {
+
+struct Operand {
+  enum Kind : uint8_t {
+    differentiable,
+    optional,     ///< the same, but may be undefined
+    independent,  ///< its dtype is its own, and it does not make the result a constant: indices, masks
+  };
+  const char* name;
+  const Tensor& tensor;
+  Kind kind = differentiable;
+};
+
+class Call {
+ public:
+  /// Throws Error naming `operation` unless the operands are defined, on one device, and of one dtype but for
+  /// independent ones.
+  Call(const char* operation, std::initializer_list<Operand> operands);
+
+  const char* operation() const { return operation_; }
+
+  /// Memory for a result: of the operands' dtype, unless another is given, on their device.
+  Tensor empty(const Shape& shape) const { return Tensor::empty(shape, dtype_, device_); }
+  Tensor empty(const Shape& shape, DType dtype) const { return Tensor::empty(shape, dtype, device_); }
+  /// The same of what they are computed in: for statistics and sums.
+  Tensor sums(const Shape& shape) const { return Tensor::empty(shape, computed_in(dtype_), device_); }
+
+  /// Ends the call: counts it, and makes its result `y` a constant if all operands are but for
+  /// independent ones.
+  Tensor finish(Tensor y) const {
+    count_op();
+    return another(std::move(y));
+  }
+  /// The same for another result, which is not counted.
+  Tensor another(Tensor y) const {
+    y.set_frozen(frozen_);
+    return y;
+  }
+
+  /// The result, which on_device(const GradientTarget& y) or on_cpu(Target<T> y) stores.
+  template <class OnDevice, class OnCpu>
+  Tensor result(const Shape& shape, const OnDevice& on_device, const OnCpu& on_cpu) const;
+
+ private:
+  const char* operation_;
+  DType dtype_ = DType::float32;
+  Device device_;
+  bool frozen_ = false;
+};
+
+/// For an operation without code for CUDA devices: throws Error there.
+struct CpuCall : Call {
+  CpuCall(const char* operation, std::initializer_list<Operand> operands) : Call(operation, operands) {
+    require_cpu(operation, operands.begin()->tensor);
+  }
+};
+
+/// on_device() if x is on a CUDA device, else on_cpu(T()) with the type of its elements.
+template <class OnDevice, class OnCpu>
+void run_where(const char* operation, const Tensor& x, const OnDevice& on_device, const OnCpu& on_cpu) {
+  if (x.is_cuda()) {
+    on_device();
+  } else {
+    dispatch_real(operation, x.dtype(), on_cpu);
+  }
+}
+
+template <class OnDevice, class OnCpu>
+Tensor Call::result(const Shape& shape, const OnDevice& on_device, const OnCpu& on_cpu) const {
+  Tensor y = empty(shape);
+  run_where(
+      operation_, y, [&] { on_device(store_into(y)); }, [&]<class T>(T) { on_cpu(Target<T>{y.data<T>()}); });
+  return finish(std::move(y));
+}
+
+/// The same for a pullback: *d += a gradient of x's shape and dtype, which on_device(const GradientTarget& d)
+/// or on_cpu(Target<T> d) stores or adds.
+template <class OnDevice, class OnCpu>
+void add_gradient(const char* operation, Tensor* d, const Tensor& x, const OnDevice& on_device,
+                  const OnCpu& on_cpu) {
+  run_where(
+      operation, x, [&] { on_device(accumulate_into(d, x.shape(), x.dtype(), x.device())); },
+      [&]<class T>(T) { contribute<T>(d, x.shape(), on_cpu); });
+}
+
+/// Throws Error unless both tensors are defined, of one dtype and on one device.
+inline void check_operands(const char* operation, const Tensor& a, const Tensor& b) {
+  Call(operation, {{"a", a}, {"b", b}});
+}
+
+}  // namespace cladtorch::detail
