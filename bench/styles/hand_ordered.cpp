@@ -4,8 +4,8 @@
 #include "ops/common/reduce_to.h"
 #include "ops/common/scratch.h"
 #include "ops/embedding/embedding_kernel.h"
-#include "ops/layer_norm/layer_norm_kernel.h"
 #include "ops/matmul/gemm.h"
+#include "ops/norm/norm_kernel.h"
 #include "ops/pointwise/pointwise_kernel.h"
 
 namespace cladtorch::bench {
@@ -28,8 +28,8 @@ void matmul_backward(const float* d_out, const float* inp, const float* weight, 
 
 void layernorm_backward(const float* d_out, const float* inp, const float* weight, const float* mean,
                         const float* rstd, int64_t N, int64_t C, To d_inp, float* d_weight, float* d_bias) {
-  detail::layer_norm_pullback<float>(N, C, inp, weight, mean, rstd, d_out, d_inp, To{d_weight}, To{d_bias},
-                                     nullptr, scratch(detail::layer_norm_pullback_work(N, C)));
+  detail::norm_pullback<float>(N, C, inp, weight, mean, rstd, d_out, d_inp, To{d_weight}, To{d_bias}, nullptr,
+                               scratch(detail::norm_pullback_work(N, C)));
 }
 
 void block_backward(const BlockParameters& w, const BlockActivations& a, const Size& s,

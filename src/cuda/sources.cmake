@@ -30,12 +30,12 @@ set(CLADTORCH_CUDA_SOURCES
   ops/embedding/embedding.cu
   ops/embedding/sorted_positions.cu
   ops/float8/float8.cu
-  ops/layer_norm/norm.cu
-  ops/layer_norm/norm_pullback.cu
   ops/linear_cross_entropy/linear_cross_entropy.cu
   ops/matmul/column_sums.cu
   ops/matmul/matmul_by_cublas.cpp
   ops/mse_loss/mse_loss.cu
+  ops/norm/norm.cu
+  ops/norm/norm_pullback.cu
   ops/pairwise/pairwise.cu
   ops/pointwise/pointwise.cu
   ops/reduce/reduce.cu

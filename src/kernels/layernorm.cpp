@@ -1,14 +1,22 @@
 #include "cladtorch/kernels/layernorm.h"
 
 #include "kernels/support.h"
-#include "ops/layer_norm/layer_norm_kernel.h"
+#include "ops/norm/norm_kernel.h"
 
 namespace cladtorch::kernels {
 
 template <class T>
 void layernorm_forward(T* out, T* mean, T* rstd, const T* inp, const T* weight, const T* bias, int64_t N,
                        int64_t C, double epsilon) {
-  cladtorch::detail::layer_norm(N, C, inp, weight, bias, epsilon, out, mean, rstd);
+  cladtorch::detail::normalize<T>({.rows = N,
+                                   .n = C,
+                                   .x = inp,
+                                   .weight = weight,
+                                   .bias = bias,
+                                   .epsilon = epsilon,
+                                   .y = out,
+                                   .mean = mean,
+                                   .rstd = rstd});
 }
 
 template void layernorm_forward(float*, float*, float*, const float*, const float*, const float*, int64_t,
@@ -30,10 +38,10 @@ void layernorm_forward_pullback(T*, T* mean, T* rstd, const T* inp, const T* wei
   require_no_cotangent("layernorm_forward: rstd", d_rstd, N);
   if (is_zero(d_out, N * C)) return;
   constexpr const char* kernel = "layernorm_forward";
-  detail::layer_norm_pullback<T>(N, C, inp, weight, mean, rstd, d_out, target_at(kernel, d_inp, N * C, d_out),
-                                 target_at(kernel, d_weight, C, d_out),
-                                 target_at(kernel, bias ? d_bias : nullptr, C, d_out), d_epsilon,
-                                 pullback_work<T>(detail::layer_norm_pullback_work(N, C)));
+  detail::norm_pullback<T>(N, C, inp, weight, mean, rstd, d_out, target_at(kernel, d_inp, N * C, d_out),
+                           target_at(kernel, d_weight, C, d_out),
+                           target_at(kernel, bias ? d_bias : nullptr, C, d_out), d_epsilon,
+                           pullback_work<T>(detail::norm_pullback_work(N, C)));
   clear_cotangent(d_out, N * C);
 }
 

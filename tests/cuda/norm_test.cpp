@@ -127,7 +127,7 @@ TEST(CudaNorm, FrozenAndStrangeOperands) {
   EXPECT_TRUE(d_x.is_cuda() && d_bias.is_cuda());
   EXPECT_TRUE(std::isnan(d_epsilon));
   EXPECT_EQ(error_of([&] { layer_norm(there[0], x[1], there[2]); }),
-            "layer_norm: operands are on cuda:0 and on cpu; copy one with to(device)");
+            "layer_norm: devices differ: x is on cuda:0, weight is on cpu; copy with to(device)");
 }
 
 }  // namespace

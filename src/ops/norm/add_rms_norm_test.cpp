@@ -30,7 +30,7 @@ TEST(AddRMSNorm, IsTheSumAndItsNormalization) {
   EXPECT_DOUBLE_EQ(y.normalized.select(1, 0).item(), 2);
   EXPECT_DOUBLE_EQ(y.normalized.select(1, 1).item(), 14);
   EXPECT_EQ(testing::error_of([] { add_rms_norm(zeros({2, 3}), zeros({2, 3}), ones({2})); }),
-            "add_rms_norm: expected a and b [..., C], weight [C]: a is [2,3], b is [2,3], weight is [2]");
+            "add_rms_norm: expected a + b [..., C] and weight [C]: a + b is [2,3], weight is [2]");
 }
 
 TEST(AddRMSNorm, GradientsMatchDifferences) {

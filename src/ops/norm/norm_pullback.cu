@@ -3,8 +3,8 @@
 // part in; those of a block become one row of `sums`, and a second kernel adds these rows in order.
 #include "cuda/partial_sums.cuh"
 #include "cuda/rows.cuh"
-#include "ops/layer_norm/layer_norm_math.h"
-#include "ops/layer_norm/norm_on_device.h"
+#include "ops/norm/norm_math.h"
+#include "ops/norm/norm_on_device.h"
 
 namespace cladtorch::cuda {
 namespace {
@@ -85,8 +85,8 @@ __global__ void __launch_bounds__(Row::block_threads) held_rows_kernel(const Nor
 #pragma unroll
       for (int i = 0; i < N; ++i) {
         const C z = detail::normalized(read(x[k].values[i]), mean, rstd);
-        const C d = detail::layer_norm_d_x(read(d_y[k].values[i]), read(weight.values[i]), z, rstd, means[0],
-                                           means[1], C(1));
+        const C d = detail::norm_d_x(read(d_y[k].values[i]), read(weight.values[i]), z, rstd, means[0],
+                                     means[1], C(1));
         d_x.values[i] = converted<Out>(read(d_x.values[i]) + d);
       }
       store<N>(norm.d_x + start + column, d_x);
@@ -116,8 +116,8 @@ __global__ void __launch_bounds__(long_row_threads) long_rows_kernel(const NormP
   means[1] /= length;
   for (int i = Team::rank(); i < norm.n; i += Team::size()) {
     const C z = detail::normalized(read(norm.x[start + i]), mean, rstd);
-    const C d = detail::layer_norm_d_x(read(norm.d_y[start + i]), read(norm.weight[i]), z, rstd, means[0],
-                                       means[1], C(1));
+    const C d =
+        detail::norm_d_x(read(norm.d_y[start + i]), read(norm.weight[i]), z, rstd, means[0], means[1], C(1));
     Out& d_x = norm.d_x[start + i];
     d_x = converted<Out>((norm.add ? read(d_x) : C(0)) + d);
   }

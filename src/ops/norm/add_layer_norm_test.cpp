@@ -35,7 +35,7 @@ TEST(AddLayerNorm, IsTheSumAndItsNormalization) {
   EXPECT_DOUBLE_EQ(y.normalized.select(1, 0).item(), 9);
   EXPECT_DOUBLE_EQ(y.normalized.select(1, 1).item(), 11);
   EXPECT_EQ(testing::error_of([] { add_layer_norm(zeros({2, 3}), zeros({2, 3}), ones({2}), zeros({2})); }),
-            "add_layer_norm: expected a and b [..., C], weight [C]: a is [2,3], b is [2,3], weight is [2]");
+            "add_layer_norm: expected a + b [..., C] and weight [C]: a + b is [2,3], weight is [2]");
   EXPECT_EQ(testing::error_of([] { add_layer_norm(zeros({2, 3}), zeros({2, 3}), ones({3}), zeros({2})); }),
             "add_layer_norm: weight is [3], but bias is [2]");
   EXPECT_THROW(add_layer_norm(zeros({2, 3}), zeros({4, 3}), ones({3}), zeros({3})), Error);

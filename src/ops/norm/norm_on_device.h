@@ -1,4 +1,4 @@
-// Layer and RMS normalization on CUDA devices.
+// A call of layer or RMS normalization, and what runs it on CUDA devices.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace cladtorch::detail {
 
-/// y = the normalization of x. All are dense; x and y [rows, n].
-struct NormOnDevice {
+/// The operands and results of one of them: y = the normalization of x. All are dense; x and y [rows, n].
+struct Norm {
   Tensor x{};
   Tensor added{};  ///< of x's shape, or undefined; then x + added is normalized, and left in `sum`
   Tensor sum{};
@@ -23,7 +23,7 @@ struct NormOnDevice {
   Tensor mean{}, rstd{};  ///< [rows] in the dtype that x is computed in; may be undefined
 };
 
-inline constinit DeviceFunction<void(const NormOnDevice& norm)> norm_on_device{"normalization"};
+inline constinit DeviceFunction<void(const Norm& norm)> norm_on_device{"normalization"};
 
 struct NormPullbackOnDevice {
   Tensor x{}, weight{};

@@ -1,12 +1,11 @@
-#include "ops/layer_norm/layer_norm_kernel.h"
+#include "ops/norm/norm_kernel.h"
 
 #include <algorithm>
 
 #include "cladtorch/tensor/parallel.h"
 #include "ops/common/reduce_to.h"
 #include "ops/common/rows.h"
-#include "ops/layer_norm/layer_norm_math.h"
-#include "ops/rms_norm/rms_norm_math.h"
+#include "ops/norm/norm_math.h"
 #include "simd/kernels.h"
 
 namespace cladtorch::detail {
@@ -44,52 +43,43 @@ void widened_pullback(const simd::LayerNormGradient& rows, const bfloat16* x, co
   }
 }
 
-template <class C>
-void normalize_row(int64_t n, const C* x, const C* weight, const C* bias, double epsilon, C* y, C* mean,
-                   C* rstd) {
+/// Row `row`, of which x and y are in memory that a kernel reads and writes.
+template <class T, class C = Computed<T>>
+void normalize_row(const NormRows<T>& to, int64_t row, const C* x, C* y) {
+  const auto epsilon = static_cast<C>(to.epsilon);
+  C *const mean = to.mean ? to.mean + row : nullptr, *const rstd = to.rstd ? to.rstd + row : nullptr;
   if constexpr (std::is_same_v<C, double>) {
-    layer_norm_row(n, x, weight, bias, epsilon, y, mean, rstd);
+    norm_row(to.centered, to.n, x, to.weight, to.bias, epsilon, y, mean, rstd);
+  } else if (to.centered) {
+    simd::kernels().layer_norm_row(to.n, x, to.weight, to.bias, epsilon, y, mean, rstd);
   } else {
-    simd::kernels().layer_norm_row(n, x, weight, bias, static_cast<float>(epsilon), y, mean, rstd);
+    simd::kernels().rms_norm_row(to.n, x, to.weight, epsilon, y, rstd);
   }
 }
 
 }  // namespace
 
+// A sum is normalized while it lies in the first-level cache.
 template <class T>
-void layer_norm(int64_t rows, int64_t n, const T* x, const Computed<T>* weight, const Computed<T>* bias,
-                double epsilon, T* y, Computed<T>* mean, Computed<T>* rstd) {
-  for_each_row<T>(rows, n, 2, [&](int64_t row, const RowMemory<T>& memory) {
-    const auto* const from = readable(n, x + row * n, memory[0]);
-    const Written<T> to(n, y + row * n, false, memory[1]);
-    normalize_row(n, from, weight, bias, epsilon, to.data(), mean ? mean + row : nullptr,
-                  rstd ? rstd + row : nullptr);
+void normalize(const NormRows<T>& to) {
+  const int64_t n = to.n;
+  for_each_row<T>(to.rows, n, to.added ? 3 : 2, [&](int64_t row, const RowMemory<T>& memory) {
+    const int64_t start = row * n;
+    if (to.added) add_row(n, to.x + start, to.added + start, to.sum + start, memory);
+    const auto* const from = readable(n, (to.added ? to.sum : to.x) + start, memory[0]);
+    const Written<T> y(n, to.y + start, false, memory[1]);
+    normalize_row(to, row, from, y.data());
   });
 }
 
-// The sum is normalized while it lies in the first-level cache.
-template <class T>
-void add_layer_norm(int64_t rows, int64_t n, const T* a, const T* b, const Computed<T>* weight,
-                    const Computed<T>* bias, double epsilon, T* sum, T* y, Computed<T>* mean,
-                    Computed<T>* rstd) {
-  for_each_row<T>(rows, n, 3, [&](int64_t row, const RowMemory<T>& memory) {
-    add_row(n, a + row * n, b + row * n, sum + row * n, memory);
-    const auto* const from = readable(n, sum + row * n, memory[0]);
-    const Written<T> to(n, y + row * n, false, memory[1]);
-    normalize_row(n, from, weight, bias, epsilon, to.data(), mean ? mean + row : nullptr,
-                  rstd ? rstd + row : nullptr);
-  });
-}
-
-int64_t layer_norm_pullback_work(int64_t rows, int64_t n) { return 2 * pullback_pieces(rows) * n + rows; }
+int64_t norm_pullback_work(int64_t rows, int64_t n) { return 2 * pullback_pieces(rows) * n + rows; }
 
 // Rows are shared out in pieces of fixed size; each piece sums its share of d_weight and d_bias into rows of
 // its own, which are then added in order, so the sums do not depend on the number of threads.
 template <class T>
-void layer_norm_pullback(int64_t rows, int64_t n, const T* x, const Computed<T>* weight,
-                         const Computed<T>* mean, const Computed<T>* rstd, const T* d_y, Target<T> d_x,
-                         Target<Computed<T>> d_weight, Target<Computed<T>> d_bias, double* d_epsilon,
-                         Computed<T>* work) {
+void norm_pullback(int64_t rows, int64_t n, const T* x, const Computed<T>* weight, const Computed<T>* mean,
+                   const Computed<T>* rstd, const T* d_y, Target<T> d_x, Target<Computed<T>> d_weight,
+                   Target<Computed<T>> d_bias, double* d_epsilon, Computed<T>* work) {
   using C = Computed<T>;
   const int64_t grain = pullback_grain(rows), pieces = pullback_pieces(rows);
   C *const weight_parts = work, *const bias_parts = work + pieces * n;
@@ -109,9 +99,8 @@ void layer_norm_pullback(int64_t rows, int64_t n, const T* x, const Computed<T>*
       for (int64_t row = begin; row < end; ++row) {
         T* const to = d_x ? d_x.data + row * n : nullptr;
         const T *const at = x + row * n, *const d = d_y + row * n;
-        const T sum =
-            mean ? layer_norm_pullback_row(n, at, weight, mean[row], rstd[row], d, to, d_x.add, d_w, d_b)
-                 : rms_norm_pullback_row(n, at, weight, rstd[row], d, to, d_x.add, d_w);
+        const T sum = norm_pullback_row(n, at, weight, mean ? mean + row : nullptr, rstd[row], d, to, d_x.add,
+                                        d_w, d_b);
         if (sums) sums[row] = sum;
       }
     }
@@ -123,14 +112,12 @@ void layer_norm_pullback(int64_t rows, int64_t n, const T* x, const Computed<T>*
   if (d_bias) sum_rows(pieces, n, bias_parts, d_bias);
 }
 
-#define CLADTORCH_LAYER_NORM(T, C)                                                                           \
-  template void layer_norm(int64_t, int64_t, const T*, const C*, const C*, double, T*, C*, C*);              \
-  template void add_layer_norm(int64_t, int64_t, const T*, const T*, const C*, const C*, double, T*, T*, C*, \
-                               C*);                                                                          \
-  template void layer_norm_pullback(int64_t, int64_t, const T*, const C*, const C*, const C*, const T*,      \
-                                    Target<T>, Target<C>, Target<C>, double*, C*);
-CLADTORCH_LAYER_NORM(float, float)
-CLADTORCH_LAYER_NORM(double, double)
-CLADTORCH_LAYER_NORM(bfloat16, float)
+#define CLADTORCH_NORM(T, C)                                                                                 \
+  template void normalize(const NormRows<T>&);                                                               \
+  template void norm_pullback(int64_t, int64_t, const T*, const C*, const C*, const C*, const T*, Target<T>, \
+                              Target<C>, Target<C>, double*, C*);
+CLADTORCH_NORM(float, float)
+CLADTORCH_NORM(double, double)
+CLADTORCH_NORM(bfloat16, float)
 
 }  // namespace cladtorch::detail

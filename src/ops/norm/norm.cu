@@ -1,13 +1,13 @@
 // Layer and RMS normalization, of a sum too. Each element of x is read once and each of y written once: 4
 // bytes an element of bfloat16, or 8 where the sum of two is normalized.
 #include "cuda/rows.cuh"
-#include "ops/layer_norm/layer_norm_math.h"
-#include "ops/layer_norm/norm_on_device.h"
+#include "ops/norm/norm_math.h"
+#include "ops/norm/norm_on_device.h"
 
 namespace cladtorch::cuda {
 namespace {
 
-/// Raw memory of a NormOnDevice.
+/// Raw memory of a detail::Norm.
 template <class T>
 struct Norm {
   int64_t rows;
@@ -125,7 +125,7 @@ T* data_or_null(const Tensor& x) {
 }
 
 template <class T>
-void normalize(const detail::NormOnDevice& to) {
+void normalize(const detail::Norm& to) {
   using C = Computed<T>;
   const int64_t n = to.x.shape().back(), rows = n == 0 ? 0 : to.x.numel() / n;
   const Device device = to.x.device();
@@ -149,7 +149,7 @@ void normalize(const detail::NormOnDevice& to) {
     launch(device, long_rows_kernel<T>, Grid(rows, long_row_threads), norm);
 }
 
-void run(const detail::NormOnDevice& norm) {
+void run(const detail::Norm& norm) {
   detail::dispatch_real("normalization", norm.x.dtype(), [&]<class T>(T) { normalize<T>(norm); });
 }
 
