@@ -14,10 +14,9 @@
 #include <numeric>
 #include <vector>
 
-#include "cladtorch/ops/count.h"
 #include "cladtorch/tensor/gradient_target.h"
 #include "cladtorch/tensor/parallel.h"
-#include "ops/common/one_device.h"
+#include "ops/common/call.h"
 #include "tensor/dispatch.h"
 #include "tensor/indices.h"
 
@@ -155,14 +154,12 @@ void add_derivative(const Sequences& all, const T* x, const CTCState& state, int
 }
 
 Tensor run(const Tensor& x, const Sequences& all, CTCState* state) {
-  detail::count_op();
+  const detail::CpuCall call("ctc_loss", {{"log_probabilities", x}});
   const Tensor dense = x.contiguous();
   detail::dispatch_floating("ctc_loss", x.dtype(),
                             [&]<class T>(T) { *state = run_forward(all, dense.data<T>()); });
   Tensor y = state->losses.to(x.dtype());
-  if (y.shares_storage_with(state->losses)) y = y.clone();
-  y.set_frozen(x.is_frozen());
-  return y;
+  return call.finish(y.shares_storage_with(state->losses) ? y.clone() : y);
 }
 
 }  // namespace

@@ -28,8 +28,7 @@ Tensor divided_by_gaps(const char* operation, const char* what, const Tensor& x,
 }
 
 Tensor cholesky(const Tensor& a) {
-  check_square("cholesky", a);
-  cladtorch::detail::count_op();
+  const auto call = call_of_square("cholesky", a);
   const int64_t n = a.size(-1);
   Tensor y = tril(a, 0);
   dispatch_floating("cholesky", a.dtype(), [&]<class T>(T) {
@@ -37,13 +36,11 @@ Tensor cholesky(const Tensor& a) {
     for_each_matrix("cholesky", "is not positive definite", batch_of(a.shape()).numel(),
                     [&](int64_t i) { return lapack::cholesky(static_cast<int>(n), data + i * n * n); });
   });
-  y.set_frozen(a.is_frozen());
-  return y;
+  return call.finish(y);
 }
 
 Eigen eigh(const Tensor& a) {
-  check_square("eigh", a);
-  cladtorch::detail::count_op();
+  const auto call = call_of_square("eigh", a);
   const int64_t n = a.size(-1);
   Tensor vectors = a.clone(), values = Tensor::empty(a.shape().without(a.dim() - 1), a.dtype());
   dispatch_floating("eigh", a.dtype(), [&]<class T>(T) {
@@ -52,16 +49,13 @@ Eigen eigh(const Tensor& a) {
         "eigh", "has no eigenvalues that LAPACK finds", batch_of(a.shape()).numel(),
         [&](int64_t i) { return lapack::eigen(static_cast<int>(n), data + i * n * n, s + i * n); });
   });
-  values.set_frozen(a.is_frozen());
-  vectors.set_frozen(a.is_frozen());
-  return {values, transposed(vectors)};
+  return {call.finish(values), transposed(call.another(vectors))};
 }
 
 QR qr(const Tensor& a) {
-  check_matrices("qr", a);
+  const auto call = call_of("qr", a);
   const int64_t m = a.size(-2), n = a.size(-1);
   require(m >= n, "qr: expected at least as many rows as columns, got ", a.shape());
-  cladtorch::detail::count_op();
   const Shape batch = batch_of(a.shape());
   Tensor q = transposed(a).clone(), r = Tensor::empty(matrices(batch, n, n), a.dtype());
   dispatch_floating("qr", a.dtype(), [&]<class T>(T) {
@@ -70,9 +64,7 @@ QR qr(const Tensor& a) {
       return lapack::qr(static_cast<int>(m), static_cast<int>(n), q_data + i * m * n, r_data + i * n * n);
     });
   });
-  q.set_frozen(a.is_frozen());
-  r.set_frozen(a.is_frozen());
-  return {transposed(q), r};
+  return {transposed(call.finish(q)), call.another(r)};
 }
 
 }  // namespace cladtorch::linalg

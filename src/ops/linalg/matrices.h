@@ -4,13 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "cladtorch/ops/count.h"
 #include "cladtorch/ops/linalg.h"
 #include "cladtorch/tensor/factories.h"
 #include "cladtorch/tensor/parallel.h"
-#include "ops/common/one_device.h"
+#include "ops/common/call.h"
 #include "ops/linalg/lapack.h"
-#include "tensor/dispatch.h"
 
 namespace cladtorch::linalg {
 
@@ -24,17 +22,19 @@ inline Shape matrices(Shape batch, int64_t rows, int64_t columns) {
 }
 inline Tensor transposed(const Tensor& x) { return x.transpose(-2, -1); }
 
-/// Throws Error unless x is a tensor of matrices, and square ones.
-inline void check_matrices(const char* operation, const Tensor& x) {
+/// The call of an operation on a tensor of matrices, and on one of square ones. Throws Error for other
+/// tensors.
+inline cladtorch::detail::CpuCall call_of(const char* operation, const Tensor& a) {
   require(cladtorch::detail::lapack::available(), operation,
           ": this build has no LAPACK; install liblapack-dev and configure again");
-  require(x.defined() && x.dim() >= 2, operation, ": expected matrices, got ",
-          x.defined() ? x.shape() : Shape());
-  cladtorch::detail::require_cpu(operation, x);
+  const cladtorch::detail::CpuCall call(operation, {{"a", a}});
+  require(a.dim() >= 2, operation, ": expected matrices, got ", a.shape());
+  return call;
 }
-inline void check_square(const char* operation, const Tensor& x) {
-  check_matrices(operation, x);
-  require(x.size(-1) == x.size(-2), operation, ": expected square matrices, got ", x.shape());
+inline cladtorch::detail::CpuCall call_of_square(const char* operation, const Tensor& a) {
+  const cladtorch::detail::CpuCall call = call_of(operation, a);
+  require(a.size(-1) == a.size(-2), operation, ": expected square matrices, got ", a.shape());
+  return call;
 }
 
 /// Calls one(i), which returns LAPACK's info, for each of `count` matrices, in parallel. Where one is not 0,

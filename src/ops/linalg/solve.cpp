@@ -17,7 +17,7 @@ bool detail::is_vector(const Shape& a, const Shape& b) {
 }
 
 Factors factors_of(const char* operation, const Tensor& a, bool singular_is_error) {
-  check_square(operation, a);
+  call_of_square(operation, a);
   Factors factors{a.clone(), Tensor::empty(a.shape().without(a.dim() - 1), DType::int32)};
   const int64_t n = a.size(-1);
   int32_t* const pivots = factors.pivots.data<int32_t>();
@@ -105,7 +105,7 @@ void accumulate_inverse(const char* operation, const DeterminantState& state, co
 }
 
 Factors factors_to_solve(const Tensor& a, const Tensor& b) {
-  check_square("solve", a);
+  call_of_square("solve", a);
   require(b.defined() && b.dtype() == a.dtype() && b.dim() >= 1, "solve: expected b of ", a.dtype(),
           " for a of shape ", a.shape());
   const int64_t rows = detail::is_vector(a.shape(), b.shape()) ? b.size(-1) : b.size(-2);
@@ -113,15 +113,14 @@ Factors factors_to_solve(const Tensor& a, const Tensor& b) {
   return factors_of("solve", a, true);
 }
 Tensor solve_by(const Factors& factors, const Tensor& a, const Tensor& b) {
+  const cladtorch::detail::CpuCall call("solve", {{"a", a}, {"b", b}});
   const bool vector = detail::is_vector(a.shape(), b.shape());
-  cladtorch::detail::count_op();
-  Tensor x = solved("solve", factors, vector ? b.unsqueeze(-1) : b, false);
-  x.set_frozen(all_frozen(a, b));
+  const Tensor x = call.finish(solved("solve", factors, vector ? b.unsqueeze(-1) : b, false));
   return vector ? x.squeeze(-1) : x;
 }
 
 void check_triangle(const Tensor& a, const Tensor& b) {
-  check_square("solve_triangular", a);
+  call_of_square("solve_triangular", a);
   require(b.defined() && b.dim() >= 2 && b.dtype() == a.dtype() && b.size(-2) == a.size(-1),
           "solve_triangular: expected matrices that fit: a is ", a.shape(), ", b is ",
           b.defined() ? b.shape() : Shape());
@@ -130,11 +129,8 @@ void check_triangle(const Tensor& a, const Tensor& b) {
 }  // namespace
 
 Tensor inv(const Tensor& a) {
-  const Factors factors = factors_of("inv", a, true);
-  cladtorch::detail::count_op();
-  Tensor y = inverse("inv", factors);
-  y.set_frozen(a.is_frozen());
-  return y;
+  const auto call = call_of_square("inv", a);
+  return call.finish(inverse("inv", factors_of("inv", a, true)));
 }
 
 Tensor solve(const Tensor& a, const Tensor& b) { return solve_by(factors_to_solve(a, b), a, b); }
@@ -172,10 +168,8 @@ LogDeterminant slogdet(const Tensor& a) {
 
 Tensor detail::solve_triangle(const Tensor& a, const Tensor& b, bool upper, bool unitriangular) {
   check_triangle(a, b);
-  cladtorch::detail::count_op();
-  Tensor x = solved_triangle("solve_triangular", a, b, upper, false, unitriangular);
-  x.set_frozen(all_frozen(a, b));
-  return x;
+  const cladtorch::detail::CpuCall call("solve_triangular", {{"a", a}, {"b", b}});
+  return call.finish(solved_triangle("solve_triangular", a, b, upper, false, unitriangular));
 }
 
 void detail::require_full_rank(const Tensor& r, int64_t rows) {

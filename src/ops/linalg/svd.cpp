@@ -15,18 +15,17 @@ using cladtorch::detail::dispatch_floating;
 
 /// With U and Vh if `vectors`.
 SVD factors_of_singular(const char* operation, const Tensor& a, bool vectors) {
-  check_matrices(operation, a);
-  cladtorch::detail::count_op();
+  const auto call = call_of(operation, a);
   const int64_t m = a.size(-2), n = a.size(-1), k = std::min(m, n);
   const Shape batch = batch_of(a.shape());
   Tensor work = a.clone();
   Shape shape = batch;
   shape.push_back(k);
   SVD y;
-  y.S = Tensor::empty(shape, a.dtype());
+  y.S = call.empty(shape);
   if (vectors) {
-    y.U = Tensor::empty(matrices(batch, m, k), a.dtype());
-    y.Vh = Tensor::empty(matrices(batch, k, n), a.dtype());
+    y.U = call.another(call.empty(matrices(batch, m, k)));
+    y.Vh = call.another(call.empty(matrices(batch, k, n)));
   }
   dispatch_floating(operation, a.dtype(), [&]<class T>(T) {
     T *const data = work.data<T>(), *const s = y.S.data<T>();
@@ -36,8 +35,7 @@ SVD factors_of_singular(const char* operation, const Tensor& a, bool vectors) {
                               u ? u + i * m * k : nullptr, vh ? vh + i * k * n : nullptr);
     });
   });
-  for (Tensor* part : {&y.U, &y.S, &y.Vh})
-    if (part->defined()) part->set_frozen(a.is_frozen());
+  y.S = call.finish(y.S);
   return y;
 }
 

@@ -5,10 +5,8 @@
 #include <numeric>
 #include <vector>
 
-#include "cladtorch/ops/count.h"
+#include "ops/common/call.h"
 #include "ops/common/lines.h"
-#include "ops/common/one_device.h"
-#include "tensor/dispatch.h"
 #include "tensor/indices.h"
 
 namespace cladtorch {
@@ -32,14 +30,12 @@ Tensor checked_bins(const Tensor& x) {
 }  // namespace
 
 detail::UniquePlaces detail::unique_places(const char* operation, const Tensor& x, bool sorted) {
-  require(x.defined(), operation, ": the tensor is undefined");
-  require_cpu(operation, x);
+  const CpuCall call(operation, {{"x", x, Operand::independent}});
   require(x.numel() <= INT32_MAX, operation, ": expected at most 2^31 - 1 elements, got ", x.numel());
-  count_op();
   const Tensor dense = x.contiguous();
   std::vector<int32_t> order(static_cast<size_t>(x.numel())), first, counts;
   std::iota(order.begin(), order.end(), 0);
-  Tensor inverse = Tensor::empty(x.shape(), DType::int32);
+  Tensor inverse = call.empty(x.shape(), DType::int32);
   dispatch_any(x.dtype(), [&]<class T>(T) {
     using C = Computed<T>;
     const auto at = [from = dense.data<T>()](int32_t i) { return static_cast<C>(from[i]); };
@@ -58,7 +54,7 @@ detail::UniquePlaces detail::unique_places(const char* operation, const Tensor& 
       inverse.data<int32_t>()[order[i]] = static_cast<int32_t>(first.size() - 1);
     }
   });
-  return {as_tensor(first), inverse, as_tensor(counts)};
+  return {as_tensor(first), call.finish(inverse), as_tensor(counts)};
 }
 
 int64_t detail::bin_count(const Tensor& x, int64_t minlength) {
@@ -69,16 +65,15 @@ int64_t detail::bin_count(const Tensor& x, int64_t minlength) {
 }
 
 Tensor bincount(const Tensor& x, int64_t minlength) {
+  const detail::CpuCall call("bincount", {{"x", x, detail::Operand::independent}});
   const Tensor bins = checked_bins(x);
-  detail::count_op();
   Tensor counts = zeros({detail::bin_count(x, minlength)}, DType::int32);
   for (int64_t i = 0; i < bins.numel(); ++i) ++counts.data<int32_t>()[bins.data<int32_t>()[i]];
-  return counts;
+  return call.finish(counts);
 }
 
 Tensor histc(const Tensor& x, int64_t bins, double min, double max) {
-  require(x.defined(), "histc: the tensor is undefined");
-  detail::require_cpu("histc", x);
+  const detail::CpuCall call("histc", {{"x", x, detail::Operand::independent}});
   require(bins > 0, "histc: expected a number of bins above 0, got ", bins);
   const Tensor dense = x.to(DType::float64).contiguous();
   const double* const from = dense.data<double>();
@@ -93,22 +88,20 @@ Tensor histc(const Tensor& x, int64_t bins, double min, double max) {
     min -= 1;
     max += 1;
   }
-  detail::count_op();
   Tensor counts = zeros({bins}, DType::float64);
   for (int64_t i = 0; i < x.numel(); ++i) {
     if (!(from[i] >= min && from[i] <= max)) continue;
     const auto bin = static_cast<int64_t>((from[i] - min) / (max - min) * static_cast<double>(bins));
     ++counts.data<double>()[std::min(bin, bins - 1)];
   }
-  return counts.to(x.dtype());
+  return call.finish(counts.to(x.dtype()));
 }
 
 Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, bool right) {
   const Tensor& sequence = sorted_sequence;
-  require(sequence.defined() && values.defined() && sequence.dim() > 0,
-          "searchsorted: expected a sequence of one dimension at least, and values");
-  detail::check_one_device("searchsorted", sequence, values);
-  detail::require_cpu("searchsorted", sequence);
+  const detail::CpuCall call("searchsorted", {{"sorted_sequence", sequence, detail::Operand::independent},
+                                              {"values", values, detail::Operand::independent}});
+  require(sequence.dim() > 0, "searchsorted: expected a sequence of one dimension at least");
   require(sequence.dtype() == values.dtype(), "searchsorted: the sequence is ", sequence.dtype(),
           ", the values are ", values.dtype(), "; convert with to()");
   require(sequence.dim() == 1 ||
@@ -116,10 +109,9 @@ Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, bool ri
                sequence.shape().without(sequence.dim() - 1) == values.shape().without(values.dim() - 1)),
           "searchsorted: expected values with the leading dimensions of the sequence ", sequence.shape(),
           ", got ", values.shape());
-  detail::count_op();
   const int64_t n = sequence.size(-1), k = sequence.dim() == 1 ? values.numel() : values.size(-1);
   const Tensor dense = sequence.contiguous(), wanted = values.contiguous();
-  Tensor places = Tensor::empty(values.shape(), DType::int32);
+  Tensor places = call.empty(values.shape(), DType::int32);
   detail::dispatch_any(values.dtype(), [&]<class T>(T) {
     using C = detail::Computed<T>;
     const T *const all = dense.data<T>(), *const from = wanted.data<T>();
@@ -137,7 +129,7 @@ Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, bool ri
       }
     });
   });
-  return places;
+  return call.finish(places);
 }
 
 }  // namespace cladtorch
