@@ -111,6 +111,14 @@ TEST(CudaPointwise, MulAndDiv) {
 TEST(CudaPointwise, NamesOperandsOnTwoDevices) {
   EXPECT_EQ(testing::error_of([] { add(ones({2}), ones({2}, DType::float32, gpu)); }),
             "add: devices differ: a is on cpu, b is on cuda:0; copy with to(device)");
+  const Tensor x = ones({2, 2}, DType::float32, gpu);
+  EXPECT_EQ(testing::error_of([&] { linear(x, x, ones({2})); }),
+            "linear: devices differ: x is on cuda:0, bias is on cpu; copy with to(device)");
+}
+
+TEST(CudaPointwise, NamesOperationsWithoutCode) {
+  EXPECT_EQ(testing::error_of([] { cumsum(ones({2}, DType::float32, gpu), 0); }),
+            "cumsum: there is no code for CUDA devices; use the cpu");
 }
 
 }  // namespace
