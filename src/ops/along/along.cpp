@@ -107,19 +107,19 @@ void extremes(const char* operation, const Tensor& x, int64_t dim, bool largest,
 
 Tensor extreme(const char* operation, const Tensor& x, int64_t dim, bool keepdim, bool largest) {
   const CpuCall call(operation, {{"x", x}});
-  Tensor y = call.empty(without_line(x.shape(), line_dim(operation, x, dim), keepdim));
+  Tensor y = call.result(without_line(x.shape(), line_dim(operation, x, dim), keepdim));
   extremes(operation, x, dim, largest,
            [&]<class T>(int64_t line, int64_t, T value) { y.data<T>()[line] = value; });
-  return call.finish(y);
+  return y;
 }
 
 Tensor place_of_extreme(const char* operation, const Tensor& x, int64_t dim, bool keepdim, bool largest) {
   const CpuCall call(operation, {{"x", x, Operand::independent}});
-  Tensor places = call.empty(without_line(x.shape(), line_dim(operation, x, dim), keepdim), DType::int32);
+  Tensor places = call.result(without_line(x.shape(), line_dim(operation, x, dim), keepdim), DType::int32);
   extremes(operation, x, dim, largest, [&](int64_t line, int64_t place, auto) {
     places.data<int32_t>()[line] = static_cast<int32_t>(place);
   });
-  return call.finish(places);
+  return places;
 }
 
 }  // namespace
@@ -168,7 +168,7 @@ Tensor flip(const Tensor& x, int64_t dim) {
   const CpuCall call("flip", {{"x", x}});
   const int d = line_dim("flip", x, dim);
   const Tensor dense = x.contiguous();
-  Tensor y = call.empty(x.shape());
+  Tensor y = call.result(x.shape());
   const Lines lines(x.shape(), d);
   detail::dispatch_any(x.dtype(), [&]<class T>(T) {
     const T* const from = dense.data<T>();
@@ -178,7 +178,7 @@ Tensor flip(const Tensor& x, int64_t dim) {
         to[first + i * lines.inner] = from[first + (lines.n - 1 - i) * lines.inner];
     });
   });
-  return call.finish(y);
+  return y;
 }
 
 Tensor cumsum(const Tensor& x, int64_t dim) {

@@ -48,7 +48,7 @@ AttentionInputs<T> pointers_to(const AttentionOperands& in) {
 
 Tensor attend(const Call& call, const AttentionLayout& x, const AttentionOperands& in, Tensor* log_sum_exp) {
   count_products(x, 0);
-  Tensor y = call.empty({x.batch, x.length, x.y_row()}), statistics;
+  Tensor y = call.result({x.batch, x.length, x.y_row()}), statistics;
   if (log_sum_exp) *log_sum_exp = statistics = call.sums({x.batch, x.heads, x.length});
   detail::run_where(
       call.operation(), y, [&] { detail::attention_on_device(x, in, 0, y, statistics); },
@@ -56,7 +56,7 @@ Tensor attend(const Call& call, const AttentionLayout& x, const AttentionOperand
         detail::attention(x, pointers_to<T>(in), y.data<T>(),
                           log_sum_exp ? statistics.data<detail::Computed<T>>() : nullptr);
       });
-  return call.finish(y);
+  return y;
 }
 
 Tensor forward(const Tensor& qkv, int64_t n_head, Tensor* log_sum_exp) {
@@ -95,14 +95,14 @@ Tensor cached_attention(const Tensor& q, const Tensor& k, const Tensor& v, Tenso
   values.narrow(1, past, x.length).copy_from(v);
   count_products(x, past);
   const AttentionOperands in = detail::attention_operands(q, keys, values);
-  Tensor y = call.empty(q.shape()), no_statistics;
+  Tensor y = call.result(q.shape()), no_statistics;
   detail::run_where(
       call.operation(), y, [&] { detail::attention_on_device(x, in, past, y, no_statistics); },
       [&]<class T>(T) {
         const AttentionInputs<T> from = pointers_to<T>(in);
         detail::cached_attention(x, from.q, from.k, from.v, past, keys.size(1), y.data<T>());
       });
-  return call.finish(y);
+  return y;
 }
 
 Tensor cached_attention(const Tensor& qkv, Tensor& keys, Tensor& values, int64_t past, int64_t n_head) {

@@ -36,33 +36,56 @@ class Call {
  public:
   /// Throws Error naming `operation` unless the operands are defined, on one device, and of one dtype but for
   /// independent ones.
-  Call(const char* operation, std::initializer_list<Operand> operands);
+  Call(const char* operation, std::initializer_list<Operand> operands) : operation_(operation) {
+    bool placed = false, typed = false;
+    for (const Operand& one : operands) {
+      const Tensor& x = one.tensor;
+      if (!x.defined() && one.kind == Operand::optional) continue;
+      const bool typeless = one.kind == Operand::independent;
+      if (!x.defined() || (placed && x.device() != device_) || (typed && !typeless && x.dtype() != dtype_))
+        refuse(operation, operands, one);
+      if (!placed) device_ = x.device();
+      if (!placed || (!typed && !typeless)) dtype_ = x.dtype();
+      placed = true;
+      if (typeless) continue;
+      frozen_ = x.is_frozen() && (frozen_ || !typed);
+      typed = true;
+    }
+  }
 
   const char* operation() const { return operation_; }
 
-  /// Memory for a result: of the operands' dtype, unless another is given, on their device.
+  /// Memory where the operands are: of their dtype, or of what they are computed in, for statistics and sums.
   Tensor empty(const Shape& shape) const { return Tensor::empty(shape, dtype_, device_); }
-  Tensor empty(const Shape& shape, DType dtype) const { return Tensor::empty(shape, dtype, device_); }
-  /// The same of what they are computed in: for statistics and sums.
   Tensor sums(const Shape& shape) const { return Tensor::empty(shape, computed_in(dtype_), device_); }
 
-  /// Ends the call: counts it, and makes its result `y` a constant if all operands are but for
+  /// Counts the call and returns memory for its result, which is a constant if all operands are but for
   /// independent ones.
-  Tensor finish(Tensor y) const {
+  Tensor result(const Shape& shape) const { return result(shape, dtype_); }
+  Tensor result(const Shape& shape, DType dtype) const {
     count_op();
-    return another(std::move(y));
-  }
-  /// The same for another result, which is not counted.
-  Tensor another(Tensor y) const {
-    y.set_frozen(frozen_);
+    Tensor y = Tensor::empty(shape, dtype, device_);
+    freeze(y);
     return y;
   }
+  /// The same for a result that has been computed by other means.
+  Tensor finish(Tensor&& y) const {
+    count_op();
+    freeze(y);
+    return std::move(y);
+  }
+  /// For another result besides that.
+  void freeze(Tensor& y) const { y.set_frozen(frozen_); }
 
   /// The result, which on_device(const GradientTarget& y) or on_cpu(Target<T> y) stores.
   template <class OnDevice, class OnCpu>
   Tensor result(const Shape& shape, const OnDevice& on_device, const OnCpu& on_cpu) const;
 
  private:
+  /// Throws Error saying why `one` does not fit.
+  [[noreturn]] static void refuse(const char* operation, std::initializer_list<Operand> operands,
+                                  const Operand& one);
+
   const char* operation_;
   DType dtype_ = DType::float32;
   Device device_;
@@ -88,10 +111,10 @@ void run_where(const char* operation, const Tensor& x, const OnDevice& on_device
 
 template <class OnDevice, class OnCpu>
 Tensor Call::result(const Shape& shape, const OnDevice& on_device, const OnCpu& on_cpu) const {
-  Tensor y = empty(shape);
+  Tensor y = result(shape);
   run_where(
       operation_, y, [&] { on_device(store_into(y)); }, [&]<class T>(T) { on_cpu(Target<T>{y.data<T>()}); });
-  return finish(std::move(y));
+  return y;
 }
 
 /// The same for a pullback: *d += a gradient of x's shape and dtype, which on_device(const GradientTarget& d)

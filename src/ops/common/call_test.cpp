@@ -28,7 +28,7 @@ TEST(Call, RefusesOperandsThatDoNotFit) {
   EXPECT_EQ(call.empty({3}).dtype(), DType::float32);
 }
 
-TEST(Call, IsCountedWhereItEnds) {
+TEST(Call, IsCountedOnlyIfItIsNotRefused) {
   const auto counted = [](auto f) {
     const int64_t before = op_count();
     f();
@@ -45,7 +45,9 @@ TEST(Call, HasAConstantResultIfAllThatDecideAreConstants) {
   const Tensor a = zeros({2}), constant = frozen(zeros({2})), none;
   const auto is_constant = [](std::initializer_list<Operand> operands) {
     const Call call("op", operands);
-    return call.finish(call.empty({2})).is_frozen();
+    const Tensor y = call.result({2}), other = call.finish(call.empty({2}));
+    EXPECT_EQ(y.is_frozen(), other.is_frozen());
+    return y.is_frozen();
   };
   EXPECT_TRUE(is_constant({{"a", constant}, {"b", constant}}));
   EXPECT_FALSE(is_constant({{"a", a}, {"b", constant}}));
@@ -60,7 +62,7 @@ TEST(Call, ComputesSumsOfBfloat16InFloat) {
   const Call call("op", {{"x", x}});
   EXPECT_EQ(call.sums({}).dtype(), DType::float32);
   EXPECT_EQ(call.empty({}).dtype(), DType::bfloat16);
-  EXPECT_EQ(call.empty({}, DType::int32).dtype(), DType::int32);
+  EXPECT_EQ(call.result({}, DType::int32).dtype(), DType::int32);
 }
 
 }  // namespace

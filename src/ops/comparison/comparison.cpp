@@ -31,7 +31,7 @@ Tensor compare(const char* operation, const Tensor& a, const Tensor& b, F f) {
   const CpuCall call(operation, {{"a", a, Operand::independent}, {"b", b, Operand::independent}});
   const DType dtype = common_dtype(a.dtype(), b.dtype());
   const Tensor x = a.to(dtype), y = b.to(dtype);
-  Tensor result = call.empty(broadcast_shapes(operation, a.shape(), b.shape()), DType::boolean);
+  Tensor result = call.result(broadcast_shapes(operation, a.shape(), b.shape()), DType::boolean);
   const Shape& shape = result.shape();
   const detail::StridedLoop<3> loop(
       shape, {result.strides(), detail::broadcast_strides(x.shape(), x.strides(), shape),
@@ -46,7 +46,7 @@ Tensor compare(const char* operation, const Tensor& a, const Tensor& b, F f) {
                                           static_cast<C>(right[offsets[2] + i * steps[2]]));
     });
   });
-  return call.finish(result);
+  return result;
 }
 
 /// The number as PyTorch compares it with a tensor of the dtype.
@@ -65,7 +65,7 @@ Tensor contains(const char* operation, const Tensor& x, int64_t dim, bool keepdi
   const CpuCall call(operation, {{"x", x, Operand::independent}});
   const int d = detail::line_dim(operation, x, dim);
   const Tensor dense = x.to(DType::boolean).contiguous();
-  Tensor result = call.empty(detail::without_line(x.shape(), d, keepdim), DType::boolean);
+  Tensor result = call.result(detail::without_line(x.shape(), d, keepdim), DType::boolean);
   const detail::Lines lines(x.shape(), d);
   const bool* const from = dense.data<bool>();
   bool* const to = result.data<bool>();
@@ -74,7 +74,7 @@ Tensor contains(const char* operation, const Tensor& x, int64_t dim, bool keepdi
     for (int64_t i = 0; i < lines.n && !found; ++i) found = from[first + i * lines.inner] == wanted;
     to[line] = found;
   });
-  return call.finish(result);
+  return result;
 }
 
 }  // namespace

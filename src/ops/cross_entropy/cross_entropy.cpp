@@ -25,7 +25,7 @@ Tensor forward(const Tensor& logits, const Tensor& given, int64_t ignore_index, 
   const Tensor targets = detail::as_int32("cross_entropy", "targets", given).contiguous(),
                dense = logits.contiguous();
   const int64_t rows = detail::row_count(logits), n = detail::row_length(logits);
-  Tensor mean = call.sums({});
+  Tensor mean = call.result({}, detail::computed_in(logits.dtype()));
   state.log_sum_exp = call.sums({rows});
   const auto on_device = [&] {
     Tensor losses = call.sums({rows});
@@ -57,7 +57,7 @@ Tensor forward(const Tensor& logits, const Tensor& given, int64_t ignore_index, 
     }
     mean.fill_(state.counted == 0 ? 0 : total / static_cast<double>(state.counted));
   });
-  return call.finish(mean);
+  return mean;
 }
 
 }  // namespace

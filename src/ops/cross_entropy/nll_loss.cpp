@@ -19,7 +19,7 @@ Tensor nll_loss(const Tensor& log_probabilities, const Tensor& given, int64_t ig
   const Tensor targets = detail::as_int32("nll_loss", "targets", given).contiguous(),
                dense = log_probabilities.contiguous();
   const int64_t rows = detail::row_count(dense), n = detail::row_length(dense);
-  Tensor mean = call.sums({});
+  Tensor mean = call.result({}, detail::computed_in(dense.dtype()));
   const auto on_device = [&] {
     Tensor losses = call.sums({rows}), share = call.sums({});
     detail::nll_loss_on_device(dense, targets, ignore_index, losses, mean, share);
@@ -33,7 +33,7 @@ Tensor nll_loss(const Tensor& log_probabilities, const Tensor& given, int64_t ig
       if (target[row] != ignore_index) total -= detail::convert<double>(x[row * n + target[row]]);
     mean.fill_(counted == 0 ? 0 : total / static_cast<double>(counted));
   });
-  return call.finish(mean);
+  return mean;
 }
 
 }  // namespace cladtorch

@@ -38,7 +38,7 @@ Tensor embedding(const Tensor& indices, const Tensor& weight) {
   const int64_t count = indices.numel(), rows = weight.size(0), n = weight.size(1);
   Shape shape = indices.shape();
   shape.push_back(n);
-  Tensor y = call.empty(shape);
+  Tensor y = call.result(shape);
   if (weight.is_cuda()) {
     detail::embedding_on_device(picked, table, y);
   } else {
@@ -47,7 +47,7 @@ Tensor embedding(const Tensor& indices, const Tensor& weight) {
       detail::gather_rows<T>(count, n, picked.data<int32_t>(), table.data<T>(), y.data<T>());
     });
   }
-  return call.finish(y);
+  return y;
 }
 
 }  // namespace cladtorch

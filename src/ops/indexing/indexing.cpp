@@ -156,7 +156,7 @@ Tensor scatter(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& 
     lines.in_order(y.data<T>(), places.data<int32_t>(), src.data<T>(),
                    [](T& chosen, const T& other) { chosen = other; });
   });
-  return call.finish(y);
+  return call.finish(std::move(y));
 }
 
 Tensor detail::index_along(const char* operation, const Tensor& index, int64_t dim, const Shape& shape,

@@ -89,7 +89,7 @@ Tensor nonzero(const Tensor& x) {
       place /= x.size(dim);
     }
   }
-  return call.finish(places);
+  return call.finish(std::move(places));
 }
 
 double detail::largest_number(DType dtype) {

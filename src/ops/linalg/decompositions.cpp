@@ -36,7 +36,7 @@ Tensor cholesky(const Tensor& a) {
     for_each_matrix("cholesky", "is not positive definite", batch_of(a.shape()).numel(),
                     [&](int64_t i) { return lapack::cholesky(static_cast<int>(n), data + i * n * n); });
   });
-  return call.finish(y);
+  return call.finish(std::move(y));
 }
 
 Eigen eigh(const Tensor& a) {
@@ -49,7 +49,8 @@ Eigen eigh(const Tensor& a) {
         "eigh", "has no eigenvalues that LAPACK finds", batch_of(a.shape()).numel(),
         [&](int64_t i) { return lapack::eigen(static_cast<int>(n), data + i * n * n, s + i * n); });
   });
-  return {call.finish(values), transposed(call.another(vectors))};
+  call.freeze(vectors);
+  return {call.finish(std::move(values)), transposed(vectors)};
 }
 
 QR qr(const Tensor& a) {
@@ -64,7 +65,8 @@ QR qr(const Tensor& a) {
       return lapack::qr(static_cast<int>(m), static_cast<int>(n), q_data + i * m * n, r_data + i * n * n);
     });
   });
-  return {transposed(call.finish(q)), call.another(r)};
+  call.freeze(r);
+  return {transposed(call.finish(std::move(q))), r};
 }
 
 }  // namespace cladtorch::linalg

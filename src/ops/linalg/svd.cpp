@@ -22,10 +22,12 @@ SVD factors_of_singular(const char* operation, const Tensor& a, bool vectors) {
   Shape shape = batch;
   shape.push_back(k);
   SVD y;
-  y.S = call.empty(shape);
+  y.S = call.result(shape);
   if (vectors) {
-    y.U = call.another(call.empty(matrices(batch, m, k)));
-    y.Vh = call.another(call.empty(matrices(batch, k, n)));
+    y.U = call.empty(matrices(batch, m, k));
+    y.Vh = call.empty(matrices(batch, k, n));
+    call.freeze(y.U);
+    call.freeze(y.Vh);
   }
   dispatch_floating(operation, a.dtype(), [&]<class T>(T) {
     T *const data = work.data<T>(), *const s = y.S.data<T>();
@@ -35,7 +37,6 @@ SVD factors_of_singular(const char* operation, const Tensor& a, bool vectors) {
                               u ? u + i * m * k : nullptr, vh ? vh + i * k * n : nullptr);
     });
   });
-  y.S = call.finish(y.S);
   return y;
 }
 

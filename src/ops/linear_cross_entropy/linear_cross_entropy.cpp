@@ -112,9 +112,9 @@ Tensor forward(const Tensor& x, const Tensor& weight, const Tensor& given, int64
       state->row_factors = std::move(row_factors);
     }
   });
-  Tensor y = call.sums({});
+  Tensor y = call.result({}, detail::computed_in(x.dtype()));
   y.fill_(mean);
-  return call.finish(y);
+  return y;
 }
 
 /// *d += factor * x, a contribution of the given dtype.

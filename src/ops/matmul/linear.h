@@ -19,7 +19,9 @@ inline Tensor linear_result(const Tensor& x, const Tensor& weight, const Tensor&
           weight.shape());
   require(!bias.defined() || bias.shape() == Shape{weight.size(0)}, "linear: expected bias [", weight.size(0),
           "], got ", bias.shape());
-  return call.another(call.empty(x.shape().with(x.dim() - 1, weight.size(0))));
+  Tensor y = call.empty(x.shape().with(x.dim() - 1, weight.size(0)));
+  call.freeze(y);
+  return y;
 }
 
 }  // namespace cladtorch::detail

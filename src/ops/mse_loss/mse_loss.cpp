@@ -10,7 +10,7 @@ Tensor mse_loss(const Tensor& prediction, const Tensor& target) {
           "mse_loss: expected equal, non-empty shapes: prediction is ", prediction.shape(), ", target is ",
           target.shape());
   const Tensor p = prediction.contiguous(), t = target.contiguous();
-  Tensor y = call.sums({});
+  Tensor y = call.result({}, detail::computed_in(p.dtype()));
   const auto on_device = [&] {
     Tensor sums = call.sums({detail::mse_loss_parts(p.numel())});
     detail::mse_loss_on_device(p, t, sums, y);
@@ -24,7 +24,7 @@ Tensor mse_loss(const Tensor& prediction, const Tensor& target) {
     }
     y.fill_(sum / static_cast<double>(p.numel()));
   });
-  return call.finish(y);
+  return y;
 }
 
 }  // namespace cladtorch

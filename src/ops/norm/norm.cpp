@@ -27,53 +27,52 @@ template <class T>
 const T* data_or_null(const Tensor& x) {
   return x.defined() ? x.data<T>() : nullptr;
 }
-template <class T>
-T* data_or_null(Tensor& x) {
-  return x.defined() ? x.data<T>() : nullptr;
-}
 
-/// Results of `norm`, whose operands are set and dense; mean and rstd are left out where they are null.
-NormalizedSum normalize(const Call& call, detail::Norm norm, Tensor* mean, Tensor* rstd) {
-  const int64_t n = detail::row_length(norm.x), rows = detail::row_count(norm.x);
-  norm.y = call.empty(norm.x.shape());
-  if (norm.added.defined()) norm.sum = call.empty(norm.x.shape());
-  if (mean) *mean = norm.mean = call.sums({rows});
-  if (rstd) *rstd = norm.rstd = call.sums({rows});
-  detail::run_where(
-      call.operation(), norm.x, [&] { detail::norm_on_device(norm); },
-      [&]<class T>(T) {
-        using C = detail::Computed<T>;
-        const DType computed = detail::computed_in(norm.x.dtype());
-        const Tensor x = norm.x, added = norm.added, weight = norm.weight.to(computed),
-                     bias = norm.bias.to(computed);
-        detail::normalize<T>({.rows = rows,
-                              .n = n,
-                              .x = x.data<T>(),
-                              .added = data_or_null<T>(added),
-                              .sum = data_or_null<T>(norm.sum),
-                              .weight = weight.data<C>(),
-                              .bias = data_or_null<C>(bias),
-                              .epsilon = norm.epsilon,
-                              .centered = norm.centered,
-                              .y = norm.y.data<T>(),
-                              .mean = data_or_null<C>(norm.mean),
-                              .rstd = data_or_null<C>(norm.rstd)});
-      });
-  return {norm.sum, call.finish(norm.y)};
+/// The normalization of dense x, or of x + added, which is left in *sum. Results that are null are left out.
+Tensor normalize(const Call& call, bool centered, const Tensor& x, const Tensor& added, const Tensor& weight,
+                 const Tensor& bias, double epsilon, Tensor* sum, Tensor* mean, Tensor* rstd) {
+  const int64_t n = detail::row_length(x), rows = detail::row_count(x);
+  Tensor y = call.result(x.shape());
+  if (mean) *mean = call.sums({rows});
+  if (rstd) *rstd = call.sums({rows});
+  const auto or_none = [](const Tensor* result) { return result ? *result : Tensor(); };
+  const auto on_device = [&] {
+    detail::norm_on_device({.x = x,
+                            .added = added,
+                            .sum = or_none(sum),
+                            .weight = weight.contiguous(),
+                            .bias = bias.contiguous(),
+                            .epsilon = epsilon,
+                            .centered = centered,
+                            .y = y,
+                            .mean = or_none(mean),
+                            .rstd = or_none(rstd)});
+  };
+  detail::run_where(call.operation(), x, on_device, [&]<class T>(T) {
+    using C = detail::Computed<T>;
+    const DType computed = detail::computed_in(x.dtype());
+    const Tensor w = weight.to(computed).contiguous(), b = bias.to(computed).contiguous();
+    detail::normalize<T>({.rows = rows,
+                          .n = n,
+                          .x = x.data<T>(),
+                          .added = data_or_null<T>(added),
+                          .sum = sum ? sum->data<T>() : nullptr,
+                          .weight = w.data<C>(),
+                          .bias = data_or_null<C>(b),
+                          .epsilon = epsilon,
+                          .centered = centered,
+                          .y = y.data<T>(),
+                          .mean = mean ? mean->data<C>() : nullptr,
+                          .rstd = rstd ? rstd->data<C>() : nullptr});
+  });
+  return y;
 }
 
 Tensor forward(const char* operation, bool centered, const Tensor& x, const Tensor& weight,
                const Tensor& bias, double epsilon, Tensor* mean, Tensor* rstd) {
   const Call call(operation, {{"x", x}, {"weight", weight}, {"bias", bias, Operand::optional}});
   check_shapes(call, "x", x.shape(), weight, bias);
-  return normalize(call,
-                   {.x = x.contiguous(),
-                    .weight = weight.contiguous(),
-                    .bias = bias.contiguous(),
-                    .epsilon = epsilon,
-                    .centered = centered},
-                   mean, rstd)
-      .normalized;
+  return normalize(call, centered, x.contiguous(), Tensor(), weight, bias, epsilon, nullptr, mean, rstd);
 }
 
 NormalizedSum forward(const char* operation, bool centered, const Tensor& a, const Tensor& b,
@@ -81,15 +80,10 @@ NormalizedSum forward(const char* operation, bool centered, const Tensor& a, con
   const Call call(operation, {{"a", a}, {"b", b}, {"weight", weight}, {"bias", bias, Operand::optional}});
   const Shape shape = broadcast_shapes(operation, a.shape(), b.shape());
   check_shapes(call, "a + b", shape, weight, bias);
-  NormalizedSum y = normalize(call,
-                              {.x = a.expand(shape).contiguous(),
-                               .added = b.expand(shape).contiguous(),
-                               .weight = weight.contiguous(),
-                               .bias = bias.contiguous(),
-                               .epsilon = epsilon,
-                               .centered = centered},
-                              mean, rstd);
+  NormalizedSum y{call.empty(shape), Tensor()};
   y.sum.set_frozen(all_frozen(a, b));
+  y.normalized = normalize(call, centered, a.expand(shape).contiguous(), b.expand(shape).contiguous(), weight,
+                           bias, epsilon, &y.sum, mean, rstd);
   return y;
 }
 
@@ -101,15 +95,16 @@ void pull(const char* operation, const Tensor& x, const Tensor& weight, const Te
   d_weight = wanted(d_weight, weight);
   d_bias = bias.defined() ? wanted(d_bias, bias) : nullptr;
   if (!d_y.defined()) return;
-  const Tensor dense = x.contiguous(), d = d_y.contiguous(), dense_weight = weight.contiguous();
+  const Tensor dense = x.contiguous(), d = d_y.contiguous();
   const auto on_device = [&] {
-    detail::pull_norm_on_device({.x = dense, .weight = dense_weight, .mean = mean, .rstd = rstd, .d_y = d},
-                                d_x, d_weight, d_bias, d_epsilon);
+    detail::pull_norm_on_device(
+        {.x = dense, .weight = weight.contiguous(), .mean = mean, .rstd = rstd, .d_y = d}, d_x, d_weight,
+        d_bias, d_epsilon);
   };
   detail::run_where(operation, x, on_device, [&]<class T>(T) {
     using C = detail::Computed<T>;
     const DType computed = detail::computed_in(x.dtype());
-    const Tensor w = dense_weight.to(computed);
+    const Tensor w = weight.to(computed).contiguous();
     const int64_t n = detail::row_length(x), rows = detail::row_count(x);
     Tensor work = Tensor::empty({detail::norm_pullback_work(rows, n)}, computed);
     detail::contribute<T>(d_x, x.shape(), [&](auto to_x) {

@@ -56,7 +56,7 @@ Tensor sum_to(const Tensor& x, const Shape& shape) {
           " does not broadcast to ", x.shape());
   Tensor y;
   detail::accumulate_reduced(&y, x, shape);
-  return call.finish(y);
+  return call.finish(std::move(y));
 }
 
 Shape reduced_shape(const Shape& shape, int64_t dim) {

@@ -165,13 +165,13 @@ Tensor pad(const Tensor& x, const Shape& amounts, PadMode mode, double value) {
   const detail::CpuCall call("pad", {{"x", x}});
   const AllSides sides = sides_of(amounts, x.dim());
   const Shape shape = padded_shape(x.shape(), sides, mode);
-  Tensor y = call.empty(shape);
+  Tensor y = call.result(shape);
   if (x.dim() == 0) {
     y.copy_from(x);
   } else {
     gather(x, sides, mode, value, y);
   }
-  return call.finish(y);
+  return y;
 }
 
 }  // namespace cladtorch

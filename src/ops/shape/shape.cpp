@@ -24,7 +24,7 @@ template <class Kept>
 Tensor triangle(const char* operation, const Tensor& x, Kept kept) {
   const CpuCall call = call_of(operation, "x", x, 2);
   const Tensor dense = x.contiguous();
-  Tensor y = call.empty(x.shape());
+  Tensor y = call.result(x.shape());
   const int64_t n = x.size(-2), m = x.size(-1), rows = m == 0 ? 0 : x.numel() / m;
   detail::dispatch_any(x.dtype(), [&]<class T>(T) {
     const T* const from = dense.data<T>();
@@ -40,7 +40,7 @@ Tensor triangle(const char* operation, const Tensor& x, Kept kept) {
                    }
                  });
   });
-  return call.finish(y);
+  return y;
 }
 
 /// Both dimensions of a diagonal, the first of its elements in them, and how many there are.
@@ -147,9 +147,9 @@ Tensor diagonal(const Tensor& x, int64_t offset, int64_t dim1, int64_t dim2) {
   const Diagonal at("diagonal", x.shape(), offset, dim1, dim2);
   Shape shape = at.rest(x.shape());
   shape.push_back(at.length);
-  Tensor y = call.empty(shape);
+  Tensor y = call.result(shape);
   copy_diagonal(at, x, y, true);
-  return call.finish(y);
+  return y;
 }
 
 Tensor diag_embed(const Tensor& x, int64_t offset, int64_t dim1, int64_t dim2) {

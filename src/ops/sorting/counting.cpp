@@ -35,7 +35,7 @@ detail::UniquePlaces detail::unique_places(const char* operation, const Tensor& 
   const Tensor dense = x.contiguous();
   std::vector<int32_t> order(static_cast<size_t>(x.numel())), first, counts;
   std::iota(order.begin(), order.end(), 0);
-  Tensor inverse = call.empty(x.shape(), DType::int32);
+  Tensor inverse = call.result(x.shape(), DType::int32);
   dispatch_any(x.dtype(), [&]<class T>(T) {
     using C = Computed<T>;
     const auto at = [from = dense.data<T>()](int32_t i) { return static_cast<C>(from[i]); };
@@ -54,7 +54,7 @@ detail::UniquePlaces detail::unique_places(const char* operation, const Tensor& 
       inverse.data<int32_t>()[order[i]] = static_cast<int32_t>(first.size() - 1);
     }
   });
-  return {as_tensor(first), call.finish(inverse), as_tensor(counts)};
+  return {as_tensor(first), inverse, as_tensor(counts)};
 }
 
 int64_t detail::bin_count(const Tensor& x, int64_t minlength) {
@@ -69,7 +69,7 @@ Tensor bincount(const Tensor& x, int64_t minlength) {
   const Tensor bins = checked_bins(x);
   Tensor counts = zeros({detail::bin_count(x, minlength)}, DType::int32);
   for (int64_t i = 0; i < bins.numel(); ++i) ++counts.data<int32_t>()[bins.data<int32_t>()[i]];
-  return call.finish(counts);
+  return call.finish(std::move(counts));
 }
 
 Tensor histc(const Tensor& x, int64_t bins, double min, double max) {
@@ -111,7 +111,7 @@ Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, bool ri
           ", got ", values.shape());
   const int64_t n = sequence.size(-1), k = sequence.dim() == 1 ? values.numel() : values.size(-1);
   const Tensor dense = sequence.contiguous(), wanted = values.contiguous();
-  Tensor places = call.empty(values.shape(), DType::int32);
+  Tensor places = call.result(values.shape(), DType::int32);
   detail::dispatch_any(values.dtype(), [&]<class T>(T) {
     using C = detail::Computed<T>;
     const T *const all = dense.data<T>(), *const from = wanted.data<T>();
@@ -129,7 +129,7 @@ Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, bool ri
       }
     });
   });
-  return call.finish(places);
+  return places;
 }
 
 }  // namespace cladtorch

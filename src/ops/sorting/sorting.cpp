@@ -26,8 +26,8 @@ Tensor selected(const char* operation, const Tensor& x, int64_t dim, int64_t cou
           x.shape());
   const Tensor dense = x.contiguous();
   const detail::Lines lines(x.shape(), d);
-  Tensor order = call.empty({lines.outer * lines.inner, lines.n}, DType::int32);
-  Tensor indices = call.empty(x.shape().with(d, count), DType::int32);
+  Tensor order = Tensor::empty({lines.outer * lines.inner, lines.n}, DType::int32);
+  Tensor indices = call.result(x.shape().with(d, count), DType::int32);
   int32_t* const to = indices.data<int32_t>();
   detail::dispatch_any(x.dtype(), [&]<class T>(T) {
     using C = detail::Computed<T>;
@@ -46,7 +46,7 @@ Tensor selected(const char* operation, const Tensor& x, int64_t dim, int64_t cou
       for (int64_t i = 0; i < count; ++i) out[i * lines.inner] = own[i];
     });
   });
-  return call.finish(indices);
+  return indices;
 }
 
 /// The index of the element that nth(order, end) of a line says, which then is the first of the order.
@@ -106,7 +106,7 @@ Tensor detail::running_extreme(const char* operation, const Tensor& x, int64_t d
   const int d = line_dim(operation, x, dim);
   const Tensor dense = x.contiguous();
   const Lines lines(x.shape(), d);
-  Tensor indices = call.empty(x.shape(), DType::int32);
+  Tensor indices = call.result(x.shape(), DType::int32);
   dispatch_any(x.dtype(), [&]<class T>(T) {
     using C = Computed<T>;
     const T* const from = dense.data<T>();
@@ -120,7 +120,7 @@ Tensor detail::running_extreme(const char* operation, const Tensor& x, int64_t d
       }
     });
   });
-  return call.finish(indices);
+  return indices;
 }
 
 }  // namespace cladtorch
