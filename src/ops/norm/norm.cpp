@@ -28,6 +28,11 @@ const T* data_or_null(const Tensor& x) {
   return x.defined() ? x.data<T>() : nullptr;
 }
 
+/// x, dense, as an operand of a sum of this shape; without the view where that is its own.
+Tensor dense_operand(const Tensor& x, const Shape& shape) {
+  return x.shape() == shape ? x.contiguous() : x.expand(shape).contiguous();
+}
+
 /// The normalization of dense x, or of x + added, which is left in *sum. Results that are null are left out.
 Tensor normalize(const Call& call, bool centered, const Tensor& x, const Tensor& added, const Tensor& weight,
                  const Tensor& bias, double epsilon, Tensor* sum, Tensor* mean, Tensor* rstd) {
@@ -51,7 +56,8 @@ Tensor normalize(const Call& call, bool centered, const Tensor& x, const Tensor&
   detail::run_where(call.operation(), x, on_device, [&]<class T>(T) {
     using C = detail::Computed<T>;
     const DType computed = detail::computed_in(x.dtype());
-    const Tensor w = weight.to(computed).contiguous(), b = bias.to(computed).contiguous();
+    const Tensor w = weight.to(computed).contiguous(),
+                 b = bias.defined() ? bias.to(computed).contiguous() : Tensor();
     detail::normalize<T>({.rows = rows,
                           .n = n,
                           .x = x.data<T>(),
@@ -82,8 +88,8 @@ NormalizedSum forward(const char* operation, bool centered, const Tensor& a, con
   check_shapes(call, "a + b", shape, weight, bias);
   NormalizedSum y{call.empty(shape), Tensor()};
   y.sum.set_frozen(all_frozen(a, b));
-  y.normalized = normalize(call, centered, a.expand(shape).contiguous(), b.expand(shape).contiguous(), weight,
-                           bias, epsilon, &y.sum, mean, rstd);
+  y.normalized = normalize(call, centered, dense_operand(a, shape), dense_operand(b, shape), weight, bias,
+                           epsilon, &y.sum, mean, rstd);
   return y;
 }
 
