@@ -42,7 +42,7 @@ OpenedModel open_model(const ModelOptions& options) {
   const std::filesystem::path checkpoint = train::find_checkpoint(options.from);
   OpenedModel opened{.model = formats::load_model(checkpoint, train::dtype_from_string(options.dtype)),
                      .folder = checkpoint};
-  if (!options.adapter.empty()) formats::load_adapter(train::find_checkpoint(options.adapter), *opened.model);
+  if (!options.adapter.empty()) formats::load_adapter(train::find_checkpoint(options.adapter), opened.model);
   if (!data::holds_tokenizer(checkpoint)) opened.folder = formats::base_folder(checkpoint);
   opened.model = opened.model->to(device_from_string(options.device));
   return opened;

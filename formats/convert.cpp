@@ -43,8 +43,8 @@ Source read_folder(const fs::path& folder, const fs::path& adapter) {
   }
   source.model = load_model(folder, bytes.contains(io::StoredType::f64) ? DType::float64 : DType::float32);
   if (!adapter.empty()) {
-    load_adapter(adapter, *source.model);
-    merge_lora(*source.model);
+    load_adapter(adapter, source.model);
+    merge_lora(source.model);
   }
   return source;
 }

@@ -191,9 +191,9 @@ struct GgufTensor {
 
 std::vector<GgufTensor> gguf_tensors(const LanguageModel& model, const io::Json& config, bool llama) {
   std::vector<GgufTensor> tensors;
-  const Llama* const rotating = model_if<Llama>(model);
-  if (rotating != nullptr && rotating->config.rope.scaling == RotaryScaling::llama3)
-    tensors.push_back({"rope_freqs.weight", llama3_factors(rotating->config)});
+  const LlamaConfig* const rotating = config_if<LlamaConfig>(model);
+  if (rotating != nullptr && rotating->rope.scaling == RotaryScaling::llama3)
+    tensors.push_back({"rope_freqs.weight", llama3_factors(*rotating)});
   for (const NamedTensor& parameter : model.parameters()) {
     std::string name = gguf_name(llama ? Names(llama_names) : Names(gpt2_names), parameter.name);
     Tensor values = parameter.tensor;
@@ -213,7 +213,7 @@ bool save_gguf(const LanguageModel& model, const std::filesystem::path& file, io
                const std::filesystem::path& folder) {
   const io::Json config = config_json(model);
   const bool llama = model.type() != "gpt2";
-  if (const GPT2* gpt2 = model_if<GPT2>(model)) check_gpt2(gpt2->config);
+  if (const GPT2Config* gpt2 = config_if<GPT2Config>(model)) check_gpt2(*gpt2);
   io::GgufMetadata metadata = {
       {"general.architecture", std::string(llama ? "llama" : "gpt2")},
       {"general.type", std::string("model")},

@@ -61,7 +61,7 @@ std::unique_ptr<LanguageModel> make(const io::Json& json, const std::string& whe
 }
 
 io::Json write_config(const LanguageModel& model) {
-  const GPT2Config& config = model_if<GPT2>(model)->config;
+  const GPT2Config& config = *config_if<GPT2Config>(model);
   require(config.bias, "save: transformers has no GPT-2 without biases");
   const io::Json inner = config.n_inner > 0 ? io::Json(config.n_inner) : io::Json(nullptr);
   return {{"architectures", {"GPT2LMHeadModel"}},

@@ -232,7 +232,7 @@ fs::path base_folder(const fs::path& folder) {
 std::unique_ptr<LanguageModel> load_model(const fs::path& path, DType dtype) {
   const fs::path base = base_folder(path);
   std::unique_ptr<LanguageModel> model = load_without_adapter(base, dtype);
-  if (holds_adapter(path)) load_adapter(path, *model);
+  if (holds_adapter(path)) load_adapter(path, model);
   return model;
 }
 

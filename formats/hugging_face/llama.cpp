@@ -165,7 +165,7 @@ io::Json rope_scaling(const RotaryConfig& rope) {
 }
 
 io::Json write_config(const LanguageModel& model) {
-  const LlamaConfig& config = model_if<Llama>(model)->config;
+  const LlamaConfig& config = *config_if<LlamaConfig>(model);
   const bool mistral = model.type() == "mistral";
   require(!mistral || (!config.attention_bias && !config.mlp_bias),
           "save: transformers has no Mistral with biases");

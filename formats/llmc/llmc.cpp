@@ -121,10 +121,10 @@ class LlmcFile {
 };
 
 const GPT2Config& checked_config(const LanguageModel& model, const fs::path& file) {
-  const GPT2* gpt2 = model_if<GPT2>(model);
+  const GPT2Config* gpt2 = config_if<GPT2Config>(model);
   const std::string where = "write '" + file.string() + "': llm.c's format has ";
   require(gpt2 != nullptr, where, "no place for a ", model.type(), ", only for gpt2");
-  const GPT2Config& config = gpt2->config;
+  const GPT2Config& config = *gpt2;
   require(config.bias && config.tie_word_embeddings, where,
           "biases and tied embeddings, which this model lacks");
   require(config.inner_size() == 4 * config.n_embd, where, "an MLP of four times n_embd, but this one has ",

@@ -146,16 +146,18 @@ bool holds_adapter(const fs::path& folder) { return fs::is_regular_file(folder /
 
 std::string adapter_base(const fs::path& folder) { return read_adapter_config(folder).base; }
 
-LoRAConfig load_adapter(const fs::path& folder, LanguageModel& model) {
-  require(!has_lora(model), "read '", folder.string(), "': the model has adapters already; merge them first");
+LoRAConfig load_adapter(const fs::path& folder, std::unique_ptr<LanguageModel>& model) {
+  require(!has_lora(*model), "read '", folder.string(),
+          "': the model has adapters already; merge them first");
   AdapterConfig config = read_adapter_config(folder);
   const io::SafetensorsFile file = open_weights(folder);
-  const Adapter adapter(file, config, model);
+  std::unique_ptr<LanguageModel> adapted = model->with_lora_layers();
+  const Adapter adapter(file, config, *adapted);
   const nn::SkipInitialization weights_come_from_the_file;
   Random unused;
   config.lora.targets.clear();
   for (const auto& [linear, a, b] : adapter.matches()) {
-    nn::Linear& layer = *linear.layer;
+    nn::LoRALinear& layer = *linear.lora;
     layer.add_lora({.rank = config.lora.rank, .scale = config.lora.scale(), .dropout = config.lora.dropout},
                    unused);
     const std::string where = "read '" + file.path().string() + "': the adapter of '" + linear.name + "'";
@@ -164,6 +166,7 @@ LoRAConfig load_adapter(const fs::path& folder, LanguageModel& model) {
     for (const Tensor& values : {layer.lora_A, layer.lora_B}) require_finite(values, where);
     config.lora.targets.push_back(linear.name);
   }
+  model = std::move(adapted);
   return config.lora;
 }
 

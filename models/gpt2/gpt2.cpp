@@ -62,7 +62,9 @@ KVCache::KVCache(const GPT2Config& config, int64_t batch, Device device) {
   }
 }
 
-GPT2::GPT2(const GPT2Config& config, uint64_t seed) : embedding_dropout{config.dropout}, config(config) {
+template <class L>
+BasicGPT2<L>::BasicGPT2(const GPT2Config& config, uint64_t seed)
+    : embedding_dropout{config.dropout}, config(config) {
   validate(config);
   constexpr double deviation = 0.02;
   Random random(seed);
@@ -88,21 +90,24 @@ GPT2::GPT2(const GPT2Config& config, uint64_t seed) : embedding_dropout{config.d
     lm_head = nn::Linear(config.n_embd, config.vocab_size, random, false, deviation, config.dtype);
 }
 
-GPT2 GPT2::to(DType dtype) const {
-  GPT2 converted = *this;
+template <class L>
+BasicGPT2<L> BasicGPT2<L>::to(DType dtype) const {
+  BasicGPT2 converted = *this;
   converted.config.dtype = dtype;
   validate(converted.config);
   return with_dtype(converted, dtype);
 }
 
-int64_t GPT2::checked_length(const Tensor& ids) const {
+template <class L>
+int64_t BasicGPT2<L>::checked_length(const Tensor& ids) const {
   require(ids.dim() == 2, "GPT2: expected token ids [B, T], got ", ids.shape());
   require(ids.size(1) <= config.n_positions, "GPT2: ", ids.size(1),
           " tokens exceed n_positions = ", config.n_positions);
   return ids.size(1);
 }
 
-Tensor GPT2::decode_hidden(const Tensor& ids, KVCache& cache) const {
+template <class L>
+Tensor BasicGPT2<L>::decode_hidden(const Tensor& ids, KVCache& cache) const {
   require(ids.dim() == 2 && ids.size(1) > 0, "GPT2::decode: expected ids [B, T] with T > 0, got ",
           ids.shape());
   const int64_t length = ids.size(1);
@@ -116,13 +121,10 @@ Tensor GPT2::decode_hidden(const Tensor& ids, KVCache& cache) const {
   return ln_f(x);
 }
 
-Tensor GPT2::decode(const Tensor& ids, KVCache& cache) const {
+template <class L>
+Tensor BasicGPT2<L>::decode(const Tensor& ids, KVCache& cache) const {
   const Tensor hidden = decode_hidden(ids, cache);
   return linear(hidden.select(1, hidden.size(1) - 1), output_weight());
-}
-
-double decode_loss(const GPT2& model, const Tensor& tokens, const Tensor& targets, KVCache& cache) {
-  return linear_cross_entropy(model.decode_hidden(tokens, cache), model.output_weight(), targets).item();
 }
 
 double flops_per_token(const GPT2Config& config, int64_t context) {
@@ -132,5 +134,8 @@ double flops_per_token(const GPT2Config& config, int64_t context) {
   const double attention = layers * c * static_cast<double>(context);  // two products of T/2 by C each
   return 6.0 * (matrices + attention);
 }
+
+template struct BasicGPT2<nn::Linear>;
+template struct BasicGPT2<nn::LoRALinear>;
 
 }  // namespace cladtorch

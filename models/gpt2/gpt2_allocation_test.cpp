@@ -17,11 +17,11 @@ double plain_loss(const GPT2& model, const Tensor& tokens, const Tensor& targets
   return linear_cross_entropy(plain_forward(model, tokens), model.wte.weight, targets, -100).item();
 }
 double plain_loss_and_gradient(const GPT2& model, const Tensor& tokens, const Tensor& targets, GPT2* gradient,
-                               double) {
+                               double = 1) {
   return clad::value_and_gradient(plain_loss, "model").execute(model, tokens, targets, gradient);
 }
 
-WorkspaceStatistics train(const GPT2Config& config, decltype(loss_and_gradient)& objective) {
+WorkspaceStatistics train(const GPT2Config& config, decltype(plain_loss_and_gradient)& objective) {
   return testing::expect_steady_steps(
       GPT2(config), [&](const GPT2& model, const Tensor& tokens, const Tensor& targets, GPT2* gradient) {
         return objective(model, tokens, targets, gradient, 1);

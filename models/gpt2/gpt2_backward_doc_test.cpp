@@ -13,14 +13,15 @@ namespace {
 std::string document() {
   std::string text =
       "# The backward of GPT-2, as the compiler wrote it\n\n"
-      "This is `clad::value_and_gradient(weighted_loss, \"model\")` for the `weighted_loss` of\n"
-      "[gpt2.h](../../include/cladtorch/models/gpt2.h): the text that the plugin generated from the model's "
-      "forward and\n"
-      "that the same compiler then compiled. Each function comes as a pair: `f_fwd` computes what `f` does "
-      "and keeps what\n"
-      "its derivative needs in `f_state`; `f_rev` walks back. A test compares this page with the compiler's "
-      "output; to\n"
-      "renew it, run `CLADTORCH_UPDATE_DOCS=1 ctest -R GPT2BackwardDoc` in the build folder.\n\n"
+      "This is `clad::value_and_gradient(weighted_loss<GPT2>, \"model\")` for the `weighted_loss` of\n"
+      "[loss.h](../../include/cladtorch/models/loss.h): the text that the plugin generated from the forward "
+      "of\n"
+      "[gpt2.h](../../include/cladtorch/models/gpt2.h) and that the same compiler then compiled. Each "
+      "function\n"
+      "comes as a pair: `f_fwd` computes what `f` does and keeps what its derivative needs in `f_state`; "
+      "`f_rev`\n"
+      "walks back. A test compares this page with the compiler's output; to renew it, run\n"
+      "`CLADTORCH_UPDATE_DOCS=1 ctest -R GPT2BackwardDoc` in the build folder.\n\n"
       "```cpp\n";
   text += loss_gradient_code();
   if (text.back() != '\n') text += '\n';

@@ -63,7 +63,7 @@ TEST(GPT2Frozen, LeavesTheOtherGradientsAsTheyAreForAnySubset) {
     GPT2Config config = four_layers(i % 3 == 2 ? DType::bfloat16 : DType::float32);
     config.tie_word_embeddings = i % 2 == 0;
     config.gradient_checkpointing = i % 4 >= 2;
-    GPT2 model(config, 7);
+    LoRAGPT2 model(config, 7);
     const Batch batch = testing::batch_for(config.vocab_size, 2, 9);
     SCOPED_TRACE(i);
     testing::expect_freezing_any_subset_keeps_gradients(model, batch.tokens, batch.targets, random, 4);

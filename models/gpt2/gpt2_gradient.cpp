@@ -1,28 +1,19 @@
-// The derivative of the GPT-2 loss. The compiler plugin writes it from loss() and everything that loss()
-// calls; this is the only file of the library that asks for it.
-#include <clad/Differentiator/Differentiator.h>
+// The derivatives of the GPT-2 loss. The compiler plugin writes them from mean_loss() and everything that it
+// calls; this is the only file of the library that asks for them.
+#include "cladtorch/models/loss_gradient.h"
 
 #include "cladtorch/models/gpt2.h"
-#include "cladtorch/ops/fusion.h"
 
 namespace cladtorch {
 
 const char* loss_gradient_code() {
-  auto step = clad::value_and_gradient(weighted_loss, "model");
+  auto step = clad::value_and_gradient(weighted_loss<GPT2>, "model");
   return step.getCode();
 }
 
-double loss_and_gradient(const GPT2& model, const Tensor& tokens, const Tensor& targets, GPT2* gradient,
-                         double weight) {
-  auto step = clad::value_and_gradient(weighted_loss, "model");
-  return step.execute(model, tokens, targets, weight, gradient);
-}
-
-void add_loss_and_gradient(const GPT2& model, const Tensor& tokens, const Tensor& targets, GPT2* gradient,
-                           const LossSum& sum) {
-  auto step = clad::gradient(summed_loss, "model, loss");
-  Tensor loss, d_loss = sum.weight;
-  step.execute(model, tokens, targets, sum, loss, gradient, &d_loss);
-}
+template double loss_and_gradient(const GPT2&, const Tensor&, const Tensor&, GPT2*, double);
+template double loss_and_gradient(const LoRAGPT2&, const Tensor&, const Tensor&, LoRAGPT2*, double);
+template void add_loss_and_gradient(const GPT2&, const Tensor&, const Tensor&, GPT2*, const LossSum&);
+template void add_loss_and_gradient(const LoRAGPT2&, const Tensor&, const Tensor&, LoRAGPT2*, const LossSum&);
 
 }  // namespace cladtorch

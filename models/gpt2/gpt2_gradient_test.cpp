@@ -32,13 +32,13 @@ TEST(GPT2Gradient, WithDropoutMatchesCentralDifferencesUnderTheSameMasks) {
 }
 
 /// Every linear layer of the blocks, or only one of each.
-GPT2 adapted(const GPT2Config& config, bool all, double dropout = 0) {
-  GPT2 model(config);
+LoRAGPT2 adapted(const GPT2Config& config, bool all, double dropout = 0) {
+  LoRAGPT2 model(config);
   Random random(3);
-  for (nn::Block& block : model.h) {
+  for (auto& block : model.h) {
     block.attn.c_attn.add_lora({.rank = 3, .scale = 0.7, .dropout = dropout}, random);
     if (!all) continue;
-    for (nn::Linear* layer : {&block.attn.c_proj, &block.mlp.c_fc, &block.mlp.c_proj})
+    for (nn::LoRALinear* layer : {&block.attn.c_proj, &block.mlp.c_fc, &block.mlp.c_proj})
       layer->add_lora({.rank = 1, .scale = 2, .dropout = dropout}, random);
   }
   return perturbed(std::move(model));
@@ -46,8 +46,8 @@ GPT2 adapted(const GPT2Config& config, bool all, double dropout = 0) {
 
 TEST(GPT2Gradient, WithAdaptersMatchesCentralDifferences) {
   for (const bool all : {false, true}) {
-    GPT2 model = adapted(small_config(), all);
-    const GPT2 gradient = checked_gradient(model, batch_for(model.config));
+    LoRAGPT2 model = adapted(small_config(), all);
+    const LoRAGPT2 gradient = checked_gradient(model, batch_for(model.config));
     EXPECT_EQ(gradient.h[1].attn.c_attn.lora_A.shape(), (Shape{3, 8}));
   }
 }
@@ -56,7 +56,7 @@ TEST(GPT2Gradient, WithAdaptersThatDropInputsMatchesCentralDifferencesUnderTheSa
   for (const bool checkpointing : {false, true}) {
     GPT2Config config = small_config();
     config.gradient_checkpointing = checkpointing;
-    GPT2 model = adapted(config, true, 0.3);
+    LoRAGPT2 model = adapted(config, true, 0.3);
     checked_gradient(model, batch_for(config), /*training=*/true);
   }
 }
@@ -131,10 +131,18 @@ TEST(GPT2Gradient, HasTheNormsThatOperationsSummedOnTheWay) {
 TEST(GPT2Gradient, RunsEveryForwardOperationOnce) {
   for (int64_t n_layer : {1, 12}) {
     // Embeddings and their sum; a block; norm and classifier.
-    // In the gradient's, x + attn(...) and its norm are one.
-    testing::expect_operation_counts(GPT2(small_config(DType::float32, n_layer)), 3 + 8 * n_layer + 2,
+    // In the gradient's, x + attn(...) and its norm are one, and so are the three of the MLP.
+    testing::expect_operation_counts(GPT2(small_config(DType::float32, n_layer)), 3 + 10 * n_layer + 2,
                                      3 + 7 * n_layer + 2);
   }
+}
+
+TEST(GPT2Gradient, WithAdaptersElsewhereFusesTheMlpAllTheSame) {
+  const GPT2Config config = small_config(DType::float32);
+  // An adapter takes two products, the scale and the sum.
+  testing::expect_operation_counts(adapted(config, false), 3 + (10 + 4) * 2 + 2, 3 + (7 + 4) * 2 + 2);
+  // Four of them, and the MLP in three operations.
+  testing::expect_operation_counts(adapted(config, true), 3 + (10 + 16) * 2 + 2, 3 + (9 + 16) * 2 + 2);
 }
 
 TEST(GPT2Gradient, WithCheckpointingRunsTheBlocksTwice) {
@@ -145,7 +153,7 @@ TEST(GPT2Gradient, WithCheckpointingRunsTheBlocksTwice) {
   GPT2 gradient = like(model);
   const int64_t start = op_count();
   loss_and_gradient(model, batch.tokens, batch.targets, &gradient);
-  EXPECT_EQ(op_count() - start, (3 + 8 * 3 + 2) + 7 * 3);
+  EXPECT_EQ(op_count() - start, (3 + 10 * 3 + 2) + 7 * 3);
 }
 
 TEST(GPT2Gradient, IsTheSameToTheBitOnAnyNumberOfThreadsAndWithCheckpointing) {

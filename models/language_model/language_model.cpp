@@ -25,7 +25,7 @@ std::unique_ptr<Float8Layers> float8_layers(LanguageModel& model) {
   return layers;
 }
 
-ModelSizes LanguageModelTraits<GPT2>::sizes(const GPT2Config& config) {
+ModelSizes sizes_of(const GPT2Config& config) {
   return {.vocab_size = config.vocab_size,
           .context = config.n_positions,
           .layers = config.n_layer,
@@ -34,7 +34,7 @@ ModelSizes LanguageModelTraits<GPT2>::sizes(const GPT2Config& config) {
           .channels = config.n_embd};
 }
 
-ModelSizes LanguageModelTraits<Llama>::sizes(const LlamaConfig& config) {
+ModelSizes sizes_of(const LlamaConfig& config) {
   return {.vocab_size = config.vocab_size,
           .context = config.max_position_embeddings,
           .layers = config.num_hidden_layers,

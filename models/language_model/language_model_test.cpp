@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "cladtorch/models/lora.h"
 #include "tests/support/gradcheck.h"
 #include "tests/support/tokens.h"
 
@@ -167,6 +168,15 @@ TEST(LanguageModel, TakesAModelOfAnotherKind) {
               ThrowsMessage<Error>(HasSubstr("of another kind than bigram")));
   EXPECT_THAT([&] { bigram->loss_and_gradient(ids, ids, *gpt2); },
               ThrowsMessage<Error>(HasSubstr("of another kind: gpt2, expected bigram")));
+}
+
+TEST(LanguageModel, WithoutAChoiceOfLinearLayersCannotHaveAdapters) {
+  auto model = as_language_model(Bigram());
+  EXPECT_EQ(testing::error_of([&] { add_lora(model, {.targets = {"all-linear"}}, 1); }),
+            "lora: the linear layers of a bigram cannot have adapters; make it a template of their kind, "
+            "template <class LinearLayer> struct Model, as BasicGPT2");
+  merge_lora(model);
+  EXPECT_NE(model_if<Bigram>(*model), nullptr);
 }
 
 }  // namespace

@@ -70,22 +70,21 @@ bool is_lora_target(const std::string& name, const std::vector<std::string>& tar
   });
 }
 
-std::vector<std::string> add_lora(LanguageModel& model, const LoRAConfig& config, uint64_t seed) {
+std::vector<std::string> add_lora(std::unique_ptr<LanguageModel>& model, const LoRAConfig& config,
+                                  uint64_t seed) {
   validate(config);
-  require(!has_lora(model), "lora: the model has adapters already; merge them first");
+  require(!has_lora(*model), "lora: the model has adapters already; merge them first");
   const std::vector<std::string> targets =
-      config.targets.empty() ? default_lora_targets(model) : config.targets;
+      config.targets.empty() ? default_lora_targets(*model) : config.targets;
+  std::unique_ptr<LanguageModel> adapted = model->with_lora_layers();
   Random random(seed);
   std::vector<std::string> names;
-  for (const NamedLinear& linear : chosen(model.linear_layers(), targets)) {
-    linear.layer->add_lora({.rank = config.rank, .scale = config.scale(), .dropout = config.dropout}, random);
+  for (const NamedLinear& linear : chosen(adapted->linear_layers(), targets)) {
+    linear.lora->add_lora({.rank = config.rank, .scale = config.scale(), .dropout = config.dropout}, random);
     names.push_back(linear.name);
   }
+  model = std::move(adapted);
   return names;
-}
-
-bool is_lora_parameter(const std::string& name) {
-  return name.ends_with(".lora_A") || name.ends_with(".lora_B");
 }
 
 bool has_lora(const LanguageModel& model) {
@@ -94,12 +93,14 @@ bool has_lora(const LanguageModel& model) {
                      [](const NamedTensor& parameter) { return is_lora_parameter(parameter.name); });
 }
 
-void remove_lora(LanguageModel& model) {
-  for (const NamedLinear& linear : model.linear_layers()) linear.layer->remove_lora();
+void remove_lora(std::unique_ptr<LanguageModel>& model) {
+  if (has_lora(*model)) model = model->with_plain_layers();
 }
 
-void merge_lora(LanguageModel& model) {
-  for (const NamedLinear& linear : model.linear_layers()) linear.layer->merge_lora();
+void merge_lora(std::unique_ptr<LanguageModel>& model) {
+  if (!has_lora(*model)) return;
+  for (const NamedLinear& linear : model->linear_layers()) linear.lora->merge_lora();
+  model = model->with_plain_layers();
 }
 
 }  // namespace cladtorch

@@ -39,9 +39,9 @@ void draw_adapters(LanguageModel& model, double deviation = 0.3) {
 }
 
 TEST(LoRA, AdaptsTheLayersThatPeftWouldByDefault) {
-  const auto gpt2 = toy_gpt2(), llama = toy_llama();
-  EXPECT_THAT(add_lora(*gpt2, {}, 1), ElementsAre("h.0.attn.c_attn", "h.1.attn.c_attn"));
-  EXPECT_THAT(add_lora(*llama, {}, 1),
+  auto gpt2 = toy_gpt2(), llama = toy_llama();
+  EXPECT_THAT(add_lora(gpt2, {}, 1), ElementsAre("h.0.attn.c_attn", "h.1.attn.c_attn"));
+  EXPECT_THAT(add_lora(llama, {}, 1),
               ElementsAre("model.layers.0.self_attn.q_proj", "model.layers.0.self_attn.v_proj",
                           "model.layers.1.self_attn.q_proj", "model.layers.1.self_attn.v_proj"));
   EXPECT_TRUE(has_lora(*gpt2));
@@ -53,19 +53,20 @@ TEST(LoRA, AdaptsNamedLayersOrAllButTheOutput) {
   GPT2Config config = gpt2_preset("toy");
   config.tie_word_embeddings = false;
   auto gpt2 = as_language_model(GPT2(config));
-  EXPECT_THAT(add_lora(*gpt2, {.targets = {"all-linear"}}, 1),
+  EXPECT_THAT(add_lora(gpt2, {.targets = {"all-linear"}}, 1),
               ElementsAre("h.0.attn.c_attn", "h.0.attn.c_proj", "h.0.mlp.c_fc", "h.0.mlp.c_proj",
                           "h.1.attn.c_attn", "h.1.attn.c_proj", "h.1.mlp.c_fc", "h.1.mlp.c_proj"));
-  const auto named = toy_gpt2();
-  EXPECT_THAT(add_lora(*named, {.targets = {"h.1.mlp.c_proj", "c_attn"}}, 1),
+  auto named = toy_gpt2();
+  EXPECT_THAT(add_lora(named, {.targets = {"h.1.mlp.c_proj", "c_attn"}}, 1),
               ElementsAre("h.0.attn.c_attn", "h.1.attn.c_attn", "h.1.mlp.c_proj"));
-  EXPECT_EQ(add_lora(*toy_llama(), {.targets = {"all-linear"}}, 1).size(), 2u * 7);
+  auto llama = toy_llama();
+  EXPECT_EQ(add_lora(llama, {.targets = {"all-linear"}}, 1).size(), 2u * 7);
 }
 
 TEST(LoRA, RefusesWhatFitsNoLayerAndChangesNothing) {
-  const auto model = toy_gpt2();
+  auto model = toy_gpt2();
   const auto error = [&](const LoRAConfig& config) {
-    return testing::error_of([&] { add_lora(*model, config, 1); });
+    return testing::error_of([&] { add_lora(model, config, 1); });
   };
   EXPECT_EQ(error({.targets = {"c_attn", "q_proj"}}),
             "lora: no linear layer is called 'q_proj'; there are c_attn, c_fc, c_proj");
@@ -77,14 +78,42 @@ TEST(LoRA, RefusesWhatFitsNoLayerAndChangesNothing) {
   EXPECT_THAT(error({.alpha = NAN}), HasSubstr("alpha must be positive, got nan"));
   EXPECT_THAT(error({.dropout = 1}), HasSubstr("dropout must be in [0, 1)"));
   EXPECT_FALSE(has_lora(*model));
-  add_lora(*model, {}, 1);
+  add_lora(model, {}, 1);
   EXPECT_THAT(error({}), HasSubstr("has adapters already"));
 }
 
+TEST(LoRA, MakesTheHandleOneOnTheSameParameters) {
+  auto model = toy_gpt2();
+  const Tensor weight = parameter(*model, "h.0.attn.c_attn.weight");
+  model->set_gradient_checkpointing(true);
+  add_lora(model, {}, 1);
+  EXPECT_EQ(model_if<GPT2>(*model), nullptr);
+  ASSERT_NE(model_if<LoRAGPT2>(*model), nullptr);
+  EXPECT_EQ(model->type(), "gpt2");
+  ASSERT_NE(config_if<GPT2Config>(*model), nullptr);
+  EXPECT_EQ(config_if<LlamaConfig>(*model), nullptr);
+  EXPECT_TRUE(model->gradient_checkpointing());
+  EXPECT_TRUE(parameter(*model, "h.0.attn.c_attn.weight").shares_storage_with(weight));
+  remove_lora(model);
+  ASSERT_NE(model_if<GPT2>(*model), nullptr);
+  EXPECT_TRUE(model_if<GPT2>(*model)->h[0].attn.c_attn.weight.shares_storage_with(weight));
+  remove_lora(model);
+  EXPECT_NE(model_if<GPT2>(*model), nullptr) << "of a model without adapters it makes the same";
+}
+
+TEST(LoRA, RefusesAModelThatItsConfigDoesNotMake) {
+  GPT2 changed(gpt2_preset("toy"), 3);
+  changed.h[1].mlp.c_fc.bias = Tensor();
+  auto model = as_language_model(changed);
+  EXPECT_THAT(testing::error_of([&] { add_lora(model, {}, 1); }),
+              HasSubstr("has the parameter h.1.mlp.c_fc.bias, but this one has not"));
+  EXPECT_NE(model_if<GPT2>(*model), nullptr);
+}
+
 TEST(LoRA, AddsNothingAtFirstAndIsDrawnFromTheSeed) {
-  const auto model = toy_gpt2(), plain = toy_gpt2(), again = toy_gpt2(), other = toy_gpt2();
+  auto model = toy_gpt2(), plain = toy_gpt2(), again = toy_gpt2(), other = toy_gpt2();
   const Tensor ids = random_tokens({2, 9}, 65, 1);
-  add_lora(*model, {.rank = 4}, 5);
+  add_lora(model, {.rank = 4}, 5);
   EXPECT_EQ(relative_difference(model->logits(ids), plain->logits(ids)), 0);
   const Tensor a = parameter(*model, "h.1.attn.c_attn.lora_A");
   ASSERT_EQ(a.shape(), (Shape{4, 32}));
@@ -98,8 +127,8 @@ TEST(LoRA, AddsNothingAtFirstAndIsDrawnFromTheSeed) {
   EXPECT_GT(largest, 0.9 * bound);
   EXPECT_LT(std::abs(sum), 4 * bound * std::sqrt(128 / 3.0));
   EXPECT_EQ(parameter(*model, "h.1.attn.c_attn.lora_B").shape(), (Shape{96, 4}));
-  add_lora(*again, {.rank = 4}, 5);
-  add_lora(*other, {.rank = 4}, 6);
+  add_lora(again, {.rank = 4}, 5);
+  add_lora(other, {.rank = 4}, 6);
   EXPECT_EQ(relative_difference(parameter(*again, "h.1.attn.c_attn.lora_A"), a), 0);
   EXPECT_GT(relative_difference(parameter(*other, "h.1.attn.c_attn.lora_A"), a), 0.1);
 }
@@ -107,8 +136,8 @@ TEST(LoRA, AddsNothingAtFirstAndIsDrawnFromTheSeed) {
 TEST(LoRA, ScalesByAlphaAndRank) {
   EXPECT_EQ((LoRAConfig{.rank = 16, .alpha = 32}.scale()), 2);
   EXPECT_EQ((LoRAConfig{.rank = 16, .alpha = 32, .use_rslora = true}.scale()), 8);
-  const auto model = toy_gpt2(DType::float64), plain = toy_gpt2(DType::float64);
-  add_lora(*model, {.rank = 4, .alpha = 2, .use_rslora = true, .targets = {"h.0.mlp.c_fc"}}, 5);
+  auto model = toy_gpt2(DType::float64), plain = toy_gpt2(DType::float64);
+  add_lora(model, {.rank = 4, .alpha = 2, .use_rslora = true, .targets = {"h.0.mlp.c_fc"}}, 5);
   draw_adapters(*model);
   const Tensor a = parameter(*model, "h.0.mlp.c_fc.lora_A"), b = parameter(*model, "h.0.mlp.c_fc.lora_B");
   Tensor weight = parameter(*plain, "h.0.mlp.c_fc.weight");
@@ -120,14 +149,15 @@ TEST(LoRA, ScalesByAlphaAndRank) {
 TEST(LoRA, MergedWeightsGiveTheScoresOfTheAdaptersAndAllElseStays) {
   for (const bool llama : {false, true}) {
     for (const DType dtype : {DType::float64, DType::float32, DType::bfloat16}) {
-      const auto model = llama ? toy_llama(dtype) : toy_gpt2(dtype);
+      auto model = llama ? toy_llama(dtype) : toy_gpt2(dtype);
       const size_t before = model->parameters().size();
-      add_lora(*model, {.rank = 3, .alpha = 6, .targets = {"all-linear"}}, 5);
+      add_lora(model, {.rank = 3, .alpha = 6, .targets = {"all-linear"}}, 5);
       draw_adapters(*model, 0.05);
       const Tensor ids = random_tokens({2, 9}, 65, 1), norm = model->parameters().back().tensor.clone();
       const Tensor expected = model->logits(ids);
-      merge_lora(*model);
+      merge_lora(model);
       EXPECT_FALSE(has_lora(*model));
+      EXPECT_TRUE(model_if<GPT2>(*model) || model_if<Llama>(*model));
       EXPECT_EQ(model->parameters().size(), before);
       EXPECT_EQ(relative_difference(model->parameters().back().tensor, norm), 0);
       const double tolerance = dtype == DType::float64 ? 1e-13 : dtype == DType::float32 ? 1e-5 : 0.05;
@@ -140,8 +170,8 @@ TEST(LoRA, MergedWeightsGiveTheScoresOfTheAdaptersAndAllElseStays) {
 
 TEST(LoRA, DecodesWithACacheAsItRunsForward) {
   for (const bool llama : {false, true}) {
-    const auto model = llama ? toy_llama(DType::float64) : toy_gpt2(DType::float64);
-    add_lora(*model, {.targets = {"all-linear"}}, 5);
+    auto model = llama ? toy_llama(DType::float64) : toy_gpt2(DType::float64);
+    add_lora(model, {.targets = {"all-linear"}}, 5);
     draw_adapters(*model);
     const Tensor ids = random_tokens({1, 9}, 65, 1), expected = model->logits(ids);
     const auto cache = model->make_cache(1);
@@ -153,8 +183,8 @@ TEST(LoRA, DecodesWithACacheAsItRunsForward) {
 }
 
 TEST(LoRA, GoesAlongToAnotherDtypeAndIntoTheGradient) {
-  const auto model = toy_gpt2();
-  add_lora(*model, {.rank = 4, .alpha = 12}, 5);
+  auto model = toy_gpt2();
+  add_lora(model, {.rank = 4, .alpha = 12}, 5);
   draw_adapters(*model);
   const auto narrow = model->to(DType::bfloat16);
   EXPECT_EQ(parameter(*narrow, "h.0.attn.c_attn.lora_B").dtype(), DType::bfloat16);

@@ -152,7 +152,8 @@ void LlamaCache::reserve(int64_t positions) {
   }
 }
 
-Llama::Llama(const LlamaConfig& config, uint64_t seed) : config(config) {
+template <class L>
+BasicLlama<L>::BasicLlama(const LlamaConfig& config, uint64_t seed) : config(config) {
   validate(config);
   rotary = RotaryFrequencies(config.rope, config.head_size());
   Random random(seed);
@@ -178,21 +179,24 @@ Llama::Llama(const LlamaConfig& config, uint64_t seed) : config(config) {
   }
 }
 
-Llama Llama::to(DType dtype) const {
-  Llama converted = *this;
+template <class L>
+BasicLlama<L> BasicLlama<L>::to(DType dtype) const {
+  BasicLlama converted = *this;
   converted.config.dtype = dtype;
   validate(converted.config);
   return with_dtype(converted, dtype);
 }
 
-int64_t Llama::checked_length(const Tensor& ids) const {
+template <class L>
+int64_t BasicLlama<L>::checked_length(const Tensor& ids) const {
   require(ids.dim() == 2, "Llama: expected token ids [B, T], got ", ids.shape());
   require(ids.size(1) <= config.max_position_embeddings, "Llama: ", ids.size(1),
           " tokens exceed max_position_embeddings = ", config.max_position_embeddings);
   return ids.size(1);
 }
 
-Tensor Llama::decode_hidden(const Tensor& ids, LlamaCache& cache) const {
+template <class L>
+Tensor BasicLlama<L>::decode_hidden(const Tensor& ids, LlamaCache& cache) const {
   require(ids.dim() == 2 && ids.size(1) > 0, "Llama::decode: expected ids [B, T] with T > 0, got ",
           ids.shape());
   const int64_t length = ids.size(1), past = cache.length;
@@ -207,13 +211,10 @@ Tensor Llama::decode_hidden(const Tensor& ids, LlamaCache& cache) const {
   return model.norm(x);
 }
 
-Tensor Llama::decode(const Tensor& ids, LlamaCache& cache) const {
+template <class L>
+Tensor BasicLlama<L>::decode(const Tensor& ids, LlamaCache& cache) const {
   const Tensor hidden = decode_hidden(ids, cache);
   return linear(hidden.select(1, hidden.size(1) - 1), output_weight());
-}
-
-double decode_loss(const Llama& model, const Tensor& tokens, const Tensor& targets, LlamaCache& cache) {
-  return linear_cross_entropy(model.decode_hidden(tokens, cache), model.output_weight(), targets).item();
 }
 
 double flops_per_token(const LlamaConfig& config, int64_t context) {
@@ -228,5 +229,8 @@ double flops_per_token(const LlamaConfig& config, int64_t context) {
   const double seen = t > 0 ? w - w * w / (2 * t) : 0;
   return 6.0 * (matrices + number(config.num_hidden_layers) * 2 * queries * seen);
 }
+
+template struct BasicLlama<nn::Linear>;
+template struct BasicLlama<nn::LoRALinear>;
 
 }  // namespace cladtorch

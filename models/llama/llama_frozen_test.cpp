@@ -49,7 +49,7 @@ TEST(LlamaFrozen, LeavesTheOtherGradientsAsTheyAreForAnySubset) {
     for (const DType dtype : {DType::float64, DType::float32, DType::bfloat16}) {
       config.dtype = dtype;
       config.gradient_checkpointing = ++number % 2 == 0;
-      Llama model(config, 7);
+      LoRALlama model(config, 7);
       const testing::Batch batch = testing::batch_for(config.vocab_size, 3, 8);
       SCOPED_TRACE(::testing::Message() << "odd llama " << number << ' ' << dtype);
       testing::expect_freezing_any_subset_keeps_gradients(model, batch.tokens, batch.targets, random, 4);

@@ -24,14 +24,14 @@ TEST(LlamaGradient, OfEveryParameterMatchesCentralDifferences) {
 
 TEST(LlamaGradient, WithAdaptersMatchesCentralDifferences) {
   for (const LlamaConfig& config : testing::odd_llamas()) {
-    Llama drawn(config);
+    LoRALlama drawn(config);
     Random random(3);
-    for (nn::LlamaBlock& layer : drawn.model.layers) {
-      for (nn::Linear* linear : {&layer.self_attn.q_proj, &layer.self_attn.k_proj, &layer.self_attn.v_proj,
-                                 &layer.mlp.gate_proj, &layer.mlp.down_proj})
+    for (auto& layer : drawn.model.layers) {
+      for (nn::LoRALinear* linear : {&layer.self_attn.q_proj, &layer.self_attn.k_proj,
+                                     &layer.self_attn.v_proj, &layer.mlp.gate_proj, &layer.mlp.down_proj})
         linear->add_lora({.rank = 2, .scale = 0.7}, random);
     }
-    Llama model = perturbed(std::move(drawn));
+    LoRALlama model = perturbed(std::move(drawn));
     checked_gradient(model, batch_for(config));
   }
 }

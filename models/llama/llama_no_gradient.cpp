@@ -1,14 +1,13 @@
-// In place of llama_gradient.cpp where the compiler loads no plugin.
+// For compilers that cannot load the plugin.
 #include "cladtorch/models/llama.h"
+#include "models/loss_no_gradient.h"
 
 namespace cladtorch {
 
-double loss_and_gradient(const Llama&, const Tensor&, const Tensor&, Llama*, double) {
-  fail("Llama: this build has no gradients: it was not compiled by Clang with the plugin");
-}
-
-void add_loss_and_gradient(const Llama&, const Tensor&, const Tensor&, Llama*, const LossSum&) {
-  fail("loss_and_gradient: this build has no compiler plugin, so it has no derivatives; build with Clang");
-}
+template double loss_and_gradient(const Llama&, const Tensor&, const Tensor&, Llama*, double);
+template double loss_and_gradient(const LoRALlama&, const Tensor&, const Tensor&, LoRALlama*, double);
+template void add_loss_and_gradient(const Llama&, const Tensor&, const Tensor&, Llama*, const LossSum&);
+template void add_loss_and_gradient(const LoRALlama&, const Tensor&, const Tensor&, LoRALlama*,
+                                    const LossSum&);
 
 }  // namespace cladtorch

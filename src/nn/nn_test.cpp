@@ -111,7 +111,7 @@ TEST(Parameters, LayersOfOneKindAreFoundByName) {
 
 TEST(Layers, ALinearLayerWithAnAdapterAddsItsProduct) {
   Random random(1);
-  nn::Linear layer(4, 3, random, true, 1, DType::float64);
+  nn::LoRALinear layer(4, 3, random, true, 1, DType::float64);
   EXPECT_EQ(names_of(layer), (std::vector<std::string>{"weight", "bias"}));
   const Tensor x = randn({2, 4}, random, DType::float64), before = layer(x);
   layer.add_lora({.rank = 2, .scale = 0.5}, random);
@@ -126,7 +126,7 @@ TEST(Layers, ALinearLayerWithAnAdapterAddsItsProduct) {
   const Tensor weight = layer.weight;
   layer.merge_lora();
   EXPECT_TRUE(layer.weight.shares_storage_with(weight));
-  EXPECT_FALSE(layer.lora_A.defined());
+  EXPECT_FALSE(layer.has_lora());
   EXPECT_LT(testing::relative_difference(layer(x), expected), 1e-14);
   layer.merge_lora();
   EXPECT_LT(testing::relative_difference(layer(x), expected), 1e-14);

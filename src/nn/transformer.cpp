@@ -38,14 +38,17 @@ std::optional<Activation> activation_named(std::string_view name) {
   return std::nullopt;
 }
 
-CausalSelfAttention::CausalSelfAttention(const BlockConfig& config, Random& random)
+template <class L>
+BasicCausalSelfAttention<L>::BasicCausalSelfAttention(const BlockConfig& config, Random& random)
     : c_attn(config.channels, 3 * config.channels, random, config.bias, deviation, config.dtype),
       c_proj(config.channels, config.channels, random, config.bias, config.residual_deviation, config.dtype),
       resid_dropout{config.dropout},
       n_head(config.heads),
       score_factor(config.score_factor) {}
 
-Tensor CausalSelfAttention::decode(const Tensor& x, Tensor& keys, Tensor& values, int64_t past) const {
+template <class L>
+Tensor BasicCausalSelfAttention<L>::decode(const Tensor& x, Tensor& keys, Tensor& values,
+                                           int64_t past) const {
   const Tensor qkv = c_attn(x);
   if (score_factor == 1) return c_proj(cached_attention(qkv, keys, values, past, n_head));
   const int64_t channels = qkv.size(2) / 3;
@@ -54,22 +57,33 @@ Tensor CausalSelfAttention::decode(const Tensor& x, Tensor& keys, Tensor& values
                                  keys, values, past, n_head));
 }
 
-MLP::MLP(const BlockConfig& config, Random& random)
+template <class L>
+BasicMLP<L>::BasicMLP(const BlockConfig& config, Random& random)
     : c_fc(config.channels, hidden_size(config), random, config.bias, deviation, config.dtype),
       c_proj(hidden_size(config), config.channels, random, config.bias, config.residual_deviation,
              config.dtype),
       activation(config.activation),
       dropout{config.dropout} {}
 
-Block::Block(const BlockConfig& config, Random& random)
+template <class L>
+Tensor BasicMLP<L>::decode(const Tensor& x) const {
+  return fused_mlp(x, c_fc, activation, c_proj);
+}
+
+template <class L>
+BasicBlock<L>::BasicBlock(const BlockConfig& config, Random& random)
     : ln_1(config.channels, config.bias, config.layer_norm_epsilon, config.dtype),
       ln_2(config.channels, config.bias, config.layer_norm_epsilon, config.dtype),
       attn(config, random),
       mlp(config, random) {}
 
-Tensor Block::decode(const Tensor& x, Tensor& keys, Tensor& values, int64_t past) const {
+template <class L>
+Tensor BasicBlock<L>::decode(const Tensor& x, Tensor& keys, Tensor& values, int64_t past) const {
   const Tensor y = x + attn.decode(ln_1(x), keys, values, past);
-  return y + mlp(ln_2(y));
+  return y + mlp.decode(ln_2(y));
 }
+
+template struct BasicBlock<Linear>;
+template struct BasicBlock<LoRALinear>;
 
 }  // namespace cladtorch::nn

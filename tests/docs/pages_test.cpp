@@ -134,7 +134,7 @@ TEST(Pages, TrainingKeepsMastersOfARoundedModel) {
 TEST(Pages, FinetuningTrainsAdaptersAlone) {
   std::filesystem::current_path(CLADTORCH_HELLASWAG);
   auto model = formats::load_model("gpt2");
-  add_lora(*model, {.rank = 8, .alpha = 16}, /*seed=*/1);
+  add_lora(model, {.rank = 8, .alpha = 16}, /*seed=*/1);
   for (NamedTensor& p : model->parameters()) p.tensor.set_frozen(!is_lora_parameter(p.name));
   auto gradient = model->gradient_like();
   AdamW optimizer(TensorList(model->parameters()), {.lr = 2e-4});

@@ -20,9 +20,9 @@ std::unique_ptr<LanguageModel> small_model() {
 const io::TemporaryFolder& adapter_folder() {
   static const io::TemporaryFolder folder;
   static const bool written = [] {
-    const auto model = small_model();
+    auto model = small_model();
     const LoRAConfig config{.rank = 2};
-    add_lora(*model, config, 1);
+    add_lora(model, config, 1);
     formats::save_adapter(*model, config, "", folder.path());
     return true;
   }();
@@ -35,9 +35,9 @@ const io::TemporaryFolder& adapter_folder() {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const io::TemporaryFolder& folder = adapter_folder();
   folder.write("adapter_config.json", std::string(reinterpret_cast<const char*>(data), size));
-  const auto model = small_model();
+  auto model = small_model();
   try {
-    formats::load_adapter(folder.path(), *model);
+    formats::load_adapter(folder.path(), model);
   } catch (const Error&) {
     if (has_lora(*model)) std::abort();  // the model stays as it was
   }

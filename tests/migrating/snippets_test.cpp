@@ -867,13 +867,13 @@ TEST(Migrating, Adapters) {
   const fs::path folder = temporary.path();
   auto model = formats::load_model(base), other = formats::load_model(base);
   const uint64_t seed = 1;
-  add_lora(*model, {.rank = 4}, seed);
+  add_lora(model, {.rank = 4}, seed);
   formats::save_adapter(*model, {.rank = 4}, base, folder);
   EXPECT_TRUE(has_lora(*model));
-  merge_lora(*model);
+  merge_lora(model);
   EXPECT_FALSE(has_lora(*model));
   model = std::move(other);
-  formats::load_adapter(folder, *model);
+  formats::load_adapter(folder, model);
   EXPECT_TRUE(has_lora(*model));
 }
 

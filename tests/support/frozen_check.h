@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cladtorch/nn/layers.h"
+#include "cladtorch/nn/lora.h"
 #include "cladtorch/nn/parameters.h"
 #include "cladtorch/ops/dropout.h"
 #include "cladtorch/random.h"
@@ -85,7 +85,7 @@ MeasuredGradient expect_freezing_keeps_gradients(Model& model, const Tensor& tok
 /// Gives about half of the linear layers an adapter that changes something: B is zero at first.
 template <class Model>
 void add_random_adapters(Model& model, Random& random) {
-  for_each_layer<nn::Linear>(model, [&](const std::string&, nn::Linear& layer) {
+  for_each_layer<nn::LoRALinear>(model, [&](const std::string&, nn::LoRALinear& layer) {
     if (!layer.weight.defined() || random.uniform() < 0.5) return;
     layer.add_lora({.rank = 2, .scale = 0.5, .dropout = 0.1}, random);
     layer.lora_B.copy_from(normal(layer.lora_B.shape(), random, 0, 0.1, layer.lora_B.dtype()));

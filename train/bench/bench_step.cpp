@@ -79,7 +79,7 @@ Tensor make_batch(const BenchOptions& options, const char* name, int64_t vocab_s
 std::unique_ptr<LanguageModel> bench_model(const BenchOptions& options) {
   std::unique_ptr<LanguageModel> model = made_or_loaded(checked(options));
   model->set_gradient_checkpointing(options.gradient_checkpointing);
-  if (options.lora) adapt(*model, *options.lora, 1);
+  if (options.lora) adapt(model, *options.lora, 1);
   return model;
 }
 

@@ -42,10 +42,10 @@ Block llama_block(const LlamaConfig& config) {
 }
 
 Block block_of(const LanguageModel& model) {
-  if (const GPT2* gpt2 = model_if<GPT2>(model)) return gpt2_block(gpt2->config);
-  const Llama* llama = model_if<Llama>(model);
+  if (const GPT2Config* gpt2 = config_if<GPT2Config>(model)) return gpt2_block(*gpt2);
+  const LlamaConfig* llama = config_if<LlamaConfig>(model);
   require(llama != nullptr, "plan: activations are known of GPT-2 and Llama, not of ", model.type());
-  return llama_block(llama->config);
+  return llama_block(*llama);
 }
 
 /// What the loss and its gradient need beside the rows that it reads.

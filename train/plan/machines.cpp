@@ -57,16 +57,16 @@ constexpr int calibrations = 20;
 
 /// A model of layers as wide as those of `model`.
 std::unique_ptr<LanguageModel> excerpt(const LanguageModel& model, int64_t context) {
-  if (const GPT2* gpt2 = model_if<GPT2>(model)) {
-    GPT2Config config = gpt2->config;
+  if (const GPT2Config* gpt2 = config_if<GPT2Config>(model)) {
+    GPT2Config config = *gpt2;
     config.n_layer = std::min(config.n_layer, measured_layers);
     config.vocab_size = std::min(config.vocab_size, measured_vocabulary);
     config.n_positions = context;
     return as_language_model(GPT2(config));
   }
-  const Llama* llama = model_if<Llama>(model);
+  const LlamaConfig* llama = config_if<LlamaConfig>(model);
   require(llama != nullptr, "plan: only a GPT-2 or a Llama can be measured, not a ", model.type());
-  LlamaConfig config = llama->config;
+  LlamaConfig config = *llama;
   config.num_hidden_layers = std::min(config.num_hidden_layers, measured_layers);
   config.vocab_size = std::min(config.vocab_size, measured_vocabulary);
   config.max_position_embeddings = std::max(context, int64_t{1});

@@ -61,24 +61,25 @@ std::optional<AdapterRun> adapter_run(const TrainConfig& config) {
                     .base = config.model.from};
 }
 
-void adapt(LanguageModel& model, const LoRAConfig& lora, uint64_t seed) {
+void adapt(std::unique_ptr<LanguageModel>& model, const LoRAConfig& lora, uint64_t seed) {
   LoRAConfig config = lora;
-  for (std::string& target : config.targets) target = own_name(model, target);
+  for (std::string& target : config.targets) target = own_name(*model, target);
   add_lora(model, config, seed);
-  for (NamedTensor& parameter : base_parameters(model)) parameter.tensor.set_frozen(true);
+  for (NamedTensor& parameter : base_parameters(*model)) parameter.tensor.set_frozen(true);
 }
 
-void restore_adapter(const std::filesystem::path& checkpoint, const LoRAConfig& lora, LanguageModel& model) {
-  const std::vector<std::string> expected = adapter_names(model);
+void restore_adapter(const std::filesystem::path& checkpoint, const LoRAConfig& lora,
+                     std::unique_ptr<LanguageModel>& model) {
+  const std::vector<std::string> expected = adapter_names(*model);
   remove_lora(model);
   const LoRAConfig found = formats::load_adapter(checkpoint, model);
   require(found.rank == lora.rank && found.scale() == lora.scale(), "resume '", checkpoint.string(),
           "': its adapter has rank ", found.rank, " and scale ", found.scale(), ", the configuration ",
           lora.rank, " and ", lora.scale());
-  require(adapter_names(model) == expected, "resume '", checkpoint.string(),
+  require(adapter_names(*model) == expected, "resume '", checkpoint.string(),
           "': its adapter belongs to other layers than the configuration names");
-  for (const NamedLinear& linear : model.linear_layers())
-    linear.layer->lora_dropout.probability = lora.dropout;
+  for (const NamedLinear& linear : model->linear_layers())
+    linear.lora->lora_dropout.probability = lora.dropout;
 }
 
 std::string base_fingerprint(const LanguageModel& model) {

@@ -119,11 +119,11 @@ TEST_P(AdapterTraining, LowersTheLossAndLeavesTheModelAsItWas) {
     EXPECT_FALSE(fs::exists(folder_ / dtype / "model.safetensors"));
     EXPECT_LT(fs::file_size(folder_ / dtype / "adapter_model.safetensors"),
               fs::file_size(base_ / "model.safetensors"));
-    const auto best = formats::load_model(folder_ / dtype);
+    auto best = formats::load_model(folder_ / dtype);
     const Tensor ids = arange(16).reshape({1, 16});
     EXPECT_TRUE(same_bits(best->logits(ids), run.master().logits(ids)));
     const Tensor expected = best->logits(ids).clone();
-    merge_lora(*best);
+    merge_lora(best);
     const Tensor logits = best->logits(ids);
     for (int64_t i = 0; i < logits.numel(); ++i)
       ASSERT_NEAR(logits.data<float>()[i], expected.data<float>()[i], 1e-5);
@@ -172,10 +172,10 @@ TEST_P(AdapterTraining, HasTheGradientsThatItHasBesideTrainedWeights) {
   for (const DType dtype : {DType::float32, DType::bfloat16}) {
     for (const bool checkpointing : {false, true}) {
       for (const char* targets : {"all-linear", ""}) {
-        const auto master = base_model(llama_);
+        auto master = base_model(llama_);
         LoRAConfig lora{.rank = 3, .dropout = 0.25};
         if (*targets != 0) lora.targets = {targets};
-        add_lora(*master, lora, 1);
+        add_lora(master, lora, 1);
         Random random(2);
         for (NamedTensor& p : master->parameters())
           if (p.name.ends_with(".lora_B")) p.tensor.copy_from(normal(p.tensor.shape(), random, 0, 0.3));
@@ -235,8 +235,8 @@ TEST(AdapterBench, TimesAStepThatTrainsTheAdapterAlone) {
 }
 
 TEST(Adapt, TakesTheNamesOfTheModelsFile) {
-  const auto model = base_model(false);
-  adapt(*model, {.targets = {"transformer.h.1.mlp.c_fc", "attn.c_proj"}}, 1);
+  auto model = base_model(false);
+  adapt(model, {.targets = {"transformer.h.1.mlp.c_fc", "attn.c_proj"}}, 1);
   std::vector<std::string> adapted;
   for (const NamedTensor& parameter : model->parameters()) {
     EXPECT_EQ(parameter.tensor.is_frozen(), !is_lora_parameter(parameter.name)) << parameter.name;
@@ -247,10 +247,10 @@ TEST(Adapt, TakesTheNamesOfTheModelsFile) {
 }
 
 TEST(BaseFingerprint, ChangesWithEveryWeightButNotWithAnAdapter) {
-  const auto model = base_model(false), same = base_model(false);
+  auto model = base_model(false), same = base_model(false);
   const std::string print = base_fingerprint(*model);
   EXPECT_EQ(print.size(), 16u);
-  adapt(*same, {}, 1);
+  adapt(same, {}, 1);
   EXPECT_EQ(base_fingerprint(*same), print);
   for (NamedTensor& parameter : model->parameters()) {
     float& last = parameter.tensor.data<float>()[parameter.tensor.numel() - 1];

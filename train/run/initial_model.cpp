@@ -27,16 +27,16 @@ void take_sizes(TrainConfig& config, const LanguageModel& model, const std::stri
   config.model.layers = sizes.layers;
   config.model.heads = sizes.heads;
   config.model.channels = sizes.channels;
-  if (const GPT2* gpt2 = model_if<GPT2>(model)) {
-    config.model.hidden = gpt2->config.inner_size();
-    config.model.tied = gpt2->config.tie_word_embeddings;
-    config.model.dropout = gpt2->config.dropout;
-    config.model.activation = nn::name_of(gpt2->config.activation);
+  if (const GPT2Config* gpt2 = config_if<GPT2Config>(model)) {
+    config.model.hidden = gpt2->inner_size();
+    config.model.tied = gpt2->tie_word_embeddings;
+    config.model.dropout = gpt2->dropout;
+    config.model.activation = nn::name_of(gpt2->activation);
   }
-  if (const Llama* llama = model_if<Llama>(model)) {
-    config.model.hidden = llama->config.intermediate_size;
-    config.model.tied = llama->config.tie_word_embeddings;
-    config.model.rope_theta = llama->config.rope.theta;
+  if (const LlamaConfig* llama = config_if<LlamaConfig>(model)) {
+    config.model.hidden = llama->intermediate_size;
+    config.model.tied = llama->tie_word_embeddings;
+    config.model.rope_theta = llama->rope.theta;
     config.model.dropout = 0;
     config.model.activation = nn::name_of(nn::Activation::silu);
   }

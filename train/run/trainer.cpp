@@ -140,7 +140,7 @@ Trainer::Trainer(const TrainConfig& config, const data::Dataset& data, std::uniq
   extras_ = extras_of(*data.tokenizer);
   if (adapter_) {
     state_.base_fingerprint = base_fingerprint(*model);
-    adapt(*model, adapter_->lora, static_cast<uint64_t>(config.run.seed));
+    adapt(model, adapter_->lora, static_cast<uint64_t>(config.run.seed));
   }
   build(std::move(model));
 }
@@ -180,7 +180,7 @@ void Trainer::restore(const std::filesystem::path& checkpoint) {
   require(tokenizer->fingerprint() == data_.tokenizer->fingerprint(), "resume '", checkpoint.string(),
           "': its vocabulary is not that of the text; has the text changed?");
   std::unique_ptr<LanguageModel> master = step_->release_master()->to(Device{});
-  restore_weights(checkpoint, state, *master);
+  restore_weights(checkpoint, state, master);
   bool finite = std::isfinite(TensorList(master->parameters()).norm());
   build(std::move(master));
   Optimizer& optimizer = step_->optimizer();
@@ -206,7 +206,7 @@ void Trainer::restore(const std::filesystem::path& checkpoint) {
 }
 
 void Trainer::restore_weights(const std::filesystem::path& checkpoint, const TrainerState& state,
-                              LanguageModel& master) const {
+                              std::unique_ptr<LanguageModel>& master) const {
   require(adapter_.has_value() == !state.base_fingerprint.empty(), "resume '", checkpoint.string(),
           "': it holds ", adapter_ ? "a whole model" : "an adapter", ", but the configuration trains ",
           adapter_ ? "an adapter" : "a whole model");
@@ -216,10 +216,10 @@ void Trainer::restore_weights(const std::filesystem::path& checkpoint, const Tra
             "'; have its weights changed?");
     return restore_adapter(checkpoint, adapter_->lora, master);
   }
-  const std::string differs = formats::difference(checkpoint, master);
+  const std::string differs = formats::difference(checkpoint, *master);
   require(differs.empty(), "resume '", checkpoint.string(),
           "': the model keys of the configuration differ from the checkpoint's: ", differs);
-  formats::load_parameters(checkpoint, master);
+  formats::load_parameters(checkpoint, *master);
 }
 
 void Trainer::save(const std::filesystem::path& checkpoint) {
@@ -275,9 +275,9 @@ double Trainer::flops_per_token() const {
     flops -= 2 * products * static_cast<double>(weight.numel());
   };
   for (const NamedLinear& linear : step_->model().linear_layers()) {
-    const nn::Linear& layer = *linear.layer;
-    leave_out(linear.name + ".weight", layer.weight);
-    if (layer.lora_A.defined()) flops += 6 * static_cast<double>(layer.lora_A.numel() + layer.lora_B.numel());
+    leave_out(linear.name + ".weight", linear.layer->weight);
+    if (const nn::LoRALinear* layer = linear.lora; layer && layer->has_lora())
+      flops += 6 * static_cast<double>(layer->lora_A.numel() + layer->lora_B.numel());
   }
   const NamedTensor& last = parameters.back();  // the output layer, unless the embeddings are that too
   leave_out("", last.name == "lm_head.weight" ? last.tensor : parameters.front().tensor);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -43,8 +44,9 @@ class DecodeCache {
 
 /// A linear layer of the model behind a handle.
 struct NamedLinear {
-  std::string name;   ///< the name of its weight without ".weight"
-  nn::Linear* layer;  ///< lives as long as the handle
+  std::string name;                ///< the name of its weight without ".weight"
+  nn::Linear* layer;               ///< lives as long as the handle
+  nn::LoRALinear* lora = nullptr;  ///< the same layer if it may have an adapter
 };
 
 /// Tokens are int32 [B, T] throughout; see the models' own headers for what each function throws.
@@ -65,6 +67,11 @@ class LanguageModel {
   /// The linear layers in the order of parameters(). The output layer is not among them, because the loss
   /// reads only its weight.
   virtual std::vector<NamedLinear> linear_layers() = 0;
+
+  /// The same model with linear layers that may have adapters, or that cannot; shares the parameters, but
+  /// leaves out adapters. Throws Error if its class is not a template of the kind of its linear layers.
+  virtual std::unique_ptr<LanguageModel> with_lora_layers() const = 0;
+  virtual std::unique_ptr<LanguageModel> with_plain_layers() const = 0;
 
   /// The same model with parameters and activations of `dtype`; shares the parameters that have it already.
   virtual std::unique_ptr<LanguageModel> to(DType dtype) const = 0;
@@ -106,29 +113,82 @@ class LanguageModel {
   virtual void set_gradient_checkpointing(bool on) = 0;
 };
 
+ModelSizes sizes_of(const GPT2Config& config);
+ModelSizes sizes_of(const LlamaConfig& config);
+
 /// What LanguageModelOf needs to know about a model besides its members. Specialize it for your own model.
 template <class Model>
 struct LanguageModelTraits;
 
-template <>
-struct LanguageModelTraits<GPT2> {
+template <class LinearLayer>
+struct LanguageModelTraits<BasicGPT2<LinearLayer>> {
   /// A class that is made from a config, a batch size and, if supported, a device; it has a `length`.
   using Cache = KVCache;
   static std::string type(const GPT2Config&) { return "gpt2"; }
-  static ModelSizes sizes(const GPT2Config& config);
+  static ModelSizes sizes(const GPT2Config& config) { return sizes_of(config); }
 };
 
-template <>
-struct LanguageModelTraits<Llama> {
+template <class LinearLayer>
+struct LanguageModelTraits<BasicLlama<LinearLayer>> {
   using Cache = LlamaCache;
   /// A Llama with a window is a Mistral.
   static std::string type(const LlamaConfig& config) {
     return config.is_mistral || config.sliding_window > 0 ? "mistral" : "llama";
   }
-  static ModelSizes sizes(const LlamaConfig& config);
+  static ModelSizes sizes(const LlamaConfig& config) { return sizes_of(config); }
 };
 
 namespace detail {
+/// The part of a handle that does not depend on the kind of the linear layers.
+template <class Config>
+struct Configured {
+  virtual ~Configured() = default;
+  virtual const Config& config() const = 0;
+};
+
+/// Model<Layer> for a Model<nn::Linear>, if it has LanguageModelTraits; else void.
+template <class Model, class Layer>
+struct with_layers {
+  using type = void;
+};
+template <template <class> class Model, std::derived_from<nn::Linear> LinearLayer, class Layer>
+  requires requires { sizeof(LanguageModelTraits<Model<Layer>>); }
+struct with_layers<Model<LinearLayer>, Layer> {
+  using type = Model<Layer>;
+};
+
+/// The same model as `Other`, which shares the parameters; those of adapters are left out.
+template <class Other, class Model>
+Other of_other_layers(const Model& model) {
+  std::vector<NamedTensor> parameters = named_parameters(model);
+  std::erase_if(parameters, [](const NamedTensor& p) { return is_lora_parameter(p.name); });
+  const nn::SkipInitialization the_parameters_are_those_of_the_model;
+  Other other(model.config);
+  size_t next = 0;
+  for_each_parameter(other, [&](const std::string& name, Tensor& parameter) {
+    require(next < parameters.size() && parameters[next].name == name,
+            "lora: a model that is made from the config has the parameter ", name, ", but this one has not");
+    parameter = parameters[next++].tensor;
+  });
+  require(next == parameters.size(), "lora: a model that is made from the config has ", next,
+          " parameters, but this one has ", parameters.size());
+  return other;
+}
+
+/// Finds the linear layers of all kinds.
+struct LinearLayers {
+  std::vector<NamedLinear> found;
+  void operator()(const std::string&, const Tensor&) const {}
+  void leave() {}
+  template <class Layer>
+  void enter(const std::string& name, Layer& layer) {
+    if constexpr (std::is_same_v<Layer, nn::LoRALinear>)
+      found.push_back({name, &layer, &layer});
+    else if constexpr (std::is_same_v<Layer, nn::Linear>)
+      found.push_back({name, &layer});
+  }
+};
+
 // The class below has members of these names, which would hide those that belong to the model.
 template <class Model>
 double loss_of(const Model& model, const Tensor& tokens, const Tensor& targets) {
@@ -171,9 +231,10 @@ double flops_per_token_of(const Config& config, int64_t context) {
 /// The handle on a `Model`: a struct with CLADTORCH_PARAMETERS, a `config` with dtype and
 /// gradient_checkpointing, to(dtype), logits(tokens), decode(tokens, cache), and beside it loss(),
 /// loss_and_gradient(), decode_loss() and flops_per_token(config, context). If there is also an
-/// add_loss_and_gradient(), the host does not wait for a CUDA device.
+/// add_loss_and_gradient(), the host does not wait for a CUDA device. A model that is a template of the kind
+/// of its linear layers, as BasicGPT2, and is made from its config can have adapters.
 template <class Model>
-class LanguageModelOf : public LanguageModel {
+class LanguageModelOf : public LanguageModel, public detail::Configured<decltype(Model::config)> {
  public:
   using Traits = LanguageModelTraits<Model>;
 
@@ -185,18 +246,23 @@ class LanguageModelOf : public LanguageModel {
   Model& model() { return model_; }
   const Model& model() const { return model_; }
 
+  const decltype(Model::config)& config() const override { return model_.config; }
+
   std::string type() const override { return Traits::type(model_.config); }
   ModelSizes sizes() const override { return Traits::sizes(model_.config); }
   DType dtype() const override { return model_.config.dtype; }
   Device device() const override { return device_; }
   std::vector<NamedTensor> parameters() const override { return named_parameters(model_); }
   std::vector<NamedLinear> linear_layers() override {
-    std::vector<NamedLinear> layers;
-    for_each_layer<nn::Linear>(model_, [&](const std::string& name, nn::Linear& layer) {
-      if (name != "lm_head" && layer.weight.defined()) layers.push_back({name, &layer});
+    detail::LinearLayers layers;
+    detail::visit_model(model_, layers);
+    std::erase_if(layers.found, [](const NamedLinear& linear) {
+      return linear.name == "lm_head" || !linear.layer->weight.defined();
     });
-    return layers;
+    return layers.found;
   }
+  std::unique_ptr<LanguageModel> with_lora_layers() const override { return with_layers<nn::LoRALinear>(); }
+  std::unique_ptr<LanguageModel> with_plain_layers() const override { return with_layers<nn::Linear>(); }
   std::unique_ptr<LanguageModel> to(DType dtype) const override { return with(model_.to(dtype)); }
   std::unique_ptr<LanguageModel> to(Device device) const override { return with(on_device(model_, device)); }
   std::unique_ptr<LanguageModel> gradient_like() const override { return with(like(model_)); }
@@ -264,6 +330,18 @@ class LanguageModelOf : public LanguageModel {
 
   Tensor there(const Tensor& tokens) const { return tokens.to(device_); }
 
+  template <class Layer>
+  std::unique_ptr<LanguageModel> with_layers() const {
+    using Other = typename detail::with_layers<Model, Layer>::type;
+    if constexpr (std::is_void_v<Other>) {
+      fail("lora: the linear layers of a ", type(),
+           " cannot have adapters; make it a template of their kind, "
+           "template <class LinearLayer> struct Model, as BasicGPT2");
+    } else {
+      return std::make_unique<LanguageModelOf<Other>>(detail::of_other_layers<Other>(model_));
+    }
+  }
+
   Model model_;
   Device device_;
 };
@@ -278,7 +356,15 @@ std::unique_ptr<LanguageModel> as_language_model(Model model) {
   return std::make_unique<LanguageModelOf<Model>>(std::move(model));
 }
 
-/// The model behind a handle, or null if it is of another kind.
+/// The configuration of the model behind a handle, or null if it is of another class. A model with adapters
+/// has the configuration of the model.
+template <class Config>
+const Config* config_if(const LanguageModel& handle) {
+  const auto* of = dynamic_cast<const detail::Configured<Config>*>(&handle);
+  return of != nullptr ? &of->config() : nullptr;
+}
+
+/// The model behind a handle, or null if it is of another class: a GPT2 with adapters is a LoRAGPT2.
 template <class Model>
 const Model* model_if(const LanguageModel& handle) {
   const auto* of = dynamic_cast<const LanguageModelOf<Model>*>(&handle);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -35,21 +36,19 @@ std::vector<std::string> default_lora_targets(const LanguageModel& model);
 /// Whether the layer `name` is one of `targets`, which do not contain "all-linear".
 bool is_lora_target(const std::string& name, const std::vector<std::string>& targets);
 
-/// Gives every target an adapter that adds nothing yet; the same seed draws the same one. Returns the names
-/// of the layers. Throws Error, and changes nothing, for a target that names no layer or a model that has
-/// adapters.
-std::vector<std::string> add_lora(LanguageModel& model, const LoRAConfig& config, uint64_t seed);
+/// Makes `model` a handle on the same parameters with an adapter for every target, which adds nothing yet;
+/// the same seed draws the same one. Returns the names of the layers. Throws Error, and changes nothing, for
+/// a target that names no layer, a model that has adapters, or one that cannot have them.
+std::vector<std::string> add_lora(std::unique_ptr<LanguageModel>& model, const LoRAConfig& config,
+                                  uint64_t seed);
 
 /// Whether any layer has an adapter.
 bool has_lora(const LanguageModel& model);
 
-/// Whether the parameter `name` belongs to an adapter.
-bool is_lora_parameter(const std::string& name);
+/// Makes `model` a handle on the same parameters without the adapters.
+void remove_lora(std::unique_ptr<LanguageModel>& model);
 
-/// Drops all adapters.
-void remove_lora(LanguageModel& model);
-
-/// Adds every adapter to its weight and drops the adapter. Writes into the weights' storage.
-void merge_lora(LanguageModel& model);
+/// The same after it has added every adapter to its weight. Writes into the weights' storage.
+void merge_lora(std::unique_ptr<LanguageModel>& model);
 
 }  // namespace cladtorch

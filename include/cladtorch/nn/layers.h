@@ -28,50 +28,19 @@ struct Dropout {
   Tensor operator()(const Tensor& x) const { return forward(x); }
 };
 
-/// The adapter of a linear layer: y + scale B A dropout(x). Source: Hu et al., "LoRA: low-rank adaptation of
-/// large language models", 2021.
-struct LoRAOptions {
-  int64_t rank = 8;
-  double scale = 1;    ///< alpha / rank, or alpha / sqrt(rank) with rsLoRA
-  double dropout = 0;  ///< of the adapter's input, while training
-};
-
-/// y = x W^T + b, and with a low-rank adapter y + scale (x A^T) B^T.
+/// y = x W^T + b.
 struct Linear {
   Tensor weight;  ///< [out, in]
   Tensor bias;    ///< [out], or undefined
-  Tensor lora_A;  ///< [rank, in], or undefined: no adapter
-  Tensor lora_B;  ///< [out, rank]
-  CLAD_CONSTANT double lora_scale = 1;
-  Dropout lora_dropout;
 
   Linear() = default;
   /// Weights normal with the given deviation, bias zero.
   Linear(int64_t in, int64_t out, Random& random, bool with_bias = true, double deviation = 0.02,
          DType dtype = DType::float32);
 
-  Tensor forward(const Tensor& x) const {
-    if (lora_A.defined()) return linear(x, weight, bias) + adapter(x);
-    return linear(x, weight, bias);
-  }
+  Tensor forward(const Tensor& x) const { return linear(x, weight, bias); }
   Tensor operator()(const Tensor& x) const { return forward(x); }
-
-  /// Whether forward() is linear(x, weight, bias).
-  bool is_plain() const { return !lora_A.defined(); }
-  /// What the adapter adds.
-  Tensor adapter(const Tensor& x) const {
-    return linear(linear(lora_dropout(x), lora_A) * lora_scale, lora_B);
-  }
-  /// Gives the layer an adapter that adds nothing at first: A is uniform in +-1 / sqrt(in), like a new
-  /// nn.Linear of PyTorch, and B is zero. Throws Error if it already has one, or for a rank that is not
-  /// positive.
-  void add_lora(const LoRAOptions& options, Random& random);
-  /// Adds scale B A to the weight and drops the adapter. The sum is taken in float32, or float64, and rounded
-  /// once. Writes into the weight's storage.
-  void merge_lora();
-  void remove_lora() { lora_A = lora_B = Tensor(); }
-
-  CLADTORCH_PARAMETERS(weight, bias, lora_A, lora_B)
+  CLADTORCH_PARAMETERS(weight, bias)
 };
 
 /// Selects rows of a table.

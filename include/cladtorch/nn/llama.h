@@ -1,8 +1,8 @@
 // The blocks of a Llama: grouped-query attention with rotary positions, a gated MLP, and their residual
-// block.
+// block, of linear layers of the kinds Linear and LoRALinear.
 #pragma once
 
-#include "cladtorch/nn/layers.h"
+#include "cladtorch/nn/lora.h"
 
 namespace cladtorch::nn {
 
@@ -27,13 +27,14 @@ struct LlamaBlockCache {
 };
 
 /// Causal self-attention. The names of the members are those of Hugging Face checkpoints.
-struct LlamaAttention {
-  Linear q_proj, k_proj, v_proj, o_proj;
+template <class LinearLayer>
+struct BasicLlamaAttention {
+  LinearLayer q_proj, k_proj, v_proj, o_proj;
   int64_t n_head = 1;
   int64_t window = 0;
 
-  LlamaAttention() = default;
-  LlamaAttention(const LlamaBlockConfig& config, Random& random);
+  BasicLlamaAttention() = default;
+  BasicLlamaAttention(const LlamaBlockConfig& config, Random& random);
 
   /// `table` is the result of rotary_table() for the positions of x.
   Tensor forward(const Tensor& x, const Tensor& table) const {
@@ -47,11 +48,12 @@ struct LlamaAttention {
 };
 
 /// SwiGLU between linear layers.
-struct LlamaMLP {
-  Linear gate_proj, up_proj, down_proj;
+template <class LinearLayer>
+struct BasicLlamaMLP {
+  LinearLayer gate_proj, up_proj, down_proj;
 
-  LlamaMLP() = default;
-  LlamaMLP(const LlamaBlockConfig& config, Random& random);
+  BasicLlamaMLP() = default;
+  BasicLlamaMLP(const LlamaBlockConfig& config, Random& random);
 
   Tensor forward(const Tensor& x) const { return down_proj(swiglu(gate_proj(x), up_proj(x))); }
   Tensor operator()(const Tensor& x) const { return forward(x); }
@@ -59,13 +61,14 @@ struct LlamaMLP {
 };
 
 /// Pre-norm residual block.
-struct LlamaBlock {
-  LlamaAttention self_attn;
-  LlamaMLP mlp;
+template <class LinearLayer>
+struct BasicLlamaBlock {
+  BasicLlamaAttention<LinearLayer> self_attn;
+  BasicLlamaMLP<LinearLayer> mlp;
   RMSNorm input_layernorm, post_attention_layernorm;
 
-  LlamaBlock() = default;
-  LlamaBlock(const LlamaBlockConfig& config, Random& random);
+  BasicLlamaBlock() = default;
+  BasicLlamaBlock(const LlamaBlockConfig& config, Random& random);
 
   Tensor forward(const Tensor& x, const Tensor& table) const {
     Tensor y = x + self_attn.forward(input_layernorm(x), table);
@@ -74,5 +77,9 @@ struct LlamaBlock {
   Tensor decode(const Tensor& x, const Tensor& table, LlamaBlockCache& cache, int64_t past) const;
   CLADTORCH_PARAMETERS(self_attn, mlp, input_layernorm, post_attention_layernorm)
 };
+
+using LlamaAttention = BasicLlamaAttention<Linear>;
+using LlamaMLP = BasicLlamaMLP<Linear>;
+using LlamaBlock = BasicLlamaBlock<Linear>;
 
 }  // namespace cladtorch::nn

@@ -8,6 +8,7 @@
 #include "cladtorch/nn/init.h"
 #include "cladtorch/nn/layers.h"
 #include "cladtorch/nn/llama.h"
+#include "cladtorch/nn/lora.h"
 #include "cladtorch/nn/parameters.h"
 #include "cladtorch/nn/recurrent.h"
 #include "cladtorch/nn/sequential.h"

@@ -1,10 +1,13 @@
-// The blocks of a GPT-2: attention, MLP, and their residual block.
+// The blocks of a GPT-2: attention, MLP, and their residual block, of linear layers of the kinds Linear and
+// LoRALinear.
 #pragma once
 
 #include <optional>
 #include <string_view>
 
-#include "cladtorch/nn/layers.h"
+#include <clad/fusion.h>
+
+#include "cladtorch/nn/lora.h"
 
 namespace cladtorch::nn {
 
@@ -23,6 +26,30 @@ inline Tensor activate(Activation kind, const Tensor& x) {
   return gelu_tanh(x);
 }
 
+// What is called in the place of an MLP's layers, by decode() and, for these fusion rules, in derivatives:
+// the nonlinearity and whether there are adapters are known only when the program runs.
+
+CLAD_PATTERN(fused_mlp)
+inline Tensor mlp(const Tensor& x, const Linear& c_fc, Activation activation, const Linear& c_proj) {
+  return c_proj.forward(activate(activation, c_fc.forward(x)));
+}
+inline Tensor fused_mlp(const Tensor& x, const Linear& c_fc, Activation activation, const Linear& c_proj) {
+  if (activation == Activation::gelu_tanh)
+    return mlp_gelu_tanh(x, c_fc.weight, c_fc.bias, c_proj.weight, c_proj.bias);
+  return mlp(x, c_fc, activation, c_proj);
+}
+
+CLAD_PATTERN(fused_mlp)
+inline Tensor lora_mlp(const Tensor& x, const LoRALinear& c_fc, Activation activation,
+                       const LoRALinear& c_proj) {
+  return c_proj.forward(activate(activation, c_fc.forward(x)));
+}
+inline Tensor fused_mlp(const Tensor& x, const LoRALinear& c_fc, Activation activation,
+                        const LoRALinear& c_proj) {
+  if (c_fc.has_lora() || c_proj.has_lora()) return lora_mlp(x, c_fc, activation, c_proj);
+  return fused_mlp(x, static_cast<const Linear&>(c_fc), activation, static_cast<const Linear&>(c_proj));
+}
+
 /// The configuration of a transformer block.
 struct BlockConfig {
   int64_t channels = 0;
@@ -38,14 +65,15 @@ struct BlockConfig {
 };
 
 /// Multi-head causal self-attention with one projection for queries, keys and values.
-struct CausalSelfAttention {
-  Linear c_attn, c_proj;
+template <class LinearLayer>
+struct BasicCausalSelfAttention {
+  LinearLayer c_attn, c_proj;
   Dropout resid_dropout;
   int64_t n_head = 1;
   CLAD_CONSTANT double score_factor = 1;
 
-  CausalSelfAttention() = default;
-  CausalSelfAttention(const BlockConfig& config, Random& random);
+  BasicCausalSelfAttention() = default;
+  BasicCausalSelfAttention(const BlockConfig& config, Random& random);
 
   Tensor forward(const Tensor& x) const { return resid_dropout(c_proj(attend(c_attn(x)))); }
   Tensor operator()(const Tensor& x) const { return forward(x); }
@@ -64,31 +92,31 @@ struct CausalSelfAttention {
 };
 
 /// Two linear layers with a nonlinearity between them; by default the hidden layer is four times as wide.
-struct MLP {
-  Linear c_fc, c_proj;
+template <class LinearLayer>
+struct BasicMLP {
+  LinearLayer c_fc, c_proj;
   Activation activation = Activation::gelu_tanh;
   Dropout dropout;
 
-  MLP() = default;
-  MLP(const BlockConfig& config, Random& random);
+  BasicMLP() = default;
+  BasicMLP(const BlockConfig& config, Random& random);
 
-  Tensor forward(const Tensor& x) const {
-    if (activation == Activation::gelu_tanh && c_fc.is_plain() && c_proj.is_plain())
-      return dropout(mlp_gelu_tanh(x, c_fc.weight, c_fc.bias, c_proj.weight, c_proj.bias));
-    return dropout(c_proj(activate(activation, c_fc(x))));
-  }
+  Tensor forward(const Tensor& x) const { return dropout(c_proj(activate(activation, c_fc(x)))); }
   Tensor operator()(const Tensor& x) const { return forward(x); }
+  /// For inference: forward() without dropout.
+  Tensor decode(const Tensor& x) const;
   CLADTORCH_PARAMETERS(c_fc, c_proj)
 };
 
 /// Pre-norm residual block.
-struct Block {
+template <class LinearLayer>
+struct BasicBlock {
   LayerNorm ln_1, ln_2;
-  CausalSelfAttention attn;
-  MLP mlp;
+  BasicCausalSelfAttention<LinearLayer> attn;
+  BasicMLP<LinearLayer> mlp;
 
-  Block() = default;
-  Block(const BlockConfig& config, Random& random);
+  BasicBlock() = default;
+  BasicBlock(const BlockConfig& config, Random& random);
 
   Tensor forward(const Tensor& x) const {
     Tensor y = x + attn(ln_1(x));
@@ -98,5 +126,9 @@ struct Block {
   Tensor decode(const Tensor& x, Tensor& keys, Tensor& values, int64_t past) const;
   CLADTORCH_PARAMETERS(ln_1, attn, ln_2, mlp)
 };
+
+using CausalSelfAttention = BasicCausalSelfAttention<Linear>;
+using MLP = BasicMLP<Linear>;
+using Block = BasicBlock<Linear>;
 
 }  // namespace cladtorch::nn

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -22,11 +23,12 @@ std::optional<AdapterRun> adapter_run(const TrainConfig& config);
 
 /// Gives `model` adapters drawn from `seed` and freezes everything else. Targets may also be the names of
 /// layers in the model's file. Throws Error like add_lora().
-void adapt(LanguageModel& model, const LoRAConfig& lora, uint64_t seed);
+void adapt(std::unique_ptr<LanguageModel>& model, const LoRAConfig& lora, uint64_t seed);
 
 /// Replaces the adapters of `model` with those in `checkpoint`. Throws Error if `lora` describes adapters of
 /// another rank or scale, or of other layers.
-void restore_adapter(const std::filesystem::path& checkpoint, const LoRAConfig& lora, LanguageModel& model);
+void restore_adapter(const std::filesystem::path& checkpoint, const LoRAConfig& lora,
+                     std::unique_ptr<LanguageModel>& model);
 
 /// Sixteen hexadecimal digits, a hash of the names, shapes and numbers of all parameters except those of
 /// adapters.

@@ -115,7 +115,7 @@ class Trainer {
  private:
   void build(std::unique_ptr<LanguageModel> master);
   void restore_weights(const std::filesystem::path& checkpoint, const TrainerState& state,
-                       LanguageModel& master) const;
+                       std::unique_ptr<LanguageModel>& master) const;
   struct Sum {
     double loss = 0;  ///< of a batch, times its weight
     double weight = 0;
