@@ -59,6 +59,15 @@ struct TransformerLayerOptions {
   DType dtype = DType::float32;
 };
 
+namespace detail {
+/// The feed-forward part of an encoder's or a decoder's layer.
+template <class Layer>
+Tensor feed_forward(const Layer& layer, const Tensor& x) {
+  const Tensor h = layer.linear1(x);
+  return layer.dropout(layer.linear2(layer.dropout(layer.gelu ? gelu_erf(h) : relu(h))));
+}
+}  // namespace detail
+
 /// Attention to itself and a feed-forward part, each with a residual connection.
 struct TransformerEncoderLayer {
   MultiheadAttention self_attn;
@@ -74,19 +83,13 @@ struct TransformerEncoderLayer {
   Tensor forward(const Tensor& x, const Tensor& mask = {}) const {
     if (norm_first) {
       const Tensor y = x + dropout(self_attn.self(norm1(x), mask));
-      return y + feed_forward(norm2(y));
+      return y + detail::feed_forward(*this, norm2(y));
     }
     const Tensor y = norm1(x + dropout(self_attn.self(x, mask)));
-    return norm2(y + feed_forward(y));
+    return norm2(y + detail::feed_forward(*this, y));
   }
   Tensor operator()(const Tensor& x) const { return forward(x); }
   CLADTORCH_PARAMETERS(self_attn, linear1, linear2, norm1, norm2)
-
- private:
-  Tensor feed_forward(const Tensor& x) const {
-    const Tensor h = linear1(x);
-    return dropout(linear2(dropout(gelu ? gelu_erf(h) : relu(h))));
-  }
 };
 
 /// The same with attention to `memory`, what an encoder made, in between.
@@ -107,19 +110,13 @@ struct TransformerDecoderLayer {
     if (norm_first) {
       const Tensor a = x + dropout(self_attn.self(norm1(x), mask));
       const Tensor b = a + dropout(multihead_attn.forward(norm2(a), memory, memory, memory_mask));
-      return b + feed_forward(norm3(b));
+      return b + detail::feed_forward(*this, norm3(b));
     }
     const Tensor a = norm1(x + dropout(self_attn.self(x, mask)));
     const Tensor b = norm2(a + dropout(multihead_attn.forward(a, memory, memory, memory_mask)));
-    return norm3(b + feed_forward(b));
+    return norm3(b + detail::feed_forward(*this, b));
   }
   CLADTORCH_PARAMETERS(self_attn, multihead_attn, linear1, linear2, norm1, norm2, norm3)
-
- private:
-  Tensor feed_forward(const Tensor& x) const {
-    const Tensor h = linear1(x);
-    return dropout(linear2(dropout(gelu ? gelu_erf(h) : relu(h))));
-  }
 };
 
 /// A mask [T, S] under which position t of T sees positions up to itself: -infinity above the diagonal, else
