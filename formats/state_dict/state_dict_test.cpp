@@ -109,6 +109,18 @@ TEST_F(StateDict, KeepsTheStorageThatAnOptimizerHolds) {
   EXPECT_EQ(handle.data<float>()[0], net(1).in.weight.data<float>()[0]);
 }
 
+TEST_F(StateDict, TakesAListOfParametersInTheModelsPlace) {
+  save(net(1), file);
+  const Net loaded = net(2);
+  std::vector<NamedTensor> parameters = named_parameters(loaded);
+  load(file, parameters);
+  EXPECT_EQ(loaded.in.weight.data<float>()[0], net(1).in.weight.data<float>()[0]);
+  parameters.pop_back();
+  save(parameters, file);
+  EXPECT_EQ(load(file, parameters).missing.size(), 0u);
+  EXPECT_THROW(load(file, named_parameters(loaded)), Error);
+}
+
 TEST_F(StateDict, ReadsAndWritesStridedParameters) {
   Net saved = net(1), loaded = net(2);
   saved.in.weight = saved.in.weight.transpose(0, 1).contiguous().transpose(0, 1);

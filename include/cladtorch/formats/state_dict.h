@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "cladtorch/nn/parameters.h"
@@ -45,6 +46,7 @@ void save(const Model& model, const std::filesystem::path& path) {
   save(named_parameters(model), path);
 }
 template <class Model>
+  requires(!std::is_convertible_v<Model&, const std::vector<NamedTensor>&>)
 LoadResult load(const std::filesystem::path& path, Model& model, const LoadOptions& options = {}) {
   return load(path, named_parameters(model), options);
 }
