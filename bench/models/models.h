@@ -4,6 +4,7 @@
 #include <clad/Differentiator/Differentiator.h>
 
 #include "cladtorch/cladtorch.h"
+#include "examples/fashion_mnist/models.h"
 
 namespace bench {
 
@@ -120,40 +121,6 @@ struct DepthwiseCnn {
   CLADTORCH_PARAMETERS(stem, blocks, out)
 };
 
-struct DoubleConv {
-  nn::Conv2d conv1, conv2;
-
-  DoubleConv(int64_t in, int64_t out, Random& random)
-      : conv1(in, out, 3, random, {.padding = 1}), conv2(out, out, 3, random, {.padding = 1}) {}
-  Tensor forward(const Tensor& x) const { return relu(conv2(relu(conv1(x)))); }
-  CLADTORCH_PARAMETERS(conv1, conv2)
-};
-
-/// Source: Ronneberger et al., 2015.
-struct UNet {
-  DoubleConv down1, down2, bottom, left2, left1;
-  nn::ConvTranspose2d up2, up1;
-  nn::Conv2d out;
-
-  explicit UNet(Random& random)
-      : down1(1, 16, random),
-        down2(16, 32, random),
-        bottom(32, 64, random),
-        left2(64, 32, random),
-        left1(32, 16, random),
-        up2(64, 32, 2, random, {.stride = 2}),
-        up1(32, 16, 2, random, {.stride = 2}),
-        out(16, 1, 1, random) {}
-  Tensor forward(const Tensor& x) const {
-    const Tensor a = down1.forward(x);
-    const Tensor b = down2.forward(max_pool2d(a, 2));
-    const Tensor c = bottom.forward(max_pool2d(b, 2));
-    const Tensor d = left2.forward(cladtorch::cat({b, up2.forward(c)}, 1));
-    return out(left1.forward(cladtorch::cat({a, up1.forward(d)}, 1)));
-  }
-  CLADTORCH_PARAMETERS(down1, down2, bottom, left2, left1, up2, up1, out)
-};
-
 template <class Network>
 struct CharacterModel {
   nn::Embedding embedding;
@@ -169,96 +136,22 @@ struct CharacterModel {
 using LstmModel = CharacterModel<nn::LSTM>;
 using GruModel = CharacterModel<nn::GRU>;
 
-/// Source: Dosovitskiy et al., 2020, with the mean of all positions in the place of a class token.
-struct Vit {
-  nn::Conv2d patches;
-  Tensor positions;
-  std::vector<nn::TransformerEncoderLayer> layers;
-  nn::LayerNorm norm;
-  nn::Linear out;
+using fashion::Discriminator;
+using fashion::Generator;
+using fashion::UNet;
+using fashion::Vae;
+using fashion::Vit;
 
-  explicit Vit(Random& random)
-      : patches(1, 64, 4, random, {.stride = 4}),
-        positions(cladtorch::normal({49, 64}, random, 0, 0.02)),
-        norm(64),
-        out(64, 10, random) {
-    for (int i = 0; i < 4; ++i)
-      layers.emplace_back(
-          64, 4, random,
-          nn::TransformerLayerOptions{.hidden = 128, .dropout = 0, .gelu = true, .norm_first = true});
-  }
-  Tensor forward(const Tensor& x) const {
-    Tensor y = patches(x).reshape({x.size(0), 64, 49}).transpose(1, 2) + positions;
-    for (const nn::TransformerEncoderLayer& layer : layers) y = layer.forward(y);
-    return out(mean(norm(y), 1));
-  }
-  CLADTORCH_PARAMETERS(patches, positions, layers, norm, out)
-};
-
-/// Source: Kingma and Welling, 2013.
-struct Vae {
-  nn::Linear encoder, mean, log_variance, decoder, out;
-
-  explicit Vae(Random& random)
-      : encoder(784, 400, random),
-        mean(400, 20, random),
-        log_variance(400, 20, random),
-        decoder(20, 400, random),
-        out(400, 784, random) {}
-  CLADTORCH_PARAMETERS(encoder, mean, log_variance, decoder, out)
-};
 inline double loss(const Vae& model, const Tensor& x, const Tensor& noise) {
-  const Tensor h = relu(model.encoder(x));
-  const Tensor mu = model.mean(h), log_variance = model.log_variance(h);
-  const Tensor z = mu + noise * cladtorch::exp(log_variance * 0.5);
-  const Tensor logits = model.out(relu(model.decoder(z)));
-  const double reconstruction = binary_cross_entropy_with_logits(logits, x, cladtorch::Reduction::sum).item();
-  const double divergence = sum(log_variance - square(mu) - cladtorch::exp(log_variance) + 1.0).item();
-  return (reconstruction - 0.5 * divergence) / static_cast<double>(x.size(0));
+  return fashion::vae_loss(model, x, noise);
 }
-
-/// Source: Radford et al., "DCGAN", 2015, for 28 x 28 pixels.
-struct Generator {
-  nn::Linear in;
-  nn::BatchNorm2d norm1;
-  nn::ConvTranspose2d up1;
-  nn::BatchNorm2d norm2;
-  nn::ConvTranspose2d up2;
-
-  explicit Generator(Random& random)
-      : in(64, 128 * 49, random),
-        norm1(128),
-        up1(128, 64, 4, random, {.stride = 2, .padding = 1}),
-        norm2(64),
-        up2(64, 1, 4, random, {.stride = 2, .padding = 1}) {}
-  Tensor forward(const Tensor& noise) const {
-    const Tensor a = relu(norm1(in(noise).reshape({noise.size(0), 128, 7, 7})));
-    return cladtorch::tanh(up2(relu(norm2(up1(a)))));
-  }
-  CLADTORCH_PARAMETERS(in, norm1, up1, norm2, up2)
-};
-struct Discriminator {
-  nn::Conv2d conv1, conv2;
-  nn::Linear out;
-
-  explicit Discriminator(Random& random)
-      : conv1(1, 64, 4, random, {.stride = 2, .padding = 1}),
-        conv2(64, 128, 4, random, {.stride = 2, .padding = 1}),
-        out(128 * 49, 1, random) {}
-  Tensor forward(const Tensor& x) const {
-    const Tensor y = leaky_relu(conv2(leaky_relu(conv1(x), 0.2)), 0.2);
-    return out(y.reshape({y.size(0), -1}));
-  }
-  CLADTORCH_PARAMETERS(conv1, conv2, out)
-};
 inline double loss(const Discriminator& model, const Tensor& real, const Tensor& made) {
   const Tensor of_real = model.forward(real), of_made = model.forward(made);
   return binary_cross_entropy_with_logits(of_real, cladtorch::ones_like(of_real)).item() +
          binary_cross_entropy_with_logits(of_made, cladtorch::zeros_like(of_made)).item();
 }
 inline double loss(const Generator& model, const Discriminator& judge, const Tensor& noise) {
-  const Tensor score = judge.forward(model.forward(noise));
-  return binary_cross_entropy_with_logits(score, cladtorch::ones_like(score)).item();
+  return fashion::generator_loss(model, judge, noise);
 }
 
 /// Source: Vaswani et al., 2017.
@@ -294,7 +187,7 @@ inline double loss(const EncoderDecoder& model, const Tensor& ids, const Tensor&
 }
 
 inline double loss(const UNet& model, const Tensor& noisy, const Tensor& clean) {
-  return mse_loss(model.forward(noisy), clean).item();
+  return fashion::denoising_loss(model, noisy, clean);
 }
 
 template <class Model>

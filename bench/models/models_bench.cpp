@@ -112,8 +112,8 @@ struct Timing {
 
   void train_gan() const {
     Random random(3);
-    Generator maker(random);
-    Discriminator judge(random);
+    Generator maker(random, 128);
+    Discriminator judge(random, 64, /*dropout=*/0);
     Generator d_maker = cladtorch::like(maker);
     Discriminator d_judge = cladtorch::like(judge);
     cladtorch::AdamW maker_optimizer(maker, options), judge_optimizer(judge, options);
@@ -154,10 +154,10 @@ struct Timing {
   }
 };
 
-template <class Model>
-Model made(uint64_t seed) {
+template <class Model, class... Options>
+Model made(uint64_t seed, Options... options) {
   Random random(seed);
-  return Model(random);
+  return Model(random, options...);
 }
 
 void run_all(const Timing& timing) {
@@ -176,8 +176,8 @@ void run_all(const Timing& timing) {
   if (timing.wants("unet")) timing.train("unet", made<UNet>(5), noisy, clean);
   if (timing.wants("lstm")) timing.train("lstm", made<LstmModel>(6), ids, next);
   if (timing.wants("gru")) timing.train("gru", made<GruModel>(7), ids, next);
-  if (timing.wants("vit")) timing.train("vit", made<Vit>(8), digits, labels);
-  if (timing.wants("vae")) timing.train("vae", made<Vae>(9), bright, noise);
+  if (timing.wants("vit")) timing.train("vit", made<Vit>(8, /*dropout=*/0), digits, labels);
+  if (timing.wants("vae")) timing.train("vae", made<Vae>(9, /*hidden=*/400), bright, noise);
   if (timing.wants("gan")) timing.train_gan();
   if (timing.wants("translation"))
     timing.train("translation", made<EncoderDecoder>(10), sentences, translations);

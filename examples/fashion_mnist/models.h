@@ -1,7 +1,5 @@
-// The models of this folder. All take images [N, 1, 28, 28].
+// The models of this folder. All take images [N, 1, 28, 28]. bench/models times four of them in other sizes.
 #pragma once
-
-#include <clad/Differentiator/Differentiator.h>
 
 #include "cladtorch/cladtorch.h"
 
@@ -48,13 +46,13 @@ struct Vit {
   nn::LayerNorm norm;
   nn::Linear out;
 
-  explicit Vit(Random& random)
+  explicit Vit(Random& random, double dropout = 0.1)
       : patches(1, 64, 4, random, {.stride = 4}),
         positions(cladtorch::normal({49, 64}, random, 0, 0.02)),
         norm(64),
         out(64, 10, random) {
     const nn::TransformerLayerOptions options{
-        .hidden = 128, .dropout = 0.1, .gelu = true, .norm_first = true};
+        .hidden = 128, .dropout = dropout, .gelu = true, .norm_first = true};
     for (int i = 0; i < 4; ++i) layers.emplace_back(64, 4, random, options);
   }
   Tensor forward(const Tensor& images) const {
@@ -70,12 +68,12 @@ struct Vit {
 struct Vae {
   nn::Linear encoder, mean, log_variance, decoder, out;
 
-  explicit Vae(Random& random)
-      : encoder(784, 512, random),
-        mean(512, 20, random),
-        log_variance(512, 20, random),
-        decoder(20, 512, random),
-        out(512, 784, random) {}
+  explicit Vae(Random& random, int64_t hidden = 512)
+      : encoder(784, hidden, random),
+        mean(hidden, 20, random),
+        log_variance(hidden, 20, random),
+        decoder(20, hidden, random),
+        out(hidden, 784, random) {}
   /// The logits of the pixels for codes [N, 20].
   Tensor decode(const Tensor& codes) const { return out(relu(decoder(codes))); }
   CLADTORCH_PARAMETERS(encoder, mean, log_variance, decoder, out)
@@ -101,14 +99,14 @@ struct Generator {
   nn::BatchNorm2d norm2;
   nn::ConvTranspose2d up2;
 
-  explicit Generator(Random& random)
-      : in(64, 64 * 49, random),
-        norm1(64),
-        up1(64, 32, 4, random, {.stride = 2, .padding = 1}),
-        norm2(32),
-        up2(32, 1, 4, random, {.stride = 2, .padding = 1}) {}
+  explicit Generator(Random& random, int64_t channels = 64)
+      : in(64, channels * 49, random),
+        norm1(channels),
+        up1(channels, channels / 2, 4, random, {.stride = 2, .padding = 1}),
+        norm2(channels / 2),
+        up2(channels / 2, 1, 4, random, {.stride = 2, .padding = 1}) {}
   Tensor forward(const Tensor& noise) const {
-    const Tensor x = relu(norm1(in(noise).reshape({noise.size(0), 64, 7, 7})));
+    const Tensor x = relu(norm1(in(noise).reshape({noise.size(0), -1, 7, 7})));
     return cladtorch::tanh(up2(relu(norm2(up1(x)))));
   }
   CLADTORCH_PARAMETERS(in, norm1, up1, norm2, up2)
@@ -117,13 +115,14 @@ struct Generator {
 /// Scores [N, 1] of images: high for those of the data set.
 struct Discriminator {
   nn::Conv2d conv1, conv2;
-  nn::Dropout dropout{0.3};
+  nn::Dropout dropout;
   nn::Linear out;
 
-  explicit Discriminator(Random& random)
-      : conv1(1, 32, 4, random, {.stride = 2, .padding = 1}),
-        conv2(32, 64, 4, random, {.stride = 2, .padding = 1}),
-        out(64 * 49, 1, random) {}
+  explicit Discriminator(Random& random, int64_t channels = 32, double dropout = 0.3)
+      : conv1(1, channels, 4, random, {.stride = 2, .padding = 1}),
+        conv2(channels, 2 * channels, 4, random, {.stride = 2, .padding = 1}),
+        dropout{dropout},
+        out(2 * channels * 49, 1, random) {}
   Tensor forward(const Tensor& images) const {
     const Tensor x = leaky_relu(conv2(leaky_relu(conv1(images), 0.2)), 0.2);
     return out(dropout(x.reshape({x.size(0), -1})));
@@ -185,34 +184,6 @@ inline double cnn_loss(const Cnn& model, const Tensor& images, const Tensor& lab
 }
 inline double vit_loss(const Vit& model, const Tensor& images, const Tensor& labels) {
   return cross_entropy(model.forward(images), labels).item();
-}
-
-// The compiler writes what these call.
-inline double loss_and_gradient(const Cnn& model, const Tensor& images, const Tensor& labels, Cnn* gradient) {
-  auto step = clad::value_and_gradient(cnn_loss, "model");
-  return step.execute(model, images, labels, gradient);
-}
-inline double loss_and_gradient(const Vit& model, const Tensor& images, const Tensor& labels, Vit* gradient) {
-  auto step = clad::value_and_gradient(vit_loss, "model");
-  return step.execute(model, images, labels, gradient);
-}
-inline double loss_and_gradient(const Vae& model, const Tensor& images, const Tensor& noise, Vae* gradient) {
-  auto step = clad::value_and_gradient(vae_loss, "model");
-  return step.execute(model, images, noise, gradient);
-}
-inline double loss_and_gradient(const UNet& model, const Tensor& noisy, const Tensor& clean, UNet* gradient) {
-  auto step = clad::value_and_gradient(denoising_loss, "model");
-  return step.execute(model, noisy, clean, gradient);
-}
-inline double loss_and_gradient(const Discriminator& model, const Tensor& real, const Tensor& made,
-                                Discriminator* gradient) {
-  auto step = clad::value_and_gradient(discriminator_loss, "model");
-  return step.execute(model, real, made, gradient);
-}
-inline double loss_and_gradient(const Generator& model, const Discriminator& judge, const Tensor& noise,
-                                Generator* gradient) {
-  auto step = clad::value_and_gradient(generator_loss, "model");
-  return step.execute(model, judge, noise, gradient);
 }
 
 }  // namespace fashion

@@ -4,7 +4,7 @@
 #include "cladtorch/train/adamw.h"
 #include "cladtorch/train/lr_scheduler.h"
 #include "data.h"
-#include "models.h"
+#include "gradients.h"
 
 namespace fashion {
 
