@@ -104,7 +104,9 @@ std::set<std::string> public_identifiers() {
 }
 
 TEST(MigrationGuide, HasOnlyCodeThatIsCompiled) {
-  const std::string source = without_space(read(CLADTORCH_SNIPPETS));
+  std::string source;
+  for (const auto& entry : std::filesystem::directory_iterator(CLADTORCH_SNIPPETS))
+    source += without_space(read(entry.path().string()));
   const auto code = guide();
   const auto [begin, end] = code.equal_range("cladtorch");
   EXPECT_GT(std::distance(begin, end), 100);
