@@ -1,5 +1,6 @@
 // Constants for derivatives: what is computed from them alone, and pullbacks that leave out the work for
 // them.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "cladtorch/ops/ops.h"
@@ -46,6 +47,33 @@ TEST(Constants, ConstantsPassThroughOperationsOfOneArgument) {
     EXPECT_TRUE(y.is_frozen());
   EXPECT_FALSE(scale(x, 2).is_frozen()) << "a factor may have a derivative";
   EXPECT_FALSE(add(x, ones({6})).is_frozen());
+}
+
+/// A number that is trained while the tensors beside it are not.
+TEST(Constants, DoNotSwallowTheDerivativeByANumber) {
+  Tensor x = testing::normals({{2, 3}})[0], weight = ones({3}, DType::float64);
+  x.set_frozen(true);
+  weight.set_frozen(true);
+  const functions::Elu f{0.5};
+  functions::Elu d_f{0};
+  EXPECT_TRUE(pointwise(f, x).is_frozen());
+  EXPECT_EQ(
+      testing::error_of([&] { pullbacks::pointwise_pullback(f, x, Tensor(), &d_f, nullptr); }),
+      "elu: all operands are frozen, so that the result is a constant and a number that is trained gets no "
+      "derivative; leave an operand without set_frozen(true)");
+  double d_epsilon = 0;
+  State<RMSNormState> state;
+  pullbacks::rms_norm_reverse_forw(x, weight, 1e-5, state);
+  EXPECT_THAT(testing::error_of([&] {
+                pullbacks::rms_norm_pullback(x, weight, 1e-5, Tensor(), nullptr, nullptr, &d_epsilon, state);
+              }),
+              ::testing::HasSubstr("rms_norm: all operands are frozen"));
+  EXPECT_NO_THROW(pullbacks::rms_norm_pullback(x, weight, 1e-5, Tensor(), nullptr, nullptr, nullptr, state));
+  const Tensor y = pad(x, {1, 0}, PadMode::constant, 0.25);
+  EXPECT_FALSE(y.is_frozen());
+  double d_value = 0;
+  pullbacks::pad_pullback(x, {1, 0}, PadMode::constant, 0.25, ones(y.shape(), y.dtype()), nullptr, &d_value);
+  EXPECT_EQ(d_value, 2);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "cladtorch/ops/count.h"
 #include "cladtorch/ops/dropout.h"
 #include "cladtorch/tensor/parallel.h"
+#include "ops/common/call.h"
 #include "ops/common/one_device.h"
 #include "ops/common/scratch.h"
 #include "ops/common/target.h"
@@ -369,6 +370,9 @@ void batch_norm_pullback(const Tensor& x, const Tensor& running_mean, const Tens
     d.mean = ops::of_affine(d_running_mean, running_mean);
     d.variance = ops::of_affine(d_running_var, running_var);
   }
+  ops::detail::refuse_lost(
+      "batch_norm", d_eps, d_y,
+      ops::all_frozen(x, weight, bias) && (training || ops::all_frozen(running_mean, running_var)));
   if (d_y.defined())
     ops::pull_norm(ops::sets_of("batch_norm", x, weight, bias), !training, x, weight, d_y, state.data, d);
 }
@@ -381,6 +385,7 @@ void group_norm_pullback(const Tensor& x, int64_t groups, const Tensor& weight, 
                              nullptr,
                              nullptr,
                              d_eps};
+  ops::detail::refuse_lost("group_norm", d_eps, d_y, ops::all_frozen(x, weight, bias));
   if (d_y.defined())
     ops::pull_norm(ops::groups_of("group_norm", x, groups, weight, bias), false, x, weight, d_y, state.data,
                    d);

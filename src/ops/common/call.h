@@ -127,6 +127,14 @@ void add_gradient(const char* operation, Tensor* d, const Tensor& x, const OnDev
       [&]<class T>(T) { contribute<T>(d, x.shape(), on_cpu); });
 }
 
+/// For a pullback: throws Error if the derivative by a number is wanted where the result was a constant, so
+/// that no cotangent came.
+inline void refuse_lost(const char* operation, const double* d, const Tensor& d_y, bool constant) {
+  require(!d || d_y.defined() || !constant, operation,
+          ": all operands are frozen, so that the result is a constant and a number that is trained gets no "
+          "derivative; leave an operand without set_frozen(true)");
+}
+
 /// Throws Error unless both tensors are defined, of one dtype and on one device.
 inline void check_operands(const char* operation, const Tensor& a, const Tensor& b) {
   Call(operation, {{"a", a}, {"b", b}});

@@ -100,6 +100,7 @@ void pull(const char* operation, const Tensor& x, const Tensor& weight, const Te
   d_x = wanted(d_x, x);
   d_weight = wanted(d_weight, weight);
   d_bias = bias.defined() ? wanted(d_bias, bias) : nullptr;
+  detail::refuse_lost(operation, d_epsilon, d_y, all_frozen(x, weight, bias));
   if (!d_y.defined()) return;
   const Tensor dense = x.contiguous(), d = d_y.contiguous();
   const auto on_device = [&] {

@@ -46,6 +46,7 @@ void pointwise_pullback(const PointwiseCode& code, const void* f, const Tensor& 
 
 void pointwise_parameters(const PointwiseCode& code, const void* f, const Tensor& x, const Tensor& d_y,
                           double* d_parameters) {
+  refuse_lost(code.name, d_parameters, d_y, x.is_frozen());
   if (!d_y.defined()) return;
   const DType computed = computed_in(x.dtype());
   const Tensor at = x.to(computed), d = d_y.to(computed);

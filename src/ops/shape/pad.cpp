@@ -162,7 +162,10 @@ Tensor folded(const Tensor& g, int d, Sides sides, PadMode mode) {
 }  // namespace
 
 Tensor pad(const Tensor& x, const Shape& amounts, PadMode mode, double value) {
-  const detail::CpuCall call("pad", {{"x", x}});
+  // The value of constant padding may be trained where x is not.
+  const bool by_value = mode == PadMode::constant;
+  const detail::CpuCall call(
+      "pad", {{"x", x, by_value ? detail::Operand::independent : detail::Operand::differentiable}});
   const AllSides sides = sides_of(amounts, x.dim());
   const Shape shape = padded_shape(x.shape(), sides, mode);
   Tensor y = call.result(shape);
