@@ -186,6 +186,11 @@ ir::Expr* Frontend::cast(const CastExpr* e) {
       return splat(type, value(sub));
     case CK_LValueToRValue: {
       reading_ = sub->IgnoreParens();
+      const auto* named = dyn_cast<DeclRefExpr>(reading_);
+      const auto* var = named ? dyn_cast<VarDecl>(named->getDecl()) : nullptr;
+      if (var && var->isLocalVarDecl() && is_whole(e->getType()) &&
+          var->isUsableInConstantExpressions(context_))
+        if (ir::Expr* c = constant(sub)) return c;  // the number is known: loops that run to it are unrolled
       ir::Expr* v = read(sub);
       if (sub->getObjectKind() == OK_VectorComponent && type->differentiable) return hoist(v, loc(e), "lane");
       return !type->is_class() && ir::constant_behind(v) ? hoist(v, loc(e)) : v;

@@ -152,4 +152,21 @@ TEST(Constants, AreMembersOfMarkedClasses) {
   EXPECT_EQ(clad::pushforward(of_watched, "m").execute(m, &along).pushforward, 0);
 }
 
+double named_numbers(const double* p, int n) {
+  constexpr int three = 3;
+  const long two = three - 1;
+  static constexpr unsigned char most = 200;
+  constexpr unsigned far = 4000000000u;
+  const int runtime = n - 1;
+  const auto last = [=] { return three + two; };
+  double s = 0, sum[three] = {};
+  for (int i = 0; i < three; ++i) sum[i % two] += p[i] * p[i] * (i + two);
+  for (unsigned char c = 198; c < most; ++c) s += p[c - 198] * (most - c);
+  s += static_cast<double>(far) * 1e-9 * p[0] + p[runtime] * last() + (far + 400000000u) * 1e-9 * p[1];
+  return s * sum[0] + sum[1];
+}
+TEST(Constants, NumbersThatAreKnownWhenCompiled) {
+  EXPECT_GRADIENT(named_numbers, clad::test::buffer{0.5, 1.5, 0.75}, 3);
+}
+
 }  // namespace
