@@ -1,6 +1,7 @@
 // Storage of the reverse sweep: tapes with stable addresses, late-constructed and boxed objects.
 #pragma once
 
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstring>
@@ -14,7 +15,8 @@ namespace clad {
 namespace detail {
 
 /// Blocks of memory by power-of-two size, kept per thread: in steady state a tape neither calls malloc nor
-/// touches new pages.
+/// touches new pages. What a thread has too many of goes to all: in a parallel loop one thread may fill a
+/// tape and another one empty it.
 class block_cache {
  public:
   struct block {
@@ -22,39 +24,77 @@ class block_cache {
     std::size_t bytes;
   };
   static block* take(std::size_t bytes) {
-    unsigned k = size_class(bytes);
-    block*& head = free_[k];
-    if (block* b = head) {
-      head = b->previous;
+    const unsigned k = size_class(bytes);
+    if (!free_[k].head && !refill(k)) {
+      auto* b = static_cast<block*>(::operator new(std::size_t{1} << k));
+      b->bytes = std::size_t{1} << k;
       return b;
     }
-    static thread_local const block_cache cleaner;
-    static_cast<void>(cleaner);
-    auto* b = static_cast<block*>(::operator new(std::size_t{1} << k));
-    b->bytes = std::size_t{1} << k;
-    return b;
+    return free_[k].pop();
   }
   static void give(block* b) {
-    block*& head = free_[size_class(b->bytes)];
-    b->previous = head;
-    head = b;
+    const unsigned k = size_class(b->bytes);
+    if (!free_[k].head) clean_at_exit();
+    free_[k].push(b);
+    if (free_[k].count > most(k)) spill(k);
   }
   block_cache() {}
   ~block_cache() {
-    for (block*& head : free_)
-      while (head) {
-        block* next = head->previous;
-        ::operator delete(head);
-        head = next;
-      }
+    for (list& blocks : free_)
+      while (blocks.head) ::operator delete(blocks.pop());
   }
 
  private:
+  struct list {
+    block* head;
+    std::size_t count;
+    void push(block* b) {
+      b->previous = head;
+      head = b;
+      ++count;
+    }
+    block* pop() {
+      block* b = head;
+      head = b->previous;
+      --count;
+      return b;
+    }
+  };
+
   static unsigned size_class(std::size_t bytes) {
     const auto k = static_cast<unsigned>(std::bit_width(bytes - 1));
     return k < 6 ? 6 : k;
   }
-  static constinit inline thread_local block* free_[64] = {};
+  /// How many blocks a thread keeps: 256 KB of each size, and two of larger ones.
+  static constexpr std::size_t most(unsigned k) { return k < 17 ? std::size_t{1} << (18 - k) : 2; }
+
+  /// Half as many from those of all threads; whether there are any.
+  [[gnu::noinline]] static bool refill(unsigned k) {
+    clean_at_exit();
+    const lock held;
+    while (shared_[k].head && free_[k].count < most(k) / 2) free_[k].push(shared_[k].pop());
+    return free_[k].head != nullptr;
+  }
+  [[gnu::noinline]] static void spill(unsigned k) {
+    const lock held;
+    while (free_[k].count > most(k) / 2) shared_[k].push(free_[k].pop());
+  }
+  static void clean_at_exit() {
+    static thread_local const block_cache cleaner;
+    static_cast<void>(cleaner);
+  }
+
+  struct lock {
+    lock() {
+      while (taken_.test_and_set(std::memory_order_acquire)) {
+      }
+    }
+    ~lock() { taken_.clear(std::memory_order_release); }
+  };
+
+  static constinit inline thread_local list free_[64] = {};
+  static constinit inline list shared_[64] = {};
+  static constinit inline std::atomic_flag taken_ = {};
 };
 
 }  // namespace detail
@@ -211,9 +251,21 @@ class flat_tape {
 template <class T>
 class indexed_tape {
  public:
+  indexed_tape() = default;
+  indexed_tape(const indexed_tape&) = delete;
+  indexed_tape& operator=(const indexed_tape&) = delete;
+  ~indexed_tape() { clear(); }
   template <class I>
   void reserve(I low, I high) {
-    if (low < high) records_ = std::make_unique<T[]>(static_cast<std::size_t>(high - low));
+    clear();
+    if (!(low < high)) return;
+    const auto count = static_cast<std::size_t>(high - low);
+    block_ = detail::block_cache::take(sizeof(block) + kAlign + count * sizeof(T));
+    auto* const records =
+        reinterpret_cast<T*>((reinterpret_cast<std::size_t>(block_ + 1) + kAlign - 1) / kAlign * kAlign);
+    records_ = records;
+    std::uninitialized_default_construct_n(records, count);
+    count_ = count;
   }
   template <class I>
   T& operator[](I i) {
@@ -221,7 +273,18 @@ class indexed_tape {
   }
 
  private:
-  std::unique_ptr<T[]> records_;
+  static constexpr std::size_t kAlign = alignof(T) > 16 ? alignof(T) : 16;
+  using block = detail::block_cache::block;
+  void clear() {
+    std::destroy_n(records_, count_);
+    count_ = 0;
+    if (block_) detail::block_cache::give(block_);
+    block_ = nullptr;
+  }
+
+  block* block_ = nullptr;
+  T* records_ = nullptr;
+  std::size_t count_ = 0;
 };
 
 /// Clad's names for a tape and its operations.
