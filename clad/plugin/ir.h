@@ -268,6 +268,8 @@ struct Parallel {
   };
   std::vector<Clause> clauses;                           ///< schedule, num_threads, if
   std::vector<std::pair<std::string, Var*>> reductions;  ///< operator and variable; of numbers, sums alone
+  std::vector<const Var*>
+      own;  ///< objects that are only read, of whose adjoint each thread has one to add to
 };
 
 struct Stmt {

@@ -2,11 +2,14 @@
 // other one reads or writes, since the program would have a race. So is what the reverse sweep puts back, and
 // the adjoint of what an iteration wrote. Adjoints of what iterations only read are added to by several of
 // them: a sum of numbers is left to a reduction (sums.cpp), elements that belong to one iteration are added
-// to as ever, and all others atomically.
+// to as ever, and all others atomically. Of a small object that functions called in the loop add to, each
+// thread has an adjoint of its own, which a reduction adds up.
 #include <algorithm>
 
+#include "effects.h"
 #include "exclusive.h"
 #include "reverse.h"
+#include "walk.h"
 
 namespace clad {
 
@@ -30,14 +33,66 @@ std::string clauses(const ir::Parallel& parallel, const std::string& sums) {
 
 bool is_declared_in(const Stmt* loop, const Var* v) { return inside(v->region, loop); }
 
+/// How many numbers an adjoint has that a thread can hold on its stack; more than `most` for any other.
+constexpr std::uint64_t most = 1 << 13;
+std::uint64_t count_numbers(const Type* t) {
+  switch (t->kind) {
+    case Type::Scalar:
+    case Type::Real:
+      return 1;
+    case Type::Array:
+    case Type::StdArray:
+      return t->extent > most ? most + 1 : t->extent * std::min(count_numbers(t->element), most + 1);
+    case Type::Record: {
+      std::uint64_t sum = 0;
+      for (const ir::Field& f : t->fields) sum += std::min(count_numbers(f.type), most + 1);
+      return t->own_zero || t->overlaps || !t->default_constructible || !t->zero_by_value_init ? most + 1
+                                                                                               : sum;
+    }
+    default:
+      return most + 1;
+  }
+}
+
+const Var* object_of(const Expr* path) {
+  const Var* root = ir::root(path);
+  while (root && root->kind == Var::Alias) root = ir::root(root->path);
+  return root;
+}
+
+/// The objects that a parallel loop hands to functions which add to their adjoints, and that it only reads.
+void find_own(const ir::Function& fn, Stmt* loop) {
+  ir::Effects writes;
+  ir::add_writes(loop->body, writes);
+  if (writes.everything) return;
+  std::vector<const Var*>& own = loop->parallel->own;
+  ir::each_stmt(loop->body, [&](const Stmt* s) {
+    if (s->kind != Stmt::CallStmt) return;
+    for (const ir::CallInfo::Arg& a : s->call->args) {
+      const Var* const v = a.active ? object_of(a.expr) : nullptr;
+      if (!v || v->kind == Var::Temp || v->optional || !v->global.empty() || is_declared_in(loop, v) ||
+          std::find(own.begin(), own.end(), v) != own.end())
+        continue;
+      const bool outside = v->kind == Var::Param || v->external;
+      if (writes.vars.count(v) || (outside && (writes.outside || fn.concurrent))) continue;
+      const bool object = v->type->kind == Type::Record || v->type->kind == Type::StdArray;
+      if (object && count_numbers(v->type) <= most) own.push_back(v);
+    }
+  });
+}
+
+bool has_own(const Stmt* loop, const Var* object) {
+  const std::vector<const Var*>& own = loop->parallel->own;
+  return std::find(own.begin(), own.end(), object) != own.end();
+}
+
 }  // namespace
 
 /// Whether other threads may add to the adjoint of this path at the same time.
 bool ReverseTransform::is_shared(const Expr* path) const {
-  const Var* root = ir::root(path);
-  while (root && root->kind == Var::Alias) root = ir::root(root->path);
+  const Var* root = object_of(path);
   if (!root) return false;
-  if (parallel_) return !is_declared_in(parallel_, root);
+  if (parallel_) return !is_declared_in(parallel_, root) && !has_own(parallel_, root);
   return fn_.concurrent && (root->kind == Var::Param || root->external);
 }
 
@@ -67,11 +122,13 @@ void ReverseTransform::share_loop(Reverse& loop) {
   std::function<void(List&)> visit = [&](List& list) {
     for (Reverse& r : list) {
       if (const Expr* target = sum_target(r))
-        if (const Var* root = adjoint_root(target); !inside(root->primal->region, loop.loop))
+        if (const Var* root = adjoint_root(target);
+            !inside(root->primal->region, loop.loop) && !has_own(loop.loop, root->primal))
           r.atomic = !own.holds(target) || (fn_.concurrent && is_outside(root));
       for (const Expr* e : r.adds) {
         const Var* root = adjoint_root(e);
-        const bool inner = root && root->kind == Var::Adjoint && inside(root->primal->region, loop.loop);
+        const bool inner = root && root->kind == Var::Adjoint &&
+                           (inside(root->primal->region, loop.loop) || has_own(loop.loop, root->primal));
         if (inner || (root && root->kind != Var::Adjoint)) continue;
         if (!own.holds(e) || fn_.concurrent) loop.in_turn = true;
       }
@@ -103,6 +160,14 @@ void ReverseTransform::pragma(const Reverse& r, Text& out) const {
   std::string sums;
   for (const Var* v : r.sums) sums += (sums.empty() ? "" : ", ") + v->name;
   if (!sums.empty()) sums = " reduction(+ : " + sums + ")";
+  for (const Var* v : r.loop->parallel->own) {
+    if (!v->shadow) continue;
+    const std::string name = v->shadow->name + "_sum_" + r.loop->region->record, type = v->type->name;
+    out.line("#pragma omp declare reduction(" + name + " : " + type +
+                 " : clad::accumulate(omp_out, omp_in)) initializer(omp_priv = " + type + "{})",
+             r.loc);
+    sums += " reduction(" + name + " : " + v->shadow->name + ")";
+  }
   std::vector<std::string> conditions;
   std::string given;
   ir::Parallel copy;
@@ -136,8 +201,12 @@ namespace {
 /// Calls that are handed adjoints which other threads may add to: not of numbers, which are added to by the
 /// caller, and not of what only this iteration knows.
 void find_concurrent(ir::Function& fn, const ir::Body& body, const Stmt* loop, Diagnose& diagnose) {
-  for (const Stmt* s : body) {
-    const Stmt* around = !loop && s->kind == Stmt::Loop && s->parallel ? s : loop;
+  for (Stmt* s : body) {
+    const Stmt* around = loop;
+    if (!loop && s->kind == Stmt::Loop && s->parallel) {
+      find_own(fn, s);
+      around = s;
+    }
     for (const ir::Body* inner : {&s->init, &s->body, &s->other})
       find_concurrent(fn, *inner, around, diagnose);
     if (s->checkpoint && (around || fn.concurrent))
@@ -148,10 +217,9 @@ void find_concurrent(ir::Function& fn, const ir::Body& body, const Stmt* loop, D
     if (s->kind != Stmt::CallStmt || (!loop && !fn.concurrent)) continue;
     for (const ir::CallInfo::Arg& a : s->call->args) {
       if (!a.active || (a.expr->type->kind == Type::Real && !a.mutable_)) continue;
-      const Var* root = ir::root(a.expr);
-      while (root && root->kind == Var::Alias) root = ir::root(root->path);
+      const Var* root = object_of(a.expr);
       if (!root) continue;
-      s->call->concurrent |= (loop && !is_declared_in(loop, root)) ||
+      s->call->concurrent |= (loop && !is_declared_in(loop, root) && !has_own(loop, root)) ||
                              (fn.concurrent && (root->kind == Var::Param || root->external));
     }
   }

@@ -382,6 +382,46 @@ double triangle(const double* x, int n) {
   return s;
 }
 
+struct Weights {
+  std::array<double, 4> slopes;
+  double ends[2];
+  double scale;
+};
+double layered(const Weights& w, double x) {
+  double s = w.ends[0];
+  for (int k = 0; k < 4; ++k) s = std::tanh(w.slopes[k] * s + x);
+  return s * w.scale + w.ends[1];
+}
+double polynomial(const std::array<double, 3>& c, double x) {
+  double y = 0;
+  for (std::size_t k = 0; k < c.size(); ++k) y = y * x + c[k];
+  return y;
+}
+double over_all(const Weights& w, const double* x, int n) {
+  double s = 0;
+#pragma omp parallel for reduction(+ : s)
+  for (int i = 0; i < n; ++i) s += layered(w, x[i]) * w.scale;
+  return s;
+}
+double objects(const double* x, int n) {
+  Weights w{{x[0], x[1], x[2], x[3]}, {x[4], x[5]}, x[6]};
+  const std::array<double, 3> c{x[1], x[3], x[5]};
+  Weights changed = w;
+  double s = 0;
+#pragma omp parallel for reduction(+ : s) schedule(dynamic)
+  for (int i = 0; i < n; ++i) {
+    const Weights& same = w;
+    s += layered(same, x[i]) * polynomial(c, x[i + 1]) + w.slopes[i % 4];
+  }
+  w.scale *= s;
+#pragma omp parallel for
+  for (int i = 0; i < 4; ++i) changed.slopes[i] = layered(w, changed.slopes[i]);
+  double t = over_all(changed, x + 1, n);
+#pragma omp parallel for reduction(+ : t)
+  for (int i = 0; i < 3; ++i) t += over_all(w, x + i, std::min(n, 20));
+  return s + t / (n + 1);
+}
+
 #define CLAD_OPENMP_KERNELS(CASE) \
   CASE(sum_of_sines)              \
   CASE(overlapping)               \
@@ -404,7 +444,8 @@ double triangle(const double* x, int n) {
   CASE(guarded)                   \
   CASE(functions)                 \
   CASE(in_place)                  \
-  CASE(triangle)
+  CASE(triangle)                  \
+  CASE(objects)
 
 std::vector<Case> all_cases() {
   std::vector<Case> cases;

@@ -1,5 +1,6 @@
 // Parallel loops: their derivatives are those of the same loops in turn, whatever the number of threads.
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <omp.h>
 
 #include "clad/test/run/openmp_kernels.h"
@@ -71,6 +72,26 @@ TEST_P(OpenMP, AgreesWithFiniteDifferences) {
 
 INSTANTIATE_TEST_SUITE_P(Kernels, OpenMP, testing::Range(std::size_t{0}, all_cases().size()),
                          [](const auto& info) { return std::string(all_cases()[info.param].name); });
+
+/// Of all threads, in bytes; 0 under a sanitizer, which has its own malloc.
+std::size_t in_use() {
+  const struct mallinfo2 all = mallinfo2();
+  return all.uordblks + all.hblkhd;
+}
+
+/// One thread fills a tape and another one may empty it.
+TEST(OpenMPMemory, DoesNotGrowFromCallToCall) {
+  omp_set_num_threads(4);
+  for (const char* name : {"inner_loops", "objects"}) {
+    const std::vector<Case> cases = all_cases();
+    const Case& c = *std::find_if(cases.begin(), cases.end(),
+                                  [&](const Case& one) { return one.name == std::string(name); });
+    for (int i = 0; i < 20; ++i) gradient(c, 1000);
+    const std::size_t before = in_use();
+    for (int i = 0; i < 200; ++i) gradient(c, 1000);
+    EXPECT_LT(in_use(), before + (std::size_t{4} << 20)) << name;
+  }
+}
 
 double curved(double a, double b) {
   double s = 0;
