@@ -66,6 +66,7 @@ inline double residual(const Network& n, double x, double t) {
 /// Squares of the misses, on average over a grid: of the equation inside, of the start and of the ends.
 inline double loss(const Network& n, int points) {
   double inside = 0, border = 0;
+#pragma omp parallel for reduction(+ : inside, border)
   for (int i = 0; i < points; ++i) {
     const double a = (i + 0.5) / points;
     for (int j = 0; j < points; ++j) {
