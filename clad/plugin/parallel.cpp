@@ -5,6 +5,8 @@
 // to as ever, and all others atomically. Of a small object that functions called in the loop add to, each
 // thread has an adjoint of its own, which a reduction adds up.
 #include <algorithm>
+#include <functional>
+#include <set>
 
 #include "effects.h"
 #include "exclusive.h"
@@ -60,21 +62,51 @@ const Var* object_of(const Expr* path) {
   return root;
 }
 
+/// Calls visit(e) for every expression of a statement.
+template <class F>
+void each_part(Stmt* s, const F& visit) {
+  const std::function<void(const Expr*)> walk = [&](const Expr* e) {
+    visit(e);
+    for (const Expr* a : e->args) walk(a);
+  };
+  ir::each_expr(s, walk);
+}
+
 /// The objects that a parallel loop hands to functions which add to their adjoints, and that it only reads.
+/// None to whose adjoint something else may lead: a reference or pointer from before the loop, or what else
+/// of the caller's the loop adds to.
 void find_own(const ir::Function& fn, Stmt* loop) {
   ir::Effects writes;
   ir::add_writes(loop->body, writes);
   if (writes.everything) return;
+  std::set<const Var*> named, outside;
+  std::set<const Stmt*> inner;
+  ir::each_stmt(loop->body, [&](Stmt* s) {
+    inner.insert(s);
+    each_part(s, [&](const Expr* e) {
+      if (e->kind != Expr::VarRef || !e->var->active) return;
+      if (e->var->kind == Var::Alias && !is_declared_in(loop, e->var)) named.insert(object_of(e));
+      const Var* const v = object_of(e);
+      if (v && (v->external || (v->kind == Var::Param && (v->reference || v->type->kind == Type::Pointer))))
+        outside.insert(v);
+    });
+  });
+  ir::each_stmt(fn.body, [&](Stmt* s) {
+    if (inner.count(s)) return;
+    each_part(s, [&](const Expr* e) {
+      if (e->kind == Expr::AddressOf) named.insert(object_of(e->args[0]));
+    });
+  });
   std::vector<const Var*>& own = loop->parallel->own;
   ir::each_stmt(loop->body, [&](const Stmt* s) {
     if (s->kind != Stmt::CallStmt) return;
     for (const ir::CallInfo::Arg& a : s->call->args) {
       const Var* const v = a.active ? object_of(a.expr) : nullptr;
       if (!v || v->kind == Var::Temp || v->optional || !v->global.empty() || is_declared_in(loop, v) ||
-          std::find(own.begin(), own.end(), v) != own.end())
+          writes.vars.count(v) || named.count(v) || std::find(own.begin(), own.end(), v) != own.end())
         continue;
-      const bool outside = v->kind == Var::Param || v->external;
-      if (writes.vars.count(v) || (outside && (writes.outside || fn.concurrent))) continue;
+      const bool of_caller = v->kind == Var::Param || v->external;
+      if (of_caller && (writes.outside || fn.concurrent || outside.size() > 1)) continue;
       const bool object = v->type->kind == Type::Record || v->type->kind == Type::StdArray;
       if (object && count_numbers(v->type) <= most) own.push_back(v);
     }

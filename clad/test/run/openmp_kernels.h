@@ -414,6 +414,10 @@ double objects(const double* x, int n) {
     s += layered(same, x[i]) * polynomial(c, x[i + 1]) + w.slopes[i % 4];
   }
   w.scale *= s;
+  Weights pointed = w;
+  const Weights* const there = &pointed;
+#pragma omp parallel for reduction(+ : s)
+  for (int i = 0; i < n; ++i) s += layered(pointed, x[i]) * there->slopes[i % 4];
 #pragma omp parallel for
   for (int i = 0; i < 4; ++i) changed.slopes[i] = layered(w, changed.slopes[i]);
   double t = over_all(changed, x + 1, n);
