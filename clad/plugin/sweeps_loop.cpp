@@ -153,6 +153,9 @@ void ReverseTransform::backward_loop(const Reverse& r, Text& out) const {
                  (is_indexed(loop) ? flat_record(loop) : tape + ".back()") + ";",
              r.loc);
   backward(r.body, out);
+  // By the thread that is likely to have filled it, and to fill it in the next call.
+  if (loop->parallel && !is_flat(loop) && replayed_.count(loop) == 0 && !region_empty(loop->region))
+    out.line("clad::release(" + loop->region->record + ");", r.loc);
   out.line("}", r.loc);
 }
 

@@ -287,6 +287,13 @@ class indexed_tape {
   std::size_t count_ = 0;
 };
 
+/// Gives back what a record of such a tape holds.
+template <class T>
+void release(T& record) {
+  std::destroy_at(&record);
+  ::new (static_cast<void*>(&record)) T;
+}
+
 /// Clad's names for a tape and its operations.
 template <class T>
 using tape_impl = tape<T>;
