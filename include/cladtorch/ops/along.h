@@ -4,7 +4,6 @@
 
 #include <clad/opaque.h>
 
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -15,11 +14,16 @@ namespace cladtorch {
 /// The parts behind one another along `dim`; all other extents, dtypes and devices must be equal. Throws
 /// Error that names the part that does not fit.
 Tensor cat(const std::vector<Tensor>& parts, int64_t dim = 0);
+/// What cat keeps of a part.
+struct CatPart {
+  int64_t size;  ///< along the dimension
+  bool frozen;
+};
 namespace detail {
-Tensor cat_all(std::span<const Tensor> parts, int64_t dim);
+/// `kept`, of as many, is set unless it is null.
+Tensor cat_all(std::span<const Tensor> parts, int64_t dim, CatPart* kept = nullptr);
 /// To each d_parts[i] what it has of d_y.
-void pull_cat(int64_t dim, const Tensor& d_y, std::span<Tensor> d_parts, std::span<const int64_t> sizes,
-              std::span<const bool> frozen);
+void pull_cat(int64_t dim, const Tensor& d_y, Tensor* d_parts, std::span<const CatPart> kept);
 }  // namespace detail
 /// The same of a list, cat({a, b}, dim), for which no memory is allocated but the result's.
 template <size_t N>
@@ -44,13 +48,11 @@ CLAD_NONDIFFERENTIABLE Tensor argmin(const Tensor& x, int64_t dim, bool keepdim 
 
 /// What cat keeps of its parts.
 struct CatState {
-  std::vector<int64_t> sizes;  ///< along the dimension
-  std::unique_ptr<bool[]> frozen;
+  std::vector<CatPart> parts;
 };
 template <size_t N>
 struct CatListState {
-  int64_t sizes[N];
-  bool frozen[N];
+  CatPart parts[N];
 };
 /// x and the result, with the dimension.
 struct ExtremeState {
@@ -76,17 +78,12 @@ void cat_pullback(CLAD_UNUSED const std::vector<Tensor>& parts, int64_t dim, Ten
                   std::vector<Tensor>* d_parts, pullback_state<CatState>& state);
 template <std::size_t N>
 Tensor cat_reverse_forw(const Tensor (&parts)[N], int64_t dim, pullback_state<CatListState<N>>& state) {
-  Tensor y = ::cladtorch::detail::cat_all(parts, dim);
-  for (std::size_t i = 0; i < N; ++i) {
-    state.data.sizes[i] = parts[i].size(dim);
-    state.data.frozen[i] = parts[i].is_frozen();
-  }
-  return y;
+  return ::cladtorch::detail::cat_all(parts, dim, state.data.parts);
 }
 template <std::size_t N>
 void cat_pullback(CLAD_UNUSED const Tensor (&)[N], int64_t dim, Tensor d_y, Tensor* d_parts,
                   pullback_state<CatListState<N>>& state) {
-  if (d_parts) ::cladtorch::detail::pull_cat(dim, d_y, {d_parts, N}, state.data.sizes, state.data.frozen);
+  if (d_parts) ::cladtorch::detail::pull_cat(dim, d_y, d_parts, state.data.parts);
 }
 
 void flip_pullback(CLAD_UNUSED const Tensor& x, int64_t dim, Tensor d_y, Tensor* d_x);

@@ -126,7 +126,7 @@ Tensor place_of_extreme(const char* operation, const Tensor& x, int64_t dim, boo
 
 Tensor cat(const std::vector<Tensor>& parts, int64_t dim) { return detail::cat_all(parts, dim); }
 
-Tensor detail::cat_all(std::span<const Tensor> parts, int64_t dim) {
+Tensor detail::cat_all(std::span<const Tensor> parts, int64_t dim, CatPart* kept) {
   require(!parts.empty(), "cat: there is no part");
   const int d = line_dim("cat", parts[0], dim);
   const Tensor& first = parts[0];
@@ -142,6 +142,7 @@ Tensor detail::cat_all(std::span<const Tensor> parts, int64_t dim) {
             " on ", part.device());
     length += part.size(d);
     frozen = frozen && part.is_frozen();
+    if (kept) kept[i] = {part.size(d), part.is_frozen()};
   }
   detail::count_op();
   Tensor y = Tensor::empty(first.shape().with(d, length), first.dtype(), first.device());
@@ -154,13 +155,13 @@ Tensor detail::cat_all(std::span<const Tensor> parts, int64_t dim) {
   return y;
 }
 
-void detail::pull_cat(int64_t dim, const Tensor& d_y, std::span<Tensor> d_parts,
-                      std::span<const int64_t> sizes, std::span<const bool> frozen) {
+void detail::pull_cat(int64_t dim, const Tensor& d_y, Tensor* d_parts, std::span<const CatPart> kept) {
   if (!d_y.defined()) return;
   int64_t start = 0;
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    if (Tensor* const d = wanted(&d_parts[i], frozen[i])) d->accumulate(d_y.narrow(dim, start, sizes[i]));
-    start += sizes[i];
+  for (size_t i = 0; i < kept.size(); ++i) {
+    if (Tensor* const d = wanted(&d_parts[i], kept[i].frozen))
+      d->accumulate(d_y.narrow(dim, start, kept[i].size));
+    start += kept[i].size;
   }
 }
 
@@ -225,21 +226,15 @@ using ::cladtorch::wanted;
 using ::cladtorch::detail::line_dim;
 
 Tensor cat_reverse_forw(const std::vector<Tensor>& parts, int64_t dim, pullback_state<CatState>& state) {
-  Tensor y = ::cladtorch::cat(parts, dim);
-  state.data.frozen = std::make_unique<bool[]>(parts.size());
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    state.data.sizes.push_back(parts[i].size(dim));
-    state.data.frozen[i] = parts[i].is_frozen();
-  }
-  return y;
+  state.data.parts.resize(parts.size());
+  return ::cladtorch::detail::cat_all(parts, dim, state.data.parts.data());
 }
 void cat_pullback(const std::vector<Tensor>&, int64_t dim, Tensor d_y, std::vector<Tensor>* d_parts,
                   pullback_state<CatState>& state) {
   if (!d_parts) return;
-  const std::size_t count = state.data.sizes.size();
-  if (d_parts->size() < count) d_parts->resize(count);
-  ::cladtorch::detail::pull_cat(dim, d_y, {d_parts->data(), count}, state.data.sizes,
-                                {state.data.frozen.get(), count});
+  const auto& kept = state.data.parts;
+  if (d_parts->size() < kept.size()) d_parts->resize(kept.size());
+  ::cladtorch::detail::pull_cat(dim, d_y, d_parts->data(), kept);
 }
 
 void flip_pullback(const Tensor&, int64_t dim, Tensor d_y, Tensor* d_x) {
