@@ -4,7 +4,6 @@
 #include "clang/AST/PrettyPrinter.h"
 #include "effects.h"
 #include "frontend.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace clang;
@@ -149,30 +148,6 @@ ir::Expr* Frontend::raw(const clang::Expr* e) {
   if (!helper.ok || isa<LambdaExpr>(e))
     return fail(e->getExprLoc(), cannot("expression", e->getStmtClassName()));
   return out;
-}
-
-ir::Expr* Frontend::constant(const clang::Expr* e) {
-  clang::Expr::EvalResult result;
-  if (e->isValueDependent() || !e->getType()->isIntegralOrEnumerationType() ||
-      !e->EvaluateAsInt(result, context_))
-    return nullptr;
-  std::string text = llvm::toString(result.Val.getInt(), 10);
-  if (e->getType()->isBooleanType()) text = text == "0" ? "false" : "true";
-  if (e->getType()->isEnumeralType()) {
-    ir::Expr* inner = literal(text, context_.IntTy);
-    ir::Expr* c = fn_.cast(types_.get(e->getType()), types_.spell(e->getType()), inner);
-    return c;
-  }
-  const std::uint64_t size = context_.getTypeSize(e->getType());
-  const bool is_least = e->getType()->isSignedIntegerType() && result.Val.getInt().isMinSignedValue();
-  if (e->getType()->isBooleanType()) return literal(text, e->getType());
-  if (size < 32 || size > 64 || is_least)
-    return literal(spell_constant(result.Val, e->getType(), types_), e->getType());
-  if (e->getType()->isUnsignedIntegerType())
-    text += size > 32 ? "ul" : "u";
-  else if (size > 32)
-    text += "l";
-  return literal(text, e->getType());
 }
 
 ir::Expr* Frontend::cast(const CastExpr* e) {

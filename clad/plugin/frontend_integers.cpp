@@ -3,6 +3,7 @@
 // and converted; what needs them to be whole is refused.
 #include "ast_visitor.h"
 #include "frontend.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace clang;
 
@@ -54,6 +55,31 @@ void Frontend::find_numbers(const FunctionDecl* decl) {
 
 QualType Frontend::type_of(const VarDecl* var) const {
   return numbers_.count(var) ? context_.DoubleTy : var->getType();
+}
+
+/// An integer that is known when the program is compiled; null for any other expression.
+ir::Expr* Frontend::constant(const clang::Expr* e) {
+  clang::Expr::EvalResult result;
+  if (e->isValueDependent() || !e->getType()->isIntegralOrEnumerationType() ||
+      !e->EvaluateAsInt(result, context_))
+    return nullptr;
+  std::string text = llvm::toString(result.Val.getInt(), 10);
+  if (e->getType()->isBooleanType()) text = text == "0" ? "false" : "true";
+  if (e->getType()->isEnumeralType()) {
+    ir::Expr* inner = literal(text, context_.IntTy);
+    ir::Expr* c = fn_.cast(types_.get(e->getType()), types_.spell(e->getType()), inner);
+    return c;
+  }
+  const std::uint64_t size = context_.getTypeSize(e->getType());
+  const bool is_least = e->getType()->isSignedIntegerType() && result.Val.getInt().isMinSignedValue();
+  if (e->getType()->isBooleanType()) return literal(text, e->getType());
+  if (size < 32 || size > 64 || is_least)
+    return literal(spell_constant(result.Val, e->getType(), types_), e->getType());
+  if (e->getType()->isUnsignedIntegerType())
+    text += size > 32 ? "ul" : "u";
+  else if (size > 32)
+    text += "l";
+  return literal(text, e->getType());
 }
 
 /// The value of an integer expression; that of one which is differentiated is a number.
