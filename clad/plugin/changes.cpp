@@ -53,6 +53,12 @@ bool is_move(const FunctionDecl* f) {
          (f->getName() == "move" || f->getName() == "forward" || f->getName() == "as_const");
 }
 
+/// Whether it executes a derivative.
+bool is_execute(const FunctionDecl* f) {
+  const auto* method = dyn_cast<CXXMethodDecl>(f);
+  return method && compat::in_clad(method->getParent()) && named(method, {"execute"});
+}
+
 /// Whether what is given to such an object may move its elements: generated code keeps those of a
 /// std::valarray in a vector.
 bool may_move_elements(QualType type) { return holds_vector(type) || TypeTable::is_numeric_array(type); }
@@ -238,6 +244,7 @@ struct ChangeFinder : AstVisitor, Changes {
       if (first && compat::in_std(f) && is_span(param))
         continue;  // a range of std::ranges, not changed itself
       mark(e->getArg(i));
+      if (is_execute(f)) continue;  // which hands a pointer on by value
       if (!compat::in_std(f) || !named(f, {"swap", "advance"}))
         assign(e->getArg(i), nullptr);
       else if (f->getName() == "swap")

@@ -27,6 +27,7 @@ std::vector<ir::Tangents> tangents_of(const std::vector<Module::Independent>& of
   std::vector<ir::Tangents> out;
   for (const Mask& step : steps) {
     out.push_back(full(step));
+    out.back().again = out.size() > 1;  // all steps take the same directions
     for (const Module::Independent& x : of)
       if (x.type->kind == ir::Type::Pointer) out.back().kinds[x.parameter] = ir::Tangent::OneHot;
   }

@@ -108,6 +108,7 @@ ir::Expr* Frontend::call_derivative(std::unique_ptr<ir::CallInfo> info, const Re
   for (const std::vector<double>& direction : directions) {
     ir::Tangents tangents{std::vector<ir::Tangent>(info->args.size(), ir::Tangent::None)};
     for (const unsigned p : request.parameters) tangents.kinds[hidden + p] = ir::Tangent::Full;
+    tangents.again = !info->tangents.empty();  // the directions are equal
     info->tangents.push_back(tangents);
     std::vector<unsigned> order(request.parameters.begin(), request.parameters.end());
     std::sort(order.begin(), order.end());

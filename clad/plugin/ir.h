@@ -187,6 +187,7 @@ enum class Tangent : char { None, Full, OneHot, Growing };
 struct Tangents {
   std::vector<Tangent> kinds;
   std::uint64_t width = 0;  ///< how many directions at once, as clad::directions; 0: one, as plain numbers
+  bool again = false;       ///< they are the same numbers as those of the step before
   auto operator<=>(const Tangents&) const = default;
 };
 

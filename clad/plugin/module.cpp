@@ -142,12 +142,16 @@ bool Module::lower(const DerivativeKey& key, SourceLocation use, Instance& in) {
   if (!rules_.is_part(key.function)) fuse(fn, rules_, active_in(key, fn.params.size()), callees_);
   structure(fn, types_.get(sema_.Context.BoolTy));
   if (analyses_.steps) read_after_steps(fn);
+  std::map<ir::Var*, ir::Var*> tangents;
   for (const ir::Tangents& mask : key.tangents) {
     if (!activate(mask, use, in)) return false;
     if (!resolve_calls(fn.body, in, &Module::resolve_forward)) return false;
     in.uses.clear();  // those of the last step are used, not those of the steps before
-    TangentTransform(fn, types_, diagnose_, mask.width).run();
+    TangentTransform transform(fn, types_, diagnose_, mask.width);
+    transform.run();
     if (diagnose_.errors() != errors) return false;
+    tangents = mask.again && analyses_.equal ? merge_equal(fn, tangents, transform.tangents())
+                                             : transform.tangents();
   }
   fn.is_tangent = !key.reverse;
   if (key.error) fn.error = fn.make_var(ir::Var::Param, "error", types_.get(sema_.Context.DoubleTy), nullptr);

@@ -14,7 +14,7 @@ namespace {
 constexpr std::pair<llvm::StringLiteral, bool Analyses::*> analysis_names[] = {
     {"counters", &Analyses::counters}, {"liveness", &Analyses::liveness}, {"slices", &Analyses::slices},
     {"replay", &Analyses::replay},     {"flat", &Analyses::flat},         {"sums", &Analyses::sums},
-    {"fusion", &Analyses::fusion},     {"steps", &Analyses::steps}};
+    {"fusion", &Analyses::fusion},     {"steps", &Analyses::steps},       {"equal", &Analyses::equal}};
 /// Handles "no-replay" and the like.
 bool switch_off(StringRef arg, Analyses& analyses) {
   if (!arg.consume_front("no-")) return false;
@@ -79,7 +79,7 @@ bool parse_options(const std::vector<std::string>& args, DiagnosticsEngine& diag
              "  -fplugin-arg-clad-remarks   say at the source what the reverse sweep keeps, and what it "
              "computes again\n"
              "  -fplugin-arg-clad-no-NAME   without an analysis: counters, liveness, slices, replay, "
-             "flat, sums, fusion, steps; all: analyses\n"
+             "flat, sums, fusion, steps, equal; all: analyses\n"
              "  -fplugin-arg-clad-help      print this text\n"
              "  -Xclang -plugin-arg-clad -Xclang -fdump-derived-fn       print the generated derivatives\n"
              "  -Xclang -plugin-arg-clad -Xclang -fgenerate-source-file  write them to Derivatives.cpp\n"

@@ -16,6 +16,7 @@ struct Analyses {
   bool flat = true;      ///< records of loops that say how often they run lie side by side
   bool fusion = true;    ///< patterns of fusion rules are replaced
   bool steps = true;     ///< an index that is stepped where it is read needs no copy
+  bool equal = true;     ///< a variable that always equals another is not computed
   bool sums = true;      ///< adjoints that loops only add to are summed up apart, in any order
 };
 
@@ -26,6 +27,11 @@ void structure(ir::Function& fn, const ir::Type* boolean);
 
 /// Reads a variable that has just been stepped, as `x[next++]` does, in place of a copy of what it was.
 void read_after_steps(ir::Function& fn);
+
+/// Of the tangents of two steps in the same direction, by their primals, removes one where both are found to
+/// be equal. Returns the tangents of the second step, with those that stand for removed ones.
+std::map<ir::Var*, ir::Var*> merge_equal(ir::Function& fn, const std::map<ir::Var*, ir::Var*>& first,
+                                         std::map<ir::Var*, ir::Var*> second);
 
 /// Finds the variables that depend on active parameters, and marks the active arguments of every call.
 void find_active(ir::Function& fn, Diagnose& diagnose);

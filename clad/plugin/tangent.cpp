@@ -65,6 +65,7 @@ void TangentTransform::add_parameters() {
 void TangentTransform::forget() {
   for (ir::Parameter& p : fn_.params) p.active = false;
   for (const auto& v : fn_.vars) {
+    if (v->shadow) tangents_[v.get()] = v->shadow;
     if (v->shadow) v->adjoint = fn_.unique("d_" + v->name);
     v->shadow = nullptr;
     v->adjoint_path = nullptr;

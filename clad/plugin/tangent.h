@@ -6,6 +6,7 @@
 // differentiated forward again (derivatives of higher order) or in reverse (Hessians).
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ class TangentTransform {
 
   /// Rewrites the function. Its calls are resolved and its activity is known; afterwards neither is.
   void run();
+
+  /// The tangent of each variable that has one, once it has run.
+  const std::map<ir::Var*, ir::Var*>& tangents() const { return tangents_; }
 
  private:
   void body(ir::Body& statements);
@@ -74,6 +78,7 @@ class TangentTransform {
   const std::uint64_t width_;  ///< how many directions at once
   ir::Body* out_ = nullptr;
   ir::Region* region_ = nullptr;
+  std::map<ir::Var*, ir::Var*> tangents_;
   ir::Stmt* at_ = nullptr;  ///< the statement being rewritten
 };
 
