@@ -13,14 +13,16 @@ struct BfloatPair {
   uint32_t bits;
 };
 
-/// One tile of a product: C (+)= A B. A(i, p) is a[i * a_row + p * a_depth], or a[a_offsets[p] + i] unless
-/// that is null. B(p, j) is b[p * b_depth + j], or b[b_offsets[p] + j], readable up to the next multiple of
-/// the vector length past `columns`. Only one of them has offsets, and none of pairs.
+/// One tile of a product: C (+)= A B. A(i, p) is a[i * a_row + p * a_depth], or a[a_places[i] + a_offsets[p]]
+/// unless these are null. B(p, j) is b[p * b_depth + j], or b[b_offsets[p] + j], readable up to the next
+/// multiple of the vector length past `columns`. Only one of them has offsets, and then neither `squares` nor
+/// `stream`; none of pairs has.
 template <class T, class Sum = T>
 struct GemmTile {
   int64_t rows = 0, columns = 0, depth = 0;
   const T* a = nullptr;
   int64_t a_row = 0, a_depth = 0;
+  const int64_t* a_places = nullptr;
   const int32_t* a_offsets = nullptr;
   const T* b = nullptr;
   int64_t b_depth = 0;
@@ -39,6 +41,7 @@ struct GemmKernel {
   int64_t lanes;             ///< columns per vector
   int64_t vectors;           ///< most vectors of columns in a tile
   const int64_t* most_rows;  ///< most rows of a tile, by its vectors
+  bool scatters;             ///< whether a_places may be any, else each is the one before plus 1
   void (*run)(const GemmTile<T, Sum>& tile);
 };
 

@@ -127,6 +127,46 @@ TEST_P(Simd, GemmTilesOfEverySizeMatchPlainSums) {
   if (kernels_->gemm_pairs.run) check_tiles(kernels_->gemm_pairs, 1e-4);
 }
 
+TEST_P(Simd, ATileFindsItsOperandsWhereItsOffsetsSay) {
+  const auto& kernel = kernels_->gemm_float;
+  constexpr int64_t depth = 13, line = 80;
+  const auto a = tile_operand<float>(depth * line, 1), b = tile_operand<float>(depth * line, 2);
+  int32_t offsets[depth];
+  int64_t places[12];
+  for (int32_t p = 0; p < depth; ++p) offsets[p] = p * 5 % depth * line;
+  for (int64_t i = 0; i < 12; ++i) places[i] = kernel.scatters ? i * 5 % 12 : 3 + i;
+  for (const bool of_left : {false, true}) {
+    for (int64_t columns = 1; columns <= kernel.vectors * kernel.lanes; ++columns) {
+      for (int64_t rows = 1; rows <= kernel.most_rows[(columns + kernel.lanes - 1) / kernel.lanes]; ++rows) {
+        std::vector<float> c(static_cast<size_t>(rows * columns), 2.0f);
+        kernel.run({.rows = rows,
+                    .columns = columns,
+                    .depth = depth,
+                    .a = a.data(),
+                    .a_row = 1,
+                    .a_depth = line,
+                    .a_places = of_left ? places : nullptr,
+                    .a_offsets = of_left ? offsets : nullptr,
+                    .b = b.data(),
+                    .b_depth = line,
+                    .b_offsets = of_left ? nullptr : offsets,
+                    .c = c.data(),
+                    .c_row = columns,
+                    .add = true});
+        for (int64_t i = 0; i < rows; ++i) {
+          for (int64_t j = 0; j < columns; ++j) {
+            double expected = 2;
+            for (int64_t p = 0; p < depth; ++p)
+              expected += product(a[size_t(of_left ? places[i] + offsets[p] : i + p * line)],
+                                  b[size_t((of_left ? p * line : offsets[p]) + j)]);
+            ASSERT_NEAR(double(c[size_t(i * columns + j)]), expected, 1e-4) << rows << 'x' << columns;
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST_P(Simd, ATileStoredPastTheCachesHasTheSameValues) {
   const auto& kernel = kernels_->gemm_float;
   const int64_t columns = kernel.vectors * kernel.lanes, rows = kernel.most_rows[kernel.vectors];

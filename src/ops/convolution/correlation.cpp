@@ -171,11 +171,12 @@ class Product {
 
   /// Enough sums in registers, and tiles that are all as wide.
   void choose_vectors_of_channels() {
-    const int64_t lanes = kernel_.lanes, vectors = divided_up(x_.out_channels, lanes);
+    const int64_t lanes = kernel_.lanes, vectors = divided_up(x_.out_channels, lanes),
+                  adjacent = window_.width * (kernel_.scatters ? window_.rows * x_.batch : 1);
     double most = 0;
     for (int64_t v = 1; v <= std::min(vectors, kernel_.vectors); ++v) {
       const EvenSplit split(vectors, v);
-      const int64_t even = split.size, rows = EvenSplit(window_.width, kernel_.most_rows[even]).size;
+      const int64_t even = split.size, rows = EvenSplit(adjacent, kernel_.most_rows[even]).size;
       const double filled = static_cast<double>(std::min(rows * even, enough_sums) * vectors) /
                             static_cast<double>(split.count * even);
       if (filled < most) continue;
@@ -288,6 +289,13 @@ class Product {
     C* const own = sums + images_ * sums_size();
     const int64_t window_size = (shared_ ? x_.groups * channels_ : part_) * window_.channel();
     if (shared_) shared += (task.image * x_.groups + task.group) * channels_ * window_.channel();
+    int64_t places[most_results];  // of results in what tiles read
+    const int64_t image_step =
+        in_place_ ? x_.groups * x_.in_channels * deep_.in * high_.in * wide_.in : window_size;
+    for (int64_t n = 0, j = 0; n < task.images && by_channels_; ++n)
+      for (int64_t row = 0; row < task.rows; ++row)
+        for (int64_t column = 0; column < task.columns; ++column)
+          places[j++] = n * image_step + row * pitch_ + column;
     if (channels_ * taps_ == 0) std::fill_n(sums, images_ * sums_size(), C(0));
     for (int64_t first = 0; first < channels_ && taps_ > 0; first += part_) {
       const int64_t count = std::min(part_, channels_ - first);
@@ -300,29 +308,29 @@ class Product {
       for (int64_t i = task.tile; i < task.end_tile; ++i) {
         const C* const packed =
             weights + (task.group * tiles_ + i) * tile_size() + first * taps_ * tile_channels_;
-        for (int64_t n = 0; n < task.images; ++n) {
-          if (by_channels_) {
-            tile.columns = out_channels(i);
-            tile.b = packed;
-            tile.b_depth = tile_channels_;
-            tile.a_offsets = offsets;
-            multiply_channels(task, in_place_ ? in_source(task, n, first) : windows + n * window_size, tile,
-                              sums + n * sums_size() + (i - task.tile) * tile_channels_);
-          } else {
-            tile.rows = out_channels(i);
-            tile.a = packed;
-            tile.a_row = 1;
-            tile.a_depth = tile_rows_;
-            tile.b_offsets = offsets;
-            multiply_results(task, windows + n * window_size, tile,
-                             sums + n * sums_size() + (i - task.tile) * tile_rows_ * sums_row_);
-          }
+        if (by_channels_) {
+          tile.columns = out_channels(i);
+          tile.a = in_place_ ? in_source(task, first) : windows;
+          tile.a_offsets = offsets;
+          tile.b = packed;
+          tile.b_depth = tile_channels_;
+          multiply_channels(task, places, tile, sums + (i - task.tile) * tile_channels_);
+          continue;
         }
+        tile.rows = out_channels(i);
+        tile.a = packed;
+        tile.a_row = 1;
+        tile.a_depth = tile_rows_;
+        tile.b_offsets = offsets;
+        for (int64_t n = 0; n < task.images; ++n)
+          multiply_results(task, windows + n * window_size, tile,
+                           sums + n * sums_size() + (i - task.tile) * tile_rows_ * sums_row_);
       }
     }
     for (int64_t n = 0; n < task.images; ++n) {
       if (by_channels_) {
-        turn(task, n, sums + n * sums_size(), own + (shared_ ? 0 : images_ * window_size));
+        turn(task, n, sums + n * task.rows * task.columns * sums_row_,
+             own + (shared_ ? 0 : images_ * window_size));
       } else {
         write(task, n, sums + n * sums_size());
       }
@@ -337,14 +345,13 @@ class Product {
       kernel_.run(tile);
     }
   }
-  void multiply_channels(const Task& task, const C* window, simd::GemmTile<C>& tile, C* sums) const {
-    for (int64_t row = 0; row < task.rows; ++row) {
-      for (int64_t j = 0; j < task.columns; j += tile_rows_) {
-        tile.rows = std::min(tile_rows_, task.columns - j);
-        tile.a = window + row * pitch_ + j;
-        tile.c = sums + (row * task.columns + j) * sums_row_;
-        kernel_.run(tile);
-      }
+  void multiply_channels(const Task& task, const int64_t* places, simd::GemmTile<C>& tile, C* sums) const {
+    const int64_t results = task.images * task.rows * task.columns;
+    for (int64_t j = 0; j < results; j += tile.rows) {
+      tile.rows = std::min(tile_rows_, kernel_.scatters ? results - j : task.columns - j % task.columns);
+      tile.a_places = places + j;
+      tile.c = sums + j * sums_row_;
+      kernel_.run(tile);
     }
   }
 
@@ -356,9 +363,9 @@ class Product {
     return x_.source + (c * deep_.in + slice) * high_.in * wide_.in;
   }
   /// What the first result of a task reads of an in channel and the lowest tap.
-  const C* in_source(const Task& task, int64_t n, int64_t channel) const {
+  const C* in_source(const Task& task, int64_t channel) const {
     if constexpr (std::is_same_v<T, C>) {
-      return image_of(task, n, channel) + (task.row + high_.lowest()) * wide_.in + task.column +
+      return image_of(task, 0, channel) + (task.row + high_.lowest()) * wide_.in + task.column +
              wide_.lowest();
     } else {
       return nullptr;

@@ -7,6 +7,7 @@ constexpr int64_t most_rows[] = {0, 12, 12, 8, 6};
 constexpr int64_t most_rows[] = {0, 8, 6};
 #endif
 constexpr int64_t tile_vectors = CLADTORCH_TILE_VECTORS;
+constexpr bool scatters = most_rows[1] <= 8;  // so that a tile has a register for the address of each row
 static_assert(sizeof(most_rows) == (tile_vectors + 1) * sizeof(int64_t));
 
 /// What one step of the depth multiplies, and what it adds the products to.
@@ -41,7 +42,7 @@ inline void put_part(const Vector<T>* sums, int64_t columns, T* c, bool add) {
   for (int64_t j = 0; j < columns; ++j) c[j] = add ? c[j] + row[j] : row[j];
 }
 
-/// Which operand begins where an offset for each step of the depth says.
+/// Which operand lies where an offset for each step of the depth says.
 enum class Gathers { none, a, b };
 
 template <class T, int Rows, int Vectors, Gathers gathers>
@@ -56,6 +57,9 @@ void gemm_tile_of(const GemmTile<T, SumOf<T>>& x) {
     a[i] = x.a + 3 * i * x.a_row;
     __asm__("" : "+r"(a[i]));  // keeps them apart: the compiler would derive each from the one before
   }
+  const T* place[Rows];  // of each row, or of the first where the others follow it
+#pragma GCC unroll 16
+  for (int i = 0; gathers == Gathers::a && i < (scatters ? Rows : 1); ++i) place[i] = x.a + x.a_places[i];
   const T* b = x.b;
   const int32_t* offset = gathers == Gathers::a ? x.a_offsets : x.b_offsets;
   const char* ahead = static_cast<const char*>(x.ahead);
@@ -63,14 +67,14 @@ void gemm_tile_of(const GemmTile<T, SumOf<T>>& x) {
   Vector<Sum> sum[Rows][Vectors] = {};
   for (int64_t p = x.depth; p > 0; --p) {
     decltype(Step<T>::right(b)) right[Vectors];
-    const T* const adjacent = gathers == Gathers::a ? x.a + *offset : nullptr;
 #pragma GCC unroll 8
     for (int j = 0; j < Vectors; ++j)
       right[j] = Step<T>::right((gathers == Gathers::b ? b + *offset : b) + j * step);
     if constexpr (gathers == Gathers::none) __builtin_prefetch(ahead, 0, 2);  // into the second-level cache
 #pragma GCC unroll 16
     for (int i = 0; i < Rows; ++i) {
-      const auto left = Step<T>::left(gathers == Gathers::a ? adjacent[i] : a[i / 3][i % 3 * a_row]);
+      const auto left = Step<T>::left(gathers == Gathers::a ? (scatters ? place[i] : place[0] + i)[*offset]
+                                                            : a[i / 3][i % 3 * a_row]);
 #pragma GCC unroll 8
       for (int j = 0; j < Vectors; ++j) Step<T>::multiply_add(left, right[j], sum[i][j]);
     }
@@ -93,7 +97,7 @@ void gemm_tile_of(const GemmTile<T, SumOf<T>>& x) {
     Sum* const c = x.c + i * x.c_row;
     if (!whole) {
       put_part<Sum, Vectors>(sum[i], x.columns, c, x.add);
-    } else if (x.stream) {
+    } else if (gathers == Gathers::none && x.stream) {
 #pragma GCC unroll 8
       for (int j = 0; j < Vectors; ++j) store_past_cache(c + j * step, sum[i][j]);
     } else {
@@ -103,11 +107,11 @@ void gemm_tile_of(const GemmTile<T, SumOf<T>>& x) {
         store(c + j * step, sum[i][j]);
       }
     }
-    if (!x.squares) continue;
+    if (gathers != Gathers::none || !x.squares) continue;
 #pragma GCC unroll 8
     for (int j = 0; j < Vectors; ++j) squares += sum[i][j] * sum[i][j];
   }
-  if (!x.squares) return;
+  if (gathers != Gathers::none || !x.squares) return;
   double total = 0;
   if (whole) {
     for (int64_t lane = 0; lane < step; ++lane) total += static_cast<double>(squares[lane]);
