@@ -90,7 +90,7 @@ class Product {
     choose_tasks(results);
     if (by_channels_) sums_row_ = block_tiles_ * tile_channels_;
     // The operand that several tiles read one after the other stays in the first-level cache.
-    const int64_t most_depth = by_channels_ ? 160 : 640;
+    const int64_t most_depth = by_channels_ ? 640 / kernel_.vectors : 640;
     const int64_t most =
         std::min(most_depth / std::max<int64_t>(taps_, 1), most_elements / window_.channel());
     part_ = EvenSplit(channels_, std::max<int64_t>(1, most)).size;
