@@ -24,6 +24,7 @@ struct GemmTile {
   int64_t a_row = 0, a_depth = 0;
   const int64_t* a_places = nullptr;
   const int32_t* a_offsets = nullptr;
+  bool far = false;  ///< a hint: A is not in the first-level cache, and what follows its rows is read soon
   const T* b = nullptr;
   int64_t b_depth = 0;
   const int32_t* b_offsets = nullptr;

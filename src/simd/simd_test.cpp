@@ -147,6 +147,7 @@ TEST_P(Simd, ATileFindsItsOperandsWhereItsOffsetsSay) {
                     .a_depth = line,
                     .a_places = of_left ? places : nullptr,
                     .a_offsets = of_left ? offsets : nullptr,
+                    .far = columns % 2 == 0,
                     .b = b.data(),
                     .b_depth = line,
                     .b_offsets = of_left ? nullptr : offsets,

@@ -54,6 +54,7 @@ namespace {
 constexpr int64_t most_results = 512;       // of a task, for each channel
 constexpr int64_t most_sums = 1 << 16;      // of a task
 constexpr int64_t most_elements = 1 << 16;  // of a window
+constexpr int64_t most_depth = 640;         // of a tile
 constexpr int64_t enough_sums = 12;         // vectors, to hide the latency of a multiply-add
 constexpr int64_t least_work = 1 << 17;     // multiply-adds for which a thread is asked
 
@@ -89,12 +90,14 @@ class Product {
     tiles_ = divided_up(x.out_channels, tile_channels_);
     choose_tasks(results);
     if (by_channels_) sums_row_ = block_tiles_ * tile_channels_;
-    // The operand that several tiles read one after the other stays in the first-level cache.
-    const int64_t most_depth = by_channels_ ? 640 / kernel_.vectors : 640;
-    const int64_t most =
-        std::min(most_depth / std::max<int64_t>(taps_, 1), most_elements / window_.channel());
-    part_ = EvenSplit(channels_, std::max<int64_t>(1, most)).size;
     in_place_ = by_channels_ && reads_in_place();
+    // The operand that several tiles read one after the other stays in the first-level cache. In the source
+    // channels may compete for the same places of the cache.
+    const int64_t depth = !by_channels_                   ? most_depth
+                          : in_place_ && kernel_.scatters ? 96
+                                                          : most_depth / kernel_.vectors;
+    const int64_t most = std::min(depth / std::max<int64_t>(taps_, 1), most_elements / window_.channel());
+    part_ = EvenSplit(channels_, std::max<int64_t>(1, most)).size;
     shared_ = !in_place_ && block_tiles_ < tiles_ && deep_.out == 1 && window_.rows == high_.out &&
               window_.width == wide_.out;
     pitch_ = in_place_ ? wide_.in : window_.pitch;
@@ -166,7 +169,7 @@ class Product {
     };
     return std::is_same_v<T, C> && deep_.taps == 1 && inside(high_) && inside(wide_) && deep_.first >= 0 &&
            (deep_.out - 1) * deep_.stride + deep_.first < deep_.in && taps_ > 0 &&
-           part_ * deep_.in * high_.in * wide_.in < INT32_MAX;
+           most_depth * deep_.in * high_.in * wide_.in < INT32_MAX;
   }
 
   /// Enough sums in registers, and tiles that are all as wide.
@@ -312,6 +315,7 @@ class Product {
           tile.columns = out_channels(i);
           tile.a = in_place_ ? in_source(task, first) : windows;
           tile.a_offsets = offsets;
+          tile.far = in_place_;
           tile.b = packed;
           tile.b_depth = tile_channels_;
           multiply_channels(task, places, tile, sums + (i - task.tile) * tile_channels_);

@@ -42,8 +42,8 @@ inline void put_part(const Vector<T>* sums, int64_t columns, T* c, bool add) {
   for (int64_t j = 0; j < columns; ++j) c[j] = add ? c[j] + row[j] : row[j];
 }
 
-/// Which operand lies where an offset for each step of the depth says.
-enum class Gathers { none, a, b };
+/// Which operand lies where an offset for each step of the depth says; far_a prefetches what follows in A.
+enum class Gathers { none, a, far_a, b };
 
 template <class T, int Rows, int Vectors, Gathers gathers>
 void gemm_tile_of(const GemmTile<T, SumOf<T>>& x) {
@@ -57,11 +57,12 @@ void gemm_tile_of(const GemmTile<T, SumOf<T>>& x) {
     a[i] = x.a + 3 * i * x.a_row;
     __asm__("" : "+r"(a[i]));  // keeps them apart: the compiler would derive each from the one before
   }
+  constexpr bool gathers_a = gathers == Gathers::a || gathers == Gathers::far_a;
   const T* place[Rows];  // of each row, or of the first where the others follow it
 #pragma GCC unroll 16
-  for (int i = 0; gathers == Gathers::a && i < (scatters ? Rows : 1); ++i) place[i] = x.a + x.a_places[i];
+  for (int i = 0; gathers_a && i < (scatters ? Rows : 1); ++i) place[i] = x.a + x.a_places[i];
   const T* b = x.b;
-  const int32_t* offset = gathers == Gathers::a ? x.a_offsets : x.b_offsets;
+  const int32_t* offset = gathers_a ? x.a_offsets : x.b_offsets;
   const char* ahead = static_cast<const char*>(x.ahead);
   const int64_t a_row = x.a_row, a_depth = x.a_depth, b_depth = x.b_depth, ahead_step = x.ahead_step;
   Vector<Sum> sum[Rows][Vectors] = {};
@@ -71,14 +72,15 @@ void gemm_tile_of(const GemmTile<T, SumOf<T>>& x) {
     for (int j = 0; j < Vectors; ++j)
       right[j] = Step<T>::right((gathers == Gathers::b ? b + *offset : b) + j * step);
     if constexpr (gathers == Gathers::none) __builtin_prefetch(ahead, 0, 2);  // into the second-level cache
+    if constexpr (gathers == Gathers::far_a) __builtin_prefetch(place[Rows - 1] + *offset + 64 / sizeof(T));
 #pragma GCC unroll 16
     for (int i = 0; i < Rows; ++i) {
-      const auto left = Step<T>::left(gathers == Gathers::a ? (scatters ? place[i] : place[0] + i)[*offset]
-                                                            : a[i / 3][i % 3 * a_row]);
+      const auto left =
+          Step<T>::left(gathers_a ? (scatters ? place[i] : place[0] + i)[*offset] : a[i / 3][i % 3 * a_row]);
 #pragma GCC unroll 8
       for (int j = 0; j < Vectors; ++j) Step<T>::multiply_add(left, right[j], sum[i][j]);
     }
-    if constexpr (gathers != Gathers::a) {
+    if constexpr (!gathers_a) {
 #pragma GCC unroll 8
       for (int i = 0; i < groups; ++i) a[i] += a_depth;
     }
@@ -152,6 +154,9 @@ void gemm_tile(const GemmTile<T, SumOf<T>>& x) {
   constexpr int64_t step = lanes<SumOf<T>>;
   const int64_t vectors = (x.columns + step - 1) / step;
   if constexpr (Step<T>::gathers) {
+    if constexpr (scatters) {
+      if (x.a_offsets && x.far) return tile_of<T, Gathers::far_a, tile_vectors>(x.rows, vectors)(x);
+    }
     if (x.a_offsets) return tile_of<T, Gathers::a, tile_vectors>(x.rows, vectors)(x);
     if (x.b_offsets) return tile_of<T, Gathers::b, tile_vectors>(x.rows, vectors)(x);
   }
