@@ -223,58 +223,56 @@ class Product {
 
   /// Tiles of out channels, in which those of one in channel and tap are adjacent.
   void pack_weights(C* to) const {
-    if (kernel_is_adjacent() && x_.weight_in > x_.weight_out) {
-      // Memory is read in its order: the weights of an in channel go to all tiles.
-      const int64_t kernel = deep_.taps * taps_;
-      parallel_for(x_.groups * x_.in_channels, least_work / (x_.out_channels * kernel + 1) + 1,
-                   [&](int64_t begin, int64_t end) {
-                     for (int64_t i = begin; i < end; ++i) {
-                       const int64_t group = i / x_.in_channels, c = i % x_.in_channels;
-                       const T* const from = x_.weight + group * x_.weight_group + c * x_.weight_in;
-                       C* const at = to + group * tiles_ * tile_size() + c * kernel * tile_channels_;
-                       for (int64_t tile = 0; tile < tiles_; ++tile)
-                         pack_lines(out_channels(tile), kernel, from + tile * tile_channels_ * x_.weight_out,
-                                    x_.weight_out, int64_t{1}, tile_channels_, at + tile * tile_size());
-                     }
-                   });
+    const int64_t kernel = deep_.taps * taps_;
+    const bool adjacent = kernel_is_adjacent();
+    if (adjacent && x_.weight_in < x_.weight_out) {
+      parallel_for(x_.groups * tiles_, least_work / (tile_size() + 1) + 1, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) pack_tile(i / tiles_, i % tiles_, to + i * tile_size());
+      });
       return;
     }
-    parallel_for(x_.groups * tiles_, least_work / (tile_size() + 1) + 1, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) pack_tile(i / tiles_, i % tiles_, to + i * tile_size());
-    });
+    // Memory is read in its order: the weights of an in channel go to all tiles.
+    parallel_for(x_.groups * x_.in_channels, least_work / (x_.out_channels * kernel + 1) + 1,
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t i = begin; i < end; ++i) {
+                     const int64_t group = i / x_.in_channels, c = i % x_.in_channels;
+                     const T* from = x_.weight + group * x_.weight_group + c * x_.weight_in;
+                     C* at = to + group * tiles_ * tile_size() + c * kernel * tile_channels_;
+                     for (int64_t tile = 0; tile < tiles_; ++tile) {
+                       if (adjacent) {
+                         pack_lines(out_channels(tile), kernel, from, x_.weight_out, int64_t{1},
+                                    tile_channels_, at);
+                       } else {
+                         pack_taps(out_channels(tile), from, at);
+                       }
+                       from += tile_channels_ * x_.weight_out;
+                       at += tile_size();
+                     }
+                   }
+                 });
   }
   void pack_tile(int64_t group, int64_t tile, C* to) const {
-    const int64_t rows = out_channels(tile);
     const T* const from = x_.weight + group * x_.weight_group + tile * tile_channels_ * x_.weight_out;
-    if (kernel_is_adjacent()) {
-      // Whole vectors are moved: of a channel's whole weight where that is adjacent too, else of one kernel.
-      const int64_t kernel = deep_.taps * taps_;
-      const bool whole = x_.weight_in == kernel;
-      for (int64_t c = 0; c < (whole ? 1 : x_.in_channels); ++c)
-        pack_lines(rows, whole ? x_.in_channels * kernel : kernel, from + c * x_.weight_in, x_.weight_out,
-                   int64_t{1}, tile_channels_, to + c * kernel * tile_channels_);
-    } else if (x_.weight_in < x_.weight_out) {
-      for (int64_t i = 0; i < rows; ++i)
-        for (int64_t c = 0; c < x_.in_channels; ++c) pack_kernel(from, i, c, to);
-    } else {
-      for (int64_t c = 0; c < x_.in_channels; ++c)
-        for (int64_t i = 0; i < rows; ++i) pack_kernel(from, i, c, to);
-    }
+    // Whole vectors are moved: of a channel's whole weight where that is adjacent too, else of one kernel.
+    const int64_t kernel = deep_.taps * taps_;
+    const bool whole = x_.weight_in == kernel;
+    for (int64_t c = 0; c < (whole ? 1 : x_.in_channels); ++c)
+      pack_lines(out_channels(tile), whole ? x_.in_channels * kernel : kernel, from + c * x_.weight_in,
+                 x_.weight_out, int64_t{1}, tile_channels_, to + c * kernel * tile_channels_);
   }
   /// Whether the taps are all elements of the kernel, in their order.
   bool kernel_is_adjacent() const {
     return wide_.weight_step == 1 && high_.weight_step == wide_.taps && deep_.weight_step == taps_ &&
            deep_.weight_first + high_.weight_first + wide_.weight_first == 0;
   }
-  void pack_kernel(const T* from, int64_t i, int64_t c, C* to) const {
-    from +=
-        i * x_.weight_out + c * x_.weight_in + deep_.weight_first + high_.weight_first + wide_.weight_first;
-    to += c * deep_.taps * taps_ * tile_channels_ + i;
+  /// Of some out channels and one in channel.
+  void pack_taps(int64_t rows, const T* from, C* to) const {
     for (int64_t deep = 0; deep < deep_.taps; ++deep) {
       for (int64_t row = 0; row < high_.taps; ++row) {
-        const T* const line = from + deep * deep_.weight_step + row * high_.weight_step;
-        for (int64_t column = 0; column < wide_.taps; ++column, to += tile_channels_)
-          *to = static_cast<C>(line[column * wide_.weight_step]);
+        for (int64_t column = 0; column < wide_.taps; ++column, to += tile_channels_) {
+          const T* const tap = from + deep_.weight_at(deep) + high_.weight_at(row) + wide_.weight_at(column);
+          for (int64_t i = 0; i < rows; ++i) to[i] = static_cast<C>(tap[i * x_.weight_out]);
+        }
       }
     }
   }
@@ -394,19 +392,14 @@ class Product {
     return x_.bias ? static_cast<C>(x_.bias[task.group * x_.out_channels + channel]) : C(0);
   }
   void write_line(const C* sums, int64_t n, C bias, Out* to) const {
-    const auto put = [&](auto step) {
+    with_step(wide_.place_step, [&](auto step) {
       if (x_.add) {
         for (int64_t i = 0; i < n; ++i)
           to[i * step] = static_cast<Out>(static_cast<C>(to[i * step]) + sums[i] + bias);
       } else {
         for (int64_t i = 0; i < n; ++i) to[i * step] = static_cast<Out>(sums[i] + bias);
       }
-    };
-    if (wide_.place_step == 1) {
-      put(std::integral_constant<int64_t, 1>());
-    } else {
-      put(wide_.place_step);
-    }
+    });
   }
 
   /// Whether sums are results as they are.

@@ -22,7 +22,6 @@ using ConvolvedDimensions = std::array<ConvolvedDimension, 3>;  ///< depth, heig
 struct Axis {
   int64_t in, out;
   int64_t stride, taps, first, step;
-  /// In elements: tap t is multiplied by weight[weight_first + t * weight_step].
   int64_t weight_first, weight_step;
   /// Result o is element place_first + o * place_step of `places`.
   int64_t places, place_first, place_step;
@@ -30,6 +29,8 @@ struct Axis {
   int64_t lowest() const { return first + std::min<int64_t>(0, (taps - 1) * step); }
   /// From the lowest tap to the highest.
   int64_t reach() const { return (taps - 1) * std::abs(step) + 1; }
+  /// In elements, of what tap t is multiplied by.
+  int64_t weight_at(int64_t t) const { return weight_first + t * weight_step; }
   /// Of tap t from the lowest.
   int64_t offset(int64_t t) const { return first + t * step - lowest(); }
 };

@@ -9,6 +9,18 @@
 
 namespace cladtorch::detail {
 
+/// body(step), where the compiler knows the most frequent steps.
+template <class Body>
+void with_step(int64_t step, Body&& body) {
+  if (step == 1) {
+    body(std::integral_constant<int64_t, 1>());
+  } else if (step == 2) {
+    body(std::integral_constant<int64_t, 2>());
+  } else {
+    body(step);
+  }
+}
+
 /// `rows` x `width` results, of which each row begins `pitch` after the one before. Their elements of the
 /// source are divided by the remainder of their row and column by the stride into planes, in which they lie
 /// as the results do: result j reads, for a tap, plane element j + tap_offset().
@@ -47,19 +59,32 @@ class Window {
   template <class T>
   void load(const T* from, int64_t row, int64_t count, int64_t column, int64_t columns,
             Computed<T>* to) const {
+    using C = Computed<T>;
     const int64_t first = row * high_.stride + high_.lowest(), low = column * wide_.stride + wide_.lowest();
     const int64_t length = (columns - 1) * wide_.stride + wide_.reach();
     const int64_t lines = (count - 1) * high_.stride + high_.reach();
-    for (int64_t r = 0; r < lines; ++r) {
-      if (!is_read(high_, r)) continue;
-      const int64_t y = first + r;
-      const bool inside = from && y >= 0 && y < high_.in;
-      load_line(inside ? from + y * wide_.in : nullptr, low, length,
-                to + r % high_.stride * wide_.stride * plane_ + r / high_.stride * pitch);
+    for (int64_t y = 0; y < high_.stride; ++y) {
+      for (int64_t x = 0; x < wide_.stride; ++x, to += plane_) {
+        if (!is_read(high_, y) || !is_read(wide_, x)) continue;
+        const auto elements = [&](int64_t end) { return divided_up(end - low - x, wide_.stride); };
+        Line line{.count = std::max(elements(low + length), pitch)};
+        line.begin = std::clamp<int64_t>(elements(0), 0, line.count);
+        line.end = std::clamp(std::min(elements(wide_.in), elements(low + length)), line.begin, line.count);
+        C* at = to;
+        for (int64_t r = first + y; r < first + lines; r += high_.stride, at += pitch) {
+          const bool inside = from && r >= 0 && r < high_.in;
+          load_line(inside ? from + r * wide_.in + low + x : nullptr, line, at);
+        }
+      }
     }
   }
 
  private:
+  /// Elements of a line of a plane: those in [begin, end) are inside of the source.
+  struct Line {
+    int64_t count, begin = 0, end = 0;
+  };
+
   /// Whether a tap reads the elements at this offset, up to a multiple of the stride.
   static bool is_read(const Axis& axis, int64_t offset) {
     for (int64_t t = 0; t < axis.taps; ++t)
@@ -68,25 +93,14 @@ class Window {
   }
 
   template <class T>
-  void load_line(const T* from, int64_t low, int64_t length, Computed<T>* to) const {
+  void load_line(const T* from, const Line& line, Computed<T>* to) const {
     using C = Computed<T>;
-    const int64_t begin = from ? std::clamp<int64_t>(-low, 0, length) : length;
-    const int64_t end = from ? std::clamp<int64_t>(wide_.in - low, begin, length) : length;
-    const int64_t stride = wide_.stride;
-    if (stride == 1) {
-      for (int64_t i = 0; i < begin; ++i) to[i] = C(0);
-      for (int64_t i = begin; i < end; ++i) to[i] = static_cast<C>(from[low + i]);
-      for (int64_t i = end; i < std::max(length, pitch); ++i) to[i] = C(0);
-      return;
-    }
-    for (int64_t phase = 0; phase < stride; ++phase, to += plane_) {
-      if (!is_read(wide_, phase)) continue;
-      int64_t i = phase;
-      C* at = to;
-      for (; i < std::min(begin, length); i += stride) *at++ = C(0);
-      for (; i < end; i += stride) *at++ = static_cast<C>(from[low + i]);
-      for (; i < std::max(length, pitch * stride); i += stride) *at++ = C(0);
-    }
+    const int64_t end = from ? line.end : line.begin;
+    for (int64_t i = 0; i < line.begin; ++i) to[i] = C(0);
+    with_step(wide_.stride, [&](auto step) {
+      for (int64_t i = line.begin; i < end; ++i) to[i] = static_cast<C>(from[i * step]);
+    });
+    for (int64_t i = end; i < line.count; ++i) to[i] = C(0);
   }
 
   const Axis &high_, &wide_;
