@@ -15,6 +15,7 @@ namespace {
 constexpr int64_t most_elements = 6 << 14;  // of both operands in a part of an image, or in some images
 constexpr int64_t enough_places = 512;      // for which images are taken together
 constexpr int64_t most_dotted = 2048;       // of one where weights are dot products
+constexpr int64_t most_near = 1 << 13;      // of some columns of the right operand
 constexpr int64_t most_left = 128;          // channels of a task
 constexpr int64_t most_weights = 640;       // of a task, for each left channel
 constexpr int64_t most_dots = 4;            // left x right channels that are multiplied one by one
@@ -57,8 +58,10 @@ class Product {
         wide_axis_(result_axis(wide_, 0)),
         by_dots_(x.left_channels * x.right_channels <= most_dots),
         taps_(high_.kernel * wide_.kernel) {
-    left_ = EvenSplit(x.left_channels, most_left).size;
-    right_ = EvenSplit(x.right_channels, std::max<int64_t>(1, most_weights / taps_)).size;
+    // A pointwise one has its sums in a shape for which its right operand is turned around less often.
+    const int64_t more = taps_ == 1 ? 2 : 1;
+    left_ = EvenSplit(x.left_channels, more * most_left).size;
+    right_ = EvenSplit(x.right_channels, std::max<int64_t>(1, most_weights / (more * taps_))).size;
     left_blocks_ = divided_up(x.left_channels, left_);
     right_blocks_ = divided_up(x.right_channels, right_);
     const int64_t images = std::max<int64_t>(1, x.batch * deep_.out);
@@ -132,7 +135,13 @@ class Product {
   }
   int64_t part_size() const { return left_ * right_ * taps_; }
   /// Of one image's right operand.
-  int64_t right_size() const { return high_.stride * phase_ * right_; }
+  int64_t right_size() const { return high_.stride * phase_ * rounded_up(right_, adjacent(right_)); }
+  int64_t panel(int64_t columns) const {
+    const simd::GemmKernel<C>& kernel = kernel_of<C>();
+    return EvenSplit(divided_up(columns, kernel.lanes), kernel.vectors).size * kernel.lanes;
+  }
+  /// How many of some right channels lie beside one another: those that a tile reads, where it reads one tap.
+  int64_t adjacent(int64_t channels) const { return group_ == 1 ? panel(channels) : channels; }
   int64_t places() const { return images_ * rows_ * width_; }
 
   /// Operands, and the sums of a part.
@@ -200,7 +209,8 @@ class Product {
     auto* const offsets = reinterpret_cast<int32_t*>(own);
     C* const lefts = own + places();
     C* const rights = lefts + (in_place_ ? 0 : rounded_up(left_ * places(), 16));
-    const int64_t left_size = deep_.out * high_.out * wide_.out, n = part.right_count;
+    const int64_t left_size = deep_.out * high_.out * wide_.out, right_step = deep_.in * high_.in * wide_.in,
+                  n = adjacent(part.right_count);
     for (int64_t row = 0; row < high_.out; row += rows_) {
       const int64_t rows = std::min(rows_, high_.out - row);
       for (int64_t column = 0; column < wide_.out; column += width_) {
@@ -213,8 +223,10 @@ class Product {
           for (int64_t l = 0; l < part.left_count && !in_place_; ++l)
             load_rows(from + l * left_size, wide_.out, whole ? 1 : rows, whole ? rows * columns : columns,
                       columns, lefts + l * depth + k * rows * columns);
-          load_right(part, right + k * x_.groups * x_.right_channels * deep_.in * high_.in * wide_.in, row,
-                     rows, column, columns, rights + k * right_size());
+          for (int64_t c = 0; c < part.right_count; c += n)
+            load_right(std::min(n, part.right_count - c), n,
+                       right + (k * x_.groups * x_.right_channels + c) * right_step, row, rows, column,
+                       columns, rights + k * right_size() + c * high_.stride * phase_);
           for (int64_t y = 0; y < rows; ++y)
             for (int64_t x = 0; x < columns; ++x)
               offsets[p++] = static_cast<int32_t>(k * right_size() + (y * pitch_ + x) * wide_.stride * n);
@@ -231,12 +243,18 @@ class Product {
   }
 
   /// Element (line, m, channel) of the operand, with lines divided by their remainder by the stride.
-  void load_right(const Part& part, const T* right, int64_t row, int64_t rows, int64_t column,
+  void load_right(int64_t channels, int64_t n, const T* right, int64_t row, int64_t rows, int64_t column,
                   int64_t columns, C* to) const {
     const int64_t top = row * high_.stride - high_.padding, low = column * wide_.stride - wide_.padding;
     const int64_t length = (columns - 1) * wide_.stride + wide_axis_.reach();
     const int64_t lines = (rows - 1) * high_.stride + high_axis_.reach();
-    const int64_t step = deep_.in * high_.in * wide_.in, n = part.right_count;
+    const int64_t step = deep_.in * high_.in * wide_.in;
+    if (taps_ == 1 && high_.stride * wide_.stride == 1 && high_.padding == 0 && low == 0 &&
+        length == wide_.in) {
+      // Lines that are whole and adjacent are one.
+      pack_lines(channels, lines * length, right + top * wide_.in, step, int64_t{1}, n, to);
+      return;
+    }
     for (int64_t r = 0; r < lines; ++r) {
       C* const line = to + (r % high_.stride * phase_ + r / high_.stride * pitch_ * wide_.stride) * n;
       const int64_t y = top + r;
@@ -245,7 +263,8 @@ class Product {
       const int64_t end = inside ? std::clamp<int64_t>(wide_.in - low, begin, length) : length;
       std::fill_n(line, begin * n, C(0));
       if (end > begin)
-        pack_lines(n, end - begin, right + y * wide_.in + low + begin, step, int64_t{1}, n, line + begin * n);
+        pack_lines(channels, end - begin, right + y * wide_.in + low + begin, step, int64_t{1}, n,
+                   line + begin * n);
       std::fill_n(line + end * n, (std::max(length, pitch_ * wide_.stride) - end) * n, C(0));
     }
   }
@@ -254,28 +273,32 @@ class Product {
   void multiply(const Part& part, int64_t depth, const int32_t* offsets, const C* lefts, int64_t left_row,
                 const C* rights, C* sums) const {
     const simd::GemmKernel<C>& kernel = kernel_of<C>();
-    const int64_t n = part.right_count, columns = group_ * n, lanes = kernel.lanes;
-    const int64_t panel = EvenSplit(divided_up(columns, lanes), kernel.vectors).size * lanes;
-    const int64_t tile_rows = EvenSplit(part.left_count, kernel.most_rows[panel / lanes]).size;
+    const int64_t n = part.right_count, size = adjacent(n), columns = group_ * n, width = panel(columns);
+    const int64_t tile_rows = EvenSplit(part.left_count, kernel.most_rows[width / kernel.lanes]).size;
     simd::GemmTile<C> tile{.depth = depth,
                            .a_row = left_row,
                            .a_depth = 1,
                            .b_offsets = offsets,
                            .c_row = taps_ * n,
                            .add = true};
-    for (int64_t l = 0; l < part.left_count; l += tile_rows) {
-      tile.rows = std::min(tile_rows, part.left_count - l);
-      tile.a = lefts + l * left_row;
+    // Tiles of the same columns follow one another where these stay in the first-level cache.
+    const int64_t block = group_ == 1 && depth * width <= most_near ? part.left_count : tile_rows;
+    for (int64_t first = 0; first < part.left_count; first += block) {
       for (int64_t r = 0; r < high_.kernel; ++r) {
         const int64_t line = r * high_.dilation;
         const C* const from =
-            rights + (line % high_.stride * phase_ + line / high_.stride * pitch_ * wide_.stride) * n;
+            rights + (line % high_.stride * phase_ + line / high_.stride * pitch_ * wide_.stride) * size;
         for (int64_t t = 0; t < wide_.kernel; t += group_) {
-          for (int64_t j = 0; j < columns; j += panel) {
-            tile.columns = std::min(panel, columns - j);
-            tile.b = from + t * wide_.dilation * n + j;
-            tile.c = sums + l * tile.c_row + (r * wide_.kernel + t) * n + j;
-            kernel.run(tile);
+          for (int64_t j = 0; j < columns; j += width) {
+            tile.columns = std::min(width, columns - j);
+            tile.b = from + t * wide_.dilation * size + j * (group_ == 1 ? high_.stride * phase_ : 1);
+            const int64_t end = std::min(first + block, part.left_count);
+            for (int64_t l = first; l < end; l += tile_rows) {
+              tile.rows = std::min(tile_rows, end - l);
+              tile.a = lefts + l * left_row;
+              tile.c = sums + l * tile.c_row + (r * wide_.kernel + t) * n + j;
+              kernel.run(tile);
+            }
           }
         }
       }
@@ -293,6 +316,10 @@ class Product {
                 ((part.group * x_.left_channels + part.left + l) * x_.right_channels + part.right) * kernel +
                 part.deep_tap * taps_;
       if constexpr (std::is_same_v<C, Out>) {
+        if (!x_.add && kernel == 1) {
+          std::copy_n(sums, part.right_count, to);
+          continue;
+        }
         if (!x_.add) {
           pack_lines(taps_, part.right_count, sums, n, int64_t{1}, kernel, to);
           continue;
