@@ -98,22 +98,24 @@ class Product {
                                                           : most_depth / kernel_.vectors;
     const int64_t most = std::min(depth / std::max<int64_t>(taps_, 1), most_elements / window_.channel());
     part_ = EvenSplit(channels_, std::max<int64_t>(1, most)).size;
-    shared_ = !in_place_ && block_tiles_ < tiles_ && deep_.out == 1 && window_.rows == high_.out &&
-              window_.width == wide_.out;
+    row_blocks_ = divided_up(high_.out, window_.rows);
+    // Strided windows cost more to load than they do to store and to read again.
+    shared_ = !in_place_ && block_tiles_ < tiles_ && deep_.out == 1 && window_.width == wide_.out &&
+              (row_blocks_ == 1 || high_.stride > 1);
     pitch_ = in_place_ ? wide_.in : window_.pitch;
   }
 
   void run() const {
     static thread_local Scratch memory;
-    const int64_t images = x_.batch * x_.groups * channels_;
+    const int64_t count = x_.batch * x_.groups * row_blocks_ * channels_;
     C* const weights = memory.get<C>(x_.groups * tiles_ * tile_size() + part_ * taps_ +
-                                     (shared_ ? images * window_.channel() + slack() : 0));
+                                     (shared_ ? count * window_.channel() + slack() : 0));
     auto* const offsets = reinterpret_cast<int32_t*>(weights + x_.groups * tiles_ * tile_size());
     C* const windows = shared_ ? weights + x_.groups * tiles_ * tile_size() + part_ * taps_ : nullptr;
     pack_weights(weights);
     if (shared_)
-      parallel_for(images, most_elements / (8 * window_.channel()) + 1, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) load_whole(i, windows + i * window_.channel());
+      parallel_for(count, most_elements / (8 * window_.channel()) + 1, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) load_shared(i, windows + i * window_.channel());
       });
     for (int64_t c = 0, k = 0; c < part_; ++c)
       for (int64_t row = 0; row < high_.taps; ++row)
@@ -123,8 +125,7 @@ class Product {
                                                    high_.offset(row) * wide_.in + wide_.offset(column)
                                              : c * window_.channel() + window_.tap_offset(row, column));
 
-    const int64_t row_blocks = divided_up(high_.out, window_.rows),
-                  column_blocks = divided_up(wide_.out, window_.width),
+    const int64_t column_blocks = divided_up(wide_.out, window_.width),
                   image_blocks = divided_up(x_.batch, images_);
     const int64_t work =
         images_ * window_.results(window_.rows) * block_tiles_ * tile_channels_ * channels_ * taps_;
@@ -140,7 +141,7 @@ class Product {
             };
             Task task;
             task.column = next(column_blocks) * window_.width;
-            task.row = next(row_blocks) * window_.rows;
+            task.row = next(row_blocks_) * window_.rows;
             task.slice = next(deep_.out);
             task.group = next(x_.groups);
             task.image = next(image_blocks) * images_;
@@ -277,19 +278,23 @@ class Product {
     }
   }
 
-  /// The window of an image, a group and a channel, which `index` counts.
-  void load_whole(int64_t index, C* to) const {
-    const int64_t image = index / channels_;
-    const Task whole{.image = image / x_.groups, .group = image % x_.groups};
-    window_.load(image_of(whole, 0, index % channels_), 0, high_.out, 0, wide_.out, to);
+  /// The window of an image, a group, some rows and a channel, which `index` counts.
+  void load_shared(int64_t index, C* to) const {
+    const int64_t block = index / channels_, image = block / row_blocks_,
+                  row = block % row_blocks_ * window_.rows;
+    const Task task{.image = image / x_.groups, .group = image % x_.groups};
+    window_.load(image_of(task, 0, index % channels_), row, std::min(window_.rows, high_.out - row), 0,
+                 wide_.out, to);
   }
 
   /// `shared` has all windows, or is null.
   void compute(const Task& task, const C* weights, const int32_t* offsets, const C* shared) const {
     C* const sums = own_memory();
     C* const own = sums + images_ * sums_size();
-    const int64_t window_size = (shared_ ? x_.groups * channels_ : part_) * window_.channel();
-    if (shared_) shared += (task.image * x_.groups + task.group) * channels_ * window_.channel();
+    const int64_t window_size = (shared_ ? x_.groups * row_blocks_ * channels_ : part_) * window_.channel();
+    if (shared_)
+      shared += ((task.image * x_.groups + task.group) * row_blocks_ + task.row / window_.rows) * channels_ *
+                window_.channel();
     int64_t places[most_results];  // of results in what tiles read
     const int64_t image_step =
         in_place_ ? x_.groups * x_.in_channels * deep_.in * high_.in * wide_.in : window_size;
@@ -438,6 +443,7 @@ class Product {
   int64_t tile_channels_, tiles_;  // out channels that are packed together
   int64_t images_, block_tiles_;   // of a task
   int64_t part_;                   // of the channels, of one window
+  int64_t row_blocks_;             // tasks for the rows of an image
   int64_t sums_row_;
   bool in_place_, shared_;  // what tiles read: the source itself, or windows that were loaded before
   int64_t pitch_;           // from a row of results to the next, in what tiles read
