@@ -1,7 +1,9 @@
 // Pullbacks of `<cmath>` and of the scalar functions of `<algorithm>`.
 //
 // They are in clad::builtin_derivatives and not in a nested namespace `std`, which would hide ::std in users'
-// pullbacks. A user's own `clad::custom_derivatives::std::f_pullback` takes precedence.
+// pullbacks. A user's own `clad::custom_derivatives::std::f_pullback` takes precedence. They are also the
+// rules of numbers that record what is done with them (cladtorch/graph/var.h), whose functions are found by
+// their class.
 #pragma once
 
 #include <algorithm>
@@ -16,29 +18,49 @@
 
 namespace clad::builtin_derivatives {
 
+/// A class that computes as a double does specializes this.
 template <class T>
-concept real = std::is_floating_point_v<T>;
+inline constexpr bool is_real = std::is_floating_point_v<T>;
+template <class T>
+concept real = is_real<T>;
+
+using std::cbrt;
+using std::cos;
+using std::cosh;
+using std::exp;
+using std::exp2;
+using std::hypot;
+using std::log;
+using std::pow;
+using std::remainder;
+using std::round;
+using std::signbit;
+using std::sin;
+using std::sinh;
+using std::sqrt;
+using std::tanh;
+using std::trunc;
 
 // y = f(x). The derivative is written in x, so that only the argument must be kept.
 template <real T>
 constexpr void sin_pullback(T x, T d_y, T* d_x) {
-  *d_x += d_y * std::cos(x);
+  *d_x += d_y * cos(x);
 }
 template <real T>
 constexpr void cos_pullback(T x, T d_y, T* d_x) {
-  *d_x -= d_y * std::sin(x);
+  *d_x -= d_y * sin(x);
 }
 template <real T>
 constexpr void tan_pullback(T x, T d_y, T* d_x) {
-  *d_x += d_y / (std::cos(x) * std::cos(x));
+  *d_x += d_y / (cos(x) * cos(x));
 }
 template <real T>
 constexpr void asin_pullback(T x, T d_y, T* d_x) {
-  *d_x += d_y / std::sqrt(1 - x * x);
+  *d_x += d_y / sqrt(1 - x * x);
 }
 template <real T>
 constexpr void acos_pullback(T x, T d_y, T* d_x) {
-  *d_x -= d_y / std::sqrt(1 - x * x);
+  *d_x -= d_y / sqrt(1 - x * x);
 }
 template <real T>
 constexpr void atan_pullback(T x, T d_y, T* d_x) {
@@ -46,19 +68,19 @@ constexpr void atan_pullback(T x, T d_y, T* d_x) {
 }
 template <real T>
 constexpr void cosh_pullback(T x, T d_y, T* d_x) {
-  *d_x += d_y * std::sinh(x);
+  *d_x += d_y * sinh(x);
 }
 template <real T>
 constexpr void sinh_pullback(T x, T d_y, T* d_x) {
-  *d_x += d_y * std::cosh(x);
+  *d_x += d_y * cosh(x);
 }
 template <real T>
 constexpr void asinh_pullback(T x, T d_y, T* d_x) {
-  *d_x += d_y / std::sqrt(x * x + 1);
+  *d_x += d_y / sqrt(x * x + 1);
 }
 template <real T>
 constexpr void acosh_pullback(T x, T d_y, T* d_x) {
-  *d_x += d_y / std::sqrt(x * x - 1);
+  *d_x += d_y / sqrt(x * x - 1);
 }
 template <real T>
 constexpr void atanh_pullback(T x, T d_y, T* d_x) {
@@ -70,11 +92,11 @@ constexpr void log_pullback(T x, T d_y, T* d_x) {
 }
 template <real T>
 constexpr void log2_pullback(T x, T d_y, T* d_x) {
-  *d_x += d_y / (x * std::log(T(2)));
+  *d_x += d_y / (x * log(T(2)));
 }
 template <real T>
 constexpr void log10_pullback(T x, T d_y, T* d_x) {
-  *d_x += d_y / (x * std::log(T(10)));
+  *d_x += d_y / (x * log(T(10)));
 }
 template <real T>
 constexpr void log1p_pullback(T x, T d_y, T* d_x) {
@@ -82,11 +104,11 @@ constexpr void log1p_pullback(T x, T d_y, T* d_x) {
 }
 template <real T>
 constexpr void erf_pullback(T x, T d_y, T* d_x) {
-  *d_x += d_y * T(1.1283791670955125739L) * std::exp(-x * x);
+  *d_x += d_y * T(1.1283791670955125739L) * exp(-x * x);
 }
 template <real T>
 constexpr void erfc_pullback(T x, T d_y, T* d_x) {
-  *d_x -= d_y * T(1.1283791670955125739L) * std::exp(-x * x);
+  *d_x -= d_y * T(1.1283791670955125739L) * exp(-x * x);
 }
 template <real T>
 constexpr void fabs_pullback(T x, T d_y, T* d_x) {
@@ -99,31 +121,31 @@ constexpr void abs_pullback(T x, T d_y, T* d_x) {
 
 template <real T>
 constexpr void exp_pullback(T x, T d_y, T* d_x) {
-  *d_x += d_y * std::exp(x);
+  *d_x += d_y * exp(x);
 }
 template <real T>
 constexpr void exp10_pullback(T x, T d_y, T* d_x) {
-  *d_x += d_y * std::pow(T(10), x) * std::log(T(10));
+  *d_x += d_y * pow(T(10), x) * log(T(10));
 }
 template <real T>
 constexpr void exp2_pullback(T x, T d_y, T* d_x) {
-  *d_x += d_y * std::exp2(x) * std::log(T(2));
+  *d_x += d_y * exp2(x) * log(T(2));
 }
 template <real T>
 constexpr void expm1_pullback(T x, T d_y, T* d_x) {
-  *d_x += d_y * std::exp(x);
+  *d_x += d_y * exp(x);
 }
 template <real T>
 constexpr void sqrt_pullback(T x, T d_y, T* d_x) {
-  *d_x += d_y / (2 * std::sqrt(x));
+  *d_x += d_y / (2 * sqrt(x));
 }
 template <real T>
 constexpr void cbrt_pullback(T x, T d_y, T* d_x) {
-  *d_x += d_y / (3 * std::cbrt(x) * std::cbrt(x));
+  *d_x += d_y / (3 * cbrt(x) * cbrt(x));
 }
 template <real T>
 constexpr void tanh_pullback(T x, T d_y, T* d_x) {
-  const T y = std::tanh(x);
+  const T y = tanh(x);
   *d_x += d_y * (1 - y * y);
 }
 
@@ -145,7 +167,7 @@ constexpr void nearbyint_pullback(CLAD_UNUSED T, T, T*) {}
 
 // Two arguments. `common` is the type the library computes in.
 template <class A, class B>
-using common = decltype(std::pow(A(), B()));
+using common = decltype(pow(A(), B()));
 
 /// d/dx x^p = p x^(p-1) (0 for p = 0 even at x = 0); d/dp x^p = x^p log x, taken as 0 where x = 0 and p >= 0,
 /// and where x < 0: there only integers p have a power, and NaN would reach second derivatives in x alone.
@@ -153,9 +175,9 @@ template <class A, class B, class D>
 constexpr void pow_pullback(A x, B p, D d_y, A* d_x, B* d_p) {
   using T = common<A, B>;
   if constexpr (real<A>)
-    if (p != 0) *d_x += static_cast<A>(d_y * T(p) * std::pow(T(x), T(p) - 1));
+    if (p != 0) *d_x += static_cast<A>(d_y * T(p) * pow(T(x), T(p) - 1));
   if constexpr (real<B>) {
-    if (x > 0 || (x == 0 && p < 0)) *d_p += static_cast<B>(d_y * std::pow(T(x), T(p)) * std::log(T(x)));
+    if (x > 0 || (x == 0 && p < 0)) *d_p += static_cast<B>(d_y * pow(T(x), T(p)) * log(T(x)));
   }
 }
 /// *d += v, unless d belongs to an integer.
@@ -173,7 +195,7 @@ constexpr void atan2_pullback(A y, B x, D d_r, A* d_y, B* d_x) {
 template <class A, class B, class D>
 constexpr void hypot_pullback(A x, B y, D d_r, A* d_x, B* d_y) {
   using T = common<A, B>;
-  const T r = std::hypot(T(x), T(y));
+  const T r = hypot(T(x), T(y));
   if (r == T(0)) return;
   add_to(d_x, d_r * x / r);
   add_to(d_y, d_r * y / r);
@@ -181,7 +203,7 @@ constexpr void hypot_pullback(A x, B y, D d_r, A* d_x, B* d_y) {
 template <class A, class B, class C, class D>
 constexpr void hypot_pullback(A x, B y, C z, D d_r, A* d_x, B* d_y, C* d_z) {
   using T = common<common<A, B>, C>;
-  const T r = std::hypot(T(x), T(y), T(z));
+  const T r = hypot(T(x), T(y), T(z));
   if (r == T(0)) return;
   add_to(d_x, d_r * x / r);
   add_to(d_y, d_r * y / r);
@@ -192,7 +214,7 @@ template <class A, class B, class D>
 constexpr void remainder_pullback(A x, B y, D d_r, A* d_x, B* d_y) {
   using T = common<A, B>;
   add_to(d_x, d_r);
-  add_to(d_y, -d_r * std::round((T(x) - std::remainder(T(x), T(y))) / T(y)));
+  add_to(d_y, -d_r * round((T(x) - remainder(T(x), T(y))) / T(y)));
 }
 template <class A, class B, class C, class D>
 constexpr void lerp_pullback(A a, B b, C t, D d_r, A* d_a, B* d_b, C* d_t) {
@@ -212,7 +234,7 @@ template <class A, class B, class D>
 constexpr void fmod_pullback(A x, B y, D d_r, A* d_x, B* d_y) {
   using T = common<A, B>;
   add_to(d_x, d_r);
-  add_to(d_y, -d_r * std::trunc(T(x) / T(y)));
+  add_to(d_y, -d_r * trunc(T(x) / T(y)));
 }
 template <class A, class B, class D>
 constexpr void fmax_pullback(A x, B y, D d_r, A* d_x, B* d_y) {
@@ -237,7 +259,7 @@ constexpr void fdim_pullback(A x, B y, D d_r, A* d_x, B* d_y) {
 }
 template <class A, class B, class D>
 constexpr void copysign_pullback(A x, B y, D d_r, A* d_x, B*) {
-  add_to(d_x, std::signbit(x) == std::signbit(y) ? d_r : -d_r);
+  add_to(d_x, signbit(x) == signbit(y) ? d_r : -d_r);
 }
 template <class A, class B, class C, class D>
 constexpr void fma_pullback(A x, B y, CLAD_UNUSED C, D d_r, A* d_x, B* d_y, C* d_z) {

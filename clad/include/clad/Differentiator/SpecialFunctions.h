@@ -11,6 +11,9 @@
 
 namespace clad::builtin_derivatives {
 
+using std::tan;
+using std::tgamma;
+
 /// The logarithmic derivative of the gamma function: by recurrence to x > 10, then the asymptotic series
 /// (Abramowitz and Stegun, 6.3.5 and 6.3.18); by reflection where x < 0.
 template <real T>
@@ -18,7 +21,7 @@ constexpr T digamma(T x) {
   T sum = 0;
   if (x <= 0) {
     const T pi = T(3.14159265358979323846264338327950288L);
-    sum -= pi / std::tan(pi * x);
+    sum -= pi / tan(pi * x);
     x = 1 - x;
   }
   for (; x < 10; x += 1) sum -= 1 / x;
@@ -27,7 +30,7 @@ constexpr T digamma(T x) {
       z * (T(1) / 12 -
            z * (T(1) / 120 -
                 z * (T(1) / 252 - z * (T(1) / 240 - z * (T(1) / 132 - z * (T(691) / 32760 - z / 12))))));
-  return sum + std::log(x) - 1 / (2 * x) - series;
+  return sum + log(x) - 1 / (2 * x) - series;
 }
 template <real T>
 constexpr void lgamma_pullback(T x, T d_y, T* d_x) {
@@ -35,7 +38,7 @@ constexpr void lgamma_pullback(T x, T d_y, T* d_x) {
 }
 template <real T>
 constexpr void tgamma_pullback(T x, T d_y, T* d_x) {
-  *d_x += d_y * std::tgamma(x) * digamma(x);
+  *d_x += d_y * tgamma(x) * digamma(x);
 }
 
 // Bessel functions of the C library, which standard headers need not declare: Abramowitz and Stegun, 9.1.27.
