@@ -1,0 +1,98 @@
+#include "cladtorch/graph/var.h"
+
+namespace cladtorch::graph {
+
+template class Tape<double>;
+template class Cotangents<double>;
+template std::vector<Node<double>*> topological_sort(std::span<const Var>, size_t);
+
+namespace {
+
+using D = std::span<Var* const>;
+
+Var record(const char* name, double value, std::span<const Var> arguments, const Pullback<double>& rule) {
+  return Tape<double>::of_thread().record(name, value, arguments, &rule);
+}
+
+}  // namespace
+
+// The operators' derivatives in the form in which the plugin writes them: 2 d x of x * x, and one reciprocal
+// for both operands of a / b.
+const Pullback<double> plus_rule = [](Node<double>&, const Var& d_y, D d) {
+  if (d[0]) *d[0] += d_y;
+  if (d[1]) *d[1] += d_y;
+};
+const Pullback<double> minus_rule = [](Node<double>&, const Var& d_y, D d) {
+  if (d[0]) *d[0] += d_y;
+  if (d[1]) *d[1] -= d_y;
+};
+const Pullback<double> times_rule = [](Node<double>& node, const Var& d_y, D d) {
+  const Var &a = node.arguments[0], &b = node.arguments[1];
+  if (a.node == b.node) {
+    *d[0] += 2 * d_y * a;
+  } else {
+    if (d[0]) *d[0] += d_y * b;
+    if (d[1]) *d[1] += d_y * a;
+  }
+};
+const Pullback<double> divided_rule = [](Node<double>& node, const Var& d_y, D d) {
+  const Var &a = node.arguments[0], &b = node.arguments[1];
+  if (!d[1]) {
+    *d[0] += d_y / b;
+  } else {
+    const Var reciprocal = 1 / b, d_a = d_y * reciprocal;
+    if (d[0]) *d[0] += d_a;
+    *d[1] -= d_a * (a * reciprocal);
+  }
+};
+Var operator-(const Var& x) {
+  static const Pullback<double> rule = [](Node<double>&, const Var& d_y, D d) { *d[0] -= d_y; };
+  return record("-", -x.value, std::array{x}, rule);
+}
+
+#define CLADTORCH_DEFINE(name)                                                         \
+  Var name(const Var& x) {                                                             \
+    static const Pullback<double> rule = [](Node<double>& node, const Var& d_y, D d) { \
+      clad::builtin_derivatives::name##_pullback(node.arguments[0], d_y, d[0]);        \
+    };                                                                                 \
+    return record(#name, std::name(x.value), std::array{x}, rule);                     \
+  }
+CLADTORCH_GRAPH_UNARY(CLADTORCH_DEFINE)
+#undef CLADTORCH_DEFINE
+
+#define CLADTORCH_DEFINE(name)                                                                  \
+  Var name(const Var& a, const Var& b) {                                                        \
+    static const Pullback<double> rule = [](Node<double>& node, const Var& d_y, D d) {          \
+      Var unused;                                                                               \
+      clad::builtin_derivatives::name##_pullback(node.arguments[0], node.arguments[1], d_y,     \
+                                                 d[0] ? d[0] : &unused, d[1] ? d[1] : &unused); \
+    };                                                                                          \
+    return record(#name, std::name(a.value, b.value), std::array{a, b}, rule);                  \
+  }
+CLADTORCH_GRAPH_BINARY(CLADTORCH_DEFINE)
+#undef CLADTORCH_DEFINE
+
+#define CLADTORCH_DEFINE(name)                                                                            \
+  Var name(const Var& a, const Var& b, const Var& c) {                                                    \
+    static const Pullback<double> rule = [](Node<double>& node, const Var& d_y, D d) {                    \
+      Var unused;                                                                                         \
+      clad::builtin_derivatives::name##_pullback(node.arguments[0], node.arguments[1], node.arguments[2], \
+                                                 d_y, d[0] ? d[0] : &unused, d[1] ? d[1] : &unused,       \
+                                                 d[2] ? d[2] : &unused);                                  \
+    };                                                                                                    \
+    return record(#name, std::name(a.value, b.value, c.value), std::array{a, b, c}, rule);                \
+  }
+CLADTORCH_GRAPH_TERNARY(CLADTORCH_DEFINE)
+#undef CLADTORCH_DEFINE
+
+#define CLADTORCH_DEFINE(name)                                                             \
+  Var name(const Var& x) {                                                                 \
+    static const Pullback<double> rule = [](Node<double>& node, const Var& d_y, D d) {     \
+      *d[0] += d_y * functions::name##_pushforward(node.arguments[0], Var(1)).pushforward; \
+    };                                                                                     \
+    return record(#name, functions::name(x.value), std::array{x}, rule);                   \
+  }
+CLADTORCH_GRAPH_PRIMITIVE(CLADTORCH_DEFINE)
+#undef CLADTORCH_DEFINE
+
+}  // namespace cladtorch::graph
