@@ -16,11 +16,21 @@ Var record(const char* name, double value, std::span<const Var> arguments, const
 
 }  // namespace
 
+Var record_operator(const char* name, double value, std::span<const Var, 2> operands,
+                    const Pullback<double>& rule, std::array<bool, 2> is_temporary) {
+  const Var y = record(name, value, operands, rule);
+  if (!y.node) return y;
+  y.node->is_operator = true;
+  for (int i = 0; i < 2; ++i)
+    if (operands[i].node) operands[i].node->is_temporary |= is_temporary[i];
+  return y;
+}
+
 // The operators' derivatives in the form in which the plugin writes them: 2 d x of x * x, and one reciprocal
 // for both operands of a / b.
 const Pullback<double> plus_rule = [](Node<double>&, const Var& d_y, D d) {
-  if (d[0]) *d[0] += d_y;
-  if (d[1]) *d[1] += d_y;
+  for (Var* to : d)
+    if (to) *to += d_y;
 };
 const Pullback<double> minus_rule = [](Node<double>&, const Var& d_y, D d) {
   if (d[0]) *d[0] += d_y;
@@ -45,6 +55,9 @@ const Pullback<double> divided_rule = [](Node<double>& node, const Var& d_y, D d
     *d[1] -= d_a * (a * reciprocal);
   }
 };
+Var input(const Var& x) {
+  return Tape<double>::of_thread().push("input", x.value, {&x, 1}, &plus_rule)->variable();
+}
 Var operator-(const Var& x) {
   static const Pullback<double> rule = [](Node<double>&, const Var& d_y, D d) { *d[0] -= d_y; };
   return record("-", -x.value, std::array{x}, rule);

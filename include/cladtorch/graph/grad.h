@@ -22,6 +22,9 @@ void for_each_variable(T& argument, const Visit& visit) {
   }
 }
 
+/// x under a node of its own, by which a function of it can be differentiated apart from other uses of x.
+Var input(const Var& x);
+
 /// A function of the same arguments as f that returns f's value and its gradient: a pair of a Var and what
 /// an argument looks like, or a tuple of these if there are several. Numbers may be passed for Vars. Where
 /// no scope is open the results are constants.
@@ -36,11 +39,11 @@ auto value_and_grad(F f) {
       std::apply([&](auto&... a) { (for_each_variable(a, visit), ...); }, x);
     };
     std::vector<Var> inputs;
-    each([&](Var& v) { inputs.push_back(v = tape.input(v)); });
+    each([&](Var& v) { inputs.push_back(v = input(v)); });
     Var value = std::apply(f, std::as_const(x));
     {
-      std::optional<Paused<double>> paused;
-      if (scope) paused.emplace();
+      std::optional<Scope> silent;
+      if (scope) silent.emplace(false);
       const Cotangents<double> d(value, 1, inputs);
       each([&](Var& v) { v = scope ? Var(d[v].value) : d[v]; });
     }

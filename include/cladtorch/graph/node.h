@@ -2,12 +2,11 @@
 // what. The backward pass computes with the same variables, so it is recorded as more of the graph and can be
 // differentiated again. All of this is of any Value; var.h records numbers.
 //
-// Nodes belong to the thread and to the innermost Scope that was open when they were recorded. They end with
-// it: the value of a variable can still be read then, but computing with it throws Error.
+// A node belongs to the thread and to the innermost Scope that was open when it was recorded, and ends with
+// that. A variable's value can be read at any time, but computing with a node that has ended throws Error.
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -31,13 +30,12 @@ struct Variable {
   uint64_t scope = 0;  ///< the number of the node's scope
 
   Variable() = default;
-  Variable(Value v) : value(std::move(v)) {}
-  Variable(Value v, Node<Value>* n, uint64_t s) : value(std::move(v)), node(n), scope(s) {}
+  Variable(Value v, Node<Value>* n = nullptr, uint64_t s = 0) : value(std::move(v)), node(n), scope(s) {}
   explicit operator Value() const { return value; }
 };
 
-/// The vector-Jacobian products of a function: adds to *d[i] what the cotangent d_y of the node contributes
-/// to that of argument i. d[i] is null if nobody asks for it.
+/// The vector-Jacobian products of a function: adds to *d[i] what the node's cotangent d_y contributes to
+/// that of argument i. d[i] is null where nobody asks for it.
 template <class Value>
 using Pullback =
     std::function<void(Node<Value>& node, const Variable<Value>& d_y, std::span<Variable<Value>* const> d)>;
@@ -45,17 +43,16 @@ using Pullback =
 template <class Value>
 struct Node {
   Value value{};
-  const char* function = "";                     ///< or the name of a variable that nothing computed
-  std::span<const Variable<Value>> arguments{};  ///< constants too
+  const char* function = "";  ///< or the name of a variable that nothing computed
+  std::span<const Variable<Value>> arguments{};
   const Pullback<Value>* pullback = nullptr;
   uint64_t scope = 0;
-  size_t index = 0;          ///< how many nodes were recorded before
-  uint32_t unprocessed = 0;  ///< children that topological_sort() has yet to pass
-  bool is_operator = false;
-  bool is_temporary = false;  ///< some expression used it without a name
+  size_t index = 0;                                ///< how many nodes of open scopes were recorded before
+  uint32_t unprocessed = 0;                        ///< children that topological_sort() has not passed
+  bool is_operator = false, is_temporary = false;  ///< temporary: an expression used it without a name
 
   Variable<Value> variable() { return {value, this, scope}; }
-  /// The arguments that were recorded.
+  /// The arguments that are not constants.
   std::vector<Node*> parents() const {
     std::vector<Node*> nodes;
     for (const Variable<Value>& a : arguments)
@@ -64,33 +61,25 @@ struct Node {
   }
 };
 
-/// A stack whose elements stay where they are.
+/// Items in blocks, where they stay as more are added.
 template <class T>
 class Blocks {
  public:
   static constexpr size_t block = 1024;
-  /// Puts the items beside each other.
   T* push(std::span<const T> items) {
     if (blocks_.empty() || blocks_.back().size() + items.size() > block)
       blocks_.emplace_back().reserve(std::max(block, items.size()));
     blocks_.back().insert(blocks_.back().end(), items.begin(), items.end());
     return blocks_.back().data() + blocks_.back().size() - items.size();
   }
-  /// Of a stack to which all items were pushed one by one.
+  /// Of items that were pushed one by one.
   T& operator[](size_t i) { return blocks_[i / block][i % block]; }
-
-  using Mark = std::pair<size_t, size_t>;
-  Mark mark() const { return {blocks_.size(), blocks_.empty() ? 0 : blocks_.back().size()}; }
-  void pop_to(Mark mark) {
-    blocks_.resize(mark.first);
-    if (!blocks_.empty()) blocks_.back().erase(blocks_.back().begin() + mark.second, blocks_.back().end());
-  }
 
  private:
   std::vector<std::vector<T>> blocks_;
 };
 
-/// What a thread has recorded.
+/// What the open scopes of a thread have recorded.
 template <class Value>
 class Tape {
  public:
@@ -98,137 +87,89 @@ class Tape {
     thread_local Tape tape;
     return tape;
   }
-  bool is_recording() const { return !scopes_.empty() && !paused_; }
-  Node<Value>& operator[](size_t index) { return nodes_[index]; }
-
-  /// A node that nothing computed.
-  Variable<Value> variable(Value value, const char* name) {
-    require(is_recording(), "graph: variable '", name, "' needs an open Scope");
-    return push(name, std::move(value), {}, nullptr)->variable();
+  bool is_recording() const { return !open_.empty() && open_.back().records; }
+  Node<Value>& operator[](size_t index) {
+    auto scope = open_.rbegin();
+    while (scope->first > index) ++scope;
+    return scope->nodes[index - scope->first];
   }
-  /// The variable under a node of its own, by which it can be differentiated apart from its other uses.
-  Variable<Value> input(const Variable<Value>& x) {
-    static const Pullback<Value> identity = [](Node<Value>&, const Variable<Value>& d_y,
-                                               std::span<Variable<Value>* const> d) { *d[0] += d_y; };
-    check("input", {&x, 1});
-    return push("input", x.value, {&x, 1}, &identity)->variable();
-  }
-  /// The value as a variable: a new node if a scope is open and an argument has a node. `function` and
-  /// `pullback` must live as long as the scope; a null or empty pullback refuses a gradient.
-  Variable<Value> record(const char* function, Value value, std::span<const Variable<Value>> arguments,
-                         const Pullback<Value>* pullback) {
-    if (!check(function, arguments) || !is_recording()) return value;
-    const auto same = [](const auto& a, const auto& b) { return a.node && a.node == b.node; };
-    if (pulled_ && pulled_->pullback == pullback && std::ranges::equal(arguments, pulled_->arguments, same)) {
-      return pulled_->variable();  // the rule of exp computes it again
-    }
-    return push(function, std::move(value), arguments, pullback)->variable();
-  }
-  /// The same for an operator; `temporaries` says which operands have no name.
-  Variable<Value> record_operator(const char* function, Value value,
-                                  std::span<const Variable<Value>> arguments, const Pullback<Value>* pullback,
-                                  std::array<bool, 2> temporaries) {
-    if (!check(function, arguments) || !is_recording()) return value;
-    for (size_t i = 0; i < arguments.size(); ++i) {
-      if (arguments[i].node && temporaries[i]) arguments[i].node->is_temporary = true;
-    }
-    Node<Value>* node = push(function, std::move(value), arguments, pullback);
-    node->is_operator = true;
-    return node->variable();
-  }
-  /// Throws Error if an argument was recorded in a scope that is not open; whether one was recorded.
-  bool check(const char* function, std::span<const Variable<Value>> arguments) const {
+  /// Whether one of the variables was recorded; throws Error if that was in a scope that is not open.
+  bool check(const char* use, std::span<const Variable<Value>> variables) const {
     bool recorded = false;
-    for (const Variable<Value>& a : arguments) {
-      if (!a.node) continue;
+    for (const Variable<Value>& v : variables) {
+      if (!v.node) continue;
       recorded = true;
-      if (!scopes_.empty() && scopes_.back().number == a.scope) continue;
-      require(std::ranges::find(scopes_, a.scope, &Open::number) != scopes_.end(), "graph: ", function,
+      if (!open_.empty() && open_.back().number == v.scope) continue;
+      require(std::ranges::find(open_, v.scope, &Open::number) != open_.end(), "graph: ", use,
               ": an argument was recorded in a Scope that has ended or is another thread's; take its value");
     }
     return recorded;
   }
-  /// Runs the pullback of a node. A function that it calls and that computed the node is not computed again.
+  /// The value as a new node, even of constants. `function` and `pullback` must live as long as the scope;
+  /// without a pullback, or with an empty one, the function has no derivative.
+  Node<Value>* push(const char* function, Value value, std::span<const Variable<Value>> arguments = {},
+                    const Pullback<Value>* pullback = nullptr) {
+    require(is_recording(), "graph: '", function, "' needs an open Scope");
+    check(function, arguments);
+    Open& scope = open_.back();
+    const Node<Value> node{.value = std::move(value),
+                           .function = function,
+                           .arguments = {scope.arguments.push(arguments), arguments.size()},
+                           .pullback = pullback,
+                           .scope = scope.number,
+                           .index = scope.first + scope.size++};
+    return scope.nodes.push({&node, 1});
+  }
+  /// The same if a scope is open and an argument was recorded, else a constant.
+  Variable<Value> record(const char* function, Value value, std::span<const Variable<Value>> arguments,
+                         const Pullback<Value>* pullback) {
+    if (!check(function, arguments) || !is_recording()) return value;
+    const auto same = [](const auto& a, const auto& b) { return a.node && a.node == b.node; };
+    if (pulled_ && pulled_->pullback == pullback && std::ranges::equal(arguments, pulled_->arguments, same))
+      return pulled_->variable();
+    return push(function, std::move(value), arguments, pullback)->variable();
+  }
+  /// Runs the pullback of a node. If it calls the node's own function again, as that of exp does, it gets
+  /// the node.
   void pull(Node<Value>& node, const Variable<Value>& d_y, std::span<Variable<Value>* const> d) {
-    struct Restore {
-      Tape& tape;
-      Node<Value>* before;
-      ~Restore() { tape.pulled_ = before; }
-    } const restore{*this, std::exchange(pulled_, &node)};
+    const std::unique_ptr<Tape, void (*)(Tape*)> end(this, [](Tape* tape) { tape->pulled_ = nullptr; });
+    pulled_ = &node;
     (*node.pullback)(node, d_y, d);
   }
-  /// Keeps what a node refers to until the scope ends.
+  /// Keeps what a node of the innermost scope refers to.
   void keep(std::shared_ptr<const void> owned) {
-    if (is_recording()) kept_.push_back(std::move(owned));
+    if (is_recording()) open_.back().kept.push_back(std::move(owned));
   }
 
  private:
   template <class>
   friend class BasicScope;
-  template <class>
-  friend class Paused;
   struct Open {
     uint64_t number;
-    typename Blocks<Node<Value>>::Mark nodes;
-    typename Blocks<Variable<Value>>::Mark arguments;
-    size_t size, kept;
-    bool paused;
+    bool records;
+    size_t first, size = 0;
+    Blocks<Node<Value>> nodes{};
+    Blocks<Variable<Value>> arguments{};
+    std::vector<std::shared_ptr<const void>> kept{};
   };
-
-  Node<Value>* push(const char* function, Value value, std::span<const Variable<Value>> arguments,
-                    const Pullback<Value>* pullback) {
-    const Node<Value> node{.value = std::move(value),
-                           .function = function,
-                           .arguments = {arguments_.push(arguments), arguments.size()},
-                           .pullback = pullback,
-                           .scope = scopes_.back().number,
-                           .index = size_++};
-    return nodes_.push({&node, 1});
-  }
-
-  Blocks<Node<Value>> nodes_;
-  Blocks<Variable<Value>> arguments_;
-  std::vector<std::shared_ptr<const void>> kept_;
-  std::vector<Open> scopes_;
-  size_t size_ = 0;
-  bool paused_ = false;
-  Node<Value>* pulled_ = nullptr;  ///< whose pullback is running
+  std::vector<Open> open_;
+  Node<Value>* pulled_ = nullptr;
 };
 
-/// While it lives, this thread computes with variables and records nothing.
-template <class Value>
-class Paused {
- public:
-  Paused() : before_(std::exchange(Tape<Value>::of_thread().paused_, true)) {}
-  ~Paused() { Tape<Value>::of_thread().paused_ = before_; }
-  Paused(const Paused&) = delete;
-  Paused& operator=(const Paused&) = delete;
-
- private:
-  bool before_;
-};
-
-/// While it lives, this thread records what it computes with variables. Scopes may nest.
+/// While it lives, this thread records what it computes with variables; or nothing, if it does not record.
+/// Scopes may nest.
 template <class Value>
 class BasicScope {
  public:
-  BasicScope() {
+  explicit BasicScope(bool records = true) {
     static std::atomic<uint64_t> last{0};
-    Tape<Value>& t = Tape<Value>::of_thread();
-    number_ = ++last;
-    t.scopes_.push_back({number_, t.nodes_.mark(), t.arguments_.mark(), t.size_, t.kept_.size(), t.paused_});
-    t.paused_ = false;
+    auto& open = Tape<Value>::of_thread().open_;
+    const size_t first = open.empty() ? 0 : open.back().first + open.back().size;
+    open.push_back({.number = number_ = ++last, .records = records, .first = first});
   }
-  ~BasicScope() {
-    Tape<Value>& t = Tape<Value>::of_thread();
-    const auto open = std::ranges::find(t.scopes_, number_, &Tape<Value>::Open::number);
-    if (open == t.scopes_.end()) return;  // a scope around it ended first
-    t.nodes_.pop_to(open->nodes);
-    t.arguments_.pop_to(open->arguments);
-    t.kept_.resize(open->kept);
-    t.size_ = open->size;
-    t.paused_ = open->paused;
-    t.scopes_.erase(open, t.scopes_.end());
+  ~BasicScope() {  // ends those inside that are still open too
+    auto& open = Tape<Value>::of_thread().open_;
+    open.erase(std::ranges::find(open, number_, &Tape<Value>::Open::number), open.end());
   }
   BasicScope(const BasicScope&) = delete;
   BasicScope& operator=(const BasicScope&) = delete;
@@ -237,77 +178,73 @@ class BasicScope {
   uint64_t number_;
 };
 
-/// The nodes that `roots` were computed from and that were recorded as number `first` or later; each comes
+/// The nodes that `roots` were computed from, of those that were recorded as number `first` or later, each
 /// before its arguments. Takes time in proportion to what was recorded since. A node is ready once all its
 /// children are processed. Of those that are ready, unnamed operands of an operator come first, from left to
 /// right, then the node that was recorded last: so compiled code adds cotangents, statement by statement.
 template <class Value>
 std::vector<Node<Value>*> topological_sort(std::span<const Variable<Value>> roots, size_t first = 0) {
   Tape<Value>& tape = Tape<Value>::of_thread();
-  std::vector<Node<Value>*> order, stack;
+  tape.check("topological_sort", roots);
   size_t begin = SIZE_MAX, end = 0;
   const auto count = [&](const Variable<Value>& child) {
     if (!child.node || child.node->index < first || child.node->unprocessed++ > 0) return;
-    stack.push_back(child.node);
     begin = std::min(begin, child.node->index);
     end = std::max(end, child.node->index + 1);
   };
-  tape.check("topological_sort", roots);
   std::ranges::for_each(roots, count);
-  while (!stack.empty()) {
-    const Node<Value>& node = *stack.back();
-    stack.pop_back();
-    std::ranges::for_each(node.arguments, count);
-  }
+  for (size_t i = end; i-- > begin;)
+    if (tape[i].unprocessed > 0) std::ranges::for_each(tape[i].arguments, count);
+
+  std::vector<Node<Value>*> order, operands;
   std::vector<bool> ready(end > begin ? end - begin : 0);
-  const auto release = [&](const Variable<Value>& v, bool is_operand) {
+  const auto pass = [&](const Variable<Value>& v, bool is_operand) {
     if (!v.node || v.node->index < first || --v.node->unprocessed > 0) return;
     if (is_operand && v.node->is_operator && v.node->is_temporary) {
-      stack.push_back(v.node);
+      operands.push_back(v.node);
     } else {
       ready[v.node->index - begin] = true;
     }
   };
-  for (const Variable<Value>& root : roots) release(root, false);
+  for (const Variable<Value>& root : roots) pass(root, false);
   for (size_t i = end; i-- > begin;) {
-    if (!ready[i - begin]) continue;
-    stack.push_back(&tape[i]);
-    while (!stack.empty()) {
-      order.push_back(stack.back());
-      stack.pop_back();
+    if (ready[i - begin]) operands.push_back(&tape[i]);
+    while (!operands.empty()) {
+      order.push_back(operands.back());
+      operands.pop_back();
       const std::span<const Variable<Value>> arguments = order.back()->arguments;
-      for (size_t k = arguments.size(); k-- > 0;) release(arguments[k], true);
+      for (size_t k = arguments.size(); k-- > 0;) pass(arguments[k], true);
     }
   }
   return order;
 }
 
-/// The derivatives of a loss by the nodes that it was computed from.
+/// The derivatives of a loss by what it was computed from.
 template <class Value>
 class Cotangents {
  public:
-  /// By the nodes that lead to `inputs`, or by all if there are none. `seed` is the loss's own cotangent.
+  /// By all nodes on the way to `inputs`, which were recorded, or by all nodes if there are none. `seed` is
+  /// the cotangent of the loss. Throws Error if a function on the way has no derivative.
   Cotangents(const Variable<Value>& loss, Value seed, std::span<const Variable<Value>> inputs = {})
       : first_(inputs.empty() ? 0 : SIZE_MAX) {
     Tape<Value>& tape = Tape<Value>::of_thread();
-    tape.check("a gradient", inputs);
     for (const Variable<Value>& x : inputs) first_ = std::min(first_, x.node->index);
     const std::vector<Node<Value>*> order = topological_sort<Value>({&loss, 1}, first_);
-    d_.resize(order.empty() ? 0 : 1 + std::ranges::max(order, {}, &Node<Value>::index)->index - first_);
+    if (order.empty()) return;
+    d_.resize(loss.node->index - first_ + 1);
+    d_.back() = std::move(seed);
     std::vector<bool> wanted(d_.size(), inputs.empty());
     for (const Variable<Value>& x : inputs)
-      if (x.node->index - first_ < wanted.size()) wanted[x.node->index - first_] = true;
+      if (contains(x)) wanted[x.node->index - first_] = true;
     const auto place = [&](const Variable<Value>& v) {
-      return v.node && v.node->index >= first_ && wanted[v.node->index - first_] ? &d_[v.node->index - first_]
-                                                                                 : nullptr;
+      return contains(v) && wanted[v.node->index - first_] ? &d_[v.node->index - first_] : nullptr;
     };
     for (size_t i = order.size(); i-- > 0;)
       if (std::ranges::any_of(order[i]->arguments, place)) wanted[order[i]->index - first_] = true;
-    if (!order.empty()) d_[loss.node->index - first_] = std::move(seed);
     std::vector<Variable<Value>*> d;
     for (Node<Value>* node : order) {
       d.clear();
-      for (const Variable<Value>& a : node->arguments) d.push_back(place(a));
+      std::ranges::transform(node->arguments, std::back_inserter(d), place);
       if (std::ranges::all_of(d, std::logical_not())) continue;
       require(node->pullback && *node->pullback, "graph: '", node->function,
               "' has no rule for its derivative; give it one with defvjp()");
@@ -317,11 +254,13 @@ class Cotangents {
   /// Zero if the loss does not depend on v.
   Variable<Value> operator[](const Variable<Value>& v) const {
     Tape<Value>::of_thread().check("a cotangent", {&v, 1});
-    const size_t i = v.node && v.node->index >= first_ ? v.node->index - first_ : d_.size();
-    return i < d_.size() ? d_[i] : Variable<Value>();
+    return contains(v) ? d_[v.node->index - first_] : Variable<Value>();
   }
 
  private:
+  bool contains(const Variable<Value>& v) const {
+    return v.node && v.node->index >= first_ && v.node->index - first_ < d_.size();
+  }
   size_t first_;
   std::vector<Variable<Value>> d_;
 };

@@ -38,7 +38,7 @@ concept Operands =
 
 /// An independent variable. The name, a literal, is what drawings show. Throws Error if no scope is open.
 inline Var variable(double value, const char* name = "x") {
-  return Tape<double>::of_thread().variable(value, name);
+  return Tape<double>::of_thread().push(name, value)->variable();
 }
 /// The value as a constant.
 template <class Value>
@@ -54,24 +54,26 @@ inline constexpr bool clad::builtin_derivatives::is_real<cladtorch::graph::Var> 
 
 namespace cladtorch::graph {
 
+/// Notes which operands are unnamed parts of an expression.
+Var record_operator(const char* name, double value, std::span<const Var, 2> operands,
+                    const Pullback<double>& rule, std::array<bool, 2> is_temporary);
 Var operator-(const Var& x);
 inline Var operator+(const Var& x) { return x; }
-#define CLADTORCH_OPERATOR(op, rule)                                                \
-  extern const Pullback<double> rule;                                               \
-  template <class A, class B>                                                       \
-    requires Operands<A, B>                                                         \
-  Var operator op(A&& a, B&& b) {                                                   \
-    const std::array<Var, 2> operands{a, b};                                        \
-    return Tape<double>::of_thread().record_operator(                               \
-        #op, operands[0].value op operands[1].value, operands, &rule,               \
-        {!std::is_lvalue_reference_v<A>, !std::is_lvalue_reference_v<B>});          \
-  }                                                                                 \
-  template <class B>                                                                \
-    requires Operands<Var, B>                                                       \
-  Var& operator op##=(Var & a, B && b) {                                            \
-    const Var y(b);                                                                 \
-    const bool is_first = #op[0] == '+' && !a.node && a.value == 0 && y.value != 0; \
-    return a = is_first ? y : a op std::forward<B>(b);                              \
+#define CLADTORCH_OPERATOR(op, rule)                                                          \
+  extern const Pullback<double> rule;                                                         \
+  template <class A, class B>                                                                 \
+    requires Operands<A, B>                                                                   \
+  Var operator op(A&& a, B&& b) {                                                             \
+    const std::array<Var, 2> operands{a, b};                                                  \
+    return record_operator(#op, operands[0].value op operands[1].value, operands, rule,       \
+                           {!std::is_lvalue_reference_v<A>, !std::is_lvalue_reference_v<B>}); \
+  }                                                                                           \
+  template <class B>                                                                          \
+    requires Operands<Var, B>                                                                 \
+  Var& operator op##=(Var & a, B && b) {                                                      \
+    const Var y(b);                                                                           \
+    const bool is_first = #op[0] == '+' && !a.node && a.value == 0 && y.value != 0;           \
+    return a = is_first ? y : a op std::forward<B>(b);                                        \
   }
 CLADTORCH_OPERATOR(+, plus_rule)
 CLADTORCH_OPERATOR(-, minus_rule)
@@ -95,9 +97,11 @@ CLADTORCH_COMPARISON(>=)
 // The functions of <cmath>, and what the functions of cladtorch/ops/functions call besides.
 #define CLADTORCH_GRAPH_UNARY(X)                                                                          \
   X(abs)                                                                                                  \
-  X(acos) X(acosh) X(asin) X(asinh) X(atan) X(atanh) X(cbrt) X(ceil) X(cos) X(cosh) X(erf) X(erfc) X(exp) \
-      X(exp2) X(expm1) X(fabs) X(floor) X(lgamma) X(log) X(log10) X(log1p) X(log2) X(logb) X(nearbyint)   \
-          X(rint) X(round) X(sin) X(sinh) X(sqrt) X(tan) X(tanh) X(tgamma) X(trunc)
+  X(acos)                                                                                                 \
+  X(acosh)                                                                                                \
+  X(asin) X(asinh) X(atan) X(atanh) X(cbrt) X(ceil) X(cos) X(cosh) X(erf) X(erfc) X(exp) X(exp2) X(expm1) \
+      X(fabs) X(floor) X(lgamma) X(log) X(log10) X(log1p) X(log2) X(logb) X(nearbyint) X(rint) X(round)   \
+          X(sin) X(sinh) X(sqrt) X(tan) X(tanh) X(tgamma) X(trunc)
 #define CLADTORCH_GRAPH_BINARY(X) \
   X(atan2) X(copysign) X(fdim) X(fmax) X(fmin) X(fmod) X(hypot) X(pow) X(remainder)
 #define CLADTORCH_GRAPH_TERNARY(X) X(fma) X(hypot) X(lerp)
@@ -151,11 +155,13 @@ Var apply(const F& f, const Var& a, const Var& b) {
 
 // PyTorch's functions that <cmath> has not. Its round and remainder differ from those of <cmath>, which are
 // meant by these names here: they are apply(functions::Round(), x) and apply(functions::Remainder(), a, b).
-#define CLADTORCH_GRAPH_FUNCTIONS(X)                                                                  \
-  X(bounded_log, BoundedLog)                                                                          \
-  X(gelu_erf, GeluErf) X(gelu_tanh, GeluTanh) X(hardsigmoid, Hardsigmoid) X(hardswish, Hardswish)     \
-      X(logsigmoid, LogSigmoid) X(mish, Mish) X(reciprocal, Reciprocal) X(relu, Relu) X(rsqrt, Rsqrt) \
-          X(selu, Selu) X(silu, Silu) X(softsign, Softsign) X(square, Square) X(tanhshrink, Tanhshrink)
+#define CLADTORCH_GRAPH_FUNCTIONS(X)                                                          \
+  X(bounded_log, BoundedLog)                                                                  \
+  X(gelu_erf, GeluErf)                                                                        \
+  X(gelu_tanh, GeluTanh)                                                                      \
+  X(hardsigmoid, Hardsigmoid) X(hardswish, Hardswish) X(logsigmoid, LogSigmoid) X(mish, Mish) \
+      X(reciprocal, Reciprocal) X(relu, Relu) X(rsqrt, Rsqrt) X(selu, Selu) X(silu, Silu)     \
+          X(softsign, Softsign) X(square, Square) X(tanhshrink, Tanhshrink)
 #define CLADTORCH_DEFINE(name, F) \
   inline Var name(const Var& x) { return apply(functions::F(), x); }
 CLADTORCH_GRAPH_FUNCTIONS(CLADTORCH_DEFINE)
