@@ -1,6 +1,6 @@
 #include "cladtorch/graph/draw.h"
 
-#include <numeric>
+#include <cmath>
 #include <sstream>
 
 namespace cladtorch::graph {
@@ -79,9 +79,13 @@ std::string to_svg(const Drawing& drawing) {
          "fill=\"white\"/>\n";
   if (!drawing.caption.empty())
     out << "<text x=\"" << width / 2 << "\" y=\"20\">" << escaped(drawing.caption, escapes) << "</text>\n";
-  for (const auto& [edge, count] : drawing.edges) {
-    out << "<line x1=\"" << x[edge.first] << "\" y1=\"" << y(edge.first) + box_height << "\" x2=\""
-        << x[edge.second] << "\" y2=\"" << y(edge.second)
+  for (const auto& [edge, count] : drawing.edges) {  // from below to above, or from side to side
+    const auto [from, to] = edge;
+    const bool beside = y(from) == y(to);
+    const double right = beside ? std::copysign(box_width / 2, x[to] - x[from]) : 0,
+                 down = beside ? 0 : box_height / 2;
+    out << "<line x1=\"" << x[from] + right << "\" y1=\"" << y(from) + box_height / 2 + down << "\" x2=\""
+        << x[to] - right << "\" y2=\"" << y(to) + box_height / 2 - down
         << "\" stroke=\"#555\" marker-end=\"url(#tip)\"/>\n";
   }
   for (size_t i = 0; i < drawing.boxes.size(); ++i) {

@@ -13,6 +13,17 @@ using D = std::span<Var* const>;
 Var record(const char* name, double value, std::span<const Var> arguments, const Pullback<double>& rule) {
   return Tape<double>::of_thread().record(name, value, arguments, &rule);
 }
+/// With the rule of a pullback that takes an adjoint for each argument.
+template <class F, class... X>
+Var record_call(const char* name, double value, F, const X&... x) {
+  static const Pullback<double> rule = [](Node<double>& node, const Var& d_y, D d) {
+    std::array<Var, sizeof...(X)> unused;
+    [&]<size_t... I>(std::index_sequence<I...>) {
+      F()(node.arguments[I]..., d_y, (d[I] ? d[I] : &unused[I])...);
+    }(std::index_sequence_for<X...>());
+  };
+  return record(name, value, std::array<Var, sizeof...(X)>{x...}, rule);
+}
 
 }  // namespace
 
@@ -63,47 +74,31 @@ Var operator-(const Var& x) {
   return record("-", -x.value, std::array{x}, rule);
 }
 
-#define CLADTORCH_DEFINE(name)                                                         \
-  Var name(const Var& x) {                                                             \
-    static const Pullback<double> rule = [](Node<double>& node, const Var& d_y, D d) { \
-      clad::builtin_derivatives::name##_pullback(node.arguments[0], d_y, d[0]);        \
-    };                                                                                 \
-    return record(#name, std::name(x.value), std::array{x}, rule);                     \
-  }
+#define CLADTORCH_PULLBACK(name) [](const auto&... x) { clad::builtin_derivatives::name##_pullback(x...); }
+#define CLADTORCH_DEFINE(name) \
+  Var name(const Var& x) { return record_call(#name, std::name(x.value), CLADTORCH_PULLBACK(name), x); }
 CLADTORCH_GRAPH_UNARY(CLADTORCH_DEFINE)
 #undef CLADTORCH_DEFINE
-
-#define CLADTORCH_DEFINE(name)                                                                  \
-  Var name(const Var& a, const Var& b) {                                                        \
-    static const Pullback<double> rule = [](Node<double>& node, const Var& d_y, D d) {          \
-      Var unused;                                                                               \
-      clad::builtin_derivatives::name##_pullback(node.arguments[0], node.arguments[1], d_y,     \
-                                                 d[0] ? d[0] : &unused, d[1] ? d[1] : &unused); \
-    };                                                                                          \
-    return record(#name, std::name(a.value, b.value), std::array{a, b}, rule);                  \
+#define CLADTORCH_DEFINE(name)                                                              \
+  Var name(const Var& a, const Var& b) {                                                    \
+    return record_call(#name, std::name(a.value, b.value), CLADTORCH_PULLBACK(name), a, b); \
   }
 CLADTORCH_GRAPH_BINARY(CLADTORCH_DEFINE)
 #undef CLADTORCH_DEFINE
-
-#define CLADTORCH_DEFINE(name)                                                                            \
-  Var name(const Var& a, const Var& b, const Var& c) {                                                    \
-    static const Pullback<double> rule = [](Node<double>& node, const Var& d_y, D d) {                    \
-      Var unused;                                                                                         \
-      clad::builtin_derivatives::name##_pullback(node.arguments[0], node.arguments[1], node.arguments[2], \
-                                                 d_y, d[0] ? d[0] : &unused, d[1] ? d[1] : &unused,       \
-                                                 d[2] ? d[2] : &unused);                                  \
-    };                                                                                                    \
-    return record(#name, std::name(a.value, b.value, c.value), std::array{a, b, c}, rule);                \
+#define CLADTORCH_DEFINE(name)                                                                          \
+  Var name(const Var& a, const Var& b, const Var& c) {                                                  \
+    return record_call(#name, std::name(a.value, b.value, c.value), CLADTORCH_PULLBACK(name), a, b, c); \
   }
 CLADTORCH_GRAPH_TERNARY(CLADTORCH_DEFINE)
 #undef CLADTORCH_DEFINE
-
-#define CLADTORCH_DEFINE(name)                                                             \
-  Var name(const Var& x) {                                                                 \
-    static const Pullback<double> rule = [](Node<double>& node, const Var& d_y, D d) {     \
-      *d[0] += d_y * functions::name##_pushforward(node.arguments[0], Var(1)).pushforward; \
-    };                                                                                     \
-    return record(#name, functions::name(x.value), std::array{x}, rule);                   \
+#define CLADTORCH_DEFINE(name)                                              \
+  Var name(const Var& x) {                                                  \
+    return record_call(                                                     \
+        #name, functions::name(x.value),                                    \
+        [](const Var& v, const Var& d_y, Var* d) {                          \
+          *d += d_y * functions::name##_pushforward(v, Var(1)).pushforward; \
+        },                                                                  \
+        x);                                                                 \
   }
 CLADTORCH_GRAPH_PRIMITIVE(CLADTORCH_DEFINE)
 #undef CLADTORCH_DEFINE

@@ -6,8 +6,13 @@
 namespace cladtorch::graph {
 
 /// The derivatives of a loss by every node that it was computed from, as variables: `backward(y)[x]`. They
-/// are recorded, and can be differentiated again. Throws Error if a function on the way has no rule.
-inline Cotangents<double> backward(const Var& loss) { return Cotangents<double>(loss, 1); }
+/// are recorded, and can be differentiated again. Throws Error if the loss is a constant, or a function on
+/// the way has no rule.
+inline Cotangents<double> backward(const Var& loss) {
+  require(loss.node,
+          "backward: the loss was not recorded; compute it from a variable() while a Scope is open");
+  return Cotangents<double>(loss, 1);
+}
 
 /// Calls visit(Var&) with each variable of an argument: a Var, a range of arguments, or a class with a
 /// member template `variables(visit)` that calls visit with its members.

@@ -95,18 +95,17 @@ CLADTORCH_COMPARISON(>=)
 #undef CLADTORCH_COMPARISON
 
 // The functions of <cmath>, and what the functions of cladtorch/ops/functions call besides.
-#define CLADTORCH_GRAPH_UNARY(X)                                                                          \
-  X(abs)                                                                                                  \
-  X(acos)                                                                                                 \
-  X(acosh)                                                                                                \
-  X(asin) X(asinh) X(atan) X(atanh) X(cbrt) X(ceil) X(cos) X(cosh) X(erf) X(erfc) X(exp) X(exp2) X(expm1) \
-      X(fabs) X(floor) X(lgamma) X(log) X(log10) X(log1p) X(log2) X(logb) X(nearbyint) X(rint) X(round)   \
-          X(sin) X(sinh) X(sqrt) X(tan) X(tanh) X(tgamma) X(trunc)
+// clang-format off
+#define CLADTORCH_GRAPH_UNARY(X) \
+  X(abs) X(acos) X(acosh) X(asin) X(asinh) X(atan) X(atanh) X(cbrt) X(ceil) X(cos) X(cosh) X(erf) X(erfc) X(exp) \
+  X(exp2) X(expm1) X(fabs) X(floor) X(lgamma) X(log) X(log10) X(log1p) X(log2) X(logb) X(nearbyint) X(rint) \
+  X(round) X(sin) X(sinh) X(sqrt) X(tan) X(tanh) X(tgamma) X(trunc)
 #define CLADTORCH_GRAPH_BINARY(X) \
   X(atan2) X(copysign) X(fdim) X(fmax) X(fmin) X(fmod) X(hypot) X(pow) X(remainder)
 #define CLADTORCH_GRAPH_TERNARY(X) X(fma) X(hypot) X(lerp)
 #define CLADTORCH_GRAPH_PRIMITIVE(X) \
   X(falling_sigmoid) X(normal_density) X(normal_distribution) X(sigmoid) X(sign)
+// clang-format on
 #define CLADTORCH_DECLARE(name) Var name(const Var& x);
 CLADTORCH_GRAPH_UNARY(CLADTORCH_DECLARE)
 CLADTORCH_GRAPH_PRIMITIVE(CLADTORCH_DECLARE)
@@ -144,6 +143,7 @@ Var apply(const F& f, const Var& x) {
   return Tape<double>::of_thread().record(F::name, f(x.value), arguments, &rule);
 }
 template <class F>
+  requires std::is_empty_v<F>
 Var apply(const F& f, const Var& a, const Var& b) {
   static const Pullback<double> rule = [](Node<double>& node, const Var& d_y, std::span<Var* const> d) {
     const Var &a = node.arguments[0], &b = node.arguments[1];
@@ -155,19 +155,18 @@ Var apply(const F& f, const Var& a, const Var& b) {
 
 // PyTorch's functions that <cmath> has not. Its round and remainder differ from those of <cmath>, which are
 // meant by these names here: they are apply(functions::Round(), x) and apply(functions::Remainder(), a, b).
-#define CLADTORCH_GRAPH_FUNCTIONS(X)                                                          \
-  X(bounded_log, BoundedLog)                                                                  \
-  X(gelu_erf, GeluErf)                                                                        \
-  X(gelu_tanh, GeluTanh)                                                                      \
-  X(hardsigmoid, Hardsigmoid) X(hardswish, Hardswish) X(logsigmoid, LogSigmoid) X(mish, Mish) \
-      X(reciprocal, Reciprocal) X(relu, Relu) X(rsqrt, Rsqrt) X(selu, Selu) X(silu, Silu)     \
-          X(softsign, Softsign) X(square, Square) X(tanhshrink, Tanhshrink)
+// clang-format off
+#define CLADTORCH_GRAPH_FUNCTIONS(X) \
+  X(bounded_log, BoundedLog) X(gelu_erf, GeluErf) X(gelu_tanh, GeluTanh) X(hardsigmoid, Hardsigmoid) \
+  X(hardswish, Hardswish) X(logsigmoid, LogSigmoid) X(mish, Mish) X(reciprocal, Reciprocal) X(relu, Relu) \
+  X(rsqrt, Rsqrt) X(selu, Selu) X(silu, Silu) X(softsign, Softsign) X(square, Square) X(tanhshrink, Tanhshrink)
+#define CLADTORCH_GRAPH_FUNCTIONS_OF_TWO(X) \
+  X(logaddexp, Logaddexp) X(maximum, Maximum) X(minimum, Minimum) X(prelu, Prelu) X(xlogy, Xlogy)
+// clang-format on
 #define CLADTORCH_DEFINE(name, F) \
   inline Var name(const Var& x) { return apply(functions::F(), x); }
 CLADTORCH_GRAPH_FUNCTIONS(CLADTORCH_DEFINE)
 #undef CLADTORCH_DEFINE
-#define CLADTORCH_GRAPH_FUNCTIONS_OF_TWO(X) \
-  X(logaddexp, Logaddexp) X(maximum, Maximum) X(minimum, Minimum) X(prelu, Prelu) X(xlogy, Xlogy)
 #define CLADTORCH_DEFINE(name, F) \
   inline Var name(const Var& a, const Var& b) { return apply(functions::F(), a, b); }
 CLADTORCH_GRAPH_FUNCTIONS_OF_TWO(CLADTORCH_DEFINE)
