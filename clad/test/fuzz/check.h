@@ -1,5 +1,6 @@
 // Whether the derivatives of a fuzzed program agree: reverse with forward mode, forward mode with differences
-// of the function, products with the Hessian with differences of the gradient.
+// of the function, products with the Hessian with differences of the gradient, and the gradient with that of
+// a recorded graph.
 //
 // The program's arguments before and after a run are vectors of numbers x and y(x). Checked is the function
 // F(x) = f(x) + w y(x), with random weights w: a gradient that starts from w ends as the gradient of F.
@@ -37,6 +38,8 @@ class Program {
   virtual double gradient(numbers& x, numbers& d) = 0;
   virtual std::pair<double, double> pushforward(numbers& x, numbers& d) = 0;
   virtual void hessian(numbers&, const numbers&, numbers&) {}
+  /// The gradient by a recorded graph (graph.h), if the program runs with numbers that record.
+  virtual bool graph(const numbers&, numbers&) { return false; }
 };
 
 inline double dot(const numbers& a, const numbers& b) {
@@ -86,6 +89,13 @@ class Checker {
     if (!identical(same, value)) return {"value", text(same, value)};
     if (x != at_) return {"arguments", "changed by the gradient"};
     if (!tame(g)) return {"skipped", "large"};
+    numbers recorded = w;
+    if (program_.graph(at_, recorded)) {
+      for (std::size_t i = 0; i < g.size(); ++i) {
+        if (!(std::fabs(recorded[i] - g[i]) <= 1e-9 * (size(g, g) / (1 + std::sqrt(size(g, g))) + 1)))
+          return {"graph", text(recorded[i], g[i])};
+      }
+    }
     bool smooth = true;
     for (int direction = 0; direction < 2; ++direction) {
       const numbers v = random();

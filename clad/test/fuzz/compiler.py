@@ -70,11 +70,13 @@ def add_options(parser, batch):
     parser.add_argument('--compiler', default='clang++-19')
     parser.add_argument('--plugin', default=str(ROOT / 'build/release/lib/clad.so'))
     parser.add_argument('--flags', default='-O0', help='of the compiler, e.g. "-O1 -fsanitize=address,undefined"')
+    parser.add_argument('--graph', default='', metavar='LIBRARY',
+                        help='compare with gradients of recorded graphs too: libcladtorch_graph.a')
     parser.add_argument('--show', action='store_true', help='print the programs and do nothing else')
 
 
 def toolchain_of(options):
-    return Toolchain(options.compiler, options.plugin, ROOT, tuple(options.flags.split()))
+    return Toolchain(options.compiler, options.plugin, ROOT, tuple(options.flags.split()), graph=options.graph)
 
 
 @dataclass(frozen=True)
@@ -95,10 +97,19 @@ class Toolchain:
     flags: tuple = ('-O0',)
     timeout: int = 120
     run: bool = True  # the programs, not only the compiler
+    graph: str = ''  # the library that records graphs, if their gradients are compared too
 
     def command(self, source, binary):
         return [self.compiler, '-std=c++20', '-w', '-ferror-limit=0', '-I', str(self.root / 'clad/include'), '-I', str(self.root),
-                f'-fplugin={self.plugin}', *self.flags, str(source), '-o', str(binary)]
+                f'-fplugin={self.plugin}', *self.flags, str(source), '-o', str(binary), *self.graph_flags()]
+
+    def graph_flags(self):
+        return ['-I', str(self.root / 'include'), '-include', str(self.root / 'clad/test/fuzz/graph.h'), self.graph] if self.graph else []
+
+
+def on_graph(source):
+    """The text of a program with numbers that record in the place of doubles."""
+    return re.sub(r'\bstd::', 'graph_std::', re.sub(r'\bdouble\b', 'Var', source))
 
 
 def harness(number, program):
@@ -111,9 +122,11 @@ def harness(number, program):
     fields = ' '.join(f'{type_} {name}{{{start}}};' for (name, _, type_, _), start in zip(args, program.arguments.parts))
     visits = ' '.join(f'clad::test::each_real({name}, visit_);' for name in reals)
     f, both = f'program_{number}::f', lambda *lists: ', '.join(sum(lists, []))
-    lines = [f'namespace program_{number} {{', program.source(),
-             f'struct Arguments {{ {fields} template <class V_> void reals(V_&& visit_) {{ {visits} }} }};',
-             'struct Case final : clad::test::Program {',
+    text = f'{program.source()}\nstruct Arguments {{ {fields} template <class V_> void reals(V_&& visit_) {{ {visits} }} }};'
+    lines = [f'namespace program_{number} {{', text]
+    if program.graph:
+        lines += ['namespace graph {', 'using cladtorch::graph::Var;', on_graph(text), '}']
+    lines += ['struct Case final : clad::test::Program {',
              'clad::test::numbers start() override { Arguments a; return clad::test::numbers_of(a); }']
     derivative = ('Arguments a, d_; clad::test::set_numbers(a, x); clad::test::set_numbers(d_, d); const auto r = {}(f).execute({}); '
                   'x = clad::test::numbers_of(a); d = clad::test::numbers_of(d_); return {};')
@@ -123,6 +136,10 @@ def harness(number, program):
               derivative.format('clad::value_and_gradient', both(passed('a'), adjoint('d_')), 'r'), '}',
               'std::pair<double, double> pushforward(clad::test::numbers& x, clad::test::numbers& d) override {',
               derivative.format('clad::pushforward', both(passed('a'), adjoint('d_')), '{r.value, r.pushforward}'), '}']
+    if program.graph:
+        lines += ['bool graph(const clad::test::numbers& x, clad::test::numbers& d) override {',
+                  f'clad::test::graph_gradient<graph::Arguments>(x, d, [](graph::Arguments& a) {{ return graph::f({both(passed("a"))}); }});',
+                  'return true; }']
     if program.single:
         lines.append('bool single() const override { return true; }')
     if program.hessian:
@@ -153,6 +170,8 @@ def normalized(message):
 
 def classify(programs, toolchain, folder, head=HEAD):
     """The outcome of each program. Those that do not compile are taken out one after the other."""
+    if toolchain.graph:
+        _choose_for_graph(programs, toolchain, folder, head)
     outcomes = [Outcome('ok')] * len(programs)
     left = list(range(len(programs)))
     while left:
@@ -174,6 +193,29 @@ def classify(programs, toolchain, folder, head=HEAD):
             outcomes[i] = o
         left = [i for i in left if i not in found]
     return outcomes
+
+
+def _choose_for_graph(programs, toolchain, folder, head):
+    """Notes the programs that compile with numbers that record. Others convert them to double, or the like."""
+    source = folder / 'graphs.cpp'
+    for program in programs:
+        program.graph = not program.single
+    while chosen := [p for p in programs if p.graph]:
+        text, ends = head, []
+        for i, p in enumerate(chosen):
+            text += on_graph(f'namespace program_{i} {{ using cladtorch::graph::Var;\n{p.source()}\n}}\n')
+            ends.append(text.count('\n'))
+        source.write_text(text)
+        flags = [f for f in toolchain.command(source, folder / 'none') if not f.startswith('-fplugin=') and f != toolchain.graph]
+        done = subprocess.run([*flags, '-fsyntax-only'], capture_output=True, text=True, timeout=toolchain.timeout)
+        failed = {next((k for k, end in enumerate(ends) if int(n) <= end), 0)
+                  for n in re.findall(rf'{re.escape(str(source))}:(\d+):\d+:', done.stderr)}
+        for k in failed if done.returncode else []:
+            chosen[k].graph = False
+        if done.returncode == 0:
+            return
+        if not failed:
+            raise RuntimeError(done.stderr)
 
 
 def _compile(programs, left, toolchain, folder, head):

@@ -2,6 +2,10 @@
 """Writes random programs and checks the derivatives that the plugin writes for them.
 
     clad/test/fuzz/fuzz.py --count 1000 --seed 1 --jobs 2
+    clad/test/fuzz/fuzz.py --count 1000 --graph build/release/src/graph/libcladtorch_graph.a
+
+The second also runs the programs with the numbers of cladtorch/graph, where they compile with these (two of three do), and
+compares the gradients.
 
 Each program is made from its number alone, so a failure is repeated with --seed NUMBER --count 1. What fails is made
 smaller until nothing can be left out, and printed.

@@ -18,6 +18,7 @@ class Program:
     def __init__(self, seed, root, arguments, single, hessian):
         self.seed, self.root, self.arguments = seed, root, arguments
         self.single, self.hessian = single, hessian
+        self.graph = False  # whether it also runs with numbers that record
 
     def source(self):
         return str(self.root)

@@ -18,9 +18,13 @@ struct buffer {
   buffer(std::initializer_list<T> list) : values(list) {}
 };
 
+/// A class that stands for a number specializes this.
+template <class T>
+inline constexpr bool is_number = std::is_floating_point_v<T>;
+
 template <class T, class Visit>
 void each_real(T& x, Visit&& visit) {
-  if constexpr (std::is_floating_point_v<T>)
+  if constexpr (is_number<T>)
     visit(x);
   else if constexpr (requires { x.reals(visit); })
     x.reals(visit);
