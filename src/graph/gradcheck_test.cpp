@@ -38,6 +38,12 @@ TEST(GraphGradcheck, FindsAnErrorOfOneInAMillion) {
   EXPECT_THROW(gradcheck(cubic, few, {1.5, 2}), Error);
 }
 
+TEST(GraphGradcheck, RefusesAKinkAndAJumpInItsWay) {
+  EXPECT_THROW(gradcheck([](const std::vector<Var>& x) { return floor(x[0]) + x[0]; }, {1 + 1e-8}), Error);
+  EXPECT_THROW(gradcheck([](const std::vector<Var>& x) { return abs(x[0]); }, {1e-7}), Error);
+  EXPECT_EQ(gradcheck([](const std::vector<Var>& x) { return 0 * x[0] + 1; }, {1}).error(), 0);
+}
+
 TEST(GraphGradcheck, FindsANaN) {
   EXPECT_THROW(gradcheck([](const std::vector<Var>& x) { return sqrt(x[0]); }, {0.0}), Error);
 }

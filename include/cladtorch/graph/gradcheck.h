@@ -24,7 +24,7 @@ inline std::ostream& operator<<(std::ostream& out, const GradCheck& check) {
 /// Compares gradient(x), a std::vector<double>, with differences of f, a double of such a vector, along
 /// random directions v: (f(x + h v) - f(x - h v)) / 2 h. Their precision is ten times the sum of the
 /// rounding errors, epsilon |f| / h, and of what a step of 2 h changes. Returns the direction that is worst
-/// by that measure, and throws Error if the gradient is off by more. f must be smooth within 2 h of x.
+/// by that measure. Throws Error if the gradient is off by more, or if f is not smooth within 2 h of x.
 template <class F, class Gradient>
   requires std::invocable<Gradient, const std::vector<double>&>
 GradCheck gradcheck(F f, Gradient gradient, const std::vector<double>& x, double h = 1e-6) {
@@ -51,6 +51,10 @@ GradCheck gradcheck(F f, Gradient gradient, const std::vector<double>& x, double
     for (size_t i = 0; i < x.size(); ++i) check.analytic += d[i] * v[i];
     check.precision =
         10 * (std::numeric_limits<double>::epsilon() * scale / h + std::fabs(wide - check.numeric));
+    require(
+        !(check.precision > 1e-3 * std::max({scale, std::fabs(check.numeric), std::fabs(check.analytic)})),
+        "gradcheck: f is not smooth within two steps, differences are right to ", check.precision,
+        " only; take other inputs or a smaller h");
     const double off = check.error() / check.precision;
     require(check.error() <= check.precision, "gradcheck: the gradient along a random direction is ", check);
     if (off > ratio) ratio = off, worst = check;
