@@ -59,6 +59,15 @@ TEST(GraphGrad, ReturnsWhatTheArgumentsLookLike) {
   EXPECT_EQ(d_x, 6);
 }
 
+TEST(GraphGrad, TakesNoVariablesAtAll) {
+  const Primitive cube("cube", [](double x) { return x * x * x; });
+  const Scope scope;
+  const Var x = cube(variable(2));
+  const auto [value, d] = value_and_grad([&](const std::vector<Var>&) { return x * 2; })(std::vector<Var>());
+  EXPECT_EQ(value, 16);
+  EXPECT_TRUE(d.empty());
+}
+
 struct Line {
   Var slope;
   std::vector<Var> offsets;

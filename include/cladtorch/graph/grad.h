@@ -46,7 +46,7 @@ auto value_and_grad(F f) {
     std::vector<Var> inputs;
     each([&](Var& v) { inputs.push_back(v = input(v)); });
     Var value = std::apply(f, std::as_const(x));
-    {
+    if (!inputs.empty()) {
       std::optional<Scope> silent;
       if (scope) silent.emplace(false);
       const Cotangents<double> d(value, 1, inputs);
