@@ -1,7 +1,7 @@
 // Copies, conversions and fills of strided tensors.
 #include <cstring>
 
-#include "cladtorch/tensor/tensor.h"
+#include "cladtorch/tensor/recorder.h"
 #include "tensor/bfloat16_kernels.h"
 #include "tensor/device_memory.h"
 #include "tensor/dispatch.h"
@@ -66,9 +66,13 @@ void Tensor::copy_between_devices(const Tensor& source) {
   }
 }
 
-Tensor Tensor::contiguous() const { return is_contiguous() ? *this : clone(); }
+Tensor Tensor::contiguous() const {
+  if (Recorder* graph = detail::recorder_of(*this)) return graph->contiguous(*this);
+  return is_contiguous() ? *this : clone();
+}
 
 Tensor Tensor::clone() const {
+  if (Recorder* graph = detail::recorder_of(*this)) return graph->clone(*this);
   if (!defined()) return {};
   Tensor result = empty(shape_, dtype_, device());
   result.copy_from(*this);
@@ -76,6 +80,7 @@ Tensor Tensor::clone() const {
 }
 
 Tensor Tensor::to(DType dtype) const {
+  if (Recorder* graph = detail::recorder_of(*this)) return graph->to(*this, dtype);
   if (!defined() || dtype == dtype_) return *this;
   Tensor result = empty(shape_, dtype, device());
   result.copy_from(*this);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cladtorch/tensor/parallel.h"
+#include "cladtorch/tensor/recorder.h"
 #include "tensor/bfloat16_kernels.h"
 #include "tensor/dispatch.h"
 #include "tensor/indices.h"
@@ -166,6 +167,7 @@ Tensor randperm(int64_t n, Random& random, DType dtype) {
 }
 
 Tensor bernoulli(const Tensor& probability, Random& random) {
+  const NotRecorded constant;
   require(probability.defined() && !probability.is_cuda(), "bernoulli: expected probabilities on the cpu");
   const Tensor dense = probability.contiguous();
   Tensor result = empty(probability.shape(), probability.dtype());

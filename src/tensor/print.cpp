@@ -3,7 +3,7 @@
 #include <iomanip>
 #include <iostream>
 
-#include "cladtorch/tensor/tensor.h"
+#include "cladtorch/tensor/recorder.h"
 #include "tensor/dispatch.h"
 
 namespace cladtorch {
@@ -84,6 +84,7 @@ class Printer {
 }  // namespace
 
 std::string Tensor::to_string() const {
+  const NotRecorded reading;
   if (!defined()) return "tensor(undefined)";
   if (!is_cuda()) return Printer(*this).text();
   std::ostringstream text;

@@ -30,6 +30,8 @@ bool Tensor::is_contiguous() const {
 
 void* Tensor::raw_data(DType wanted, DeviceType where) {
   require(defined(), "data: the tensor is undefined");
+  if (recorded_.graph != 0 && detail::recorder) [[unlikely]]
+    refuse_unseen();
   require(device().type == where, "data: the tensor is on ", device(), ", asked for on ",
           where == DeviceType::cpu ? "cpu" : "cuda", "; copy it with to(device)");
   require(wanted == dtype_, "data: the tensor is ", dtype_, ", asked for ", wanted, "; convert with to()");
@@ -38,6 +40,14 @@ void* Tensor::raw_data(DType wanted, DeviceType where) {
   if (TensorArrival* arrival = storage_->arrival.load(std::memory_order_acquire))
     arrival->wait_for(storage_->arrives_as);
   return storage_->data + offset_ * static_cast<int64_t>(size_of(dtype_));
+}
+
+void Tensor::refuse_unseen() const {
+  fail("a computation graph is being recorded and does not see what happens to the elements of a tensor of ",
+       shape_,
+       " in it: call an operation that has a pullback, take the elements of clad::stop_gradient(x), or end "
+       "the "
+       "graph first");
 }
 
 void Tensor::write_pending_zero() {

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "cladtorch/graph/tensors.h"
 #include "tests/cuda/compare.h"
+#include "tests/support/same_bits.h"
 
 namespace cladtorch {
 namespace {
@@ -19,6 +21,23 @@ TEST_P(CudaCatalogue, AgreesWithTheCpu) {
     const testing::Bound f = testing::bound(operation, operation.draw(shapes));
     EXPECT_TRUE(testing::agrees_with_cpu(f.forward, f.pullback, f.x)) << shapes[0];
   }
+}
+
+TEST_P(CudaCatalogue, HasTheGradientOfItsPullbackThroughTheGraph) {
+  const testing::Operation& operation = GetParam();
+  testing::Bound f = testing::bound(operation, operation.draw(operation.cases[0]));
+  for (Tensor& one : f.x) one = one.to(DType::float32).to(testing::gpu);
+  const Tensor y = f.forward(f.x);
+  const Tensor d_y = testing::normals({y.shape()}, 9)[0].to(y.dtype()).to(y.device());
+  testing::Tensors expected(f.x.size()), found(f.x.size());
+  std::vector<Tensor*> d;
+  for (Tensor& one : expected) d.push_back(&one);
+  f.pullback(f.x, d_y, d);
+  graph::TensorGraph graph;
+  for (size_t i = 0; i < f.x.size(); ++i) f.x[i] = graph.variable(f.x[i], &found[i]);
+  graph.backward(f.forward(f.x), d_y);
+  for (size_t i = 0; i < found.size(); ++i)
+    EXPECT_TRUE(testing::same_bits(found[i].to(Device{}), expected[i].to(Device{}))) << "operand " << i;
 }
 
 class CudaTangent : public CudaCatalogue {};

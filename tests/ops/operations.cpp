@@ -43,14 +43,7 @@ void run_of_shape(const Tensors& x, Tensor d_y, const Gradients& d) {
 }
 
 /// The two results one behind the other.
-Tensor together(const NormalizedSum& y) {
-  const int64_t half = y.sum.size(0);
-  Tensor both = Tensor::empty(y.sum.shape().with(0, 2 * half), y.sum.dtype(), y.sum.device());
-  both.slice(0, 0, half).copy_from(y.sum);
-  both.slice(0, half, 2 * half).copy_from(y.normalized);
-  both.set_frozen(y.sum.is_frozen() && y.normalized.is_frozen());
-  return both;
-}
+Tensor together(const NormalizedSum& y) { return cat({y.sum, y.normalized}); }
 NormalizedSum apart(const Tensor& d_y) {
   if (!d_y.defined()) return {};
   const auto parts = d_y.split(d_y.size(0) / 2, 0);

@@ -10,24 +10,11 @@ using Gradients = std::vector<Tensor*>;
 template <class S>
 using State = clad::pullback_state<S>;
 
-/// Results of one shape behind their first dimension, one behind the other.
-Tensor together(const std::vector<Tensor>& parts) {
-  int64_t size = 0;
-  for (const Tensor& part : parts) size += part.size(0);
-  Tensor all = Tensor::empty(parts[0].shape().with(0, size), parts[0].dtype());
-  int64_t first = 0;
-  for (const Tensor& part : parts) {
-    all.narrow(0, first, part.size(0)).copy_from(part);
-    first += part.size(0);
-  }
-  all.set_frozen(parts[0].is_frozen());
-  return all;
-}
-
+/// The results one behind the other.
 Tensor together(const RecurrentResult& y) {
   std::vector<Tensor> parts{y.output, y.h.unsqueeze(0)};
   if (y.c.defined()) parts.push_back(y.c.unsqueeze(0));
-  return together(parts);
+  return cat(parts);
 }
 RecurrentResult apart(const Tensor& d_y, int64_t steps) {
   if (!d_y.defined()) return {};
@@ -91,7 +78,7 @@ std::vector<Operation> recurrent_operations() {
        {{{3, 20}, {3, 20}, {3, 5}}, {{70, 200}, {70, 200}, {70, 50}}},
        [](const Tensors& x) {
          const LstmStep y = lstm_cell(x[0], x[1], x[2]);
-         return together(std::vector<Tensor>{y.h, y.c});
+         return cat({y.h, y.c});
        },
        [](const Tensors& x, const Tensor& d_y, const Gradients& d) {
          State<LstmCellState> state;

@@ -28,6 +28,7 @@ void pull_cat(int64_t dim, const Tensor& d_y, Tensor* d_parts, std::span<const C
 /// The same of a list, cat({a, b}, dim), for which no memory is allocated but the result's.
 template <size_t N>
 Tensor cat(const Tensor (&parts)[N], int64_t dim = 0) {
+  if (detail::recorder) return cat(std::vector<Tensor>(parts, parts + N), dim);
   return detail::cat_all(parts, dim);
 }
 

@@ -24,6 +24,7 @@ const PointwiseCode& pointwise_code();
 enum class Slope { of_backward, first, second, by_parameter, by_second_parameter };
 
 Tensor pointwise(const PointwiseCode& code, const void* f, const Tensor& x);
+Tensor pointwise_of_result(const PointwiseCode& code, const void* f, const Tensor& x);
 /// *d_x += d_y times the derivative at `at`; d_y and *d_x may be undefined.
 void pointwise_slope(const PointwiseCode& code, const void* f, Slope slope, const Tensor& at,
                      const Tensor& d_y, Tensor* d_x);
@@ -46,7 +47,7 @@ Tensor pointwise(const F& f, const Tensor& x) {
 /// and not x.
 template <class F>
 Tensor pointwise_of_result(const F& f, const Tensor& x) {
-  return pointwise(f, x);
+  return detail::pointwise_of_result(detail::pointwise_code<F>(), &f, x);
 }
 
 }  // namespace cladtorch

@@ -17,6 +17,18 @@
 
 namespace cladtorch {
 
+class Recorder;
+
+namespace detail {
+/// Who records the operations of this thread, or null (tensor/recorder.h).
+inline constinit thread_local Recorder* recorder = nullptr;
+
+/// Which result a handle is of the graph that is recorded; graph 0 is none.
+struct Recorded {
+  uint32_t graph = 0, place = 0;
+};
+}  // namespace detail
+
 /// A handle on a strided view of reference-counted storage. Copying a handle shares the storage and allocates
 /// nothing; views (reshape of dense data, transpose, permute, narrow, select, split) share it too.
 ///
@@ -173,6 +185,10 @@ class CLAD_OPAQUE CLAD_INSTEAD(
     return defined() && storage_.get() == other.storage_.get();
   }
 
+  /// Where a computation graph has this handle and its copies (graph/tensors.h).
+  detail::Recorded recorded() const { return recorded_; }
+  void set_recorded(detail::Recorded place) { recorded_ = place; }
+
   /// Values (abridged when there are many), shape and dtype, as PyTorch prints them.
   std::string to_string() const;
 
@@ -183,6 +199,7 @@ class CLAD_OPAQUE CLAD_INSTEAD(
   friend Tensor gradient_buffer_like(const Tensor& parameter);
   friend Tensor gradient_buffer_in(const Tensor& memory, int64_t offset, const Shape& shape);
   void* raw_data(DType wanted, DeviceType where);
+  [[noreturn]] void refuse_unseen() const;
   const void* device_bytes() const { return const_cast<Tensor*>(this)->raw_data(dtype_, DeviceType::cuda); }
   void* device_bytes() { return raw_data(dtype_, DeviceType::cuda); }
   void copy_between_devices(const Tensor& source);
@@ -197,6 +214,7 @@ class CLAD_OPAQUE CLAD_INSTEAD(
   Shape shape_, strides_;
   int64_t offset_ = 0;  // in elements
   DType dtype_ = DType::float32;
+  detail::Recorded recorded_;
 };
 
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
@@ -217,3 +235,12 @@ Tensor gradient_buffer_like(const Tensor& parameter);
 Tensor gradient_buffer_in(const Tensor& memory, int64_t offset, const Shape& shape);
 
 }  // namespace cladtorch
+
+namespace clad {
+/// The same for a graph that is recorded.
+CLAD_NONDIFFERENTIABLE inline cladtorch::Tensor stop_gradient(const cladtorch::Tensor& x) {
+  cladtorch::Tensor constant = x;
+  constant.set_recorded({});
+  return constant;
+}
+}  // namespace clad

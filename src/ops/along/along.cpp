@@ -3,6 +3,7 @@
 #include "cladtorch/ops/arithmetic.h"
 #include "cladtorch/tensor/factories.h"
 #include "cladtorch/tensor/gradient_target.h"
+#include "cladtorch/tensor/recorder.h"
 #include "ops/common/call.h"
 #include "ops/common/lines.h"
 
@@ -114,6 +115,7 @@ Tensor extreme(const char* operation, const Tensor& x, int64_t dim, bool keepdim
 }
 
 Tensor place_of_extreme(const char* operation, const Tensor& x, int64_t dim, bool keepdim, bool largest) {
+  const NotRecorded constant;
   const CpuCall call(operation, {{"x", x, Operand::independent}});
   Tensor places = call.result(without_line(x.shape(), line_dim(operation, x, dim), keepdim), DType::int32);
   extremes(operation, x, dim, largest, [&](int64_t line, int64_t place, auto) {
@@ -124,7 +126,10 @@ Tensor place_of_extreme(const char* operation, const Tensor& x, int64_t dim, boo
 
 }  // namespace
 
-Tensor cat(const std::vector<Tensor>& parts, int64_t dim) { return detail::cat_all(parts, dim); }
+Tensor cat(const std::vector<Tensor>& parts, int64_t dim) {
+  CLADTORCH_RECORD_STATE(CatState, cat, parts, dim);
+  return detail::cat_all(parts, dim);
+}
 
 Tensor detail::cat_all(std::span<const Tensor> parts, int64_t dim, CatPart* kept) {
   require(!parts.empty(), "cat: there is no part");
@@ -166,6 +171,7 @@ void detail::pull_cat(int64_t dim, const Tensor& d_y, Tensor* d_parts, std::span
 }
 
 Tensor flip(const Tensor& x, int64_t dim) {
+  CLADTORCH_RECORD(flip, unread(x), dim);
   const CpuCall call("flip", {{"x", x}});
   const int d = line_dim("flip", x, dim);
   const Tensor dense = x.contiguous();
@@ -183,12 +189,19 @@ Tensor flip(const Tensor& x, int64_t dim) {
 }
 
 Tensor cumsum(const Tensor& x, int64_t dim) {
+  CLADTORCH_RECORD(cumsum, unread(x), dim);
   const CpuCall call("cumsum", {{"x", x}});
   return call.finish(running_sum(x, line_dim("cumsum", x, dim), false));
 }
 
-Tensor amax(const Tensor& x, int64_t dim, bool keepdim) { return extreme("amax", x, dim, keepdim, true); }
-Tensor amin(const Tensor& x, int64_t dim, bool keepdim) { return extreme("amin", x, dim, keepdim, false); }
+Tensor amax(const Tensor& x, int64_t dim, bool keepdim) {
+  CLADTORCH_RECORD_STATE(ExtremeState, amax, unread(x), dim, keepdim);
+  return extreme("amax", x, dim, keepdim, true);
+}
+Tensor amin(const Tensor& x, int64_t dim, bool keepdim) {
+  CLADTORCH_RECORD_STATE(ExtremeState, amin, unread(x), dim, keepdim);
+  return extreme("amin", x, dim, keepdim, false);
+}
 Tensor argmax(const Tensor& x, int64_t dim, bool keepdim) {
   return place_of_extreme("argmax", x, dim, keepdim, true);
 }

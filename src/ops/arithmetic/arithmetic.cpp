@@ -1,5 +1,6 @@
 #include "cladtorch/ops/arithmetic.h"
 
+#include "cladtorch/tensor/recorder.h"
 #include "ops/arithmetic/arithmetic_functions.h"
 #include "ops/common/elementwise.h"
 #include "ops/common/pointwise_on_device.h"
@@ -51,13 +52,31 @@ void accumulate_map(Tensor* d, const Tensor& x, F f) {
 
 }  // namespace
 
-Tensor add(const Tensor& a, const Tensor& b) { return binary(a, b, detail::Add{}); }
-Tensor sub(const Tensor& a, const Tensor& b) { return binary(a, b, detail::Subtract{}); }
-Tensor mul(const Tensor& a, const Tensor& b) { return binary(a, b, detail::Multiply{}); }
-Tensor div(const Tensor& a, const Tensor& b) { return binary(a, b, detail::Divide{}); }
+Tensor add(const Tensor& a, const Tensor& b) {
+  CLADTORCH_RECORD_STATE(BroadcastState, add, unread(a), unread(b));
+  return binary(a, b, detail::Add{});
+}
+Tensor sub(const Tensor& a, const Tensor& b) {
+  CLADTORCH_RECORD_STATE(BroadcastState, sub, unread(a), unread(b));
+  return binary(a, b, detail::Subtract{});
+}
+Tensor mul(const Tensor& a, const Tensor& b) {
+  CLADTORCH_RECORD(mul, a, b);
+  return binary(a, b, detail::Multiply{});
+}
+Tensor div(const Tensor& a, const Tensor& b) {
+  CLADTORCH_RECORD(div, a, b);
+  return binary(a, b, detail::Divide{});
+}
 
-Tensor scale(const Tensor& x, double factor) { return unary(x, detail::Scale{factor}); }
-Tensor add_scalar(const Tensor& x, double value) { return unary(x, detail::AddScalar{value}); }
+Tensor scale(const Tensor& x, double factor) {
+  CLADTORCH_RECORD(scale, x, factor);
+  return unary(x, detail::Scale{factor});
+}
+Tensor add_scalar(const Tensor& x, double value) {
+  CLADTORCH_RECORD(add_scalar, unread(x), value);
+  return unary(x, detail::AddScalar{value});
+}
 
 }  // namespace cladtorch
 

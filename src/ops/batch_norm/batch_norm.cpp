@@ -9,6 +9,7 @@
 #include "cladtorch/ops/count.h"
 #include "cladtorch/ops/dropout.h"
 #include "cladtorch/tensor/parallel.h"
+#include "cladtorch/tensor/recorder.h"
 #include "ops/common/call.h"
 #include "ops/common/one_device.h"
 #include "ops/common/scratch.h"
@@ -325,14 +326,18 @@ Tensor* of_affine(Tensor* d, const Tensor& parameter) {
 
 Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
                   const Tensor& weight, const Tensor& bias, bool training, double momentum, double eps) {
+  CLADTORCH_RECORD_STATE(ChannelNormState, batch_norm, x, running_mean, running_var, weight, bias, training,
+                         momentum, eps);
   ChannelNormState state;
   return norm_of_batch(x, running_mean, running_var, weight, bias, training, momentum, eps, state);
 }
 Tensor group_norm(const Tensor& x, int64_t groups, const Tensor& weight, const Tensor& bias, double eps) {
+  CLADTORCH_RECORD_STATE(ChannelNormState, group_norm, x, groups, weight, bias, eps);
   ChannelNormState state;
   return norm_of_groups("group_norm", x, groups, weight, bias, eps, state);
 }
 Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
+  CLADTORCH_RECORD_STATE(ChannelNormState, instance_norm, x, weight, bias, eps);
   ChannelNormState state;
   return norm_of_groups("instance_norm", x, x.dim() >= 2 ? x.size(1) : 1, weight, bias, eps, state);
 }

@@ -1,4 +1,5 @@
 #include "cladtorch/ops/attention.h"
+#include "cladtorch/tensor/recorder.h"
 #include "ops/causal_attention/attention_bfloat16.h"
 #include "ops/causal_attention/attention_kernel.h"
 #include "ops/causal_attention/attention_on_device.h"
@@ -74,9 +75,13 @@ Tensor forward(const Tensor& q, const Tensor& k, const Tensor& v, int64_t n_head
 
 }  // namespace
 
-Tensor causal_attention(const Tensor& qkv, int64_t n_head) { return forward(qkv, n_head, nullptr); }
+Tensor causal_attention(const Tensor& qkv, int64_t n_head) {
+  CLADTORCH_RECORD_STATE(AttentionState, causal_attention, qkv, n_head);
+  return forward(qkv, n_head, nullptr);
+}
 
 Tensor causal_attention(const Tensor& q, const Tensor& k, const Tensor& v, int64_t n_head, int64_t window) {
+  CLADTORCH_RECORD_STATE(AttentionState, causal_attention, q, k, v, n_head, window);
   return forward(q, k, v, n_head, window, nullptr);
 }
 

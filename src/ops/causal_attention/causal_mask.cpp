@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "cladtorch/ops/attention.h"
+#include "cladtorch/tensor/recorder.h"
 #include "ops/causal_attention/causal_mask_on_device.h"
 #include "ops/common/call.h"
 #include "ops/common/rows.h"
@@ -36,9 +37,13 @@ Tensor with_rest(const char* operation, const Tensor& x, double rest) {
 }  // namespace
 
 Tensor causal_mask(const Tensor& scores) {
+  CLADTORCH_RECORD(causal_mask, unread(scores));
   return with_rest("causal_mask", scores, -std::numeric_limits<double>::infinity());
 }
-Tensor tril(const Tensor& x) { return with_rest("tril", x, 0); }
+Tensor tril(const Tensor& x) {
+  CLADTORCH_RECORD(tril, unread(x));
+  return with_rest("tril", x, 0);
+}
 
 }  // namespace cladtorch
 

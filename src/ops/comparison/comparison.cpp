@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "cladtorch/tensor/factories.h"
+#include "cladtorch/tensor/recorder.h"
 #include "ops/common/call.h"
 #include "ops/common/lines.h"
 #include "tensor/strided.h"
@@ -28,6 +29,7 @@ DType common_dtype(DType a, DType b) {
 /// f(a, b) of elements of one dtype, bfloat16 as floats.
 template <class F>
 Tensor compare(const char* operation, const Tensor& a, const Tensor& b, F f) {
+  const NotRecorded constant;
   const CpuCall call(operation, {{"a", a, Operand::independent}, {"b", b, Operand::independent}});
   const DType dtype = common_dtype(a.dtype(), b.dtype());
   const Tensor x = a.to(dtype), y = b.to(dtype);
@@ -57,11 +59,13 @@ Tensor number(double value, DType dtype) {
 
 template <class F>
 Tensor of_truth(const char* operation, const Tensor& a, const Tensor& b, F f) {
+  const NotRecorded constant;
   return compare(operation, a.to(DType::boolean), b.to(DType::boolean), f);
 }
 
 /// Whether `wanted` is among the truth values of each line.
 Tensor contains(const char* operation, const Tensor& x, int64_t dim, bool keepdim, bool wanted) {
+  const NotRecorded constant;
   const CpuCall call(operation, {{"x", x, Operand::independent}});
   const int d = detail::line_dim(operation, x, dim);
   const Tensor dense = x.to(DType::boolean).contiguous();

@@ -2,6 +2,7 @@
 
 #include "cladtorch/ops/count.h"
 #include "cladtorch/tensor/parallel.h"
+#include "cladtorch/tensor/recorder.h"
 #include "ops/common/elementwise.h"
 #include "ops/common/one_device.h"
 #include "ops/convolution/correlation.h"
@@ -319,10 +320,12 @@ void pull_conv_transpose(const char* operation, int rank, const Tensor& x, const
 #define CLADTORCH_CONVOLUTION(rank)                                                         \
   Tensor conv##rank##d(const Tensor& x, const Tensor& weight, const Tensor& bias,           \
                        const ConvOptions& options) {                                        \
+    CLADTORCH_RECORD(conv##rank##d, x, weight, bias, options);                              \
     return conv("conv" #rank "d", rank, x, weight, bias, options);                          \
   }                                                                                         \
   Tensor conv_transpose##rank##d(const Tensor& x, const Tensor& weight, const Tensor& bias, \
                                  const ConvTransposeOptions& options) {                     \
+    CLADTORCH_RECORD(conv_transpose##rank##d, x, weight, bias, options);                    \
     return conv_transpose("conv_transpose" #rank "d", rank, x, weight, bias, options);      \
   }
 CLADTORCH_CONVOLUTION(1)

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "cladtorch/ops/loss.h"
+#include "cladtorch/tensor/recorder.h"
 #include "ops/common/call.h"
 #include "ops/common/rows.h"
 #include "ops/cross_entropy/losses_on_device.h"
@@ -63,6 +64,7 @@ Tensor forward(const Tensor& logits, const Tensor& given, int64_t ignore_index, 
 }  // namespace
 
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets, int64_t ignore_index) {
+  CLADTORCH_RECORD_STATE(CrossEntropyState, cross_entropy, logits, targets, ignore_index);
   CrossEntropyState state;
   return forward(logits, targets, ignore_index, state);
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "cladtorch/ops/loss.h"
+#include "cladtorch/tensor/recorder.h"
 #include "ops/common/call.h"
 #include "ops/common/rows.h"
 #include "ops/cross_entropy/losses_on_device.h"
@@ -10,6 +11,7 @@
 namespace cladtorch {
 
 Tensor nll_loss(const Tensor& log_probabilities, const Tensor& given, int64_t ignore_index) {
+  CLADTORCH_RECORD(nll_loss, log_probabilities, given, ignore_index);
   const detail::Call call("nll_loss", {{"log_probabilities", log_probabilities},
                                        {"targets", given, detail::Operand::independent}});
   require(log_probabilities.dim() >= 1 &&

@@ -16,6 +16,7 @@
 
 #include "cladtorch/tensor/gradient_target.h"
 #include "cladtorch/tensor/parallel.h"
+#include "cladtorch/tensor/recorder.h"
 #include "ops/common/call.h"
 #include "tensor/dispatch.h"
 #include "tensor/indices.h"
@@ -166,6 +167,10 @@ Tensor run(const Tensor& x, const Sequences& all, CTCState* state) {
 
 Tensor detail::ctc_losses(const Tensor& log_probabilities, const Tensor& targets, const Tensor& input_lengths,
                           const Tensor& target_lengths, int64_t blank) {
+  using ::clad::custom_derivatives::cladtorch::detail::ctc_losses_pullback;
+  using ::clad::custom_derivatives::cladtorch::detail::ctc_losses_reverse_forw;
+  CLADTORCH_RECORD_STATE(CTCState, ctc_losses, log_probabilities, targets, input_lengths, target_lengths,
+                         blank);
   CTCState state;
   return run(log_probabilities, Sequences(log_probabilities, targets, input_lengths, target_lengths, blank),
              &state);

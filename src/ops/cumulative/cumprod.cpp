@@ -4,6 +4,7 @@
 
 #include "cladtorch/tensor/factories.h"
 #include "cladtorch/tensor/gradient_target.h"
+#include "cladtorch/tensor/recorder.h"
 #include "ops/common/call.h"
 #include "ops/common/lines.h"
 #include "ops/common/reduce_to.h"
@@ -70,6 +71,7 @@ void pull(const Tensor& given, const Tensor& direction, int64_t dim, const Tenso
 }  // namespace
 
 Tensor cumprod(const Tensor& x, int64_t dim) {
+  CLADTORCH_RECORD(cumprod, x, dim);
   const detail::CpuCall call("cumprod", {{"x", x}});
   const int d = detail::line_dim("cumprod", x, dim);
   return call.finish(Steps(widened(x), {}, d).y.to(x.dtype()));

@@ -3,6 +3,7 @@
 #include <clad/checkpoint.h>
 
 #include "cladtorch/random.h"
+#include "cladtorch/tensor/recorder.h"
 #include "ops/common/elementwise.h"
 #include "ops/dropout/dropout_on_device.h"
 #include "simd/kernels.h"
@@ -93,7 +94,10 @@ namespace {
 const clad::replayed masks(DropoutState::drawn, DropoutState::rewind);
 }
 
-Tensor dropout(const Tensor& x, double probability) { return forward(x, probability, DropoutState::draw()); }
+Tensor dropout(const Tensor& x, double probability) {
+  CLADTORCH_RECORD_STATE(DropoutState, dropout, unread(x), probability);
+  return forward(x, probability, DropoutState::draw());
+}
 
 }  // namespace cladtorch
 

@@ -4,6 +4,7 @@
 
 #include "cladtorch/ops/reduce_dims.h"
 #include "cladtorch/tensor/gradient_target.h"
+#include "cladtorch/tensor/recorder.h"
 #include "ops/einsum/equation.h"
 
 namespace cladtorch {
@@ -160,6 +161,7 @@ std::vector<Term> terms_of(const Equation& equation, const std::vector<Tensor>& 
 }  // namespace
 
 Tensor einsum(const std::string& text, const std::vector<Tensor>& operands) {
+  CLADTORCH_RECORD(einsum, text, operands);
   require(!operands.empty(), "einsum: there is no operand");
   const Equation equation(text, operands);
   Tensor y = contracted(equation, terms_of(equation, operands), equation.result);

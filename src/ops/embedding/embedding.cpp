@@ -1,5 +1,6 @@
 #include "cladtorch/ops/embedding.h"
 
+#include "cladtorch/tensor/recorder.h"
 #include "ops/common/call.h"
 #include "ops/embedding/embedding_kernel.h"
 #include "ops/embedding/embedding_on_device.h"
@@ -30,6 +31,7 @@ void pull_on_device(const Tensor& indices, const Tensor& d_y, Tensor* d_weight, 
 }  // namespace
 
 Tensor embedding(const Tensor& indices, const Tensor& weight) {
+  CLADTORCH_RECORD_STATE(EmbeddingState, embedding, indices, unread(weight));
   const detail::Call call("embedding",
                           {{"indices", indices, detail::Operand::independent}, {"weight", weight}});
   require(weight.dim() == 2, "embedding: expected weight [V, C], got ", weight.shape());

@@ -3,6 +3,7 @@
 #include "cladtorch/ops/count.h"
 #include "cladtorch/ops/fused.h"
 #include "cladtorch/ops/matmul.h"
+#include "cladtorch/tensor/recorder.h"
 #include "ops/fused/linear_gelu.h"
 
 namespace cladtorch {
@@ -22,6 +23,7 @@ Tensor detail::linear_gelu(const Tensor& x, const Tensor& weight, const Tensor& 
 }
 
 Tensor linear_gelu_tanh(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  CLADTORCH_RECORD_STATE(LinearGeluState, linear_gelu_tanh, x, weight, bias);
   Tensor y = detail::linear_gelu(x, weight, bias, nullptr);
   detail::count_op();
   return y;

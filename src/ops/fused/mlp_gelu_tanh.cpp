@@ -1,12 +1,14 @@
 #include "cladtorch/ops/count.h"
 #include "cladtorch/ops/fused.h"
 #include "cladtorch/ops/matmul.h"
+#include "cladtorch/tensor/recorder.h"
 #include "ops/fused/linear_gelu.h"
 
 namespace cladtorch {
 
 Tensor mlp_gelu_tanh(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& projection,
                      const Tensor& projection_bias) {
+  CLADTORCH_RECORD_STATE(MlpGeluState, mlp_gelu_tanh, x, weight, bias, projection, projection_bias);
   const Tensor hidden = detail::linear_gelu(x, weight, bias, nullptr);
   Tensor y = detail::linear_without_count(hidden, projection, projection_bias);
   detail::count_op();

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "cladtorch/ops/comparison.h"
+#include "cladtorch/tensor/recorder.h"
 #include "ops/common/call.h"
 #include "ops/common/lines.h"
 #include "tensor/indices.h"
@@ -130,12 +131,14 @@ void accumulate_corner(Tensor* d, Tensor part, const Shape& shape) {
 }  // namespace
 
 Tensor gather(const Tensor& x, int64_t dim, const Tensor& index) {
+  CLADTORCH_RECORD_STATE(GatherState, gather, unread(x), dim, index);
   const CpuCall call("gather", {{"x", x}, {"index", index, Operand::independent}});
   const Tensor places = checked_index("gather", x, dim, index);
   return call.finish(gathered(x, detail::line_dim("gather", x, dim), places));
 }
 
 Tensor scatter_add(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& src) {
+  CLADTORCH_RECORD_STATE(ScatterState, scatter_add, unread(x), dim, index, unread(src));
   const CpuCall call("scatter_add", {{"x", x}, {"index", index, Operand::independent}, {"src", src}});
   const Tensor places = checked_index("scatter_add", x, dim, index, src);
   const int d = detail::line_dim("scatter_add", x, dim);
@@ -147,6 +150,7 @@ Tensor scatter_add(const Tensor& x, int64_t dim, const Tensor& index, const Tens
 }
 
 Tensor scatter(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& src) {
+  CLADTORCH_RECORD_STATE(ScatterState, scatter, unread(x), dim, index, unread(src));
   const CpuCall call("scatter", {{"x", x}, {"index", index, Operand::independent}, {"src", src}});
   const Tensor places = checked_index("scatter", x, dim, index, src);
   const int d = detail::line_dim("scatter", x, dim);

@@ -4,6 +4,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "cladtorch/tensor/recorder.h"
 #include "ops/common/call.h"
 #include "ops/common/reduce_to.h"
 #include "tensor/dispatch.h"
@@ -52,15 +53,18 @@ Tensor number_like(const Tensor& x, double value) { return full({}, value, x.dty
 }  // namespace
 
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
+  CLADTORCH_RECORD_STATE(WhereState, where, condition, unread(a), unread(b));
   const detail::CpuCall call("where",
                              {{"condition", condition, detail::Operand::independent}, {"a", a}, {"b", b}});
   check_condition("where", condition);
   return call.finish(chosen(condition, a, b));
 }
 Tensor where(const Tensor& condition, const Tensor& a, double b) {
+  CLADTORCH_RECORD_STATE(WhereState, where, condition, unread(a), b);
   return where(condition, a, number_like(a, b));
 }
 Tensor where(const Tensor& condition, double a, const Tensor& b) {
+  CLADTORCH_RECORD_STATE(WhereState, where, condition, a, unread(b));
   return where(condition, number_like(b, a), b);
 }
 

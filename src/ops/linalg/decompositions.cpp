@@ -1,6 +1,7 @@
 // Cholesky, QR and eigenvalues.
 #include "cladtorch/ops/reduce.h"
 #include "cladtorch/tensor/gradient_target.h"
+#include "cladtorch/tensor/recorder.h"
 #include "ops/linalg/matrices.h"
 
 namespace cladtorch::linalg {
@@ -28,6 +29,7 @@ Tensor divided_by_gaps(const char* operation, const char* what, const Tensor& x,
 }
 
 Tensor cholesky(const Tensor& a) {
+  CLADTORCH_RECORD_STATE(MatrixState, cholesky, unread(a));
   const auto call = call_of_square("cholesky", a);
   const int64_t n = a.size(-1);
   Tensor y = tril(a, 0);
@@ -40,6 +42,7 @@ Tensor cholesky(const Tensor& a) {
 }
 
 Eigen eigh(const Tensor& a) {
+  CLADTORCH_RECORD_STATE(Eigen, eigh, unread(a));
   const auto call = call_of_square("eigh", a);
   const int64_t n = a.size(-1);
   Tensor vectors = a.clone(), values = Tensor::empty(a.shape().without(a.dim() - 1), a.dtype());
@@ -54,6 +57,7 @@ Eigen eigh(const Tensor& a) {
 }
 
 QR qr(const Tensor& a) {
+  CLADTORCH_RECORD_STATE(QR, qr, unread(a));
   const auto call = call_of("qr", a);
   const int64_t m = a.size(-2), n = a.size(-1);
   require(m >= n, "qr: expected at least as many rows as columns, got ", a.shape());

@@ -3,6 +3,7 @@
 
 #include "cladtorch/ops/reduce.h"
 #include "cladtorch/tensor/gradient_target.h"
+#include "cladtorch/tensor/recorder.h"
 #include "ops/common/reduce_to.h"
 #include "ops/linalg/matrices.h"
 
@@ -129,11 +130,15 @@ void check_triangle(const Tensor& a, const Tensor& b) {
 }  // namespace
 
 Tensor inv(const Tensor& a) {
+  CLADTORCH_RECORD_STATE(MatrixState, inv, unread(a));
   const auto call = call_of_square("inv", a);
   return call.finish(inverse("inv", factors_of("inv", a, true)));
 }
 
-Tensor solve(const Tensor& a, const Tensor& b) { return solve_by(factors_to_solve(a, b), a, b); }
+Tensor solve(const Tensor& a, const Tensor& b) {
+  CLADTORCH_RECORD_STATE(SolveState, solve, unread(a), unread(b));
+  return solve_by(factors_to_solve(a, b), a, b);
+}
 
 static LogDeterminant logarithm_of(const Factors& factors, bool frozen) {
   cladtorch::detail::count_op();
@@ -161,18 +166,26 @@ static Tensor determinant_of(const Factors& factors, bool frozen) {
   return y;
 }
 
-Tensor det(const Tensor& a) { return determinant_of(factors_of("det", a, false), a.is_frozen()); }
+Tensor det(const Tensor& a) {
+  CLADTORCH_RECORD_STATE(DeterminantState, det, unread(a));
+  return determinant_of(factors_of("det", a, false), a.is_frozen());
+}
 LogDeterminant slogdet(const Tensor& a) {
+  CLADTORCH_RECORD_STATE(DeterminantState, slogdet, unread(a));
   return logarithm_of(factors_of("slogdet", a, false), a.is_frozen());
 }
 
 Tensor detail::solve_triangle(const Tensor& a, const Tensor& b, bool upper, bool unitriangular) {
+  using ::clad::custom_derivatives::cladtorch::linalg::detail::solve_triangle_pullback;
+  using ::clad::custom_derivatives::cladtorch::linalg::detail::solve_triangle_reverse_forw;
+  CLADTORCH_RECORD_STATE(TriangleState, solve_triangle, a, unread(b), upper, unitriangular);
   check_triangle(a, b);
   const cladtorch::detail::CpuCall call("solve_triangular", {{"a", a}, {"b", b}});
   return call.finish(solved_triangle("solve_triangular", a, b, upper, false, unitriangular));
 }
 
 void detail::require_full_rank(const Tensor& r, int64_t rows) {
+  const NotRecorded constant;
   const int64_t n = r.size(-1);
   const Tensor dense = r.contiguous();
   dispatch_floating("lstsq", r.dtype(), [&]<class T>(T) {

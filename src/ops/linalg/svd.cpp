@@ -5,6 +5,7 @@
 #include "cladtorch/ops/comparison.h"
 #include "cladtorch/ops/reduce.h"
 #include "cladtorch/tensor/gradient_target.h"
+#include "cladtorch/tensor/recorder.h"
 #include "ops/linalg/matrices.h"
 
 namespace cladtorch::linalg {
@@ -75,11 +76,18 @@ Tensor divided_by(const Tensor& x, const Tensor& values) {
 
 }  // namespace
 
-SVD svd(const Tensor& a) { return factors_of_singular("svd", a, true); }
+SVD svd(const Tensor& a) {
+  CLADTORCH_RECORD_STATE(SVD, svd, unread(a));
+  return factors_of_singular("svd", a, true);
+}
 
-Tensor svdvals(const Tensor& a) { return factors_of_singular("svdvals", a, false).S; }
+Tensor svdvals(const Tensor& a) {
+  CLADTORCH_RECORD_STATE(SVD, svdvals, unread(a));
+  return factors_of_singular("svdvals", a, false).S;
+}
 
 Tensor pinv(const Tensor& a, double rtol) {
+  CLADTORCH_RECORD_STATE(MatrixState, pinv, a, rtol);
   const SVD y = factors_of_singular("pinv", a, true);
   const Tensor scaled =
       mul(transposed(y.Vh), reciprocals(y.S, rtol < 0 ? default_rtol(a) : rtol).unsqueeze(-2));
@@ -89,6 +97,7 @@ Tensor pinv(const Tensor& a, double rtol) {
 }
 
 Tensor matrix_rank(const Tensor& a, double rtol) {
+  const NotRecorded constant;
   const Tensor values = svdvals(a), kept = reciprocals(values, rtol < 0 ? default_rtol(a) : rtol);
   return sum(gt(kept, 0).to(DType::float32), -1).to(DType::int32);
 }

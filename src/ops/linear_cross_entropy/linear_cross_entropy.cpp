@@ -20,6 +20,7 @@
 
 #include "cladtorch/ops/loss.h"
 #include "cladtorch/tensor/gradient_target.h"
+#include "cladtorch/tensor/recorder.h"
 #include "ops/common/elementwise.h"
 #include "ops/cross_entropy/targets.h"
 #include "ops/linear_cross_entropy/linear_cross_entropy_kernel.h"
@@ -136,6 +137,8 @@ void accumulate_scaled(Tensor* d, const Tensor& x, double factor, DType dtype) {
 
 Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor& targets,
                             int64_t ignore_index) {
+  CLADTORCH_RECORD_STATE(LinearCrossEntropyState, linear_cross_entropy, unread(x), unread(weight),
+                         unread(targets), ignore_index);
   return forward(x, weight, targets, ignore_index, nullptr);
 }
 

@@ -1,5 +1,6 @@
 #include "cladtorch/ops/matmul.h"
 
+#include "cladtorch/tensor/recorder.h"
 #include "ops/common/reduce_to.h"
 #include "ops/float8/float8_linear.h"
 #include "ops/matmul/gemm.h"
@@ -81,6 +82,7 @@ Tensor operand(const Tensor& x, const Float8Scaling* scaling, detail::Float8Role
 }  // namespace
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
+  CLADTORCH_RECORD(matmul, a, b);
   const detail::Call call("matmul", {{"a", a}, {"b", b}});
   require(a.dim() >= 2 && b.dim() >= 2, "matmul: expected rank 2 or more: a is ", a.shape(), ", b is ",
           b.shape());
@@ -120,12 +122,16 @@ Tensor detail::linear_without_count(const Tensor& x, const Tensor& weight, const
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  CLADTORCH_RECORD(linear, x, weight, bias);
   Tensor y = detail::linear_without_count(x, weight, bias);
   detail::count_op();
   return y;
 }
 
-Tensor linear(const Tensor& x, const Tensor& weight) { return linear(x, weight, Tensor()); }
+Tensor linear(const Tensor& x, const Tensor& weight) {
+  CLADTORCH_RECORD(linear, x, weight);
+  return linear(x, weight, Tensor());
+}
 
 }  // namespace cladtorch
 

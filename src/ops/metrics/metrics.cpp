@@ -2,6 +2,7 @@
 
 #include "cladtorch/ops/along.h"
 #include "cladtorch/tensor/factories.h"
+#include "cladtorch/tensor/recorder.h"
 #include "tensor/dispatch.h"
 
 namespace cladtorch {
@@ -25,6 +26,7 @@ double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 }  // namespace
 
 double accuracy(const Tensor& predictions, const Tensor& targets) {
+  const NotRecorded constant;
   const Tensor found = classes_of("accuracy", predictions, targets), wanted = dense_targets(targets);
   int64_t right = 0;
   for (int64_t i = 0; i < found.numel(); ++i) right += found.data<int32_t>()[i] == wanted.data<int32_t>()[i];
@@ -32,6 +34,7 @@ double accuracy(const Tensor& predictions, const Tensor& targets) {
 }
 
 double topk_accuracy(const Tensor& scores, const Tensor& targets, int64_t k) {
+  const NotRecorded constant;
   require(scores.defined() && targets.defined() && scores.dim() > 0 && !is_floating(targets.dtype()) &&
               scores.shape().without(scores.dim() - 1) == targets.shape(),
           "topk_accuracy: scores of shape ", scores.shape(), " do not fit targets of shape ",

@@ -1,10 +1,12 @@
 #include "cladtorch/ops/loss.h"
+#include "cladtorch/tensor/recorder.h"
 #include "ops/common/elementwise.h"
 #include "ops/mse_loss/mse_loss_on_device.h"
 
 namespace cladtorch {
 
 Tensor mse_loss(const Tensor& prediction, const Tensor& target) {
+  CLADTORCH_RECORD(mse_loss, prediction, target);
   const detail::Call call("mse_loss", {{"prediction", prediction}, {"target", target}});
   require(prediction.shape() == target.shape() && prediction.numel() > 0,
           "mse_loss: expected equal, non-empty shapes: prediction is ", prediction.shape(), ", target is ",

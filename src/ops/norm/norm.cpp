@@ -3,6 +3,7 @@
 
 #include "cladtorch/ops/fused.h"
 #include "cladtorch/ops/normalization.h"
+#include "cladtorch/tensor/recorder.h"
 #include "ops/common/call.h"
 #include "ops/common/rows.h"
 #include "ops/norm/norm_kernel.h"
@@ -129,19 +130,23 @@ void pull(const char* operation, const Tensor& x, const Tensor& weight, const Te
 }  // namespace
 
 Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double epsilon) {
+  CLADTORCH_RECORD_STATE(LayerNormState, layer_norm, x, weight, bias, epsilon);
   return forward("layer_norm", true, x, weight, bias, epsilon, nullptr, nullptr);
 }
 
 Tensor rms_norm(const Tensor& x, const Tensor& weight, double epsilon) {
+  CLADTORCH_RECORD_STATE(RMSNormState, rms_norm, x, weight, epsilon);
   return forward("rms_norm", false, x, weight, Tensor(), epsilon, nullptr, nullptr);
 }
 
 NormalizedSum add_layer_norm(const Tensor& a, const Tensor& b, const Tensor& weight, const Tensor& bias,
                              double epsilon) {
+  CLADTORCH_RECORD_STATE(AddLayerNormState, add_layer_norm, unread(a), unread(b), weight, bias, epsilon);
   return forward("add_layer_norm", true, a, b, weight, bias, epsilon, nullptr, nullptr);
 }
 
 NormalizedSum add_rms_norm(const Tensor& a, const Tensor& b, const Tensor& weight, double epsilon) {
+  CLADTORCH_RECORD_STATE(AddRMSNormState, add_rms_norm, unread(a), unread(b), weight, epsilon);
   return forward("add_rms_norm", false, a, b, weight, Tensor(), epsilon, nullptr, nullptr);
 }
 

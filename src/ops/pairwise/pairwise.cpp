@@ -2,6 +2,7 @@
 
 #include "cladtorch/ops/arithmetic.h"
 #include "cladtorch/ops/pushforward/pairwise.h"
+#include "cladtorch/tensor/recorder.h"
 #include "ops/common/elementwise.h"
 #include "ops/common/reduce_to.h"
 #include "ops/pairwise/pairwise_on_device.h"
@@ -39,6 +40,13 @@ void each_pair_row(const Shape& shape, const Tensor& a, const Tensor& b, Kernel 
 }  // namespace
 
 Tensor pairwise(const PairwiseCode& code, const Tensor& a, const Tensor& b) {
+  if (Recorder* const graph = recorder_of(a, b)) [[unlikely]]
+    return recorded(
+        *graph, code.name, [&](const Tensor& x, const Tensor& y) { return pairwise(code, x, y); },
+        [&code](const Tensor& x, const Tensor& y, const Tensor& d, Tensor* d_x, Tensor* d_y) {
+          pairwise_pullback(code, x, y, d, d_x, d_y);
+        },
+        a, b);
   const Call call(code.name, {{"a", a}, {"b", b}});
   require_code(code, a);
   const Shape shape = broadcast_shapes(code.name, a.shape(), b.shape());

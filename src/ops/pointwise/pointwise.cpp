@@ -1,6 +1,7 @@
 #include "cladtorch/ops/pointwise.h"
 
 #include "cladtorch/ops/pushforward/pointwise.h"
+#include "cladtorch/tensor/recorder.h"
 #include "ops/common/elementwise.h"
 #include "ops/common/reduce_to.h"
 #include "ops/pointwise/pointwise_kernel.h"
@@ -14,15 +15,45 @@ void require_code(const PointwiseCode& code, const Tensor& x) {
   if (!code.value_on_device) require_cpu(code.name, x);
 }
 
+/// The function with its own copy of the object that f points to.
+struct Held {
+  const PointwiseCode& code;
+  std::array<double, 2> parameters = {};
+
+  Held(const PointwiseCode& code, const void* f) : code(code) {
+    if (f) std::copy_n(static_cast<const double*>(f), code.parameters, parameters.begin());
+  }
+};
+
 }  // namespace
 
 Tensor pointwise(const PointwiseCode& code, const void* f, const Tensor& x) {
+  if (Recorder* const graph = recorder_of(x)) [[unlikely]]
+    return recorded(
+        *graph, code.name, [&](const Tensor& operand) { return pointwise(code, f, operand); },
+        [held = Held(code, f)](const Tensor& operand, const Tensor& d_y, Tensor* d_x) {
+          pointwise_pullback(held.code, held.parameters.data(), operand, d_y, d_x);
+        },
+        x);
   const Call call(code.name, {{"x", x}});
   require_code(code, x);
   const Tensor dense = x.contiguous();
   return call.result(
       x.shape(), [&](const GradientTarget& y) { code.value_on_device(f, dense, y); },
       [&]<class T>(Target<T> y) { run_value(code, f, x.numel(), dense.data<T>(), y.data); });
+}
+
+Tensor pointwise_of_result(const PointwiseCode& code, const void* f, const Tensor& x) {
+  Recorder* const graph = recorder_of(x);
+  if (!graph) [[likely]]
+    return pointwise(code, f, x);
+  return recorded<OutputState>(
+      *graph, code.name,
+      [&](const Tensor& operand, OutputState& state) { return state.y = pointwise(code, f, operand); },
+      [held = Held(code, f)](const Tensor&, const Tensor& d_y, Tensor* d_x, const OutputState& state) {
+        pointwise_pullback(held.code, held.parameters.data(), state.y, d_y, d_x);
+      },
+      unread(x));
 }
 
 void pointwise_slope(const PointwiseCode& code, const void* f, Slope slope, const Tensor& at,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cladtorch/tensor/recorder.h"
 #include "tensor/dispatch.h"
 
 namespace cladtorch::detail {
@@ -28,6 +29,7 @@ int64_t clamped(T at, int64_t extent) {
 }  // namespace
 
 Tensor image_places(const Tensor& column, const Tensor& row, int64_t width, int64_t height) {
+  const NotRecorded constant;
   require(width * height <= INT32_MAX, "grid_sample: expected an image of at most 2^31 - 1 elements, got ",
           height, " x ", width);
   return of_places<int32_t>(column, row,
@@ -35,6 +37,7 @@ Tensor image_places(const Tensor& column, const Tensor& row, int64_t width, int6
 }
 
 Tensor inside_image(const Tensor& column, const Tensor& row, int64_t width, int64_t height) {
+  const NotRecorded constant;
   const auto is_inside = [=](auto c, auto r) {
     using T = decltype(c);
     return c >= 0 && r >= 0 && c < static_cast<T>(width) && r < static_cast<T>(height);

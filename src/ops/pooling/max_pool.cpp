@@ -3,6 +3,7 @@
 #include "cladtorch/ops/count.h"
 #include "cladtorch/ops/pooling.h"
 #include "cladtorch/tensor/parallel.h"
+#include "cladtorch/tensor/recorder.h"
 #include "ops/common/one_device.h"
 #include "ops/common/scratch.h"
 #include "ops/common/target.h"
@@ -131,10 +132,12 @@ void pull_max_pool(const MaxPoolState& state, const Tensor& d_y, Tensor* d_x) {
 }  // namespace
 
 Tensor max_pool1d(const Tensor& x, const PerDimension& window, const PoolOptions& options) {
+  CLADTORCH_RECORD_STATE(MaxPoolState, max_pool1d, unread(x), window, options);
   MaxPoolState state;
   return max_pool("max_pool1d", 1, x, window, options, state);
 }
 Tensor max_pool2d(const Tensor& x, const PerDimension& window, const PoolOptions& options) {
+  CLADTORCH_RECORD_STATE(MaxPoolState, max_pool2d, unread(x), window, options);
   MaxPoolState state;
   return max_pool("max_pool2d", 2, x, window, options, state);
 }

@@ -6,6 +6,7 @@
 
 #include "cladtorch/ops/count.h"
 #include "cladtorch/tensor/parallel.h"
+#include "cladtorch/tensor/recorder.h"
 #include "ops/common/one_device.h"
 #include "ops/common/scratch.h"
 #include "ops/common/target.h"
@@ -278,18 +279,23 @@ int spatial_rank(const Shape& x) {
 }  // namespace
 
 Tensor avg_pool1d(const Tensor& x, const PerDimension& window, const AvgPoolOptions& options) {
+  CLADTORCH_RECORD_STATE(ShapeState, avg_pool1d, unread(x), window, options);
   return mapped("avg_pool1d", 1, x, averages("avg_pool1d", 1, x.shape(), window, options));
 }
 Tensor avg_pool2d(const Tensor& x, const PerDimension& window, const AvgPoolOptions& options) {
+  CLADTORCH_RECORD_STATE(ShapeState, avg_pool2d, unread(x), window, options);
   return mapped("avg_pool2d", 2, x, averages("avg_pool2d", 2, x.shape(), window, options));
 }
 Tensor adaptive_avg_pool1d(const Tensor& x, const PerDimension& size) {
+  CLADTORCH_RECORD_STATE(ShapeState, adaptive_avg_pool1d, unread(x), size);
   return mapped("adaptive_avg_pool1d", 1, x, adaptive_averages("adaptive_avg_pool1d", 1, x.shape(), size));
 }
 Tensor adaptive_avg_pool2d(const Tensor& x, const PerDimension& size) {
+  CLADTORCH_RECORD_STATE(ShapeState, adaptive_avg_pool2d, unread(x), size);
   return mapped("adaptive_avg_pool2d", 2, x, adaptive_averages("adaptive_avg_pool2d", 2, x.shape(), size));
 }
 Tensor interpolate(const Tensor& x, const PerDimension& size, Interpolation mode, bool align_corners) {
+  CLADTORCH_RECORD_STATE(ShapeState, interpolate, unread(x), size, mode, align_corners);
   const int rank = spatial_rank(x.shape());
   return mapped("interpolate", rank, x, resizing(rank, x.shape(), size, mode, align_corners));
 }

@@ -3,6 +3,7 @@
 #include "cladtorch/ops/recurrent.h"
 #include "cladtorch/tensor/factories.h"
 #include "cladtorch/tensor/gradient_target.h"
+#include "cladtorch/tensor/recorder.h"
 #include "ops/common/elementwise.h"
 #include "ops/common/one_device.h"
 #include "ops/common/rows.h"
@@ -85,10 +86,12 @@ Tensor seeded(const Tensor& d, const Tensor& like) {
 }  // namespace
 
 LstmStep lstm_cell(const Tensor& from_x, const Tensor& from_h, const Tensor& c) {
+  CLADTORCH_RECORD_STATE(LstmCellState, lstm_cell, unread(from_x), unread(from_h), c);
   LstmCellState state;
   return step_lstm(from_x, from_h, c, state);
 }
 Tensor gru_cell(const Tensor& from_x, const Tensor& from_h, const Tensor& h) {
+  CLADTORCH_RECORD_STATE(GruCellState, gru_cell, unread(from_x), from_h, h);
   GruCellState state;
   return step_gru(from_x, from_h, h, state);
 }

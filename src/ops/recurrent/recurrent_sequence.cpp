@@ -6,6 +6,7 @@
 #include "cladtorch/ops/count.h"
 #include "cladtorch/ops/recurrent.h"
 #include "cladtorch/tensor/parallel.h"
+#include "cladtorch/tensor/recorder.h"
 #include "ops/common/elementwise.h"
 #include "ops/common/one_device.h"
 #include "ops/common/reduce_to.h"
@@ -312,14 +313,17 @@ void pullback(const Operands& given, bool backward, const RecurrentResult& d_y, 
 
 RecurrentResult lstm_sequence(const Tensor& from_x, const Tensor& weight, const Tensor& bias, const Tensor& h,
                               const Tensor& c, const Tensor& lengths, bool backward) {
+  CLADTORCH_RECORD_STATE(SequenceState, lstm_sequence, unread(from_x), weight, bias, h, c, lengths, backward);
   return forward<detail::LstmCell>({from_x, weight, bias, h, c, lengths}, backward, nullptr);
 }
 RecurrentResult gru_sequence(const Tensor& from_x, const Tensor& weight, const Tensor& bias, const Tensor& h,
                              const Tensor& lengths, bool backward) {
+  CLADTORCH_RECORD_STATE(SequenceState, gru_sequence, unread(from_x), weight, bias, h, lengths, backward);
   return forward<detail::GruCell>({from_x, weight, bias, h, {}, lengths}, backward, nullptr);
 }
 RecurrentResult rnn_sequence(const Tensor& from_x, const Tensor& weight, const Tensor& bias, const Tensor& h,
                              const Tensor& lengths, bool backward) {
+  CLADTORCH_RECORD_STATE(SequenceState, rnn_sequence, unread(from_x), weight, bias, h, lengths, backward);
   return forward<detail::TanhCell>({from_x, weight, bias, h, {}, lengths}, backward, nullptr);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cladtorch/tensor/recorder.h"
 #include "ops/arithmetic/arithmetic_functions.h"
 #include "ops/common/pointwise_on_device.h"
 #include "ops/common/reduce_to.h"
@@ -47,10 +48,17 @@ Tensor reduced(const char* operation, const Tensor& x, bool divide) {
 
 }  // namespace
 
-Tensor sum(const Tensor& x) { return reduced("sum", x, false); }
-Tensor mean(const Tensor& x) { return reduced("mean", x, true); }
+Tensor sum(const Tensor& x) {
+  CLADTORCH_RECORD_STATE(ShapeState, sum, unread(x));
+  return reduced("sum", x, false);
+}
+Tensor mean(const Tensor& x) {
+  CLADTORCH_RECORD_STATE(ShapeState, mean, unread(x));
+  return reduced("mean", x, true);
+}
 
 Tensor sum_to(const Tensor& x, const Shape& shape) {
+  CLADTORCH_RECORD_STATE(ShapeState, sum_to, unread(x), shape);
   const detail::Call call("sum_to", {{"x", x}});
   require(broadcast_shapes("sum_to", shape, x.shape()) == x.shape(), "sum_to: ", shape,
           " does not broadcast to ", x.shape());

@@ -1,4 +1,5 @@
 #include "cladtorch/ops/rotary.h"
+#include "cladtorch/tensor/recorder.h"
 #include "ops/common/call.h"
 #include "ops/common/rows.h"
 #include "ops/rotary/rotary_math.h"
@@ -28,6 +29,7 @@ void rotate_rows(const Tensor& table, int64_t rows, int64_t n, const T* x, bool 
 }  // namespace
 
 Tensor rotary_embedding(const Tensor& x, const Tensor& table) {
+  CLADTORCH_RECORD(rotary_embedding, unread(x), table);
   const detail::Call call("rotary_embedding", {{"x", x}, {"table", table, detail::Operand::independent}});
   require(x.dim() == 3 && table.dim() == 2 && table.size(0) == x.size(1) && table.size(1) > 0 &&
               table.size(1) % 2 == 0 && x.size(2) % table.size(1) == 0,

@@ -6,6 +6,7 @@
 #include "cladtorch/tensor/factories.h"
 #include "cladtorch/tensor/gradient_target.h"
 #include "cladtorch/tensor/parallel.h"
+#include "cladtorch/tensor/recorder.h"
 #include "ops/common/call.h"
 #include "tensor/dispatch.h"
 
@@ -162,6 +163,7 @@ Tensor folded(const Tensor& g, int d, Sides sides, PadMode mode) {
 }  // namespace
 
 Tensor pad(const Tensor& x, const Shape& amounts, PadMode mode, double value) {
+  CLADTORCH_RECORD(pad, unread(x), amounts, mode, value);
   // The value of constant padding may be trained where x is not.
   const bool by_value = mode == PadMode::constant;
   const detail::CpuCall call(

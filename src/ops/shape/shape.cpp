@@ -6,6 +6,7 @@
 #include "cladtorch/tensor/factories.h"
 #include "cladtorch/tensor/gradient_target.h"
 #include "cladtorch/tensor/parallel.h"
+#include "cladtorch/tensor/recorder.h"
 #include "ops/common/call.h"
 
 namespace cladtorch {
@@ -132,17 +133,20 @@ Windows windows_of(const Shape& x, const PerDimension& kernel, const UnfoldOptio
 }  // namespace
 
 Tensor tril(const Tensor& x, int64_t diagonal) {
+  CLADTORCH_RECORD(tril, unread(x), diagonal);
   return triangle("tril", x, [=](int64_t row, int64_t m) {
     return std::pair<int64_t, int64_t>(0, std::clamp<int64_t>(row + diagonal + 1, 0, m));
   });
 }
 Tensor triu(const Tensor& x, int64_t diagonal) {
+  CLADTORCH_RECORD(triu, unread(x), diagonal);
   return triangle("triu", x, [=](int64_t row, int64_t m) {
     return std::pair<int64_t, int64_t>(std::clamp<int64_t>(row + diagonal, 0, m), m);
   });
 }
 
 Tensor diagonal(const Tensor& x, int64_t offset, int64_t dim1, int64_t dim2) {
+  CLADTORCH_RECORD_STATE(ShapeState, diagonal, unread(x), offset, dim1, dim2);
   const CpuCall call = call_of("diagonal", "x", x, 2);
   const Diagonal at("diagonal", x.shape(), offset, dim1, dim2);
   Shape shape = at.rest(x.shape());
@@ -153,6 +157,7 @@ Tensor diagonal(const Tensor& x, int64_t offset, int64_t dim1, int64_t dim2) {
 }
 
 Tensor diag_embed(const Tensor& x, int64_t offset, int64_t dim1, int64_t dim2) {
+  CLADTORCH_RECORD(diag_embed, unread(x), offset, dim1, dim2);
   const CpuCall call = call_of("diag_embed", "x", x, 1);
   const int64_t size = x.size(-1) + std::abs(offset);
   const int rank = x.dim() + 1, first = checked_dim("diag_embed", dim1, rank),
@@ -164,6 +169,7 @@ Tensor diag_embed(const Tensor& x, int64_t offset, int64_t dim1, int64_t dim2) {
 }
 
 Tensor unfold(const Tensor& x, const PerDimension& kernel, const UnfoldOptions& options) {
+  CLADTORCH_RECORD_STATE(ShapeState, unfold, unread(x), kernel, options);
   const CpuCall call = call_of("unfold", "x", x, 3);
   const Windows w = windows_of(x.shape(), kernel, options);
   const Tensor dense = x.contiguous();
@@ -188,6 +194,7 @@ Tensor unfold(const Tensor& x, const PerDimension& kernel, const UnfoldOptions& 
 
 Tensor fold(const Tensor& columns, const PerDimension& size, const PerDimension& kernel,
             const UnfoldOptions& options) {
+  CLADTORCH_RECORD(fold, unread(columns), size, kernel, options);
   const CpuCall call = call_of("fold", "columns", columns, 2);
   require(columns.dim() <= 3, "fold: expected columns [N,C kh kw,L] or [C kh kw,L], got ", columns.shape());
   const int64_t batch = columns.dim() == 3 ? columns.size(0) : 1;

@@ -1,4 +1,5 @@
 #include "cladtorch/ops/normalization.h"
+#include "cladtorch/tensor/recorder.h"
 #include "ops/common/call.h"
 #include "ops/common/rows.h"
 #include "ops/common/target.h"
@@ -54,6 +55,7 @@ void pull_rows(const char* operation, bool logarithm, const Tensor& y, const Ten
 }  // namespace
 
 Tensor softmax(const Tensor& x) {
+  CLADTORCH_RECORD_STATE(OutputState, softmax, unread(x));
   return map_rows("softmax", false, x, []<class C>(int64_t n, const C* from, C* to) {
     if constexpr (std::is_same_v<C, double>) {
       detail::softmax_row(n, from, to);
@@ -64,6 +66,7 @@ Tensor softmax(const Tensor& x) {
 }
 
 Tensor log_softmax(const Tensor& x) {
+  CLADTORCH_RECORD_STATE(OutputState, log_softmax, unread(x));
   return map_rows("log_softmax", true, x, []<class C>(int64_t n, const C* from, C* to) {
     if constexpr (std::is_same_v<C, double>) {
       detail::log_softmax_row(n, from, detail::log_sum_exp(n, from), to);

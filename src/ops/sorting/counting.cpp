@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "cladtorch/tensor/recorder.h"
 #include "ops/common/call.h"
 #include "ops/common/lines.h"
 #include "tensor/indices.h"
@@ -73,6 +74,7 @@ Tensor bincount(const Tensor& x, int64_t minlength) {
 }
 
 Tensor histc(const Tensor& x, int64_t bins, double min, double max) {
+  const NotRecorded constant;
   const detail::CpuCall call("histc", {{"x", x, detail::Operand::independent}});
   require(bins > 0, "histc: expected a number of bins above 0, got ", bins);
   const Tensor dense = x.to(DType::float64).contiguous();
@@ -98,6 +100,7 @@ Tensor histc(const Tensor& x, int64_t bins, double min, double max) {
 }
 
 Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, bool right) {
+  const NotRecorded constant;
   const Tensor& sequence = sorted_sequence;
   const detail::CpuCall call("searchsorted", {{"sorted_sequence", sequence, detail::Operand::independent},
                                               {"values", values, detail::Operand::independent}});

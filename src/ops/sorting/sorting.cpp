@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "cladtorch/tensor/recorder.h"
 #include "ops/common/call.h"
 #include "ops/common/lines.h"
 
@@ -60,12 +61,14 @@ Tensor at_rank(const char* operation, const Tensor& x, int64_t dim, int64_t rank
 }  // namespace
 
 Tensor argsort(const Tensor& x, int64_t dim, bool descending) {
+  const NotRecorded constant;
   const int64_t all = x.size(detail::line_dim("sort", x, dim));
   return selected("sort", x, dim, all, descending,
                   [](int32_t* order, int32_t* end, const auto& before) { std::sort(order, end, before); });
 }
 
 Tensor detail::topk_indices(const Tensor& x, int64_t k, int64_t dim, bool largest) {
+  const NotRecorded constant;
   const int64_t all = x.size(line_dim("topk", x, dim));
   require(k >= 0 && k <= all, "topk: expected k from 0 to ", all, " for dimension ", dim, " of ", x.shape(),
           ", got ", k);
@@ -75,6 +78,7 @@ Tensor detail::topk_indices(const Tensor& x, int64_t k, int64_t dim, bool larges
 }
 
 Tensor detail::kth_index(const Tensor& x, int64_t k, int64_t dim) {
+  const NotRecorded constant;
   const int64_t all = x.size(line_dim("kthvalue", x, dim));
   require(k >= 1 && k <= all, "kthvalue: expected k from 1 to ", all, " for dimension ", dim, " of ",
           x.shape(), ", got ", k);
@@ -82,6 +86,7 @@ Tensor detail::kth_index(const Tensor& x, int64_t k, int64_t dim) {
 }
 
 Tensor detail::median_index(const Tensor& x, int64_t dim) {
+  const NotRecorded constant;
   const int d = line_dim("median", x, dim);
   require(x.size(d) > 0, "median: dimension ", dim, " of shape ", x.shape(), " is empty");
   Tensor index = at_rank("median", x, dim, (x.size(d) - 1) / 2);
@@ -102,6 +107,7 @@ Tensor detail::median_index(const Tensor& x, int64_t dim) {
 }
 
 Tensor detail::running_extreme(const char* operation, const Tensor& x, int64_t dim, bool largest) {
+  const NotRecorded constant;
   const CpuCall call(operation, {{"x", x, Operand::independent}});
   const int d = line_dim(operation, x, dim);
   const Tensor dense = x.contiguous();

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "cladtorch/tensor/recorder.h"
 #include "ops/common/pointwise_on_device.h"
 #include "ops/swiglu/swiglu_kernel.h"
 #include "ops/swiglu/swiglu_on_device.h"
@@ -9,6 +10,7 @@
 namespace cladtorch {
 
 Tensor swiglu(const Tensor& gate, const Tensor& up) {
+  CLADTORCH_RECORD(swiglu, gate, up);
   const detail::Call call("swiglu", {{"gate", gate}, {"up", up}});
   require(gate.shape() == up.shape(), "swiglu: shapes differ: gate is ", gate.shape(), ", up is ",
           up.shape());
