@@ -52,7 +52,7 @@ void measure(const std::vector<double>& inputs, const std::vector<Step>& steps, 
     Var loss = 0;
     for (size_t i = v.size() - 32; i < v.size(); ++i) loss += v[i];
     const auto recorded = Clock::now();
-    if (topological_sort<double>({&loss, 1}).size() < 2) std::exit(1);
+    if (topological_sort({&loss, 1}).size() < 2) std::exit(1);
     const auto sorted = Clock::now();
     {
       const Scope silent(false);

@@ -1,7 +1,10 @@
 #include "cladtorch/graph/draw.h"
 
+#include <algorithm>
 #include <cmath>
+#include <set>
 #include <sstream>
+#include <tuple>
 
 namespace cladtorch::graph {
 namespace {
@@ -41,7 +44,72 @@ std::vector<double> places(const Drawing& drawing, double distance, double& widt
   return x;
 }
 
+std::string describe(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.5g", value);
+  return text;
+}
+
+/// The function with its arguments, where a dot stands for another node.
+std::string call_of(const Node& node) {
+  const auto operand = [](const Var& v) { return v.node ? "\u00b7" : describe(v.value); };
+  const std::string function = node.function;
+  if (node.is_operator) return operand(node.arguments[0]) + " " + function + " " + operand(node.arguments[1]);
+  const size_t constants = std::ranges::count(node.arguments, nullptr, &Var::node);
+  if (constants == 0 || constants == node.arguments.size()) return function;
+  std::string list;
+  for (const Var& a : node.arguments) list += (list.empty() ? "" : ", ") + operand(a);
+  return function + "(" + list + ")";
+}
+
 }  // namespace
+
+Drawing draw(const std::vector<DrawnNode>& nodes, size_t largest) {
+  std::vector<size_t> layers(nodes.size()), boxes(nodes.size());
+  std::set<std::string> functions;
+  size_t depth = 0;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    for (const size_t parent : nodes[i].parents) layers[i] = std::max(layers[i], layers[parent] + 1);
+    depth = std::max(depth, layers[i] + 1);
+    functions.insert(nodes[i].function);
+  }
+  const bool folds = nodes.size() > largest;
+  const size_t rows = std::max<size_t>(1, largest / std::max<size_t>(1, functions.size()));
+  const size_t band = folds ? (depth + rows - 1) / rows : 1;
+  Drawing drawing;
+  std::map<std::tuple<std::string, size_t, bool>, size_t> folded;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const auto& [function, call, value, parents, is_backward] = nodes[i];
+    const size_t layer = layers[i] / band, next = drawing.boxes.size();
+    boxes[i] = folds ? folded.try_emplace({function, layer, is_backward}, next).first->second : next;
+    if (boxes[i] == next) drawing.boxes.push_back({folds ? function : call, value, layer, 0, is_backward});
+    ++drawing.boxes[boxes[i]].count;
+    for (const size_t parent : parents)
+      if (boxes[parent] != boxes[i]) ++drawing.edges[{boxes[parent], boxes[i]}];
+  }
+  if (folds) {
+    drawing.caption = std::to_string(nodes.size()) + " nodes; those of one function in " +
+                      std::to_string(band) + (band == 1 ? " layer" : " successive layers") + " are one box";
+  }
+  return drawing;
+}
+
+Drawing draw(const std::vector<Var>& roots, const Var& loss, size_t largest) {
+  std::vector<Node*> order = topological_sort(roots);
+  std::ranges::reverse(order);
+  std::map<const Node*, size_t> numbers;
+  std::vector<DrawnNode> nodes;
+  for (const Node* node : order) {
+    numbers[node] = nodes.size();
+    nodes.push_back({node->function,
+                     call_of(*node),
+                     describe(node->value),
+                     {},
+                     loss.node && node->index > loss.node->index});
+    for (const Node* parent : node->parents()) nodes.back().parents.push_back(numbers.at(parent));
+  }
+  return draw(nodes, largest);
+}
 
 std::string to_dot(const Drawing& drawing) {
   const std::map<char, std::string> escapes{{'"', "\\\""}, {'\\', "\\\\"}};

@@ -35,7 +35,7 @@ TEST(GraphDrawing, ShowsFunctionsValuesAndConstants) {
 TEST(GraphDrawing, TellsTheBackwardPassApart) {
   const Scope scope;
   const Var x = variable(3, "x"), y = sin(x), d = backward(y)[x];
-  const Drawing drawing = draw<double>({d}, y);
+  const Drawing drawing = draw({d}, y);
   size_t backward = 0;
   for (const Drawing::Box& box : drawing.boxes) backward += box.is_backward;
   EXPECT_EQ(backward, drawing.boxes.size() - 1);

@@ -70,7 +70,7 @@ TEST(GraphFunctions, OfTwoHaveTheRulesOfTheTable){
 TEST(GraphFunctions, HaveTheNamesOfPyTorch) {
   const Scope scope;
   const Var x = variable(0.6), y = variable(0.3);
-  const std::set<const Node<double>*> nodes;
+  const std::set<const Node*> nodes;
   std::set<std::string> names, expected;
   for (const Var& v : {abs(x),          acos(x),       acosh(x + 1),   asin(x),
                        asinh(x),        atan(x),       atanh(x),       bounded_log(x),

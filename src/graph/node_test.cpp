@@ -50,9 +50,9 @@ TEST(TopologicalSort, PutsEachNodeOnceAndBeforeItsArguments) {
   const Scope scope;
   const Var x = variable(0.5), a = x * x, b = exp(a) + a, c = b / x - a * b;
   const auto order = topological_sort(std::span(&c, 1));
-  std::set<const Node<double>*> seen;
-  for (const Node<double>* node : order) {
-    for (const Node<double>* parent : node->parents()) EXPECT_FALSE(seen.contains(parent));
+  std::set<const Node*> seen;
+  for (const Node* node : order) {
+    for (const Node* parent : node->parents()) EXPECT_FALSE(seen.contains(parent));
     EXPECT_TRUE(seen.insert(node).second);
   }
   EXPECT_EQ(seen.size(), 7u);
@@ -65,7 +65,7 @@ TEST(TopologicalSort, TakesUnnamedOperandsFirstThenTheLatest) {
   const Var x = variable(2), y = variable(3), a = x * 5, b = y * 7;
   const Var c = (a * 2 + b * 3) * exp(x);
   std::string order;
-  for (const Node<double>* node : topological_sort(std::span(&c, 1)))
+  for (const Node* node : topological_sort(std::span(&c, 1)))
     order += std::string(node->function) + std::to_string(static_cast<int>(node->value)) + " ";
   EXPECT_EQ(order, "*613 +83 *20 *63 exp7 *21 *10 x3 x2 ");
 }

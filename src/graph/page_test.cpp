@@ -8,6 +8,10 @@
 #include "clad/Differentiator/Differentiator.h"
 #include "cladtorch/graph/draw.h"
 #include "cladtorch/graph/gradcheck.h"
+#include "cladtorch/graph/tensors.h"
+#include "cladtorch/nn/nn.h"
+#include "cladtorch/ops/ops.h"
+#include "tests/support/same_bits.h"
 
 namespace cladtorch {
 namespace {
@@ -29,7 +33,7 @@ TEST(GraphPage, GoesThroughTheGraphStepByStep) {
   const graph::Var y = x1 + exp(1.5 * x1 + 2.0 * x2);
   EXPECT_NEAR(y.value, 247.692, 5e-4);
 
-  const graph::Node<double>& last = *y.node;
+  const graph::Node& last = *y.node;
   EXPECT_STREQ(last.function, "+");
   EXPECT_EQ(last.value, y.value);
   EXPECT_EQ(last.arguments.size(), 2u);
@@ -38,7 +42,7 @@ TEST(GraphPage, GoesThroughTheGraphStepByStep) {
   expect_picture("forward", to_svg(graph::draw(y)));
 
   std::string order;
-  for (const graph::Node<double>* node : graph::topological_sort<double>({&y, 1})) {
+  for (const graph::Node* node : graph::topological_sort({&y, 1})) {
     order += std::string(node->function) + " ";
   }
   EXPECT_EQ(order, "+ exp + * * x2 x1 ");
@@ -47,7 +51,7 @@ TEST(GraphPage, GoesThroughTheGraphStepByStep) {
   const graph::Var d_x1 = d[x1], d_x2 = d[x2];
   EXPECT_NEAR(d_x1.value, 368.038, 5e-4);
   EXPECT_NEAR(d_x2.value, 489.384, 5e-4);
-  expect_picture("backward", to_svg(graph::draw<double>({d_x1, d_x2}, y)));
+  expect_picture("backward", to_svg(graph::draw({d_x1, d_x2}, y)));
 
   EXPECT_NEAR(graph::backward(d_x1)[x1].value, 2.25 * std::exp(5.5), 1e-10);
   EXPECT_NEAR(graph::backward(d_x1)[x2].value, 3 * std::exp(5.5), 1e-10);
@@ -104,6 +108,43 @@ TEST(GraphPage, FoldsALargeGraph) {
   graph::Var x = graph::variable(0.3, "x"), rate = graph::variable(3.7, "rate");
   for (int i = 0; i < 300; ++i) x = rate * x * (1 - x);
   expect_picture("folded", to_svg(graph::draw(x, 20)));
+}
+
+struct Perceptron {
+  nn::Linear hidden, out;
+
+  explicit Perceptron(Random& random) : hidden(4, 8, random), out(8, 3, random) {}
+  Tensor forward(const Tensor& x) const { return out(relu(hidden(x))); }
+  CLADTORCH_PARAMETERS(hidden, out)
+};
+Tensor mean_loss(const Perceptron& model, const Tensor& x, const Tensor& labels) {
+  return cross_entropy(model.forward(x), labels);
+}
+double loss(const Perceptron& model, const Tensor& x, const Tensor& labels) {
+  return mean_loss(model, x, labels).item();
+}
+
+TEST(GraphPage, RecordsModels) {
+  Random random(1);
+  const Perceptron model(random);
+  const Tensor x = randn({5, 4}, random), labels = from_values<int32_t>({5}, {0, 1, 2, 0, 1});
+  {
+    Perceptron gradient = like(model);
+    const Tensor value = graph::value_and_grad(mean_loss, model, &gradient, x, labels);
+
+    Perceptron compiled = like(model);
+    auto step = clad::value_and_gradient(loss, "model");
+    EXPECT_EQ(step.execute(model, x, labels, &compiled), value.item());
+    for (size_t i = 0; i < named_parameters(model).size(); ++i)
+      EXPECT_TRUE(
+          testing::same_bits(named_parameters(gradient)[i].tensor, named_parameters(compiled)[i].tensor));
+  }
+  Tensor d_x;
+  graph::TensorGraph graph;
+  const Tensor value = mean_loss(model, graph.variable(x, &d_x), labels);
+  expect_picture("tensors", to_svg(graph::draw(graph)));
+  graph.backward(value);
+  EXPECT_EQ(d_x.shape(), x.shape());
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <ranges>
+#include <sstream>
 
 #include "cladtorch/ops/views.h"
 #include "cladtorch/tensor/factories.h"
@@ -79,6 +80,25 @@ void TensorGraph::backward(const Tensor& loss, Tensor d_loss) {
     for (uint32_t place : node.arguments) d_operands.push_back(place == 0 ? nullptr : cotangent_at(place));
     pullback(d_results, d_operands);
   }
+}
+
+Drawing draw(const TensorGraph& graph, size_t largest) {
+  std::vector<DrawnNode> nodes;
+  std::vector<size_t> makers{0};  // of the result at each place
+  for (const TensorGraph::Node& node : graph.nodes()) {
+    DrawnNode drawn{node.function, node.function, {}, {}, false};
+    for (uint32_t i = 0; i < node.result_count; ++i) {
+      const Shape& shape = graph.shape(node.first_result + i);
+      std::ostringstream text;
+      text << shape;
+      drawn.value += (i == 0 ? "" : " ") + text.str();
+      makers.push_back(nodes.size());
+    }
+    for (const uint32_t place : node.arguments)
+      if (place != 0) drawn.parents.push_back(makers[place]);
+    nodes.push_back(std::move(drawn));
+  }
+  return draw(nodes, largest);
 }
 
 // Tensor's methods. Their derivatives are functions of `this`.

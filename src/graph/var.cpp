@@ -2,21 +2,17 @@
 
 namespace cladtorch::graph {
 
-template class Tape<double>;
-template class Cotangents<double>;
-template std::vector<Node<double>*> topological_sort(std::span<const Var>, size_t);
-
 namespace {
 
 using D = std::span<Var* const>;
 
-Var record(const char* name, double value, std::span<const Var> arguments, const Pullback<double>& rule) {
-  return Tape<double>::of_thread().record(name, value, arguments, &rule);
+Var record(const char* name, double value, std::span<const Var> arguments, const Pullback& rule) {
+  return Tape::of_thread().record(name, value, arguments, &rule);
 }
 /// With the rule of a pullback that takes an adjoint for each argument.
 template <class F, class... X>
 Var record_call(const char* name, double value, F, const X&... x) {
-  static const Pullback<double> rule = [](Node<double>& node, const Var& d_y, D d) {
+  static const Pullback rule = [](Node& node, const Var& d_y, D d) {
     std::array<Var, sizeof...(X)> unused;
     [&]<size_t... I>(std::index_sequence<I...>) {
       F()(node.arguments[I]..., d_y, (d[I] ? d[I] : &unused[I])...);
@@ -27,8 +23,8 @@ Var record_call(const char* name, double value, F, const X&... x) {
 
 }  // namespace
 
-Var record_operator(const char* name, double value, std::span<const Var, 2> operands,
-                    const Pullback<double>& rule, std::array<bool, 2> is_temporary) {
+Var record_operator(const char* name, double value, std::span<const Var, 2> operands, const Pullback& rule,
+                    std::array<bool, 2> is_temporary) {
   const Var y = record(name, value, operands, rule);
   if (!y.node) return y;
   y.node->is_operator = true;
@@ -39,15 +35,15 @@ Var record_operator(const char* name, double value, std::span<const Var, 2> oper
 
 // The operators' derivatives in the form in which the plugin writes them: 2 d x of x * x, and one reciprocal
 // for both operands of a / b.
-const Pullback<double> plus_rule = [](Node<double>&, const Var& d_y, D d) {
+const Pullback plus_rule = [](Node&, const Var& d_y, D d) {
   for (Var* to : d)
     if (to) *to += d_y;
 };
-const Pullback<double> minus_rule = [](Node<double>&, const Var& d_y, D d) {
+const Pullback minus_rule = [](Node&, const Var& d_y, D d) {
   if (d[0]) *d[0] += d_y;
   if (d[1]) *d[1] -= d_y;
 };
-const Pullback<double> times_rule = [](Node<double>& node, const Var& d_y, D d) {
+const Pullback times_rule = [](Node& node, const Var& d_y, D d) {
   const Var &a = node.arguments[0], &b = node.arguments[1];
   if (a.node == b.node) {
     *d[0] += 2 * d_y * a;
@@ -56,7 +52,7 @@ const Pullback<double> times_rule = [](Node<double>& node, const Var& d_y, D d) 
     if (d[1]) *d[1] += d_y * a;
   }
 };
-const Pullback<double> divided_rule = [](Node<double>& node, const Var& d_y, D d) {
+const Pullback divided_rule = [](Node& node, const Var& d_y, D d) {
   const Var &a = node.arguments[0], &b = node.arguments[1];
   if (!d[1]) {
     *d[0] += d_y / b;
@@ -66,11 +62,9 @@ const Pullback<double> divided_rule = [](Node<double>& node, const Var& d_y, D d
     *d[1] -= d_a * (a * reciprocal);
   }
 };
-Var input(const Var& x) {
-  return Tape<double>::of_thread().push("input", x.value, {&x, 1}, &plus_rule)->variable();
-}
+Var input(const Var& x) { return Tape::of_thread().push("input", x.value, {&x, 1}, &plus_rule)->variable(); }
 Var operator-(const Var& x) {
-  static const Pullback<double> rule = [](Node<double>&, const Var& d_y, D d) { *d[0] -= d_y; };
+  static const Pullback rule = [](Node&, const Var& d_y, D d) { *d[0] -= d_y; };
   return record("-", -x.value, std::array{x}, rule);
 }
 

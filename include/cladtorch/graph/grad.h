@@ -8,10 +8,10 @@ namespace cladtorch::graph {
 /// The derivatives of a loss by every node that it was computed from, as variables: `backward(y)[x]`. They
 /// are recorded, and can be differentiated again. Throws Error if the loss is a constant, or a function on
 /// the way has no rule.
-inline Cotangents<double> backward(const Var& loss) {
+inline Cotangents backward(const Var& loss) {
   require(loss.node,
           "backward: the loss was not recorded; compute it from a variable() while a Scope is open");
-  return Cotangents<double>(loss, 1);
+  return Cotangents(loss);
 }
 
 /// Calls visit(Var&) with each variable of an argument: a Var, a range of arguments, or a class with a
@@ -36,7 +36,7 @@ Var input(const Var& x);
 template <class F>
 auto value_and_grad(F f) {
   return [f = std::move(f)]<class... A>(const A&... arguments) {
-    Tape<double>& tape = Tape<double>::of_thread();
+    Tape& tape = Tape::of_thread();
     std::optional<Scope> scope;
     if (!tape.is_recording()) scope.emplace();
     std::tuple<std::conditional_t<std::is_arithmetic_v<A>, Var, A>...> x(arguments...);
@@ -49,7 +49,7 @@ auto value_and_grad(F f) {
     if (!inputs.empty()) {
       std::optional<Scope> silent;
       if (scope) silent.emplace(false);
-      const Cotangents<double> d(value, 1, inputs);
+      const Cotangents d(value, inputs);
       each([&](Var& v) { v = scope ? Var(d[v].value) : d[v]; });
     }
     if (scope) value = value.value;
@@ -75,7 +75,7 @@ class Primitive {
   template <std::convertible_to<const Var&>... A>
   Var operator()(const A&... arguments) const {
     const std::array<Var, sizeof...(A)> x{arguments...};
-    Tape<double>& tape = Tape<double>::of_thread();
+    Tape& tape = Tape::of_thread();
     tape.keep(rule_);
     return tape.record(name_, f_(Var(arguments).value...), x, rule_.get());
   }
@@ -85,7 +85,7 @@ class Primitive {
  private:
   const char* name_;
   F f_;
-  std::shared_ptr<Pullback<double>> rule_ = std::make_shared<Pullback<double>>();
+  std::shared_ptr<Pullback> rule_ = std::make_shared<Pullback>();
 };
 
 /// Gives a primitive its vector-Jacobian products, one rule for each argument: a function of the value, the
@@ -93,8 +93,8 @@ class Primitive {
 /// argument. Without rules a gradient through the primitive throws Error.
 template <class F, class... Rules>
 void defvjp(Primitive<F>& primitive, Rules... rules) {
-  *primitive.rule_ = [name = primitive.name_, ... rules = std::move(rules)](
-                         Node<double>& node, const Var& d_y, std::span<Var* const> d) {
+  *primitive.rule_ = [name = primitive.name_, ... rules = std::move(rules)](Node& node, const Var& d_y,
+                                                                            std::span<Var* const> d) {
     require(d.size() == sizeof...(rules), "graph: '", name, "' has ", d.size(), " arguments and ",
             sizeof...(rules), " rules");
     [&]<size_t... I>(std::index_sequence<I...>) {

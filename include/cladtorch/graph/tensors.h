@@ -9,6 +9,7 @@
 
 #include <string>
 
+#include "cladtorch/graph/draw.h"
 #include "cladtorch/nn/parameters.h"
 #include "cladtorch/tensor/recorder.h"
 
@@ -73,6 +74,9 @@ class TensorGraph final : public Recorder {
   std::vector<Result> results_ = std::vector<Result>(1);
   bool used_ = false;
 };
+
+/// The operations that were recorded, with the shapes of their results.
+Drawing draw(const TensorGraph& graph, size_t largest = 60);
 
 /// f(model, arguments...), a tensor with one element, whose gradient by every parameter of the model is added
 /// to *gradient (see like() and zero_grad() in nn/parameters.h).

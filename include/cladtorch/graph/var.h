@@ -24,12 +24,6 @@
 
 namespace cladtorch::graph {
 
-using Var = Variable<double>;
-using Scope = BasicScope<double>;
-extern template class Tape<double>;
-extern template class Cotangents<double>;
-extern template std::vector<Node<double>*> topological_sort(std::span<const Var>, size_t);
-
 template <class T>
 concept IsVar = std::same_as<std::remove_cvref_t<T>, Var>;
 template <class A, class B>
@@ -38,13 +32,10 @@ concept Operands =
 
 /// An independent variable. The name, a literal, is what drawings show. Throws Error if no scope is open.
 inline Var variable(double value, const char* name = "x") {
-  return Tape<double>::of_thread().push(name, value)->variable();
+  return Tape::of_thread().push(name, value)->variable();
 }
 /// The value as a constant.
-template <class Value>
-Variable<Value> stop_gradient(const Variable<Value>& x) {
-  return x.value;
-}
+inline Var stop_gradient(const Var& x) { return x.value; }
 
 }  // namespace cladtorch::graph
 
@@ -55,12 +46,12 @@ inline constexpr bool clad::builtin_derivatives::is_real<cladtorch::graph::Var> 
 namespace cladtorch::graph {
 
 /// Notes which operands are unnamed parts of an expression.
-Var record_operator(const char* name, double value, std::span<const Var, 2> operands,
-                    const Pullback<double>& rule, std::array<bool, 2> is_temporary);
+Var record_operator(const char* name, double value, std::span<const Var, 2> operands, const Pullback& rule,
+                    std::array<bool, 2> is_temporary);
 Var operator-(const Var& x);
 inline Var operator+(const Var& x) { return x; }
 #define CLADTORCH_OPERATOR(op, rule)                                                          \
-  extern const Pullback<double> rule;                                                         \
+  extern const Pullback rule;                                                                 \
   template <class A, class B>                                                                 \
     requires Operands<A, B>                                                                   \
   Var operator op(A&& a, B&& b) {                                                             \
@@ -127,7 +118,7 @@ inline bool isfinite(const Var& x) { return std::isfinite(x.value); }
 template <class F>
 Var apply(const F& f, const Var& x) {
   constexpr int parameters = functions::parameter_count<F>;
-  static const Pullback<double> rule = [](Node<double>& node, const Var& d_y, std::span<Var* const> d) {
+  static const Pullback rule = [](Node& node, const Var& d_y, std::span<Var* const> d) {
     std::array<double, parameters> values{};
     for (int i = 0; i < parameters; ++i) values[i] = node.arguments[i + 1].value;
     const Var at = functions::HasSlopeOfResult<F> ? node.variable() : node.arguments[0];
@@ -140,17 +131,17 @@ Var apply(const F& f, const Var& x) {
   std::array<Var, 1 + parameters> arguments{x};
   if constexpr (parameters > 0)
     std::ranges::copy(std::bit_cast<std::array<double, parameters>>(f), arguments.begin() + 1);
-  return Tape<double>::of_thread().record(F::name, f(x.value), arguments, &rule);
+  return Tape::of_thread().record(F::name, f(x.value), arguments, &rule);
 }
 template <class F>
   requires std::is_empty_v<F>
 Var apply(const F& f, const Var& a, const Var& b) {
-  static const Pullback<double> rule = [](Node<double>& node, const Var& d_y, std::span<Var* const> d) {
+  static const Pullback rule = [](Node& node, const Var& d_y, std::span<Var* const> d) {
     const Var &a = node.arguments[0], &b = node.arguments[1];
     if (d[0]) *d[0] += d_y * functions::first_slope(F(), a, b);
     if (d[1]) *d[1] += d_y * functions::second_slope(F(), a, b);
   };
-  return Tape<double>::of_thread().record(F::name, f(a.value, b.value), std::array{a, b}, &rule);
+  return Tape::of_thread().record(F::name, f(a.value, b.value), std::array{a, b}, &rule);
 }
 
 // PyTorch's functions that <cmath> has not. Its round and remainder differ from those of <cmath>, which are
