@@ -27,6 +27,13 @@ namespace {
     using std::name;                            \
     return name(x, y * 2) * x - name(y, x + 1); \
   }
+#define CLADTORCH_PROGRAM_OF_THREE(name)          \
+  template <class T>                              \
+  T f3_##name(T x, T y) {                         \
+    using std::name;                              \
+    return name(x, y * 2, y) * x - name(y, x, x); \
+  }
+CLADTORCH_GRAPH_TERNARY(CLADTORCH_PROGRAM_OF_THREE)
 CLADTORCH_GRAPH_UNARY(CLADTORCH_PROGRAM)
 CLADTORCH_GRAPH_BINARY(CLADTORCH_PROGRAM_OF_TWO)
 
@@ -138,7 +145,9 @@ T constant(T x, T y) {
   return y * 0 + 3 - x * 0;
 }
 
-// Compiled code sums the contributions of a loop, and those of a copy, before it adds them to the variable's.
+// Compiled code sums the contributions of a loop, and those of a copy, before it adds them to the variable's,
+// takes the expressions in one call from left to right, and functions of the program after the rest of the
+// expression that calls them.
 template <class T>
 T loop_and_more(T x, T y) {
   T s = y * y;
@@ -151,6 +160,18 @@ T copies(T x, T y) {
   T p[4] = {x, y, x * y, x};
   for (int i = 1; i < 4; ++i) p[i] = tanh(p[i] * p[i - 1] + y);
   return p[0] * p[3] + p[1] * p[2] + p[0] / y;
+}
+
+template <class T>
+T expressions_in_a_call(T x, T y) {
+  using std::fma;
+  return fma(x * y, y * 2, x + y) * x;
+}
+
+template <class T>
+T calls_in_an_expression(T x, T y) {
+  using std::lerp;
+  return square_of(x * y) * x + square_of(x) - lerp(x, y, x) * x;
 }
 
 uint64_t bits(double x) { return std::isnan(x) ? 0x7ff8000000000000 : std::bit_cast<uint64_t>(x); }
@@ -177,10 +198,12 @@ void compare(const char* name, Gradient& gradient, F f) {
 
 #define CLADTORCH_COMPARE_ONE(name) CLADTORCH_COMPARE(f_##name)
 #define CLADTORCH_COMPARE_TWO(name) CLADTORCH_COMPARE(f2_##name)
+#define CLADTORCH_COMPARE_THREE(name) CLADTORCH_COMPARE(f3_##name)
 TEST(GraphBesideCompiled, FunctionsHaveTheBitsOfCompiledGradients) {
   CLADTORCH_GRAPH_UNARY(CLADTORCH_COMPARE_ONE)
   CLADTORCH_GRAPH_BINARY(CLADTORCH_COMPARE_TWO)
-  EXPECT_GE(compared, 43);
+  CLADTORCH_GRAPH_TERNARY(CLADTORCH_COMPARE_THREE)
+  EXPECT_GE(compared, 45);
 }
 
 TEST(GraphBesideCompiled, ProgramsHaveTheBitsOfCompiledGradients) {
@@ -210,7 +233,11 @@ void compare_closely(Gradient& gradient, F f) {
     EXPECT_NEAR(g_y.value, d_y, 1e-13);
   }
 }
-TEST(GraphBesideCompiled, SumsOfALoopOrACopyMayRoundInAnotherWay) {
+TEST(GraphBesideCompiled, SumsOfALoopACopyOrACallMayRoundInAnotherWay) {
+  auto calls = clad::gradient(calls_in_an_expression<double>);
+  compare_closely(calls, [](const Var& x, const Var& y) { return calls_in_an_expression(x, y); });
+  auto call = clad::gradient(expressions_in_a_call<double>);
+  compare_closely(call, [](const Var& x, const Var& y) { return expressions_in_a_call(x, y); });
   auto loop = clad::gradient(loop_and_more<double>);
   compare_closely(loop, [](const Var& x, const Var& y) { return loop_and_more(x, y); });
   auto copy = clad::gradient(copies<double>);

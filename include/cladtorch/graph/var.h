@@ -93,7 +93,7 @@ CLADTORCH_COMPARISON(>=)
   X(round) X(sin) X(sinh) X(sqrt) X(tan) X(tanh) X(tgamma) X(trunc)
 #define CLADTORCH_GRAPH_BINARY(X) \
   X(atan2) X(copysign) X(fdim) X(fmax) X(fmin) X(fmod) X(hypot) X(pow) X(remainder)
-#define CLADTORCH_GRAPH_TERNARY(X) X(fma) X(hypot) X(lerp)
+#define CLADTORCH_GRAPH_TERNARY(X) X(fma) X(hypot)
 #define CLADTORCH_GRAPH_PRIMITIVE(X) \
   X(falling_sigmoid) X(normal_density) X(normal_distribution) X(sigmoid) X(sign)
 // clang-format on
@@ -107,6 +107,8 @@ CLADTORCH_GRAPH_BINARY(CLADTORCH_DECLARE)
 #define CLADTORCH_DECLARE(name) Var name(const Var& a, const Var& b, const Var& c);
 CLADTORCH_GRAPH_TERNARY(CLADTORCH_DECLARE)
 #undef CLADTORCH_DECLARE
+/// As the plugin replaces std::lerp.
+inline Var lerp(const Var& a, const Var& b, const Var& t) { return a + t * (b - a); }
 inline Var where(bool condition, const Var& a, const Var& b) { return condition ? a : b; }
 inline bool signbit(const Var& x) { return std::signbit(x.value); }
 inline bool isnan(const Var& x) { return std::isnan(x.value); }
