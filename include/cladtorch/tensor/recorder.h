@@ -174,17 +174,16 @@ inline Tensor kept(const Unread&) { return {}; }
 template <class... State, class Forward, class Pullback, class... Operands>
 auto recorded(Recorder& recorder, const char* operation, const Forward& forward, const Pullback& pullback,
               const Operands&... operands) {
-  struct Kept {
-    std::tuple<std::remove_cvref_t<decltype(kept(operands))>...> operands;
-    std::tuple<State...> state;
-  };
-  const std::shared_ptr<Kept> memory(new Kept{{kept(operands)...}, {}});
+  using KeptOperands = std::tuple<std::remove_cvref_t<decltype(kept(operands))>...>;
+  using States = std::tuple<State...>;
+  const auto memory =
+      std::make_shared<std::pair<KeptOperands, States>>(KeptOperands{kept(operands)...}, States());
   auto result = std::apply(
       [&](State&... state) {
         const NotRecorded inside;
         return forward(operands..., state...);
       },
-      memory->state);
+      memory->second);
   std::vector<const Tensor*> parents;
   const auto add = [&](std::span<const Tensor> tensors) {
     for (const Tensor& x : tensors) parents.push_back(&x);
@@ -201,11 +200,11 @@ auto recorded(Recorder& recorder, const char* operation, const Forward& forward,
             [&](const auto&... x) {
               const auto call = [&](auto... gradients) {
                 std::apply([&](State&... state) { pullback(x..., std::move(d_y), gradients..., state...); },
-                           memory->state);
+                           memory->second);
               };
               with_gradients(d_operands, call, x...);
             },
-            memory->operands);
+            memory->first);
       });
   return result;
 }

@@ -102,6 +102,21 @@ TEST(Convolution, TheGradientOfABatchIsTheSumOfThoseOfItsImages) {
   }
 }
 
+/// At a stride of 3 a kernel of one element meets each third place; the parts of the gradient at the others
+/// have no taps.
+TEST(Convolution, GivesNothingToPlacesThatNoTapMeets) {
+  for (const int64_t channels : {1, 8, 70}) {
+    const Tensor x = normal({2, channels, 1, 700}, 1), weight = normal({channels, channels, 1, 1}, 2);
+    const ConvOptions options{.stride = 3, .dilation = 2};
+    const Tensor y = conv2d(x, weight, {}, options), d_y = normal(y.shape(), 3);
+    Tensor d_x;
+    pullbacks::conv2d_pullback(x, weight, {}, options, d_y, &d_x, nullptr, nullptr);
+    EXPECT_NEAR(testing::dot(y, d_y), testing::dot(x, d_x), 1e-12 * testing::absolute_dot(x, d_x));
+    for (int64_t column = 0; column < 700; ++column)
+      EXPECT_EQ(testing::absolute_dot(d_x.select(3, column), d_x.select(3, column)) == 0, column % 3 != 0);
+  }
+}
+
 TEST(Convolution, TakesImagesWithoutABatch) {
   const Tensor x = normal({1, 3, 6, 5}, 1), weight = normal({4, 3, 2, 2}, 2),
                turned = normal({3, 4, 2, 2}, 3);

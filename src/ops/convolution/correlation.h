@@ -27,8 +27,8 @@ struct Axis {
   int64_t places, place_first, place_step;
 
   int64_t lowest() const { return first + std::min<int64_t>(0, (taps - 1) * step); }
-  /// From the lowest tap to the highest.
-  int64_t reach() const { return (taps - 1) * std::abs(step) + 1; }
+  /// From the lowest tap to the highest; 1 if there is none.
+  int64_t reach() const { return std::max<int64_t>(taps - 1, 0) * std::abs(step) + 1; }
   /// In elements, of what tap t is multiplied by.
   int64_t weight_at(int64_t t) const { return weight_first + t * weight_step; }
   /// Of tap t from the lowest.
