@@ -32,7 +32,7 @@ void graph_gradient(const numbers& x, numbers& d, F&& f) {
   Var sum = f(arguments);
   std::size_t i = 0;
   arguments.reals([&](Var& v) { sum += d[i++] * v; });
-  const cladtorch::graph::Cotangents cotangents(sum, 1, inputs);
+  const cladtorch::graph::Cotangents cotangents(sum, inputs);
   for (i = 0; i < d.size(); ++i) d[i] = cotangents[inputs[i]].value;
 }
 
