@@ -1,7 +1,6 @@
 #include "cladtorch/graph/tensors.h"
 
 #include <algorithm>
-#include <atomic>
 #include <ranges>
 #include <sstream>
 
@@ -9,18 +8,8 @@
 #include "cladtorch/tensor/factories.h"
 
 namespace cladtorch::graph {
-namespace {
 
-/// A number that no other graph has.
-uint32_t next_number() {
-  static std::atomic<uint32_t> last = 0;
-  const uint32_t number = ++last;
-  return number ? number : next_number();
-}
-
-}  // namespace
-
-TensorGraph::TensorGraph() : Recorder(next_number()) {
+TensorGraph::TensorGraph() {
   require(!detail::recorder,
           "TensorGraph: this thread records another graph; run that backward first, or end it");
   detail::recorder = this;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "cladtorch/ops/ops.h"
 #include "tests/ops/catalogue.h"
 #include "tests/support/gradcheck.h"
@@ -176,6 +178,18 @@ TEST(TensorGraph, RefusesTensorsOfAnotherGraph) {
   EXPECT_REFUSED(x + state, "a computation graph that has ended");
   graph.backward(sum(x * clad::stop_gradient(state)));
   EXPECT_TRUE(same_bits(d, numbers({2, 4})));
+}
+
+TEST(TensorGraph, RefusesItsTensorsOnAnotherThread) {
+  Tensor d;
+  TensorGraph graph;
+  const Tensor x = graph.variable(numbers({1, 2}), &d);
+  std::string message;
+  std::thread([&] { message = error_of([&] { sum(x); }); }).join();
+  EXPECT_NE(message.find("another thread records"), std::string::npos) << message;
+  double value = 0;
+  std::thread([&] { value = sum(clad::stop_gradient(x)).item(); }).join();
+  EXPECT_EQ(value, 3);
 }
 
 TEST(TensorGraph, RecordsAnOperationOfAUser) {

@@ -67,12 +67,12 @@ void Tensor::copy_between_devices(const Tensor& source) {
 }
 
 Tensor Tensor::contiguous() const {
-  if (Recorder* graph = detail::recorder_of(*this)) return graph->contiguous(*this);
+  if (Recorder* graph = detail::recorder_of_method(*this)) return graph->contiguous(*this);
   return is_contiguous() ? *this : clone();
 }
 
 Tensor Tensor::clone() const {
-  if (Recorder* graph = detail::recorder_of(*this)) return graph->clone(*this);
+  if (Recorder* graph = detail::recorder_of_method(*this)) return graph->clone(*this);
   if (!defined()) return {};
   Tensor result = empty(shape_, dtype_, device());
   result.copy_from(*this);
@@ -80,7 +80,7 @@ Tensor Tensor::clone() const {
 }
 
 Tensor Tensor::to(DType dtype) const {
-  if (Recorder* graph = detail::recorder_of(*this)) return graph->to(*this, dtype);
+  if (Recorder* graph = detail::recorder_of_method(*this)) return graph->to(*this, dtype);
   if (!defined() || dtype == dtype_) return *this;
   Tensor result = empty(shape_, dtype, device());
   result.copy_from(*this);

@@ -6,7 +6,7 @@
 
 namespace cladtorch {
 
-using detail::recorder_of;
+using detail::recorder_of_method;
 
 namespace {
 
@@ -63,7 +63,7 @@ Tensor Tensor::view(const Shape& shape, const Shape& strides, int64_t offset) co
 }
 
 Tensor Tensor::reshape(const Shape& shape) const {
-  if (Recorder* graph = recorder_of(*this)) return graph->reshape(*this, shape);
+  if (Recorder* graph = recorder_of_method(*this)) return graph->reshape(*this, shape);
   const Shape wanted = inferred(shape_, shape);
   if (is_contiguous()) return view(wanted, contiguous_strides(wanted), offset_);
   Shape strides;
@@ -73,12 +73,12 @@ Tensor Tensor::reshape(const Shape& shape) const {
 }
 
 Tensor Tensor::flatten() const {
-  if (Recorder* graph = recorder_of(*this)) return graph->flatten(*this);
+  if (Recorder* graph = recorder_of_method(*this)) return graph->flatten(*this);
   return reshape({-1});
 }
 
 Tensor Tensor::transpose(int64_t dim0, int64_t dim1) const {
-  if (Recorder* graph = recorder_of(*this)) return graph->transpose(*this, dim0, dim1);
+  if (Recorder* graph = recorder_of_method(*this)) return graph->transpose(*this, dim0, dim1);
   const int i = checked_dim("transpose", dim0, dim()), j = checked_dim("transpose", dim1, dim());
   Shape shape = shape_, strides = strides_;
   std::swap(shape[i], shape[j]);
@@ -87,7 +87,7 @@ Tensor Tensor::transpose(int64_t dim0, int64_t dim1) const {
 }
 
 Tensor Tensor::permute(const Shape& dims) const {
-  if (Recorder* graph = recorder_of(*this)) return graph->permute(*this, dims);
+  if (Recorder* graph = recorder_of_method(*this)) return graph->permute(*this, dims);
   require(dims.rank() == dim(), "permute: expected ", dim(), " dimensions for ", shape_, ", got ", dims);
   Shape shape = shape_, strides = strides_;
   unsigned seen = 0;
@@ -102,7 +102,7 @@ Tensor Tensor::permute(const Shape& dims) const {
 }
 
 Tensor Tensor::narrow(int64_t dim, int64_t start, int64_t length) const {
-  if (Recorder* graph = recorder_of(*this)) return graph->narrow(*this, dim, start, length);
+  if (Recorder* graph = recorder_of_method(*this)) return graph->narrow(*this, dim, start, length);
   const int d = checked_dim("narrow", dim, this->dim());
   require(start >= 0 && length >= 0 && start + length <= shape_[d], "narrow: entries ", start, " to ",
           start + length, " are outside dimension ", d, " of ", shape_);
@@ -110,13 +110,13 @@ Tensor Tensor::narrow(int64_t dim, int64_t start, int64_t length) const {
 }
 
 Tensor Tensor::slice(int64_t dim, int64_t start, int64_t end) const {
-  if (Recorder* graph = recorder_of(*this)) return graph->slice(*this, dim, start, end);
+  if (Recorder* graph = recorder_of_method(*this)) return graph->slice(*this, dim, start, end);
   require(end >= start, "slice: end ", end, " is before start ", start);
   return narrow(dim, start, end - start);
 }
 
 Tensor Tensor::select(int64_t dim, int64_t index) const {
-  if (Recorder* graph = recorder_of(*this)) return graph->select(*this, dim, index);
+  if (Recorder* graph = recorder_of_method(*this)) return graph->select(*this, dim, index);
   const int d = checked_dim("select", dim, this->dim());
   require(index >= 0 && index < shape_[d], "select: index ", index, " is outside dimension ", d, " of ",
           shape_);
@@ -124,7 +124,7 @@ Tensor Tensor::select(int64_t dim, int64_t index) const {
 }
 
 std::vector<Tensor> Tensor::split(int64_t size, int64_t dim) const {
-  if (Recorder* graph = recorder_of(*this)) return graph->split(*this, size, dim);
+  if (Recorder* graph = recorder_of_method(*this)) return graph->split(*this, size, dim);
   const int d = checked_dim("split", dim, this->dim());
   require(size > 0, "split: pieces must have a positive size, got ", size);
   std::vector<Tensor> pieces;
@@ -135,7 +135,7 @@ std::vector<Tensor> Tensor::split(int64_t size, int64_t dim) const {
 }
 
 Tensor Tensor::unsqueeze(int64_t dim) const {
-  if (Recorder* graph = recorder_of(*this)) return graph->unsqueeze(*this, dim);
+  if (Recorder* graph = recorder_of_method(*this)) return graph->unsqueeze(*this, dim);
   const int d = checked_dim("unsqueeze", dim, this->dim() + 1);
   Shape shape, strides;
   for (int i = 0; i <= this->dim(); ++i) {
@@ -151,14 +151,14 @@ Tensor Tensor::unsqueeze(int64_t dim) const {
 }
 
 Tensor Tensor::squeeze(int64_t dim) const {
-  if (Recorder* graph = recorder_of(*this)) return graph->squeeze(*this, dim);
+  if (Recorder* graph = recorder_of_method(*this)) return graph->squeeze(*this, dim);
   const int d = checked_dim("squeeze", dim, this->dim());
   require(shape_[d] == 1, "squeeze: dimension ", d, " of ", shape_, " is not 1");
   return view(shape_.without(d), strides_.without(d), offset_);
 }
 
 Tensor Tensor::expand(const Shape& shape) const {
-  if (Recorder* graph = recorder_of(*this)) return graph->expand(*this, shape);
+  if (Recorder* graph = recorder_of_method(*this)) return graph->expand(*this, shape);
   require(broadcast_shapes("expand", shape_, shape) == shape, "expand: ", shape_, " does not broadcast to ",
           shape);
   return view(shape, detail::broadcast_strides(shape_, strides_, shape), offset_);

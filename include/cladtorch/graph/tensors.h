@@ -4,7 +4,7 @@
 //
 // What the graph cannot follow is refused, not a constant by accident: the elements of a recorded tensor can
 // be read by operations with pullbacks only, or through clad::stop_gradient(x). The tensors of one graph
-// cannot be used in another. Derivatives are of first order.
+// cannot be used in another, nor on another thread while it lives. Derivatives are of first order.
 #pragma once
 
 #include <string>

@@ -21,8 +21,10 @@ using RecordedPullback =
 /// Who records the operations of a thread on tensors that it knows.
 class Recorder {
  public:
-  explicit Recorder(uint32_t number) : number(number) {}
-  virtual ~Recorder() = default;
+  Recorder();
+  virtual ~Recorder();
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
   const uint32_t number;  ///< of the graph, in Recorded
 
   /// An operation has made `results` of `operands`.
@@ -46,11 +48,18 @@ class Recorder {
   virtual Tensor to(const Tensor& x, DType dtype) = 0;
 };
 
+namespace detail {
+inline constinit thread_local int not_recorded = 0;  ///< how many NotRecorded this thread has open
+}  // namespace detail
+
 /// Nothing is recorded on this thread while it lives: inside an operation, and in what has no derivative.
 class NotRecorded {
  public:
-  NotRecorded() : recorder_(std::exchange(detail::recorder, nullptr)) {}
-  ~NotRecorded() { detail::recorder = recorder_; }
+  NotRecorded() : recorder_(std::exchange(detail::recorder, nullptr)) { ++detail::not_recorded; }
+  ~NotRecorded() {
+    detail::recorder = recorder_;
+    --detail::not_recorded;
+  }
   NotRecorded(const NotRecorded&) = delete;
   NotRecorded& operator=(const NotRecorded&) = delete;
 
@@ -87,27 +96,34 @@ auto tensors_of(Value& value) {
   }
 }
 
+/// Throws Error if x is in a graph that is open, which then is another thread's.
+void refuse_on_other_thread(const Tensor& x);
+
 /// Who records an operation of these operands, or null if none of them is in the graph. Throws Error if one
 /// is in another graph.
 template <class... Operands>
 Recorder* recorder_of(const Operands&... operands) {
-  if (!recorder) [[likely]]
-    return nullptr;
-  const auto any_known = [](std::span<const Tensor> tensors) {
-    bool any = false;
+  bool any = false;
+  const auto look_at = [&any](std::span<const Tensor> tensors) {
     for (const Tensor& x : tensors) {
       if (x.recorded().graph == 0) continue;
+      if (!recorder) {
+        if (not_recorded == 0) refuse_on_other_thread(x);
+        continue;
+      }
       require(
           x.recorded().graph == recorder->number, "a tensor of ", x.shape(),
           " belongs to a computation graph that has ended or that is around this one; clad::stop_gradient(x) "
           "makes it a constant");
       any = true;
     }
-    return any;
   };
-  const bool any = (any_known(tensors_of(operands)) | ...);
+  (look_at(tensors_of(operands)), ...);
   return any ? recorder : nullptr;
 }
+
+/// The same for a method of Tensor, which a kernel may call on any thread.
+inline Recorder* recorder_of_method(const Tensor& x) { return recorder ? recorder_of(x) : nullptr; }
 
 /// The pointers to gradients that a pullback takes for an operand whose tensors have the gradients `d`: one
 /// for a Tensor or a vector of them, null for a number, which is a constant, and none for what has no
