@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "cladtorch/ops/ops.h"
+#include "cladtorch/tensor/dlpack.h"
 #include "tests/ops/catalogue.h"
 #include "tests/support/gradcheck.h"
 #include "tests/support/same_bits.h"
@@ -151,6 +152,7 @@ TEST(TensorGraph, RefusesWhatItCannotFollow) {
   EXPECT_REFUSED(x.fill_(0), "does not see");
   EXPECT_REFUSED(x.data<double>()[0] = 1, "does not see");
   EXPECT_REFUSED(zeros({2}, DType::float64).copy_from(x), "does not see");
+  EXPECT_REFUSED(to_dlpack(x), "does not see");
   EXPECT_REFUSED(TensorGraph(), "this thread records another graph");
   EXPECT_REFUSED(graph.backward(numbers({1})), "does not depend on a variable");
   EXPECT_REFUSED(graph.backward(x), "pass a cotangent");
