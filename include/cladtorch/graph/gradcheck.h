@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 #include <ostream>
-#include <random>
 
 #include "cladtorch/graph/grad.h"
+#include "cladtorch/random.h"
 
 namespace cladtorch::graph {
 
@@ -30,13 +30,12 @@ template <class F, class Gradient>
 GradCheck gradcheck(F f, Gradient gradient, const std::vector<double>& x, double h = 1e-6) {
   const std::vector<double> d = gradient(x);
   require(d.size() == x.size(), "gradcheck: ", x.size(), " inputs, but ", d.size(), " derivatives");
-  std::mt19937_64 random(1);
-  std::uniform_real_distribution<double> uniform(-1, 1);
+  Random random(1);
   GradCheck worst;
   double ratio = -1;
   for (int direction = 0; direction < 8; ++direction) {
     std::vector<double> v(x.size());
-    for (double& e : v) e = uniform(random);
+    for (double& e : v) e = 2 * random.uniform() - 1;
     double scale = 0;
     const auto moved = [&](double by) {
       std::vector<double> at = x;
