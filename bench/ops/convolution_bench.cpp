@@ -1,5 +1,6 @@
-// Convolutions of ResNets: the stem, the 3 x 3 layers of four stages, a step between stages and a pointwise
-// layer for images of 224 x 224, the three of ResNet-20 for 32 x 32, and a depthwise one.
+// Convolutions of ResNets: the stem, the 3 x 3 layers of four stages, the steps between stages and pointwise
+// layers for images of 224 x 224, the three of ResNet-20 for 32 x 32, and a depthwise one. convolutions.py
+// names them in this order and runs PyTorch's beside them.
 #include "bench/ops/support.h"
 #include "cladtorch/ops/convolution.h"
 
@@ -16,8 +17,14 @@ const Layer layers[] = {
     {{8, 128, 28, 28}, {128, 128, 3, 3}, {.padding = 1}},
     {{8, 256, 14, 14}, {256, 256, 3, 3}, {.padding = 1}},
     {{8, 512, 7, 7}, {512, 512, 3, 3}, {.padding = 1}},
+    {{8, 64, 56, 56}, {128, 64, 3, 3}, {.stride = 2, .padding = 1}},
     {{8, 128, 28, 28}, {256, 128, 3, 3}, {.stride = 2, .padding = 1}},
+    {{8, 256, 14, 14}, {512, 256, 3, 3}, {.stride = 2, .padding = 1}},
     {{8, 256, 56, 56}, {64, 256, 1, 1}, {}},
+    {{8, 64, 56, 56}, {256, 64, 1, 1}, {}},
+    {{8, 1024, 14, 14}, {256, 1024, 1, 1}, {}},
+    {{8, 512, 7, 7}, {2048, 512, 1, 1}, {}},
+    {{8, 256, 56, 56}, {512, 256, 1, 1}, {.stride = 2}},
     {{64, 16, 32, 32}, {16, 16, 3, 3}, {.padding = 1}},
     {{64, 32, 16, 16}, {32, 32, 3, 3}, {.padding = 1}},
     {{64, 64, 8, 8}, {64, 64, 3, 3}, {.padding = 1}},
