@@ -39,10 +39,10 @@ struct GemmTile {
 
 template <class T, class Sum = T>
 struct GemmKernel {
-  int64_t lanes;             ///< columns per vector
-  int64_t vectors;           ///< most vectors of columns in a tile
-  const int64_t* most_rows;  ///< most rows of a tile, by its vectors
-  bool scatters;             ///< whether a_places may be any, else each is the one before plus 1
+  int64_t lanes;                      ///< columns per vector
+  int64_t vectors;                    ///< most vectors of columns in a tile
+  const int64_t* most_rows;           ///< most rows of a tile, by its vectors
+  const int64_t* most_gathered_rows;  ///< the same of a tile with a_offsets
   void (*run)(const GemmTile<T, Sum>& tile);
 };
 

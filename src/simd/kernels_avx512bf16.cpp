@@ -16,7 +16,7 @@ namespace {
 }  // namespace
 
 extern const GemmKernel<BfloatPair, float> gemm_pairs;
-const GemmKernel<BfloatPair, float> gemm_pairs = {lanes<float>, tile_vectors, most_rows, scatters,
+const GemmKernel<BfloatPair, float> gemm_pairs = {lanes<float>, tile_vectors, most_rows, most_gathered_rows,
                                                   gemm_tile<BfloatPair>};
 
 }  // namespace cladtorch::simd::avx512bf16

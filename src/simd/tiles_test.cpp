@@ -89,10 +89,11 @@ TEST_P(Tiles, ATileFindsItsOperandsWhereItsOffsetsSay) {
   int32_t offsets[depth];
   int64_t places[12];
   for (int32_t p = 0; p < depth; ++p) offsets[p] = p * 5 % depth * line;
-  for (int64_t i = 0; i < 12; ++i) places[i] = kernel.scatters ? i * 5 % 12 : 3 + i;
+  for (int64_t i = 0; i < 12; ++i) places[i] = i * 5 % 12;
   for (const bool of_left : {false, true}) {
     for (int64_t columns = 1; columns <= kernel.vectors * kernel.lanes; ++columns) {
-      for (int64_t rows = 1; rows <= kernel.most_rows[(columns + kernel.lanes - 1) / kernel.lanes]; ++rows) {
+      const int64_t* const most = of_left ? kernel.most_gathered_rows : kernel.most_rows;
+      for (int64_t rows = 1; rows <= most[(columns + kernel.lanes - 1) / kernel.lanes]; ++rows) {
         std::vector<float> c(static_cast<size_t>(rows * columns), 2.0f);
         kernel.run({.rows = rows,
                     .columns = columns,

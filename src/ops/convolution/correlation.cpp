@@ -93,9 +93,7 @@ class Product {
     in_place_ = by_channels_ && reads_in_place();
     // The operand that several tiles read one after the other stays in the first-level cache. In the source
     // channels may compete for the same places of the cache.
-    const int64_t depth = !by_channels_                   ? most_depth
-                          : in_place_ && kernel_.scatters ? 96
-                                                          : most_depth / kernel_.vectors;
+    const int64_t depth = !by_channels_ ? most_depth : in_place_ ? 96 : most_depth / kernel_.vectors;
     const int64_t most = std::min(depth / std::max<int64_t>(taps_, 1), most_elements / window_.channel());
     part_ = EvenSplit(channels_, std::max<int64_t>(1, most)).size;
     row_blocks_ = divided_up(high_.out, window_.rows);
@@ -176,11 +174,11 @@ class Product {
   /// Enough sums in registers, and tiles that are all as wide.
   void choose_vectors_of_channels() {
     const int64_t lanes = kernel_.lanes, vectors = divided_up(x_.out_channels, lanes),
-                  adjacent = window_.width * (kernel_.scatters ? window_.rows * x_.batch : 1);
+                  results = window_.width * window_.rows * x_.batch;
     double most = 0;
     for (int64_t v = 1; v <= std::min(vectors, kernel_.vectors); ++v) {
       const EvenSplit split(vectors, v);
-      const int64_t even = split.size, rows = EvenSplit(adjacent, kernel_.most_rows[even]).size;
+      const int64_t even = split.size, rows = EvenSplit(results, kernel_.most_gathered_rows[even]).size;
       const double filled = static_cast<double>(std::min(rows * even, enough_sums) * vectors) /
                             static_cast<double>(split.count * even);
       if (filled < most) continue;
@@ -355,7 +353,7 @@ class Product {
   void multiply_channels(const Task& task, const int64_t* places, simd::GemmTile<C>& tile, C* sums) const {
     const int64_t results = task.images * task.rows * task.columns;
     for (int64_t j = 0; j < results; j += tile.rows) {
-      tile.rows = std::min(tile_rows_, kernel_.scatters ? results - j : task.columns - j % task.columns);
+      tile.rows = std::min(tile_rows_, results - j);
       tile.a_places = places + j;
       tile.c = sums + j * sums_row_;
       kernel_.run(tile);

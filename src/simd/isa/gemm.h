@@ -1,13 +1,13 @@
 // Register-blocked product of two panels: the inner loop of every dense product. A tile of Rows x Vectors
 // keeps up to 24 accumulators in AVX-512's 32 registers, up to 12 in the 16 of others: enough independent
-// chains to hide the latency of a multiply-add, with few loads for each.
+// chains to hide the latency of a multiply-add, with few loads for each. Of gathered rows each has its
+// address in one of 16 registers.
 #if CLADTORCH_VECTOR_FLOATS == 16
-constexpr int64_t most_rows[] = {0, 12, 12, 8, 6};
+constexpr int64_t most_rows[] = {0, 12, 12, 8, 6}, most_gathered_rows[] = {0, 10, 10, 8, 6};
 #else
-constexpr int64_t most_rows[] = {0, 8, 6};
+constexpr int64_t most_rows[] = {0, 8, 6}, most_gathered_rows[] = {0, 8, 6};
 #endif
 constexpr int64_t tile_vectors = CLADTORCH_TILE_VECTORS;
-constexpr bool scatters = most_rows[1] <= 8;  // so that a tile has a register for the address of each row
 static_assert(sizeof(most_rows) == (tile_vectors + 1) * sizeof(int64_t));
 
 /// What one step of the depth multiplies, and what it adds the products to.
@@ -58,9 +58,9 @@ void gemm_tile_of(const GemmTile<T, SumOf<T>>& x) {
     __asm__("" : "+r"(a[i]));  // keeps them apart: the compiler would derive each from the one before
   }
   constexpr bool gathers_a = gathers == Gathers::a || gathers == Gathers::far_a;
-  const T* place[Rows];  // of each row, or of the first where the others follow it
+  const T* place[Rows];
 #pragma GCC unroll 16
-  for (int i = 0; gathers_a && i < (scatters ? Rows : 1); ++i) place[i] = x.a + x.a_places[i];
+  for (int i = 0; gathers_a && i < Rows; ++i) place[i] = x.a + x.a_places[i];
   const T* b = x.b;
   const int32_t* offset = gathers_a ? x.a_offsets : x.b_offsets;
   const char* ahead = static_cast<const char*>(x.ahead);
@@ -75,8 +75,7 @@ void gemm_tile_of(const GemmTile<T, SumOf<T>>& x) {
     if constexpr (gathers == Gathers::far_a) __builtin_prefetch(place[Rows - 1] + *offset + 64 / sizeof(T));
 #pragma GCC unroll 16
     for (int i = 0; i < Rows; ++i) {
-      const auto left =
-          Step<T>::left(gathers_a ? (scatters ? place[i] : place[0] + i)[*offset] : a[i / 3][i % 3 * a_row]);
+      const auto left = Step<T>::left(gathers_a ? place[i][*offset] : a[i / 3][i % 3 * a_row]);
 #pragma GCC unroll 8
       for (int j = 0; j < Vectors; ++j) Step<T>::multiply_add(left, right[j], sum[i][j]);
     }
@@ -141,10 +140,12 @@ inline TileFunction<T> tile_of_rows(int64_t rows) {
 
 template <class T, Gathers gathers, int Vectors>
 inline TileFunction<T> tile_of(int64_t rows, int64_t vectors) {
+  constexpr bool gathers_a = gathers == Gathers::a || gathers == Gathers::far_a;
+  constexpr int64_t most = (gathers_a ? most_gathered_rows : most_rows)[Vectors];
   if constexpr (Vectors == 1) {
-    return tile_of_rows<T, gathers, 1, most_rows[1]>(rows);
+    return tile_of_rows<T, gathers, 1, most>(rows);
   } else {
-    return vectors == Vectors ? tile_of_rows<T, gathers, Vectors, most_rows[Vectors]>(rows)
+    return vectors == Vectors ? tile_of_rows<T, gathers, Vectors, most>(rows)
                               : tile_of<T, gathers, Vectors - 1>(rows, vectors);
   }
 }
@@ -154,9 +155,7 @@ void gemm_tile(const GemmTile<T, SumOf<T>>& x) {
   constexpr int64_t step = lanes<SumOf<T>>;
   const int64_t vectors = (x.columns + step - 1) / step;
   if constexpr (Step<T>::gathers) {
-    if constexpr (scatters) {
-      if (x.a_offsets && x.far) return tile_of<T, Gathers::far_a, tile_vectors>(x.rows, vectors)(x);
-    }
+    if (x.a_offsets && x.far) return tile_of<T, Gathers::far_a, tile_vectors>(x.rows, vectors)(x);
     if (x.a_offsets) return tile_of<T, Gathers::a, tile_vectors>(x.rows, vectors)(x);
     if (x.b_offsets) return tile_of<T, Gathers::b, tile_vectors>(x.rows, vectors)(x);
   }

@@ -44,8 +44,8 @@ extern const Kernels table;
 const Kernels table = {
     .name = CLADTORCH_TEXT(CLADTORCH_ISA),
     .vector_length = CLADTORCH_VECTOR_FLOATS,
-    .gemm_float = {lanes<float>, tile_vectors, most_rows, scatters, gemm_tile<float>},
-    .gemm_double = {lanes<double>, tile_vectors, most_rows, scatters, gemm_tile<double>},
+    .gemm_float = {lanes<float>, tile_vectors, most_rows, most_gathered_rows, gemm_tile<float>},
+    .gemm_double = {lanes<double>, tile_vectors, most_rows, most_gathered_rows, gemm_tile<double>},
     .gemm_pairs = {},
     .transpose = transpose<float>,
     .transpose_widened = transpose<bfloat16>,
