@@ -13,16 +13,16 @@ struct BfloatPair {
   uint32_t bits;
 };
 
-/// One tile of a product: C (+)= A B. A(i, p) is a[i * a_row + p * a_depth], or a[a_places[i] + a_offsets[p]]
-/// unless these are null. B(p, j) is b[p * b_depth + j], or b[b_offsets[p] + j], readable up to the next
-/// multiple of the vector length past `columns`. Only one of them has offsets, and then neither `squares` nor
-/// `stream`; none of pairs has.
+/// One tile of a product: C (+)= A B. A(i, p) is a[i * a_row + p * a_depth], and C(i, j) is c[i * c_row + j].
+/// Where A has offsets they are a[a_places[i] + a_offsets[p]] and c[c_places[i] + j]. B(p, j) is
+/// b[p * b_depth + j], or b[b_offsets[p] + j], readable up to the next multiple of the vector length past
+/// `columns`. With offsets there is neither `squares` nor `stream`; pairs have none.
 template <class T, class Sum = T>
 struct GemmTile {
   int64_t rows = 0, columns = 0, depth = 0;
   const T* a = nullptr;
   int64_t a_row = 0, a_depth = 0;
-  const int64_t* a_places = nullptr;
+  const int64_t *a_places = nullptr, *c_places = nullptr;
   const int32_t* a_offsets = nullptr;
   bool far = false;  ///< a hint: A is not in the first-level cache, and what follows its rows is read soon
   const T* b = nullptr;

@@ -87,14 +87,15 @@ TEST_P(Tiles, ATileFindsItsOperandsWhereItsOffsetsSay) {
   constexpr int64_t depth = 13, line = 80;
   const auto a = tile_operand<float>(depth * line, 1), b = tile_operand<float>(depth * line, 2);
   int32_t offsets[depth];
-  int64_t places[12];
+  int64_t places[12], sums[12];
   for (int32_t p = 0; p < depth; ++p) offsets[p] = p * 5 % depth * line;
   for (int64_t i = 0; i < 12; ++i) places[i] = i * 5 % 12;
-  for (const bool of_left : {false, true}) {
+  for (const auto& [of_left, of_right] : {std::pair(true, false), {false, true}, {true, true}}) {
     for (int64_t columns = 1; columns <= kernel.vectors * kernel.lanes; ++columns) {
       const int64_t* const most = of_left ? kernel.most_gathered_rows : kernel.most_rows;
       for (int64_t rows = 1; rows <= most[(columns + kernel.lanes - 1) / kernel.lanes]; ++rows) {
         std::vector<float> c(static_cast<size_t>(rows * columns), 2.0f);
+        for (int64_t i = 0; i < rows; ++i) sums[i] = (rows - 1 - i) * columns;
         kernel.run({.rows = rows,
                     .columns = columns,
                     .depth = depth,
@@ -102,21 +103,23 @@ TEST_P(Tiles, ATileFindsItsOperandsWhereItsOffsetsSay) {
                     .a_row = 1,
                     .a_depth = line,
                     .a_places = of_left ? places : nullptr,
+                    .c_places = of_left ? sums : nullptr,
                     .a_offsets = of_left ? offsets : nullptr,
                     .far = columns % 2 == 0,
                     .b = b.data(),
                     .b_depth = line,
-                    .b_offsets = of_left ? nullptr : offsets,
+                    .b_offsets = of_right ? offsets : nullptr,
                     .c = c.data(),
                     .c_row = columns,
                     .add = true});
         for (int64_t i = 0; i < rows; ++i) {
+          const float* const row = c.data() + (of_left ? sums[i] : i * columns);
           for (int64_t j = 0; j < columns; ++j) {
             double expected = 2;
             for (int64_t p = 0; p < depth; ++p)
               expected += product(a[size_t(of_left ? places[i] + offsets[p] : i + p * line)],
-                                  b[size_t((of_left ? p * line : offsets[p]) + j)]);
-            ASSERT_NEAR(double(c[size_t(i * columns + j)]), expected, 1e-4) << rows << 'x' << columns;
+                                  b[size_t((of_right ? offsets[p] : p * line) + j)]);
+            ASSERT_NEAR(double(row[j]), expected, 1e-4) << rows << 'x' << columns;
           }
         }
       }

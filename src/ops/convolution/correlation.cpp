@@ -5,7 +5,9 @@
 // tasks need the same windows, they are loaded before all tasks.
 //
 // A tile's vectors are out channels where these fill them: then no lane computes what lies between two rows
-// of results, and the sums are turned around when they are complete. Else they are results.
+// of results, and the sums are turned around when they are complete. Results at a border of the image have
+// tiles of their own, which leave out the taps that all of them have in the padding. Else the vectors are
+// results.
 #include "ops/convolution/correlation.h"
 
 #include <numeric>
@@ -87,10 +89,11 @@ class Product {
       tile_channels_ = tile_rows_;
       sums_row_ = rounded_up(results, panel_);
     }
+    in_place_ = by_channels_ && reads_in_place();
     tiles_ = divided_up(x.out_channels, tile_channels_);
     choose_tasks(results);
     if (by_channels_) sums_row_ = block_tiles_ * tile_channels_;
-    in_place_ = by_channels_ && reads_in_place();
+    choose_regions();
     // The operand that several tiles read one after the other stays in the first-level cache. In the source
     // channels may compete for the same places of the cache.
     const int64_t depth = !by_channels_ ? most_depth : in_place_ ? 96 : most_depth / kernel_.vectors;
@@ -106,22 +109,17 @@ class Product {
   void run() const {
     static thread_local Scratch memory;
     const int64_t count = x_.batch * x_.groups * row_blocks_ * channels_;
-    C* const weights = memory.get<C>(x_.groups * tiles_ * tile_size() + part_ * taps_ +
+    const int64_t all_offsets = region_count * 2 * offsets_size();
+    C* const weights = memory.get<C>(x_.groups * tiles_ * tile_size() + all_offsets +
                                      (shared_ ? count * window_.channel() + slack() : 0));
     auto* const offsets = reinterpret_cast<int32_t*>(weights + x_.groups * tiles_ * tile_size());
-    C* const windows = shared_ ? weights + x_.groups * tiles_ * tile_size() + part_ * taps_ : nullptr;
+    C* const windows = shared_ ? weights + x_.groups * tiles_ * tile_size() + all_offsets : nullptr;
     pack_weights(weights);
     if (shared_)
       parallel_for(count, most_elements / (8 * window_.channel()) + 1, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) load_shared(i, windows + i * window_.channel());
       });
-    for (int64_t c = 0, k = 0; c < part_; ++c)
-      for (int64_t row = 0; row < high_.taps; ++row)
-        for (int64_t column = 0; column < wide_.taps; ++column)
-          offsets[k++] =
-              static_cast<int32_t>(in_place_ ? c * high_.in * wide_.in * deep_.in +
-                                                   high_.offset(row) * wide_.in + wide_.offset(column)
-                                             : c * window_.channel() + window_.tap_offset(row, column));
+    write_offsets(offsets);
 
     const int64_t column_blocks = divided_up(wide_.out, window_.width),
                   image_blocks = divided_up(x_.batch, images_);
@@ -195,13 +193,88 @@ class Product {
     images_ = std::clamp<int64_t>(most_results / results, 1, x_.batch);
     block_tiles_ =
         EvenSplit(tiles_, std::max<int64_t>(1, most_sums / (images_ * results * tile_channels_))).size;
-    const auto too_few = [&] { return tasks() < 2 * num_threads(); };
-    while (block_tiles_ > 1 && too_few()) block_tiles_ = divided_up(block_tiles_, 2);
+    while (block_tiles_ > 1 && tasks() < 2 * num_threads()) block_tiles_ = divided_up(block_tiles_, 2);
+    const auto too_few = [&] {
+      if (in_place_) return tasks() < 2 * num_threads();
+      return tasks() < (images_ * results < most_results ? 4 : 8) * num_threads();
+    };
     while (images_ > 1 && too_few()) images_ = divided_up(images_, 2);
   }
   int64_t tasks() const {
     return divided_up(x_.batch, images_) * x_.groups * deep_.out * divided_up(high_.out, window_.rows) *
            divided_up(wide_.out, window_.width) * divided_up(tiles_, block_tiles_);
+  }
+
+  /// Results that leave out the same taps. Those of the first and last row, and of the rest those of the
+  /// first and last column, have some in the padding; the others leave out none.
+  struct Region {
+    int64_t first_row, end_row, first_column, end_column;  // of taps
+    int64_t taps() const {
+      return std::max<int64_t>(0, end_row - first_row) * std::max<int64_t>(0, end_column - first_column);
+    }
+  };
+  enum { elsewhere, first_row, last_row, first_column, last_column, region_count };
+  void choose_regions() {
+    const auto [top_begin, top_end] = high_.inside(0);
+    const auto [bottom_begin, bottom_end] = high_.inside(high_.out - 1);
+    const auto [left_begin, left_end] = wide_.inside(0);
+    const auto [right_begin, right_end] = wide_.inside(wide_.out - 1);
+    regions_ = {Region{0, high_.taps, 0, wide_.taps}, Region{top_begin, top_end, 0, wide_.taps},
+                Region{bottom_begin, bottom_end, 0, wide_.taps}, Region{0, high_.taps, left_begin, left_end},
+                Region{0, high_.taps, right_begin, right_end}};
+  }
+  /// Of a result of the image.
+  int region_of(int64_t row, int64_t column) const {
+    const auto leaves_out = [&](int region) { return regions_[region].taps() < taps_; };
+    if (row == 0 && leaves_out(first_row)) return first_row;
+    if (row == high_.out - 1 && leaves_out(last_row)) return last_row;
+    if (column == 0 && leaves_out(first_column)) return first_column;
+    if (column == wide_.out - 1 && leaves_out(last_column)) return last_column;
+    return elsewhere;
+  }
+  /// Of all taps of a window's channels.
+  int64_t offsets_size() const { return part_ * taps_; }
+  /// For each region where the steps of a tile's depth begin in a window, or in the source, and after these
+  /// where they begin in the weights.
+  void write_offsets(int32_t* to) const {
+    for (const Region& region : regions_) {
+      int32_t *source = to, *weight = to + offsets_size();
+      for (int64_t c = 0; c < part_; ++c) {
+        for (int64_t row = region.first_row; row < region.end_row; ++row) {
+          for (int64_t column = region.first_column; column < region.end_column; ++column) {
+            *source++ =
+                static_cast<int32_t>(in_place_ ? c * high_.in * wide_.in * deep_.in +
+                                                     high_.offset(row) * wide_.in + wide_.offset(column)
+                                               : c * window_.channel() + window_.tap_offset(row, column));
+            *weight++ = static_cast<int32_t>((c * taps_ + row * wide_.taps + column) * tile_channels_);
+          }
+        }
+      }
+      to += 2 * offsets_size();
+    }
+  }
+
+  /// The results of a task, ordered by their regions, and where tiles find what they read and add.
+  struct Places {
+    int64_t source[most_results], sums[most_results];
+    int64_t begin[region_count + 1] = {};  ///< the first of each region
+  };
+  void find_places(const Task& task, int64_t image_step, Places& to) const {
+    const auto each_result = [&](const auto& visit) {
+      for (int64_t n = 0, i = 0; n < task.images; ++n)
+        for (int64_t row = 0; row < task.rows; ++row)
+          for (int64_t column = 0; column < task.columns; ++column, ++i)
+            visit(region_of(task.row + row, task.column + column), n * image_step + row * pitch_ + column, i);
+    };
+    each_result([&](int region, int64_t, int64_t) { ++to.begin[region + 1]; });
+    std::partial_sum(to.begin, std::end(to.begin), to.begin);
+    int64_t next[region_count];
+    std::copy_n(to.begin, region_count, next);
+    each_result([&](int region, int64_t source, int64_t result) {
+      const int64_t j = next[region]++;
+      to.source[j] = source;
+      to.sums[j] = result * sums_row_;
+    });
   }
 
   int64_t tile_size() const { return channels_ * taps_ * tile_channels_; }
@@ -293,13 +366,10 @@ class Product {
     if (shared_)
       shared += ((task.image * x_.groups + task.group) * row_blocks_ + task.row / window_.rows) * channels_ *
                 window_.channel();
-    int64_t places[most_results];  // of results in what tiles read
-    const int64_t image_step =
-        in_place_ ? x_.groups * x_.in_channels * deep_.in * high_.in * wide_.in : window_size;
-    for (int64_t n = 0, j = 0; n < task.images && by_channels_; ++n)
-      for (int64_t row = 0; row < task.rows; ++row)
-        for (int64_t column = 0; column < task.columns; ++column)
-          places[j++] = n * image_step + row * pitch_ + column;
+    Places places;
+    if (by_channels_)
+      find_places(task, in_place_ ? x_.groups * x_.in_channels * deep_.in * high_.in * wide_.in : window_size,
+                  places);
     if (channels_ * taps_ == 0) std::fill_n(sums, images_ * sums_size(), C(0));
     for (int64_t first = 0; first < channels_ && taps_ > 0; first += part_) {
       const int64_t count = std::min(part_, channels_ - first);
@@ -315,11 +385,10 @@ class Product {
         if (by_channels_) {
           tile.columns = out_channels(i);
           tile.a = in_place_ ? in_source(task, first) : windows;
-          tile.a_offsets = offsets;
           tile.far = in_place_;
           tile.b = packed;
           tile.b_depth = tile_channels_;
-          multiply_channels(task, places, tile, sums + (i - task.tile) * tile_channels_);
+          multiply_channels(places, count, offsets, tile, sums + (i - task.tile) * tile_channels_);
           continue;
         }
         tile.rows = out_channels(i);
@@ -350,13 +419,21 @@ class Product {
       kernel_.run(tile);
     }
   }
-  void multiply_channels(const Task& task, const int64_t* places, simd::GemmTile<C>& tile, C* sums) const {
-    const int64_t results = task.images * task.rows * task.columns;
-    for (int64_t j = 0; j < results; j += tile.rows) {
-      tile.rows = std::min(tile_rows_, results - j);
-      tile.a_places = places + j;
-      tile.c = sums + j * sums_row_;
-      kernel_.run(tile);
+  void multiply_channels(const Places& places, int64_t channels, const int32_t* offsets,
+                         simd::GemmTile<C>& tile, C* sums) const {
+    tile.c = sums;
+    for (int region = 0; region < region_count; ++region, offsets += 2 * offsets_size()) {
+      tile.depth = channels * regions_[region].taps();
+      tile.a_offsets = offsets;
+      tile.b_offsets = region == elsewhere ? nullptr : offsets + offsets_size();
+      const int64_t begin = places.begin[region], end = places.begin[region + 1];
+      const int64_t rows = EvenSplit(end - begin, tile_rows_).size;
+      for (int64_t j = begin; j < end; j += tile.rows) {
+        tile.rows = std::min(rows, end - j);
+        tile.a_places = places.source + j;
+        tile.c_places = places.sums + j;
+        kernel_.run(tile);
+      }
     }
   }
 
@@ -405,9 +482,12 @@ class Product {
     });
   }
 
-  /// Whether sums are results as they are.
+  /// Whether sums are results as they are. Vectors of 16 channels, each with a page of its own or several,
+  /// compete for the same 8 lines of the cache: it is faster to write one channel after the other.
   bool is_stored_straight() const {
-    return std::is_same_v<C, Out> && !x_.add && !x_.bias && wide_.place_step == 1;
+    return std::is_same_v<C, Out> && !x_.add && !x_.bias && wide_.place_step == 1 &&
+           (kernel_.lanes <= 8 ||
+            deep_.places * high_.places * wide_.places * static_cast<int64_t>(sizeof(Out)) < 4096);
   }
   /// Sums [row, column, out channel] to the results.
   void turn(const Task& task, int64_t image, const C* sums, C* turned) const {
@@ -439,9 +519,10 @@ class Product {
   bool by_channels_;  // a tile's vectors are out channels, and its rows results
   int64_t panel_, tile_rows_;
   int64_t tile_channels_, tiles_;  // out channels that are packed together
-  int64_t images_, block_tiles_;   // of a task
-  int64_t part_;                   // of the channels, of one window
-  int64_t row_blocks_;             // tasks for the rows of an image
+  std::array<Region, region_count> regions_;
+  int64_t images_, block_tiles_;  // of a task
+  int64_t part_;                  // of the channels, of one window
+  int64_t row_blocks_;            // tasks for the rows of an image
   int64_t sums_row_;
   bool in_place_, shared_;  // what tiles read: the source itself, or windows that were loaded before
   int64_t pitch_;           // from a row of results to the next, in what tiles read

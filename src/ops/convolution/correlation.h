@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <utility>
 
 #include "ops/common/target.h"
 
@@ -33,6 +34,17 @@ struct Axis {
   int64_t weight_at(int64_t t) const { return weight_first + t * weight_step; }
   /// Of tap t from the lowest.
   int64_t offset(int64_t t) const { return first + t * step - lowest(); }
+  /// The taps with which result o reads elements inside of the source: all from the first to before the last.
+  std::pair<int64_t, int64_t> inside(int64_t o) const {
+    const auto is_inside = [&](int64_t t) {
+      const int64_t at = o * stride + first + t * step;
+      return at >= 0 && at < in;
+    };
+    int64_t begin = 0, end = taps;
+    while (begin < end && !is_inside(begin)) ++begin;
+    while (begin < end && !is_inside(end - 1)) --end;
+    return {begin, end};
+  }
 };
 using Axes = std::array<Axis, 3>;
 

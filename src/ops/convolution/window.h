@@ -92,15 +92,23 @@ class Window {
     return false;
   }
 
+  /// A few elements: without a call of memset.
+  template <class C>
+  static void clear(C* to, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+      to[i] = C(0);
+      __asm__("" : "+m"(to[i]));
+    }
+  }
   template <class T>
   void load_line(const T* from, const Line& line, Computed<T>* to) const {
     using C = Computed<T>;
     const int64_t end = from ? line.end : line.begin;
-    for (int64_t i = 0; i < line.begin; ++i) to[i] = C(0);
+    clear(to, line.begin);
     with_step(wide_.stride, [&](auto step) {
       for (int64_t i = line.begin; i < end; ++i) to[i] = static_cast<C>(from[i * step]);
     });
-    for (int64_t i = end; i < line.count; ++i) to[i] = C(0);
+    clear(to + end, line.count - end);
   }
 
   const Axis &high_, &wide_;

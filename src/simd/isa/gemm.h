@@ -43,7 +43,10 @@ inline void put_part(const Vector<T>* sums, int64_t columns, T* c, bool add) {
 }
 
 /// Which operand lies where an offset for each step of the depth says; far_a prefetches what follows in A.
-enum class Gathers { none, a, far_a, b };
+enum class Gathers { none, a, far_a, b, both };
+constexpr bool gathers_left(Gathers g) {
+  return g == Gathers::a || g == Gathers::far_a || g == Gathers::both;
+}
 
 template <class T, int Rows, int Vectors, Gathers gathers>
 void gemm_tile_of(const GemmTile<T, SumOf<T>>& x) {
@@ -57,12 +60,13 @@ void gemm_tile_of(const GemmTile<T, SumOf<T>>& x) {
     a[i] = x.a + 3 * i * x.a_row;
     __asm__("" : "+r"(a[i]));  // keeps them apart: the compiler would derive each from the one before
   }
-  constexpr bool gathers_a = gathers == Gathers::a || gathers == Gathers::far_a;
+  constexpr bool gathers_a = gathers_left(gathers);
   const T* place[Rows];
 #pragma GCC unroll 16
   for (int i = 0; gathers_a && i < Rows; ++i) place[i] = x.a + x.a_places[i];
   const T* b = x.b;
   const int32_t* offset = gathers_a ? x.a_offsets : x.b_offsets;
+  const int32_t* b_offset = x.b_offsets;
   const char* ahead = static_cast<const char*>(x.ahead);
   const int64_t a_row = x.a_row, a_depth = x.a_depth, b_depth = x.b_depth, ahead_step = x.ahead_step;
   Vector<Sum> sum[Rows][Vectors] = {};
@@ -70,7 +74,10 @@ void gemm_tile_of(const GemmTile<T, SumOf<T>>& x) {
     decltype(Step<T>::right(b)) right[Vectors];
 #pragma GCC unroll 8
     for (int j = 0; j < Vectors; ++j)
-      right[j] = Step<T>::right((gathers == Gathers::b ? b + *offset : b) + j * step);
+      right[j] = Step<T>::right((gathers == Gathers::b      ? b + *offset
+                                 : gathers == Gathers::both ? b + *b_offset
+                                                            : b) +
+                                j * step);
     if constexpr (gathers == Gathers::none) __builtin_prefetch(ahead, 0, 2);  // into the second-level cache
     if constexpr (gathers == Gathers::far_a) __builtin_prefetch(place[Rows - 1] + *offset + 64 / sizeof(T));
 #pragma GCC unroll 16
@@ -83,7 +90,11 @@ void gemm_tile_of(const GemmTile<T, SumOf<T>>& x) {
 #pragma GCC unroll 8
       for (int i = 0; i < groups; ++i) a[i] += a_depth;
     }
-    if constexpr (gathers != Gathers::b) b += b_depth;
+    if constexpr (gathers == Gathers::both) {
+      ++b_offset;
+    } else if constexpr (gathers != Gathers::b) {
+      b += b_depth;
+    }
     if constexpr (gathers != Gathers::none) {
       ++offset;
     } else {
@@ -95,7 +106,7 @@ void gemm_tile_of(const GemmTile<T, SumOf<T>>& x) {
   Vector<Sum> squares = {};
 #pragma GCC unroll 16
   for (int i = 0; i < Rows; ++i) {
-    Sum* const c = x.c + i * x.c_row;
+    Sum* const c = x.c + (gathers_a ? x.c_places[i] : i * x.c_row);
     if (!whole) {
       put_part<Sum, Vectors>(sum[i], x.columns, c, x.add);
     } else if (gathers == Gathers::none && x.stream) {
@@ -140,8 +151,7 @@ inline TileFunction<T> tile_of_rows(int64_t rows) {
 
 template <class T, Gathers gathers, int Vectors>
 inline TileFunction<T> tile_of(int64_t rows, int64_t vectors) {
-  constexpr bool gathers_a = gathers == Gathers::a || gathers == Gathers::far_a;
-  constexpr int64_t most = (gathers_a ? most_gathered_rows : most_rows)[Vectors];
+  constexpr int64_t most = (gathers_left(gathers) ? most_gathered_rows : most_rows)[Vectors];
   if constexpr (Vectors == 1) {
     return tile_of_rows<T, gathers, 1, most>(rows);
   } else {
@@ -155,6 +165,7 @@ void gemm_tile(const GemmTile<T, SumOf<T>>& x) {
   constexpr int64_t step = lanes<SumOf<T>>;
   const int64_t vectors = (x.columns + step - 1) / step;
   if constexpr (Step<T>::gathers) {
+    if (x.a_offsets && x.b_offsets) return tile_of<T, Gathers::both, tile_vectors>(x.rows, vectors)(x);
     if (x.a_offsets && x.far) return tile_of<T, Gathers::far_a, tile_vectors>(x.rows, vectors)(x);
     if (x.a_offsets) return tile_of<T, Gathers::a, tile_vectors>(x.rows, vectors)(x);
     if (x.b_offsets) return tile_of<T, Gathers::b, tile_vectors>(x.rows, vectors)(x);
