@@ -265,6 +265,10 @@ void Frontend::declare(const VarDecl* decl) {
     closures_[decl] = fresh || type->isReferenceType() ? closure : copy_closure(closure, at_);
     return;
   }
+  if (type->isReferenceType() && type->getPointeeType()->isVariableArrayType()) {
+    bindings_[decl] = value(decl->getInit());
+    return;
+  }
   if (type->isReferenceType()) {
     const clang::Expr* init = strip(decl->getInit());
     if (!type->getPointeeType().isConstQualified() && pointer_part(init)) {
@@ -325,10 +329,18 @@ void Frontend::declare(const VarDecl* decl) {
     bindings_[decl] = literal("0", context_.IntTy);
     return;
   }
-  if (type->isVariableArrayType()) {
-    fail(decl->getLocation(),
-         "cannot differentiate array '" + decl->getNameAsString() + "' of variable length; use std::vector");
-    bindings_[decl] = literal("0", context_.IntTy);
+  if (const VariableArrayType* array = context_.getAsVariableArrayType(type)) {
+    const QualType element = array->getElementType();
+    if (element->isArrayType()) {
+      fail(decl->getLocation(), "cannot differentiate array '" + decl->getNameAsString() +
+                                    "' of arrays and of variable length; use std::vector");
+      bindings_[decl] = literal("0", context_.IntTy);
+      return;
+    }
+    ir::Expr* length = value(array->getSizeExpr());
+    if (length->kind != ir::Expr::Literal) length = hoist(length, at_, "length");
+    lengths_[array->getSizeExpr()] = length;
+    bindings_[decl] = allocate_array(element, length, types_.get(context_.getPointerType(element)), at_);
     return;
   }
   const ir::Type* t = types_.get(type);

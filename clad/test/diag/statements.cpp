@@ -228,10 +228,10 @@ double returned_views(double x) {
   return one_of(v, w, x > 1)[0];
 }
 double variable_length(double x, int n) {
-  double a[n];
-  // expected-error@-1 {{cannot differentiate array 'a' of variable length; use std::vector}}
-  a[0] = x;
-  return a[0];
+  double a[n][2];
+  // expected-error@-1 {{cannot differentiate array 'a' of arrays and of variable length; use std::vector}}
+  a[0][0] = x;
+  return a[0][0];
 }
 
 void use() {

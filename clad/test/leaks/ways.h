@@ -233,7 +233,7 @@ struct compound_literal_point {
   double a, b;
 };
 double compound_literal(double x) { return ((compound_literal_point){x, 2}).a * 3; }
-//- variable_length refuse
+//- variable_length follow
 double variable_length(double x) {
   int n = 2;
   double v[n];

@@ -281,4 +281,53 @@ TEST(Arrays, AnIntegerStepThatIsTruncatedIsUndone) {
   EXPECT_GRADIENT(rounded_step, 2.0, (buffer<double>{1, 2, 3, 4, 5}));
 }
 
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wvla-extension"
+double product_of(const double* a, const double* b, int n) {
+  double s = 0;
+  for (int i = 0; i < n; ++i) s += a[i] * b[i];
+  return s;
+}
+double variable_lengths(double x, double y) {
+  struct Pair {
+    double u, v;
+  };
+  double s = 0;
+  int n = 3;
+  for (int t = 0; t < 4; ++t) {
+    double a[n], b[n + t];
+    int index[n];
+    for (int i = 0; i < n; ++i) a[i] = x * (i + 1), index[i] = i * 2 % n;
+    for (int i = 0; i < n + t; ++i) b[i] = y * t * (i + 1);
+    for (int i = 0; i < n; ++i) s += a[index[i]] * b[i];
+    double* p = a;
+    *p++ = s;
+    *p *= y;
+    s += 1e-2 * product_of(a, b, n);
+    if (t == 1) n = 4;
+  }
+  Pair pairs[n];
+  for (int i = 0; i < n; ++i) pairs[i] = Pair{x * i, y};
+  for (int i = 0; i < n; ++i) s += pairs[i].u * pairs[i].v;
+  n = 9;
+  return s + pairs[1].u;
+}
+TEST(Arrays, OfVariableLength) { EXPECT_GRADIENT(variable_lengths, 1.3, 0.7); }
+
+double variable_size(double x, double y) {
+  double s = 0;
+  for (int n = 1; n < 5; ++n) {
+    int m = n;
+    double a[m * 2];
+    m = 7;
+    for (int i = 0; i < 2 * n; ++i) a[i] = x * i + y * m;
+    for (double& e : a) e *= x;
+    for (const double e : a) s += e * e;
+    s += x * static_cast<double>(sizeof a) + y * static_cast<double>(sizeof a / sizeof a[0]);
+  }
+  return s;
+}
+TEST(Arrays, KeepTheVariableLengthTheyWereDeclaredWith) { EXPECT_GRADIENT(variable_size, 1.3, 0.7); }
+#pragma clang diagnostic pop
+
 }  // namespace
