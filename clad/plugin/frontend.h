@@ -335,7 +335,8 @@ class Frontend {
   ir::Expr* allocate(const ir::Type* type, ir::Expr* init, const ir::Type* pointer, ir::Loc at);
   ir::Expr* allocate_array(clang::QualType element, ir::Expr* count, const ir::Type* pointer, ir::Loc at);
   ir::Expr* allocate(const clang::CXXNewExpr* e);
-  ir::Expr* size_of(ir::Expr* length, clang::QualType element);
+  void declare_of_variable_length(const clang::VarDecl* decl);
+  ir::Expr* variable_size(const clang::UnaryExprOrTypeTraitExpr* e);
   ir::Expr* allocate(const clang::Expr* e, clang::QualType pointer);
   ir::Expr* deallocate(const clang::Expr* pointer, clang::SourceLocation at);
   ir::Expr* pointer_function(const clang::CallExpr* e, const clang::FunctionDecl* callee);
@@ -618,10 +619,9 @@ class Frontend {
   std::vector<const clang::Decl*> targets_;              ///< of the parameters that stand for functions
   std::map<const clang::ValueDecl*, const ir::Body*> pointer_homes_;  ///< where it is declared
   std::set<const clang::ValueDecl*> maybe_moved_;                     ///< smart pointers, in a branch
-  std::map<const clang::Expr*, ir::Expr*>
-      lengths_;                         ///< of arrays of variable length, by how they are written
-  std::set<const ir::Var*> allocated_;  ///< what stands for objects on the heap
-  ir::Expr* self_ = nullptr;            ///< the object of `this`
+  std::map<const clang::Expr*, ir::Expr*> lengths_;  ///< what such an expression was at the declaration
+  std::set<const ir::Var*> allocated_;               ///< what stands for objects on the heap
+  ir::Expr* self_ = nullptr;                         ///< the object of `this`
   std::optional<unsigned> returned_;
   Changes changes_;
   const clang::Expr* reading_ = nullptr;  ///< the call whose result is only read, or dropped, at once

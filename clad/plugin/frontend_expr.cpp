@@ -443,10 +443,7 @@ ir::Expr* Frontend::value(const clang::Expr* e) {
       return fail(e->getExprLoc(),
                   "cannot differentiate a copy of an array that is chosen at run time; use if and else");
     case clang::Stmt::UnaryExprOrTypeTraitExprClass:
-      if (const auto* size = llvm::cast<UnaryExprOrTypeTraitExpr>(e); size->getKind() == UETT_SizeOf)
-        if (const auto* array = context_.getAsVariableArrayType(size->getTypeOfArgument()))
-          if (const auto length = lengths_.find(array->getSizeExpr()); length != lengths_.end())
-            return size_of(length->second, array->getElementType());
+      if (ir::Expr* size = variable_size(llvm::cast<UnaryExprOrTypeTraitExpr>(e))) return size;
       break;
     case clang::Stmt::OpaqueValueExprClass:
       if (const auto* source = llvm::cast<OpaqueValueExpr>(e)->getSourceExpr()) return value(source);
@@ -457,13 +454,6 @@ ir::Expr* Frontend::value(const clang::Expr* e) {
   if (ir::Expr* c = constant(e)) return c;
   if (!types_.get(e->getType())->differentiable && !e->HasSideEffects(context_)) return raw(e);
   return fail(e->getExprLoc(), cannot("expression", e->getStmtClassName()));
-}
-
-/// In bytes, of an array of variable length.
-ir::Expr* Frontend::size_of(ir::Expr* length, QualType element) {
-  const auto bytes = context_.getTypeSizeInChars(element).getQuantity();
-  return fn_.make(ir::Expr::Binary, types_.get(context_.getSizeType()), "*",
-                  {length, literal(std::to_string(bytes) + "ul", context_.getSizeType())});
 }
 
 void Frontend::discard(const clang::Expr* e) {

@@ -58,7 +58,9 @@ std::shared_ptr<Closure> Frontend::make_closure(const LambdaExpr* e) {
       capture.by_reference = true;
       capture.constant = initializer->getType()->getPointeeType().isConstQualified();
     } else if (!c.capturesVariable()) {
-      fail(c.getLocation(), "cannot differentiate this lambda capture");
+      fail(e->getBeginLoc(),
+           "cannot differentiate a lambda that captures an array of variable length; use std::vector");
+      return nullptr;
     } else {
       const auto* var = cast<VarDecl>(c.getCapturedVar());
       if (numbers_.count(var)) refuse_integer(e);

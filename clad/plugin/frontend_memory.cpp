@@ -59,6 +59,36 @@ ir::Expr* Frontend::allocate_array(QualType element, ir::Expr* count, const ir::
   return allocate(type, fn_.make(ir::Expr::Construct, type, "", {count}), pointer, at);
 }
 
+/// An array of variable length is memory of the heap, and its name points to the first element.
+void Frontend::declare_of_variable_length(const VarDecl* decl) {
+  // Another type's length has been computed before, where that was named.
+  const auto* array = dyn_cast<VariableArrayType>(decl->getType().getTypePtr());
+  if (!array || array->getElementType()->isArrayType()) {
+    fail(decl->getLocation(), "cannot differentiate array '" + decl->getNameAsString() + "' " +
+                                  (array ? "of arrays and of variable length"
+                                         : "of a type that was named before, of variable length") +
+                                  "; use std::vector");
+    bindings_[decl] = literal("0", context_.IntTy);
+    return;
+  }
+  ir::Expr* length = value(array->getSizeExpr());
+  if (length->kind != ir::Expr::Literal) length = hoist(length, at_, "length");
+  lengths_[array->getSizeExpr()] = length;
+  const QualType element = array->getElementType();
+  bindings_[decl] = allocate_array(element, length, types_.get(context_.getPointerType(element)), at_);
+}
+
+/// The size in bytes of such an array; null of anything else.
+ir::Expr* Frontend::variable_size(const UnaryExprOrTypeTraitExpr* e) {
+  if (e->getKind() != UETT_SizeOf) return nullptr;
+  const VariableArrayType* array = context_.getAsVariableArrayType(e->getTypeOfArgument());
+  const auto length = lengths_.find(array ? array->getSizeExpr() : nullptr);
+  if (length == lengths_.end()) return nullptr;
+  const auto bytes = context_.getTypeSizeInChars(array->getElementType()).getQuantity();
+  return fn_.make(ir::Expr::Binary, types_.get(context_.getSizeType()), "*",
+                  {length->second, literal(std::to_string(bytes) + "ul", context_.getSizeType())});
+}
+
 ir::Expr* Frontend::allocate(const CXXNewExpr* e) {
   check_object(e->getAllocatedType(), e->getExprLoc());
   const ir::Loc at = loc(static_cast<const clang::Expr*>(e));

@@ -329,20 +329,7 @@ void Frontend::declare(const VarDecl* decl) {
     bindings_[decl] = literal("0", context_.IntTy);
     return;
   }
-  if (const VariableArrayType* array = context_.getAsVariableArrayType(type)) {
-    const QualType element = array->getElementType();
-    if (element->isArrayType()) {
-      fail(decl->getLocation(), "cannot differentiate array '" + decl->getNameAsString() +
-                                    "' of arrays and of variable length; use std::vector");
-      bindings_[decl] = literal("0", context_.IntTy);
-      return;
-    }
-    ir::Expr* length = value(array->getSizeExpr());
-    if (length->kind != ir::Expr::Literal) length = hoist(length, at_, "length");
-    lengths_[array->getSizeExpr()] = length;
-    bindings_[decl] = allocate_array(element, length, types_.get(context_.getPointerType(element)), at_);
-    return;
-  }
+  if (type->isVariableArrayType()) return declare_of_variable_length(decl);
   const ir::Type* t = types_.get(type);
   const ir::Type* element = t;
   while (element->kind == ir::Type::Array) element = element->element;

@@ -233,6 +233,21 @@ double variable_length(double x, int n) {
   a[0][0] = x;
   return a[0][0];
 }
+double named_length(double x, int n) {
+  typedef double Row[n];
+  n = 9;
+  Row a;
+  // expected-error@-1 {{cannot differentiate array 'a' of a type that was named before, of variable length; use std::vector}}
+  a[0] = x;
+  return a[0];
+}
+double captured_length(double x, int n) {
+  double a[n];
+  // expected-error@+1 {{cannot differentiate a lambda that captures an array of variable length; use std::vector}}
+  const auto set = [&] { a[0] = x; };
+  set();
+  return a[0];
+}
 
 void use() {
   clad::gradient(jumps);
@@ -260,4 +275,6 @@ void use() {
   clad::gradient(local_list);
   clad::gradient(chosen_object);
   clad::gradient(variable_length);
+  clad::gradient(named_length);
+  clad::gradient(captured_length);
 }
