@@ -288,10 +288,10 @@ double product_of(const double* a, const double* b, int n) {
   for (int i = 0; i < n; ++i) s += a[i] * b[i];
   return s;
 }
+struct Product {
+  double u, v;
+};
 double variable_lengths(double x, double y) {
-  struct Pair {
-    double u, v;
-  };
   double s = 0;
   int n = 3;
   for (int t = 0; t < 4; ++t) {
@@ -306,8 +306,8 @@ double variable_lengths(double x, double y) {
     s += 1e-2 * product_of(a, b, n);
     if (t == 1) n = 4;
   }
-  Pair pairs[n];
-  for (int i = 0; i < n; ++i) pairs[i] = Pair{x * i, y};
+  Product pairs[n];
+  for (int i = 0; i < n; ++i) pairs[i] = Product{x * i, y};
   for (int i = 0; i < n; ++i) s += pairs[i].u * pairs[i].v;
   n = 9;
   return s + pairs[1].u;
