@@ -14,6 +14,7 @@
 
 #include "cladtorch/tensor/parallel.h"
 #include "ops/common/scratch.h"
+#include "ops/convolution/borders.h"
 #include "ops/convolution/window.h"
 #include "simd/kernels.h"
 
@@ -72,6 +73,7 @@ class Product {
         high_(x.axes[1]),
         wide_(x.axes[2]),
         window_(high_, wide_, most_results),
+        borders_(high_, wide_),
         taps_(high_.taps * wide_.taps),
         channels_(x.in_channels * deep_.taps) {
     const int64_t lanes = kernel_.lanes, results = window_.results(window_.rows);
@@ -93,7 +95,6 @@ class Product {
     tiles_ = divided_up(x.out_channels, tile_channels_);
     choose_tasks(results);
     if (by_channels_) sums_row_ = block_tiles_ * tile_channels_;
-    choose_regions();
     // The operand that several tiles read one after the other stays in the first-level cache. In the source
     // channels may compete for the same places of the cache.
     const int64_t depth = !by_channels_ ? most_depth : in_place_ ? 96 : most_depth / kernel_.vectors;
@@ -109,7 +110,7 @@ class Product {
   void run() const {
     static thread_local Scratch memory;
     const int64_t count = x_.batch * x_.groups * row_blocks_ * channels_;
-    const int64_t all_offsets = region_count * 2 * offsets_size();
+    const int64_t all_offsets = Borders::count * 2 * offsets_size();
     C* const weights = memory.get<C>(x_.groups * tiles_ * tile_size() + all_offsets +
                                      (shared_ ? count * window_.channel() + slack() : 0));
     auto* const offsets = reinterpret_cast<int32_t*>(weights + x_.groups * tiles_ * tile_size());
@@ -188,7 +189,8 @@ class Product {
   }
 
   /// The results of several images, so that weights are read for as many as the sums of a task may be, but
-  /// for no more than leave each thread some tasks. No sum depends on it.
+  /// for no more than leave each thread some tasks: more where each still has many results, and fewer where
+  /// tiles read the source itself, for which there is nothing to load. No sum depends on it.
   void choose_tasks(int64_t results) {
     images_ = std::clamp<int64_t>(most_results / results, 1, x_.batch);
     block_tiles_ =
@@ -205,39 +207,12 @@ class Product {
            divided_up(wide_.out, window_.width) * divided_up(tiles_, block_tiles_);
   }
 
-  /// Results that leave out the same taps. Those of the first and last row, and of the rest those of the
-  /// first and last column, have some in the padding; the others leave out none.
-  struct Region {
-    int64_t first_row, end_row, first_column, end_column;  // of taps
-    int64_t taps() const {
-      return std::max<int64_t>(0, end_row - first_row) * std::max<int64_t>(0, end_column - first_column);
-    }
-  };
-  enum { elsewhere, first_row, last_row, first_column, last_column, region_count };
-  void choose_regions() {
-    const auto [top_begin, top_end] = high_.inside(0);
-    const auto [bottom_begin, bottom_end] = high_.inside(high_.out - 1);
-    const auto [left_begin, left_end] = wide_.inside(0);
-    const auto [right_begin, right_end] = wide_.inside(wide_.out - 1);
-    regions_ = {Region{0, high_.taps, 0, wide_.taps}, Region{top_begin, top_end, 0, wide_.taps},
-                Region{bottom_begin, bottom_end, 0, wide_.taps}, Region{0, high_.taps, left_begin, left_end},
-                Region{0, high_.taps, right_begin, right_end}};
-  }
-  /// Of a result of the image.
-  int region_of(int64_t row, int64_t column) const {
-    const auto leaves_out = [&](int region) { return regions_[region].taps() < taps_; };
-    if (row == 0 && leaves_out(first_row)) return first_row;
-    if (row == high_.out - 1 && leaves_out(last_row)) return last_row;
-    if (column == 0 && leaves_out(first_column)) return first_column;
-    if (column == wide_.out - 1 && leaves_out(last_column)) return last_column;
-    return elsewhere;
-  }
   /// Of all taps of a window's channels.
   int64_t offsets_size() const { return part_ * taps_; }
   /// For each region where the steps of a tile's depth begin in a window, or in the source, and after these
   /// where they begin in the weights.
   void write_offsets(int32_t* to) const {
-    for (const Region& region : regions_) {
+    for (const Borders::Region& region : borders_.regions) {
       int32_t *source = to, *weight = to + offsets_size();
       for (int64_t c = 0; c < part_; ++c) {
         for (int64_t row = region.first_row; row < region.end_row; ++row) {
@@ -257,19 +232,20 @@ class Product {
   /// The results of a task, ordered by their regions, and where tiles find what they read and add.
   struct Places {
     int64_t source[most_results], sums[most_results];
-    int64_t begin[region_count + 1] = {};  ///< the first of each region
+    int64_t begin[Borders::count + 1] = {};  ///< the first of each region
   };
   void find_places(const Task& task, int64_t image_step, Places& to) const {
     const auto each_result = [&](const auto& visit) {
       for (int64_t n = 0, i = 0; n < task.images; ++n)
         for (int64_t row = 0; row < task.rows; ++row)
           for (int64_t column = 0; column < task.columns; ++column, ++i)
-            visit(region_of(task.row + row, task.column + column), n * image_step + row * pitch_ + column, i);
+            visit(borders_.region_of(task.row + row, task.column + column),
+                  n * image_step + row * pitch_ + column, i);
     };
     each_result([&](int region, int64_t, int64_t) { ++to.begin[region + 1]; });
     std::partial_sum(to.begin, std::end(to.begin), to.begin);
-    int64_t next[region_count];
-    std::copy_n(to.begin, region_count, next);
+    int64_t next[Borders::count];
+    std::copy_n(to.begin, Borders::count, next);
     each_result([&](int region, int64_t source, int64_t result) {
       const int64_t j = next[region]++;
       to.source[j] = source;
@@ -422,10 +398,10 @@ class Product {
   void multiply_channels(const Places& places, int64_t channels, const int32_t* offsets,
                          simd::GemmTile<C>& tile, C* sums) const {
     tile.c = sums;
-    for (int region = 0; region < region_count; ++region, offsets += 2 * offsets_size()) {
-      tile.depth = channels * regions_[region].taps();
+    for (int region = 0; region < Borders::count; ++region, offsets += 2 * offsets_size()) {
+      tile.depth = channels * borders_.regions[region].taps();
       tile.a_offsets = offsets;
-      tile.b_offsets = region == elsewhere ? nullptr : offsets + offsets_size();
+      tile.b_offsets = region == 0 ? nullptr : offsets + offsets_size();  // of all, one after the other
       const int64_t begin = places.begin[region], end = places.begin[region + 1];
       const int64_t rows = EvenSplit(end - begin, tile_rows_).size;
       for (int64_t j = begin; j < end; j += tile.rows) {
@@ -514,15 +490,15 @@ class Product {
   const Axis &deep_, &high_, &wide_;
   const simd::GemmKernel<C>& kernel_ = kernel_of<C>();
   Window window_;
+  Borders borders_;
   int64_t taps_;      // of one in channel and one tap of depth
   int64_t channels_;  // in channels x taps of depth
   bool by_channels_;  // a tile's vectors are out channels, and its rows results
   int64_t panel_, tile_rows_;
   int64_t tile_channels_, tiles_;  // out channels that are packed together
-  std::array<Region, region_count> regions_;
-  int64_t images_, block_tiles_;  // of a task
-  int64_t part_;                  // of the channels, of one window
-  int64_t row_blocks_;            // tasks for the rows of an image
+  int64_t images_, block_tiles_;   // of a task
+  int64_t part_;                   // of the channels, of one window
+  int64_t row_blocks_;             // tasks for the rows of an image
   int64_t sums_row_;
   bool in_place_, shared_;  // what tiles read: the source itself, or windows that were loaded before
   int64_t pitch_;           // from a row of results to the next, in what tiles read

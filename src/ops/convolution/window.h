@@ -92,10 +92,13 @@ class Window {
     return false;
   }
 
-  /// A few elements: without a call of memset.
   template <class C>
   static void clear(C* to, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) {
+    if (n > 16) {
+      std::fill_n(to, n, C(0));
+      return;
+    }
+    for (int64_t i = 0; i < n; ++i) {  // a call of memset takes longer
       to[i] = C(0);
       __asm__("" : "+m"(to[i]));
     }
